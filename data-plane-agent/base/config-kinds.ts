@@ -1,0 +1,166 @@
+import { BlockList, isIP } from 'node:net';
+
+/** How one setting's text is read. A problem completes the sentence "NAME …" and never shows what may be a secret. */
+export interface Kind<T> {
+  parse(text: string): Parsed<T>;
+  /** The value as an operator may see it. */
+  show(value: T): string;
+}
+
+export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string };
+
+/** Text as it stands, at most `max` characters (10 000). */
+export function text(limits: { max?: number } = {}): Kind<string> {
+  const { max = 10_000 } = limits;
+  return {
+    parse: (given) => (given.length <= max ? good(given) : bad(`must be at most ${max} characters`)),
+    show: (value) => value,
+  };
+}
+
+export function integer(limits: { min?: number; max?: number } = {}): Kind<number> {
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = limits;
+  const expected = `must be an integer${rangeText(limits)}`;
+  return {
+    parse: (given) => {
+      const value = /^-?\d+$/.test(given.trim()) ? Number(given) : Number.NaN;
+      return value >= min && value <= max ? good(value) : bad(`${expected}, not "${brief(given)}"`);
+    },
+    show: String,
+  };
+}
+
+/** A size: a whole number of bytes. */
+export function bytes(limits: { min?: number; max?: number } = {}): Kind<number> {
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = limits;
+  return integer({ min, max });
+}
+
+/** `true` or `false`, nothing else: `yes` or `1` would leave one guessing. */
+export function boolean(): Kind<boolean> {
+  return {
+    parse: (given) => {
+      const word = given.trim();
+      return word === 'true' || word === 'false' ? good(word === 'true') : bad(`must be true or false, not "${brief(given)}"`);
+    },
+    show: String,
+  };
+}
+
+export function oneOf<const V extends string>(...values: readonly V[]): Kind<V> {
+  return {
+    parse: (given) => {
+      const found = values.find((value) => value === given.trim());
+      return found === undefined ? bad(`must be one of ${values.join(', ')}, not "${brief(given)}"`) : good(found);
+    },
+    show: (value) => value,
+  };
+}
+
+export interface Duration {
+  /** As written: `15m`. */
+  text: string;
+  ms: number;
+}
+
+/** A span of time, such as `45s`, `15m`, `12h`, `30d`: more than nothing and at most 3650 days. */
+export function duration(limits: { maxMs?: number } = {}): Kind<Duration> {
+  const { maxMs = 3650 * UNIT_MS.d } = limits;
+  return {
+    parse: (given) => {
+      const written = given.trim();
+      const match = /^(\d{1,12})(s|m|h|d)$/.exec(written);
+      const ms = match === null ? 0 : Number(match[1]) * unitMs(match[2]);
+      if (ms <= 0) return bad(`must be a duration such as 45s, 15m, 12h or 30d, not "${brief(given)}"`);
+      return ms > maxMs ? bad(`must be at most ${maxMs / 1000} seconds, not "${brief(given)}"`) : good({ text: written, ms });
+    },
+    show: (value) => value.text,
+  };
+}
+
+/** An address with one of the protocols (`http`, `postgres`, `unix`, without the colon), kept as written. Its password is never shown. */
+export function url(options: { protocols: readonly string[] }): Kind<string> {
+  const expected = `must be an address that begins with ${options.protocols.map((name) => `${name}:`).join(' or ')}`;
+  return {
+    parse: (given) => {
+      const written = given.trim();
+      const parsed = URL.canParse(written) ? new URL(written) : undefined;
+      const known = parsed !== undefined && options.protocols.includes(parsed.protocol.slice(0, -1));
+      // `sqlite:` and `unix:` have no host; `https:` with nothing after it is not an address.
+      return known && written.length > parsed.protocol.length ? good(written) : bad(expected);
+    },
+    show: (value) => value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*):[^/?#]*@/i, '$1:••••@'),
+  };
+}
+
+/** Comma-separated words; blanks around them and empty ones are dropped. */
+export function list(): Kind<readonly string[]> {
+  return { parse: (given) => good(words(given)), show: (value) => value.join(',') };
+}
+
+/** Comma-separated address ranges, such as `10.0.0.0/8,fd00::/8`. */
+export function cidrs(): Kind<readonly string[]> {
+  return {
+    parse: (given) => {
+      const ranges = words(given);
+      const wrong = ranges.find((range) => !isCidr(range));
+      return wrong === undefined ? good(ranges) : bad(`must be CIDR ranges such as 10.0.0.0/8, not "${brief(wrong)}"`);
+    },
+    show: (value) => value.join(','),
+  };
+}
+
+/** JSON, checked and given its type by `check`, which returns the problem where there is one. */
+export function json<T>(check: (value: unknown) => Parsed<T>): Kind<T> {
+  return {
+    parse: (given) => {
+      let value: unknown;
+      try {
+        value = JSON.parse(given);
+      } catch {
+        // The parser's own message quotes the text, which may hold a secret.
+        return bad('must be valid JSON');
+      }
+      return check(value);
+    },
+    show: (value) => JSON.stringify(value),
+  };
+}
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function unitMs(unit: string | undefined): number {
+  return unit === 's' || unit === 'm' || unit === 'h' || unit === 'd' ? UNIT_MS[unit] : 0;
+}
+
+function isCidr(range: string): boolean {
+  const [address = '', prefix = '', ...rest] = range.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 4 ? 32 : 128)) return false;
+  // isIP takes a zone index (`fe80::1%eth0`), of which no range can be made.
+  if (address.includes('%')) return false;
+  new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
+  return true;
+}
+
+function words(given: string): string[] {
+  return given.split(',').map((word) => word.trim()).filter((word) => word !== '');
+}
+
+function rangeText({ min, max }: { min?: number; max?: number }): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
+  if (min !== undefined) return ` >= ${min}`;
+  return max === undefined ? '' : ` <= ${max}`;
+}
+
+function brief(given: string): string {
+  return given.length > 40 ? `${given.slice(0, 40)}…` : given;
+}
+
+function good<T>(value: T): Parsed<T> {
+  return { ok: true, value };
+}
+
+function bad(problem: string): { ok: false; problem: string } {
+  return { ok: false, problem };
+}

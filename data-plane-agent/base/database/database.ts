@@ -1,0 +1,60 @@
+import type { Knex } from 'knex';
+
+export type Dialect = 'sqlite' | 'postgres';
+/** What travels to and from a column. Days, money and instants are encoded by `columns.ts`; there are no Dates and no booleans here. */
+export type Value = string | number | null;
+export type Row = Record<string, Value>;
+
+/**
+ * One open transaction. Repositories are made from it, so that no statement can leave it.
+ * SQL is written once for both databases with `?` for each value; the text is the key under which the statement is prepared,
+ * so values never go into it, and texts must be of few, fixed shapes.
+ */
+export interface Transaction {
+  readonly dialect: Dialect;
+  all(sql: string, values?: readonly Value[]): Promise<Row[]>;
+  /** The first row, if any. */
+  get(sql: string, values?: readonly Value[]): Promise<Row | undefined>;
+  /** The number of rows that changed. */
+  run(sql: string, values?: readonly Value[]): Promise<number>;
+  /** A query builder bound to this transaction, for statements that are not on a hot path. */
+  table(name: string): Knex.QueryBuilder<Row, Row[]>;
+  /**
+   * Runs `work` in a savepoint: a failure inside undoes only what it did, and is thrown on.
+   * For the rows of an import, which fail one by one.
+   */
+  savepoint<T>(work: () => Promise<T>): Promise<T>;
+  /** How many statements of this transaction changed rows. */
+  readonly writes: number;
+}
+
+export interface Database {
+  readonly dialect: Dialect;
+  /** One consistent snapshot; writing in it fails. */
+  read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in a transaction and answers once it is durable. Several waiting writes may share one commit, each in a savepoint
+   * of its own, and a serialisation conflict runs `work` again: it must do nothing outside the transaction, and must not assume that it alone opened it.
+   */
+  write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Answers when the database does within `timeoutMs`. */
+  ping(timeoutMs: number): Promise<boolean>;
+  /** Free and busy connections, for the metrics. */
+  pool(): { readonly used: number; readonly free: number; readonly waiting: number };
+  /** A connection outside any transaction, for the migrator alone. */
+  exclusive<T>(work: (connection: Exclusive) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Whose rows the transaction may touch: PostgreSQL enforces it with row-level security. `null` for work that belongs to no tenant. */
+export interface Scope {
+  readonly tenantId: string | null;
+}
+
+/** A connection that holds the migration lock: statements run one by one, `transaction` wraps some of them. */
+export interface Exclusive {
+  readonly dialect: Dialect;
+  run(sql: string, values?: readonly Value[]): Promise<void>;
+  all(sql: string, values?: readonly Value[]): Promise<Row[]>;
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+}

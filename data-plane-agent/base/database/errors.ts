@@ -1,0 +1,63 @@
+/** What a driver's error means, whichever driver it was. Anything that is not named here is a fault of ours. */
+export type DatabaseProblem = 'unique' | 'foreign_key' | 'check' | 'not_null' | 'conflict' | 'busy' | 'unreachable' | 'timeout' | 'full' | 'read_only';
+
+export class DatabaseError extends Error {
+  readonly problem: DatabaseProblem;
+  /** The constraint's name, where the driver gives it (PostgreSQL). */
+  readonly constraint: string | undefined;
+
+  constructor(problem: DatabaseProblem, constraint: string | undefined, cause: unknown) {
+    super(`database: ${problem}${constraint ? ` (${constraint})` : ''}`, { cause });
+    this.name = 'DatabaseError';
+    this.problem = problem;
+    this.constraint = constraint;
+  }
+}
+
+/** Drivers report by code; their texts change between versions and are never read. */
+export function translateError(error: unknown): unknown {
+  if (error instanceof DatabaseError || typeof error !== 'object' || error === null) return error;
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  if (typeof code !== 'string') return error;
+  const problem = problemOf(code);
+  return problem ? new DatabaseError(problem, typeof constraint === 'string' ? constraint : undefined, error) : error;
+}
+
+const PROBLEMS: Readonly<Record<string, DatabaseProblem>> = {
+  SQLITE_CONSTRAINT_UNIQUE: 'unique',
+  SQLITE_CONSTRAINT_PRIMARYKEY: 'unique',
+  SQLITE_CONSTRAINT_FOREIGNKEY: 'foreign_key',
+  SQLITE_CONSTRAINT_CHECK: 'check',
+  SQLITE_CONSTRAINT_NOTNULL: 'not_null',
+  SQLITE_FULL: 'full',
+  SQLITE_CANTOPEN: 'unreachable',
+  '23505': 'unique',
+  '23503': 'foreign_key',
+  '23514': 'check',
+  '23502': 'not_null',
+  '40001': 'conflict',
+  '40P01': 'conflict',
+  '25006': 'read_only',
+  '53100': 'full',
+  '53300': 'unreachable',
+  '57014': 'timeout',
+  '57P01': 'unreachable',
+  '57P02': 'unreachable',
+  '57P03': 'unreachable',
+  ECONNREFUSED: 'unreachable',
+  ECONNRESET: 'unreachable',
+  ENOTFOUND: 'unreachable',
+  EPIPE: 'unreachable',
+  ETIMEDOUT: 'unreachable',
+};
+
+function problemOf(code: string): DatabaseProblem | undefined {
+  if (PROBLEMS[code]) return PROBLEMS[code];
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'busy';
+  if (code.startsWith('SQLITE_READONLY')) return 'read_only';
+  if (code.startsWith('08')) return 'unreachable';
+  return undefined;
+}
+
+export const isDatabaseError = (error: unknown, problem?: DatabaseProblem): error is DatabaseError =>
+  error instanceof DatabaseError && (problem === undefined || error.problem === problem);

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import type { Database, Dialect, Exclusive } from './database.js';
+
+/** How the two databases call the few column types that we use. Frozen: landed migrations depend on it. */
+export interface ColumnTypes {
+  readonly dialect: Dialect;
+  readonly id: string;
+  /** Text that sorts by code point. */
+  readonly text: string;
+  /** Counts, flags (0 or 1) and steps. */
+  readonly int: string;
+  /** Money in minor units, and instants in milliseconds since 1970. */
+  readonly big: string;
+  readonly bytes: string;
+}
+
+const TYPES: Readonly<Record<Dialect, ColumnTypes>> = {
+  sqlite: { dialect: 'sqlite', id: 'TEXT', text: 'TEXT', int: 'INTEGER', big: 'INTEGER', bytes: 'BLOB' },
+  postgres: { dialect: 'postgres', id: 'UUID', text: 'TEXT COLLATE "C"', int: 'INTEGER', big: 'BIGINT', bytes: 'BYTEA' },
+};
+
+/** One step of a schema. Imports nothing from the application and is never edited once it has landed: a checksum says so. */
+export interface Migration {
+  readonly id: string;
+  statements(types: ColumnTypes): readonly string[];
+}
+
+export interface MigrationState {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+}
+
+export const checksumOf = (migration: Migration): string =>
+  createHash('sha256').update(JSON.stringify([migration.statements(TYPES.sqlite), migration.statements(TYPES.postgres)])).digest('hex');
+
+/**
+ * Brings a database up to date, under a lock: of several that start at once, one migrates and the others wait.
+ * Refuses a database that a newer program has migrated, and one whose applied steps differ from ours. Answers the steps that it applied.
+ */
+export function migrate(database: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
+  return database.exclusive(async (connection) => {
+    const types = TYPES[connection.dialect];
+    await connection.run(`CREATE TABLE IF NOT EXISTS schema_migrations (id ${types.text} PRIMARY KEY, checksum ${types.text} NOT NULL)`);
+    const pending = await pendingSteps(connection, migrations);
+    for (const migration of pending) {
+      await connection.transaction(async () => {
+        for (const statement of migration.statements(types)) await connection.run(statement);
+        await connection.run('INSERT INTO schema_migrations (id, checksum) VALUES (?, ?)', [migration.id, checksumOf(migration)]);
+      });
+    }
+    return pending.map(({ id }) => id);
+  });
+}
+
+/** Which steps have been applied and which wait. Changes nothing. */
+export function migrationState(database: Database, migrations: readonly Migration[]): Promise<MigrationState> {
+  return database.exclusive(async (connection) => {
+    const pending = (await hasHistory(connection)) ? await pendingSteps(connection, migrations) : migrations;
+    const waiting = new Set(pending.map(({ id }) => id));
+    return { applied: migrations.map(({ id }) => id).filter((id) => !waiting.has(id)), pending: [...waiting] };
+  });
+}
+
+export class SchemaMismatch extends Error {
+  override readonly name = 'SchemaMismatch';
+}
+
+async function pendingSteps(connection: Exclusive, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const applied = new Map((await connection.all('SELECT id, checksum FROM schema_migrations')).map((row) => [row['id'], row['checksum']]));
+  const changed = migrations.find((migration) => applied.has(migration.id) && applied.get(migration.id) !== checksumOf(migration));
+  if (changed) throw new SchemaMismatch(`migration ${changed.id} was applied in another form; restore the program that applied it`);
+  const ours = new Set<unknown>(migrations.map(({ id }) => id));
+  const newer = [...applied.keys()].filter((id) => !ours.has(id));
+  if (newer.length > 0) throw new SchemaMismatch(`the database has been migrated by a newer program (${newer.join(', ')}); upgrade this one`);
+  return migrations.filter(({ id }) => !applied.has(id));
+}
+
+async function hasHistory(connection: Exclusive): Promise<boolean> {
+  const rows =
+    connection.dialect === 'sqlite'
+      ? await connection.all("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'")
+      : await connection.all("SELECT 1 AS found FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'schema_migrations'");
+  return rows.length > 0;
+}

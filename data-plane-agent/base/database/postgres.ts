@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import knex, { type Knex } from 'knex';
+import pg from 'pg';
+import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
+import { isDatabaseError, translateError } from './errors.js';
+
+/** How often a transaction that lost against another one is run again. */
+const ATTEMPTS = 5;
+/** A statement that runs longer is cancelled by the server: nobody waits for its answer any more. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+const ACQUIRE_TIMEOUT_MS = 5_000;
+
+/** Opens a PostgreSQL database. Every transaction carries its tenant, which the tables' row-level security reads. */
+export function openPostgres(url: string, options: { readonly poolMax: number }): Database {
+  return new PostgresDatabase(
+    knex({
+      client: 'pg',
+      connection: {
+        connectionString: url,
+        types: { getTypeParser },
+        statement_timeout: STATEMENT_TIMEOUT_MS,
+        idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+        connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS,
+        application_name: 'duebook',
+      },
+      pool: { min: 0, max: options.poolMax },
+      acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+    }),
+  );
+}
+
+const INT8 = 20;
+const NUMERIC = 1700;
+
+/** int8 and numeric sums come as text by default. Ours are bounded to safe integers, so they come as numbers; one that is not is a fault. */
+const getTypeParser = (oid: number, format = 'text'): ((text: string) => unknown) =>
+  oid === INT8 || oid === NUMERIC ? safeNumber : pg.types.getTypeParser(oid, format as 'text');
+
+function safeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${text} is not a safe integer`);
+  return number;
+}
+
+class PostgresDatabase implements Database {
+  readonly dialect = 'postgres';
+  constructor(private readonly knex: Knex) {}
+
+  read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', scope, work);
+  }
+
+  async write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.transaction('BEGIN', scope, work);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isDatabaseError(error, 'conflict')) throw error;
+        await sleep(Math.random() * 2 ** attempt * 5);
+      }
+    }
+  }
+
+  private async transaction<T>(begin: string, scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.withClient(async (client) => {
+      const tx = new PostgresTransaction(client, this.knex);
+      try {
+        // One round trip. The setting ends with the transaction, so that the next user of the connection cannot inherit it.
+        await client.query(`${begin}; SELECT set_config('duebook.tenant', '${tenantSetting(scope)}', true)`);
+        const result = await work(tx);
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await rollBack(client);
+        throw error;
+      } finally {
+        tx.end();
+      }
+    });
+  }
+
+  private async withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    let client: pg.Client;
+    try {
+      client = (await this.knex.client.acquireConnection()) as pg.Client;
+    } catch (error) {
+      throw translateError(unreachable(error));
+    }
+    try {
+      return await work(client);
+    } catch (error) {
+      throw translateError(error);
+    } finally {
+      await this.knex.client.releaseConnection(client);
+    }
+  }
+
+  async ping(timeoutMs: number): Promise<boolean> {
+    const answer = this.withClient((client) => client.query('SELECT 1')).then(() => true, () => false);
+    return Promise.race([answer, sleep(timeoutMs, false, { ref: false })]);
+  }
+
+  pool() {
+    const pool = this.knex.client.pool as { numUsed(): number; numFree(): number; numPendingAcquires(): number };
+    return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
+  }
+
+  exclusive<T>(work: (connection: Exclusive) => Promise<T>): Promise<T> {
+    return this.withClient(async (client) => {
+      await client.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
+      const all = async (sql: string, values: readonly Value[] = []) => (await client.query({ text: numbered(sql).text, values: [...values] })).rows as Row[];
+      try {
+        return await work({
+          dialect: 'postgres',
+          run: async (sql, values) => void (await all(sql, values)),
+          all,
+          transaction: async (inner) => {
+            await client.query('BEGIN');
+            try {
+              const result = await inner();
+              await client.query('COMMIT');
+              return result;
+            } catch (error) {
+              await rollBack(client);
+              throw error;
+            }
+          },
+        });
+      } finally {
+        await client.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.knex.destroy();
+  }
+}
+
+/** Any number that no other program on the same database takes. */
+const MIGRATION_LOCK = 7_233_921_046;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function tenantSetting({ tenantId }: Scope): string {
+  if (tenantId === null) return '';
+  if (!UUID.test(tenantId)) throw new Error('a tenant id must be a UUID');
+  return tenantId;
+}
+
+/** A connection that cannot even roll back is broken; knex drops it, and the first error is the one that matters. */
+async function rollBack(client: pg.Client): Promise<void> {
+  await client.query('ROLLBACK').catch((error: unknown) => {
+    Object.assign(client, { __knex__disposed: error });
+  });
+}
+
+/** knex reports a full pool and an unreachable server alike, without a code. */
+const unreachable = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error : Object.assign(new Error('no connection to PostgreSQL', { cause: error }), { code: 'ETIMEDOUT' });
+
+class PostgresTransaction implements Transaction {
+  readonly dialect = 'postgres';
+  writes = 0;
+  private open = true;
+  private depth = 0;
+
+  constructor(
+    private readonly client: pg.Client,
+    private readonly knex: Knex,
+  ) {}
+
+  async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    return (await this.query(sql, values)).rows as Row[];
+  }
+
+  async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
+    return (await this.all(sql, values))[0];
+  }
+
+  async run(sql: string, values: readonly Value[] = []): Promise<number> {
+    const { rowCount } = await this.query(sql, values);
+    if (rowCount) this.writes++;
+    return rowCount ?? 0;
+  }
+
+  table(name: string): Knex.QueryBuilder<Row, Row[]> {
+    this.refuseWhenEnded();
+    this.writes++;
+    return this.knex<Row, Row[]>(name).connection(this.client);
+  }
+
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    const name = `s${++this.depth}`;
+    await this.client.query(`SAVEPOINT ${name}`);
+    try {
+      const result = await work();
+      await this.client.query(`RELEASE SAVEPOINT ${name}`);
+      return result;
+    } catch (error) {
+      await this.client.query(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`);
+      throw error;
+    } finally {
+      this.depth--;
+    }
+  }
+
+  end(): void {
+    this.open = false;
+  }
+
+  private query(sql: string, values: readonly Value[]) {
+    this.refuseWhenEnded();
+    const { name, text } = numbered(sql);
+    return this.client.query({ name, text, values: [...values] });
+  }
+
+  private refuseWhenEnded(): void {
+    if (!this.open) throw new Error('a statement was run after its transaction had ended');
+  }
+}
+
+const known = new Map<string, { readonly name: string; readonly text: string }>();
+
+/** The text with `$1, $2, …` for its `?`, and the name under which each connection keeps it prepared. No statement of ours has a `?` in a literal. */
+function numbered(sql: string): { readonly name: string; readonly text: string } {
+  let statement = known.get(sql);
+  if (!statement) {
+    let n = 0;
+    known.set(sql, (statement = { name: `q${known.size + 1}`, text: sql.replaceAll('?', () => `$${++n}`) }));
+  }
+  return statement;
+}

@@ -1,0 +1,270 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Database as Connection, Statement } from 'better-sqlite3';
+import knex, { type Knex } from 'knex';
+import type { Database, Exclusive, Row, Transaction, Value } from './database.js';
+import { isDatabaseError, translateError } from './errors.js';
+
+/** Readers see the last commit while a write runs (WAL), so a few suffice: work on them never waits for anything but other work. */
+const READERS = 4;
+/** Waiting writes that share one commit. */
+const GROUP = 64;
+/** How long a write waits for another process (the CLI) that holds the file. */
+const BUSY_MS = 10_000;
+
+/** Opens an SQLite file in WAL mode with `synchronous=FULL` on every connection. */
+export async function openSqlite(filename: string): Promise<Database> {
+  const opener = knex({ client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true, pool: { min: 1, max: 1 + READERS } });
+  const open = async (pragmas: readonly string[]): Promise<Connection> => {
+    const connection = (await opener.client.acquireConnection()) as Connection;
+    for (const pragma of [...EVERY_CONNECTION, ...pragmas]) connection.pragma(pragma);
+    return connection;
+  };
+  try {
+    const writer = await open(['journal_mode = WAL']);
+    const readers: Connection[] = [];
+    for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
+    return new SqliteDatabase(opener, writer, readers);
+  } catch (error) {
+    await opener.destroy();
+    throw translateError(error);
+  }
+}
+
+// A later connection to a WAL file opens with synchronous=NORMAL, which loses the last commits when the power fails: hence on each.
+const EVERY_CONNECTION = ['synchronous = FULL', 'foreign_keys = ON', 'busy_timeout = 50', 'temp_store = MEMORY', 'cache_size = -65536'];
+
+interface WaitingWrite {
+  run(tx: SqliteTransaction): Promise<void>;
+  settle(error?: unknown): void;
+}
+
+class SqliteDatabase implements Database {
+  readonly dialect = 'sqlite';
+  private readonly waiting: WaitingWrite[] = [];
+  private readonly readersWanted: ((reader: Connection) => void)[] = [];
+  private readonly statements = new Map<Connection, Statements>();
+  private writing: Promise<void> | undefined;
+  private closed = false;
+
+  constructor(
+    private readonly opener: Knex,
+    private readonly writer: Connection,
+    private readonly idle: Connection[],
+  ) {}
+
+  async read<T>(_scope: unknown, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.refuseWhenClosed();
+    const connection = this.idle.pop() ?? (await new Promise<Connection>((resolve) => this.readersWanted.push(resolve)));
+    const tx = this.begin(connection);
+    try {
+      connection.exec('BEGIN');
+      return await work(tx);
+    } catch (error) {
+      throw translateError(error);
+    } finally {
+      tx.end();
+      if (connection.inTransaction) connection.exec('COMMIT');
+      const next = this.readersWanted.shift();
+      if (next) next(connection);
+      else this.idle.push(connection);
+    }
+  }
+
+  write<T>(_scope: unknown, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.refuseWhenClosed();
+    return new Promise<T>((resolve, reject) => {
+      let outcome: { readonly value: T } | { readonly error: unknown };
+      this.waiting.push({
+        run: async (tx) => {
+          try {
+            outcome = { value: await tx.savepoint(() => work(tx)) };
+          } catch (error) {
+            outcome = { error };
+          }
+        },
+        settle: (failure) => {
+          if (failure !== undefined) reject(failure);
+          else if ('error' in outcome) reject(translateError(outcome.error));
+          else resolve(outcome.value);
+        },
+      });
+      this.writing ??= this.drain();
+    });
+  }
+
+  /** Commits waiting writes in groups, one after the other, until none waits. */
+  private async drain(): Promise<void> {
+    while (this.waiting.length > 0) {
+      await nextTurn(); // requests that are already readable join this commit
+      const group = this.waiting.splice(0, GROUP);
+      let failure: unknown;
+      try {
+        await this.commitTogether(group);
+      } catch (error) {
+        failure = translateError(error);
+      }
+      for (const write of group) write.settle(failure);
+    }
+    this.writing = undefined;
+  }
+
+  private async commitTogether(group: readonly WaitingWrite[]): Promise<void> {
+    await this.beginImmediate();
+    const tx = this.begin(this.writer);
+    try {
+      for (const write of group) {
+        await write.run(tx);
+        // A full disk or an I/O error ends the whole transaction by itself: nothing of the group happened.
+        if (!this.writer.inTransaction) throw new Error('SQLite ended the transaction by itself');
+      }
+      this.writer.exec('COMMIT');
+    } finally {
+      tx.end();
+      if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
+    }
+  }
+
+  /** `IMMEDIATE`, because a deferred transaction that reads first fails at its first write when another process wrote meanwhile. */
+  private async beginImmediate(): Promise<void> {
+    const giveUpAt = performance.now() + BUSY_MS;
+    for (;;) {
+      try {
+        this.writer.exec('BEGIN IMMEDIATE');
+        return;
+      } catch (error) {
+        if (!isDatabaseError(translateError(error), 'busy') || performance.now() > giveUpAt) throw error;
+        await sleep(10);
+      }
+    }
+  }
+
+  private begin(connection: Connection): SqliteTransaction {
+    let statements = this.statements.get(connection);
+    if (!statements) this.statements.set(connection, (statements = new Statements(connection)));
+    return new SqliteTransaction(connection, statements, this.opener);
+  }
+
+  async ping(): Promise<boolean> {
+    if (this.closed) return false;
+    try {
+      this.writer.prepare('SELECT 1').get();
+      return true;
+    } catch {
+      return false; // whatever the reason, the answer to "are you there" is no
+    }
+  }
+
+  pool() {
+    return { used: READERS - this.idle.length + (this.writing ? 1 : 0), free: this.idle.length, waiting: this.waiting.length + this.readersWanted.length };
+  }
+
+  async exclusive<T>(work: (connection: Exclusive) => Promise<T>): Promise<T> {
+    const connection = this.writer;
+    const all = (sql: string, values: readonly Value[] = []) => {
+      const statement = connection.prepare(sql);
+      return statement.reader ? (statement.all(...values) as Row[]) : (statement.run(...values), []);
+    };
+    await this.beginImmediate();
+    try {
+      const result = await work({
+        dialect: 'sqlite',
+        run: async (sql, values) => void all(sql, values),
+        all: async (sql, values) => all(sql, values),
+        transaction: async (inner) => inner(), // the lock is the transaction: a failed migration undoes all of this run
+      });
+      connection.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (connection.inTransaction) connection.exec('ROLLBACK');
+      throw translateError(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return;
+    while (this.writing) await this.writing;
+    this.closed = true;
+    for (const connection of [this.writer, ...this.idle]) await this.opener.client.releaseConnection(connection);
+    await this.opener.destroy();
+  }
+
+  private refuseWhenClosed(): void {
+    if (this.closed) throw new Error('the database is closed');
+  }
+}
+
+/** Prepared statements of one connection, by their text. */
+class Statements {
+  private readonly prepared = new Map<string, Statement>();
+  constructor(private readonly connection: Connection) {}
+
+  get(sql: string): Statement {
+    let statement = this.prepared.get(sql);
+    if (!statement) {
+      if (this.prepared.size >= 1_000) this.prepared.clear();
+      this.prepared.set(sql, (statement = this.connection.prepare(sql)));
+    }
+    return statement;
+  }
+}
+
+class SqliteTransaction implements Transaction {
+  readonly dialect = 'sqlite';
+  writes = 0;
+  private open = true;
+  private depth = 0;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly statements: Statements,
+    private readonly opener: Knex,
+  ) {}
+
+  async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
+    return this.statement(sql).all(...values) as Row[];
+  }
+
+  async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
+    return this.statement(sql).get(...values) as Row | undefined;
+  }
+
+  async run(sql: string, values: readonly Value[] = []): Promise<number> {
+    const { changes } = this.statement(sql).run(...values);
+    if (changes > 0) this.writes++;
+    return changes;
+  }
+
+  table(name: string): Knex.QueryBuilder<Row, Row[]> {
+    this.refuseWhenEnded();
+    this.writes++; // the builder does not say what it did; a count that is too high is harmless
+    return this.opener<Row, Row[]>(name).connection(this.connection);
+  }
+
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    const name = `s${++this.depth}`;
+    this.connection.exec(`SAVEPOINT ${name}`);
+    try {
+      const result = await work();
+      this.connection.exec(`RELEASE ${name}`);
+      return result;
+    } catch (error) {
+      if (this.connection.inTransaction) this.connection.exec(`ROLLBACK TO ${name}; RELEASE ${name}`);
+      throw error;
+    } finally {
+      this.depth--;
+    }
+  }
+
+  end(): void {
+    this.open = false;
+  }
+
+  private statement(sql: string): Statement {
+    this.refuseWhenEnded();
+    return this.statements.get(sql);
+  }
+
+  private refuseWhenEnded(): void {
+    if (!this.open) throw new Error('a statement was run after its transaction had ended');
+  }
+}

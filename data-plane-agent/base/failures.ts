@@ -1,0 +1,92 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import type { Issue } from './validation.js';
+
+/**
+ * Every failure the product can report, and the only place where their codes are born. Codes never change once shipped.
+ * `shape` is the wire shape: `framework` is `{ statusCode, message, error }`, `domain` is `{ error: { code, message, details } }`.
+ * The OpenAPI document and the reference page list this table, and a test proves both directions.
+ */
+export interface FailureKind<D extends TSchema = TSchema> {
+  readonly status: number;
+  readonly shape: 'framework' | 'domain';
+  /** When it happens, for the documents. */
+  readonly meaning: string;
+  /** What `details` carries; a client may see all of it. */
+  readonly details: D;
+}
+
+const None = Type.Object({});
+const text = () => Type.String();
+const texts = () => Type.Array(Type.String());
+
+const framework = <D extends TSchema>(status: number, meaning: string, details: D): FailureKind<D> => ({ status, shape: 'framework', meaning, details });
+const domain = <D extends TSchema>(status: number, meaning: string, details: D): FailureKind<D> => ({ status, shape: 'domain', meaning, details });
+
+export const FAILURES = {
+  INVALID_INPUT: framework(400, 'A field is unknown, missing or not valid; one message per field.', Type.Object({ issues: Type.Array(Type.Object({ path: text(), problem: text() })) })),
+  UNAUTHENTICATED: framework(401, 'No token, or one that is bad, expired, revoked or of another scope.', Type.Object({ message: Type.Optional(text()) })),
+  FORBIDDEN: framework(403, 'The role lacks the module level that the message names.', Type.Object({ needs: text() })),
+  ORIGIN_NOT_ALLOWED: framework(403, 'A refresh by cookie that says it comes from another site.', None),
+  NOT_FOUND: framework(404, 'No such record, or one outside the caller\'s tenant, subject scope or owner scope.', None),
+  RATE_LIMITED: framework(429, 'Too many attempts; `Retry-After` says when to come back.', Type.Object({ retryAfterSeconds: Type.Integer() })),
+  OVERLOADED: framework(503, 'Too much work is waiting; `Retry-After` says when to come back.', Type.Object({ retryAfterSeconds: Type.Integer() })),
+
+  PLAN_FEATURE_NOT_ENABLED: domain(403, 'The tenant\'s plan lacks a feature that this endpoint needs.', Type.Object({ feature: text() })),
+  REGISTRATION_DISABLED: domain(403, 'Public registration is switched off on this installation.', None),
+  WORKFLOW_CONTROL_REQUIRED: domain(403, 'The role lacks the workflow control level that this needs at this stage.', Type.Object({ control: text(), stage: text() })),
+
+  VERSION_MISMATCH: domain(412, '`If-Match` names another version than the record\'s present one.', Type.Object({ version: Type.Integer() })),
+  IDEMPOTENCY_IN_PROGRESS: domain(409, 'The first request with this idempotency key is still running.', None),
+  IDEMPOTENCY_KEY_REUSED: domain(422, 'This idempotency key was used before with another request.', None),
+
+  TENANT_SLUG_TAKEN: domain(409, 'Another organisation has this slug.', Type.Object({ tenantSlug: text() })),
+  REDEEM_CODE_INVALID: domain(422, 'The code is unknown, used or expired.', None),
+  PASSWORD_TOO_WEAK: domain(422, 'The password is a common one, or contains the email\'s local part or the tenant\'s slug.', Type.Object({ reason: text() })),
+
+  CONTRACT_LOCKED: domain(409, 'The contract is locked, and the request changes core fields.', Type.Object({ fields: texts() })),
+  CONTRACT_HAS_MONEY: domain(409, 'The contract is signed or active and has received money, so it cannot be deleted.', Type.Object({ receivedAmount: Type.Number(), currencyCode: text() })),
+  DUPLICATE_CONTRACT_NO: domain(409, 'Another live contract has this contract number.', Type.Object({ contractNo: text() })),
+  DUPLICATE_ARCHIVE_CODE: domain(409, 'Another live contract has this archive code.', Type.Object({ archiveCode: text() })),
+  INVALID_TRANSITION: domain(409, 'A record cannot move from its present state to this one.', Type.Object({ field: text(), from: Type.Union([text(), Type.Null()]), to: text(), allowed: texts() })),
+  CURRENCY_FIXED: domain(409, 'Money was received or an invoice was issued, so the currency can no longer change.', Type.Object({ currencyCode: text() })),
+  LINE_HAS_MONEY: domain(409, 'The payment line has a receipt or an invoice, so it cannot be removed.', Type.Object({ paymentIds: texts() })),
+  RECONCILE_WITHOUT_RECEIPT: domain(422, '`matched` needs money received.', None),
+  REFERENCE_INVALID: domain(422, 'An id in the body does not exist within the caller\'s scope.', Type.Object({ field: text(), value: text() })),
+  FILE_REFERENCE_INVALID: domain(422, 'A file reference does not exist within the caller\'s scope.', Type.Object({ field: text(), value: text() })),
+
+  DATA_PLANE_UNAVAILABLE: domain(503, 'The tenant\'s data plane does not answer; nothing was done.', Type.Object({ retryAfterSeconds: Type.Integer() })),
+  DATA_PLANE_OUTCOME_UNKNOWN: domain(504, 'The data plane did not answer in time, and the change may have been made.', Type.Object({ operationId: text() })),
+} as const;
+
+export type FailureCode = keyof typeof FAILURES;
+export type DetailsOf<C extends FailureCode> = Static<(typeof FAILURES)[C]['details']>;
+
+const BRAND = Symbol.for('duebook.failure');
+
+/** A failure of the catalogue. Recognise it with `isFailure` and its code, never by class: two copies of a module must agree. */
+export class Failure<C extends FailureCode = FailureCode> extends Error {
+  readonly [BRAND] = true;
+  readonly code: C;
+  readonly details: DetailsOf<C>;
+
+  constructor(code: C, details: DetailsOf<C>, options?: ErrorOptions) {
+    super(FAILURES[code].meaning, options);
+    this.name = 'Failure';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** `throw fail('CONTRACT_LOCKED', { fields })`. */
+export const fail = <C extends FailureCode>(code: C, details: DetailsOf<C>, options?: ErrorOptions): Failure<C> => new Failure(code, details, options);
+
+export function isFailure(error: unknown): error is Failure;
+export function isFailure<C extends FailureCode>(error: unknown, code: C): error is Failure<C>;
+export function isFailure(error: unknown, code?: FailureCode): boolean {
+  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false;
+  return code === undefined || (error as Failure).code === code;
+}
+
+/** A 400 that names fields, for rules that a schema cannot state. */
+export const invalid = (...issues: readonly Issue[]): Failure<'INVALID_INPUT'> =>
+  fail('INVALID_INPUT', { issues: issues.map(({ path, problem }) => ({ path, problem })) });

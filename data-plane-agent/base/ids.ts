@@ -1,0 +1,16 @@
+import { v7 } from 'uuid';
+
+/** A new record id: UUIDv7, lower case. Ids made later in one process sort later. */
+export function newId(): string {
+  return v7();
+}
+
+/**
+ * Whether the text is a UUID of any version, in the canonical lower-case form. Upper case is refused because ids
+ * are compared as text, and SQLite would keep two spellings of one id apart where PostgreSQL would not.
+ */
+export function isId(text: string): boolean {
+  return CANONICAL_UUID.test(text);
+}
+
+const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,0 +1,108 @@
+import Type, { type Static, type TObject, type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox';
+
+/**
+ * Schemas with static types. What is special to this product beside plain JSON Schema:
+ * - texts are trimmed and brought to Unicode NFC before they are checked (`x-text`), secrets and tokens never are;
+ * - an optional field may be `null` or an empty string, and both mean "no value";
+ * - every string, list and free object is bounded, so that no body can buy unbounded work.
+ * Source of the rules: the conventions in docs/api-conventions.md.
+ */
+export const s = {
+  /** One line or more of human text; trimmed, NFC, no control characters but tab and newline. */
+  text: (options: { max?: number; min?: number; pattern?: string; about?: string } = {}) =>
+    Type.Unsafe<string>({
+      type: 'string',
+      'x-text': true,
+      minLength: options.min ?? 1,
+      maxLength: options.max ?? 500,
+      ...(options.pattern === undefined ? {} : { pattern: options.pattern }),
+      ...described(options.about),
+    }),
+  /** Remarks, notes, descriptions: up to 10 000 characters. */
+  longText: (about?: string) => s.text({ max: 10_000, ...(about === undefined ? {} : { about }) }),
+  /** A password, token or code: taken exactly as sent. */
+  verbatim: (options: { min?: number; max: number; pattern?: string; about?: string }) =>
+    Type.Unsafe<string>({
+      type: 'string',
+      'x-verbatim': true,
+      minLength: options.min ?? 1,
+      maxLength: options.max,
+      ...(options.pattern === undefined ? {} : { pattern: options.pattern }),
+      ...described(options.about),
+    }),
+  /** A reference to a record. Any short text passes here: whether it exists is for the operation to say (422), not for the shape. */
+  id: (about?: string) => Type.Unsafe<string>({ type: 'string', 'x-text': true, minLength: 1, maxLength: 100, ...described(about) }),
+  email: () => Type.Unsafe<string>({ type: 'string', format: 'email', 'x-text': true, minLength: 3, maxLength: 254 }),
+  /** A civil day. Accepts `YYYY-MM-DD` or an ISO timestamp, whose calendar day is kept as written. */
+  day: (about?: string) => Type.Unsafe<string>({ type: 'string', format: 'date', ...described(about) }),
+  /** ISO 8601 UTC with milliseconds. Answers only. */
+  instant: () => Type.Unsafe<string>({ type: 'string', format: 'date-time' }),
+  /** ISO 4217 code, upper-cased on input. */
+  currency: () => Type.Unsafe<string>({ type: 'string', format: 'currency', minLength: 3, maxLength: 3 }),
+  /** Money in major units. Decimals are checked against the currency by the operation, which knows it. */
+  amount: (about?: string) => Type.Number({ minimum: 0, maximum: MAX_MAJOR, ...described(about) }),
+  /** Money that may be negative. Answers only. */
+  signedAmount: (about?: string) => Type.Number({ minimum: -MAX_MAJOR, maximum: MAX_MAJOR, ...described(about) }),
+  number: (options: { min?: number; max?: number; about?: string } = {}) =>
+    Type.Number({ minimum: options.min ?? -1e15, maximum: options.max ?? 1e15, ...described(options.about) }),
+  integer: (options: { min?: number; max?: number; default?: number; about?: string } = {}) =>
+    Type.Integer({
+      minimum: options.min ?? 0,
+      maximum: options.max ?? 1_000_000_000,
+      ...(options.default === undefined ? {} : { default: options.default }),
+      ...described(options.about),
+    }),
+  flag: (about?: string) => Type.Boolean(described(about)),
+  enum: <const V extends readonly string[]>(values: V, about?: string) =>
+    Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...described(about) }),
+  list: <T extends TSchema>(item: T, max: number, about?: string) => Type.Array(item, { maxItems: max, ...described(about) }),
+  /** An object of the caller's own making: plain JSON, at most 16 KB, at most eight levels. */
+  free: (about?: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', 'x-free': true, additionalProperties: true, ...described(about) }),
+  /** A map from short keys to one kind of value, at most `max` entries. */
+  map: <T extends TSchema>(value: T, max: number, about?: string) =>
+    Type.Unsafe<Record<string, Static<T>>>({
+      type: 'object',
+      additionalProperties: value,
+      propertyNames: { type: 'string', maxLength: 100 },
+      maxProperties: max,
+      ...described(about),
+    }),
+  object: <P extends TProperties>(properties: P, options: { title?: string; about?: string } = {}) =>
+    Type.Object(properties, { additionalProperties: false, ...(options.title === undefined ? {} : { title: options.title }), ...described(options.about) }),
+  /** May be left out, `null` or empty: all three mean "no value". */
+  optional: <T extends TSchema>(schema: T): TOptional<TUnsafe<Static<T> | null>> => Type.Optional(s.nullable(schema)),
+  /** Always there in an answer, perhaps `null`. */
+  nullable: <T extends TSchema>(schema: T): TUnsafe<Static<T> | null> => Type.Unsafe<Static<T> | null>(withNull(schema)),
+  /** May be left out but never `null` (a required field of a record, in a PATCH). */
+  omittable: <T extends TSchema>(schema: T) => Type.Optional(schema),
+};
+
+/** Nine trillion major units: with three decimals still a safe integer in minor units. */
+export const MAX_MAJOR = 9_000_000_000_000;
+
+/** The PATCH form of a record's fields: everything may be left out, and only what was optional may be cleared with `null`. */
+export function partial<P extends TProperties>(schema: TObject<P>, options: { title?: string } = {}) {
+  const required = new Set<string>((schema as { required?: readonly string[] }).required ?? []);
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties).map(([key, value]) => [key, required.has(key) ? Type.Optional(value) : value]),
+  );
+  return s.object(properties, options) as unknown as TObject<{ [K in keyof P]: TOptional<P[K]> }>; // the mapped type that fromEntries forgets
+}
+
+const described = (about: string | undefined) => (about === undefined ? {} : { description: about });
+
+/** Adds `null` to a schema as a plain type list, because an `anyOf` would answer one bad field with three messages. */
+function withNull(schema: TSchema): Record<string, unknown> {
+  const json = plain(schema);
+  const type = json['type'];
+  if (type === undefined) return { anyOf: [json, { type: 'null' }] };
+  return {
+    ...json,
+    type: [...(Array.isArray(type) ? type : [type]), 'null'],
+    ...(Array.isArray(json['enum']) ? { enum: [...json['enum'], null] } : {}),
+  };
+}
+
+const plain = (schema: TSchema): Record<string, unknown> => ({ ...(schema as Record<string, unknown>) });
+
+export type { Static, TObject, TProperties, TSchema } from 'typebox';

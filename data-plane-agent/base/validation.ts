@@ -1,0 +1,164 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { Static, TSchema } from 'typebox';
+import { parseDay } from './day.js';
+import { isCurrency } from './money.js';
+
+/** One bad field: its path as a caller would write it (`payments[2].amount`) and what is wrong with it. */
+export interface Issue {
+  readonly path: string;
+  readonly problem: string;
+}
+export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly Issue[] };
+/** Brings a value into normal form (in place) and checks it. */
+export type Check<T> = (value: unknown) => Checked<T>;
+
+/** A body may name this many bad fields; the rest is not collected. */
+const MAX_ISSUES = 1_000;
+
+const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, allowUnionTypes: true, ownProperties: true });
+ajv.addFormat('date', { type: 'string', validate: (text: string) => parseDay(text) === text });
+ajv.addFormat('currency', { type: 'string', validate: isCurrency });
+// An address is proven by a mail that arrives; the shape only keeps out what no mail system would take.
+ajv.addFormat('email', { type: 'string', validate: (text: string) => /^[^\s@<>(),;:"\\]+@[^\s@<>(),;:"\\.]+(\.[^\s@<>(),;:"\\.]+)*$/u.test(text) && !/\.\.|^\.|\.@/.test(text) });
+ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
+ajv.addKeyword({ keyword: 'x-text', type: 'string', validate: (on: boolean, text: string) => !on || isCleanText(text), error: { message: 'must not contain control characters or broken Unicode' } });
+ajv.addKeyword({ keyword: 'x-verbatim', type: 'string', validate: (on: boolean, text: string) => !on || text.isWellFormed(), error: { message: 'must not contain broken Unicode' } });
+ajv.addKeyword({ keyword: 'x-free', type: 'object', validate: (on: boolean, value: object) => !on || isFreeObject(value), error: { message: 'must be plain JSON of at most 16 KB and eight levels' } });
+
+const compiled = new WeakMap<TSchema, Check<unknown>>();
+
+/** Compiles a schema once; later calls with the same schema object answer the same check. */
+export function checker<T extends TSchema>(schema: T): Check<Static<T>> {
+  const known = compiled.get(schema);
+  if (known) return known as Check<Static<T>>;
+  const validate = ajv.compile(schema);
+  const normalise = normaliser(schema) ?? ((value: unknown) => value);
+  const check: Check<Static<T>> = (input) => {
+    const value = normalise(input);
+    if (validate(value)) return { ok: true, value: value as Static<T> };
+    return { ok: false, issues: issuesOf(validate.errors ?? []) };
+  };
+  compiled.set(schema, check);
+  return check;
+}
+
+type Json = Record<string, unknown>;
+type Normalise = (value: unknown) => unknown;
+
+/** Compiles the steps that bring values of this schema into normal form; `undefined` when there is nothing to do. */
+function normaliser(schema: TSchema | Json): Normalise | undefined {
+  const json = schema as Json;
+  const types = [json['type']].flat();
+  if (types.includes('string')) return stringNormaliser(json, types.includes('null'));
+  if (types.includes('array') && json['items']) {
+    const item = normaliser(json['items'] as Json);
+    return item && ((value) => (Array.isArray(value) ? value.map(item) : value));
+  }
+  if (types.includes('object')) return objectNormaliser(json);
+  return undefined;
+}
+
+function objectNormaliser(json: Json): Normalise | undefined {
+  const steps = Object.entries((json['properties'] ?? {}) as Record<string, Json>)
+    .map(([key, child]) => [key, normaliser(child)] as const)
+    .filter((step): step is readonly [string, Normalise] => step[1] !== undefined);
+  const rest = typeof json['additionalProperties'] === 'object' ? normaliser(json['additionalProperties'] as Json) : undefined;
+  if (steps.length === 0 && !rest) return undefined;
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const record = value as Json;
+    for (const [key, step] of steps) if (Object.hasOwn(record, key)) record[key] = step(record[key]);
+    if (rest) for (const key of Object.keys(record)) if (key !== '__proto__') record[key] = rest(record[key]);
+    return record;
+  };
+}
+
+function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined {
+  const verbatim = json['x-verbatim'] === true;
+  const format = json['format'];
+  return (value) => {
+    if (typeof value !== 'string') return value;
+    const text = verbatim ? value : value.replaceAll('\r\n', '\n').trim();
+    if (text === '' && nullable) return null;
+    if (verbatim || !text.isWellFormed()) return text;
+    if (format === 'date') return parseDay(text) ?? text;
+    if (format === 'currency') return text.toUpperCase();
+    if (format === 'email') return text.normalize('NFC').toLowerCase();
+    return text.normalize('NFC');
+  };
+}
+
+// oxlint-disable-next-line no-control-regex -- the very characters that must not pass: C0 controls but tab and newline, and DEL
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
+
+/** No control characters but tab and newline, and no lone surrogates (PostgreSQL refuses both). */
+export const isCleanText = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed();
+
+const FREE_BYTES = 16 * 1024;
+const FREE_DEPTH = 8;
+
+function isFreeObject(root: object): boolean {
+  const open: [unknown, number][] = [[root, 1]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, depth] = next;
+    if (typeof value === 'string' && !isCleanText(value)) return false;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > FREE_DEPTH) return false;
+    for (const [key, child] of Object.entries(value)) {
+      if (key === '__proto__' || !isCleanText(key)) return false;
+      open.push([child, depth + 1]);
+    }
+  }
+  return Buffer.byteLength(JSON.stringify(root)) <= FREE_BYTES;
+}
+
+/** One issue a field, in the order in which they were found. */
+function issuesOf(errors: readonly ErrorObject[]): Issue[] {
+  const issues = new Map<string, Issue>();
+  for (const error of errors) {
+    const path = pathOf(error);
+    if (!issues.has(path)) issues.set(path, { path, problem: problemOf(error) });
+    if (issues.size >= MAX_ISSUES) break;
+  }
+  return [...issues.values()];
+}
+
+function pathOf(error: ErrorObject): string {
+  const base = error.instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const params = error.params as { missingProperty?: string; additionalProperty?: string; propertyName?: string };
+  const own = params.missingProperty ?? params.additionalProperty ?? params.propertyName;
+  return fieldPath(own === undefined ? base : [...base, own]);
+}
+
+/** `['payments', '2', 'amount']` as `payments[2].amount`. */
+export const fieldPath = (parts: readonly (string | number)[]): string =>
+  parts.reduce<string>((path, part) => (/^\d+$/.test(String(part)) && path !== '' ? `${path}[${part}]` : path === '' ? String(part) : `${path}.${part}`), '').slice(0, 300);
+
+function problemOf(error: ErrorObject): string {
+  const params = error.params as Json;
+  switch (error.keyword) {
+    case 'required': return 'is required';
+    case 'additionalProperties': return 'is not a known field';
+    case 'type': return `must be ${article(params['type'])}`;
+    case 'enum': return `must be one of ${(params['allowedValues'] as (string | null)[]).filter((value) => value !== null).join(', ')}`;
+    case 'minLength': return params['limit'] === 1 ? 'must not be empty' : `must have at least ${String(params['limit'])} characters`;
+    case 'maxLength': return `must have at most ${String(params['limit'])} characters`;
+    case 'minItems': return `must have at least ${String(params['limit'])} items`;
+    case 'maxItems': return `must have at most ${String(params['limit'])} items`;
+    case 'format': return FORMAT_PROBLEMS[String(params['format'])] ?? `must be a valid ${String(params['format'])}`;
+    case 'pattern': return `must match ${String(params['pattern'])}`;
+    default: return error.message ?? 'is not valid';
+  }
+}
+
+const FORMAT_PROBLEMS: Readonly<Record<string, string>> = {
+  date: 'must be a calendar date like 2026-03-31',
+  currency: 'must be an ISO 4217 currency code like EUR',
+  email: 'must be an email address',
+};
+
+function article(type: unknown): string {
+  const names = [type].flat().filter((name) => name !== 'null').map(String);
+  const named: Readonly<Record<string, string>> = { integer: 'a whole number', array: 'a list', object: 'an object', boolean: 'true or false', null: 'null' };
+  return names.map((name) => named[name] ?? `a ${name}`).join(' or ');
+}

@@ -1,0 +1,177 @@
+import { s, partial, type Static } from '../../../base/schema.js';
+import { CONTRACT_STATUSES, CONTRACT_TYPES, FULFILLMENT_STATUSES, PAYMENT_STATUSES, TERM_KINDS, VALIDITIES, WORKFLOW_STAGES } from '../vocabulary.js';
+import { page, pageQuery, stamps, warnings } from './common.js';
+import { PaymentLine, PaymentLineInput } from './lines.js';
+
+/** How many lines, terms or notes one contract may have: enough for a weekly plan of thirty years. */
+export const MAX_LINES = 2_000;
+
+export const NoteInput = s.object({ label: s.text(), value: s.longText() }, { title: 'NoteInput' });
+export const TermInput = s.object({ kind: s.enum(TERM_KINDS), title: s.text(), date: s.optional(s.day()), note: s.longText() }, { title: 'TermInput' });
+export type NoteInput = Static<typeof NoteInput>;
+export type TermInput = Static<typeof TermInput>;
+
+/** What both a request and an answer carry, and nothing computed. */
+const required = {
+  archiveCode: s.text({ max: 100 }),
+  contractNo: s.text({ max: 100 }),
+  projectName: s.text(),
+  subjectId: s.id('Subject company: the legal entity that the contract belongs to.'),
+  partyA: s.text(),
+  partyB: s.text(),
+  equipmentName: s.text(),
+  equipmentModel: s.text(),
+  quantity: s.integer({ min: 1 }),
+  unitPrice: s.amount('Up to six decimals.'),
+  paymentMethod: s.text(),
+  startDate: s.day(),
+  endDate: s.day(),
+  ownerId: s.id('The member who is responsible for the contract.'),
+};
+const optional = {
+  typeCode: s.text({ max: 64 }),
+  payeeAccount: s.text(),
+  payeeBank: s.text(),
+  deposit: s.amount(),
+  periodicRent: s.amount(),
+  paymentCycle: s.text(),
+  signDate: s.day(),
+  invoicePoints: s.integer({ max: 100, about: 'Default tax rate of the contract\'s invoices, in percent.' }),
+  contractAttachment: s.id('File reference.'),
+  statusCode: s.text({ max: 64 }),
+  ownerSuperiorId: s.id(),
+  remark: s.longText(),
+};
+/** A contract as a client sends it (API document 2.7). */
+export const ContractInput = s.object(
+  {
+    archiveCode: required.archiveCode,
+    contractNo: required.contractNo,
+    projectName: required.projectName,
+    type: s.optional(s.enum(CONTRACT_TYPES)),
+    typeCode: s.optional(optional.typeCode),
+    subjectId: required.subjectId,
+    partyA: required.partyA,
+    partyB: required.partyB,
+    equipmentName: required.equipmentName,
+    equipmentModel: required.equipmentModel,
+    quantity: required.quantity,
+    unitPrice: required.unitPrice,
+    totalAmount: s.optional(s.amount('Default: quantity × unitPrice.')),
+    currencyCode: s.optional(s.currency()),
+    paymentMethod: required.paymentMethod,
+    payeeAccount: s.optional(optional.payeeAccount),
+    payeeBank: s.optional(optional.payeeBank),
+    deposit: s.optional(optional.deposit),
+    periodicRent: s.optional(optional.periodicRent),
+    paymentCycle: s.optional(optional.paymentCycle),
+    signDate: s.optional(optional.signDate),
+    startDate: required.startDate,
+    endDate: required.endDate,
+    invoicePoints: s.optional(optional.invoicePoints),
+    contractAttachment: s.optional(optional.contractAttachment),
+    status: s.optional(s.enum(CONTRACT_STATUSES)),
+    statusCode: s.optional(optional.statusCode),
+    ownerId: required.ownerId,
+    ownerSuperiorId: s.optional(optional.ownerSuperiorId),
+    remark: s.optional(optional.remark),
+    dynamicFields: s.optional(s.free('Custom field values by field id.')),
+    workflowStage: s.optional(s.enum(WORKFLOW_STAGES)),
+    lifecycleTemplateId: s.optional(s.id()),
+    lifecycleStageCode: s.optional(s.text({ max: 64 })),
+    workflowAllowedRoles: s.optional(s.list(s.text({ max: 64 }), 100)),
+    payments: s.optional(s.list(PaymentLineInput, MAX_LINES)),
+    terms: s.optional(s.list(TermInput, MAX_LINES)),
+    extraNotes: s.optional(s.list(NoteInput, MAX_LINES)),
+  },
+  { title: 'ContractInput' },
+);
+export type ContractInput = Static<typeof ContractInput>;
+
+export const ContractPatch = partial(ContractInput, { title: 'ContractPatch' });
+export type ContractPatch = Static<typeof ContractPatch>;
+
+const nullables = Object.fromEntries(Object.entries(optional).map(([key, schema]) => [key, s.nullable(schema)])) as { [K in keyof typeof optional]: ReturnType<typeof s.nullable<(typeof optional)[K]>> };
+
+/** A contract as it is listed. Names of members and subject companies are added by the control plane. */
+export const contractProperties = {
+  id: s.id(),
+  ...required,
+  type: s.enum(CONTRACT_TYPES),
+  totalAmount: s.amount(),
+  computedAmount: s.amount('quantity × unitPrice, rounded once'),
+  amountDifference: s.signedAmount('totalAmount − computedAmount'),
+  currencyCode: s.currency(),
+  ...nullables,
+  status: s.enum(CONTRACT_STATUSES),
+  dynamicFields: s.free(),
+  workflowStage: s.enum(WORKFLOW_STAGES),
+  workflow: s.enum(WORKFLOW_STAGES),
+  lifecycleTemplateId: s.id(),
+  lifecycleStageCode: s.text({ max: 64 }),
+  lifecycleStageName: s.text(),
+  workflowAllowedRoles: s.list(s.text({ max: 64 }), 100),
+  locked: s.flag(),
+  paymentStatus: s.enum(PAYMENT_STATUSES),
+  receivableAmount: s.amount(),
+  receivedAmount: s.amount(),
+  outstandingAmount: s.amount(),
+  overdueAmount: s.amount(),
+  overpaidAmount: s.amount(),
+  invoicedAmount: s.signedAmount(),
+  uninvoicedAmount: s.amount(),
+  nextDueDate: s.nullable(s.day('The earliest due date with something outstanding.')),
+  daysOverdue: s.integer({ max: 4_000_000, about: 'The maximum over the lines.' }),
+  isOverdue: s.flag(),
+  isDueSoon: s.flag(),
+  daysToEnd: s.integer({ min: -4_000_000, max: 4_000_000 }),
+  validity: s.enum(VALIDITIES),
+  fulfillmentStatus: s.enum(FULFILLMENT_STATUSES),
+  createdBy: s.nullable(s.id()),
+  updatedBy: s.nullable(s.id()),
+  version: s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  ...stamps,
+};
+export const ContractSummary = s.object(contractProperties);
+export type ContractSummary = Static<typeof ContractSummary>;
+
+export const Note = s.object({ id: s.id(), label: s.text(), value: s.longText(), ...stamps }, { title: 'Note' });
+export type Note = Static<typeof Note>;
+export const Term = s.object({ id: s.id(), kind: s.enum(TERM_KINDS), title: s.text(), date: s.nullable(s.day()), note: s.longText(), ...stamps }, { title: 'Term' });
+export type Term = Static<typeof Term>;
+
+export const contractDetailProperties = {
+  ...contractProperties,
+  payments: s.list(PaymentLine, MAX_LINES),
+  terms: s.list(Term, MAX_LINES),
+  notes: s.list(Note, MAX_LINES),
+  warnings,
+};
+export const ContractDetail = s.object(contractDetailProperties);
+export type ContractDetail = Static<typeof ContractDetail>;
+
+export const CONTRACT_SORTS = ['createdAt', 'updatedAt', 'contractNo', 'archiveCode', 'projectName', 'startDate', 'endDate', 'signDate', 'totalAmount', 'outstandingAmount', 'nextDueDate'] as const;
+export type ContractSort = (typeof CONTRACT_SORTS)[number];
+
+/** Filters, order and page of the contract list (API document 4.3). */
+export const ContractQuery = s.object({
+  ...pageQuery,
+  q: s.optional(s.text({ max: 200, about: 'Case-insensitive part of archive code, contract number, project, parties, equipment or remark.' })),
+  type: s.optional(s.enum(CONTRACT_TYPES)),
+  typeCode: s.optional(s.text({ max: 64 })),
+  status: s.optional(s.enum(CONTRACT_STATUSES)),
+  statusCode: s.optional(s.text({ max: 64 })),
+  payment: s.optional(s.enum(PAYMENT_STATUSES)),
+  ownerId: s.optional(s.id()),
+  subjectId: s.optional(s.id()),
+  workflow: s.optional(s.enum(WORKFLOW_STAGES)),
+  lifecycleStageCode: s.optional(s.text({ max: 64 })),
+  overdue: s.optional(s.flag('Only contracts with a line that is overdue today; `false` is no filter.')),
+  dueSoon: s.optional(s.flag('Only contracts with a line due within the reminder lead days; `false` is no filter.')),
+  sort: s.optional(s.enum(CONTRACT_SORTS)),
+  order: s.optional(s.enum(['asc', 'desc'] as const)),
+});
+export type ContractQuery = Static<typeof ContractQuery>;
+
+export const ContractPage = page(ContractSummary);
+export type ContractPage = Static<typeof ContractPage>;

@@ -1,0 +1,145 @@
+import { s, partial, type Static } from '../../../base/schema.js';
+import { DUE_STATUSES, PAYMENT_STATUSES, PAYMENT_TABS, RECONCILIATION_STATUSES } from '../vocabulary.js';
+import { page, pageQuery, stamps, warnings } from './common.js';
+
+const receipt = {
+  receivedAmount: s.optional(s.amount('The new cumulative total received on the line, not an increment.')),
+  receivedDate: s.optional(s.day()),
+  method: s.optional(s.text()),
+  payerName: s.optional(s.text()),
+  receiptAccount: s.optional(s.text()),
+  bankSerialNo: s.optional(s.text({ about: 'Serial number of the bank transfer; one transfer may settle several lines.' })),
+  reconciliationStatus: s.optional(s.enum(RECONCILIATION_STATUSES)),
+  reconciliationNote: s.optional(s.longText()),
+  proof: s.optional(s.id('File reference.')),
+};
+const invoiceEvidence = {
+  invoiceAmount: s.optional(s.amount()),
+  invoiceDate: s.optional(s.day()),
+  invoiceNo: s.optional(s.text()),
+  invoiceAttachment: s.optional(s.id('File reference.')),
+};
+
+/** A payment line as a client sends it (API document 2.9). */
+export const PaymentLineInput = s.object(
+  {
+    period: s.text({ about: 'What the line is for, for example `2026-03` or `delivery`.' }),
+    dueDate: s.day(),
+    amount: s.amount(),
+    currencyCode: s.optional(s.currency()),
+    ...receipt,
+    ...invoiceEvidence,
+  },
+  { title: 'PaymentLineInput' },
+);
+export type PaymentLineInput = Static<typeof PaymentLineInput>;
+
+export const PaymentLinePatch = partial(PaymentLineInput, { title: 'PaymentLinePatch' });
+export type PaymentLinePatch = Static<typeof PaymentLinePatch>;
+
+export const ReceiptPatch = s.object(receipt, { title: 'ReceiptPatch' });
+export type ReceiptPatch = Static<typeof ReceiptPatch>;
+
+export const InvoiceEvidencePatch = s.object(invoiceEvidence, { title: 'InvoiceEvidencePatch' });
+export type InvoiceEvidencePatch = Static<typeof InvoiceEvidencePatch>;
+
+const lineProperties = {
+  id: s.id(),
+  contractId: s.id(),
+  period: s.text(),
+  dueDate: s.day(),
+  amount: s.amount(),
+  currencyCode: s.currency(),
+  receivedAmount: s.amount(),
+  receivedDate: s.nullable(s.day()),
+  method: s.nullable(s.text()),
+  payerName: s.nullable(s.text()),
+  receiptAccount: s.nullable(s.text()),
+  bankSerialNo: s.nullable(s.text()),
+  reconciliationStatus: s.enum(RECONCILIATION_STATUSES),
+  reconciliationNote: s.nullable(s.longText()),
+  proof: s.nullable(s.id()),
+  invoiceAmount: s.nullable(s.amount()),
+  invoiceDate: s.nullable(s.day()),
+  invoiceNo: s.nullable(s.text()),
+  invoiceAttachment: s.nullable(s.id()),
+  outstandingAmount: s.amount('max(0, amount − receivedAmount)'),
+  overpaidAmount: s.amount('max(0, receivedAmount − amount)'),
+  invoicedAmount: s.signedAmount('Net of red letters.'),
+  uninvoicedAmount: s.amount('max(0, amount − invoicedAmount)'),
+  paymentStatus: s.enum(PAYMENT_STATUSES),
+  dueStatus: s.enum(DUE_STATUSES),
+  daysOverdue: s.integer({ max: 4_000_000 }),
+  deletedAt: s.nullable(s.instant()),
+  ...stamps,
+};
+
+/** A payment line as it is answered. */
+export const PaymentLine = s.object(lineProperties, { title: 'PaymentLine' });
+export type PaymentLine = Static<typeof PaymentLine>;
+
+/** A changed line, with what deserves a look but did not stop the change. */
+export const PaymentLineResult = s.object({ ...lineProperties, warnings }, { title: 'PaymentLineResult' });
+export type PaymentLineResult = Static<typeof PaymentLineResult>;
+
+/** A row of the receivables list: the line and the contract that it belongs to. Names are added by the control plane. */
+export const paymentRowProperties = {
+  ...lineProperties,
+  contractNo: s.text(),
+  projectName: s.text(),
+  partyA: s.text(),
+  partyB: s.text(),
+  subjectId: s.id(),
+  ownerId: s.id(),
+};
+export const PaymentPage = page(s.object(paymentRowProperties));
+export type PaymentPage = Static<typeof PaymentPage>;
+
+export const PaymentQuery = s.object({
+  tab: s.optional(s.enum(PAYMENT_TABS)),
+  ...pageQuery,
+  contractId: s.optional(s.id()),
+  subjectId: s.optional(s.id()),
+  includeDeleted: s.optional(s.flag('Also lines of deleted contracts and removed lines, for audit.')),
+});
+export type PaymentQuery = Static<typeof PaymentQuery>;
+
+/** One change of what was received on a line; corrections and refunds have a negative `delta`. */
+export const Receipt = s.object(
+  {
+    id: s.id(),
+    paymentId: s.id(),
+    delta: s.signedAmount(),
+    total: s.amount(),
+    currencyCode: s.currency(),
+    receivedDate: s.nullable(s.day()),
+    method: s.nullable(s.text()),
+    payerName: s.nullable(s.text()),
+    receiptAccount: s.nullable(s.text()),
+    bankSerialNo: s.nullable(s.text()),
+    proofFileId: s.nullable(s.id()),
+    actorId: s.nullable(s.id()),
+    actorName: s.text(),
+    at: s.instant(),
+    ...stamps,
+  },
+  { title: 'Receipt' },
+);
+export type Receipt = Static<typeof Receipt>;
+export const ReceiptPage = page(Receipt);
+
+const statsCounts = s.object(Object.fromEntries(['due', 'overdue', 'dueSoon', 'reconcile', 'invoice', 'paid', 'partial', 'unpaid', 'all'].map((key) => [key, s.integer()])) as Record<StatsCount, ReturnType<typeof s.integer>>);
+type StatsCount = 'due' | 'overdue' | 'dueSoon' | 'reconcile' | 'invoice' | 'paid' | 'partial' | 'unpaid' | 'all';
+
+const statsAmounts = { amount: s.amount(), received: s.amount(), outstanding: s.amount(), overdue: s.amount(), dueSoon: s.amount(), uninvoiced: s.amount() };
+
+export const PaymentStats = s.object(
+  {
+    asOf: s.day('The day in the tenant\'s time zone against which due dates were compared.'),
+    counts: statsCounts,
+    byCurrency: s.list(s.object({ currencyCode: s.currency(), ...statsAmounts }), 200),
+    ...statsAmounts,
+  },
+  { title: 'PaymentStats', about: 'Amounts at the top are those in the tenant\'s default currency: two currencies are never added.' },
+);
+export type PaymentStats = Static<typeof PaymentStats>;

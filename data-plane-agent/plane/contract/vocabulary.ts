@@ -1,0 +1,23 @@
+/** Closed vocabularies of the API document (parts 2, 3 and 5), shared by both planes. */
+export const CONTRACT_TYPES = ['sale', 'lease'] as const;
+export const CONTRACT_STATUSES = ['in_progress', 'completed'] as const;
+export const WORKFLOW_STAGES = ['draft', 'extracted', 'review', 'approved', 'signed', 'active', 'completed', 'archived'] as const;
+export const PAYMENT_STATUSES = ['unpaid', 'partial', 'paid'] as const;
+export const DUE_STATUSES = ['settled', 'overdue', 'due_soon', 'not_due'] as const;
+export const RECONCILIATION_STATUSES = ['pending', 'matched', 'exception'] as const;
+export const VALIDITIES = ['not_started', 'in_force', 'expiring', 'expired'] as const;
+export const FULFILLMENT_STATUSES = ['none', 'unfulfilled', 'partial', 'fulfilled', 'lapsed'] as const;
+export const TERM_KINDS = ['deposit', 'delivery', 'debug', 'payment', 'expiry', 'other'] as const;
+export const PAYMENT_TABS = ['due', 'overdue', 'reconcile', 'invoice', 'all'] as const;
+/** Workflow control levels, weakest first: each includes the ones before it. */
+export const CONTROLS = ['none', 'view', 'edit', 'approve', 'sign', 'admin'] as const;
+export const FILE_KINDS = ['contract_original', 'invoice', 'receipt', 'acceptance_report', 'other_evidence'] as const;
+
+export type ContractType = (typeof CONTRACT_TYPES)[number];
+export type ContractStatus = (typeof CONTRACT_STATUSES)[number];
+export type WorkflowStage = (typeof WORKFLOW_STAGES)[number];
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+export type DueStatus = (typeof DUE_STATUSES)[number];
+export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
+export type PaymentTab = (typeof PAYMENT_TABS)[number];
+export type Control = (typeof CONTROLS)[number];

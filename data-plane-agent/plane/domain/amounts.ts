@@ -1,0 +1,47 @@
+import { isAmountProblem, multiply, sumMinor, toMinor, unitPriceText, type AmountProblem } from '../../base/money.js';
+import { invalid } from '../../base/failures.js';
+import type { Issue } from '../../base/validation.js';
+
+/** Reads the amounts of one request and collects what is wrong with them, so that one answer names every bad field. */
+export class AmountReader {
+  private readonly issues: Issue[] = [];
+
+  /** A JSON amount in minor units of `currency`. */
+  minor(path: string, value: number, currency: string): number {
+    return this.or(0, path, toMinor(value, currency));
+  }
+
+  /** An optional amount; `null` and `undefined` are no value. */
+  optional(path: string, value: number | null | undefined, currency: string): number | null {
+    return value === null || value === undefined ? null : this.minor(path, value, currency);
+  }
+
+  /** A price of one piece, as decimal text of up to six decimals. */
+  unitPrice(path: string, value: number): string {
+    return this.or('0', path, unitPriceText(value));
+  }
+
+  product(path: string, quantity: number, unitPrice: string, currency: string): number {
+    return this.or(0, path, multiply(quantity, unitPrice, currency));
+  }
+
+  /** Refuses amounts whose sum no longer fits. */
+  fits(path: string, amounts: readonly number[], currency: string): void {
+    this.or(0, path, sumMinor(amounts, currency));
+  }
+
+  refuse(path: string, problem: string): void {
+    this.issues.push({ path, problem });
+  }
+
+  /** Throws a 400 that names every bad field, if there was one. */
+  done(): void {
+    if (this.issues.length > 0) throw invalid(...this.issues);
+  }
+
+  private or<T>(otherwise: T, path: string, result: T | AmountProblem): T {
+    if (!isAmountProblem(result)) return result;
+    this.issues.push({ path, problem: result.message });
+    return otherwise;
+  }
+}

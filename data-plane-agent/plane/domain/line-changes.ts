@@ -1,0 +1,129 @@
+import type { Day } from '../../base/day.js';
+import { fail } from '../../base/failures.js';
+import type { Warning } from '../contract/records/common.js';
+import type { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, ReceiptPatch } from '../contract/records/lines.js';
+import type { LineRow } from './rows.js';
+import type { AmountReader } from './amounts.js';
+import { outstanding, overpaid, uninvoiced } from './receivable.js';
+
+/** Under what a line changes. `path` begins the names of bad fields: `''` or `payments[2].`. */
+export interface LineContext {
+  readonly amounts: AmountReader;
+  readonly path: string;
+  readonly today: Day;
+  readonly now: number;
+  /** The currency of the line's contract. */
+  readonly contractCurrency: string;
+}
+
+/** A line as it is entered, with what was already received or invoiced on it. */
+export function newLine(input: PaymentLineInput, place: { id: string; contractId: string; position: number }, context: LineContext): LineRow {
+  const currencyCode = input.currencyCode ?? context.contractCurrency;
+  const blank: LineRow = {
+    ...place,
+    period: input.period,
+    dueDate: input.dueDate,
+    amountMinor: context.amounts.minor(`${context.path}amount`, input.amount, currencyCode),
+    currencyCode,
+    receivedMinor: 0,
+    outstandingMinor: 0,
+    receivedDate: null,
+    method: null,
+    payerName: null,
+    receiptAccount: null,
+    bankSerialNo: null,
+    reconciliationStatus: 'pending',
+    reconciliationNote: null,
+    proof: null,
+    invoiceMinor: null,
+    invoiceDate: null,
+    invoiceNo: null,
+    invoiceAttachment: null,
+    invoicedMinor: 0,
+    uninvoicedMinor: 0,
+    createdAt: context.now,
+    updatedAt: context.now,
+    deletedAt: null,
+  };
+  return withInvoice(withReceipt(settled(blank), input, context), input, context);
+}
+
+/** The line with another period, due date, amount or currency. An amount that changes under a matched receipt must be matched again. */
+export function withPlan(line: LineRow, patch: Pick<PaymentLinePatch, 'period' | 'dueDate' | 'amount' | 'currencyCode'>, context: LineContext): LineRow {
+  const currencyCode = patch.currencyCode === undefined ? line.currencyCode : (patch.currencyCode ?? context.contractCurrency);
+  const amountMinor = patch.amount === undefined ? line.amountMinor : context.amounts.minor(`${context.path}amount`, patch.amount, currencyCode);
+  const reopened = line.reconciliationStatus === 'matched' && amountMinor !== line.amountMinor;
+  return settled({
+    ...line,
+    period: patch.period ?? line.period,
+    dueDate: patch.dueDate ?? line.dueDate,
+    amountMinor,
+    currencyCode,
+    reconciliationStatus: reopened ? 'pending' : line.reconciliationStatus,
+    updatedAt: context.now,
+  });
+}
+
+/** The line after a receipt was told. `receivedAmount` is the new total, so that the same request twice changes nothing. */
+export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineContext): LineRow {
+  const receivedMinor = patch.receivedAmount === undefined ? line.receivedMinor : (context.amounts.optional(`${context.path}receivedAmount`, patch.receivedAmount, line.currencyCode) ?? 0);
+  const changed = receivedMinor !== line.receivedMinor;
+  const next = settled({
+    ...line,
+    receivedMinor,
+    receivedDate: receivedDate({ line, receivedMinor, given: patch.receivedDate, today: context.today }),
+    method: given(patch.method, line.method),
+    payerName: given(patch.payerName, line.payerName),
+    receiptAccount: given(patch.receiptAccount, line.receiptAccount),
+    bankSerialNo: given(patch.bankSerialNo, line.bankSerialNo),
+    reconciliationNote: given(patch.reconciliationNote, line.reconciliationNote),
+    proof: given(patch.proof, line.proof),
+    updatedAt: context.now,
+  });
+  const named = patch.reconciliationStatus ?? undefined;
+  if (named === 'matched' && receivedMinor === 0) throw fail('RECONCILE_WITHOUT_RECEIPT', {});
+  return { ...next, reconciliationStatus: named ?? (changed ? automaticStatus(next, context) : line.reconciliationStatus) };
+}
+
+/** The line with invoice evidence; what is invoiced is net of red letters once there are invoice records. */
+export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context: LineContext): LineRow {
+  const invoiceMinor = patch.invoiceAmount === undefined ? line.invoiceMinor : context.amounts.optional(`${context.path}invoiceAmount`, patch.invoiceAmount, line.currencyCode);
+  return settled({
+    ...line,
+    invoiceMinor,
+    invoiceDate: given(patch.invoiceDate, line.invoiceDate),
+    invoiceNo: given(patch.invoiceNo, line.invoiceNo),
+    invoiceAttachment: given(patch.invoiceAttachment, line.invoiceAttachment),
+    invoicedMinor: invoiceMinor ?? 0,
+    updatedAt: context.now,
+  });
+}
+
+/** What deserves a look after a receipt, but is not refused. */
+export function receiptWarnings(line: LineRow): Warning[] {
+  if (line.reconciliationStatus !== 'exception' || line.reconciliationNote !== null) return [];
+  return [{ code: 'NOTE_RECOMMENDED', message: 'Say in reconciliationNote why this receipt is an exception.' }];
+}
+
+/** Whether anything was received on the line, or an invoice stands against it: then it cannot simply be removed. */
+export const hasMoney = (line: LineRow): boolean => line.receivedMinor > 0 || line.invoiceNo !== null || (line.invoiceMinor ?? 0) > 0 || line.invoicedMinor !== 0;
+
+/** Keeps what is left of a line beside it, where the indexes of the tabs read it. */
+const settled = (line: LineRow): LineRow => ({ ...line, outstandingMinor: outstanding(line), uninvoicedMinor: uninvoiced(line) });
+
+/** `undefined` leaves a field as it is, `null` clears it. */
+const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);
+
+function receivedDate({ line, receivedMinor, given: day, today }: { line: LineRow; receivedMinor: number; given: Day | null | undefined; today: Day }): Day | null {
+  if (receivedMinor === 0) return null;
+  if (day !== undefined && day !== null) return day;
+  if (receivedMinor > line.receivedMinor) return today;
+  return day === null ? null : line.receivedDate;
+}
+
+/** The status that a changed total brings when the caller names none. */
+function automaticStatus(line: LineRow, { contractCurrency }: LineContext): LineRow['reconciliationStatus'] {
+  if (line.receivedMinor === 0) return 'pending';
+  if (overpaid(line) > 0 || line.currencyCode !== contractCurrency) return 'exception';
+  return line.reconciliationStatus;
+}

@@ -1,0 +1,29 @@
+import type { Call } from '../contract/call.js';
+import type { LineRow, ReceiptRow } from './rows.js';
+
+/** The history row for a change of what was received on a line; nothing when the total stayed. Corrections have a negative delta. */
+export function receiptOf(before: Pick<LineRow, 'receivedMinor'>, after: LineRow, call: Call, now: number, newId: () => string): ReceiptRow[] {
+  if (before.receivedMinor === after.receivedMinor) return [];
+  return [
+    {
+      id: newId(),
+      contractId: after.contractId,
+      lineId: after.id,
+      deltaMinor: after.receivedMinor - before.receivedMinor,
+      totalMinor: after.receivedMinor,
+      currencyCode: after.currencyCode,
+      receivedDate: after.receivedDate ?? call.today,
+      method: after.method,
+      payerName: after.payerName,
+      receiptAccount: after.receiptAccount,
+      bankSerialNo: after.bankSerialNo,
+      proofFileId: after.proof,
+      actorId: call.actor.id,
+      actorName: call.actor.name,
+      createdAt: now,
+    },
+  ];
+}
+
+/** What had been received on lines before they were entered here. */
+export const openingReceipts = (lines: readonly LineRow[], call: Call, now: number, newId: () => string): ReceiptRow[] => lines.flatMap((line) => receiptOf({ receivedMinor: 0 }, line, call, now, newId));

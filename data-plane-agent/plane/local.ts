@@ -1,0 +1,89 @@
+import type { Clock } from '../base/clock.js';
+import type { Database, Transaction } from '../base/database/database.js';
+import { isDatabaseError } from '../base/database/errors.js';
+import { invalid } from '../base/failures.js';
+import { newId } from '../base/ids.js';
+import type { KeyRing } from '../base/secrets.js';
+import type { TSchema } from '../base/schema.js';
+import { checker } from '../base/validation.js';
+import type { Call } from './contract/call.js';
+import type { Answer, DataPlane } from './contract/data-plane.js';
+import type { Operation } from './contract/operation.js';
+import { IdempotencyStore } from './store/idempotency.js';
+import { Journal } from './store/journal.js';
+import { createStore } from './store/store.js';
+import { moveDataVersion } from './store/data-version.js';
+import type { Tools } from './operations/tools.js';
+
+export interface LocalDataPlaneOptions<L> {
+  readonly operations: L;
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Seals the stored answers of idempotent writes. */
+  readonly keyRing: KeyRing;
+}
+
+/**
+ * The data plane in this process. Around every `run` stand, in this one place: validation of the input, the transaction, the idempotency
+ * record, the audit rows, the outbox rows, and the tenant's data version, under which totals are cached.
+ */
+export function createLocalDataPlane<L extends Readonly<Record<string, Operation<Tools>>>>(options: LocalDataPlaneOptions<L>): DataPlane<L> {
+  const { database, clock } = options;
+  const idempotency = new IdempotencyStore(options.keyRing, clock);
+
+  const run = async (operation: Operation<Tools>, name: string, call: Call, input: unknown): Promise<Answer<unknown>> => {
+    if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor(tx, call, new Journal(), clock), call, input), replayed: false }));
+    const change = () => database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, name, operation, input })));
+    const settled = await idempotency.alone(call, () => afterLostRace(change));
+    if ('failure' in settled) throw settled.failure;
+    return settled;
+  };
+
+  return {
+    async invoke(name, call, input) {
+      const operation = options.operations[name];
+      if (!operation) throw new Error(`no operation is called ${name}`);
+      return (await run(operation, name, call, validated(operation.input, input))) as Answer<never>; // its output is what the operation declares
+    },
+  };
+}
+
+function validated(schema: TSchema, input: unknown): unknown {
+  const checked = checker(schema)(input);
+  if (!checked.ok) throw invalid(...checked.issues);
+  return checked.value;
+}
+
+interface Change {
+  readonly tx: Transaction;
+  readonly call: Call;
+  readonly clock: Clock;
+  readonly name: string;
+  readonly operation: Operation<Tools>;
+  readonly input: unknown;
+}
+
+/** Runs a write and leaves its audit and outbox rows in the same transaction. */
+async function journaled({ tx, call, clock, name, operation, input }: Change): Promise<unknown> {
+  const journal = new Journal();
+  const before = tx.writes;
+  const output = await operation.run(toolsFor(tx, call, journal, clock), call, input);
+  if (tx.writes === before) return output;
+  if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);
+  await journal.write(tx, call, name, clock.now());
+  await moveDataVersion(tx, call.tenantId);
+  return output;
+}
+
+/** A unique index that refused a row lost a race against a check that found nothing: run again, that check finds it and names it. */
+async function afterLostRace<T>(change: () => Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (error) {
+    if (!isDatabaseError(error, 'unique')) throw error;
+    return change();
+  }
+}
+
+const toolsFor = (tx: Transaction, call: Call, journal: Journal, clock: Clock): Tools => ({ store: createStore(tx, call, journal, clock), journal, clock, newId });
+

@@ -1,0 +1,26 @@
+import { invalid, isFailure } from '../base/failures.js';
+import { checker } from '../base/validation.js';
+import { Call } from './contract/call.js';
+import type { DataPlane, OperationList } from './contract/data-plane.js';
+import type { Transport } from './contract/wire.js';
+
+/**
+ * The other end of `createRemoteDataPlane`: what an agent's single route does, whatever the operation. The call itself is checked here;
+ * the input is checked by the data plane. `onFault` hears of errors that are nobody's input.
+ */
+export function serve<L extends OperationList>(plane: DataPlane<L>, names: readonly (keyof L & string)[], onFault: (error: unknown) => void): Transport {
+  const known = new Set<string>(names);
+  return async ({ name, call, input }) => {
+    try {
+      if (!known.has(name)) throw invalid({ path: 'name', problem: 'is not a known operation' });
+      const checked = checker(Call)(call);
+      if (!checked.ok) throw invalid(...checked.issues.map(({ path, problem }) => ({ path: `call.${path}`, problem })));
+      const { output, replayed } = await plane.invoke(name, checked.value, input as never); // the plane checks it
+      return { ok: true, output, replayed };
+    } catch (error) {
+      if (isFailure(error)) return { ok: false, code: error.code, details: error.details };
+      onFault(error);
+      return { ok: false, fault: true };
+    }
+  };
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../base/clock.js';
+import type { Transaction } from '../../base/database/database.js';
+import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCode } from '../../base/failures.js';
+import type { KeyRing } from '../../base/secrets.js';
+import type { Call } from '../contract/call.js';
+
+/** Stored answers are kept a day. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/** What a write came to: an output or a refusal by rule. Both are stored, and both are answered again. */
+export type Settled = { readonly output: unknown; readonly replayed: boolean } | { readonly failure: Failure; readonly replayed: boolean };
+type Stored = { readonly output: unknown } | { readonly code: FailureCode; readonly details: DetailsOf<FailureCode> };
+
+/** Makes a write that is sent twice under one key happen once: the answer is stored, sealed, in the transaction of the write. */
+export class IdempotencyStore {
+  private readonly running = new Set<string>();
+
+  constructor(
+    private readonly keyRing: KeyRing,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Refuses a second request with the key while the first still runs in this process. Other processes meet in `once`. */
+  async alone<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    if (!call.idempotency) return work();
+    const key = `${call.tenantId}/${call.idempotency.key}`;
+    if (this.running.has(key)) throw fail('IDEMPOTENCY_IN_PROGRESS', {});
+    this.running.add(key);
+    try {
+      return await work();
+    } finally {
+      this.running.delete(key);
+    }
+  }
+
+  async once(tx: Transaction, call: Call, operation: string, work: () => Promise<unknown>): Promise<Settled> {
+    if (!call.idempotency) return { output: await work(), replayed: false };
+    const { key, requestHash } = call.idempotency;
+    await this.takeTurn(tx, call.tenantId, key);
+    const stored = await tx.get('SELECT operation, request_hash, answer, expires_at FROM idempotency_records WHERE tenant_id = ? AND key = ?', [call.tenantId, key]);
+    if (stored && Number(stored['expires_at']) > this.clock.now()) {
+      if (stored['request_hash'] !== requestHash || stored['operation'] !== operation) return { failure: fail('IDEMPOTENCY_KEY_REUSED', {}), replayed: false };
+      return replay(JSON.parse(this.keyRing.openText(String(stored['answer']), context(call.tenantId, key))) as Stored);
+    }
+    const settled = await this.attempt(tx, work);
+    const answer: Stored = 'failure' in settled ? { code: settled.failure.code, details: settled.failure.details } : { output: settled.output };
+    await tx.run(
+      `INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (tenant_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer, expires_at = excluded.expires_at`,
+      [call.tenantId, key, operation, requestHash, this.keyRing.seal(JSON.stringify(answer), context(call.tenantId, key)), this.clock.now() + KEPT_MS],
+    );
+    return settled;
+  }
+
+  /** A refusal by rule undoes what the write did, and is an answer to store. Anything else is no answer: the next try may fare better. */
+  private async attempt(tx: Transaction, work: () => Promise<unknown>): Promise<Settled> {
+    try {
+      return { output: await tx.savepoint(work), replayed: false };
+    } catch (error) {
+      if (isFailure(error) && error.code !== 'INVALID_INPUT' && FAILURES[error.code].status < 500) return { failure: error, replayed: false };
+      throw error;
+    }
+  }
+
+  /** On PostgreSQL two replicas may run at once; the lock ends with the transaction. SQLite has one writer. */
+  private async takeTurn(tx: Transaction, tenantId: string, key: string): Promise<void> {
+    if (tx.dialect !== 'postgres') return;
+    const row = await tx.get('SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0))::int AS mine', [`${tenantId}/${key}`]);
+    if (row?.['mine'] !== 1) throw fail('IDEMPOTENCY_IN_PROGRESS', {});
+  }
+}
+
+const context = (tenantId: string, key: string) => `idempotency_records.answer.${tenantId}.${key}`;
+
+const replay = (stored: Stored): Settled => ('output' in stored ? { output: stored.output, replayed: true } : { failure: fail(stored.code, stored.details), replayed: true });

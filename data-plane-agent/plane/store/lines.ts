@@ -1,0 +1,75 @@
+import type { Transaction } from '../../base/database/database.js';
+import type { Call } from '../contract/call.js';
+import { lines, type LineRow, receipts, type ReceiptRow } from '../domain/rows.js';
+import type { Journal } from './journal.js';
+import { isOneOf, withinScope, type Fragment } from './scope.js';
+
+/** Payment lines and the receipts on them. Lines are reached through their contract, whose scope is theirs. */
+export class LineStore {
+  private readonly scope: Fragment;
+
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly journal: Journal,
+  ) {
+    this.scope = withinScope(call, tx.dialect, 'contracts');
+  }
+
+  /** A live line of a live contract in scope. */
+  async find(id: string): Promise<LineRow | undefined> {
+    const row = await this.tx.get(
+      `SELECT ${lines.columnNames} FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
+       WHERE ${this.scope.sql} AND payment_lines.id = ? AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL`,
+      [...this.scope.values, id],
+    );
+    return row && lines.decode(row);
+  }
+
+  /** The live lines of a contract that the caller has already found, by due date. */
+  async ofContract(contractId: string): Promise<LineRow[]> {
+    const rows = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL ORDER BY due_date, position, id`, [this.call.tenantId, contractId]);
+    return rows.map((row) => lines.decode(row));
+  }
+
+  /** The open lines of a page of contracts. */
+  async openOf(contractIds: readonly string[]): Promise<Map<string, LineRow[]>> {
+    const among = isOneOf(this.tx.dialect, 'payment_lines.contract_id', contractIds);
+    const rows = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL AND outstanding_minor > 0`, [this.call.tenantId, ...among.values]);
+    const byContract = new Map<string, LineRow[]>();
+    for (const row of rows) {
+      const line = lines.decode(row);
+      byContract.set(line.contractId, [...(byContract.get(line.contractId) ?? []), line]);
+    }
+    return byContract;
+  }
+
+  async insert(rows: readonly LineRow[]): Promise<void> {
+    await lines.insert(this.tx, this.call.tenantId, rows);
+    for (const row of rows) this.told(null, row);
+  }
+
+  async update(before: LineRow, after: LineRow): Promise<void> {
+    await lines.update(this.tx, this.call.tenantId, before.id, before, after);
+    this.told(before, after);
+  }
+
+  /** One row for each change of what was received; `total` is what the line then had. */
+  async insertReceipts(rows: readonly ReceiptRow[]): Promise<void> {
+    await receipts.insert(this.tx, this.call.tenantId, rows);
+  }
+
+  /** Other live lines that were paid by the same bank transfer; at most `limit`. */
+  async withBankSerial(bankSerialNo: string, except: string, limit: number): Promise<string[]> {
+    const rows = await this.tx.all(
+      `SELECT payment_lines.id FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
+       WHERE ${this.scope.sql} AND payment_lines.bank_serial_no = ? AND payment_lines.id <> ? AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL ORDER BY payment_lines.id LIMIT ?`,
+      [...this.scope.values, bankSerialNo, except, limit],
+    );
+    return rows.map((row) => String(row['id']));
+  }
+
+  private told(before: LineRow | null, after: LineRow): void {
+    this.journal.changed({ record: 'payment_line', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
+  }
+}

@@ -1,0 +1,30 @@
+import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import type { FeatureFlags, Permissions, PlanCode } from './permissions.js';
+
+/**
+ * Who sends a request, as the platform database says now. A token's claims only inform its holder: role, scope and status are read
+ * from the session's member, so that a change of them bites on the next request.
+ */
+export interface Principal {
+  readonly sessionId: string;
+  readonly tenant: { readonly id: string; readonly slug: string; readonly name: string; readonly plan: PlanCode };
+  readonly user: { readonly id: string; readonly email: string; readonly name: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null };
+  readonly permissions: Permissions;
+  readonly controls: Readonly<Record<string, Control>>;
+  readonly features: FeatureFlags;
+  readonly settings: TenantSettings;
+  /** The session was opened from the service's own web pages, which need no `apiAccess`. */
+  readonly ownPages: boolean;
+}
+
+/** The tenant's settings that bear on every call; all of them are in `server/tenants/settings.ts`. */
+export interface TenantSettings {
+  readonly timezone: string;
+  readonly defaultLanguage: string;
+  readonly defaultCurrency: string;
+  readonly displayCurrency: string;
+  readonly reminderLeadDays: number;
+  readonly reminderHour: number;
+  readonly reminderEscalationDays: number;
+  readonly ownerScopeEnabled: boolean;
+}

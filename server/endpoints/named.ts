@@ -1,0 +1,39 @@
+import { s } from '../../data-plane-agent/base/schema.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { contractDetailProperties, contractProperties, type ContractDetail, type ContractSummary } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import { page } from '../../data-plane-agent/plane/contract/records/common.js';
+import type { Principal } from '../auth/principal.js';
+import type { Services } from '../services.js';
+import type { TenantDirectory } from '../tenants/directory.js';
+
+/** Names of members and subject companies belong to the control plane: the data plane answers ids, and they are added here. */
+const names = { subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()), ownerSuperiorName: s.nullable(s.text()) };
+
+export const NamedContract = s.object({ ...contractProperties, ...names }, { title: 'Contract' });
+export const NamedContractDetail = s.object({ ...contractDetailProperties, ...names }, { title: 'ContractDetail' });
+export const NamedContractPage = page(NamedContract, { title: 'ContractPage' });
+
+export const withNames = <C extends ContractSummary | ContractDetail>(contract: C, directory: TenantDirectory) => ({
+  ...contract,
+  subjectName: directory.subjectName(contract.subjectId),
+  ownerName: directory.memberName(contract.ownerId),
+  ownerSuperiorName: contract.ownerSuperiorId === null ? null : directory.memberName(contract.ownerSuperiorId),
+});
+
+/** Ids of members and subject companies that a contract refers to. */
+interface References {
+  readonly subjectId?: string | null | undefined;
+  readonly ownerId?: string | null | undefined;
+  readonly ownerSuperiorId?: string | null | undefined;
+}
+
+/** Refuses a reference to a subject company outside the caller's scope, or to somebody who is no active member, before the data plane is called. */
+export async function checkReferences(references: References, { principal, services }: { principal: Principal; services: Services }): Promise<void> {
+  const directory = await services.directory.of(principal.tenant.id);
+  const { subjectId } = references;
+  if (subjectId && !(directory.hasSubject(subjectId) && (principal.user.subjectScope?.includes(subjectId) ?? true))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
+  for (const field of ['ownerId', 'ownerSuperiorId'] as const) {
+    const member = references[field];
+    if (member && !directory.hasActiveMember(member)) throw fail('REFERENCE_INVALID', { field, value: member });
+  }
+}

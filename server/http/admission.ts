@@ -1,0 +1,50 @@
+import { fail, isFailure } from '../../data-plane-agent/base/failures.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { meets, needText, type Feature } from '../auth/permissions.js';
+import type { Principal } from '../auth/principal.js';
+import type { Endpoint } from './endpoint.js';
+import type { HttpContext } from './exchange.js';
+import type { RateLimit } from './rate-limit.js';
+
+/** Lets a caller in, or throws: 429, 401, 403 for the plan's feature, 403 for the module, in this order. `undefined` on public endpoints. */
+export type Admission = (ctx: HttpContext) => Promise<Principal | undefined>;
+
+export function admission(endpoint: Endpoint, { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined }): Admission {
+  const { needs } = endpoint;
+  if (needs === 'public') {
+    return async (ctx) => {
+      await limit?.address(ctx);
+      return undefined;
+    };
+  }
+  const features = featuresOf(endpoint);
+  return async (ctx) => {
+    const principal = await identify(ctx, { authenticator, limit });
+    ctx.state.exchange.tenantId = principal.tenant.id;
+    await limit?.session(ctx, principal.sessionId);
+    for (const feature of features) if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages)) throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });
+    if (needs !== 'signed_in' && !meets(principal.permissions, needs)) throw fail('FORBIDDEN', { needs: needText(needs) });
+    return principal;
+  };
+}
+
+/** `apiAccess` is asked of every endpoint that needs a caller, outside /auth and /health, and does not bind our own pages. */
+export function featuresOf(endpoint: Endpoint): readonly Feature[] {
+  const path = endpoint.route.slice(endpoint.route.indexOf('/'));
+  const exempt = endpoint.needs === 'public' || /^\/(auth|health)(\/|$)/.test(path);
+  return [...(exempt ? [] : (['apiAccess'] as const)), ...(endpoint.feature ? [endpoint.feature] : [])];
+}
+
+async function identify(ctx: HttpContext, { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined }): Promise<Principal> {
+  try {
+    const token = BEARER.exec(ctx.req.headers.authorization ?? '')?.[1];
+    if (token === undefined) throw fail('UNAUTHENTICATED', {});
+    return await authenticator.authenticate(token, ctx.state.exchange.info);
+  } catch (error) {
+    // Who has no session is counted by address, so that guessing tokens has a ceiling too.
+    if (isFailure(error, 'UNAUTHENTICATED')) await limit?.address(ctx);
+    throw error;
+  }
+}
+
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,8192}=*)$/i;

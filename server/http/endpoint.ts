@@ -1,0 +1,67 @@
+import type { FailureCode } from '../../data-plane-agent/base/failures.js';
+import type { Static, TObject, TProperties, TSchema } from '../../data-plane-agent/base/schema.js';
+import type { Need, Feature } from '../auth/permissions.js';
+import type { Principal } from '../auth/principal.js';
+import type { Services } from '../services.js';
+import type { RequestInfo } from './request.js';
+import type { Reply } from './reply.js';
+import type { Plane } from '../data-planes/plane.js';
+
+/**
+ * One endpoint, declared once. From this object come the route, 401, 403, 404 and 405, validation, the OpenAPI document, the reference
+ * page, the rate-limit class, the metrics label and the generated guarantee tests.
+ */
+export interface Endpoint<
+  R extends Route = Route,
+  B extends TSchema | undefined = TSchema | undefined,
+  Q extends TObject<TProperties> | undefined = TObject<TProperties> | undefined,
+  A extends TSchema = TSchema,
+  N extends Access = Access,
+> {
+  readonly route: R;
+  /** A short sentence in the imperative; the reference page's title. */
+  readonly summary: string;
+  readonly description?: string;
+  /** Who may call: `'public'`, `'signed_in'` (any member), or a module level. There is no default. */
+  readonly needs: N;
+  readonly feature?: Feature;
+  readonly body?: B;
+  /** A body of which nothing is required may be left out altogether. */
+  readonly query?: Q;
+  /** Query parameters beyond the declared ones are refused, but for provider callbacks, whose providers add some. */
+  readonly openQuery?: boolean;
+  readonly returns: A;
+  /** 201 where a record is created. */
+  readonly status?: 200 | 201;
+  /** Domain failures beside those that every endpoint may answer. */
+  readonly fails: readonly FailureCode[];
+  run(request: Work<R, B, Q, N>): Promise<Static<A> | Reply<Static<A>>>;
+}
+
+export type Route = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
+export type Access = 'public' | 'signed_in' | Need;
+
+/** What an endpoint's `run` is given. `principal` and `plane` are there exactly when the endpoint needs a caller. */
+export type Work<R extends Route, B, Q, N> = {
+  readonly params: { readonly [K in PathParam<R>]: string };
+  readonly body: B extends TSchema ? Static<B> : undefined;
+  readonly query: Q extends TSchema ? Static<Q> : Record<string, never>;
+  readonly request: RequestInfo;
+  readonly services: Services;
+} & (N extends 'public' ? object : { readonly principal: Principal; readonly plane: Plane });
+
+type PathParam<R extends string> = R extends `${string}:${infer P}/${infer Rest}` ? P | PathParam<`/${Rest}`> : R extends `${string}:${infer P}` ? P : never;
+
+type Declaration<R extends Route, B extends TSchema | undefined, Q extends TObject<TProperties> | undefined, A extends TSchema, N extends Access> = Omit<Endpoint<R, B, Q, A, N>, 'route'>;
+
+/** `endpoint('PATCH /payments/:paymentId/receipt', { … })`: the path is relative to the prefix `/api/v1`. */
+export const endpoint = <
+  const R extends Route,
+  A extends TSchema,
+  N extends Access,
+  B extends TSchema | undefined = undefined,
+  Q extends TObject<TProperties> | undefined = undefined,
+>(
+  route: R,
+  declaration: Declaration<R, B, Q, A, N>,
+): Endpoint<R, B, Q, A, N> => ({ route, ...declaration }) as Endpoint<R, B, Q, A, N>;

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Middleware, ParameterizedContext } from 'koa';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { RequestInfo } from './request.js';
+
+/** The one typed thing on Koa's `ctx.state`. */
+export interface Exchange {
+  readonly info: RequestInfo;
+  /** The template of the route that answered, as log and metrics name it; `undefined` when none did. */
+  route: string | undefined;
+  tenantId: string | undefined;
+}
+
+export interface HttpState {
+  exchange: Exchange;
+}
+export type HttpContext = ParameterizedContext<HttpState>;
+export type HttpMiddleware = Middleware<HttpState>;
+
+/** A request has been answered, or its client has gone. */
+export interface Served {
+  readonly method: string;
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly exchange: Exchange;
+  /** The client went before the answer was out. */
+  readonly aborted: boolean;
+}
+
+/** Begins every request: gives it an id, which is always answered, and tells the observers when it ends. */
+export function beginExchange({ clock, observers }: { clock: Clock; observers: readonly ((served: Served) => void)[] }): HttpMiddleware {
+  return (ctx, next) => {
+    const exchange: Exchange = { info: infoOf(ctx, clock), route: undefined, tenantId: undefined };
+    ctx.state.exchange = exchange;
+    ctx.set('X-Request-Id', exchange.info.id);
+    const began = performance.now();
+    ctx.res.once('close', () => {
+      const aborted = !ctx.res.writableFinished;
+      const served: Served = { method: ctx.method, route: exchange.route, status: ctx.res.statusCode, durationMs: performance.now() - began, exchange, aborted };
+      for (const observe of observers) observe(served);
+    });
+    return next();
+  };
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
+
+function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
+  const { headers } = ctx.req;
+  const sent = headers['x-request-id'];
+  return {
+    id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID(),
+    ip: addressOf(ctx),
+    userAgent: headers['user-agent'],
+    origin: headers.origin,
+    secFetchSite: one(headers['sec-fetch-site']),
+    cookies: cookiesOf(headers.cookie),
+    ifMatch: headers['if-match'],
+    receivedAt: clock.now(),
+  };
+}
+
+/** A proxy may report anything; only an address is believed, in its plain form when it is an IPv4 one in IPv6 clothes. */
+function addressOf(ctx: HttpContext): string {
+  const reported = plainAddress(ctx.ip);
+  return isIP(reported) === 0 ? plainAddress(ctx.req.socket.remoteAddress ?? '') : reported;
+}
+
+const plainAddress = (address: string): string => (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address);
+
+const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+const NO_COOKIES: Readonly<Record<string, string>> = {};
+
+/** The first of a name counts, as browsers send the one with the longest path first. */
+function cookiesOf(header: string | undefined): Readonly<Record<string, string>> {
+  if (header === undefined) return NO_COOKIES;
+  const cookies: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const pair of header.split(';')) {
+    const equals = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(equals, 0)).trim();
+    if (name !== '' && !(name in cookies)) cookies[name] = pair.slice(equals + 1).trim();
+  }
+  return cookies;
+}

@@ -1,0 +1,126 @@
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import { isId } from '../../data-plane-agent/base/ids.js';
+import type { TSchema } from '../../data-plane-agent/base/schema.js';
+import { checker, type Checked, type Issue } from '../../data-plane-agent/base/validation.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Principal } from '../auth/principal.js';
+import type { Plane } from '../data-planes/plane.js';
+import type { Services } from '../services.js';
+import { admission } from './admission.js';
+import { answerer } from './answer.js';
+import { readJson } from './body.js';
+import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, type Conditions } from './conditions.js';
+import type { Endpoint } from './endpoint.js';
+import type { HttpContext } from './exchange.js';
+import { queryReader } from './query.js';
+import type { RateLimit } from './rate-limit.js';
+import type { RequestInfo } from './request.js';
+
+/** What the composition hands in, for all endpoints alike. */
+export interface Api {
+  readonly services: Services;
+  readonly authenticator: Authenticator;
+  /** The data plane of the caller's tenant, bound to this request. */
+  planeFor(caller: Caller): Plane;
+  readonly limit: RateLimit | undefined;
+  /** The public address is https: cookies are Secure. */
+  readonly https: boolean;
+  /** Answers that differ from what they are declared to be are faults (500): for tests. */
+  readonly checkAnswers: boolean;
+}
+
+export interface Caller extends Conditions {
+  readonly principal: Principal;
+  readonly request: RequestInfo;
+  /** To be called when the data plane answered from memory. */
+  onReplay(): void;
+}
+
+/** An endpoint as a Koa handler. Everything that can be decided from the declaration alone is decided here, once. */
+export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void> {
+  const admit = admission(endpoint, api);
+  const readQuery = queryReader(endpoint.query, { open: endpoint.openQuery === true });
+  const checkBody = bodyCheck(endpoint.body);
+  const conditionsOf = conditionReader(endpoint);
+  const ids = idFields(endpoint);
+  const answer = answerer(endpoint, api);
+
+  return async (ctx, params) => {
+    const { info } = ctx.state.exchange;
+    const principal = await admit(ctx);
+    const sent = await readJson(ctx);
+    const query = readQuery(ctx.querystring);
+    const body = checkBody(sent);
+    const conditions = conditionsOf(ctx, principal);
+    const issues: readonly Issue[] = [...conditions.issues, ...query.issues, ...(body.ok ? [] : body.issues)];
+    if (issues.length > 0 || !body.ok) throw invalid(...issues);
+    if (ids.params.some((name) => !isId(params[name] ?? '')) || ids.query.some((name) => !areIds(query.value[name]))) throw fail('NOT_FOUND', {});
+
+    const work = {
+      params,
+      query: query.value,
+      body: body.value,
+      request: info,
+      services: api.services,
+      principal,
+      // Made when it is asked for: many endpoints have nothing to do with contract data.
+      get plane(): Plane | undefined {
+        return principal && api.planeFor({ ...conditions.of(body.value), principal, request: info, onReplay: () => ctx.set('Idempotency-Replayed', 'true') });
+      },
+    };
+    // The declaration's types say which of these an endpoint may see; of one taken from a list they are forgotten.
+    answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]));
+  };
+}
+
+/** Without a schema a body may have no fields; of one where nothing is required none need be sent. */
+function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Checked<unknown> {
+  const check = schema && checker(schema);
+  const mayBeAbsent = ((schema as { required?: readonly string[] } | undefined)?.required ?? []).length === 0;
+  return (sent) => {
+    if (sent === undefined) return check ? (mayBeAbsent ? { ok: true, value: {} } : check({})) : { ok: true, value: undefined };
+    if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return { ok: false, issues: [{ path: '', problem: 'must be an object' }] };
+    if (check) return check(sent);
+    const unknown = Object.keys(sent).slice(0, MAX_UNKNOWN);
+    return unknown.length === 0 ? { ok: true, value: undefined } : { ok: false, issues: unknown.map((path) => ({ path: path.slice(0, 300), problem: 'is not a known field' })) };
+  };
+}
+
+const MAX_UNKNOWN = 1_000;
+
+interface ReadConditions {
+  readonly issues: readonly Issue[];
+  of(body: unknown): Conditions;
+}
+
+const NONE: ReadConditions = { issues: [], of: () => NO_CONDITIONS };
+
+/** `Idempotency-Key` counts on every write outside /auth, `If-Match` on every write. */
+function conditionReader({ route }: Endpoint): (ctx: HttpContext, principal: Principal | undefined) => ReadConditions {
+  if (route.startsWith('GET ')) return () => NONE;
+  const keyed = !/^\w+ \/auth\//.test(route);
+  return (ctx, principal) => {
+    const { headers, method } = ctx.req;
+    if (headers['if-match'] === undefined && (!keyed || headers['idempotency-key'] === undefined)) return NONE;
+    const { version, issues } = ifMatch(headers);
+    const sent = keyed ? idempotencyKey(headers) : { key: undefined, issues: [] };
+    const { key } = sent;
+    return {
+      issues: [...issues, ...sent.issues],
+      of: (body) => ({
+        ifVersion: version,
+        idempotency: key === undefined || !principal ? null : idempotencyOf({ key, userId: principal.user.id, method: method ?? '', path: ctx.path, request: [ctx.querystring, body] }),
+      }),
+    };
+  };
+}
+
+/** A path or a query that names a record by what is no id names no record: 404, not 500 and not 400. */
+function idFields({ route, query }: Endpoint): { readonly params: readonly string[]; readonly query: readonly string[] } {
+  const names = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+  return { params: names.filter((name) => ID.test(name)), query: Object.keys(query?.properties ?? {}).filter((name) => ID.test(name)) };
+}
+
+const ID = /^ids?$|Ids?$/;
+
+const areIds = (value: unknown): boolean => value === undefined || value === null || [value].flat().every((text) => typeof text === 'string' && isId(text));

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import cors from '@koa/cors';
+import helmet from 'helmet';
+import type { HttpMiddleware } from './exchange.js';
+import { problem } from './problems.js';
+
+/** Helmet's headers are the same for every answer, so they are asked for once. */
+export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = collect();
+
+/** On every answer; what is more specific (a page's content policy, a cache time) is set later. */
+export const setHeaders: HttpMiddleware = (ctx, next) => {
+  for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
+  ctx.res.setHeader('Cache-Control', 'no-store');
+  return next();
+};
+
+/** Refuses what no route can be looked up for: a URL with broken escapes, a host that is none. */
+export const refuseMalformed: HttpMiddleware = (ctx, next) => {
+  const { host } = ctx.req.headers;
+  if (host === undefined ? ctx.req.httpVersion !== '1.0' : !HOST.test(host)) throw problem(400, 'The Host header is missing or not valid');
+  if (ctx.url.includes('%')) checkEscapes(ctx.url);
+  return next();
+};
+
+/** Lets pages of the listed origins read answers, with their cookies. Off when none is listed. */
+export function allowOrigins(origins: readonly string[]): HttpMiddleware | undefined {
+  if (origins.length === 0) return undefined;
+  const allowed = new Set(origins);
+  return cors({
+    origin: (ctx) => (allowed.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
+    credentials: true,
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposeHeaders: ['ETag', 'X-Request-Id', 'Idempotency-Replayed', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+    maxAge: 600,
+  });
+}
+
+const HOST = /^([A-Za-z0-9._~-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?$/;
+
+function checkEscapes(url: string): void {
+  try {
+    decodeURIComponent(url);
+  } catch {
+    throw problem(400, 'The URL has broken percent-escapes');
+  }
+}
+
+function collect(): [string, string][] {
+  const headers: [string, string][] = [];
+  const answer = { setHeader: (name: string, value: string) => headers.push([name, value]), removeHeader: () => undefined };
+  // Of request and answer helmet uses these two methods alone.
+  helmet()({} as IncomingMessage, answer as unknown as ServerResponse, (error?: unknown) => {
+    if (error) throw error;
+  });
+  return headers;
+}

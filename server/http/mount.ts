@@ -1,0 +1,56 @@
+import { Router } from '@koa/router';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import type { Endpoint } from './endpoint.js';
+import type { HttpMiddleware, HttpState } from './exchange.js';
+import { handler, type Api } from './handler.js';
+import { problem } from './problems.js';
+
+/** The one list of endpoints: the key is the endpoint's name, and its `operationId` in the OpenAPI document. */
+export type Endpoints = Readonly<Record<string, Endpoint>>;
+
+export const PREFIX = '/api/v1';
+
+/**
+ * The endpoints as Koa middleware. The order of refusals is that of the conventions: 404 and 405 for the path, then 401, 403 for the
+ * plan and the module, 413, 415 and malformed JSON, 400, and whatever the endpoint itself says of the records.
+ */
+export function mount(endpoints: Endpoints, api: Api): HttpMiddleware {
+  const router = new Router<HttpState>({ prefix: PREFIX, sensitive: true, strict: true });
+  for (const endpoint of Object.values(endpoints).toSorted(byPrecision)) {
+    const { method, path } = partsOf(endpoint.route);
+    const handle = handler(endpoint, api);
+    router.register(path, [method], async (ctx) => {
+      ctx.state.exchange.route = path;
+      await handle(ctx, ctx.params);
+    });
+  }
+  const dispatch = router.routes();
+  return async (ctx, next) => {
+    if (!ctx.path.startsWith(PREFIX)) return next();
+    // The router's own context type carries its additions, which it makes itself before a handler is called.
+    await dispatch(ctx as Parameters<typeof dispatch>[0], () => Promise.reject(unmatched(ctx as unknown as Matched)));
+  };
+}
+
+export function partsOf(route: Endpoint['route']): { method: string; path: string } {
+  const [method = '', path = ''] = route.split(' ');
+  return { method, path };
+}
+
+/** `/contracts/stats` before `/contracts/:id`, in whichever order they are declared: of two that match, the first is taken. */
+function byPrecision(a: Endpoint, b: Endpoint): number {
+  const [left, right] = [sortKey(a), sortKey(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+const sortKey = ({ route }: Endpoint): string => partsOf(route).path.replaceAll(/:\w+/g, '\uffff');
+
+interface Matched {
+  readonly matched?: readonly { readonly methods: readonly string[] }[];
+}
+
+/** A path that is there for other methods, or not at all: told to anyone, with a token or without. */
+function unmatched({ matched = [] }: Matched): Error {
+  const methods = [...new Set(matched.flatMap((layer) => layer.methods))].toSorted();
+  return methods.length === 0 ? fail('NOT_FOUND', {}) : problem(405, undefined, { Allow: methods.join(', ') });
+}

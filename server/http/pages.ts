@@ -1,0 +1,33 @@
+import type { HttpContext, HttpMiddleware } from './exchange.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { problem } from './problems.js';
+
+/** What is served beside the endpoints, under a path of its own: probes, metrics, keys, documents. It is read with GET. */
+export interface Page {
+  readonly path: string;
+  answer(ctx: HttpContext): void | Promise<void>;
+}
+
+export function servePages(pages: readonly Page[]): HttpMiddleware {
+  const byPath = new Map(pages.map((page) => [page.path, page]));
+  return async (ctx, next) => {
+    const page = byPath.get(ctx.path);
+    if (!page) return next();
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw problem(405, undefined, { Allow: 'GET, HEAD' });
+    ctx.state.exchange.route = page.path;
+    await page.answer(ctx);
+  };
+}
+
+/** After everything else: there is nothing at this path. */
+export const nothingHere: HttpMiddleware = () => {
+  throw fail('NOT_FOUND', {});
+};
+
+/** A document that does not change while the process lives, with an entity tag that a client may come back with. */
+export function sendDocument(ctx: HttpContext, { type, etag, body, cacheControl = 'no-cache' }: { type: string; etag: string; body: string | Buffer; cacheControl?: string }): void {
+  ctx.status = 200;
+  ctx.set({ 'Content-Type': type, ETag: etag, 'Cache-Control': cacheControl });
+  if (ctx.fresh) ctx.status = 304;
+  else ctx.body = body;
+}

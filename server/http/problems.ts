@@ -1,0 +1,100 @@
+import { STATUS_CODES } from 'node:http';
+import { FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
+import type { Log } from '../../data-plane-agent/base/log.js';
+import type { HttpContext, HttpMiddleware } from './exchange.js';
+
+const PROBLEM = Symbol('http problem');
+
+/** A refusal that HTTP itself knows, beside the failures of the catalogue: 405, 413, 415, malformed JSON. */
+export interface HttpProblem extends Error {
+  readonly [PROBLEM]: true;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `throw problem(415, 'The body must be application/json')`. Without a text the status speaks for itself. */
+export const problem = (status: number, text = statusText(status), headers: Readonly<Record<string, string>> = {}): HttpProblem =>
+  Object.assign(new Error(text), { [PROBLEM]: true as const, status, headers });
+
+/** What is sent: both error shapes of the API come from here and from nowhere else. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** The framework's shape: `{ statusCode, message, error }`. */
+export const frameworkBody = (status: number, message: string | readonly string[]): object => ({ statusCode: status, message, error: statusText(status) });
+
+/**
+ * The outermost writer of errors. It stands outside everything that may throw, because Koa's own error path drops the
+ * headers set so far and answers in plain text.
+ */
+export function writeProblems({ log, isTransient }: { log: Log; isTransient: (error: unknown) => boolean }): HttpMiddleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const { info, route } = ctx.state.exchange;
+      if (isGone(ctx)) {
+        log.debug({ err: error, requestId: info.id, route }, 'the client went away');
+        ctx.respond = false;
+        return;
+      }
+      const refusal = refusalOf(error, { requestId: info.id, isTransient });
+      if (refusal.status === 500) log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'unexpected error');
+      else if (refusal.status >= 502) log.warn({ err: error, requestId: info.id, method: ctx.method, route }, 'not available');
+      write(ctx, refusal);
+    }
+  };
+}
+
+export function write(ctx: HttpContext, { status, headers, body }: Refusal): void {
+  ctx.status = status;
+  for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, value);
+  ctx.set('Content-Type', JSON_TYPE);
+  ctx.body = JSON.stringify(body);
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+function refusalOf(error: unknown, { requestId, isTransient }: { requestId: string; isTransient: (error: unknown) => boolean }): Refusal {
+  if (isFailure(error)) return failureRefusal(error);
+  if (isProblem(error)) return { status: error.status, headers: error.headers, body: frameworkBody(error.status, error.message) };
+  if (isTransient(error)) return { status: 503, headers: retryAfter(TRANSIENT_RETRY_S), body: frameworkBody(503, statusText(503)) };
+  return { status: 500, headers: {}, body: frameworkBody(500, `Something went wrong on our side (request ${requestId})`) };
+}
+
+/** After a lost or busy database; a pool has made new connections by then. */
+const TRANSIENT_RETRY_S = 5;
+
+function failureRefusal(failure: Failure): Refusal {
+  const { status, shape } = FAILURES[failure.code];
+  const headers = failureHeaders(failure, status);
+  if (shape === 'framework') return { status, headers, body: frameworkBody(status, frameworkMessage(failure)) };
+  return { status, headers, body: { error: { code: failure.code, message: failure.message, details: failure.details } } };
+}
+
+function failureHeaders({ details }: Failure, status: number): Record<string, string> {
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
+  if (!('retryAfterSeconds' in details)) return {};
+  const seconds = details.retryAfterSeconds;
+  return status === 429 ? { ...retryAfter(seconds), 'RateLimit-Remaining': '0', 'RateLimit-Reset': String(seconds) } : retryAfter(seconds);
+}
+
+function frameworkMessage(failure: Failure): string | string[] {
+  if (isFailure(failure, 'INVALID_INPUT')) return failure.details.issues.map(({ path, problem: what }) => `${path === '' ? 'body' : path} ${what}`);
+  if (isFailure(failure, 'UNAUTHENTICATED')) return failure.details.message ?? statusText(401);
+  if (isFailure(failure, 'FORBIDDEN')) return failure.details.needs;
+  if (isFailure(failure, 'ORIGIN_NOT_ALLOWED')) return failure.message;
+  // Nothing of the id that was asked for: a record that is not there and one of another tenant answer the same bytes.
+  return statusText(FAILURES[failure.code].status);
+}
+
+const retryAfter = (seconds: number): Record<string, string> => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds))) });
+
+const isProblem = (error: unknown): error is HttpProblem => typeof error === 'object' && error !== null && PROBLEM in error;
+
+const isGone = (ctx: HttpContext): boolean => ctx.res.destroyed || ctx.req.socket.destroyed;
+
+export const statusText = (status: number): string => STATUS_CODES[status] ?? 'Error';

@@ -1,0 +1,51 @@
+import { isIPv6 } from 'node:net';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import type { HttpContext } from './exchange.js';
+
+/** Counts a request of a session or of an address, writes the `RateLimit` headers, and throws RATE_LIMITED above the ceiling. */
+export interface RateLimit {
+  session(ctx: HttpContext, sessionId: string): Promise<void>;
+  address(ctx: HttpContext): Promise<void>;
+}
+
+/**
+ * A ceiling of requests a minute; 0 is none. Each process counts for itself, in memory: the ceiling guards a process from one
+ * caller, and a database write for every request would cost more than most requests do. What must hold over replicas and
+ * restarts, failed sign-ins, is counted in the database elsewhere.
+ */
+export function rateLimit({ perMinute }: { perMinute: number }): RateLimit | undefined {
+  if (perMinute === 0) return undefined;
+  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const consume = async (ctx: HttpContext, key: string): Promise<void> => {
+    const { outcome, refused } = await consumeOne(limiter, key);
+    const seconds = Math.max(1, Math.ceil(outcome.msBeforeNext / 1000));
+    ctx.set('RateLimit-Limit', String(perMinute));
+    ctx.set('RateLimit-Remaining', String(Math.max(0, outcome.remainingPoints)));
+    ctx.set('RateLimit-Reset', String(seconds));
+    if (refused) throw fail('RATE_LIMITED', { retryAfterSeconds: seconds });
+  };
+  return {
+    session: (ctx, sessionId) => consume(ctx, `session ${sessionId}`),
+    address: (ctx) => consume(ctx, `address ${network(ctx.state.exchange.info.ip)}`),
+  };
+}
+
+async function consumeOne(limiter: RateLimiterMemory, key: string): Promise<{ outcome: RateLimiterRes; refused: boolean }> {
+  try {
+    return { outcome: await limiter.consume(key), refused: false };
+  } catch (thrown) {
+    if (thrown instanceof RateLimiterRes) return { outcome: thrown, refused: true };
+    throw thrown;
+  }
+}
+
+/** An IPv6 caller has a whole /64 to choose from, so that counts as one. */
+function network(ip: string): string {
+  if (!isIPv6(ip)) return ip;
+  const [head = '', tail] = ip.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,37 @@
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+
+/** Who did something, as the audit keeps it. */
+export interface Actor {
+  readonly kind: 'user' | 'system' | 'cli';
+  /** The member's id, where there is one. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly ip: string | null;
+  readonly requestId: string;
+}
+
+export interface AuditEvent {
+  /** `null` where no tenant is known: a login that named none. */
+  readonly tenantId: string | null;
+  readonly at: number;
+  readonly actor: Actor;
+  /** What happened, in the past tense: `member_added`. */
+  readonly action: string;
+  readonly recordKind: string;
+  readonly recordId: string | null;
+  /** Changed fields with before and after, or what else tells the event; never a secret. */
+  readonly changes?: Readonly<Record<string, unknown>>;
+}
+
+/** The platform's audit: written in the transaction of the change that it tells, never changed. */
+export class AuditStore {
+  constructor(private readonly tx: Transaction) {}
+
+  async append({ tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent): Promise<void> {
+    await this.tx.run(
+      'INSERT INTO audit_log (id, tenant_id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      [newId(), tenantId, at, actor.kind, actor.id, actor.name, actor.ip, actor.requestId, action, recordKind, recordId, JSON.stringify(changes)],
+    );
+  }
+}

@@ -1,0 +1,120 @@
+import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import type { Permissions, PlanCode } from '../auth/permissions.js';
+import type { Settings } from '../tenants/settings.js';
+import { flagOf, jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
+
+/** One sign-in and all refresh tokens that came of it. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly memberId: string;
+  /** Counts the rotations: only the refresh token of this generation is the present one. */
+  readonly generation: number;
+  readonly rotatedAt: number;
+  readonly idleExpiresAt: number;
+  readonly absoluteExpiresAt: number;
+  /** Opened from the service's own web pages. */
+  readonly ownPages: boolean;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+}
+
+/** A session with all that a request's caller is made of, read by one statement. */
+export interface SessionHolder {
+  readonly session: SessionRecord;
+  readonly tenant: { readonly slug: string; readonly name: string; readonly planCode: PlanCode; readonly status: string; readonly settings: Partial<Settings> };
+  readonly member: { readonly email: string; readonly name: string; readonly status: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null };
+  readonly role: { readonly permissions: Permissions; readonly workflowControls: Readonly<Record<string, Control>> };
+}
+
+export class SessionStore {
+  constructor(private readonly tx: Transaction) {}
+
+  async byId(id: string): Promise<SessionRecord | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM sessions s WHERE s.id = ?`, [id]);
+    return row && sessionOf(row);
+  }
+
+  async holder(id: string): Promise<SessionHolder | undefined> {
+    const row = await this.tx.get(HOLDER, [id]);
+    return row && holderOf(row);
+  }
+
+  async insert(session: SessionRecord): Promise<void> {
+    await this.tx.run(
+      `INSERT INTO sessions (id, tenant_id, member_id, generation, rotated_at, idle_expires_at, absolute_expires_at, own_pages, ip, user_agent, created_at, revoked_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        session.id, session.tenantId, session.memberId, session.generation, session.rotatedAt, session.idleExpiresAt, session.absoluteExpiresAt, session.ownPages ? 1 : 0,
+        session.ip, session.userAgent, session.createdAt, session.revokedAt,
+      ],
+    );
+  }
+
+  /** Moves to the next generation. Answers false when another request did so first, or when the session was revoked. */
+  async rotate({ id, from, at, idleExpiresAt }: { id: string; from: number; at: number; idleExpiresAt: number }): Promise<boolean> {
+    const moved = await this.tx.run(
+      'UPDATE sessions SET generation = generation + 1, rotated_at = ?, idle_expires_at = ? WHERE id = ? AND generation = ? AND revoked_at IS NULL',
+      [at, idleExpiresAt, id, from],
+    );
+    return moved === 1;
+  }
+
+  /** Answers false when it was revoked before. */
+  async revoke({ id, at }: { id: string; at: number }): Promise<boolean> {
+    return (await this.tx.run('UPDATE sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])) === 1;
+  }
+
+  async revokeAllOf({ tenantId, memberId, at }: { tenantId: string; memberId: string; at: number }): Promise<number> {
+    return this.tx.run('UPDATE sessions SET revoked_at = ? WHERE tenant_id = ? AND member_id = ? AND revoked_at IS NULL', [at, tenantId, memberId]);
+  }
+}
+
+const COLUMNS =
+  's.id, s.tenant_id, s.member_id, s.generation, s.rotated_at, s.idle_expires_at, s.absolute_expires_at, s.own_pages, s.ip, s.user_agent, s.created_at, s.revoked_at';
+
+const HOLDER = `SELECT ${COLUMNS},
+  t.slug, t.name AS tenant_name, t.plan_code, t.status AS tenant_status, t.settings,
+  m.email, m.name AS member_name, m.status AS member_status, m.role_code, m.subject_scope, r.permissions, r.workflow_controls
+  FROM sessions s
+  JOIN tenants t ON t.id = s.tenant_id
+  JOIN members m ON m.tenant_id = s.tenant_id AND m.id = s.member_id
+  JOIN roles r ON r.tenant_id = m.tenant_id AND r.code = m.role_code
+  WHERE s.id = ?`;
+
+const sessionOf = (row: Row): SessionRecord => ({
+  id: textOf(row, 'id'),
+  tenantId: textOf(row, 'tenant_id'),
+  memberId: textOf(row, 'member_id'),
+  generation: numberOf(row, 'generation'),
+  rotatedAt: numberOf(row, 'rotated_at'),
+  idleExpiresAt: numberOf(row, 'idle_expires_at'),
+  absoluteExpiresAt: numberOf(row, 'absolute_expires_at'),
+  ownPages: flagOf(row, 'own_pages'),
+  ip: textOrNull(row, 'ip'),
+  userAgent: textOrNull(row, 'user_agent'),
+  createdAt: numberOf(row, 'created_at'),
+  revokedAt: numberOrNull(row, 'revoked_at'),
+});
+
+const holderOf = (row: Row): SessionHolder => ({
+  session: sessionOf(row),
+  tenant: {
+    slug: textOf(row, 'slug'),
+    name: textOf(row, 'tenant_name'),
+    planCode: textOf(row, 'plan_code') as PlanCode,
+    status: textOf(row, 'tenant_status'),
+    settings: jsonOf(row, 'settings'),
+  },
+  member: {
+    email: textOf(row, 'email'),
+    name: textOf(row, 'member_name'),
+    status: textOf(row, 'member_status'),
+    roleCode: textOf(row, 'role_code'),
+    subjectScope: jsonOrNull(row, 'subject_scope'),
+  },
+  role: { permissions: jsonOf(row, 'permissions'), workflowControls: jsonOf(row, 'workflow_controls') },
+});

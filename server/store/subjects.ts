@@ -1,0 +1,48 @@
+import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { numberOf, textOf, textOrNull } from './rows.js';
+
+/** A legal entity of the tenant, to which contracts belong. */
+export interface SubjectRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly legalName: string | null;
+  readonly taxNo: string | null;
+  readonly defaultPayeeAccount: string | null;
+  readonly defaultPayeeBank: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export class SubjectStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly tenantId: string,
+  ) {}
+
+  /** In the order in which they were made. */
+  async all(): Promise<SubjectRecord[]> {
+    const rows = await this.tx.all(
+      'SELECT id, name, legal_name, tax_no, default_payee_account, default_payee_bank, created_at, updated_at FROM subjects WHERE tenant_id = ? ORDER BY id',
+      [this.tenantId],
+    );
+    return rows.map(subjectOf);
+  }
+
+  async insert(subject: SubjectRecord): Promise<void> {
+    await this.tx.run(
+      'INSERT INTO subjects (tenant_id, id, name, legal_name, tax_no, default_payee_account, default_payee_bank, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      [this.tenantId, subject.id, subject.name, subject.legalName, subject.taxNo, subject.defaultPayeeAccount, subject.defaultPayeeBank, subject.createdAt, subject.updatedAt],
+    );
+  }
+}
+
+const subjectOf = (row: Row): SubjectRecord => ({
+  id: textOf(row, 'id'),
+  name: textOf(row, 'name'),
+  legalName: textOrNull(row, 'legal_name'),
+  taxNo: textOrNull(row, 'tax_no'),
+  defaultPayeeAccount: textOrNull(row, 'default_payee_account'),
+  defaultPayeeBank: textOrNull(row, 'default_payee_bank'),
+  createdAt: numberOf(row, 'created_at'),
+  updatedAt: numberOf(row, 'updated_at'),
+});

@@ -1,0 +1,80 @@
+import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { PlanCode } from '../auth/permissions.js';
+import type { Settings } from '../tenants/settings.js';
+import { jsonOf, numberOf, textOf } from './rows.js';
+
+export interface TenantRecord {
+  readonly id: string;
+  /** The login name of the organisation. */
+  readonly slug: string;
+  readonly name: string;
+  readonly planCode: PlanCode;
+  readonly status: 'active' | 'suspended';
+  /** Only what differs from the defaults. */
+  readonly settings: Partial<Settings>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export class TenantStore {
+  constructor(private readonly tx: Transaction) {}
+
+  async byId(id: string): Promise<TenantRecord | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM tenants WHERE id = ?`, [id]);
+    return row && tenantOf(row);
+  }
+
+  async bySlug(slug: string): Promise<TenantRecord | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM tenants WHERE slug = ?`, [slug]);
+    return row && tenantOf(row);
+  }
+
+  /** Answers false when the slug is taken. */
+  async insert(tenant: TenantRecord): Promise<boolean> {
+    const inserted = await this.tx.run(
+      'INSERT INTO tenants (id, slug, name, plan_code, status, settings, directory_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (slug) DO NOTHING',
+      [tenant.id, tenant.slug, tenant.name, tenant.planCode, tenant.status, JSON.stringify(tenant.settings), tenant.createdAt, tenant.updatedAt],
+    );
+    return inserted === 1;
+  }
+
+  async setPlan({ id, planCode, at }: { id: string; planCode: PlanCode; at: number }): Promise<void> {
+    await this.tx.run('UPDATE tenants SET plan_code = ?, updated_at = ? WHERE id = ?', [planCode, at, id]);
+  }
+
+  /**
+   * The settings as they are now, and no other writer's before this transaction ends: two changes of different settings must both stay.
+   * SQLite has one writer anyway.
+   */
+  async lockSettings(id: string): Promise<Partial<Settings> | undefined> {
+    const row = await this.tx.get(`SELECT settings FROM tenants WHERE id = ?${this.tx.dialect === 'postgres' ? ' FOR UPDATE' : ''}`, [id]);
+    return row && jsonOf<Partial<Settings>>(row, 'settings');
+  }
+
+  async setSettings({ id, settings, at }: { id: string; settings: Partial<Settings>; at: number }): Promise<void> {
+    await this.tx.run('UPDATE tenants SET settings = ?, updated_at = ? WHERE id = ?', [JSON.stringify(settings), at, id]);
+  }
+
+  /** Tells every replica that names of members or subject companies, or who is active, have changed. */
+  async touchDirectory(id: string): Promise<void> {
+    await this.tx.run('UPDATE tenants SET directory_version = directory_version + 1 WHERE id = ?', [id]);
+  }
+
+  async directoryVersion(id: string): Promise<number | undefined> {
+    const row = await this.tx.get('SELECT directory_version FROM tenants WHERE id = ?', [id]);
+    return row && numberOf(row, 'directory_version');
+  }
+}
+
+const COLUMNS = 'id, slug, name, plan_code, status, settings, created_at, updated_at';
+
+const tenantOf = (row: Row): TenantRecord => ({
+  id: textOf(row, 'id'),
+  slug: textOf(row, 'slug'),
+  name: textOf(row, 'name'),
+  planCode: textOf(row, 'plan_code') as PlanCode,
+  status: textOf(row, 'status') as TenantRecord['status'],
+  settings: jsonOf(row, 'settings'),
+  createdAt: numberOf(row, 'created_at'),
+  updatedAt: numberOf(row, 'updated_at'),
+});

@@ -1,0 +1,50 @@
+import { s } from '../../data-plane-agent/base/schema.js';
+import { checker, type Issue } from '../../data-plane-agent/base/validation.js';
+import { FEATURES, PLANS, type FeatureFlags, type PlanCode } from '../auth/permissions.js';
+
+/** What each plan has. Nothing about security is ever in here. `PLAN_CATALOG_FILE` replaces the table by one of the same form, in JSON. */
+export const PlanCatalog = s.object(
+  Object.fromEntries(PLANS.map((code) => [code, s.object({ name: s.text({ max: 80 }), features: s.list(s.enum(FEATURES), FEATURES.length) })])),
+  { title: 'PlanCatalog' },
+);
+export type PlanCatalog = Readonly<Record<PlanCode, { readonly name: string; readonly features: readonly (keyof FeatureFlags)[] }>>;
+
+export const PLAN_CATALOG: PlanCatalog = {
+  free: { name: 'Free', features: [] },
+  pro: { name: 'Pro', features: ['workflowAutomation', 'customFields'] },
+  business: { name: 'Business', features: ['apiAccess', 'workflowAutomation', 'customFields', 'aiGateway'] },
+  enterprise: { name: 'Enterprise', features: ['apiAccess', 'workflowAutomation', 'customFields', 'aiGateway'] },
+};
+
+export interface Plans {
+  /** The flags of a plan, resolved for this installation. */
+  features(plan: PlanCode): FeatureFlags;
+}
+
+/** `apiAccessInEveryPlan`: whoever installs the product himself owns its API (`self_hosted`); elsewhere the catalogue says. */
+export function createPlans({ catalog = PLAN_CATALOG, apiAccessInEveryPlan }: { catalog?: PlanCatalog; apiAccessInEveryPlan: boolean }): Plans {
+  const flagsOf = (plan: PlanCode): FeatureFlags => {
+    const has = (feature: keyof FeatureFlags) => catalog[plan].features.includes(feature);
+    return {
+      apiAccess: apiAccessInEveryPlan || has('apiAccess'),
+      workflowAutomation: has('workflowAutomation'),
+      customFields: has('customFields'),
+      aiGateway: has('aiGateway'),
+    };
+  };
+  const resolved = new Map(PLANS.map((plan) => [plan, Object.freeze(flagsOf(plan))]));
+  return { features: (plan) => resolved.get(plan) ?? flagsOf(plan) };
+}
+
+/** Reads the text of a `PLAN_CATALOG_FILE`. */
+export function parsePlanCatalog(text: string): { readonly ok: true; readonly catalog: PlanCatalog } | { readonly ok: false; readonly issues: readonly Issue[] } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ok: false, issues: [{ path: '', problem: 'must be valid JSON' }] };
+  }
+  const checked = checker(PlanCatalog)(value);
+  // The schema's keys are made from the list of plans, which the compiler cannot follow.
+  return checked.ok ? { ok: true, catalog: checked.value as PlanCatalog } : checked;
+}

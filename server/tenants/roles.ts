@@ -1,0 +1,30 @@
+import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { MODULES, type Level, type Module, type Permissions } from '../auth/permissions.js';
+import type { RoleRecord } from '../store/roles.js';
+
+export const OWNER = 'owner';
+
+/** The roles that every tenant begins with. Its admins may change the levels; this is where they start. */
+export const BUILT_IN_ROLES: readonly RoleRecord[] = [
+  //                 view   edit   delete payment invoice export collect admin  fields sensitive
+  role('owner', 'Owner', 'edit   edit   edit   edit   edit   edit   edit   edit   edit   edit', 'admin admin admin admin admin admin admin admin'),
+  role('admin', 'Admin', 'edit   edit   edit   edit   edit   edit   edit   edit   edit   edit', 'admin admin admin admin admin admin admin admin'),
+  role('manager', 'Manager', 'edit   edit   edit   view   view   edit   edit   none   view   view', 'approve approve approve sign edit approve approve view'),
+  role('sales', 'Sales', 'edit   edit   none   view   view   none   view   none   view   none', 'edit edit edit view edit edit view view'),
+  role('legal', 'Legal', 'edit   edit   none   view   view   none   none   none   view   none', 'edit edit approve sign edit view view view'),
+  role('finance', 'Finance', 'view   none   none   edit   edit   edit   edit   none   view   view', 'view view view view view view view view'),
+  role('viewer', 'Viewer', 'view   none   none   view   view   none   view   none   view   none', 'view view view view view view view view'),
+];
+
+/** One row of each matrix: the ten modules and the eight stages, in the order of their lists. */
+function role(code: string, name: string, modules: string, stages: string): RoleRecord {
+  const levels = modules.split(/ +/) as Level[];
+  const controls = stages.split(/ +/) as Control[];
+  return {
+    code,
+    name,
+    builtIn: true,
+    permissions: Object.fromEntries(MODULES.map((module, index): [Module, Level] => [module, levels[index] ?? 'none'])) as Permissions,
+    workflowControls: Object.fromEntries(WORKFLOW_STAGES.map((stage, index): [WorkflowStage, Control] => [stage, controls[index] ?? 'none'])),
+  };
+}

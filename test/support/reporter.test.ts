@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { root } from './source.js';
+
+describe('the test reporter', () => {
+  let directory: string;
+  before(async () => { directory = await mkdtemp(join(tmpdir(), 'duebook-reporter-')); });
+  after(() => rm(directory, { recursive: true, force: true }));
+
+  it('ends with one plain line', async () => {
+    expect(await run(`it('holds', () => {}); it('fails', () => { throw new Error('on purpose'); });`))
+      .to.deep.equal({ code: 1, end: ['1 passed, 1 failed'] });
+  });
+
+  it('names each skipped test with its reason, also those of a whole suite', async () => {
+    expect(await run(skipping)).to.deep.equal({
+      code: 0,
+      end: ['skipped: alone (not today)', 'skipped: later (no reason given)', 'skipped: suite a (no scanner here)', 'skipped: suite b (no scanner here)', '1 passed, 0 failed, 4 skipped'],
+    });
+  });
+
+  it('counts a skipped test as failed where services are required', async () => {
+    const { code, end } = await run(skipping, { REQUIRE_SERVICES: '1' });
+    expect(code).to.equal(4);
+    expect(end.slice(-2)).to.deep.equal(['failed, was skipped: suite b (no scanner here)', '1 passed, 4 failed']);
+  });
+
+  const skipping = `
+    import { skip } from ${JSON.stringify(fileURLToPath(new URL('./skip.ts', import.meta.url)))};
+    describe('suite', () => {
+      before(function () { skip(this, 'no scanner here'); });
+      it('a', () => {}); it('b', () => {});
+    });
+    it('alone', function () { skip(this, 'not today'); });
+    it.skip('later', () => {});
+    it('holds', () => {});`;
+
+  /** Runs mocha over a file with this text; gives its exit code and what it writes after mocha's own summary. */
+  async function run(text: string, env: Record<string, string> = {}): Promise<{ code: number; end: string[] }> {
+    const file = join(directory, 'a.test.mts');
+    await writeFile(file, text);
+    const { REQUIRE_SERVICES: _, ...outer } = process.env;
+    const args = ['--no-config', '--import=tsx', '--reporter', join(root, 'test/support/reporter.cjs'), file];
+    return new Promise((resolve) => {
+      execFile(join(root, 'node_modules/.bin/mocha'), args, { cwd: root, env: { ...outer, ...env } }, (error, stdout) => {
+        const lines = stdout.trimEnd().split('\n');
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, end: lines.filter((line) => /^(skipped|failed, was skipped): |^\d+ passed,/.test(line)) });
+      });
+    });
+  }
+});
