@@ -42,6 +42,9 @@ export const FAILURES = {
   TENANT_SLUG_TAKEN: domain(409, 'Another organisation has this slug.', Type.Object({ tenantSlug: text() })),
   REDEEM_CODE_INVALID: domain(422, 'The code is unknown, used or expired.', None),
   PASSWORD_TOO_WEAK: domain(422, 'The password is a common one, or contains the email\'s local part or the tenant\'s slug.', Type.Object({ reason: text() })),
+  MEMBER_EXISTS: domain(409, 'The tenant has a member with this email.', Type.Object({ email: text() })),
+  LAST_OWNER: domain(409, 'The owner cannot be disabled or given another role; ownership is transferred first.', None),
+  OWNER_TRANSFER_REQUIRED: domain(422, 'Nobody becomes owner but by a transfer of ownership.', None),
 
   CONTRACT_LOCKED: domain(409, 'The contract is locked, and the request changes core fields.', Type.Object({ fields: texts() })),
   CONTRACT_HAS_MONEY: domain(409, 'The contract is signed or active and has received money, so it cannot be deleted.', Type.Object({ receivedAmount: Type.Number(), currencyCode: text() })),
@@ -54,6 +57,7 @@ export const FAILURES = {
   REFERENCE_INVALID: domain(422, 'An id in the body does not exist within the caller\'s scope.', Type.Object({ field: text(), value: text() })),
   FILE_REFERENCE_INVALID: domain(422, 'A file reference does not exist within the caller\'s scope.', Type.Object({ field: text(), value: text() })),
 
+  DATA_PLANE_NOT_CONNECTED: domain(409, 'The tenant has no data plane: none has joined, or its connection is pending or revoked.', None),
   DATA_PLANE_UNAVAILABLE: domain(503, 'The tenant\'s data plane does not answer; nothing was done.', Type.Object({ retryAfterSeconds: Type.Integer() })),
   DATA_PLANE_OUTCOME_UNKNOWN: domain(504, 'The data plane did not answer in time, and the change may have been made.', Type.Object({ operationId: text() })),
 } as const;

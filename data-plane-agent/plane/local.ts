@@ -13,6 +13,7 @@ import { IdempotencyStore } from './store/idempotency.js';
 import { Journal } from './store/journal.js';
 import { createStore } from './store/store.js';
 import { moveDataVersion } from './store/data-version.js';
+import { Totals } from './store/totals.js';
 import type { Tools } from './operations/tools.js';
 
 export interface LocalDataPlaneOptions<L> {
@@ -30,10 +31,11 @@ export interface LocalDataPlaneOptions<L> {
 export function createLocalDataPlane<L extends Readonly<Record<string, Operation<Tools>>>>(options: LocalDataPlaneOptions<L>): DataPlane<L> {
   const { database, clock } = options;
   const idempotency = new IdempotencyStore(options.keyRing, clock);
+  const totals = new Totals();
 
   const run = async (operation: Operation<Tools>, name: string, call: Call, input: unknown): Promise<Answer<unknown>> => {
-    if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor(tx, call, new Journal(), clock), call, input), replayed: false }));
-    const change = () => database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, name, operation, input })));
+    if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor({ tx, call, clock, totals }, new Journal()), call, input), replayed: false }));
+    const change = () => database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, totals, name, operation, input })));
     const settled = await idempotency.alone(call, () => afterLostRace(change));
     if ('failure' in settled) throw settled.failure;
     return settled;
@@ -54,20 +56,18 @@ function validated(schema: TSchema, input: unknown): unknown {
   return checked.value;
 }
 
-interface Change {
-  readonly tx: Transaction;
-  readonly call: Call;
-  readonly clock: Clock;
+interface Change extends Work {
   readonly name: string;
   readonly operation: Operation<Tools>;
   readonly input: unknown;
 }
 
 /** Runs a write and leaves its audit and outbox rows in the same transaction. */
-async function journaled({ tx, call, clock, name, operation, input }: Change): Promise<unknown> {
+async function journaled({ name, operation, input, ...work }: Change): Promise<unknown> {
+  const { tx, call, clock } = work;
   const journal = new Journal();
   const before = tx.writes;
-  const output = await operation.run(toolsFor(tx, call, journal, clock), call, input);
+  const output = await operation.run(toolsFor(work, journal), call, input);
   if (tx.writes === before) return output;
   if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);
   await journal.write(tx, call, name, clock.now());
@@ -85,5 +85,12 @@ async function afterLostRace<T>(change: () => Promise<T>): Promise<T> {
   }
 }
 
-const toolsFor = (tx: Transaction, call: Call, journal: Journal, clock: Clock): Tools => ({ store: createStore(tx, call, journal, clock), journal, clock, newId });
+interface Work {
+  readonly tx: Transaction;
+  readonly call: Call;
+  readonly clock: Clock;
+  readonly totals: Totals;
+}
+
+const toolsFor = (work: Work, journal: Journal): Tools => ({ store: createStore({ ...work, journal }), journal, clock: work.clock, newId });
 

@@ -1,7 +1,82 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
 import type { RequestInfo } from '../http/request.js';
+import { SessionStore, type SessionHolder } from '../store/sessions.js';
+import type { Changes } from '../tenants/changes.js';
+import type { Plans } from '../tenants/plans.js';
+import { settingsOf } from '../tenants/settings.js';
 import type { Principal } from './principal.js';
+import { mayIssueSession } from './standing.js';
+import type { Tokens } from './tokens.js';
 
 /** Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an active member. */
 export interface Authenticator {
   authenticate(accessToken: string, request: RequestInfo): Promise<Principal>;
+}
+
+export function createAuthenticator({ database, clock, tokens, plans, changes }: { database: Database; clock: Clock; tokens: Tokens; plans: Plans; changes: Changes }): Authenticator {
+  // The promise is kept, not its result: a caller that is dropped while it loads cannot come back when it is done.
+  const callers = new LRUCache<string, Cached>({ max: 10_000 });
+  changes.listen((change) => {
+    if (change.kind === 'session') callers.delete(change.sessionId);
+    else for (const [id, { tenantId, memberId }] of callers.entries()) if (tenantId === change.tenantId && (change.kind === 'tenant' || memberId === change.memberId)) callers.delete(id);
+  });
+
+  const load = async (sessionId: string): Promise<Caller> => {
+    const holder = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).holder(sessionId));
+    if (!holder || holder.session.revokedAt !== null || !mayIssueSession(holder)) throw fail('UNAUTHENTICATED', {});
+    return { principal: principalOf(holder, plans), endsAt: holder.session.absoluteExpiresAt };
+  };
+
+  return {
+    authenticate: async (accessToken) => {
+      const { sessionId, tenantId, memberId } = await tokens.verifyAccess(accessToken);
+      const now = clock.now();
+      let cached = callers.get(sessionId);
+      if (!cached || now - cached.at >= FRESH_MS) {
+        const loading = load(sessionId);
+        cached = { at: now, tenantId, memberId, caller: loading };
+        callers.set(sessionId, cached);
+        loading.catch(() => {
+          // Whoever waits for it is told; the next request asks again.
+          if (callers.peek(sessionId)?.caller === loading) callers.delete(sessionId);
+        });
+      }
+      const { principal, endsAt } = await cached.caller;
+      if (endsAt <= now || principal.tenant.id !== tenantId || principal.user.id !== memberId) throw fail('UNAUTHENTICATED', {});
+      return principal;
+    },
+  };
+}
+
+/** What another replica changes is seen within this time, in milliseconds. */
+const FRESH_MS = 5_000;
+
+interface Caller {
+  readonly principal: Principal;
+  /** The session's absolute end. */
+  readonly endsAt: number;
+}
+interface Cached {
+  readonly at: number;
+  readonly tenantId: string;
+  readonly memberId: string;
+  readonly caller: Promise<Caller>;
+}
+
+function principalOf({ session, tenant, member, role }: SessionHolder, plans: Plans): Principal {
+  const { slug, name, planCode } = tenant;
+  const { email, roleCode, subjectScope } = member;
+  return {
+    sessionId: session.id,
+    tenant: { id: session.tenantId, slug, name, plan: planCode },
+    user: { id: session.memberId, email, name: member.name, roleCode, subjectScope },
+    permissions: role.permissions,
+    controls: role.workflowControls,
+    features: plans.features(planCode),
+    settings: settingsOf(tenant.settings),
+    ownPages: session.ownPages,
+  };
 }

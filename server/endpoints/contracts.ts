@@ -1,9 +1,28 @@
-import { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
+import { ContractInput, ContractPatch, ContractQuery } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { edit, view } from '../auth/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
 import { checkLineRights } from './line-rights.js';
-import { checkReferences, NamedContractDetail, withNames } from './named.js';
+import { checkReferences, NamedContractDetail, NamedContractPage, withNames } from './named.js';
+
+const listContracts = endpoint('GET /contracts', {
+  summary: 'List contracts',
+  description:
+    'Newest first when neither `sort` nor `order` is given; a `sort` that is named begins with the least. A missing date counts as later than every date, and ties break on the id. ' +
+    'A `subjectId` that is not within the caller\'s scope is answered like a record that is not there.',
+  needs: view('contract_view'),
+  query: ContractQuery,
+  returns: NamedContractPage,
+  fails: [],
+  run: async ({ query, plane, principal, services }) => {
+    const directory = await services.directory.of(principal.tenant.id);
+    if (query.subjectId && !directory.hasSubject(query.subjectId)) throw fail('NOT_FOUND', {});
+    const page = await plane.listContracts(query);
+    return { ...page, items: page.items.map((contract) => withNames(contract, directory)) };
+  },
+});
 
 const getContract = endpoint('GET /contracts/:id', {
   summary: 'Read a contract with its lines, terms and notes',
@@ -32,4 +51,31 @@ const createContract = endpoint('POST /contracts', {
   },
 });
 
-export const contractEndpoints = { getContract, createContract };
+const updateContract = endpoint('PATCH /contracts/:id', {
+  summary: 'Change a contract',
+  description:
+    'What is not given stays; `null` clears an optional field or brings its default back. `terms` and `extraNotes` replace what the contract has, `dynamicFields` merges by key. ' +
+    'Naming another `typeCode` does not change `type`. A total that was computed follows quantity and unit price. In another currency every amount keeps its number. ' +
+    'On a locked contract a core field may be sent with the value that it has. A stage changes by transitions only, and payment lines by their own endpoints. ' +
+    'A request that changes nothing answers 200 with the version unmoved.',
+  needs: edit('contract_edit'),
+  body: ContractPatch,
+  returns: NamedContractDetail,
+  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID'],
+  run: async ({ params, body, plane, principal, services }) => {
+    await checkReferences(body, { principal, services }, () => plane.getContract({ contractId: params.id }));
+    const contract = await plane.updateContract({ contractId: params.id, changes: body });
+    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+  },
+});
+
+const deleteContract = endpoint('DELETE /contracts/:id', {
+  summary: 'Delete a contract',
+  description: 'With its payment lines; receipts stay for audit, and its numbers become free. A signed or active contract with money received needs the workflow control `admin` at its stage.',
+  needs: edit('contract_delete'),
+  returns: Ok,
+  fails: ['VERSION_MISMATCH', 'CONTRACT_HAS_MONEY'],
+  run: ({ params, plane }) => plane.deleteContract({ contractId: params.id }),
+});
+
+export const contractEndpoints = { listContracts, getContract, createContract, updateContract, deleteContract };

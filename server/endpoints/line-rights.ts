@@ -12,6 +12,12 @@ export function checkLineRights(principal: Principal, lines: readonly PaymentLin
   if (lines.some((line) => INVOICE_FIELDS.some((field) => isGiven(line[field])))) demand(principal, edit('invoice'));
 }
 
+/** In a change of a line `null` and 0 say something too: they clear. */
+export function checkPatchRights(principal: Principal, patch: PaymentLinePatch): void {
+  if (RECEIPT_FIELDS.some((field) => patch[field] !== undefined)) demand(principal, edit('payment_entry'));
+  if (INVOICE_FIELDS.some((field) => patch[field] !== undefined)) demand(principal, edit('invoice'));
+}
+
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== 0;
 
 function demand(principal: Principal, need: Need): void {

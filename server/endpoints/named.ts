@@ -26,14 +26,26 @@ interface References {
   readonly ownerId?: string | null | undefined;
   readonly ownerSuperiorId?: string | null | undefined;
 }
+type Caller = { readonly principal: Principal; readonly services: Services };
 
-/** Refuses a reference to a subject company outside the caller's scope, or to somebody who is no active member, before the data plane is called. */
-export async function checkReferences(references: References, { principal, services }: { principal: Principal; services: Services }): Promise<void> {
+/**
+ * Refuses a reference to a subject company outside the caller's scope, or to somebody who is no active member, before the data plane is
+ * called. What a contract has already may be sent back with it, also when its owner has left since: `present` is asked only then.
+ */
+export async function checkReferences(references: References, caller: Caller, present?: () => Promise<References>): Promise<void> {
+  const dangling = await danglingReferences(references, caller);
+  if (dangling.length === 0) return;
+  const known = (await present?.()) ?? {};
+  const field = dangling.find((name) => references[name] !== known[name]);
+  if (field) throw fail('REFERENCE_INVALID', { field, value: references[field] ?? '' });
+}
+
+async function danglingReferences({ subjectId, ownerId, ownerSuperiorId }: References, { principal, services }: Caller): Promise<(keyof References)[]> {
   const directory = await services.directory.of(principal.tenant.id);
-  const { subjectId } = references;
-  if (subjectId && !(directory.hasSubject(subjectId) && (principal.user.subjectScope?.includes(subjectId) ?? true))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
-  for (const field of ['ownerId', 'ownerSuperiorId'] as const) {
-    const member = references[field];
-    if (member && !directory.hasActiveMember(member)) throw fail('REFERENCE_INVALID', { field, value: member });
-  }
+  const isSubject = (id: string) => directory.hasSubject(id) && (principal.user.subjectScope?.includes(id) ?? true);
+  return [
+    ...(subjectId && !isSubject(subjectId) ? (['subjectId'] as const) : []),
+    ...(ownerId && !directory.hasActiveMember(ownerId) ? (['ownerId'] as const) : []),
+    ...(ownerSuperiorId && !directory.hasActiveMember(ownerSuperiorId) ? (['ownerSuperiorId'] as const) : []),
+  ];
 }

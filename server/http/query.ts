@@ -24,8 +24,10 @@ export function queryReader(schema: TObject<TProperties> | undefined, { open }: 
       const field = fields.get(key);
       if (!field) {
         if (!open) issues.push({ path: key.slice(0, MAX_NAME), problem: 'is not a known parameter' });
-      } else if (field.list) value[key] = texts.flatMap((part) => part.split(',')).filter((part) => part !== '').map(field.read);
-      else if (texts.length > 1) issues.push({ path: key, problem: 'must be given once' });
+      } else if (field.list) {
+        const parts = texts.flatMap((part) => part.split(',')).filter((part) => part !== '');
+        if (parts.length > 0 || field.required) value[key] = parts.map(field.read);
+      } else if (texts.length > 1) issues.push({ path: key, problem: 'must be given once' });
       else if (texts[0] !== undefined && (texts[0] !== '' || field.required)) value[key] = field.read(texts[0]);
     }
     const repeated = new Set(issues.map(({ path }) => path));

@@ -68,8 +68,9 @@ export class MemberStore {
     await this.tx.run('UPDATE members SET status = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [status, at, this.tenantId, id]);
   }
 
-  async setLastLogin({ id, at }: { id: string; at: number }): Promise<void> {
-    await this.tx.run('UPDATE members SET last_login_at = ? WHERE tenant_id = ? AND id = ?', [at, this.tenantId, id]);
+  /** Answers false when the member is disabled by now: whoever disables waits for this row, and then ends the session that was opened. */
+  async recordLogin({ id, at }: { id: string; at: number }): Promise<boolean> {
+    return (await this.tx.run("UPDATE members SET last_login_at = ? WHERE tenant_id = ? AND id = ? AND status = 'active'", [at, this.tenantId, id])) === 1;
   }
 
   /** The same password under stronger parameters; left alone when the password has changed meanwhile. */

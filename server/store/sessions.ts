@@ -2,7 +2,9 @@ import type { Row, Transaction } from '../../data-plane-agent/base/database/data
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import type { Permissions, PlanCode } from '../auth/permissions.js';
 import type { Settings } from '../tenants/settings.js';
+import type { MemberRecord } from './members.js';
 import { flagOf, jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
+import type { TenantRecord } from './tenants.js';
 
 /** One sign-in and all refresh tokens that came of it. */
 export interface SessionRecord {
@@ -25,8 +27,8 @@ export interface SessionRecord {
 /** A session with all that a request's caller is made of, read by one statement. */
 export interface SessionHolder {
   readonly session: SessionRecord;
-  readonly tenant: { readonly slug: string; readonly name: string; readonly planCode: PlanCode; readonly status: string; readonly settings: Partial<Settings> };
-  readonly member: { readonly email: string; readonly name: string; readonly status: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null };
+  readonly tenant: { readonly slug: string; readonly name: string; readonly planCode: PlanCode; readonly status: TenantRecord['status']; readonly settings: Partial<Settings> };
+  readonly member: { readonly email: string; readonly name: string; readonly status: MemberRecord['status']; readonly roleCode: string; readonly subjectScope: readonly string[] | null };
   readonly role: { readonly permissions: Permissions; readonly workflowControls: Readonly<Record<string, Control>> };
 }
 
@@ -106,13 +108,13 @@ const holderOf = (row: Row): SessionHolder => ({
     slug: textOf(row, 'slug'),
     name: textOf(row, 'tenant_name'),
     planCode: textOf(row, 'plan_code') as PlanCode,
-    status: textOf(row, 'tenant_status'),
+    status: textOf(row, 'tenant_status') as TenantRecord['status'],
     settings: jsonOf(row, 'settings'),
   },
   member: {
     email: textOf(row, 'email'),
     name: textOf(row, 'member_name'),
-    status: textOf(row, 'member_status'),
+    status: textOf(row, 'member_status') as MemberRecord['status'],
     roleCode: textOf(row, 'role_code'),
     subjectScope: jsonOrNull(row, 'subject_scope'),
   },

@@ -25,9 +25,13 @@ export function openPostgres(url: string, options: { readonly poolMax: number })
       },
       pool: { min: 0, max: options.poolMax },
       acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+      log: THROWN_ANYWAY,
     }),
   );
 }
+
+/** knex prints to the console what it also throws; the caller of the work logs it, once and as JSON. */
+const THROWN_ANYWAY = { warn: () => undefined, error: () => undefined, deprecate: () => undefined, debug: () => undefined };
 
 const INT8 = 20;
 const NUMERIC = 1700;

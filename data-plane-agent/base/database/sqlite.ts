@@ -70,7 +70,7 @@ class SqliteDatabase implements Database {
     }
   }
 
-  write<T>(_scope: unknown, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async write<T>(_scope: unknown, work: (tx: Transaction) => Promise<T>): Promise<T> {
     this.refuseWhenClosed();
     return new Promise<T>((resolve, reject) => {
       let outcome: { readonly value: T } | { readonly error: unknown };

@@ -3,8 +3,8 @@ import { toMajor, unitPriceNumber } from '../../base/money.js';
 import type { Call } from '../contract/call.js';
 import type { Warning } from '../contract/records/common.js';
 import type { ContractDetail, ContractSummary, Note, Term } from '../contract/records/contracts.js';
-import type { PaymentLine } from '../contract/records/lines.js';
-import type { ContractRow, LineRow, NoteRow, TermRow } from './rows.js';
+import type { PaymentLine, PaymentPage } from '../contract/records/lines.js';
+import type { ContractRow, LineRow, NoteRow, PaymentRow, TermRow } from './rows.js';
 import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Receivable } from './receivable.js';
 
 /** The settings of a call that an answer depends on. */
@@ -138,11 +138,16 @@ export function paymentLine(line: LineRow, { today, reminderLeadDays }: Day): Pa
   };
 }
 
+export function paymentRow(row: PaymentRow, day: Day): PaymentPage['items'][number] {
+  const { contractNo, projectName, partyA, partyB, subjectId, ownerId } = row;
+  return { ...paymentLine(row, day), contractNo, projectName, partyA, partyB, subjectId, ownerId };
+}
+
 const termAnswer = (term: TermRow): Term => ({ id: term.id, kind: term.kind, title: term.title, date: term.date, note: term.note, createdAt: iso(term.createdAt), updatedAt: iso(term.updatedAt) });
 
 const noteAnswer = (note: NoteRow): Note => ({ id: note.id, label: note.label, value: note.value, createdAt: iso(note.createdAt), updatedAt: iso(note.updatedAt) });
 
-const MIXED_CURRENCY: Warning = { code: 'MIXED_CURRENCY', message: 'Some lines are in another currency than the contract; the contract\'s amounts leave them out.' };
+export const MIXED_CURRENCY: Warning = { code: 'MIXED_CURRENCY', message: 'Some lines are in another currency than the contract; the contract\'s amounts leave them out.' };
 
 function validity({ startDate, endDate }: ContractRow, today: string): ContractSummary['validity'] {
   if (today < startDate) return 'not_started';

@@ -1,4 +1,3 @@
-import type { Day } from '../../base/day.js';
 import { fold } from './search.js';
 import type { ContractInput, ContractPatch, NoteInput, TermInput } from '../contract/records/contracts.js';
 import { aggregate } from './receivable.js';
@@ -60,7 +59,7 @@ export function newContract({ id, input, type, stage, currencyCode, amounts, now
       ownerId: input.ownerId,
       ownerSuperiorId: input.ownerSuperiorId ?? null,
       remark: input.remark ?? null,
-      dynamicFields: input.dynamicFields ?? {},
+      dynamicFields: mergedFields({}, input.dynamicFields),
       lifecycleTemplateId: stage.templateId,
       stageCode: stage.code,
       stageCategory: stage.category,
@@ -99,7 +98,8 @@ export const newTerms = (inputs: readonly TermInput[], contractId: string, now: 
 export const newNotes = (inputs: readonly NoteInput[], contractId: string, now: number, newId: () => string): NoteRow[] =>
   inputs.map(({ label, value }, position) => ({ id: newId(), contractId, position, label, value, createdAt: now, updatedAt: now }));
 
-/** The request's fields with which a period is named: dates of a contract must stay in order when only one of them changes. */
-export const datesInOrder = (patch: ContractPatch, row: Pick<ContractRow, 'startDate' | 'endDate'>): boolean => datesOf(patch, row).every((day, i, days) => i === 0 || (days[i - 1] ?? day) <= day);
-
-const datesOf = (patch: ContractPatch, row: Pick<ContractRow, 'startDate' | 'endDate'>): readonly Day[] => [patch.startDate ?? row.startDate, patch.endDate ?? row.endDate];
+/** Custom values by field id: a key that is given replaces, `null` clears it, and `null` for the whole clears all. */
+export function mergedFields(present: ContractRow['dynamicFields'], given: ContractPatch['dynamicFields']): ContractRow['dynamicFields'] {
+  if (given === undefined) return present;
+  return Object.fromEntries(Object.entries(given === null ? {} : { ...present, ...given }).filter(([, value]) => value !== null));
+}

@@ -1,5 +1,6 @@
 import type { Day } from '../../base/day.js';
 import { fail } from '../../base/failures.js';
+import { toMajor } from '../../base/money.js';
 import type { Warning } from '../contract/records/common.js';
 import type { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, ReceiptPatch } from '../contract/records/lines.js';
 import type { LineRow } from './rows.js';
@@ -48,10 +49,14 @@ export function newLine(input: PaymentLineInput, place: { id: string; contractId
   return withInvoice(withReceipt(settled(blank), input, context), input, context);
 }
 
-/** The line with another period, due date, amount or currency. An amount that changes under a matched receipt must be matched again. */
+/**
+ * The line with another period, due date, amount or currency. An amount that changes under a matched receipt must be matched again.
+ * Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY.
+ */
 export function withPlan(line: LineRow, patch: Pick<PaymentLinePatch, 'period' | 'dueDate' | 'amount' | 'currencyCode'>, context: LineContext): LineRow {
   const currencyCode = patch.currencyCode === undefined ? line.currencyCode : (patch.currencyCode ?? context.contractCurrency);
-  const amountMinor = patch.amount === undefined ? line.amountMinor : context.amounts.minor(`${context.path}amount`, patch.amount, currencyCode);
+  const asked = patch.amount ?? (currencyCode === line.currencyCode ? undefined : toMajor(line.amountMinor, line.currencyCode));
+  const amountMinor = asked === undefined ? line.amountMinor : context.amounts.minor(`${context.path}amount`, asked, currencyCode);
   const reopened = line.reconciliationStatus === 'matched' && amountMinor !== line.amountMinor;
   return settled({
     ...line,
@@ -81,7 +86,10 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
     updatedAt: context.now,
   });
   const named = patch.reconciliationStatus ?? undefined;
-  if (named === 'matched' && receivedMinor === 0) throw fail('RECONCILE_WITHOUT_RECEIPT', {});
+  if (named === 'matched' && receivedMinor === 0) {
+    context.amounts.done(); // an amount that could not be read is no refusal to reconcile
+    throw fail('RECONCILE_WITHOUT_RECEIPT', {});
+  }
   return { ...next, reconciliationStatus: named ?? (changed ? automaticStatus(next, context) : line.reconciliationStatus) };
 }
 
@@ -99,10 +107,32 @@ export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context:
   });
 }
 
+/** Refuses lines of one contract whose sums no longer fit. They are in the contract's headline, so only those in its currency are added. */
+export function checkSums(lines: readonly LineRow[], { amounts, path, contractCurrency }: Pick<LineContext, 'amounts' | 'path' | 'contractCurrency'>): void {
+  const own = lines.filter(({ currencyCode }) => currencyCode === contractCurrency);
+  amounts.fits(`${path}amount`, own.map(({ amountMinor }) => amountMinor), contractCurrency);
+  amounts.fits(`${path}receivedAmount`, own.map(({ receivedMinor }) => receivedMinor), contractCurrency);
+  amounts.fits(`${path}invoiceAmount`, own.map(({ invoicedMinor }) => invoicedMinor), contractCurrency);
+}
+
+/** Whether a change left everything as it was: then nothing is written, and the record keeps its time and version. */
+export const isUnchanged = (before: LineRow, after: LineRow): boolean =>
+  (Object.keys(after) as (keyof LineRow)[]).every((field) => field === 'updatedAt' || before[field] === after[field]);
+
+/** Whether a change touches what a lock protects: what is owed, and when. */
+export const changesPlan = (before: LineRow, after: LineRow): boolean =>
+  (['period', 'dueDate', 'amountMinor', 'currencyCode'] as const).some((field) => before[field] !== after[field]);
+
 /** What deserves a look after a receipt, but is not refused. */
 export function receiptWarnings(line: LineRow): Warning[] {
   if (line.reconciliationStatus !== 'exception' || line.reconciliationNote !== null) return [];
   return [{ code: 'NOTE_RECOMMENDED', message: 'Say in reconciliationNote why this receipt is an exception.' }];
+}
+
+/** An invoice ahead of the plan happens, and is not refused. */
+export function invoiceWarnings(line: LineRow): Warning[] {
+  if (line.invoicedMinor <= line.amountMinor) return [];
+  return [{ code: 'INVOICE_EXCEEDS_LINE', message: 'More is invoiced than the payment line amounts to.' }];
 }
 
 /** Whether anything was received on the line, or an invoice stands against it: then it cannot simply be removed. */
@@ -114,11 +144,11 @@ const settled = (line: LineRow): LineRow => ({ ...line, outstandingMinor: outsta
 /** `undefined` leaves a field as it is, `null` clears it. */
 const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);
 
+/** Money that is there has a date. `null` names none: else the same request twice would clear the date that the first one set. */
 function receivedDate({ line, receivedMinor, given: day, today }: { line: LineRow; receivedMinor: number; given: Day | null | undefined; today: Day }): Day | null {
   if (receivedMinor === 0) return null;
   if (day !== undefined && day !== null) return day;
-  if (receivedMinor > line.receivedMinor) return today;
-  return day === null ? null : line.receivedDate;
+  return receivedMinor > line.receivedMinor ? today : line.receivedDate;
 }
 
 /** The status that a changed total brings when the caller names none. */

@@ -1,4 +1,7 @@
+import { toMajor } from '../../base/money.js';
 import type { Call } from '../contract/call.js';
+import type { Receipt } from '../contract/records/lines.js';
+import { iso } from './answers.js';
 import type { LineRow, ReceiptRow } from './rows.js';
 
 /** The history row for a change of what was received on a line; nothing when the total stayed. Corrections have a negative delta. */
@@ -27,3 +30,25 @@ export function receiptOf(before: Pick<LineRow, 'receivedMinor'>, after: LineRow
 
 /** What had been received on lines before they were entered here. */
 export const openingReceipts = (lines: readonly LineRow[], call: Call, now: number, newId: () => string): ReceiptRow[] => lines.flatMap((line) => receiptOf({ receivedMinor: 0 }, line, call, now, newId));
+
+export function receiptAnswer(row: ReceiptRow): Receipt {
+  const at = iso(row.createdAt);
+  return {
+    id: row.id,
+    paymentId: row.lineId,
+    delta: toMajor(row.deltaMinor, row.currencyCode),
+    total: toMajor(row.totalMinor, row.currencyCode),
+    currencyCode: row.currencyCode,
+    receivedDate: row.receivedDate,
+    method: row.method,
+    payerName: row.payerName,
+    receiptAccount: row.receiptAccount,
+    bankSerialNo: row.bankSerialNo,
+    proofFileId: row.proofFileId,
+    actorId: row.actorId,
+    actorName: row.actorName,
+    at,
+    createdAt: at,
+    updatedAt: at, // a receipt is never changed: a correction is another one
+  };
+}

@@ -92,6 +92,8 @@ export const lines = table('payment_lines', {
   deletedAt: c.orNull(c.int('deleted_at')),
 });
 export type LineRow = RecordOf<typeof lines>;
+/** A line with what a list of receivables shows of its contract. */
+export type PaymentRow = LineRow & Pick<ContractRow, 'contractNo' | 'projectName' | 'partyA' | 'partyB' | 'subjectId' | 'ownerId'>;
 
 export const receipts = table('receipts', {
   id: c.text('id'),

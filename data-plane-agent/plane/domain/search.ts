@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 /** Case folded by Unicode, so that a search finds `Straße` by `STRASSE`'s letters in any script that has case. */
 export const fold = (text: string): string => text.normalize('NFC').toLowerCase();
 
-/** The text that `q` looks through: the searched fields on lines of their own, so that no match spans two of them. */
-export const searchText = (fields: readonly (string | null)[]): string => fold(fields.filter((field) => field !== null).join('\n'));
+/** The text that `q` looks through: the searched fields, parted by a character that no field and no `q` may contain, so that no match spans two of them. */
+export const searchText = (fields: readonly (string | null)[]): string => fold(fields.filter((field) => field !== null).join('\u0001'));
 
 /** Searches of fewer characters cannot use the index of three-character pieces. */
 export const INDEXED_FROM = 3;

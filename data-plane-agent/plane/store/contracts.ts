@@ -1,4 +1,5 @@
 import type { Transaction } from '../../base/database/database.js';
+import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { contracts, type ContractRow, notes, type NoteRow, terms, type TermRow } from '../domain/rows.js';
 import type { Journal } from './journal.js';
@@ -19,6 +20,7 @@ export class ContractStore {
 
   /** A live contract in scope. `forUpdate` holds it until the transaction ends, so that what is computed from it stays true. */
   async find(id: string, options: { readonly forUpdate?: boolean; readonly deleted?: boolean } = {}): Promise<ContractRow | undefined> {
+    if (!isId(id)) return undefined;
     const lock = options.forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
     const live = options.deleted ? 'IS NOT NULL' : 'IS NULL';
     const row = await this.tx.get(`SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND contracts.id = ? AND contracts.deleted_at ${live}${lock}`, [...this.scope.values, id]);
@@ -48,6 +50,16 @@ export class ContractStore {
     const [column, value] = 'contractKey' in key ? ['contract_key', key.contractKey] : ['archive_key', key.archiveKey];
     const row = await this.tx.get(`SELECT id FROM contracts WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL`, [this.call.tenantId, value]);
     return row && String(row['id']);
+  }
+
+  /** Whether money was ever recorded on a line of the contract, corrections to nothing and removed lines included. */
+  async hasReceipts(contractId: string): Promise<boolean> {
+    const { tenantId } = this.call;
+    const row = await this.tx.get(
+      'SELECT 1 AS found FROM payment_lines l JOIN receipts r ON r.tenant_id = l.tenant_id AND r.line_id = l.id WHERE l.tenant_id = ? AND l.contract_id = ? LIMIT 1',
+      [tenantId, contractId],
+    );
+    return row !== undefined;
   }
 
   async terms(contractId: string): Promise<TermRow[]> {

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../base/database/database.js';
+import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { lines, type LineRow, receipts, type ReceiptRow } from '../domain/rows.js';
 import type { Journal } from './journal.js';
@@ -16,14 +17,22 @@ export class LineStore {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  /** A live line of a live contract in scope. */
-  async find(id: string): Promise<LineRow | undefined> {
+  /** The contract of a live line. Whether the caller may see it is decided where that contract is found, in its scope. */
+  async contractOf(id: string): Promise<string | undefined> {
+    if (!isId(id)) return undefined;
+    const row = await this.tx.get('SELECT contract_id FROM payment_lines WHERE tenant_id = ? AND id = ? AND deleted_at IS NULL', [this.call.tenantId, id]);
+    return row && String(row['contract_id']);
+  }
+
+  /** Whether there is such a line in scope, also a removed one: its receipts stay readable. */
+  async isKept(id: string): Promise<boolean> {
+    if (!isId(id)) return false;
     const row = await this.tx.get(
-      `SELECT ${lines.columnNames} FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
-       WHERE ${this.scope.sql} AND payment_lines.id = ? AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL`,
+      `SELECT payment_lines.id FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
+       WHERE ${this.scope.sql} AND payment_lines.id = ?`,
       [...this.scope.values, id],
     );
-    return row && lines.decode(row);
+    return row !== undefined;
   }
 
   /** The live lines of a contract that the caller has already found, by due date. */
@@ -57,6 +66,13 @@ export class LineStore {
   /** One row for each change of what was received; `total` is what the line then had. */
   async insertReceipts(rows: readonly ReceiptRow[]): Promise<void> {
     await receipts.insert(this.tx, this.call.tenantId, rows);
+  }
+
+  /** A page of what was received on a line that the caller has already found, newest first, and how many there are. */
+  async receiptsOf(lineId: string, { page, pageSize }: { page: number; pageSize: number }): Promise<{ rows: ReceiptRow[]; total: number }> {
+    const found = await this.tx.all(`SELECT ${receipts.columnNames} FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, [this.call.tenantId, lineId, pageSize, (page - 1) * pageSize]);
+    const counted = await this.tx.get('SELECT count(*) AS total FROM receipts WHERE tenant_id = ? AND line_id = ?', [this.call.tenantId, lineId]);
+    return { rows: found.map((row) => receipts.decode(row)), total: Number(counted?.['total']) };
   }
 
   /** Other live lines that were paid by the same bank transfer; at most `limit`. */

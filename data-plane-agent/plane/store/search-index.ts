@@ -1,4 +1,4 @@
-import type { Transaction, Value } from '../../base/database/database.js';
+import type { Transaction } from '../../base/database/database.js';
 import type { ContractRow } from '../domain/rows.js';
 import { fold, grams, INDEXED_FROM, searchText } from '../domain/search.js';
 import { fragment, type Fragment } from './scope.js';
@@ -30,20 +30,51 @@ export async function removeText(tx: Transaction, tenantId: string, contractId: 
   await tx.run('DELETE FROM contract_texts WHERE tenant_id = ? AND contract_id = ?', [tenantId, contractId]);
 }
 
-/** Contracts whose text contains `q`. Two characters or fewer cannot use the index of three-character pieces: those look at each text. */
-export function matches(tx: Transaction, tenantId: string, q: string): Fragment {
-  const needle = fold(q);
-  const long = [...needle].length >= INDEXED_FROM;
-  if (tx.dialect === 'postgres') {
-    const indexed: [string, Value[]] = long ? ['t.grams @> ?::int[] AND ', [arrayLiteral(grams(tenantId, needle))]] : ['', []];
-    return fragment(`contracts.id IN (SELECT t.contract_id FROM contract_texts t WHERE t.tenant_id = ? AND ${indexed[0]}strpos(t.text, ?) > 0)`, tenantId, ...indexed[1], needle);
+/**
+ * The search for contracts whose text contains `q`, in two forms: what matches few texts is fetched through the index of three-character
+ * pieces; what matches many is met soon enough by walking the list in its order and looking at each text. Fewer than three characters
+ * have no index, and are always looked for in order.
+ */
+export class TextSearch {
+  /** From so many matches on, the list is walked in its order. */
+  static readonly FEW = 2_000;
+  readonly needle: string;
+  private readonly indexed: boolean;
+
+  constructor(
+    private readonly tx: Transaction,
+    private readonly tenantId: string,
+    q: string,
+  ) {
+    this.needle = fold(q);
+    this.indexed = [...this.needle].length >= INDEXED_FROM;
   }
-  if (!long) return fragment('EXISTS (SELECT 1 FROM contract_texts t WHERE t.tenant_id = contracts.tenant_id AND t.contract_id = contracts.id AND instr(t.text, ?) > 0)', needle);
-  return fragment(
-    'contracts.id IN (SELECT t.contract_id FROM contract_search s JOIN contract_texts t ON t.doc = s.rowid WHERE s.text MATCH ? AND t.tenant_id = ?)',
-    `"${needle.replaceAll('"', '""')}"`,
-    tenantId,
-  );
+
+  /** How many texts match, counted up to `FEW`. */
+  async few(): Promise<number> {
+    if (!this.indexed) return TextSearch.FEW;
+    const matching = this.matching();
+    const row = await this.tx.get(`SELECT count(*) AS matches FROM (${matching.sql} LIMIT ?) AS matching`, [...matching.values, TextSearch.FEW]);
+    return Number(row?.['matches']);
+  }
+
+  byIndex(): Fragment {
+    const { sql, values } = this.matching();
+    // The array is made once and taken for short, so that the plan begins with it whatever the statistics say.
+    return fragment(this.tx.dialect === 'postgres' ? `contracts.id = ANY(ARRAY(${sql}))` : `contracts.id IN (${sql})`, ...values);
+  }
+
+  inOrder(): Fragment {
+    const position = this.tx.dialect === 'postgres' ? 'strpos' : 'instr';
+    return fragment(`EXISTS (SELECT 1 FROM contract_texts t WHERE t.tenant_id = contracts.tenant_id AND t.contract_id = contracts.id AND ${position}(t.text, ?) > 0)`, this.needle);
+  }
+
+  private matching(): Fragment {
+    if (this.tx.dialect === 'postgres') {
+      return fragment('SELECT t.contract_id FROM contract_texts t WHERE t.tenant_id = ? AND t.grams @> ?::int[] AND strpos(t.text, ?) > 0', this.tenantId, arrayLiteral(grams(this.tenantId, this.needle)), this.needle);
+    }
+    return fragment('SELECT t.contract_id FROM contract_search s JOIN contract_texts t ON t.doc = s.rowid WHERE s.text MATCH ? AND t.tenant_id = ?', `"${this.needle.replaceAll('"', '""')}"`, this.tenantId);
+  }
 }
 
 const arrayLiteral = (numbers: readonly number[]): string => `{${numbers.join(',')}}`;

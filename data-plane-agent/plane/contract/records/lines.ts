@@ -4,7 +4,7 @@ import { page, pageQuery, stamps, warnings } from './common.js';
 
 const receipt = {
   receivedAmount: s.optional(s.amount('The new cumulative total received on the line, not an increment.')),
-  receivedDate: s.optional(s.day()),
+  receivedDate: s.optional(s.day('Default: today, when the total rises. It stays as long as money stays, and goes with the last of it.')),
   method: s.optional(s.text()),
   payerName: s.optional(s.text()),
   receiptAccount: s.optional(s.text()),
@@ -126,12 +126,16 @@ export const Receipt = s.object(
   { title: 'Receipt' },
 );
 export type Receipt = Static<typeof Receipt>;
-export const ReceiptPage = page(Receipt);
+export const ReceiptPage = page(Receipt, { title: 'ReceiptPage' });
+export type ReceiptPage = Static<typeof ReceiptPage>;
+export const ReceiptQuery = s.object({ ...pageQuery });
 
 const statsCounts = s.object(Object.fromEntries(['due', 'overdue', 'dueSoon', 'reconcile', 'invoice', 'paid', 'partial', 'unpaid', 'all'].map((key) => [key, s.integer()])) as Record<StatsCount, ReturnType<typeof s.integer>>);
 type StatsCount = 'due' | 'overdue' | 'dueSoon' | 'reconcile' | 'invoice' | 'paid' | 'partial' | 'unpaid' | 'all';
 
-const statsAmounts = { amount: s.amount(), received: s.amount(), outstanding: s.amount(), overdue: s.amount(), dueSoon: s.amount(), uninvoiced: s.amount() };
+/** A tenant's sum may pass what a single amount may be. Above 2^53 minor units it is the nearest number that JSON has. */
+const sum = () => s.number({ min: 0, max: 1e24 });
+const statsAmounts = { amount: sum(), received: sum(), outstanding: sum(), overdue: sum(), dueSoon: sum(), uninvoiced: sum() };
 
 export const PaymentStats = s.object(
   {

@@ -11,6 +11,7 @@ import { openingReceipts } from '../../domain/receipts.js';
 import type { ContractRow, StageRow } from '../../domain/rows.js';
 import { checkLineFiles } from '../payments/check-files.js';
 import { operation, type Tools } from '../tools.js';
+import { checkReferenceForm } from './checks.js';
 
 /** Enters a contract with its lines, terms and notes: all of it or nothing. */
 export const createContract = operation({
@@ -30,7 +31,7 @@ export const createContract = operation({
     );
     amounts.fits('payments', lines.filter((line) => line.currencyCode === currencyCode).map((line) => line.amountMinor), currencyCode);
     amounts.done();
-    if (call.subjectScope !== null && !call.subjectScope.includes(input.subjectId)) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: input.subjectId });
+    checkReferenceForm(draft, call);
     await store.files.check('contractAttachment', input.contractAttachment);
     for (const [i, line] of (input.payments ?? []).entries()) await checkLineFiles(store, line, `payments[${i}].`);
 

@@ -1,0 +1,102 @@
+import { Option } from 'commander';
+import { randomToken } from '../../data-plane-agent/base/secrets.js';
+import { s, type Static } from '../../data-plane-agent/base/schema.js';
+import { checker } from '../../data-plane-agent/base/validation.js';
+import { createPasswordPolicy } from '../../server/auth/password-policy.js';
+import { PLANS, type PlanCode } from '../../server/auth/permissions.js';
+import { MemberStore } from '../../server/store/members.js';
+import type { Composed } from '../../server/compose.js';
+import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
+import { CommandError, misuse } from '../errors.js';
+import { cliActor, configuration, withInstallation } from '../installation.js';
+
+/** As in the body of a registration. */
+const Arguments = s.object({
+  tenantSlug: s.text({ min: 3, max: 64, pattern: '^[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$' }),
+  tenantName: s.text({ min: 2, max: 80 }),
+  name: s.text({ min: 2, max: 80 }),
+  email: s.email(),
+});
+type Arguments = Static<typeof Arguments>;
+
+interface Options extends Arguments {
+  readonly plan: PlanCode;
+  readonly json?: true;
+}
+
+export const addBootstrap: AddCommand = (program, cli) => {
+  program
+    .command('bootstrap')
+    .description('Migrates the databases and makes the first organisation with its owner. A second run changes nothing.')
+    .requiredOption('--tenant-slug <slug>', 'the name under which the organisation signs in: a-z, 0-9 and -')
+    .requiredOption('--tenant-name <name>', 'the organisation\'s name')
+    .requiredOption('--email <email>', 'the owner\'s email')
+    .requiredOption('--name <name>', 'the owner\'s name')
+    .addOption(new Option('--plan <plan>', 'the organisation\'s plan').choices(PLANS).default('enterprise'))
+    .option(...JSON_OPTION)
+    .addHelpText('after', '\nThe owner\'s password is read from standard input. When that is empty it is asked for on a terminal, and elsewhere generated and shown once.')
+    .addHelpText('after', examples('duebook bootstrap --tenant-slug acme --tenant-name "Acme Ltd" --email ann@acme.example --name "Ann Lee" < password.txt'))
+    .action((options: Options) => bootstrap(cli, options));
+};
+
+interface Result {
+  readonly tenant: { readonly id: string; readonly slug: string };
+  readonly user: { readonly id: string; readonly email: string };
+  /** Only when it was generated. */
+  readonly password?: string;
+  readonly created: boolean;
+}
+
+async function bootstrap(cli: Cli, { plan, json, ...given }: Options): Promise<void> {
+  const wanted = checked(given);
+  const config = configuration(cli, { quiet: json === true });
+  const result = await withInstallation(config, cli, async (installation) => {
+    const present = await presentOwner(installation, wanted);
+    if (present) return present;
+    const { password, generated } = await choosePassword(cli, wanted, { strict: config.production });
+    const { tenantSlug: slug, tenantName: name, email, name: ownerName } = wanted;
+    const { tenant, owner } = await installation.services.tenants.create({ slug, name, planCode: plan, owner: { name: ownerName, email, password } }, cliActor());
+    return { tenant: { id: tenant.id, slug }, user: { id: owner.id, email: owner.email }, ...(generated ? { password } : {}), created: true };
+  });
+  tell(cli, result, { json: json === true });
+}
+
+/** `email` in the form in which it is kept. Unknown fields are commander's own options and not looked at. */
+function checked({ tenantSlug, tenantName, email, name }: Arguments): Arguments {
+  const result = checker(Arguments)({ tenantSlug, tenantName, email: email.trim().toLowerCase(), name });
+  if (result.ok) return result.value;
+  const option = (path: string): string => `--${path.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw misuse(result.issues.map(({ path, problem }) => `${option(path)} ${problem}`).join('; '));
+}
+
+async function presentOwner({ services, foundation }: Composed, { tenantSlug, email }: Arguments): Promise<Result | undefined> {
+  const tenant = await services.tenants.bySlug(tenantSlug);
+  if (!tenant) return undefined;
+  const member = await foundation.platform.read({ tenantId: null }, (tx) => new MemberStore(tx, tenant.id).byEmail(email));
+  if (!member) throw new CommandError('TENANT_SLUG_TAKEN', `there is an organisation ${tenantSlug} already, in which ${email} is nobody; nothing was changed`);
+  return { tenant: { id: tenant.id, slug: tenant.slug }, user: { id: member.id, email: member.email }, created: false };
+}
+
+const MIN_LENGTH = 8;
+const MAX_LENGTH = 256;
+
+async function choosePassword({ io }: Cli, { email, tenantSlug }: Arguments, { strict }: { strict: boolean }): Promise<{ password: string; generated: boolean }> {
+  const password = (await io.input()) || (io.interactive ? await askedTwice({ io }, email) : '');
+  if (password === '') return { password: randomToken(18), generated: true };
+  if (password.length < MIN_LENGTH || password.length > MAX_LENGTH) throw new CommandError('PASSWORD_LENGTH', `a password has ${MIN_LENGTH} to ${MAX_LENGTH} characters; nothing was made`);
+  createPasswordPolicy({ strict })({ password, email, tenantSlug });
+  return { password, generated: false };
+}
+
+async function askedTwice({ io }: Pick<Cli, 'io'>, email: string): Promise<string> {
+  const first = await io.ask(`Password for ${email} (nothing: one is generated): `, { hidden: true });
+  if (first !== '' && (await io.ask('Once more: ', { hidden: true })) !== first) throw new CommandError('PASSWORDS_DIFFER', 'the two passwords differ; nothing was made');
+  return first;
+}
+
+function tell({ io }: Cli, { created, tenant, user, password }: Result, { json }: { json: boolean }): void {
+  if (json) return io.data(jsonText({ tenant, user, ...(password === undefined ? {} : { password }), created }));
+  if (!created) return io.data(`The organisation ${tenant.slug} and its member ${user.email} are there already: nothing was changed.`);
+  io.data(`Made the organisation ${tenant.slug} with its owner ${user.email}.`);
+  if (password !== undefined) io.data(`Password: ${password}\nIt is not shown again.`);
+}

@@ -1,0 +1,102 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { duration, type Duration } from '../../data-plane-agent/base/config.js';
+import { isFailure } from '../../data-plane-agent/base/failures.js';
+import { isId } from '../../data-plane-agent/base/ids.js';
+import { createCodes } from '../../server/auth/codes.js';
+import { PLANS, type PlanCode } from '../../server/auth/permissions.js';
+import type { RedeemCodeRecord } from '../../server/store/redeem-codes.js';
+import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
+import { CommandError } from '../errors.js';
+import { cliActor, configuration, withPlatform } from '../installation.js';
+import { table } from '../render/table.js';
+
+export const addCodes: AddCommand = (program, cli) => {
+  const codes = program.command('codes').description('Codes with which organisations sign up for a plan.').helpCommand(false);
+  addIssue(codes, cli);
+  addList(codes, cli);
+  addRevoke(codes, cli);
+  codes.addHelpText('after', examples('duebook codes issue --plan business --count 5 --expires 90d'));
+};
+
+const MAX_COUNT = 1_000;
+
+const addIssue: AddCommand = (codes, cli) => {
+  codes
+    .command('issue')
+    .description('Makes single-use codes and shows them, this once: only their hashes are kept.')
+    .addOption(new Option('--plan <plan>', 'the plan that a code gives').choices(PLANS).makeOptionMandatory())
+    .option('--count <n>', `how many, at most ${MAX_COUNT}`, countOf, 1)
+    .option('--expires <duration>', 'how long they are good for, such as 12h or 90d', durationOf, durationOf('90d'))
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('duebook codes issue --plan business --count 5 --expires 90d'))
+    .action(async ({ plan, count, expires, json }: { plan: PlanCode; count: number; expires: Duration; json?: true }) => {
+      const config = configuration(cli, { quiet: json === true });
+      const expiresAt = cli.clock.now() + expires.ms;
+      const issued = await withPlatform(config, (database) => createCodes({ database, clock: cli.clock }).issue({ planCode: plan, count, expiresAt }, cliActor()));
+      if (json) return cli.io.data(jsonText({ codes: issued.map((code) => ({ ...code, expiresAt: instant(code.expiresAt) })) }));
+      cli.io.data(issued.map(({ code }) => code).join('\n'));
+      cli.io.message(`For the plan ${plan}, good until ${instant(expiresAt)}. They are not shown again.`);
+    });
+};
+
+const addList: AddCommand = (codes, cli) => {
+  codes
+    .command('list')
+    .description('Shows which codes there are, newest first, without the codes themselves.')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('duebook codes list'))
+    .action(async ({ json }: { json?: true }) => {
+      const config = configuration(cli, { quiet: json === true });
+      const now = cli.clock.now();
+      const listed = (await withPlatform(config, (database) => createCodes({ database, clock: cli.clock }).list())).map((code) => answerOf(code, now));
+      if (json) return cli.io.data(jsonText({ codes: listed }));
+      cli.io.data(table(['ID', 'PLAN', 'STATUS', 'EXPIRES'], listed.map(({ id, planCode, status, expiresAt }) => [id, planCode, status, expiresAt ?? 'never'])));
+    });
+};
+
+const addRevoke: AddCommand = (codes, cli) => {
+  codes
+    .command('revoke <id>')
+    .description('Makes a code that has not been used worthless.')
+    .option('--yes', 'do not ask')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('duebook codes revoke 01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11'))
+    .action(async (id: string, { yes, json }: { yes?: true; json?: true }) => {
+      const config = configuration(cli, { quiet: json === true });
+      if (!yes && cli.io.interactive) await confirm(cli, `Revoke the code ${id}?`);
+      await withPlatform(config, async (database) => {
+        try {
+          if (!isId(id)) throw new CommandError('NOT_FOUND', `no code that could be revoked has the id ${id}`);
+          await createCodes({ database, clock: cli.clock }).revoke({ id }, cliActor());
+        } catch (error) {
+          throw isFailure(error, 'NOT_FOUND') ? new CommandError('NOT_FOUND', `no code that could be revoked has the id ${id}`) : error;
+        }
+      });
+      cli.io.data(json ? jsonText({ id, revoked: true }) : `Revoked ${id}.`);
+    });
+};
+
+async function confirm({ io }: Cli, question: string): Promise<void> {
+  const answer = await io.ask(`${question} (y/N) `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('NOT_CONFIRMED', 'nothing was changed');
+}
+
+function answerOf({ id, planCode, createdAt, expiresAt, usedAt, revokedAt, usedByTenantId }: RedeemCodeRecord, now: number) {
+  const status = revokedAt !== null ? 'revoked' : usedAt !== null ? 'used' : expiresAt !== null && expiresAt <= now ? 'expired' : 'open';
+  return { id, planCode, status, createdAt: instant(createdAt), expiresAt: instant(expiresAt), usedAt: instant(usedAt), revokedAt: instant(revokedAt), usedByTenantId };
+}
+
+const instant = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+function countOf(text: string): number {
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > MAX_COUNT) throw new InvalidArgumentError(`must be a number from 1 to ${MAX_COUNT}`);
+  return count;
+}
+
+function durationOf(text: string): Duration {
+  const parsed = duration().parse(text);
+  if (!parsed.ok) throw new InvalidArgumentError(parsed.problem);
+  return parsed.value;
+}
+

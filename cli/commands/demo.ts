@@ -1,0 +1,123 @@
+import { createLifecycle, type Lifecycle } from '../../data-plane-agent/base/lifecycle.js';
+import { createLog, type Log } from '../../data-plane-agent/base/log.js';
+import { compose, type Composed } from '../../server/compose.js';
+import type { Config } from '../../server/config.js';
+import { serve } from '../../server/serve.js';
+import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
+import { DEMO_OWNER, DEMO_TENANT } from '../demo/cast.js';
+import { enterBook } from '../demo/enter.js';
+import { completeDemo, demoPeople, demoTenant, type DemoTenant } from '../demo/tenant.js';
+import { firstRequests, type Request } from '../demo/try-it.js';
+import { CommandError } from '../errors.js';
+import { cliActor, configuration, lookAtConfiguration } from '../installation.js';
+import { curlLine } from '../render/curl.js';
+
+interface Options {
+  /** False with `--no-serve`. */
+  readonly serve: boolean;
+  readonly json?: true;
+}
+
+export const addDemo: AddCommand = (program, cli) => {
+  program
+    .command('demo')
+    .description('Makes an organisation with a believable book of contracts, once, and starts the server. Not for production.')
+    .option('--no-serve', 'make the book and stop')
+    .option(...JSON_OPTION)
+    .addHelpText('after', '\nDates stand to the day on which the book is made. An interrupted run is gone on with by the next one.')
+    .addHelpText('after', examples('duebook demo', 'DATA_DIR=/tmp/book PORT=9090 duebook demo'))
+    .action((options: Options) => demo(cli, options));
+};
+
+async function demo(cli: Cli, options: Options): Promise<void> {
+  const config = configuration(cli, { quiet: options.json === true });
+  if (config.production) throw new CommandError('DEMO_IN_PRODUCTION', 'the demo is not for production (NODE_ENV=production): "duebook bootstrap" makes an organisation of your own');
+  // The access log of a demo would push away what is printed to be tried: unless somebody asks, only what is wrong is logged.
+  const asked = lookAtConfiguration(cli).sources['LOG_LEVEL'] !== 'default';
+  const log = createLog({ level: asked ? config.logLevel : 'warn', name: 'duebook-demo', destination: { write: (line) => cli.io.message(line.trimEnd()) } });
+  const lifecycle = createLifecycle({ log });
+  lifecycle.listen(cli.process);
+  try {
+    const made = await makeBook(cli, { config, log, lifecycle });
+    if (options.serve) await serveDemo(cli, { ...made, config, log, lifecycle, json: options.json === true });
+    else tell(cli, { ...made, json: options.json === true });
+  } catch (error) {
+    // Whoever stopped it had the databases closed under what was being done: that is no failure.
+    if (lifecycle.state === 'draining' || lifecycle.state === 'stopped') return;
+    await lifecycle.stop('failed');
+    throw error;
+  }
+}
+
+interface Made {
+  readonly tenant: DemoTenant;
+  /** False when it was found. */
+  readonly created: boolean;
+}
+
+/** The book is entered before the server listens, so that nobody sees half of it. */
+async function makeBook(cli: Cli, { config, log, lifecycle }: { config: Config; log: Log; lifecycle: Lifecycle }): Promise<Made> {
+  const actor = cliActor();
+  let close: (() => Promise<void>) | undefined;
+  // A stop in the middle of it closes the databases after what is being written.
+  lifecycle.onStop('book', 'databases', async () => close?.());
+  const composed = await compose(config, { clock: cli.clock, log });
+  close = once(composed.close);
+  try {
+    const tenant = await demoTenant(composed, { dataDir: config.dataDir, actor });
+    if (!tenant.complete) {
+      const ids = await demoPeople(composed, { tenant, actor });
+      await enterBook({ dataPlanes: composed.foundation.dataPlanes, tenant, ids, progress: (done, all) => cli.io.progress(done === all ? '' : `Entering the demo's contracts: ${done} of ${all}`) });
+      await completeDemo(composed, tenant.id, actor);
+    }
+    return { tenant, created: !tenant.complete };
+  } finally {
+    await close();
+  }
+}
+
+function once(close: () => Promise<void>): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  return () => (closing ??= close());
+}
+
+async function serveDemo(cli: Cli, { tenant, created, config, log, lifecycle, json }: Made & { config: Config; log: Log; lifecycle: Lifecycle; json: boolean }): Promise<void> {
+  let serving: Composed & { readonly port: number };
+  try {
+    serving = await serve(config, { clock: cli.clock, log, lifecycle });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw new CommandError('EADDRINUSE', `${config.host}:${config.port} is in use; set PORT to another port`, 1, { cause: error });
+    throw error;
+  }
+  const address = config.port === 0 ? `http://127.0.0.1:${serving.port}` : config.publicUrl;
+  const requests = await firstRequests(serving, { tenant, address, clock: cli.clock });
+  tell(cli, { tenant, created, json, served: { address, requests, accessTtl: config.accessTtl.text } });
+}
+
+interface Told extends Made {
+  readonly json: boolean;
+  readonly served?: { readonly address: string; readonly requests: readonly Request[]; readonly accessTtl: string };
+}
+
+function tell({ io }: Cli, { tenant, created, json, served }: Told): void {
+  const signIn = { tenantSlug: DEMO_TENANT.slug, email: DEMO_OWNER.email, password: tenant.password };
+  if (json) {
+    return io.data(jsonText({ tenant: { id: tenant.id, slug: DEMO_TENANT.slug }, created, signIn, ...(served ? { url: served.address, tryIt: served.requests.map(curlLine) } : {}) }));
+  }
+  const lines = [
+    created ? 'The demo is made: 3 companies, 12 members, 300 contracts, 3 000 payment lines.' : 'The demo is there already.',
+    ...(served ? ['', `  Service   ${served.address}/api/v1   (reference: ${served.address}/docs)`] : ['']),
+    `  Sign in   organisation ${signIn.tenantSlug}, email ${signIn.email}, password ${signIn.password}`,
+    '            (all twelve members have this password)',
+    ...(served ? tryIt(served) : []),
+  ];
+  io.data(lines.join('\n'));
+}
+
+const tryIt = ({ requests, accessTtl }: NonNullable<Told['served']>): string[] => [
+  '',
+  `Try it, each by itself; the tokens in them are good for ${accessTtl}, the first makes new ones:`,
+  ...requests.flatMap((request) => ['', `  # ${request.about}`, `  ${curlLine(request)}`]),
+  '',
+  'Ctrl-C stops it.',
+];

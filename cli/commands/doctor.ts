@@ -1,0 +1,48 @@
+import { check, type Check } from '../doctor/check.js';
+import { databaseChecks } from '../doctor/databases.js';
+import { dataDirCheck, diskCheck } from '../doctor/disk.js';
+import { keysCheck } from '../doctor/keys.js';
+import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
+import { CommandError } from '../errors.js';
+import { lookAtConfiguration, type LookedAt } from '../installation.js';
+
+export const addDoctor: AddCommand = (program, cli) => {
+  program
+    .command('doctor')
+    .description('Looks whether everything that the server needs is there, and says how to mend what is not. Changes nothing.')
+    .option(...JSON_OPTION)
+    .addHelpText('after', '\nExits 1 when a check fails; a warning alone is 0.')
+    .addHelpText('after', examples('duebook doctor', 'duebook doctor --json'))
+    .action(async ({ json }: { readonly json?: true }) => {
+      const checks = await examine(cli, lookAtConfiguration(cli));
+      const failed = checks.filter(({ status }) => status === 'fail');
+      cli.io.data(json ? jsonText({ ok: failed.length === 0, checks }) : checks.map(line).join('\n'));
+      if (failed.length > 0) throw new CommandError('CHECKS_FAILED', `failed: ${failed.map(({ name }) => name).join(', ')}`);
+    });
+};
+
+async function examine(cli: Cli, looked: LookedAt): Promise<Check[]> {
+  return [
+    nodeCheck(cli.nodeVersion),
+    configurationCheck(looked),
+    dataDirCheck(looked.values),
+    diskCheck(looked.values),
+    ...(await databaseChecks(looked, cli)),
+    await keysCheck(looked, cli),
+  ];
+}
+
+const OLDEST_NODE = [20, 19] as const;
+
+function nodeCheck(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isNew = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+  return isNew ? check.ok('node', version) : check.fail('node', version, `run Node.js ${OLDEST_NODE.join('.')} or newer`);
+}
+
+function configurationCheck({ warnings }: LookedAt): Check {
+  if (warnings.length === 0) return check.ok('configuration', 'valid');
+  return check.warn('configuration', warnings.map(({ name, problem }) => `${name} ${problem}`).join('; '), 'see "duebook config"');
+}
+
+const line = ({ name, status, detail, fix }: Check): string => `${status.padEnd(4)}  ${name}: ${detail}${fix === null ? '' : ` -> ${fix}`}`;

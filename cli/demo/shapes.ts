@@ -1,0 +1,76 @@
+import type { WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import type { Random } from './random.js';
+
+/** What a contract's plan looks like, and how far it has come. */
+export interface Life {
+  readonly type: 'sale' | 'lease';
+  readonly lines: number;
+  /** Months from one due date to the next. */
+  readonly stepMonths: 1 | 2 | 3;
+  readonly stage: WorkflowStage;
+  /** How many of the lines are due already: the first of the others is next. */
+  readonly past: number;
+  /** How long ago a plan that is done came to its end. */
+  readonly endedMonthsAgo: number;
+}
+
+/** 300 plans that have 3 000 lines together, the oldest first. */
+export function demoLives(random: Random): Life[] {
+  const lives = PLANS.flatMap(({ howMany, ...plan }) => Array.from({ length: howMany }, () => plan)).map((plan) => liveThrough(plan, random));
+  return random.shuffled(lives).toSorted((a, b) => ageMonths(b) - ageMonths(a));
+}
+
+/** How many months ago the first line was due; negative when it will be. */
+export const ageMonths = ({ past, stepMonths, endedMonthsAgo }: Life): number => past * stepMonths + endedMonthsAgo;
+
+interface Plan {
+  readonly type: 'sale' | 'lease';
+  readonly lines: number;
+  readonly stepMonths: 1 | 2 | 3;
+}
+
+const PLANS: readonly (Plan & { readonly howMany: number })[] = [
+  { type: 'sale', lines: 3, stepMonths: 2, howMany: 42 },
+  { type: 'sale', lines: 4, stepMonths: 1, howMany: 48 },
+  { type: 'sale', lines: 5, stepMonths: 2, howMany: 30 },
+  { type: 'lease', lines: 8, stepMonths: 3, howMany: 30 },
+  { type: 'lease', lines: 12, stepMonths: 3, howMany: 10 },
+  { type: 'lease', lines: 12, stepMonths: 1, howMany: 83 },
+  { type: 'lease', lines: 18, stepMonths: 1, howMany: 32 },
+  { type: 'lease', lines: 24, stepMonths: 1, howMany: 25 },
+];
+
+/** The three years that the book covers: two behind, one ahead. */
+const MONTHS_BEHIND = 24;
+const MONTHS_AHEAD = 12;
+
+/** How often each stage comes up among those that a plan can be at. */
+const WEIGHTS: readonly (readonly [WorkflowStage, number])[] = [
+  ['draft', 4],
+  ['extracted', 2],
+  ['review', 4],
+  ['approved', 3],
+  ['signed', 6],
+  ['active', 60],
+  ['completed', 15],
+  ['archived', 6],
+];
+
+function liveThrough(plan: Plan, random: Random): Life {
+  const { lines, stepMonths } = plan;
+  const least = Math.max(0, lines - Math.floor(MONTHS_AHEAD / stepMonths));
+  const most = Math.min(lines, Math.floor(MONTHS_BEHIND / stepMonths));
+  const possible = WEIGHTS.filter(([stage]) => (isDone(stage) ? most === lines : stage === 'active' || least === 0));
+  const stage = random.pick(asSome(possible.flatMap(([name, weight]) => Array.from({ length: weight }, () => name))));
+  if (isDone(stage)) return { ...plan, stage, past: lines, endedMonthsAgo: random.between(0, MONTHS_BEHIND - lines * stepMonths) };
+  if (stage === 'active') return { ...plan, stage, past: random.between(Math.max(1, least), Math.min(lines - 1, most)), endedMonthsAgo: 0 };
+  return { ...plan, stage, past: stage === 'signed' ? random.between(0, 1) : 0, endedMonthsAgo: 0 };
+}
+
+const isDone = (stage: WorkflowStage): boolean => stage === 'completed' || stage === 'archived';
+
+function asSome<T>(items: readonly T[]): readonly [T, ...T[]] {
+  const [first, ...rest] = items;
+  if (first === undefined) throw new Error('every plan can be at the stage active');
+  return [first, ...rest];
+}

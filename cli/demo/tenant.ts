@@ -1,0 +1,79 @@
+import { todayIn, type Day } from '../../data-plane-agent/base/day.js';
+import type { Composed } from '../../server/compose.js';
+import type { Actor } from '../../server/store/audit.js';
+import { MemberStore } from '../../server/store/members.js';
+import { CommandError } from '../errors.js';
+import { DEMO_MEMBERS, DEMO_OWNER, DEMO_SUBJECTS, DEMO_TENANT, type SubjectKey } from './cast.js';
+import { demoPassword, keptDemoPassword } from './password.js';
+
+export interface DemoTenant {
+  readonly id: string;
+  readonly timeZone: string;
+  /** The day to which the dates of its book stand: the one on which it was begun. */
+  readonly day: Day;
+  /** Its book was entered to the end. */
+  readonly complete: boolean;
+  readonly password: string;
+}
+
+const TIME_ZONE = 'Asia/Shanghai';
+
+/**
+ * The demo's tenant, which is made unless it is there. It begins on the plan `free` and gets its own when its book is complete:
+ * so an interrupted demo is known for one, whatever stopped it. Refuses a tenant of that name which is not the demo's.
+ */
+export async function demoTenant({ services, foundation }: Composed, { dataDir, actor }: { dataDir: string; actor: Actor }): Promise<DemoTenant> {
+  const { slug, name } = DEMO_TENANT;
+  const present = await services.tenants.bySlug(slug);
+  const ownerIsOurs = present && (await foundation.platform.read({ tenantId: null }, (tx) => new MemberStore(tx, present.id).byEmail(DEMO_OWNER.email)));
+  if (present && !(ownerIsOurs && keptDemoPassword(dataDir) !== undefined)) {
+    throw new CommandError('DEMO_TENANT_TAKEN', `there is an organisation ${slug} that was not made by this demo (or its password file in DATA_DIR is gone); use another DATA_DIR or another database`);
+  }
+  const password = demoPassword(dataDir);
+  const tenant =
+    present ??
+    (
+      await services.tenants.create(
+        { slug, name, planCode: 'free', subjectName: DEMO_SUBJECTS[0].name, settings: { timezone: TIME_ZONE }, owner: { name: DEMO_OWNER.name, email: DEMO_OWNER.email, password } },
+        actor,
+      )
+    ).tenant;
+  return { id: tenant.id, timeZone: TIME_ZONE, day: todayIn(TIME_ZONE, tenant.createdAt), complete: tenant.planCode === DEMO_PLAN, password };
+}
+
+const DEMO_PLAN = 'enterprise';
+
+/** From now on the demo is found and not made again. */
+export const completeDemo = ({ services }: Composed, tenantId: string, actor: Actor): Promise<void> => services.tenants.setPlan({ tenantId, planCode: DEMO_PLAN }, actor);
+
+/** Ids of the demo's companies and people, by their keys in the cast. */
+export interface DemoIds {
+  subject(key: SubjectKey): string;
+  member(key: string): string;
+}
+
+/** Adds the companies and people that are not there yet. */
+export async function demoPeople({ services, foundation }: Composed, { tenant, actor }: { tenant: DemoTenant; actor: Actor }): Promise<DemoIds> {
+  const tenantId = tenant.id;
+  const presentSubjects = (await services.directory.of(tenantId)).subjects();
+  const subjects = new Map<string, string>();
+  for (const { key, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank } of DEMO_SUBJECTS) {
+    const subject = presentSubjects.find((one) => one.name === name) ?? (await services.tenants.subjects.add({ tenantId, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank }, actor));
+    subjects.set(key, subject.id);
+  }
+  const subject = (key: SubjectKey): string => known(subjects, key);
+  const members = new Map<string, string>();
+  // One by one, as hashing their passwords takes all cores by itself.
+  for (const { key, name, email, roleCode, scope } of DEMO_MEMBERS) {
+    const present = await foundation.platform.read({ tenantId: null }, (tx) => new MemberStore(tx, tenantId).byEmail(email));
+    const member = present ?? (await services.tenants.members.add({ tenantId, name, email, roleCode, subjectScope: scope ? scope.map(subject) : null, password: tenant.password }, actor));
+    members.set(key, member.id);
+  }
+  return { subject, member: (key) => known(members, key) };
+}
+
+function known(ids: ReadonlyMap<string, string>, key: string): string {
+  const id = ids.get(key);
+  if (id === undefined) throw new Error(`the demo's cast has no ${key}`);
+  return id;
+}

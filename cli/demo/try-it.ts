@@ -1,0 +1,60 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import { isFailure } from '../../data-plane-agent/base/failures.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
+import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
+import type { Composed } from '../../server/compose.js';
+import { todayIn } from '../../data-plane-agent/base/day.js';
+import { DEMO_OWNER, DEMO_TENANT } from './cast.js';
+import type { DemoTenant } from './tenant.js';
+
+/** A request that somebody can make right away. */
+export interface Request {
+  readonly about: string;
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly url: string;
+  readonly token?: string;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** Signing in, the overdue contracts, and the receipt that settles an overdue line; with a fresh token in those that need one. */
+export async function firstRequests(composed: Composed, { tenant, address, clock }: { tenant: DemoTenant; address: string; clock: Clock }): Promise<Request[]> {
+  const api = `${address}/api/v1`;
+  const body = { tenantSlug: DEMO_TENANT.slug, email: DEMO_OWNER.email, password: tenant.password };
+  const signIn: Request = { about: 'Sign in', method: 'POST', url: `${api}/auth/login`, body };
+  const token = await accessToken(composed, body, clock);
+  if (token === undefined) return [signIn];
+  return [
+    signIn,
+    { about: 'The contracts with overdue payments, the longest overdue first', method: 'GET', url: `${api}/contracts?overdue=true&sort=nextDueDate&pageSize=5`, token },
+    await lastRequest(composed, { tenant, api, token, clock }),
+  ];
+}
+
+/** Undefined when the owner has another password by now: whoever changed it signs in by himself. */
+async function accessToken({ services }: Composed, credentials: { tenantSlug: string; email: string; password: string }, clock: Clock): Promise<string | undefined> {
+  const request = { id: newId(), ip: '127.0.0.1', userAgent: 'duebook demo', origin: undefined, secFetchSite: undefined, cookies: {}, ifMatch: undefined, receivedAt: clock.now() };
+  try {
+    return (await services.sessions.login(credentials, request)).accessToken;
+  } catch (error) {
+    if (isFailure(error, 'UNAUTHENTICATED') || isFailure(error, 'RATE_LIMITED')) return undefined;
+    throw error;
+  }
+}
+
+async function lastRequest({ foundation }: Composed, { tenant, api, token, clock }: { tenant: DemoTenant; api: string; token: string; clock: Clock }): Promise<Request> {
+  const plane = bind(foundation.dataPlanes.forTenant(tenant.id), OPERATION_NAMES, {
+    tenantId: tenant.id, requestId: newId(), timeoutMs: 10_000, actor: { kind: 'cli', id: null, name: 'duebook', roleCode: null, ip: null }, subjectScope: null, ownerScope: null,
+    controls: {}, timeZone: tenant.timeZone, today: todayIn(tenant.timeZone, clock.now()), reminderLeadDays: 7, currencyCode: 'CNY', language: 'en', idempotency: null, ifVersion: null,
+  });
+  const { items } = await plane.listPayments({ tab: 'overdue', pageSize: 1 });
+  const [line] = items;
+  if (!line) return { about: 'Where the money stands', method: 'GET', url: `${api}/payments/stats`, token };
+  return {
+    about: `Record that ${line.partyA} has paid ${line.period} of ${line.contractNo}`,
+    method: 'PATCH',
+    url: `${api}/payments/${line.id}/receipt`,
+    token,
+    body: { receivedAmount: line.amount, method: 'Bank transfer', reconciliationStatus: 'matched' },
+  };
+}

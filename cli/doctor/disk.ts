@@ -1,0 +1,50 @@
+import { accessSync, constants, existsSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { randomToken } from '../../data-plane-agent/base/secrets.js';
+import { check, reasonOf, type Check } from './check.js';
+
+/** The data folder takes files. One that is not there yet is made at the first start, where its parent allows it. */
+export function dataDirCheck({ dataDir }: { readonly dataDir: string }): Check {
+  const folder = resolve(dataDir);
+  const fix = `let the user that runs the server write to ${folder}, or set DATA_DIR to another folder`;
+  try {
+    if (existsSync(folder)) {
+      writeAndRemove(folder);
+      return check.ok('data_dir', folder);
+    }
+    const parent = nearestAbove(folder);
+    if (!statSync(parent).isDirectory()) return check.fail('data_dir', `${folder} cannot be made: ${parent} is not a folder`, fix);
+    accessSync(parent, constants.W_OK);
+    return check.ok('data_dir', `${folder} is made at the first start`);
+  } catch (error) {
+    return check.fail('data_dir', `${folder} cannot be written to (${reasonOf(error)})`, fix);
+  }
+}
+
+const GIB = 2 ** 30;
+
+/** Room where the data folder is, or will be. */
+export function diskCheck({ dataDir }: { readonly dataDir: string }): Check {
+  const folder = nearestAbove(resolve(dataDir));
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    const freeBytes = bavail * bsize;
+    const detail = `${(freeBytes / GIB).toFixed(1)} GiB free at ${folder}`;
+    const fix = `make room on the disk of ${folder}, or move DATA_DIR to a larger one`;
+    if (freeBytes < GIB / 10) return check.fail('disk', detail, fix);
+    return freeBytes < GIB ? check.warn('disk', detail, fix) : check.ok('disk', detail);
+  } catch (error) {
+    return check.fail('disk', `cannot ask about ${folder} (${reasonOf(error)})`, 'look whether the disk is mounted');
+  }
+}
+
+/** Permission bits tell root nothing and read-only disks not at all: only a file that was written proves it. */
+function writeAndRemove(folder: string): void {
+  const probe = join(folder, `.doctor-${randomToken(6)}`);
+  writeFileSync(probe, '', { flag: 'wx', mode: 0o600 });
+  rmSync(probe);
+}
+
+function nearestAbove(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearestAbove(dirname(path));
+}

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { ConfigResult } from '../data-plane-agent/base/config.js';
+import type { Database } from '../data-plane-agent/base/database/database.js';
+import { migrationState, type MigrationState } from '../data-plane-agent/base/database/migrator.js';
+import { openDatabase, sqlitePath } from '../data-plane-agent/base/database/open.js';
+import { createLog } from '../data-plane-agent/base/log.js';
+import { compose, type Composed } from '../server/compose.js';
+import { readServerConfig, type Config, type SETTINGS } from '../server/config.js';
+import { loadServerConfig } from '../server/config-load.js';
+import { databasesOf, type ManagedDatabase } from '../server/foundation.js';
+import { ownSecretKeysPath } from '../server/secret-keys.js';
+import type { Actor } from '../server/store/audit.js';
+import { newId } from '../data-plane-agent/base/ids.js';
+import type { Cli } from './cli.js';
+import { CommandError, ConfigurationError } from './errors.js';
+
+/** The configuration that the server would run with; outside production this makes missing secret keys, as the server does. Tells warnings. */
+export function configuration({ env, io }: Cli, { quiet }: { quiet: boolean }): Config {
+  const loaded = loadServerConfig(env());
+  if (!loaded.ok) throw new ConfigurationError(loaded.faults);
+  if (!quiet) for (const { name, problem } of loaded.warnings) io.message(`Warning: ${name} ${problem}`);
+  return loaded.config;
+}
+
+export type LookedAt = ConfigResult<typeof SETTINGS> & { readonly ok: true };
+
+/** The same for a command that only looks: makes nothing. Keys that have not been made yet are undefined. */
+export function lookAtConfiguration({ env }: Cli): LookedAt {
+  const variables = env();
+  const first = readServerConfig(variables);
+  const path = first.ok && !first.values.keyRing ? ownSecretKeysPath(first.values.dataDir) : undefined;
+  const result = path !== undefined && existsSync(path) ? readServerConfig(variables, { secretKeys: readFileSync(path, 'utf8').trim() }) : first;
+  if (!result.ok) throw new ConfigurationError(result.faults);
+  return result;
+}
+
+/** The whole product without its HTTP side, on migrated databases. */
+export async function withInstallation<T>(config: Config, { clock }: Cli, work: (installation: Composed) => Promise<T>): Promise<T> {
+  // What goes wrong is thrown to the command, which tells it once.
+  const composed = await compose(config, { clock, log: createLog({ level: 'silent', name: 'duebook' }) });
+  try {
+    return await work(composed);
+  } finally {
+    await composed.close();
+  }
+}
+
+/** The platform database as it is: never migrated in passing by a command that has another purpose. */
+export async function withPlatform<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
+  const { platform } = databasesOf(config);
+  if ((await stateOf(platform, config)).pending.length > 0) throw new CommandError('NOT_MIGRATED', 'the platform database is not up to date; run "duebook migrate" first');
+  return withDatabase(platform, config, work);
+}
+
+export async function withDatabase<T>({ url }: ManagedDatabase, { databasePoolMax }: Pick<Config, 'databasePoolMax'>, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url, { poolMax: databasePoolMax });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Which migrations have been applied. Does not make an SQLite file that is not there. */
+export async function stateOf(managed: ManagedDatabase, config: Pick<Config, 'databasePoolMax'>): Promise<MigrationState> {
+  const file = sqlitePath(managed.url);
+  if (file !== undefined && !existsSync(file)) return { applied: [], pending: managed.migrations.map(({ id }) => id) };
+  return withDatabase(managed, config, (database) => migrationState(database, managed.migrations));
+}
+
+/** Who the audit says did what a command does. */
+export const cliActor = (): Actor => ({ kind: 'cli', id: null, name: 'duebook', ip: null, requestId: newId() });

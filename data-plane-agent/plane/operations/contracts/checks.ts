@@ -1,0 +1,35 @@
+import { fail } from '../../../base/failures.js';
+import { isId } from '../../../base/ids.js';
+import type { Call } from '../../contract/call.js';
+import type { ContractRow } from '../../domain/rows.js';
+import type { Tools } from '../tools.js';
+
+interface References {
+  readonly subjectId: string;
+  readonly ownerId: string;
+  readonly ownerSuperiorId: string | null;
+}
+
+/**
+ * Refuses a subject company outside the caller's scope, and what cannot be an id at all. Whether a member or a subject company exists
+ * is known to the control plane, which has asked before.
+ */
+export function checkReferenceForm(references: References, { subjectScope }: Pick<Call, 'subjectScope'>): void {
+  for (const field of ['subjectId', 'ownerId', 'ownerSuperiorId'] as const) {
+    const value = references[field];
+    if (value !== null && !isId(value)) throw fail('REFERENCE_INVALID', { field, value });
+  }
+  if (subjectScope !== null && !subjectScope.includes(references.subjectId)) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: references.subjectId });
+}
+
+/** Honours `If-Match`. The row must have been found for update, so that its version stays what it is. */
+export function checkVersion({ version }: { readonly version: number }, { ifVersion }: Pick<Call, 'ifVersion'>): void {
+  if (ifVersion !== null && ifVersion !== version) throw fail('VERSION_MISMATCH', { version });
+}
+
+/** Refuses a contract number or archive code that another live contract has. A rename in case only stays with its own. */
+export async function checkUnique({ store }: Tools, before: ContractRow, after: ContractRow): Promise<void> {
+  const { contractKey, archiveKey } = after;
+  if (contractKey !== before.contractKey && (await store.contracts.holderOf({ contractKey }))) throw fail('DUPLICATE_CONTRACT_NO', { contractNo: after.contractNo });
+  if (archiveKey !== before.archiveKey && (await store.contracts.holderOf({ archiveKey }))) throw fail('DUPLICATE_ARCHIVE_CODE', { archiveCode: after.archiveCode });
+}

@@ -1,0 +1,25 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { OK, Ok } from '../../contract/records/common.js';
+import { hasMoney } from '../../domain/line-changes.js';
+import { operation } from '../tools.js';
+import { changeLine } from './change-line.js';
+
+/** Removes a line on which nothing was received or invoiced. It stays in the books, marked as removed. */
+export const deletePaymentLine = operation({
+  effect: 'write',
+  input: s.object({ paymentId: s.id() }),
+  output: Ok,
+  fails: ['CONTRACT_LOCKED', 'LINE_HAS_MONEY'],
+  async run(tools, call, { paymentId }) {
+    await changeLine(tools, call, {
+      paymentId,
+      to: (line, { contract, context }) => {
+        if (contract.locked) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });
+        if (hasMoney(line)) throw fail('LINE_HAS_MONEY', { paymentIds: [line.id] });
+        return { ...line, updatedAt: context.now, deletedAt: context.now };
+      },
+    });
+    return OK;
+  },
+});

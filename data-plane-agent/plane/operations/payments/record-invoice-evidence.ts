@@ -1,0 +1,17 @@
+import { s } from '../../../base/schema.js';
+import { InvoiceEvidencePatch, PaymentLineResult } from '../../contract/records/lines.js';
+import { withInvoice } from '../../domain/line-changes.js';
+import { operation } from '../tools.js';
+import { changeLine } from './change-line.js';
+import { lineResult } from './line-result.js';
+
+/** Records the invoice that was written for a line. */
+export const recordInvoiceEvidence = operation({
+  effect: 'write',
+  input: s.object({ paymentId: s.id(), ...InvoiceEvidencePatch.properties }),
+  output: PaymentLineResult,
+  fails: ['FILE_REFERENCE_INVALID'],
+  async run(tools, call, { paymentId, ...patch }) {
+    return lineResult(tools, call, await changeLine(tools, call, { paymentId, files: patch, to: (line, { context }) => withInvoice(line, patch, context) }));
+  },
+});

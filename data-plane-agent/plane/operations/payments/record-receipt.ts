@@ -1,0 +1,18 @@
+import { s } from '../../../base/schema.js';
+import { PaymentLineResult, ReceiptPatch } from '../../contract/records/lines.js';
+import { withReceipt } from '../../domain/line-changes.js';
+import { operation } from '../tools.js';
+import { changeLine } from './change-line.js';
+import { lineResult } from './line-result.js';
+
+/** Records what was received on a line: the new total, not an increment, so that the same request twice changes nothing. */
+export const recordReceipt = operation({
+  effect: 'write',
+  input: s.object({ paymentId: s.id(), ...ReceiptPatch.properties }),
+  output: PaymentLineResult,
+  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  async run(tools, call, { paymentId, ...patch }) {
+    const changed = await changeLine(tools, call, { paymentId, files: patch, to: (line, { context }) => withReceipt(line, patch, context) });
+    return lineResult(tools, call, { ...changed, bankSerialNo: patch.bankSerialNo });
+  },
+});

@@ -1,0 +1,29 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { PaymentLinePatch, PaymentLineResult } from '../../contract/records/lines.js';
+import { changesPlan, hasMoney, withInvoice, withPlan, withReceipt } from '../../domain/line-changes.js';
+import { operation } from '../tools.js';
+import { changeLine } from './change-line.js';
+import { lineResult } from './line-result.js';
+
+/** Changes any field of a line. What is owed and when is part of the contract, so a lock protects it; receipts and invoices stay open. */
+export const updatePaymentLine = operation({
+  effect: 'write',
+  input: s.object({ paymentId: s.id(), ...PaymentLinePatch.properties }),
+  output: PaymentLineResult,
+  fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  async run(tools, call, { paymentId, ...patch }) {
+    const changed = await changeLine(tools, call, {
+      paymentId,
+      files: patch,
+      to: (line, { contract, context }) => {
+        const planned = withPlan(line, patch, context);
+        context.amounts.done();
+        if (contract.locked && changesPlan(line, planned)) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });
+        if (planned.currencyCode !== line.currencyCode && hasMoney(line)) throw fail('CURRENCY_FIXED', { currencyCode: line.currencyCode });
+        return withInvoice(withReceipt(planned, patch, context), patch, context);
+      },
+    });
+    return lineResult(tools, call, { ...changed, bankSerialNo: patch.bankSerialNo });
+  },
+});

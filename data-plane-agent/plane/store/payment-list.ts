@@ -1,0 +1,100 @@
+import type { Day } from '../../base/day.js';
+import type { Dialect, Transaction } from '../../base/database/database.js';
+import type { Call } from '../contract/call.js';
+import type { PaymentTab } from '../contract/vocabulary.js';
+import { lines, type PaymentRow } from '../domain/rows.js';
+import { allOf, fragment, withinScope, type Fragment } from './scope.js';
+import type { Totals } from './totals.js';
+
+/** Which lines a list is of. Who may see them is not a filter: that comes from the call. */
+export interface PaymentFilter {
+  readonly tab: PaymentTab;
+  readonly contractId: string | null;
+  readonly subjectId: string | null;
+  readonly includeDeleted: boolean;
+}
+
+/** Payment lines over all contracts, tab by tab. */
+export class PaymentList {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly totals: Totals,
+  ) {}
+
+  async page(filter: PaymentFilter, { page, pageSize }: { page: number; pageSize: number }): Promise<{ rows: PaymentRow[]; total: number }> {
+    const { tx, call } = this;
+    const { source, where } = selected(tx.dialect, call, filter);
+    const total = await this.totals.total(tx, call.tenantId, { subject: `payments ${source}`, where }, async () => {
+      const row = await tx.get(`SELECT count(*) AS total FROM ${source} WHERE ${where.sql}`, where.values);
+      return Number(row?.['total']);
+    });
+    const offset = (page - 1) * pageSize;
+    if (offset >= total) return { rows: [], total };
+    const statement = pageStatement({ dialect: tx.dialect, call, filter, limit: pageSize, offset });
+    const found = await tx.all(statement.sql, statement.values);
+    return {
+      rows: found.map((row) => ({
+        ...lines.decode(row),
+        contractNo: String(row['contract_no']),
+        projectName: String(row['project_name']),
+        partyA: String(row['party_a']),
+        partyB: String(row['party_b']),
+        subjectId: String(row['subject_id']),
+        ownerId: String(row['owner_id']),
+      })),
+      total,
+    };
+  }
+}
+
+/** The statement of a page: the inner one walks an index for the ids, so that a deep page reads no rows that it skips. */
+export function pageStatement({ dialect, call, filter, limit, offset }: { dialect: Dialect; call: Call; filter: PaymentFilter; limit: number; offset: number }): Fragment {
+  const { source, where } = selected(dialect, call, filter);
+  const order = filter.tab === 'reconcile' ? 'payment_lines.received_date DESC, payment_lines.id DESC' : 'payment_lines.due_date, payment_lines.id';
+  return fragment(
+    `SELECT ${lines.columnNames}, contracts.contract_no, contracts.project_name, contracts.party_a, contracts.party_b, contracts.subject_id, contracts.owner_id
+     FROM (SELECT payment_lines.tenant_id, payment_lines.id FROM ${source} WHERE ${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?) AS chosen
+     JOIN payment_lines ON payment_lines.tenant_id = chosen.tenant_id AND payment_lines.id = chosen.id
+     JOIN ${CONTRACTS_OF_LINES}
+     ORDER BY ${order}`,
+    ...where.values,
+    limit,
+    offset,
+  );
+}
+
+const CONTRACTS_OF_LINES = 'contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id';
+
+/** Lines within the caller's scope. The contracts are joined only where something of theirs is asked for. */
+function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, includeDeleted }: PaymentFilter): { source: string; where: Fragment } {
+  const lines = linesInScope(dialect, call, { joined: subjectId !== null });
+  const where = allOf([
+    lines.where,
+    ...(includeDeleted ? [] : [LIVE]),
+    ...(tab === 'all' ? [] : [onTab(tab, call.today)]),
+    ...(contractId === null ? [] : [fragment('payment_lines.contract_id = ?', contractId)]),
+    ...(subjectId === null ? [] : [fragment('contracts.subject_id = ?', subjectId)]),
+  ]);
+  return { source: lines.source, where };
+}
+
+/** A line goes with its contract, so a live line has a live one. */
+export const LIVE = fragment('payment_lines.deleted_at IS NULL');
+
+/** Where every query over lines of many contracts begins: the tenant and, where the caller does not see all contracts, their scope. */
+export function linesInScope(dialect: Dialect, call: Call, { joined }: { joined: boolean }): { source: string; where: Fragment } {
+  const own = fragment('payment_lines.tenant_id = ?', call.tenantId);
+  if (!joined && call.subjectScope === null && call.ownerScope === null) return { source: 'payment_lines', where: own };
+  return { source: `payment_lines JOIN ${CONTRACTS_OF_LINES}`, where: allOf([own, withinScope(call, dialect, 'contracts')]) };
+}
+
+/** Due and overdue are the open lines, and never overlap. The texts are those of the indexes' own conditions. */
+export function onTab(tab: Exclude<PaymentTab, 'all'>, today: Day): Fragment {
+  switch (tab) {
+    case 'due': return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date >= ?', today);
+    case 'overdue': return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date < ?', today);
+    case 'reconcile': return fragment("payment_lines.received_minor > 0 AND payment_lines.reconciliation_status <> 'matched'");
+    case 'invoice': return fragment('payment_lines.uninvoiced_minor > 0');
+  }
+}

@@ -1,0 +1,54 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { randomToken, sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import { AuditStore, type Actor } from '../store/audit.js';
+import { RedeemCodeStore, type RedeemCodeRecord } from '../store/redeem-codes.js';
+import type { PlanCode } from './permissions.js';
+
+/** Codes with which an organisation signs up for a plan. */
+export interface Codes {
+  /** Shown this once: only their hashes are kept. `expiresAt` in epoch milliseconds, `null` for never. */
+  issue(order: { readonly planCode: PlanCode; readonly count: number; readonly expiresAt: number | null }, actor: Actor): Promise<IssuedCode[]>;
+  /** Newest first, without the codes themselves. */
+  list(): Promise<RedeemCodeRecord[]>;
+  /** Throws NOT_FOUND when there is no such code that is still unused. */
+  revoke(code: { readonly id: string }, actor: Actor): Promise<void>;
+}
+
+export interface IssuedCode {
+  readonly id: string;
+  readonly code: string;
+  readonly planCode: PlanCode;
+  readonly expiresAt: number | null;
+}
+
+export function createCodes({ database, clock }: { database: Database; clock: Clock }): Codes {
+  const scope = { tenantId: null };
+  return {
+    issue: async ({ planCode, count, expiresAt }, actor) => {
+      const codes = Array.from({ length: count }, (): IssuedCode => ({ id: newId(), code: randomToken(CODE_BYTES), planCode, expiresAt }));
+      await database.write(scope, async (tx) => {
+        const at = clock.now();
+        for (const { id, code } of codes) {
+          await new RedeemCodeStore(tx).insert({ id, codeHash: codeHash(code), planCode, createdAt: at, expiresAt });
+          await new AuditStore(tx).append({ tenantId: null, at, actor, action: 'redeem_code_issued', recordKind: 'redeem_code', recordId: id, changes: { planCode, expiresAt } });
+        }
+      });
+      return codes;
+    },
+    list: () => database.read(scope, (tx) => new RedeemCodeStore(tx).all()),
+    revoke: ({ id }, actor) =>
+      database.write(scope, async (tx) => {
+        const at = clock.now();
+        if (!(await new RedeemCodeStore(tx).revoke({ id, at }))) throw fail('NOT_FOUND', {});
+        await new AuditStore(tx).append({ tenantId: null, at, actor, action: 'redeem_code_revoked', recordKind: 'redeem_code', recordId: id });
+      }),
+  };
+}
+
+const CODE_BYTES = 24;
+
+/** As random as a key, so a plain digest cannot be guessed back. */
+export const codeHash = (code: string): string => sha256Hex(code);

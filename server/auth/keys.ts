@@ -1,0 +1,102 @@
+import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { randomToken, type KeyRing } from '../../data-plane-agent/base/secrets.js';
+import { SigningKeyStore, type SigningKeyRecord } from '../store/signing-keys.js';
+
+/** The Ed25519 keys that sign tokens: shared by all replicas, sealed in the platform database. */
+export interface SigningKeys {
+  /** The key that signs now. */
+  current(): Promise<{ readonly kid: string; readonly key: CryptoKey }>;
+  /** A key that verifies; `undefined` for one that is unknown or has retired. */
+  verifier(kid: string): Promise<CryptoKey | undefined>;
+  /** The public keys, as `/.well-known/jwks.json` shows them. */
+  jwks(): Promise<{ readonly keys: readonly JWK[] }>;
+  /** Signs with a new key from now on. The old one verifies until its last token has expired. Other replicas follow within a minute. */
+  rotate(): Promise<{ readonly kid: string }>;
+}
+
+/** `tokenLifetimeMs`: how long the longest-lived token lives. Makes the first key. Throws SealError when the key ring cannot open the key that is there. */
+export async function createSigningKeys({ database, clock, keyRing, tokenLifetimeMs }: { database: Database; clock: Clock; keyRing: KeyRing; tokenLifetimeMs: number }): Promise<SigningKeys> {
+  const scope = { tenantId: null };
+  const read = async (): Promise<Loaded> => loadedOf(await database.read(scope, (tx) => new SigningKeyStore(tx).all()), { keyRing, at: clock.now() });
+
+  let loaded = await read();
+  if (!loaded.active) {
+    const first = await newKey(keyRing);
+    await database.write(scope, (tx) => new SigningKeyStore(tx).insertActive({ ...first, createdAt: clock.now() }));
+    loaded = await read();
+  }
+
+  let reloading: Promise<Loaded> | undefined;
+  /** Callers at once share one query, so that tokens of made-up keys cannot buy many. */
+  const reload = (): Promise<Loaded> => {
+    reloading ??= read()
+      .then((fresh) => (loaded = fresh))
+      .finally(() => (reloading = undefined));
+    return reloading;
+  };
+  const fresh = async (): Promise<Loaded> => (clock.now() - loaded.at < RELOAD_MS ? loaded : reload());
+  const verifies = ({ verifyUntil }: { verifyUntil: number | null }) => verifyUntil === null || verifyUntil > clock.now();
+
+  return {
+    current: async () => {
+      const { active } = await fresh();
+      if (!active) throw new Error('there is no active signing key');
+      return active;
+    },
+    verifier: async (kid) => {
+      if (!KID.test(kid)) return undefined;
+      const found = (await fresh()).keys.get(kid) ?? (await reload()).keys.get(kid);
+      return found && verifies(found) ? found.key : undefined;
+    },
+    jwks: async () => ({ keys: [...(await fresh()).keys.values()].filter(verifies).map(({ jwk }) => jwk) }),
+    rotate: async () => {
+      const next = await newKey(keyRing);
+      await database.write(scope, async (tx) => {
+        const store = new SigningKeyStore(tx);
+        const at = clock.now();
+        await store.deleteExpired({ at });
+        await store.retireActive({ verifyUntil: at + tokenLifetimeMs });
+        await store.insertActive({ ...next, createdAt: at });
+      });
+      await reload();
+      return { kid: next.kid };
+    },
+  };
+}
+
+/** Another replica may have rotated: the old key goes on verifying, so there is no hurry. */
+const RELOAD_MS = 60_000;
+const KID = /^[A-Za-z0-9_-]{1,64}$/;
+const ALGORITHM = 'EdDSA';
+
+interface Loaded {
+  readonly at: number;
+  readonly active: { readonly kid: string; readonly key: CryptoKey } | undefined;
+  readonly keys: ReadonlyMap<string, { readonly key: CryptoKey; readonly jwk: JWK; readonly verifyUntil: number | null }>;
+}
+
+const sealContext = (kid: string): string => `signing_keys.private_sealed.${kid}`;
+
+async function newKey(keyRing: KeyRing): Promise<Pick<SigningKeyRecord, 'kid' | 'publicJwk' | 'privateSealed'>> {
+  const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true });
+  const kid = randomToken(12);
+  return { kid, publicJwk: { ...(await exportJWK(publicKey)) }, privateSealed: keyRing.seal(JSON.stringify(await exportJWK(privateKey)), sealContext(kid)) };
+}
+
+async function loadedOf(records: readonly SigningKeyRecord[], { keyRing, at }: { keyRing: KeyRing; at: number }): Promise<Loaded> {
+  const keys = new Map<string, { key: CryptoKey; jwk: JWK; verifyUntil: number | null }>();
+  for (const { kid, publicJwk, verifyUntil } of records) {
+    keys.set(kid, { key: await imported(publicJwk), jwk: { ...publicJwk, kid, alg: ALGORITHM, use: 'sig' } as JWK, verifyUntil });
+  }
+  const active = records.find(({ status }) => status === 'active');
+  const key = active && (await imported(JSON.parse(keyRing.openText(active.privateSealed, sealContext(active.kid))) as JWK));
+  return { at, keys, active: active && key && { kid: active.kid, key } };
+}
+
+async function imported(jwk: Readonly<Record<string, unknown>> | JWK): Promise<CryptoKey> {
+  const key = await importJWK(jwk as JWK, ALGORITHM);
+  if (key instanceof Uint8Array) throw new TypeError('a signing key must be an asymmetric one');
+  return key;
+}

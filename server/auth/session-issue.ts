@@ -1,0 +1,74 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { RequestInfo } from '../http/request.js';
+import { AuditStore, type Actor } from '../store/audit.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
+import { SessionStore, type SessionRecord } from '../store/sessions.js';
+import type { TenantRecord } from '../store/tenants.js';
+import type { AuthLoginResult, AuthUserSummary, TokenPair } from './shapes.js';
+import type { Tokens } from './tokens.js';
+
+/** As configured: the notation that the client is told, and milliseconds. */
+export interface Lifetime {
+  readonly text: string;
+  readonly ms: number;
+}
+
+/** Opens sessions and makes their tokens, for every way in. */
+export interface SessionIssue {
+  /** How long a refresh token lives when it is not used, in milliseconds: the cookie's lifetime too. */
+  readonly refreshLifetimeMs: number;
+  /** Writes the session and the sign-in's audit row, in the transaction that let the member in; UNAUTHENTICATED when the member was disabled meanwhile. `way` is `password`, `registration`, … */
+  open(tx: Transaction, entry: { readonly member: MemberRecord; readonly request: RequestInfo; readonly way: string }): Promise<SessionRecord>;
+  /** When a session that is used now ends unless it is used again; never after its absolute end. */
+  idleExpiry(session: Pick<SessionRecord, 'absoluteExpiresAt'>, at: number): number;
+  /** Signs, which takes time: outside the transaction. */
+  tokensOf(session: SessionRecord, member: Pick<MemberRecord, 'roleCode' | 'subjectScope'>): Promise<TokenPair>;
+  loginResult(entry: { readonly session: SessionRecord; readonly tenant: Pick<TenantRecord, 'id' | 'slug' | 'name'>; readonly member: MemberRecord }): Promise<AuthLoginResult>;
+}
+
+export function createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOrigin }: { clock: Clock; tokens: Tokens; accessTtl: Lifetime; refreshTtl: Lifetime; ownOrigin: string }): SessionIssue {
+  const idleExpiry = ({ absoluteExpiresAt }: Pick<SessionRecord, 'absoluteExpiresAt'>, at: number) => Math.min(at + refreshTtl.ms, absoluteExpiresAt);
+
+  const tokensOf: SessionIssue['tokensOf'] = async (session, { roleCode, subjectScope }) => {
+    const holder = { tenantId: session.tenantId, memberId: session.memberId, sessionId: session.id };
+    const accessToken = await tokens.signAccess({ ...holder, roleCode, subjectScope });
+    const refreshToken = await tokens.signRefresh({ ...holder, generation: session.generation, issuedAt: session.rotatedAt, expiresAt: session.idleExpiresAt });
+    return { accessToken, refreshToken, expiresIn: accessTtl.text };
+  };
+
+  return {
+    refreshLifetimeMs: refreshTtl.ms,
+    idleExpiry,
+    tokensOf,
+    open: async (tx, { member, request, way }) => {
+      const at = clock.now();
+      const absoluteExpiresAt = at + Math.max(ABSOLUTE_MS, refreshTtl.ms);
+      const session: SessionRecord = {
+        id: newId(), tenantId: member.tenantId, memberId: member.id, generation: 1, rotatedAt: at, idleExpiresAt: idleExpiry({ absoluteExpiresAt }, at), absoluteExpiresAt,
+        ownPages: request.origin === ownOrigin, ip: request.ip, userAgent: request.userAgent?.slice(0, 400) ?? null, createdAt: at, revokedAt: null,
+      };
+      if (!(await new MemberStore(tx, member.tenantId).recordLogin({ id: member.id, at }))) throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
+      await new SessionStore(tx).insert(session);
+      await new AuditStore(tx).append({
+        tenantId: member.tenantId, at, actor: actorOf(member, request), action: 'login_succeeded', recordKind: 'session', recordId: session.id, changes: { way, ownPages: session.ownPages },
+      });
+      return session;
+    },
+    loginResult: async ({ session, tenant: { id, slug, name }, member }) => ({ ...(await tokensOf(session, member)), tenant: { id, slug, name }, user: summaryOf(member) }),
+  };
+}
+
+/** One text for every reason. */
+export const INVALID_CREDENTIALS = 'Invalid credentials';
+
+const ABSOLUTE_MS = 90 * 24 * 3_600_000;
+
+export const summaryOf = ({ id, email, name, nameProfile, status, roleCode, subjectScope }: MemberRecord): AuthUserSummary => ({
+  id, email, name, nameProfile, status, roleCode, subjectScope: subjectScope && [...subjectScope],
+});
+
+/** The member as the one who does something in this request. */
+export const actorOf = ({ id, name }: { readonly id: string; readonly name: string }, request: RequestInfo): Actor => ({ kind: 'user', id, name, ip: request.ip, requestId: request.id });

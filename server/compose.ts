@@ -1,0 +1,91 @@
+import type Koa from 'koa';
+import type { Clock } from '../data-plane-agent/base/clock.js';
+import type { Database } from '../data-plane-agent/base/database/database.js';
+import type { Log } from '../data-plane-agent/base/log.js';
+import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
+import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
+import { createApp } from './app.js';
+import { createIdentity, type Identity } from './auth/identity.js';
+import type { Argon2 } from './auth/passwords.js';
+import type { Config } from './config.js';
+import { callOf } from './data-planes/call.js';
+import { ENDPOINTS } from './endpoints/index.js';
+import { openFoundation, type Foundation } from './foundation.js';
+import { createHealth } from './health.js';
+import { docsPages } from './http/docs-page.js';
+import type { HttpState } from './http/exchange.js';
+import type { Caller } from './http/handler.js';
+import { createMetrics } from './http/metrics.js';
+import { openapiPage } from './http/openapi.js';
+import { rateLimit } from './http/rate-limit.js';
+import { keySet, livez, readyz } from './pages.js';
+import type { Services } from './services.js';
+import { createPlans } from './tenants/plans.js';
+
+export interface ComposeOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether the process takes requests: not while it starts, nor while it drains. */
+  readonly accepting?: () => boolean;
+  /** For tests: an answer that is not as declared is a fault. */
+  readonly checkAnswers?: boolean;
+  /** For tests that count the hashing. */
+  readonly argon2?: Argon2 | undefined;
+}
+
+export interface Composed {
+  readonly app: Koa<HttpState>;
+  readonly services: Services;
+  readonly foundation: Foundation;
+  close(): Promise<void>;
+}
+
+/** Puts the product together. Nothing else knows how its parts are made. */
+export async function compose(config: Config, { clock, log, accepting = () => true, checkAnswers = false, argon2 }: ComposeOptions): Promise<Composed> {
+  const foundation = await openFoundation(config, { clock, log });
+  const { platform, tenant, dataPlanes, tenantDb } = foundation;
+  try {
+    const health = createHealth({ edition: config.edition, clock, platformDb: (timeoutMs) => platform.ping(timeoutMs), tenantDb });
+    const { authenticator, ...identity } = await identityOf(config, { database: platform, clock, argon2 });
+    const services: Services = { ...identity, health };
+    const metrics = createMetrics({ token: config.metricsToken, pools: { platform: () => platform.pool(), ...(tenant ? { tenant: () => tenant.pool() } : {}) } });
+    const app = createApp({
+      endpoints: ENDPOINTS,
+      api: {
+        services,
+        authenticator,
+        planeFor: (caller: Caller) => bind(dataPlanes.forTenant(caller.principal.tenant.id), OPERATION_NAMES, callOf(caller), caller.onReplay),
+        limit: rateLimit({ perMinute: config.rateLimitPerMinute }),
+        https: config.publicUrl.startsWith('https:'),
+        checkAnswers,
+      },
+      pages: [livez, readyz({ ready: async () => accepting() && (await health.platformDbUp()) }), metrics.page, keySet(services.keys), openapiPage(ENDPOINTS, config), ...docsPages(config)],
+      clock,
+      log,
+      corsOrigins: config.corsOrigins,
+      trustProxy: config.trustProxy,
+      observers: [metrics.observe],
+    });
+    return { app, services, foundation, close: () => foundation.close() };
+  } catch (error) {
+    await foundation.close();
+    throw error;
+  }
+}
+
+const identityOf = (config: Config, { database, clock, argon2 }: { database: Database; clock: Clock; argon2: Argon2 | undefined }): Promise<Identity> =>
+  createIdentity({
+    database,
+    clock,
+    keyRing: config.keyRing,
+    plans: createPlans({ ...(config.planCatalog ? { catalog: config.planCatalog } : {}), apiAccessInEveryPlan: config.edition === 'self_hosted' }),
+    edition: config.edition,
+    publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins,
+    accessTtl: config.accessTtl,
+    refreshTtl: config.refreshTtl,
+    registrationEnabled: config.publicRegistrationEnabled,
+    strictPasswords: config.production,
+    loginFailures: { perAccount: config.loginFailuresPerAccount, perIp: config.loginFailuresPerIp },
+    ...(argon2 ? { argon2 } : {}),
+  });

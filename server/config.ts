@@ -1,0 +1,117 @@
+import { isIP } from 'node:net';
+import { boolean, duration, integer, oneOf, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Parsed, type Rule, type Values } from '../data-plane-agent/base/config.js';
+import { parseKeyRing, SealError, type KeyRing } from '../data-plane-agent/base/secrets.js';
+import { parsePlanCatalog, type PlanCatalog } from './tenants/plans.js';
+
+export const EDITIONS = ['self_hosted', 'saas', 'enterprise_hybrid'] as const;
+export type Edition = (typeof EDITIONS)[number];
+
+const databaseDefault = (file: string) => ({ textOf }: DefaultContext) => `sqlite:${textOf('DATA_DIR') ?? ''}/${file}`;
+const production = (context: DefaultContext) => context.production;
+
+/** Every setting of the server. What `duebook config` shows and the documentation lists comes from here. */
+export const SETTINGS = {
+  edition: setting({ name: 'EDITION', about: 'How the product is run: it decides where data planes are and what plans give.', kind: oneOf(...EDITIONS), default: 'self_hosted' }),
+  host: setting({ name: 'HOST', about: 'Address to listen on.', kind: text({ max: 255 }), default: '127.0.0.1' }),
+  port: setting({ name: 'PORT', about: 'Port to listen on; 0 takes a free one.', kind: integer({ min: 0, max: 65_535 }), default: 8080 }),
+  publicUrl: setting({ name: 'PUBLIC_URL', about: 'Where users reach the service: links, cookies and the issuer of tokens.', kind: origin(), default: ({ textOf }) => `http://localhost:${textOf('PORT') ?? ''}` }),
+  dataDir: setting({ name: 'DATA_DIR', about: 'Folder of SQLite files and generated keys.', kind: text({ max: 4_000 }), default: './data' }),
+  platformDatabaseUrl: setting({ name: 'PLATFORM_DATABASE_URL', about: 'Database of tenants, members and sessions.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('platform.db') }),
+  tenantDatabaseUrl: setting({ name: 'TENANT_DATABASE_URL', about: 'Database of contract data.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('tenant.db') }),
+  databasePoolMax: setting({ name: 'DATABASE_POOL_MAX', about: 'Connections to each PostgreSQL database.', kind: integer({ min: 1, max: 1_000 }), default: 10 }),
+  keyRing: setting({ name: 'SECRET_KEYS', about: 'Keys that seal secrets, as id:base64,…; the first seals, all open.', kind: keyRing(), required: 'in production', secret: true }),
+  accessTtl: setting({ name: 'JWT_ACCESS_TTL', about: 'Lifetime of an access token.', kind: duration({ maxMs: 24 * 3_600_000 }), default: '15m' }),
+  refreshTtl: setting({ name: 'JWT_REFRESH_TTL', about: 'How long a session may be idle.', kind: duration(), default: '30d' }),
+  publicRegistrationEnabled: setting({ name: 'PUBLIC_REGISTRATION_ENABLED', about: 'Whether anyone may register an organisation.', kind: boolean(), default: (context) => !production(context) }),
+  mfaRequiredForAdmins: setting({ name: 'MFA_REQUIRED_FOR_ADMINS', about: 'Whether roles with admin (edit) need a second factor.', kind: boolean(), default: production }),
+  loginFailuresPerAccount: setting({ name: 'LOGIN_FAILURES_PER_ACCOUNT', about: 'Failed sign-ins of one account before it is locked for a while; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
+  loginFailuresPerIp: setting({ name: 'LOGIN_FAILURES_PER_IP', about: 'Failed sign-ins from one address in 15 minutes; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 100 }),
+  rateLimitPerMinute: setting({ name: 'RATE_LIMIT_PER_MINUTE', about: 'Requests a minute of one session, or of one address that is not signed in; 0 is no limit.', kind: integer({ min: 0, max: 10_000_000 }), default: 0 }),
+  corsOrigins: setting({ name: 'CORS_ORIGINS', about: 'Origins whose pages may read answers, comma-separated.', kind: origins(), default: '' }),
+  trustProxy: setting({ name: 'TRUST_PROXY', about: 'How many proxies in front are yours, whose X-Forwarded-For counts.', kind: integer({ min: 0, max: 16 }), default: 0 }),
+  productName: setting({ name: 'PRODUCT_NAME', about: 'What the service calls itself.', kind: text({ max: 80 }), default: 'Duebook' }),
+  planCatalog: setting({ name: 'PLAN_CATALOG', about: 'What each plan has, as JSON; PLAN_CATALOG_FILE reads it from a file.', kind: planCatalog() }),
+  logLevel: setting({ name: 'LOG_LEVEL', about: 'The least that is logged.', kind: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), default: 'info' }),
+  metricsToken: setting({ name: 'METRICS_TOKEN', about: 'Bearer token of /metrics, which without one is not there.', kind: text({ max: 500 }), secret: true }),
+} as const;
+
+export type Config = Omit<Values<typeof SETTINGS>, 'keyRing'> & {
+  /** In production required, elsewhere generated when it is not set. */
+  readonly keyRing: KeyRing;
+  /** `NODE_ENV=production`. */
+  readonly production: boolean;
+};
+
+const refusals: readonly Rule<typeof SETTINGS>[] = [
+  ({ publicUrl }, context) => (context.production && publicUrl.startsWith('http:') && !isLoopback(publicUrl) ? [{ name: 'PUBLIC_URL', problem: 'must be https in production, unless it is a loopback address' }] : []),
+  ({ mfaRequiredForAdmins }) => (mfaRequiredForAdmins ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'cannot be true (its default in production): this version cannot enrol a second factor yet, so that no admin could sign in; set it to false' }] : []),
+];
+
+const cautions: readonly Rule<typeof SETTINGS>[] = [
+  ({ mfaRequiredForAdmins }, context) => (context.production && !mfaRequiredForAdmins ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'is false: admins sign in with a password alone' }] : []),
+  ({ publicRegistrationEnabled }, context) => (context.production && publicRegistrationEnabled ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }] : []),
+];
+
+/** Reads the settings, all faults at once. `secretKeys` are the keys that were generated, for an environment that sets none. */
+export function readServerConfig(env: NodeJS.ProcessEnv, { secretKeys, readFile }: { secretKeys?: string | undefined; readFile?: (path: string) => string } = {}): ConfigResult<typeof SETTINGS> {
+  return readConfig(SETTINGS, env, {
+    production: isProduction(env),
+    rules: refusals,
+    cautions,
+    ...(secretKeys === undefined ? {} : { generated: { SECRET_KEYS: secretKeys } }),
+    ...(readFile ? { readFile } : {}),
+  });
+}
+
+export const isProduction = (env: NodeJS.ProcessEnv): boolean => env.NODE_ENV === 'production';
+
+function keyRing(): Kind<KeyRing> {
+  return {
+    parse: (given) => {
+      try {
+        return { ok: true, value: parseKeyRing(given) };
+      } catch (error) {
+        if (error instanceof SealError) return { ok: false, problem: `is not valid: ${error.message}` };
+        throw error;
+      }
+    },
+    show: ({ keyIds }) => keyIds.join(','),
+  };
+}
+
+/** An address without a path, as browsers name it in `Origin`. */
+function origin(): Kind<string> {
+  return { parse: (given) => originOf(given.trim()), show: (value) => value };
+}
+
+function origins(): Kind<readonly string[]> {
+  return {
+    parse: (given) => {
+      const parsed = given.split(',').map((word) => word.trim()).filter((word) => word !== '').map(originOf);
+      const wrong = parsed.find((one) => !one.ok);
+      return wrong && !wrong.ok ? wrong : { ok: true, value: parsed.flatMap((one) => (one.ok ? [one.value] : [])) };
+    },
+    show: (value) => value.join(','),
+  };
+}
+
+function originOf(given: string): Parsed<string> {
+  const parsed = URL.canParse(given) ? new URL(given) : undefined;
+  const plain = parsed && /^https?:$/.test(parsed.protocol) && parsed.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === '';
+  return plain ? { ok: true, value: parsed.origin } : { ok: false, problem: 'must be an origin such as https://book.example.com, without a path' };
+}
+
+function isLoopback(address: string): boolean {
+  const { hostname } = new URL(address);
+  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
+}
+
+function planCatalog(): Kind<PlanCatalog> {
+  return {
+    parse: (given) => {
+      const read = parsePlanCatalog(given);
+      return read.ok ? { ok: true, value: read.catalog } : { ok: false, problem: `is not a plan catalogue: ${read.issues.map(({ path, problem }) => `${path} ${problem}`.trim()).join('; ')}` };
+    },
+    show: (value) => JSON.stringify(value),
+  };
+}

@@ -1,0 +1,32 @@
+import { todayIn } from '../../data-plane-agent/base/day.js';
+import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import type { Principal } from '../auth/principal.js';
+import type { Conditions } from '../http/conditions.js';
+import type { RequestInfo } from '../http/request.js';
+
+/** How long the caller of an operation waits. */
+const TIMEOUT_MS = 10_000;
+
+/** Roles that see only their own contracts where the tenant says so. */
+const OWNER_SCOPED: ReadonlySet<string> = new Set(['sales', 'manager']);
+
+/** What the data plane is told about a request: who asks, which rows they may see, and which day it is for them. */
+export function callOf({ principal, request, idempotency, ifVersion }: Conditions & { readonly principal: Principal; readonly request: RequestInfo }): Call {
+  const { tenant, user, settings, controls } = principal;
+  return {
+    tenantId: tenant.id,
+    requestId: request.id,
+    timeoutMs: TIMEOUT_MS,
+    actor: { kind: 'user', id: user.id, name: user.name, roleCode: user.roleCode, ip: request.ip },
+    subjectScope: user.subjectScope && [...user.subjectScope],
+    ownerScope: settings.ownerScopeEnabled && OWNER_SCOPED.has(user.roleCode) ? user.id : null,
+    controls,
+    timeZone: settings.timezone,
+    today: todayIn(settings.timezone, request.receivedAt),
+    reminderLeadDays: settings.reminderLeadDays,
+    currencyCode: settings.defaultCurrency,
+    language: settings.defaultLanguage,
+    idempotency,
+    ifVersion,
+  };
+}

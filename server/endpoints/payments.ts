@@ -1,0 +1,105 @@
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { s } from '../../data-plane-agent/base/schema.js';
+import { Ok, page } from '../../data-plane-agent/plane/contract/records/common.js';
+import { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, PaymentLineResult, paymentRowProperties, PaymentQuery, PaymentStats, ReceiptPage, ReceiptPatch, ReceiptQuery } from '../../data-plane-agent/plane/contract/records/lines.js';
+import { edit, view } from '../auth/permissions.js';
+import { endpoint } from '../http/endpoint.js';
+import { checkLineRights, checkPatchRights } from './line-rights.js';
+
+/** A row with the names that the control plane adds. */
+const PaymentRow = s.object({ ...paymentRowProperties, subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()) }, { title: 'PaymentRow' });
+
+const listPayments = endpoint('GET /payments', {
+  summary: 'List payment lines over all contracts',
+  description:
+    '`due` has what is outstanding and due today or later, `overdue` what is outstanding and was due before today: together all open lines, and never the same one. `reconcile` has money received that is not matched, latest first; the others go by due date. `includeDeleted` adds removed lines and the lines of deleted contracts, whose `deletedAt` is set.',
+  needs: view('payment_entry'),
+  query: PaymentQuery,
+  returns: page(PaymentRow, { title: 'PaymentPage' }),
+  fails: [],
+  run: async ({ query, plane, principal, services }) => {
+    const directory = await services.directory.of(principal.tenant.id);
+    if (query.subjectId && !directory.hasSubject(query.subjectId)) throw fail('NOT_FOUND', {});
+    const found = await plane.listPayments(query);
+    return { ...found, items: found.items.map((row) => ({ ...row, subjectName: directory.subjectName(row.subjectId), ownerName: directory.memberName(row.ownerId) })) };
+  },
+});
+
+const getPaymentStats = endpoint('GET /payments/stats', {
+  summary: 'Count and add up payment lines',
+  description: 'Over the contracts that the caller may see, currency by currency. Amounts at the top are those in the tenant\'s default currency.',
+  needs: view('payment_entry'),
+  returns: PaymentStats,
+  fails: [],
+  run: ({ plane }) => plane.getPaymentStats({}),
+});
+
+const addPaymentLine = endpoint('POST /contracts/:id/payments', {
+  summary: 'Add a payment line to a contract',
+  description: 'Also to a locked one. Invoice fields need `invoice (edit)`.',
+  needs: edit('payment_entry'),
+  body: PaymentLineInput,
+  status: 201,
+  returns: PaymentLineResult,
+  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  run: ({ params, body, plane, principal }) => {
+    checkLineRights(principal, [body]);
+    return plane.addPaymentLine({ contractId: params.id, ...body });
+  },
+});
+
+const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
+  summary: 'Change a payment line',
+  description:
+    'On a locked contract period, due date, amount and currency stay as they are (`CONTRACT_LOCKED`); receipts and invoice evidence stay open. A line with money received or invoiced keeps its currency. Without `amount` a new currency keeps the number. Another amount puts a matched line back to `pending`. Invoice fields need `invoice (edit)`. Moves the contract\'s version; `If-Match` is not read.',
+  needs: edit('payment_entry'),
+  body: PaymentLinePatch,
+  returns: PaymentLineResult,
+  fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  run: ({ params, body, plane, principal }) => {
+    checkPatchRights(principal, body);
+    return plane.updatePaymentLine({ ...params, ...body });
+  },
+});
+
+const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
+  summary: 'Remove a payment line',
+  description: 'Only one without receipt and invoice, and not from a locked contract. It is still listed with `includeDeleted`.',
+  needs: edit('payment_entry'),
+  returns: Ok,
+  fails: ['CONTRACT_LOCKED', 'LINE_HAS_MONEY'],
+  run: ({ params, plane }) => plane.deletePaymentLine(params),
+});
+
+const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
+  summary: 'Record money received against a payment line',
+  description:
+    '`receivedAmount` is the new total received on the line: the same request twice changes nothing, and a lower total is a correction. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` when other lines name the transfer.',
+  needs: edit('payment_entry'),
+  body: ReceiptPatch,
+  returns: PaymentLineResult,
+  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  run: ({ params, body, plane }) => plane.recordReceipt({ ...params, ...body }),
+});
+
+const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
+  summary: 'List what was received on a payment line',
+  description: 'Each change of the total, newest first; corrections have a negative `delta`. Receipts of a removed line stay readable.',
+  needs: view('payment_entry'),
+  query: ReceiptQuery,
+  returns: ReceiptPage,
+  fails: [],
+  run: ({ params, query, plane }) => plane.listReceipts({ ...params, ...query }),
+});
+
+const recordInvoiceEvidence = endpoint('PATCH /payments/:paymentId/invoice', {
+  summary: 'Record the invoice written for a payment line',
+  description: 'An invoice above the line\'s amount is accepted with the warning `INVOICE_EXCEEDS_LINE`.',
+  needs: edit('invoice'),
+  body: InvoiceEvidencePatch,
+  returns: PaymentLineResult,
+  fails: ['FILE_REFERENCE_INVALID'],
+  run: ({ params, body, plane }) => plane.recordInvoiceEvidence({ ...params, ...body }),
+});
+
+export const paymentEndpoints = { listPayments, getPaymentStats, addPaymentLine, updatePaymentLine, deletePaymentLine, recordReceipt, listReceipts, recordInvoiceEvidence };

@@ -1,0 +1,63 @@
+import type { Clock } from '../data-plane-agent/base/clock.js';
+import type { Database } from '../data-plane-agent/base/database/database.js';
+import { migrate, type Migration } from '../data-plane-agent/base/database/migrator.js';
+import { openDatabase } from '../data-plane-agent/base/database/open.js';
+import type { Log } from '../data-plane-agent/base/log.js';
+import { createLocalDataPlane } from '../data-plane-agent/plane/local.js';
+import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
+import { TENANT_MIGRATIONS } from '../data-plane-agent/plane/store/migrations/index.js';
+import type { Config } from './config.js';
+import { agentsOnly, embedded, type DataPlanes } from './data-planes/for-tenant.js';
+import type { Check } from './health.js';
+import { PLATFORM_MIGRATIONS } from './store/migrations/index.js';
+
+/** What everything else stands on: the databases, brought up to date, and where contract data is. */
+export interface Foundation {
+  readonly platform: Database;
+  /** Absent where contract data is kept by agents alone. */
+  readonly tenant: Database | undefined;
+  readonly dataPlanes: DataPlanes;
+  readonly tenantDb: Check;
+  close(): Promise<void>;
+}
+
+/** A database that this installation keeps and migrates. */
+export interface ManagedDatabase {
+  readonly name: 'platform' | 'tenant';
+  readonly url: string;
+  readonly migrations: readonly Migration[];
+}
+
+/** Which databases are ours: contract data that agents keep is not. */
+export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUrl' | 'tenantDatabaseUrl'>): { readonly platform: ManagedDatabase; readonly tenant?: ManagedDatabase } {
+  const platform: ManagedDatabase = { name: 'platform', url: config.platformDatabaseUrl, migrations: PLATFORM_MIGRATIONS };
+  if (config.edition === 'enterprise_hybrid') return { platform };
+  return { platform, tenant: { name: 'tenant', url: config.tenantDatabaseUrl, migrations: TENANT_MIGRATIONS } };
+}
+
+/** Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. The edition is read here and nowhere below. */
+export async function openFoundation(config: Config, { clock, log }: { clock: Clock; log: Log }): Promise<Foundation> {
+  const opened: Database[] = [];
+  const close = async (): Promise<void> => {
+    for (const database of opened.toReversed()) await database.close();
+  };
+  const open = async ({ name, url, migrations }: ManagedDatabase): Promise<Database> => {
+    const database = await openDatabase(url, { poolMax: config.databasePoolMax });
+    opened.push(database);
+    const applied = await migrate(database, migrations);
+    if (applied.length > 0) log.info({ database: name, applied }, 'migrated');
+    return database;
+  };
+  try {
+    const managed = databasesOf(config);
+    const platform = await open(managed.platform);
+    // Without an agent that has joined there is nothing that could be down.
+    if (!managed.tenant) return { platform, tenant: undefined, dataPlanes: agentsOnly(), tenantDb: () => Promise.resolve(true), close };
+    const tenant = await open(managed.tenant);
+    const plane = createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing });
+    return { platform, tenant, dataPlanes: embedded(plane), tenantDb: (timeoutMs) => tenant.ping(timeoutMs), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../data-plane-agent/base/clock.js';
+import { s, type Static } from '../data-plane-agent/base/schema.js';
+import { EDITIONS } from './config.js';
+import type { Edition } from './config.js';
+
+const STATES = ['up', 'down'] as const;
+
+/** API document 2.18. */
+export const HealthRecord = s.object(
+  {
+    status: s.enum(['ok', 'degraded']),
+    edition: s.enum(EDITIONS),
+    platformDb: s.enum(STATES),
+    tenantDb: s.enum(STATES),
+    time: s.instant(),
+    isolate: s.text({ max: 64, about: 'The process that answered.' }),
+  },
+  { title: 'Health' },
+);
+export type HealthRecord = Static<typeof HealthRecord>;
+
+export interface Health {
+  record(): Promise<HealthRecord>;
+  platformDbUp(): Promise<boolean>;
+}
+
+/** How long a database has to answer. */
+const CHECK_MS = 1_000;
+/** For how long its answer holds: whoever polls does not load the databases. */
+const FRESH_MS = 2_000;
+
+export type Check = (timeoutMs: number) => Promise<boolean>;
+
+export function createHealth({ edition, clock, platformDb, tenantDb }: { edition: Edition; clock: Clock; platformDb: Check; tenantDb: Check }): Health {
+  const isolate = randomUUID();
+  const platformDbUp = remembered(platformDb);
+  const tenantDbUp = remembered(tenantDb);
+  return {
+    platformDbUp,
+    record: async () => {
+      const [platform, tenant] = await Promise.all([platformDbUp(), tenantDbUp()]);
+      return {
+        status: platform && tenant ? 'ok' : 'degraded',
+        edition,
+        platformDb: platform ? 'up' : 'down',
+        tenantDb: tenant ? 'up' : 'down',
+        time: new Date(clock.now()).toISOString(),
+        isolate,
+      };
+    },
+  };
+}
+
+/** One check at a time, whose answer is used again for a while. Measured by the machine's own time, which a test's clock does not move. */
+function remembered(check: Check): () => Promise<boolean> {
+  let answer: Promise<boolean> | undefined;
+  let askedAt = 0;
+  return () => {
+    const now = performance.now();
+    if (!answer || now - askedAt > FRESH_MS) {
+      askedAt = now;
+      answer = check(CHECK_MS).catch(() => false); // a database that cannot even be asked is down
+    }
+    return answer;
+  };
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import { PREFIX } from './mount.js';
+import { sendDocument, type Page } from './pages.js';
+
+const VIEWER = 'openapi-explorer/dist/browser/openapi-explorer.min.js';
+
+/**
+ * The reference page: a viewer from the registry over our own OpenAPI document. Everything comes from this origin, and the content
+ * policy sees to it; styles are inline because the viewer sets them as attributes of its elements.
+ */
+export function docsPages({ productName }: { productName: string }): readonly Page[] {
+  const script = readFileSync(createRequire(import.meta.url).resolve(VIEWER));
+  const version = sha256Hex(script).slice(0, 16);
+  const page = html(productName, version);
+  const files = [
+    { path: '/docs', type: 'text/html; charset=utf-8', body: page },
+    { path: '/docs/viewer.css', type: 'text/css; charset=utf-8', body: STYLE },
+    { path: '/docs/viewer.js', type: 'text/javascript; charset=utf-8', body: script },
+  ];
+  return files.map(({ path, type, body }) => {
+    const etag = `"${sha256Hex(body).slice(0, 32)}"`;
+    return {
+      path,
+      answer: (ctx) => {
+        ctx.set('Content-Security-Policy', POLICY);
+        sendDocument(ctx, { type, etag, body });
+      },
+    };
+  });
+}
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const html = (productName: string, version: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(productName)} API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/viewer.css">
+<script type="module" src="/docs/viewer.js?v=${version}"></script>
+</head>
+<body>
+<openapi-explorer spec-url="${PREFIX}/openapi.json" hide-console="false" collapse="true" nav-bg-color="#22303c" primary-color="#1c6e8c"></openapi-explorer>
+</body>
+</html>
+`;
+
+const STYLE = 'html, body { margin: 0; height: 100%; } openapi-explorer { font-family: system-ui, sans-serif; }\n';
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);

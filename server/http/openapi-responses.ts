@@ -1,0 +1,83 @@
+import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
+import { featuresOf } from './admission.js';
+import type { Endpoint } from './endpoint.js';
+import { statusText } from './problems.js';
+import type { Json, SchemaBook } from './openapi-schemas.js';
+
+/** Statuses that HTTP itself refuses with, beside the failures of the catalogue. */
+const FRAMEWORK: Readonly<Record<number, string>> = {
+  400: 'A field, a parameter or a header is unknown, missing or not valid; one message per field. Also malformed JSON.',
+  413: 'The body has more than 16 MiB, unpacked.',
+  415: 'The body is not `application/json`.',
+  500: 'A fault of ours. The message names the request, and nothing else.',
+  503: 'A database or a queue of ours is not available; `Retry-After` says when to come back.',
+};
+
+/** Every answer that an endpoint may give, by status, each with its schema. */
+export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
+  const codes = failuresOf(endpoint);
+  const statuses = [...new Set([...frameworkStatuses(endpoint), ...codes.map((code) => FAILURES[code].status)])].toSorted((a, b) => a - b);
+  return {
+    [endpoint.status ?? 200]: { description: 'Done.', content: { 'application/json': { schema: book.write(endpoint.returns) } } },
+    ...Object.fromEntries(statuses.map((status) => [status, refusal(status, { book, codes: codes.filter((code) => FAILURES[code].status === status) })])),
+  };
+}
+
+/** The failures that an endpoint declares, with those that come from what it is. */
+export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
+  const { route, needs, query } = endpoint;
+  const inAuth = /^\w+ \/auth\//.test(route);
+  const writes = !route.startsWith('GET ');
+  const contractData: readonly FailureCode[] = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', ...(writes ? (['DATA_PLANE_OUTCOME_UNKNOWN', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const) : [])];
+  const namesRecords = route.includes('/:') || Object.keys(query?.properties ?? {}).some((key) => /^ids?$|Ids?$/.test(key));
+  const all: readonly FailureCode[] = [
+    ...(needs === 'public' ? [] : (['UNAUTHENTICATED'] as const)),
+    ...(featuresOf(endpoint).length > 0 ? (['PLAN_FEATURE_NOT_ENABLED'] as const) : []),
+    ...(typeof needs === 'object' ? (['FORBIDDEN'] as const) : []),
+    ...(namesRecords ? (['NOT_FOUND'] as const) : []),
+    'RATE_LIMITED',
+    ...(needs === 'public' || inAuth ? [] : contractData),
+    ...endpoint.fails,
+  ];
+  return [...new Set(all)];
+}
+
+const frameworkStatuses = ({ body }: Endpoint): readonly number[] => [400, ...(body ? [413, 415] : []), 500, 503];
+
+function refusal(status: number, { book, codes }: { book: SchemaBook; codes: readonly FailureCode[] }): Json {
+  const domain = codes.filter((code) => FAILURES[code].shape === 'domain');
+  const framework = FRAMEWORK[status];
+  const shapes = [
+    ...(framework !== undefined || domain.length < codes.length ? [frameworkError(book)] : []),
+    ...domain.map((code) => book.define(titleOf(code), domainError(code, book))),
+  ];
+  const meanings = [...(framework === undefined ? [] : [framework]), ...codes.map((code) => (FAILURES[code].shape === 'domain' ? `\`${code}\`: ${FAILURES[code].meaning}` : FAILURES[code].meaning))];
+  return {
+    description: [...new Set(meanings)].join('\n\n') || statusText(status),
+    ...(status === 429 || status === 503 ? { headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } } } : {}),
+    content: { 'application/json': { schema: shapes.length === 1 ? shapes[0] : { oneOf: shapes } } },
+  };
+}
+
+const frameworkError = (book: SchemaBook): Json =>
+  book.define('FrameworkError', {
+    type: 'object',
+    properties: { statusCode: { type: 'integer' }, message: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] }, error: { type: 'string' } },
+    required: ['statusCode', 'message', 'error'],
+  });
+
+/** One schema for each code, so that a client can tell by `error.code` what `details` holds. */
+const domainError = (code: FailureCode, book: SchemaBook): Json => ({
+  type: 'object',
+  properties: {
+    error: {
+      type: 'object',
+      properties: { code: { type: 'string', enum: [code] }, message: { type: 'string' }, details: book.write(FAILURES[code].details) },
+      required: ['code', 'message', 'details'],
+    },
+  },
+  required: ['error'],
+});
+
+/** `CONTRACT_LOCKED` as `ContractLockedError`. */
+const titleOf = (code: FailureCode): string => `${code.toLowerCase().replaceAll(/(^|_)(\w)/g, (_, __, letter: string) => letter.toUpperCase())}Error`;

@@ -1,0 +1,60 @@
+/** JSON Schema as it stands in the document. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Collects schemas that have a title, so that each stands once under `components/schemas` and is referred to. */
+export interface SchemaBook {
+  /** The schema as it is written at its place: a reference where it has a title. */
+  write(schema: object): Json;
+  /** Enters a schema of the document's own making and refers to it. */
+  define(title: string, schema: Json): Json;
+  readonly schemas: Readonly<Record<string, Json>>;
+}
+
+/** Keywords that mean something to our validation alone. */
+const OWN_KEYWORDS: ReadonlySet<string> = new Set(['x-text', 'x-verbatim', 'x-free']);
+/** Keywords whose value holds schemas by name, and those whose value is a schema or a list of them. */
+const BY_NAME: ReadonlySet<string> = new Set(['properties']);
+const NESTED: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'propertyNames', 'anyOf', 'oneOf', 'allOf']);
+
+export function schemaBook(): SchemaBook {
+  const schemas: Record<string, Json> = {};
+
+  const define = (title: string, schema: Json): Json => {
+    const known = schemas[title];
+    if (known === undefined) schemas[title] = schema;
+    else if (JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`two different schemas have the title ${title}`);
+    return { $ref: `#/components/schemas/${title}` };
+  };
+
+  const write = (schema: object): Json => {
+    const { title, ...json } = schema as Record<string, unknown>;
+    if (typeof title !== 'string') return plain(json);
+    // A record that may be null is the record or null: it keeps its one place.
+    const types = [json['type']].flat();
+    if (!types.includes('null')) return define(title, plain(json));
+    return { anyOf: [define(title, plain({ ...json, type: types.length === 2 ? types.find((type) => type !== 'null') : types.filter((type) => type !== 'null') })), { type: 'null' }] };
+  };
+
+  const plain = (json: Json): Json =>
+    Object.fromEntries(Object.entries(json).filter(([keyword]) => !OWN_KEYWORDS.has(keyword)).map(([keyword, value]) => [keyword, nested(keyword, value)]));
+
+  const nested = (keyword: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (BY_NAME.has(keyword)) return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, write(schema as object)]));
+    if (!NESTED.has(keyword)) return value;
+    return Array.isArray(value) ? value.map((schema) => write(schema as object)) : write(value);
+  };
+
+  return { write, define, schemas };
+}
+
+/** As a parameter is written, where `null` cannot be sent: what is optional is left out. */
+export function withoutNull(schema: Json): Json {
+  const types = [schema['type']].flat().filter((type) => type !== 'null');
+  const values = schema['enum'];
+  return {
+    ...schema,
+    ...(schema['type'] === undefined ? {} : { type: types.length === 1 ? types[0] : types }),
+    ...(Array.isArray(values) ? { enum: values.filter((value) => value !== null) } : {}),
+  };
+}

@@ -1,0 +1,120 @@
+import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
+import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import { needText } from '../auth/permissions.js';
+import type { Endpoint } from './endpoint.js';
+import { partsOf, PREFIX, type Endpoints } from './mount.js';
+import { schemaBook, withoutNull, type Json, type SchemaBook } from './openapi-schemas.js';
+import { responsesOf } from './openapi-responses.js';
+import { sendDocument, type Page } from './pages.js';
+
+/** The version of the API, which is in its prefix; the program has one of its own. */
+const API_VERSION = '1.0.0';
+
+/** Serves the document at its place under the prefix. It is made once, when the process starts, and so are its faults found. */
+export function openapiPage(endpoints: Endpoints, about: { productName: string }): Page {
+  const body = JSON.stringify(openapi(endpoints, about));
+  const etag = `"${sha256Hex(body).slice(0, 32)}"`;
+  return { path: `${PREFIX}/openapi.json`, answer: (ctx) => sendDocument(ctx, { type: 'application/json; charset=utf-8', etag, body }) };
+}
+
+/**
+ * The OpenAPI 3.1 document of the endpoints, made from the very schemas that validate. Throws for an endpoint without a summary,
+ * for two with one name or one route, and for two different schemas with one title.
+ */
+export function openapi(endpoints: Endpoints, { productName }: { productName: string }): Json {
+  const book = schemaBook();
+  const paths: Record<string, Record<string, Json>> = {};
+  const routes = new Set<string>();
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    refuseUndocumented(name, endpoint, routes);
+    const { method, path } = partsOf(endpoint.route);
+    const template = path.replaceAll(/:(\w+)/g, '{$1}');
+    (paths[template] ??= {})[method.toLowerCase()] = operation(name, endpoint, book);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: `${productName} API`, version: API_VERSION, description: introduction() },
+    servers: [{ url: PREFIX }],
+    security: [{ bearer: [] }],
+    tags: [...new Set(Object.values(endpoints).map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: book.schemas,
+      parameters: HEADER_PARAMETERS,
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token of a session.' } },
+    },
+    'x-failures': Object.fromEntries(Object.entries(FAILURES).map(([code, { status, shape, meaning, details }]) => [code, { status, shape, meaning, details: book.write(details) }])),
+  };
+}
+
+function refuseUndocumented(name: string, { route, summary }: Endpoint, routes: Set<string>): void {
+  const shape = route.replaceAll(/:\w+/g, ':');
+  if (!/^[a-z][A-Za-z0-9]*$/.test(name)) throw new Error(`the endpoint ${name} needs a camelCase name`);
+  if (summary.trim() === '') throw new Error(`the endpoint ${name} has no summary`);
+  if (routes.has(shape)) throw new Error(`two endpoints have the route ${route}`);
+  routes.add(shape);
+}
+
+function operation(name: string, endpoint: Endpoint, book: SchemaBook): Json {
+  const { summary, needs, body } = endpoint;
+  return {
+    operationId: name,
+    tags: [tagOf(endpoint)],
+    summary,
+    description: describe(endpoint),
+    ...(needs === 'public' ? { security: [] } : {}),
+    parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, book), ...headerParameters(endpoint)],
+    ...(body ? { requestBody: { required: ((body as { required?: readonly string[] }).required ?? []).length > 0, content: { 'application/json': { schema: book.write(body) } } } } : {}),
+    responses: responsesOf(endpoint, book),
+  };
+}
+
+function describe({ description, needs, feature }: Endpoint): string {
+  const who = needs === 'public' ? 'Public.' : needs === 'signed_in' ? 'For any member.' : `Needs \`${needText(needs)}\`.`;
+  return [...(description ? [description] : []), `${who}${feature ? ` The plan must have \`${feature}\`.` : ''}`].join('\n\n');
+}
+
+const pathParameters = ({ route }: Endpoint): readonly Json[] =>
+  [...route.matchAll(/:(\w+)/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: { type: 'string', ...(/^id$|Id$/.test(name) ? { format: 'uuid' } : {}) } }));
+
+function queryParameters({ query }: Endpoint, book: SchemaBook): readonly Json[] {
+  const required = new Set((query as { required?: readonly string[] } | undefined)?.required ?? []);
+  return Object.entries(query?.properties ?? {}).map(([name, property]) => {
+    const { description, ...schema } = withoutNull(book.write(property));
+    return { name, in: 'query', required: required.has(name), ...(description === undefined ? {} : { description }), schema };
+  });
+}
+
+const HEADER_PARAMETERS: Readonly<Record<string, Json>> = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'A write that is sent twice under one key happens once; for 24 hours the second is answered as the first was, with `Idempotency-Replayed: true`.',
+    schema: { type: 'string', minLength: 8, maxLength: 255 },
+  },
+  IfMatch: { name: 'If-Match', in: 'header', required: false, description: 'The `ETag` of the version that is to be changed: another one answers 412.', schema: { type: 'string' } },
+};
+
+function headerParameters({ route, needs, fails }: Endpoint): readonly Json[] {
+  const keyed = needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
+  const versioned = (fails as readonly FailureCode[]).includes('VERSION_MISMATCH');
+  return [...(keyed ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+/** One tag for each noun: the first word of the path. */
+function tagOf({ route }: Endpoint): string {
+  const noun = partsOf(route).path.split('/')[1] ?? '';
+  return noun.charAt(0).toUpperCase() + noun.slice(1).replaceAll('-', ' ');
+}
+
+function introduction(): string {
+  const rows = Object.entries(FAILURES).filter(([, { shape }]) => shape === 'domain').map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`);
+  return [
+    'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, instants ISO 8601 in UTC, amounts numbers in major units of their currency.',
+    'Fields and parameters that are not documented are refused. `null` or an empty text in an optional field means no value; an answer carries every field, `null` where there is none.',
+    '## Errors',
+    'What HTTP itself refuses answers `{ statusCode, message, error }`, where `message` is a list with one entry for each bad field. A rule of the product answers `{ error: { code, message, details } }`:',
+    ['| code | status | meaning |', '| --- | --- | --- |', ...rows].join('\n'),
+  ].join('\n\n');
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import { systemClock } from '../data-plane-agent/base/clock.js';
+import { CONFIG_EXIT_CODE, loadDotEnv, reportFaults } from '../data-plane-agent/base/config.js';
+import { createLifecycle } from '../data-plane-agent/base/lifecycle.js';
+import { createLog } from '../data-plane-agent/base/log.js';
+import { loadServerConfig } from './config-load.js';
+import { serve } from './serve.js';
+
+const loaded = loadServerConfig(loadDotEnv('.env', process.env));
+if (loaded.ok) {
+  const { config, warnings } = loaded;
+  const log = createLog({ level: config.logLevel, name: 'duebook-server' });
+  for (const { name, problem } of warnings) log.warn({ setting: name }, `${name} ${problem}`);
+  const lifecycle = createLifecycle({ log });
+  lifecycle.listen(process);
+  try {
+    const { port } = await serve(config, { clock: systemClock, log, lifecycle });
+    log.info({ host: config.host, port, publicUrl: config.publicUrl, edition: config.edition }, `listening on http://${config.host}:${port}`);
+  } catch (error) {
+    log.fatal({ err: error }, 'cannot start');
+    await lifecycle.stop('cannot start');
+    process.exitCode = 1;
+  }
+} else {
+  process.stderr.write(`${reportFaults(loaded.faults)}\n`);
+  process.exitCode = CONFIG_EXIT_CODE;
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import type { Clock } from '../data-plane-agent/base/clock.js';
+import type { Lifecycle } from '../data-plane-agent/base/lifecycle.js';
+import type { Log } from '../data-plane-agent/base/log.js';
+import { compose, type Composed, type ComposeOptions } from './compose.js';
+import type { Config } from './config.js';
+import { beginExchange, type HttpState } from './http/exchange.js';
+import { setHeaders } from './http/headers.js';
+import { listen } from './http/listen.js';
+import { servePages } from './http/pages.js';
+import { problem, writeProblems } from './http/problems.js';
+import { livez, readyz } from './pages.js';
+
+export interface Serving extends Composed {
+  readonly port: number;
+}
+
+/** Listens, composes, and becomes ready: while databases migrate, probes are answered and everything else is 503. The lifecycle stops it. */
+export async function serve(config: Config, options: Omit<ComposeOptions, 'accepting'> & { lifecycle: Lifecycle }): Promise<Serving> {
+  const { clock, log, lifecycle } = options;
+  let handle = callbackOf(startingApp({ clock, log }));
+  const { port, stop } = await listen((request, answer) => handle(request, answer), { host: config.host, port: config.port });
+  lifecycle.onStop('http', 'server', stop);
+  const composed = await compose(config, { ...options, accepting: () => lifecycle.state === 'ready' });
+  lifecycle.onStop('databases', 'databases', composed.close);
+  handle = callbackOf(composed.app);
+  lifecycle.ready();
+  return { ...composed, port };
+}
+
+function startingApp({ clock, log }: { clock: Clock; log: Log }): Koa<HttpState> {
+  const app = new Koa<HttpState>();
+  app.use(beginExchange({ clock, observers: [] }));
+  app.use(writeProblems({ log, isTransient: () => false }));
+  app.use(setHeaders);
+  app.use(servePages([livez, readyz({ ready: () => Promise.resolve(false) })]));
+  app.use(() => Promise.reject(problem(503, 'Starting', { 'Retry-After': '1' })));
+  return app;
+}
+
+/** Koa's callback answers a promise that never rejects: what goes wrong ends in Koa's own error path. */
+function callbackOf(app: Koa<HttpState>): (request: IncomingMessage, answer: ServerResponse) => void {
+  const callback = app.callback();
+  return (request, answer) => void callback(request, answer);
+}

@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import Connection from 'better-sqlite3';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { isDatabaseError } from '../../data-plane-agent/base/database/errors.js';
+import { openDatabase, sqlitePath } from '../../data-plane-agent/base/database/open.js';
+import { forEachDatabase } from '../support/database.js';
+
+const NOBODY = { tenantId: null };
+
+const withTable = async (database: Database) => {
+  await database.exclusive(async (connection) => {
+    await connection.run('CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)');
+  });
+  return database;
+};
+const names = (database: Database) => database.read(NOBODY, async (tx) => (await tx.all('SELECT name FROM things ORDER BY id')).map((row) => row['name']));
+const add = (database: Database, id: number, name: string) => database.write(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [id, name]));
+
+describe('a database', () => {
+  forEachDatabase((kind, fresh) => {
+    it('commits what a write did, and undoes all of one that threw', async () => {
+      const database = await withTable((await fresh()).database);
+      await add(database, 1, 'kept');
+      const error = await database
+        .write(NOBODY, async (tx) => {
+          await tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [2, 'lost']);
+          throw new Error('no');
+        })
+        .catch((reason: unknown) => reason);
+      expect(error).to.have.property('message', 'no');
+      expect(await names(database)).to.deep.equal(['kept']);
+    });
+
+    it('keeps writes that run together apart: one that fails takes no other with it', async () => {
+      const database = await withTable((await fresh()).database);
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 40 }, (_, i) =>
+          database.write(NOBODY, async (tx) => {
+            await tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [i, `n${i}`]);
+            if (i % 3 === 0) throw new Error(`refused ${i}`);
+          }),
+        ),
+      );
+      expect(outcomes.filter(({ status }) => status === 'rejected')).to.have.length(14);
+      expect(await names(database)).to.have.length(26);
+    });
+
+    it('names the problem of a driver error by its code', async () => {
+      const database = await withTable((await fresh()).database);
+      await add(database, 1, 'one');
+      const unique = await add(database, 2, 'one').catch((error: unknown) => error);
+      expect(isDatabaseError(unique, 'unique')).to.equal(true);
+      const missing = await database.write(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [3, null])).catch((error: unknown) => error);
+      expect(isDatabaseError(missing, 'not_null')).to.equal(true);
+    });
+
+    it('undoes only what a savepoint did', async () => {
+      const database = await withTable((await fresh()).database);
+      await database.write(NOBODY, async (tx) => {
+        await tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [1, 'before']);
+        const failure = await tx
+          .savepoint(async () => {
+            await tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [2, 'inside']);
+            await tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [3, 'before']);
+          })
+          .catch((error: unknown) => error);
+        expect(failure).to.be.instanceOf(Error);
+        await tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [4, 'after']);
+      });
+      expect(await names(database)).to.deep.equal(['before', 'after']);
+    });
+
+    it('refuses to write in a read', async () => {
+      const database = await withTable((await fresh()).database);
+      const error = await database.read(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [1, 'x'])).catch((reason: unknown) => reason);
+      expect(isDatabaseError(error, 'read_only')).to.equal(true);
+    });
+
+    it('shows a read one snapshot, whatever commits meanwhile', async () => {
+      const database = await withTable((await fresh()).database);
+      await add(database, 1, 'one');
+      await database.read(NOBODY, async (tx) => {
+        const count = async () => Number((await tx.get('SELECT count(*) AS n FROM things'))?.['n']);
+        expect(await count()).to.equal(1);
+        await add(database, 2, 'two');
+        expect(await count()).to.equal(1);
+      });
+      expect(await names(database)).to.deep.equal(['one', 'two']);
+    });
+
+    it('refuses a statement after its transaction has ended', async () => {
+      const database = await withTable((await fresh()).database);
+      let late: (() => Promise<unknown>) | undefined;
+      await database.write(NOBODY, async (tx) => {
+        late = () => tx.all('SELECT 1');
+      });
+      const error = await late?.().catch((reason: unknown) => reason);
+      expect(error).to.have.property('message').that.contains('after its transaction');
+    });
+
+    it('loses nothing when two processes read and then write the same row', async () => {
+      const { database, again } = await fresh();
+      await withTable(database);
+      await add(database, 1, '0');
+      const other = await again();
+      const lock = kind === 'postgres' ? ' FOR UPDATE' : '';
+      const increment = (db: Database) =>
+        db.write(NOBODY, async (tx) => {
+          const row = await tx.get(`SELECT name FROM things WHERE id = 1${lock}`);
+          await tx.run('UPDATE things SET name = ? WHERE id = 1', [String(Number(row?.['name']) + 1)]);
+        });
+      await Promise.all(Array.from({ length: 100 }, (_, i) => increment(i % 2 ? database : other)));
+      expect(await names(database)).to.deep.equal(['100']);
+    });
+
+    it('tells whether it answers, and refuses work once closed', async () => {
+      const database = await withTable((await fresh()).database);
+      expect(await database.ping(1_000)).to.equal(true);
+      await database.close();
+      expect(await database.ping(1_000)).to.equal(false);
+      const error = await add(database, 1, 'late').catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(Error);
+    });
+
+    if (kind === 'sqlite') {
+      it('syncs each commit on every connection, also on those opened later', async () => {
+        const { url, database, again } = await fresh();
+        await withTable(database);
+        const second = await again();
+        for (const db of [database, second]) {
+          const level = await db.exclusive(async (connection) => (await connection.all('PRAGMA synchronous'))[0]?.['synchronous']);
+          expect(level).to.equal(2);
+          const onReader = await db.read(NOBODY, async (tx) => (await tx.get('PRAGMA synchronous'))?.['synchronous']);
+          expect(onReader).to.equal(2);
+        }
+        const raw = new Connection(sqlitePath(url) ?? '');
+        expect(raw.pragma('journal_mode', { simple: true })).to.equal('wal');
+        raw.close();
+      });
+
+      it('waits for another process that writes, and then goes on', async () => {
+        const { url, database } = await fresh();
+        await withTable(database);
+        const raw = new Connection(sqlitePath(url) ?? '');
+        raw.exec('BEGIN IMMEDIATE');
+        const waiting = add(database, 1, 'patient');
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        raw.exec('COMMIT');
+        raw.close();
+        await waiting;
+        expect(await names(database)).to.deep.equal(['patient']);
+      });
+    } else {
+      it('says unreachable when there is no server', async () => {
+        const database = await openDatabase('postgres://nobody:x@127.0.0.1:1/none', { poolMax: 1 });
+        const error = await database.read(NOBODY, (tx) => tx.all('SELECT 1')).catch((reason: unknown) => reason);
+        expect(isDatabaseError(error)).to.equal(true);
+        expect(await database.ping(1_000)).to.equal(false);
+        await database.close();
+      });
+
+      it('runs a write again that lost against another one', async () => {
+        const { database } = await fresh();
+        await withTable(database);
+        await add(database, 1, 'a');
+        await add(database, 2, 'b');
+        const swap = (first: number, second: number) =>
+          database.write(NOBODY, async (tx) => {
+            await tx.run("UPDATE things SET name = name || '.' WHERE id = ?", [first]);
+            await new Promise((resolve) => setTimeout(resolve, 30));
+            await tx.run("UPDATE things SET name = name || '.' WHERE id = ?", [second]);
+          });
+        await Promise.all([swap(1, 2), swap(2, 1)]); // a deadlock: the server ends one of the two
+        expect(await names(database)).to.deep.equal(['a..', 'b..']);
+      });
+    }
+  });
+});

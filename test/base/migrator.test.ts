@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { migrate, migrationState, type Migration } from '../../data-plane-agent/base/database/migrator.js';
+import { forEachDatabase } from '../support/database.js';
+
+const first: Migration = { id: '0001-first', statements: (t) => [`CREATE TABLE a (id ${t.id} NOT NULL, n ${t.big})`] };
+const second: Migration = { id: '0002-second', statements: (t) => [`ALTER TABLE a ADD COLUMN name ${t.text}`, 'CREATE TABLE b (id INTEGER)'] };
+const broken: Migration = { id: '0003-broken', statements: () => ['CREATE TABLE c (id INTEGER)', 'THIS IS NO SQL'] };
+
+describe('the migrator', () => {
+  forEachDatabase((kind, fresh) => {
+    it('applies what is pending in order, once', async () => {
+      const { database } = await fresh();
+      expect(await migrationState(database, [first, second])).to.deep.equal({ applied: [], pending: ['0001-first', '0002-second'] });
+      expect(await migrate(database, [first])).to.deep.equal(['0001-first']);
+      expect(await migrate(database, [first, second])).to.deep.equal(['0002-second']);
+      expect(await migrate(database, [first, second])).to.deep.equal([]);
+      expect(await migrationState(database, [first, second])).to.deep.equal({ applied: ['0001-first', '0002-second'], pending: [] });
+    });
+
+    it('lets one of several that start at once do the work', async () => {
+      const { again } = await fresh();
+      const programs = await Promise.all([again(), again(), again(), again()]);
+      const applied = await Promise.all(programs.map((database) => migrate(database, [first, second])));
+      expect(applied.flat()).to.deep.equal(['0001-first', '0002-second']);
+    });
+
+    it('undoes a step that fails, and keeps what was applied before this run', async () => {
+      const { database } = await fresh();
+      await migrate(database, [first, second]);
+      const error = await migrate(database, [first, second, broken]).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(Error);
+      expect(await migrationState(database, [first, second, broken])).to.deep.equal({ applied: ['0001-first', '0002-second'], pending: ['0003-broken'] });
+      const left = await database.exclusive((connection) => connection.all(kind === 'sqlite' ? "SELECT name FROM sqlite_master WHERE name = 'c'" : "SELECT table_name FROM information_schema.tables WHERE table_name = 'c'"));
+      expect(left).to.deep.equal([]);
+    });
+
+    it('refuses a step that was edited after it had been applied', async () => {
+      const { database } = await fresh();
+      await migrate(database, [first]);
+      const edited: Migration = { id: first.id, statements: () => ['CREATE TABLE a (id INTEGER)'] };
+      const error = await migrate(database, [edited]).catch((reason: unknown) => reason);
+      expect(error).to.have.property('name', 'SchemaMismatch');
+      expect(error).to.have.property('message').that.contains('0001-first');
+    });
+
+    it('refuses a database that a newer program has migrated', async () => {
+      const { database } = await fresh();
+      await migrate(database, [first, second]);
+      const error = await migrate(database, [first]).catch((reason: unknown) => reason);
+      expect(error).to.have.property('message').that.contains('0002-second').and.contains('upgrade');
+    });
+  });
+});

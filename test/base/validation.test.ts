@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { partial, s } from '../../data-plane-agent/base/schema.js';
+import { checker, type Checked } from '../../data-plane-agent/base/validation.js';
+
+const Thing = s.object({
+  name: s.text({ max: 10 }),
+  note: s.optional(s.text({ max: 10 })),
+  due: s.optional(s.day()),
+  currency: s.optional(s.currency()),
+  email: s.optional(s.email()),
+  amount: s.optional(s.amount()),
+  status: s.optional(s.enum(['open', 'closed'])),
+  secret: s.optional(s.verbatim({ min: 3, max: 10 })),
+  extra: s.optional(s.free()),
+  parts: s.optional(s.list(s.object({ code: s.text(), count: s.optional(s.integer({ min: 1 })) }), 3)),
+});
+const check = checker(Thing);
+const issues = (result: Checked<unknown>) => (result.ok ? [] : result.issues.map(({ path, problem }) => `${path} ${problem}`));
+const value = (input: unknown) => {
+  const result = check(input);
+  if (!result.ok) throw new Error(issues(result).join('; '));
+  return result.value;
+};
+
+describe('validation', () => {
+  it('trims texts, brings them to NFC and makes line ends one kind', () => {
+    expect(value({ name: '  Cafe\u0301\r\nx ' }).name).to.equal('Caf\u00e9\nx');
+  });
+
+  it('takes secrets exactly as they were sent', () => {
+    expect(value({ name: 'x', secret: ' e\u0301 ' }).secret).to.equal(' e\u0301 ');
+  });
+
+  it('takes an empty string for no value where a field is optional, and refuses it where it is not', () => {
+    expect(value({ name: 'x', note: '   ', status: '', due: '' })).to.deep.equal({ name: 'x', note: null, status: null, due: null });
+    expect(issues(check({ name: '   ' }))).to.deep.equal(['name must not be empty']);
+  });
+
+  it('keeps the calendar day of a timestamp as written', () => {
+    expect(value({ name: 'x', due: '2026-03-31T23:30:00+09:00' }).due).to.equal('2026-03-31');
+    expect(issues(check({ name: 'x', due: '2026-02-30' }))).to.deep.equal(['due must be a calendar date like 2026-03-31']);
+  });
+
+  it('upper-cases currencies and lower-cases addresses', () => {
+    expect(value({ name: 'x', currency: 'cny', email: ' A.B@Example.COM ' })).to.include({ currency: 'CNY', email: 'a.b@example.com' });
+    expect(issues(check({ name: 'x', currency: 'abc', email: 'nobody' }))).to.deep.equal(['currency must be an ISO 4217 currency code like EUR', 'email must be an email address']);
+  });
+
+  it('names each bad field once, by its path, and never the good ones', () => {
+    const result = check({ name: 5, note: 'x'.repeat(11), amount: -1, status: 'ajar', parts: [{ code: 'a' }, { count: 0 }, { code: 'c', count: 1.5, colour: 1 }], oops: true });
+    expect(issues(result).toSorted()).to.deep.equal([
+      'amount must be >= 0',
+      'name must be a string',
+      'note must have at most 10 characters',
+      'oops is not a known field',
+      'parts[1].code is required',
+      'parts[1].count must be >= 1',
+      'parts[2].colour is not a known field',
+      'parts[2].count must be a whole number',
+      'status must be one of open, closed',
+    ]);
+  });
+
+  it('refuses control characters, lone surrogates and what is not JSON-like in free objects', () => {
+    for (const name of ['a\u0000b', 'a\u001fb', 'a\ud800b', '\u007f']) expect(issues(check({ name })), JSON.stringify(name)).to.deep.equal(['name must not contain control characters or broken Unicode']);
+    const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) });
+    for (const extra of [JSON.parse('{"__proto__": {"x": 1}}') as unknown, { a: 'x\u0000' }, { a: 'x'.repeat(17_000) }, nested(20)]) {
+      expect(issues(check({ name: 'x', extra }))).to.deep.equal(['extra must be plain JSON of at most 16 KB and eight levels']);
+    }
+    expect(value({ name: 'x', extra: { a: [1, { b: null }] } }).extra).to.deep.equal({ a: [1, { b: null }] });
+  });
+
+  it('refuses __proto__ and constructor as fields', () => {
+    for (const key of ['__proto__', 'constructor']) expect(issues(check(JSON.parse(`{"name": "x", "${key}": 1}`)))).to.deep.equal([`${key} is not a known field`]);
+  });
+
+  it('stops collecting at a thousand bad fields', () => {
+    const many = checker(s.object({ list: s.list(s.integer(), 5_000) }));
+    expect(issues(many({ list: Array.from({ length: 5_000 }, () => 'x') }))).to.have.length(1_000);
+  });
+
+  it('lets a PATCH leave out everything and clear only what was optional', () => {
+    const patch = checker(partial(Thing));
+    expect(patch({}).ok).to.equal(true);
+    expect(patch({ note: null })).to.deep.equal({ ok: true, value: { note: null } });
+    expect(issues(patch({ name: null }))).to.deep.equal(['name must be a string']);
+  });
+});

@@ -1,0 +1,84 @@
+import { Agent, request } from 'node:http';
+import autocannon, { type Request } from 'autocannon';
+
+/** What one side did under load. */
+export interface Load {
+  readonly perSecond: number;
+  /** Milliseconds, whole ones. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export const CONNECTIONS = 32;
+
+/** Thrown when a request was answered wrongly: such figures mean nothing. */
+export class WrongAnswer extends Error {
+  override readonly name = 'WrongAnswer';
+}
+
+/** Runs requests in turn on 32 connections for some seconds. Any answer but 2xx ends the bench. */
+export async function underLoad(origin: string, requests: Request[], { token, seconds }: { readonly token: string; readonly seconds: number }): Promise<Load> {
+  const result = await autocannon({
+    url: origin,
+    connections: CONNECTIONS,
+    duration: seconds,
+    requests,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  });
+  if (result.non2xx > 0 || result.errors > 0 || result['2xx'] === 0) {
+    throw new WrongAnswer(`${origin}: ${result['2xx']} answers were 2xx, ${result.non2xx} were not, ${result.errors} connections failed; statuses ${JSON.stringify(result.statusCodeStats)}`);
+  }
+  return { perSecond: result['2xx'] / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
+}
+
+export interface Asked {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly path: string;
+  readonly body?: string;
+}
+
+/** Asks one after the other on one connection, `rounds` times over the paths; answers the sorted times in milliseconds. */
+export async function oneByOne(origin: string, paths: readonly string[], { token, rounds }: { readonly token: string; readonly rounds: number }): Promise<readonly number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const times: number[] = [];
+  try {
+    for (let round = 0; round < rounds; round++) {
+      for (const path of paths) {
+        const began = performance.now();
+        await ask(origin, { method: 'GET', path }, { token, agent });
+        times.push(performance.now() - began);
+      }
+    }
+  } finally {
+    agent.destroy();
+  }
+  return times.toSorted((a, b) => a - b);
+}
+
+/** The text of a 2xx answer. */
+export function ask(origin: string, { method, path, body }: Asked, { token, agent }: { readonly token: string; readonly agent?: Agent }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) };
+    const asked = request(`${origin}${path}`, { method, headers, ...(agent ? { agent } : {}) }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        if (answer.statusCode !== undefined && answer.statusCode < 300) resolve(text);
+        else reject(new WrongAnswer(`${method} ${path}: ${answer.statusCode} ${text.slice(0, 500)}`));
+      });
+    });
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
+
+/** The value below which a share of the sorted ones lies. */
+export function percentile(sorted: readonly number[], share: number): number {
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  if (value === undefined) throw new RangeError('nothing was measured');
+  return value;
+}
+
+export const median = (values: readonly number[]): number => percentile(values.toSorted((a, b) => a - b), 0.5);

@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { BoundPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
+import type { Operations } from '../../data-plane-agent/plane/operations/index.js';
+import { failureOf } from '../support/failures.js';
+import { forEachPlane } from '../support/plane.js';
+import { aContract, aLine } from '../support/samples.js';
+
+const GONE = { code: 'NOT_FOUND', details: {} };
+
+/** What anybody gets for a contract that is not his: nothing, everywhere, and nothing changes. */
+async function expectUnseen(plane: BoundPlane<Operations>, contractId: string): Promise<void> {
+  expect(await failureOf(plane.getContract({ contractId }))).to.deep.equal(GONE);
+  expect(await failureOf(plane.updateContract({ contractId, changes: { remark: 'stolen' } }))).to.deep.equal(GONE);
+  expect(await failureOf(plane.deleteContract({ contractId }))).to.deep.equal(GONE);
+  expect(await failureOf(plane.addPaymentLine({ contractId, ...aLine() }))).to.deep.equal(GONE);
+  const listed = await plane.listContracts({ pageSize: 200 });
+  expect(listed.items.map(({ id }) => id)).not.to.include(contractId);
+  expect((await plane.listContracts({ q: 'hidden treasure' })).total).to.equal(0);
+}
+
+describe('whose contracts a caller sees', () => {
+  forEachPlane((_name, makePlane) => {
+    it('those of his tenant only', async () => {
+      const mine = makePlane();
+      const input = aContract({ remark: 'hidden treasure' });
+      const contract = await mine.plane.createContract(input);
+      const other = makePlane();
+      await expectUnseen(other.plane, contract.id);
+      expect((await other.plane.createContract({ ...input, remark: null })).contractNo).to.equal(input.contractNo);
+      expect(await mine.plane.getContract({ contractId: contract.id })).to.deep.equal(contract);
+    });
+
+    it('those of his subject companies; an empty list is none', async () => {
+      const t = makePlane();
+      const [north, south] = [newId(), newId()];
+      const contract = await t.plane.createContract(aContract({ subjectId: north, remark: 'hidden treasure' }));
+      const inSouth = await t.plane.createContract(aContract({ subjectId: south }));
+      for (const subjectScope of [[south], []]) await expectUnseen(t.as({ subjectScope }), contract.id);
+      expect((await t.as({ subjectScope: [south] }).listContracts({})).items.map(({ id }) => id)).to.deep.equal([inSouth.id]);
+      expect((await t.as({ subjectScope: [north, south] }).listContracts({})).total).to.equal(2);
+      expect((await t.as({ subjectScope: [] }).listContracts({})).total).to.equal(0);
+      expect((await t.as({ subjectScope: [north] }).getContract({ contractId: contract.id })).id).to.equal(contract.id);
+    });
+
+    it('under an owner scope, those of which he is owner or superior', async () => {
+      const t = makePlane();
+      const [seller, boss, other] = [newId(), newId(), newId()];
+      const contract = await t.plane.createContract(aContract({ ownerId: seller, ownerSuperiorId: boss, remark: 'hidden treasure' }));
+      const ownerless = await t.plane.createContract(aContract({ ownerId: other }));
+      await expectUnseen(t.as({ ownerScope: other }), contract.id);
+      for (const ownerScope of [seller, boss]) expect((await t.as({ ownerScope }).listContracts({})).items.map(({ id }) => id)).to.deep.equal([contract.id]);
+      expect((await t.as({ ownerScope: other, subjectScope: [ownerless.subjectId] }).listContracts({})).total).to.equal(1);
+      expect((await t.as({ ownerScope: other, subjectScope: [contract.subjectId] }).listContracts({})).total).to.equal(0);
+    });
+
+    it('a contract can neither be entered for nor moved to a subject company outside the scope', async () => {
+      const t = makePlane();
+      const [mine, other] = [newId(), newId()];
+      const scoped = t.as({ subjectScope: [mine] });
+      const refused = { code: 'REFERENCE_INVALID', details: { field: 'subjectId', value: other } };
+      expect(await failureOf(scoped.createContract(aContract({ subjectId: other })))).to.deep.equal(refused);
+      const contract = await scoped.createContract(aContract({ subjectId: mine }));
+      expect(await failureOf(scoped.updateContract({ contractId: contract.id, changes: { subjectId: other } }))).to.deep.equal(refused);
+    });
+
+    it('a filter by a subject company outside the scope is answered like one that does not exist', async () => {
+      const t = makePlane();
+      const [mine, other] = [newId(), newId()];
+      await t.plane.createContract(aContract({ subjectId: other }));
+      const scoped = t.as({ subjectScope: [mine] });
+      expect(await failureOf(scoped.listContracts({ subjectId: other }))).to.deep.equal(GONE);
+      expect((await scoped.listContracts({ subjectId: mine })).total).to.equal(0);
+      expect((await t.plane.listContracts({ subjectId: other })).total).to.equal(1);
+      for (const query of [{ subjectId: 'nowhere' }, { ownerId: 'nobody' }]) expect(await failureOf(t.plane.listContracts(query))).to.deep.equal(GONE);
+      expect((await t.plane.listContracts({ ownerId: newId() })).items).to.deep.equal([]);
+    });
+
+    it('an id that is none is not found', async () => {
+      await expectUnseen(makePlane().plane, 'not-an-id');
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { PAYMENT_TABS, type PaymentTab } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { pageStatement, type PaymentFilter } from '../../data-plane-agent/plane/store/payment-list.js';
+import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { aContract, aLine } from '../support/samples.js';
+
+const INDEX_OF: Readonly<Record<PaymentTab, string>> = { due: 'lines_open', overdue: 'lines_open', reconcile: 'lines_to_reconcile', invoice: 'lines_to_invoice', all: 'lines_by_due_date' };
+
+describe('how payment lines are found', () => {
+  forEachPlane((name, makePlane) => {
+    let book: TestPlane;
+    let contractId = '';
+    before('a book large enough that a planner prefers indexes', async function () {
+      this.timeout(60_000);
+      book = makePlane();
+      for (let n = 0; n < 15; n++) contractId = (await book.plane.createContract(aContract({ payments: Array.from({ length: 200 }, (_, i) => someLine(n * 200 + i)) }))).id;
+      await book.database.write(book.call, (tx) => tx.run('ANALYZE'));
+    });
+
+    for (const tab of PAYMENT_TABS) {
+      it(`a page of ${tab} walks ${INDEX_OF[tab]} in its order`, async () => {
+        const plan = await planOf({ tab });
+        expect(plan).to.match(name === 'sqlite' ? new RegExp(`SEARCH payment_lines USING (COVERING )?INDEX ${INDEX_OF[tab]} `) : new RegExp(`Index (Only )?Scan (Backward )?using ${INDEX_OF[tab]} `));
+        // What is sorted is the page, never the tab: the inner statement has no sort of its own.
+        expect(innerSorts(plan), plan).to.equal(0);
+      });
+    }
+
+    it('the lines of one contract are found by the contract', async () => {
+      expect(await planOf({ tab: 'all', contractId })).to.include('lines_by_contract').and.not.include('Seq Scan on payment_lines');
+    });
+
+    it('a line paid by the same transfer is found by its serial number', async () => {
+      const plan = await book.database.read(book.call, (tx) => explain(tx, 'SELECT id FROM payment_lines WHERE tenant_id = ? AND bank_serial_no = ?', [book.call.tenantId, 'S-1']));
+      expect(plan).to.include('lines_by_bank_serial');
+    });
+
+    it('receipts are found by their line', async () => {
+      const plan = await book.database.read(book.call, (tx) => explain(tx, 'SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ?', [book.call.tenantId, contractId, 20]));
+      expect(plan).to.include('receipts_by_line').and.not.include('Seq Scan');
+    });
+
+    const planOf = ({ tab, contractId: only = null }: Pick<PaymentFilter, 'tab'> & Partial<PaymentFilter>): Promise<string> =>
+      book.database.read(book.call, (tx) => {
+        const { sql, values } = pageStatement({ dialect: tx.dialect, call: book.call, filter: { tab, contractId: only, subjectId: null, includeDeleted: false }, limit: 20, offset: 0 });
+        return explain(tx, sql, values);
+      });
+  }, { only: ['sqlite', 'postgres'] });
+});
+
+/** Some of every tab, each a small part of the book. */
+const someLine = (n: number) =>
+  aLine({ period: `P${n}`, dueDate: `20${20 + (n % 12)}-0${1 + (n % 9)}-1${n % 10}`, amount: 10, receivedAmount: n % 7 === 0 ? 0 : 10, reconciliationStatus: n % 11 === 0 || n % 7 === 0 ? 'pending' : 'matched', invoiceAmount: n % 5 === 0 ? 0 : 10, ...(n % 100 === 0 ? { bankSerialNo: 'S-1' } : {}) });
+
+async function explain(tx: Transaction, sql: string, values: readonly (string | number | null)[]): Promise<string> {
+  const rows = await tx.all(`${tx.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'} ${sql}`, values);
+  return rows.map((row: Row) => (tx.dialect === 'sqlite' ? `${row['parent'] === 0 ? '' : '  '}${String(row['detail'])}` : String(row['QUERY PLAN']))).join('\n');
+}
+
+/** Sorts below the limit. SQLite indents what belongs to the inner statement; PostgreSQL writes it below `Limit`. */
+function innerSorts(plan: string): number {
+  const lines = plan.split('\n');
+  if (!plan.includes('Limit')) return lines.filter((line) => /^ .*TEMP B-TREE/.test(line)).length;
+  return lines.slice(lines.findIndex((line) => line.includes('Limit'))).filter((line) => /Sort/.test(line)).length;
+}

@@ -1,0 +1,167 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import type { DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
+import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
+import { serve } from '../../data-plane-agent/plane/serve.js';
+import { fakeClock } from '../support/clock.js';
+import { failureOf } from '../support/failures.js';
+import { aCall, openTenantDatabase } from '../support/plane.js';
+import { aContract, aLine } from '../support/samples.js';
+import { serveOverHttp, type Disturb } from '../support/wire.js';
+
+const IDEMPOTENCY = { key: 'first-try', requestHash: 'aa' };
+
+describe('a data plane behind a wire', () => {
+  let local: DataPlane<Operations>;
+  let close: () => Promise<void> = async () => undefined;
+  const clock = fakeClock();
+
+  before(async () => {
+    const opened = await openTenantDatabase('sqlite');
+    close = opened.close;
+    local = createLocalDataPlane({ operations: OPERATIONS, database: opened.database, clock, keyRing: parseKeyRing(generateKeyRingText()) });
+  });
+  after(() => close());
+
+  /** Runs `work` with the plane behind a wire that `disturb` may cut; answers what the far side kept to itself. */
+  async function overWire<T>(work: (remote: DataPlane<Operations>) => Promise<T>, { plane = local, disturb }: { readonly plane?: DataPlane<Operations>; readonly disturb?: Disturb } = {}) {
+    const wire = await serveOverHttp(plane, OPERATION_NAMES, disturb);
+    try {
+      return { result: await work(createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport })), faults: wire.faults };
+    } finally {
+      await wire.close();
+    }
+  }
+  const contractsOf = async (call: Call) => (await local.invoke('listContracts', { ...call, idempotency: null }, {})).output.total;
+
+  it('answers byte for byte what the plane in process answers, failures included', async () => {
+    await overWire(async (remote) => {
+      const call = aCall();
+      const made = await remote.invoke('createContract', call, aContract({ remark: 'über 上海 \u2028 😀', payments: [aLine({ receivedAmount: 0.07 }), aLine({ currencyCode: 'JPY' })] }));
+      const { id } = made.output;
+      const questions: (readonly [keyof Operations, unknown])[] = [
+        ['getContract', { contractId: id }],
+        ['getContract', { contractId: newId() }],
+        ['getContract', { contractId: 5 }],
+        ['getContract', { unknown: true }],
+        ['listContracts', { q: 'über', sort: 'nextDueDate' }],
+        ['listContracts', { sort: 'nonsense', page: 0 }],
+        ['updateContract', { contractId: id, changes: { unitPrice: 0.0000001, endDate: '2000-01-01' } }],
+        ['updateContract', { contractId: id, changes: { currencyCode: 'EUR' } }],
+        ['createContract', aContract({ contractNo: made.output.contractNo })],
+        ['createContract', aContract({ typeCode: 'none' })],
+        ['getPaymentStats', {}],
+      ];
+      for (const [name, input] of questions) {
+        const outcome = (plane: DataPlane<Operations>) => plane.invoke(name, call, structuredClone(input) as never).then(JSON.stringify, async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error as Error))));
+        expect(await outcome(remote), name).to.equal(await outcome(local));
+      }
+    });
+  });
+
+  it('gives every contract back as the plane in process does, whatever is in it', async () => {
+    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }).filter((sample) => sample.trim() !== '' && !/[\u0000-\u001f\u007f]/.test(sample));
+    await overWire((remote) =>
+      fc.assert(
+        fc.asyncProperty(text, text, fc.integer({ min: 0, max: 1e9 }), fc.jsonValue({ maxDepth: 3 }), async (projectName, remark, cents, custom) => {
+          const call = aCall();
+          const input = aContract({ projectName, remark, unitPrice: cents / 1e6, dynamicFields: { custom } });
+          const outcome = await remote.invoke('createContract', call, structuredClone(input)).then(({ output }) => output, () => undefined);
+          if (!outcome) return void expect(await failureOf(local.invoke('createContract', call, structuredClone(input)))).to.have.property('code', 'INVALID_INPUT');
+          const contractId = outcome.id;
+          const near = await local.invoke('getContract', call, { contractId });
+          expect(JSON.stringify(await remote.invoke('getContract', call, { contractId }))).to.equal(JSON.stringify(near));
+          expect(outcome).to.deep.equal(near.output);
+        }),
+        { numRuns: 60 },
+      ),
+    );
+  });
+
+  it('a keyed write that is sent twice happens once, and says so', async () => {
+    await overWire(async (remote) => {
+      const call = { ...aCall(), idempotency: IDEMPOTENCY };
+      const input = aContract();
+      const first = await remote.invoke('createContract', call, structuredClone(input));
+      const second = await remote.invoke('createContract', call, structuredClone(input));
+      expect([first.replayed, second.replayed]).to.deep.equal([false, true]);
+      expect(second.output).to.deep.equal(first.output);
+      expect(await local.invoke('createContract', call, structuredClone(input))).to.deep.equal(second);
+    });
+  });
+
+  it('a fault of the far side is told without its inside', async () => {
+    const broken: DataPlane<Operations> = { invoke: () => Promise.reject(new Error('secret table name')) };
+    const { result, faults } = await overWire((remote) => remote.invoke('getContract', aCall(), { contractId: newId() }).catch((error: unknown) => String(error)), { plane: broken });
+    expect(result).not.to.contain('secret');
+    expect(faults.map(String)).to.deep.equal(['Error: secret table name']);
+  });
+
+  it('an operation or a call that is not known is refused before anything runs', async () => {
+    const transport = serve(local, ['getContract'], () => undefined);
+    expect(await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} })).to.deep.equal({ ok: false, code: 'INVALID_INPUT', details: { issues: [{ path: 'name', problem: 'is not a known operation' }] } });
+    const call = { ...aCall(), today: 'yesterday' };
+    expect(await transport({ protocol: 1, name: 'getContract', call, input: { contractId: newId() } })).to.have.nested.property('details.issues[0].path', 'call.today');
+  });
+
+  describe('when replies are lost', () => {
+    const cutting = (when: 'before' | 'after', times: number): { readonly disturb: Disturb; readonly seen: () => number } => {
+      let seen = 0;
+      return { disturb: (_request, at) => (at === when && ++seen <= times ? 'lost' : undefined), seen: () => seen };
+    };
+
+    for (const when of ['before', 'after'] as const) {
+      it(`a read is asked again (the reply was lost ${when} it ran)`, async () => {
+        const { disturb, seen } = cutting(when, 1);
+        const { result } = await overWire((remote) => remote.invoke('listContracts', aCall(), {}), { disturb });
+        expect([result.output.total, seen()]).to.deep.equal([0, 2]);
+      });
+
+      it(`a keyed write is asked again and happens once (the reply was lost ${when} it ran)`, async () => {
+        const call = { ...aCall(), idempotency: IDEMPOTENCY };
+        const { result } = await overWire((remote) => remote.invoke('createContract', call, aContract()), { disturb: cutting(when, 1).disturb });
+        expect(result.replayed).to.equal(when === 'after');
+        expect(await contractsOf(call)).to.equal(1);
+      });
+
+      it(`a write without a key is not asked again, and may have happened (the reply was lost ${when} it ran)`, async () => {
+        const call = aCall();
+        const { disturb, seen } = cutting(when, 9);
+        const { result } = await overWire((remote) => failureOf(remote.invoke('createContract', call, aContract())), { disturb });
+        expect(result).to.deep.equal({ code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: call.requestId } });
+        expect([seen(), await contractsOf(call)]).to.deep.equal([1, when === 'after' ? 1 : 0]);
+      });
+    }
+
+    it('a read that is lost twice says that nothing was done', async () => {
+      const { result } = await overWire((remote) => failureOf(remote.invoke('listContracts', aCall(), {})), { disturb: cutting('before', 9).disturb });
+      expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+    });
+
+    it('a keyed write that is lost twice names its key, under which it can be asked again', async () => {
+      const call = { ...aCall(), idempotency: IDEMPOTENCY };
+      const input = aContract();
+      const { result } = await overWire((remote) => failureOf(remote.invoke('createContract', call, structuredClone(input))), { disturb: cutting('after', 9).disturb });
+      expect(result).to.deep.equal({ code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: IDEMPOTENCY.key } });
+      expect((await local.invoke('createContract', call, structuredClone(input))).replayed).to.equal(true);
+    });
+
+    it('where nobody listens nothing ran, and a write says so too', async () => {
+      const wire = await serveOverHttp(local, OPERATION_NAMES);
+      const remote = createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport });
+      await wire.close();
+      expect(await failureOf(remote.invoke('createContract', aCall(), aContract()))).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+    });
+  });
+
+  it('an answer that is not what the operation declares is not passed on', async () => {
+    const lying: DataPlane<Operations> = { invoke: () => Promise.resolve({ output: { id: 'only this' }, replayed: false } as never) };
+    const { result } = await overWire((remote) => failureOf(remote.invoke('getContract', aCall(), { contractId: newId() })), { plane: lying });
+    expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+  });
+});

@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import type { TokenPair } from '../../server/auth/shapes.js';
+import { cookieOf, makeMember, makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
+import { forEachDatabase } from '../support/database.js';
+import type { LittleApp } from '../support/little-app.js';
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('refresh', () => {
+  forEachDatabase((_kind, fresh) => {
+    let identity: TestIdentity;
+    let app: LittleApp;
+    before(async () => {
+      identity = await startIdentity((await fresh()).database);
+      app = await serveIdentity(identity);
+    });
+    after(() => app.stop());
+
+    const enter = async () => {
+      const made = await makeTenant(identity);
+      return { ...made, ...(await signIn(app.client, { ...made, member: made.owner })) };
+    };
+    const byBody = (refreshToken: string) => app.client.post<TokenPair>('/auth/refresh', { refreshToken });
+    const byCookie = (token: string, headers: Record<string, string> = {}) => app.client.post<TokenPair>('/auth/refresh', undefined, { headers: { Cookie: `service_tenant_refresh=${token}`, ...headers } });
+    const works = async ({ accessToken }: TokenPair) => (await app.client.as(accessToken).get('/auth/me')).status === 200;
+
+    it('gives a new pair of the same session, and a cookie with it', async () => {
+      const { result } = await enter();
+      identity.clock.advance(1_000);
+      const answer = await byBody(result.refreshToken);
+      expect(answer.status).to.equal(200);
+      expect(Object.keys(answer.body).toSorted()).to.deep.equal(['accessToken', 'expiresIn', 'refreshToken']);
+      expect(answer.body.refreshToken).not.to.equal(result.refreshToken);
+      expect(cookieOf(answer)).to.equal(`service_tenant_refresh=${answer.body.refreshToken}; Path=/api/v1/auth; Max-Age=2592000; HttpOnly; SameSite=Strict`);
+      expect(await works(answer.body)).to.equal(true);
+      expect(await works(result)).to.equal(true);
+    });
+
+    it('ends the whole session when a used token comes again by body', async () => {
+      const { result } = await enter();
+      const { body: next } = await byBody(result.refreshToken);
+      expect((await byBody(result.refreshToken)).status).to.equal(401);
+      expect((await byBody(next.refreshToken)).status).to.equal(401);
+      expect(await works(next)).to.equal(false);
+      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT action FROM audit_log WHERE action = 'refresh_token_reuse'"));
+      expect(rows.length).to.be.greaterThan(0);
+    });
+
+    it('leaves another session of the same member alone when one is ended', async () => {
+      const { result, tenant, owner } = await enter();
+      const other = await signIn(app.client, { tenant, member: owner });
+      await byBody(result.refreshToken);
+      await byBody(result.refreshToken);
+      expect((await byBody(other.result.refreshToken)).status).to.equal(200);
+    });
+
+    it('gives twenty refreshes by cookie at once one and the same successor', async () => {
+      const { result } = await enter();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => byCookie(result.refreshToken)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 20 }, () => 200));
+      expect(new Set(answers.map(({ body }) => body.refreshToken)).size).to.equal(1);
+      expect((await byBody(answers[0]?.body.refreshToken ?? '')).status).to.equal(200);
+    });
+
+    it('lets at most one of twenty refreshes by body at once through, and ends the session', async () => {
+      const { result } = await enter();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => byBody(result.refreshToken)));
+      const [winner, ...more] = answers.filter(({ status }) => status === 200);
+      expect(more).to.have.length(0);
+      expect((await byBody(winner?.body.refreshToken ?? '')).status).to.equal(401);
+    });
+
+    it('serves the previous token by cookie for ten seconds and not longer', async () => {
+      const { result } = await enter();
+      const { body: next } = await byCookie(result.refreshToken);
+      identity.clock.advance(10_000);
+      expect((await byCookie(result.refreshToken)).body.refreshToken).to.equal(next.refreshToken);
+      identity.clock.advance(1);
+      expect((await byCookie(result.refreshToken)).status).to.equal(401);
+      expect((await byCookie(next.refreshToken)).status).to.equal(401);
+    });
+
+    it('never serves the token before the previous one', async () => {
+      const { result } = await enter();
+      const { body: second } = await byCookie(result.refreshToken);
+      const { body: third } = await byCookie(second.refreshToken);
+      expect((await byCookie(result.refreshToken)).status).to.equal(401);
+      expect((await byCookie(third.refreshToken)).status).to.equal(401);
+    });
+
+    it('takes the body\'s token before the cookie\'s', async () => {
+      const [mine, other] = [await enter(), await enter()];
+      const answer = await app.client.post<TokenPair>('/auth/refresh', { refreshToken: mine.result.refreshToken }, { headers: { Cookie: `service_tenant_refresh=${other.result.refreshToken}` } });
+      const me = await app.client.as(answer.body.accessToken).get<{ user: { id: string } }>('/auth/me');
+      expect(me.body.user.id).to.equal(mine.result.user.id);
+    });
+
+    it('refuses a cookie that another site sent, and serves that of its own pages and of a script', async () => {
+      const { result } = await enter();
+      for (const headers of [{ Origin: 'https://evil.example' }, { Origin: 'null' }, { 'Sec-Fetch-Site': 'cross-site' }] satisfies Record<string, string>[]) {
+        expect((await byCookie(result.refreshToken, headers)).status, JSON.stringify(headers)).to.equal(403);
+      }
+      const first = await byCookie(result.refreshToken, { Origin: PUBLIC_URL, 'Sec-Fetch-Site': 'same-origin' });
+      expect(first.status).to.equal(200);
+      const second = await byCookie(first.body.refreshToken, { Origin: 'https://partner.example.test' });
+      expect(second.status).to.equal(200);
+      expect((await byCookie(second.body.refreshToken)).status).to.equal(200);
+    });
+
+    it('answers 401 without a token, with an empty one and with nonsense', async () => {
+      expect((await app.client.post('/auth/refresh')).status).to.equal(401);
+      expect((await app.client.post('/auth/refresh', { refreshToken: '' })).status).to.equal(401);
+      expect((await byBody('not.a.token')).status).to.equal(401);
+      expect((await byCookie('not.a.token')).status).to.equal(401);
+    });
+
+    it('carries the role of now, and refuses a disabled member', async () => {
+      const made = await makeTenant(identity);
+      const member = await makeMember(identity, made, { roleCode: 'sales' });
+      const { result } = await signIn(app.client, { ...made, member });
+      await identity.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'finance' }, OPERATOR);
+      const { body } = await byBody(result.refreshToken);
+      expect(claimsOf(body.accessToken)).to.include({ roleCode: 'finance', scope: 'tenant', tenantId: made.tenant.id, sub: member.id });
+      await identity.tenants.members.setStatus({ tenantId: made.tenant.id, memberId: member.id, status: 'disabled' }, OPERATOR);
+      expect((await byBody(body.refreshToken)).status).to.equal(401);
+    });
+
+    it('ends an idle session after its idle lifetime, and any after ninety days', async () => {
+      const idle = await enter();
+      const used = await enter();
+      let token = used.result.refreshToken;
+      for (let day = 0; day < 87; day += 29) {
+        identity.clock.advance(29 * DAY_MS);
+        const { body } = await byBody(token);
+        token = body.refreshToken;
+      }
+      expect((await byBody(idle.result.refreshToken)).status).to.equal(401);
+      // The last access token would live longer than what is left of the session.
+      identity.clock.advance(3 * DAY_MS - 300_000);
+      const last = await byBody(token);
+      expect(await works(last.body)).to.equal(true);
+      identity.clock.advance(300_000);
+      expect((await byBody(last.body.refreshToken)).status).to.equal(401);
+      expect(await works(last.body)).to.equal(false);
+    });
+  });
+});
+
+const claimsOf = (token: string): Record<string, unknown> => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { s } from '../../../data-plane-agent/base/schema.js';
+import { edit, view } from '../../../server/auth/permissions.js';
+import { endpoint } from '../../../server/http/endpoint.js';
+import { caller, littleApp, type LittleApp } from '../../support/little-app.js';
+
+const ID = '01890000-0000-7000-8000-00000000000a';
+const Thing = s.object({ id: s.id(), name: s.text() });
+const echo = { id: ID, name: 'x' };
+
+const endpoints = {
+  getThing: endpoint('GET /things/:id', { summary: 'Read', needs: view('contract_view'), returns: Thing, fails: [], run: () => Promise.resolve(echo) }),
+  getStats: endpoint('GET /things/stats', { summary: 'Count', needs: view('contract_view'), returns: s.object({ count: s.integer() }), fails: [], run: () => Promise.resolve({ count: 1 }) }),
+  changeThing: endpoint('PATCH /things/:id', { summary: 'Change', needs: edit('contract_edit'), feature: 'customFields', body: s.object({ name: s.text() }), returns: Thing, fails: [], run: ({ body, params }) => Promise.resolve({ id: params.id, name: body.name }) }),
+  me: endpoint('GET /auth/me', { summary: 'Me', needs: 'signed_in', returns: s.object({ id: s.id() }), fails: [], run: ({ principal }) => Promise.resolve({ id: principal.user.id }) }),
+  hello: endpoint('GET /hello', { summary: 'Hello', needs: 'public', returns: s.object({ hello: s.flag() }), fails: [], run: () => Promise.resolve({ hello: true }) }),
+};
+
+describe('refusals, in their order', () => {
+  let app: LittleApp;
+  before(async () => {
+    app = await littleApp(endpoints, {
+      callers: {
+        good: caller(),
+        viewer: caller({ levels: { contract_edit: 'view' } }),
+        poor: caller({ without: ['apiAccess', 'customFields'], levels: { contract_edit: 'none' } }),
+        page: caller({ without: ['apiAccess'], ownPages: true }),
+        plain: caller({ without: ['customFields'], levels: { contract_edit: 'none' } }),
+      },
+    });
+  });
+  after(() => app.stop());
+
+  it('answer 404 for an unknown path, with a token or without', async () => {
+    for (const token of ['good', null]) {
+      const answer = await app.client.get('/nothing', { token });
+      expect(answer.status).to.equal(404);
+      expect(answer.text).to.equal('{"statusCode":404,"message":"Not Found","error":"Not Found"}');
+      expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    }
+    expect((await app.client.raw('/elsewhere')).text).to.equal('{"statusCode":404,"message":"Not Found","error":"Not Found"}');
+    expect((await app.client.get('/THINGS/stats', { token: 'good' })).status).to.equal(404);
+    expect((await app.client.get('/hello/')).status).to.equal(404);
+  });
+
+  it('answer 405 with the methods that are allowed, with a token or without', async () => {
+    const answer = await app.client.post('/things/stats', { any: 1 });
+    expect(answer.status).to.equal(405);
+    expect(answer.headers.get('allow')).to.equal('GET, HEAD, PATCH');
+    expect(answer.body).to.deep.equal({ statusCode: 405, message: 'Method Not Allowed', error: 'Method Not Allowed' });
+    expect((await app.client.raw('/api/v1/hello', { method: 'OPTIONS' })).status).to.equal(405);
+  });
+
+  it('answer 401 before anything is read of the body', async () => {
+    for (const [token, headers] of [[null, {}], ['unknown', {}], [null, { Authorization: 'Basic good' }], [null, { Authorization: 'Bearer' }], [null, { Authorization: 'Bearer go od' }]] as const) {
+      const answer = await app.client.patch(`/things/${ID}`, undefined, { token, headers: { 'Content-Type': 'text/plain', ...headers } });
+      expect(answer.status).to.equal(401);
+      expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
+      expect(answer.body).to.deep.equal({ statusCode: 401, message: 'Unauthorized', error: 'Unauthorized' });
+    }
+    expect((await app.client.get('/auth/me', { token: null, headers: { authorization: 'bearer good' } })).status).to.equal(200);
+  });
+
+  it('answer 403 for the plan before 403 for the module: apiAccess, then the feature of the endpoint', async () => {
+    const noAccess = await app.client.as('poor').patch(`/things/${ID}`, {});
+    expect(noAccess.status).to.equal(403);
+    expect(noAccess.body).to.deep.equal({ error: { code: 'PLAN_FEATURE_NOT_ENABLED', message: 'The tenant\'s plan lacks a feature that this endpoint needs.', details: { feature: 'apiAccess' } } });
+    expect((await app.client.as('plain').patch(`/things/${ID}`, {})).body).to.have.nested.property('error.details.feature', 'customFields');
+  });
+
+  it('do not ask apiAccess of /auth nor of sessions of our own pages', async () => {
+    expect((await app.client.as('poor').get('/auth/me')).status).to.equal(200);
+    expect((await app.client.as('page').get(`/things/${ID}`)).status).to.equal(200);
+    expect((await app.client.as('poor').get(`/things/${ID}`)).status).to.equal(403);
+  });
+
+  it('answer 403 for the module in the framework shape, naming what is needed, before the body is read', async () => {
+    const answer = await app.client.as('viewer').patch(`/things/${ID}`, undefined, { headers: { 'Content-Type': 'text/plain' } });
+    expect(answer.status).to.equal(403);
+    expect(answer.body).to.deep.equal({ statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' });
+  });
+
+  it('answer a path id that is no UUID as a record that is not there, after the validation of the body', async () => {
+    const gone = '{"statusCode":404,"message":"Not Found","error":"Not Found"}';
+    for (const id of ['7', 'x', ID.toUpperCase(), `${ID}0`, '%20', '..%2F..']) expect((await app.client.as('good').get(`/things/${id}`)).text).to.equal(gone);
+    expect((await app.client.as('good').patch('/things/7', { name: 'n' })).text).to.equal(gone);
+    expect((await app.client.as('good').patch('/things/7', {})).status).to.equal(400);
+  });
+
+  it('take a path of fixed words before one with a parameter, whichever was declared first', async () => {
+    expect((await app.client.as('good').get('/things/stats')).body).to.deep.equal({ count: 1 });
+  });
+
+  it('answer HEAD as GET without its body', async () => {
+    const answer = await app.client.raw('/api/v1/hello', { method: 'HEAD' });
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get('content-length')).to.equal('14');
+    expect(answer.text).to.equal('');
+  });
+});

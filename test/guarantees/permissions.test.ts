@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { ENDPOINTS } from '../../server/endpoints/index.js';
+import type { Endpoint } from '../../server/http/endpoint.js';
+import type { Client, DomainError, FrameworkError } from '../support/http.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { API_DOCUMENT, EXTENSIONS } from './api-document.js';
+import { memberOf, organisation, type Organisation, type SignedIn } from './organisations.js';
+import { sampleOf, send } from './requests.js';
+
+/** The table of roles and modules, typed in anew: E edit, V view, – none. */
+const MODULES = ['contract_view', 'contract_edit', 'contract_delete', 'payment_entry', 'invoice', 'export', 'collection', 'admin', 'custom_fields', 'sensitive_data'];
+const ROLES: Readonly<Record<string, string>> = {
+  owner: 'E E E E E E E E E E',
+  admin: 'E E E E E E E E E E',
+  manager: 'E E E V V E E – V V',
+  sales: 'E E – V V – V – V –',
+  legal: 'E E – V V – – – V –',
+  finance: 'V – – E E E E – V V',
+  viewer: 'V – – V V – V – V –',
+};
+
+/** The flags of each plan, and the editions in which direct API access is a matter of the plan. */
+const PLANS = {
+  free: [],
+  pro: ['workflowAutomation', 'customFields'],
+  business: ['apiAccess', 'workflowAutomation', 'customFields', 'aiGateway'],
+  enterprise: ['apiAccess', 'workflowAutomation', 'customFields', 'aiGateway'],
+} as const;
+const EDITIONS = { self_hosted: false, saas: true, enterprise_hybrid: true } as const;
+
+/** What is asked of the caller of a route, from the API document and not from the endpoint. */
+const promised = new Map([...API_DOCUMENT, ...EXTENSIONS].map((row) => [row.route, row]));
+const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
+const NOBODY = '01890000-0000-7000-8000-0000000000ff';
+
+describe('every endpoint checks its module', () => {
+  let server: TestServer;
+  let org: Organisation;
+  before(async () => {
+    server = await startServer({ env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
+    org = await organisation(server);
+  });
+  after(() => server.stop());
+
+  for (const role of Object.keys(ROLES)) {
+    describe(`for the role ${role}`, () => {
+      // One session for all of them but sign-out, which ends its own.
+      let session: Promise<SignedIn> | undefined;
+      const asRole = () => (session ??= memberOf(org, { roleCode: role }));
+
+      for (const { route } of endpoints) {
+        const needs = promised.get(route)?.needs ?? '';
+        if (may(role, needs)) {
+          it(`${route} is carried out`, async () => {
+            const { client } = route === 'POST /auth/logout' ? await memberOf(org, { roleCode: role }) : await asRole();
+            const answer = await send(client, route, await sampleOf(route, org));
+            expect(answer.status, answer.text).to.be.within(200, 299);
+          });
+        } else {
+          it(`${route} is refused with "${needs}"`, async () => {
+            const { client } = await asRole();
+            const answer = await send<FrameworkError>(client, route, await sampleOf(route, org));
+            expect(answer.status, answer.text).to.equal(403);
+            expect(answer.body).to.deep.equal({ statusCode: 403, message: needs, error: 'Forbidden' });
+          });
+
+          it(`${route} tells nothing of its schema or its records`, async () => {
+            const { client, token } = await asRole();
+            const refused = await send(client, route, await sampleOf(route, org));
+            const [method = '', path = ''] = route.split(' ');
+            const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+            const bad = [
+              send(client, route, withIds(route, NOBODY)),
+              send(client, route, withIds(route, 'no-id'), { query: 'surprise=1' }),
+              ...(method === 'GET' ? [] : [send(client, route, { body: { surprise: 1 } }), client.raw(`/api/v1${path}`, { method, headers, body: '{"broken' }), client.raw(`/api/v1${path}`, { method, headers: { ...headers, 'Content-Type': 'text/plain' }, body: 'x' })]),
+            ];
+            for (const answer of await Promise.all(bad)) expect([answer.status, answer.text]).to.deep.equal([403, refused.text]);
+          });
+        }
+      }
+    });
+  }
+
+  for (const { route } of endpoints.filter(({ openQuery }) => openQuery !== true)) {
+    it(`${route} looks at the request before the record`, async () => {
+      const answer = await send(org.client, route, withIds(route, NOBODY), { query: 'surprise=1' });
+      expect(answer.status, answer.text).to.equal(400);
+    });
+  }
+});
+
+for (const [edition, planDecides] of Object.entries(EDITIONS)) {
+  describe(`every endpoint checks its plan in the edition ${edition}`, () => {
+    let server: TestServer;
+    const members = new Map<string, { owner: Client; viewer: Client }>();
+    before(async () => {
+      server = await startServer({ env: { EDITION: edition, LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
+      for (const planCode of Object.keys(PLANS) as (keyof typeof PLANS)[]) {
+        const org = await organisation(server, { planCode });
+        const { client: viewer } = await memberOf(org, { roleCode: 'viewer' });
+        members.set(planCode, { owner: org.client, viewer });
+      }
+    });
+    after(() => server.stop());
+
+    for (const [plan, flags] of Object.entries(PLANS)) {
+      for (const { route } of endpoints) {
+        const lacking = lackingFeature(route, flags, planDecides);
+        it(`${route} ${lacking ? `asks a tenant on ${plan} for ${lacking}` : `lets a tenant on ${plan} in`}`, async () => {
+          const { owner, viewer } = members.get(plan) ?? {};
+          if (!owner || !viewer) throw new Error(`nobody is on ${plan}`);
+          const answer = await send<DomainError>(owner, route, withIds(route, NOBODY), { query: 'surprise=1' });
+          if (lacking === undefined) return void expect(answer.status, answer.text).to.equal(400);
+          expect(answer.status, answer.text).to.equal(403);
+          expect(answer.body.error).to.include({ code: 'PLAN_FEATURE_NOT_ENABLED' }).and.to.deep.include({ details: { feature: lacking } });
+          // The plan is asked before the module: who lacks both hears of the plan, whatever the request.
+          const both = await send(viewer, route, route.startsWith('GET') ? {} : { body: { surprise: 1 } }, { query: 'surprise=1' });
+          expect([both.status, both.text]).to.deep.equal([answer.status, answer.text]);
+        });
+      }
+    }
+  });
+}
+
+function may(role: string, needs: string): boolean {
+  if (needs === 'public' || needs === 'bearer') return true;
+  const [, module = '', level = ''] = /^(\w+) \((view|edit)\)$/.exec(needs) ?? [];
+  const has = ROLES[role]?.split(' ')[MODULES.indexOf(module)];
+  return has === 'E' || (has === 'V' && level === 'view');
+}
+
+/** `apiAccess` comes first, and is asked of everything that needs a caller outside /auth and /health. */
+function lackingFeature(route: string, flags: readonly string[], planDecides: boolean): string | undefined {
+  const { needs, feature } = promised.get(route) ?? {};
+  const asked = [...(needs === 'public' || !planDecides || / \/(auth|health)(\/|$)/.test(route) ? [] : ['apiAccess']), ...(feature ? [feature] : [])];
+  return asked.find((flag) => !flags.includes(flag));
+}
+
+const withIds = (route: string, id: string) => ({ params: Object.fromEntries([...route.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, id])) });

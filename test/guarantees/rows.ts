@@ -1,0 +1,39 @@
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { TestServer } from '../support/server.js';
+
+/** All rows of a tenant's contract data and of its side of the platform, as text: two that are alike are the same state. */
+export async function rowsOfTenant({ foundation }: TestServer, tenantId: string): Promise<string> {
+  const contractData = foundation.tenant ? await dump(foundation.tenant, tenantId) : {};
+  const { login_failures: _, ...platform } = await dump(foundation.platform, tenantId, null);
+  return JSON.stringify({ contractData, platform }, undefined, 1);
+}
+
+async function dump(database: Database, tenantId: string, scope: string | null = tenantId): Promise<Record<string, unknown>> {
+  return database.read({ tenantId: scope }, async (tx) => {
+    const tables: Record<string, unknown> = {};
+    for (const name of await tenantTables(tx)) {
+      const rows = await tx.all(`SELECT * FROM ${name} WHERE tenant_id = ?`, [tenantId]);
+      tables[name] = rows.map((row) => JSON.stringify(row)).toSorted();
+    }
+    return tables;
+  });
+}
+
+/** How many rows every table of the platform has. */
+export async function platformCounts({ foundation }: TestServer): Promise<Record<string, unknown>> {
+  return foundation.platform.read({ tenantId: null }, async (tx) => {
+    const counts: Record<string, unknown> = {};
+    for (const name of await tenantTables(tx)) counts[name] = (await tx.get(`SELECT count(*) AS n FROM ${name}`))?.['n'];
+    counts['tenants'] = (await tx.get('SELECT count(*) AS n FROM tenants'))?.['n'];
+    return counts;
+  });
+}
+
+async function tenantTables(tx: Transaction): Promise<string[]> {
+  const rows = await tx.all(
+    tx.dialect === 'sqlite'
+      ? "SELECT m.name AS name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'tenant_id' WHERE m.type = 'table' ORDER BY 1"
+      : "SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'tenant_id' AND table_schema = current_schema() ORDER BY 1",
+  );
+  return rows.map(({ name }) => String(name));
+}

@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { ENDPOINTS } from '../../server/endpoints/index.js';
+import type { Endpoint } from '../../server/http/endpoint.js';
+import { OPERATOR } from '../support/accounts.js';
+import type { Answer, Client, DomainError } from '../support/http.js';
+import { forEachServer } from '../support/server.js';
+import { memberOf, organisation, type Organisation } from './organisations.js';
+import { sampleOf, send, type Sample } from './requests.js';
+import { rowsOfTenant } from './rows.js';
+import { bodyFields, queryFields, withValue, type Field, type Json } from './schemas.js';
+
+const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
+const withPathIds = endpoints.filter(({ route }) => route.includes('/:'));
+
+/** For fields that name a record: which record of another tenant a nosy caller would name. */
+const RECORDS: Readonly<Record<string, (org: Organisation) => string | Promise<string>>> = {
+  subjectId: ({ subjectId }) => subjectId,
+  ownerId: ({ owner }) => owner.id,
+  ownerSuperiorId: ({ memberId }) => memberId,
+  contractId: async (org) => (await contractOf(org)).id,
+  lifecycleTemplateId: async (org) => (await contractOf(org)).lifecycleTemplateId,
+  // There are no file records yet: any id that is the other tenant's will do.
+  contractAttachment: async (org) => (await contractOf(org)).id,
+  proof: async (org) => (await contractOf(org)).id,
+  invoiceAttachment: async (org) => (await contractOf(org)).id,
+};
+const REFERENCE = /^ids?$|Ids?$|^(contractAttachment|invoiceAttachment|attachment|proof|fileRef)$/;
+
+forEachServer((server) => {
+  describe('of another tenant', () => {
+    let ours: Organisation;
+    let theirs: Organisation;
+    let unchanged: () => Promise<void>;
+    before(async () => {
+      [ours, theirs] = [await organisation(server()), await organisation(server())];
+    });
+    beforeEach(() => {
+      unchanged = async () => undefined;
+    });
+    /** From here on nothing of theirs may change. */
+    const watch = async () => {
+      const before = await rowsOfTenant(server(), theirs.tenant.id);
+      unchanged = async () => void expect(await rowsOfTenant(server(), theirs.tenant.id)).to.equal(before);
+    };
+    afterEach(() => unchanged());
+
+    for (const { route } of withPathIds) {
+      it(`${route} finds no record, to the byte as if there were none`, async () => {
+        const [foreign, own] = [await sampleOf(route, theirs), await sampleOf(route, ours)];
+        await watch();
+        for (const name of Object.keys(foreign.params ?? {})) {
+          const ask = (id: string) => send(ours.client, route, { ...own, params: { ...own.params, [name]: id } });
+          const answer = await ask(foreign.params?.[name] ?? '');
+          expect(answer.status, answer.text).to.equal(404);
+          for (const nothing of [newId(), randomUUID(), 'no-id', '0', `${foreign.params?.[name] ?? ''}x`]) expect(seen(await ask(nothing)), nothing).to.deep.equal(seen(answer));
+        }
+      });
+
+      it(`${route} changes nothing under an idempotency key or a version either`, async () => {
+        const [foreign, own] = [await sampleOf(route, theirs), await sampleOf(route, ours)];
+        await watch();
+        for (const headers of [{ 'Idempotency-Key': `key-${newId()}` }, { 'If-Match': '"1"' }, { 'If-Match': '"99"' }] as readonly Record<string, string>[]) {
+          const answer = await send(ours.client, route, { ...own, params: foreign.params ?? {} }, { headers });
+          const nothing = await send(ours.client, route, { ...own, params: strangers(foreign) }, { headers: 'Idempotency-Key' in headers ? { 'Idempotency-Key': `key-${newId()}` } : headers });
+          expect(answer.status, answer.text).to.equal(404);
+          expect(seen(nothing)).to.deep.equal(seen(answer));
+        }
+      });
+    }
+
+    for (const endpoint of endpoints) {
+      for (const { parts, path, schema } of bodyFields(endpoint).filter(isReference)) {
+        it(`${endpoint.route} takes no ${path}`, async () => {
+          const id = await recordFor(parts, theirs);
+          await watch();
+          const sample = await sampleOf(endpoint.route, ours);
+          const ask = (value: string) =>
+            send<DomainError>(ours.client, endpoint.route, { ...sample, body: withValue(sample.body, { parts, schema: endpoint.body as unknown as Json }, schema['items'] ? [value] : value) as Record<string, unknown> });
+          const answer = await ask(id);
+          expect(answer.status, answer.text).to.equal(422);
+          expect(answer.body.error.code).to.be.oneOf(['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID']);
+          expect(answer.body.error.details).to.include({ field: path });
+          for (const nothing of [newId(), 'no-id']) expect(seen(await ask(nothing), nothing)).to.deep.equal(seen(answer, id));
+        });
+      }
+
+      for (const { path } of queryFields(endpoint).filter(isReference)) {
+        it(`${endpoint.route} filters by no ${path}`, async () => {
+          const id = await recordFor([path], theirs);
+          const sample = await sampleOf(endpoint.route, ours);
+          const ask = (value: string) => send(ours.client, endpoint.route, { ...sample, query: { [path]: value } });
+          const answer = await ask(id);
+          expect(seen(await ask(newId()))).to.deep.equal(seen(answer));
+          expect(answer.text).not.to.contain(theirs.marker);
+        });
+      }
+
+      it(`${endpoint.route} tells nothing`, async () => {
+        await sampleOf('GET /contracts/:id', theirs);
+        const [mine, nosy] = [await sampleOf(endpoint.route, ours), await freshSession(endpoint, ours)];
+        const answer = await send(nosy, endpoint.route, endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:') ? {} : mine);
+        expect(answer.status, answer.text).to.be.within(200, 299);
+        for (const secret of [theirs.marker, theirs.tenant.id, theirs.subjectId, theirs.owner.id]) expect(answer.text).not.to.contain(secret);
+      });
+    }
+  });
+
+  describe('outside the caller\'s own records', () => {
+    let org: Organisation;
+    const narrow = new Map<string, Client>();
+    before(async () => {
+      org = await organisation(server());
+      narrow.set('a scope of another subject company', (await memberOf(org, { roleCode: 'admin', subjectScope: [org.otherSubjectId] })).client);
+      narrow.set('a scope of no subject company', (await memberOf(org, { roleCode: 'admin', subjectScope: [] })).client);
+      await server().services.tenants.updateSettings({ tenantId: org.tenant.id, settings: { ownerScopeEnabled: true } }, OPERATOR);
+      for (const roleCode of ['manager', 'sales']) narrow.set(`the owner scope of ${roleCode}`, (await memberOf(org, { roleCode })).client);
+    });
+
+    for (const who of ['a scope of another subject company', 'a scope of no subject company', 'the owner scope of manager', 'the owner scope of sales']) {
+      const client = () => {
+        const found = narrow.get(who);
+        if (!found) throw new Error(`nobody has ${who}`);
+        return found;
+      };
+
+      for (const { route } of withPathIds) {
+        it(`${route} finds no record for ${who}`, async () => {
+          const sample = await sampleOf(route, org);
+          const before = await rowsOfTenant(server(), org.tenant.id);
+          const answer = await send(client(), route, sample);
+          // A role that may not call at all hears so, whatever it asks for.
+          expect(answer.status, answer.text).to.be.oneOf(who.startsWith('the owner scope') ? [403, 404] : [404]);
+          expect(seen(await send(client(), route, { ...sample, params: strangers(sample) }))).to.deep.equal(seen(answer));
+          expect(await rowsOfTenant(server(), org.tenant.id)).to.equal(before);
+        });
+      }
+
+      for (const { route } of endpoints.filter((endpoint) => endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:'))) {
+        it(`${route} shows nothing to ${who}`, async () => {
+          const contract = await contractOf(org);
+          const answer = await send(client(), route, {});
+          expect(answer.status, answer.text).to.be.oneOf([200, 403]);
+          for (const secret of [contract.id, contract.contractNo]) expect(answer.text).not.to.contain(secret);
+        });
+      }
+    }
+
+    it('POST /contracts takes no subject company outside the caller\'s scope', async () => {
+      const sample = await sampleOf('POST /contracts', org);
+      const ask = (who: string, subjectId: string) => send<DomainError>(narrow.get(who) ?? org.client, 'POST /contracts', { body: { ...sample.body, contractNo: newId(), archiveCode: newId(), subjectId } });
+      for (const who of ['a scope of another subject company', 'a scope of no subject company']) {
+        const answer = await ask(who, org.subjectId);
+        expect(answer.status, answer.text).to.equal(422);
+        const nothing = newId();
+        expect(seen(await ask(who, nothing), nothing)).to.deep.equal(seen(answer, org.subjectId));
+      }
+      expect((await ask('a scope of another subject company', org.otherSubjectId)).status).to.equal(201);
+    });
+  });
+}, { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
+
+/** Status, headers and bytes, without what tells one answer from the next and without the id that the caller himself sent. */
+function seen({ status, headers, text }: Answer<unknown>, sent?: string) {
+  const kept = [...headers].filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive', ...(sent === undefined ? [] : ['content-length'])].includes(name));
+  return { status, headers: kept, text: sent === undefined ? text : text.replaceAll(sent, 'SENT') };
+}
+
+function isReference({ parts, schema }: Field): boolean {
+  const name = parts.at(-1);
+  return typeof name === 'string' && REFERENCE.test(name) && !('properties' in schema);
+}
+
+async function recordFor(parts: readonly (string | number)[], org: Organisation): Promise<string> {
+  const name = String(parts.at(-1));
+  const make = RECORDS[name];
+  if (!make) throw new Error(`say in RECORDS which record of another tenant a ${name} would name`);
+  return make(org);
+}
+
+async function contractOf(org: Organisation): Promise<{ id: string; contractNo: string; lifecycleTemplateId: string }> {
+  const sample = await sampleOf('GET /contracts/:id', org);
+  return (await send<{ id: string; contractNo: string; lifecycleTemplateId: string }>(org.client, 'GET /contracts/:id', sample)).body;
+}
+
+const strangers = ({ params = {} }: Sample): Record<string, string> => Object.fromEntries(Object.keys(params).map((name) => [name, newId()]));
+
+/** Sign-out ends the session that asks for it. */
+const freshSession = async ({ route }: Endpoint, org: Organisation): Promise<Client> => (route === 'POST /auth/logout' ? (await memberOf(org, { roleCode: 'owner' })).client : org.client);

@@ -1,0 +1,87 @@
+import { hash } from '@node-rs/argon2';
+import { expect } from 'chai';
+import { isFailure } from '../../data-plane-agent/base/failures.js';
+import { createPasswordPolicy } from '../../server/auth/password-policy.js';
+import { createPasswords } from '../../server/auth/passwords.js';
+import { countedArgon2, makeTenant, PASSWORD, serveIdentity, signIn, startIdentity } from '../support/accounts.js';
+import { forEachDatabase } from '../support/database.js';
+
+describe('passwords', () => {
+  it('are hashed by argon2id with 19 MiB, two passes and one lane', async () => {
+    const passwords = await createPasswords({ cores: 1 });
+    expect(await passwords.hash(PASSWORD)).to.match(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+
+  it('match however their letters are composed, and in no other way', async () => {
+    const passwords = await createPasswords({ cores: 1 });
+    const stored = await passwords.hash('Café-ﬁve-Ⅳ');
+    const check = (password: string) => passwords.verify({ password, hash: stored });
+    expect(await check('Cafe\u0301-five-IV')).to.equal(true);
+    expect(await check('cafe\u0301-five-IV')).to.equal(false);
+    expect(await check('Cafe-five-IV')).to.equal(false);
+    expect(await passwords.verify({ password: 'anything', hash: null })).to.equal(false);
+  });
+
+  it('take up to 256 characters outside the BMP whole', async () => {
+    const passwords = await createPasswords({ cores: 1 });
+    const stored = await passwords.hash('😀'.repeat(256));
+    expect(await passwords.verify({ password: '😀'.repeat(256), hash: stored })).to.equal(true);
+    expect(await passwords.verify({ password: `${'😀'.repeat(255)}😁`, hash: stored })).to.equal(false);
+  });
+
+  it('are hashed one a core at once; 64 more wait, and the rest is told to come back', async () => {
+    const argon2 = countedArgon2();
+    let running = 0;
+    let most = 0;
+    const hashSlowly = (async (...given: Parameters<typeof argon2.hash>) => {
+      most = Math.max(most, ++running);
+      try {
+        return await argon2.hash(...given);
+      } finally {
+        running -= 1;
+      }
+    }) as typeof argon2.hash; // the overloads of the original are not of interest here
+    const passwords = await createPasswords({ cores: 2, argon2: { ...argon2, hash: hashSlowly } });
+    most = 0;
+    const outcomes = await Promise.allSettled(Array.from({ length: 80 }, () => passwords.hash(PASSWORD)));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    expect(refused).to.have.length(80 - 66);
+    expect(refused.every((error) => isFailure(error, 'OVERLOADED'))).to.equal(true);
+    expect(most).to.equal(2);
+    expect(await passwords.hash(PASSWORD)).to.be.a('string');
+  }).timeout(30_000);
+
+  it('are refused in production when common, or made of the email or the slug', () => {
+    const check = createPasswordPolicy({ strict: true });
+    const refused = (password: string) => {
+      try {
+        check({ password, email: 'wilhelmina@acme.test', tenantSlug: 'acme-trading' });
+        return false;
+      } catch (error) {
+        expect(isFailure(error, 'PASSWORD_TOO_WEAK')).to.equal(true);
+        return true;
+      }
+    };
+    for (const weak of ['password', 'PassWord', '12345678', 'iloveyou', 'trustno1', 'ｐａｓｓｗｏｒｄ', 'xx-Wilhelmina-1', 'ACME-Trading-2026']) expect(refused(weak), weak).to.equal(true);
+    for (const good of [PASSWORD, 'correct horse battery staple', '  spaced out  ']) expect(refused(good), good).to.equal(false);
+    expect(() => createPasswordPolicy({ strict: false })({ password: 'password', email: 'a@b.test', tenantSlug: 'acme' })).not.to.throw();
+  });
+
+  forEachDatabase((_kind, fresh) => {
+    it('of an older hash are hashed anew at the next sign-in', async () => {
+      const identity = await startIdentity((await fresh()).database);
+      const app = await serveIdentity(identity);
+      try {
+        const made = await makeTenant(identity);
+        const weak = await hash(PASSWORD, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
+        await identity.database.write({ tenantId: null }, (tx) => tx.run('UPDATE members SET password_hash = ? WHERE id = ?', [weak, made.owner.id]));
+        await signIn(app.client, { ...made, member: made.owner });
+        const row = await identity.database.read({ tenantId: null }, (tx) => tx.get('SELECT password_hash FROM members WHERE id = ?', [made.owner.id]));
+        expect(row?.['password_hash']).to.match(/m=19456,t=2,p=1/);
+        await signIn(app.client, { ...made, member: made.owner });
+      } finally {
+        await app.stop();
+      }
+    });
+  });
+});

@@ -1,0 +1,153 @@
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
+import { makeTenant, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import { forEachDatabase } from '../support/database.js';
+import type { LittleApp } from '../support/little-app.js';
+
+describe('tokens', () => {
+  forEachDatabase((_kind, fresh) => {
+    let identity: TestIdentity;
+    let app: LittleApp;
+    let made: MadeTenant;
+    let access: string;
+    let refresh: string;
+    before(async () => {
+      identity = await startIdentity((await fresh()).database);
+      app = await serveIdentity(identity);
+      made = await makeTenant(identity);
+    });
+    beforeEach(async () => {
+      const { result } = await signIn(app.client, { ...made, member: made.owner });
+      ({ accessToken: access, refreshToken: refresh } = result);
+    });
+    after(() => app.stop());
+
+    const statusOf = async (token: string): Promise<number> => (await app.client.get('/auth/me', { token })).status;
+    /** A token signed by the service's own key, but for what the test changes. */
+    const signed = async (payload: JWTPayload, header: { alg?: string; typ?: string; kid?: string } = {}): Promise<string> => {
+      const { kid, key } = await identity.keys.current();
+      return new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid, ...header }).sign(key);
+    };
+    const unsigned = (header: object, payload: object): string => [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+
+    it('carry the documented claims, of the kind that each is', () => {
+      expect(decodeJwt(access)).to.include({ iss: PUBLIC_URL, sub: made.owner.id, tenantId: made.tenant.id, roleCode: 'owner', subjectScope: null, scope: 'tenant' });
+      expect(decodeJwt(access)).to.include.keys('aud', 'sid', 'iat', 'exp', 'jti');
+      expect((decodeJwt(access).exp ?? 0) - (decodeJwt(access).iat ?? 0)).to.equal(15 * 60);
+      expect(decodeProtectedHeader(access)).to.include({ alg: 'EdDSA', typ: 'at+jwt' });
+      expect(decodeProtectedHeader(refresh)).to.include({ alg: 'EdDSA', typ: 'rt+jwt' });
+      expect((decodeJwt(refresh).exp ?? 0) - (decodeJwt(refresh).iat ?? 0)).to.equal(30 * 24 * 3600);
+    });
+
+    it('are taken when nothing is changed but the signing', async () => {
+      expect(await statusOf(access)).to.equal(200);
+      expect(await statusOf(await signed(decodeJwt(access)))).to.equal(200);
+    });
+
+    it('are refused without a signature', async () => {
+      for (const alg of ['none', 'None', 'NONE']) expect(await statusOf(`${unsigned({ ...decodeProtectedHeader(access), alg }, decodeJwt(access))}.`)).to.equal(401);
+    });
+
+    it('are refused when the public key is used as an HMAC secret', async () => {
+      const { keys } = await identity.keys.jwks();
+      for (const secret of [JSON.stringify(keys[0]), Buffer.from(String(keys[0]?.x), 'base64url')]) {
+        const input = unsigned({ ...decodeProtectedHeader(access), alg: 'HS256' }, decodeJwt(access));
+        expect(await statusOf(`${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`)).to.equal(401);
+      }
+    });
+
+    it('are refused in each other\'s place', async () => {
+      expect(await statusOf(refresh)).to.equal(401);
+      expect((await app.client.post('/auth/refresh', { refreshToken: access })).status).to.equal(401);
+    });
+
+    it('are refused with a claim altered under the old signature', async () => {
+      const [header, , signature] = access.split('.');
+      const payload = Buffer.from(JSON.stringify({ ...decodeJwt(access), roleCode: 'admin' })).toString('base64url');
+      expect(await statusOf([header, payload, signature].join('.'))).to.equal(401);
+      expect(await statusOf(`${access.slice(0, -3)}AAA`)).to.equal(401);
+    });
+
+    it('are refused without any one of their claims', async () => {
+      for (const claim of ['iss', 'aud', 'sub', 'sid', 'tenantId', 'roleCode', 'subjectScope', 'scope', 'iat', 'exp', 'jti']) {
+        const { [claim]: _left, ...rest } = decodeJwt(access);
+        expect(await statusOf(await signed(rest)), claim).to.equal(401);
+      }
+    });
+
+    it('are refused with another issuer, audience, scope, tenant, member, session, type or time', async () => {
+      const other = await makeTenant(identity);
+      const foreign = await signIn(app.client, { ...other, member: other.owner });
+      const now = Math.floor(identity.clock.now() / 1_000);
+      const changes: JWTPayload[] = [
+        { iss: 'https://other.example' }, { aud: 'https://other.example/api/v1' }, { scope: 'platform' }, { tenantId: other.tenant.id }, { sub: other.owner.id },
+        { sid: String(decodeJwt(foreign.result.accessToken)['sid']) }, { sid: 'not-an-id' }, { exp: now }, { nbf: now + 60 },
+      ];
+      for (const change of changes) expect(await statusOf(await signed({ ...decodeJwt(access), ...change })), JSON.stringify(change)).to.equal(401);
+      expect(await statusOf(await signed(decodeJwt(access), { typ: 'JWT' }))).to.equal(401);
+    });
+
+    it('are refused under a key that is not the service\'s', async () => {
+      const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
+      const { kid } = await identity.keys.current();
+      const forge = (header: object) => new SignJWT(decodeJwt(access)).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', ...header }).sign(privateKey);
+      const jwk = { kty: 'OKP', crv: 'Ed25519', x: (await crypto.subtle.exportKey('jwk', publicKey)).x ?? '' };
+      for (const header of [{ kid }, { kid: 'unknown' }, { kid: '../../etc/passwd' }, { kid: 'x'.repeat(500) }, {}, { kid, jwk }, { kid, jku: 'http://127.0.0.1:1/jwks' }]) {
+        expect(await statusOf(await forge(header)), JSON.stringify(header)).to.equal(401);
+      }
+    });
+
+    it('stop working when they expire, also one that was used before', async () => {
+      expect(await statusOf(access)).to.equal(200);
+      identity.clock.advance(15 * 60_000 - 1_000);
+      expect(await statusOf(access)).to.equal(200);
+      identity.clock.advance(1_000);
+      expect(await statusOf(access)).to.equal(401);
+    });
+
+    it('keep working when the signing key is rotated, until the last of them has expired', async () => {
+      const before = (await identity.keys.current()).kid;
+      const { kid } = await identity.keys.rotate();
+      expect(kid).not.to.equal(before);
+      expect(await statusOf(access)).to.equal(200);
+      const { result } = await signIn(app.client, { ...made, member: made.owner });
+      expect(decodeProtectedHeader(result.accessToken).kid).to.equal(kid);
+      expect((await identity.keys.jwks()).keys.map((key) => key.kid)).to.include.members([kid, before]);
+      identity.clock.advance(30 * 24 * 3_600_000);
+      expect((await identity.keys.jwks()).keys.map((key) => key.kid)).to.deep.equal([kid]);
+      expect(await identity.keys.verifier(before)).to.equal(undefined);
+    });
+
+    it('of one replica are known to another, also under a key that was made after it started', async () => {
+      const replica = await startIdentity(identity.database, identity.options);
+      const there = await serveIdentity(replica);
+      try {
+        await identity.keys.rotate();
+        const { result } = await signIn(app.client, { ...made, member: made.owner });
+        expect((await there.client.get('/auth/me', { token: result.accessToken })).status).to.equal(200);
+      } finally {
+        await there.stop();
+      }
+    });
+
+    it('are signed by one key, however many replicas start at once', async () => {
+      const { database, again } = await fresh();
+      const { options } = await startIdentity(database);
+      await database.write({ tenantId: null }, (tx) => tx.run('DELETE FROM signing_keys'));
+      const pools = [database, await again(), await again(), await again()];
+      const replicas = await Promise.all(pools.map((pool) => startIdentity(pool, { ...options, database: pool })));
+      const kids = await Promise.all(replicas.map(async ({ keys }) => (await keys.current()).kid));
+      expect(new Set(kids).size).to.equal(1);
+    });
+
+    it('show only public keys', async () => {
+      for (const key of (await identity.keys.jwks()).keys) expect(Object.keys(key).toSorted()).to.deep.equal(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT public_jwk, private_sealed FROM signing_keys'));
+      for (const row of rows) {
+        expect(row['public_jwk']).not.to.match(/"d"/);
+        expect(row['private_sealed']).to.match(/^v1\./);
+      }
+    });
+  });
+});

@@ -1,0 +1,107 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { hash, verify } from '@node-rs/argon2';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { migrate } from '../../data-plane-agent/base/database/migrator.js';
+import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
+import { createIdentity, type Identity, type IdentityOptions } from '../../server/auth/identity.js';
+import type { Argon2 } from '../../server/auth/passwords.js';
+import type { PlanCode } from '../../server/auth/permissions.js';
+import type { AuthLoginResult } from '../../server/auth/shapes.js';
+import { authEndpoints } from '../../server/endpoints/auth.js';
+import type { Endpoints } from '../../server/http/mount.js';
+import type { Services } from '../../server/services.js';
+import type { Actor } from '../../server/store/audit.js';
+import type { MemberRecord } from '../../server/store/members.js';
+import type { TenantRecord } from '../../server/store/tenants.js';
+import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
+import { createPlans } from '../../server/tenants/plans.js';
+import { fakeClock, type FakeClock } from './clock.js';
+import type { Answer, Client } from './http.js';
+import { littleApp } from './little-app.js';
+
+export const PASSWORD = 'Correct-Horse-42';
+export const PUBLIC_URL = 'http://book.example.test';
+export const OPERATOR: Actor = { kind: 'cli', id: null, name: 'operator', ip: null, requestId: 'test-request' };
+const MINUTE_MS = 60_000;
+
+export interface TestIdentity extends Identity {
+  readonly clock: FakeClock;
+  readonly database: Database;
+  readonly options: IdentityOptions;
+}
+
+/** The product's identity services over a database, migrated here. `options` of an earlier one make a second replica. */
+export async function startIdentity(database: Database, overrides: Partial<IdentityOptions> = {}): Promise<TestIdentity> {
+  await migrate(database, PLATFORM_MIGRATIONS);
+  const clock = fakeClock();
+  const options: IdentityOptions = {
+    database,
+    clock,
+    keyRing: parseKeyRing(generateKeyRingText()),
+    plans: createPlans({ apiAccessInEveryPlan: true }),
+    edition: 'self_hosted',
+    publicUrl: PUBLIC_URL,
+    corsOrigins: ['https://partner.example.test'],
+    accessTtl: { text: '15m', ms: 15 * MINUTE_MS },
+    refreshTtl: { text: '30d', ms: 30 * 24 * 60 * MINUTE_MS },
+    registrationEnabled: true,
+    strictPasswords: false,
+    loginFailures: { perAccount: 10, perIp: 100 },
+    ...overrides,
+  };
+  return { ...(await createIdentity(options)), clock: (overrides.clock as FakeClock | undefined) ?? clock, database, options };
+}
+
+/** The identity's endpoints over HTTP; `more` are endpoints of a test's own beside them. */
+export async function serveIdentity(identity: Identity, { more = {}, ...app }: { more?: Endpoints } & Parameters<typeof littleApp>[1] = {}) {
+  return littleApp({ ...authEndpoints, ...more }, { ...app, api: { authenticator: identity.authenticator, services: identity as unknown as Services, ...app.api } }); // no health: the endpoints here ask for none
+}
+
+export interface MadeTenant {
+  readonly tenant: TenantRecord;
+  readonly owner: MemberRecord;
+  readonly subjectId: string;
+}
+
+/** A tenant of its own, whose owner signs in with `PASSWORD`. */
+export const makeTenant = ({ tenants }: Pick<Identity, 'tenants'>, { planCode = 'enterprise', slug = uniqueSlug() }: { planCode?: PlanCode; slug?: string } = {}): Promise<MadeTenant> =>
+  tenants.create({ slug, name: `Org ${slug}`, planCode, owner: { name: 'Olive Owner', email: `owner@${slug}.test`, password: PASSWORD } }, OPERATOR);
+
+/** A member of the tenant, who signs in with `PASSWORD`. */
+export function makeMember(
+  { tenants }: Pick<Identity, 'tenants'>,
+  { tenant }: Pick<MadeTenant, 'tenant'>,
+  { roleCode = 'viewer', subjectScope = null, email = `${roleCode}-${randomBytes(3).toString('hex')}@${tenant.slug}.test` }: { roleCode?: string; subjectScope?: readonly string[] | null; email?: string } = {},
+): Promise<MemberRecord> {
+  return tenants.members.add({ tenantId: tenant.id, email, name: `A ${roleCode}`, roleCode, subjectScope, password: PASSWORD }, OPERATOR);
+}
+
+/** Signs in over HTTP; the client that comes back carries the access token. */
+export async function signIn(client: Client, { tenant, member, password = PASSWORD }: { tenant: Pick<TenantRecord, 'slug'>; member: Pick<MemberRecord, 'email'>; password?: string }): Promise<{ client: Client; result: AuthLoginResult; answer: Answer<AuthLoginResult> }> {
+  const answer = await client.post<AuthLoginResult>('/auth/login', { tenantSlug: tenant.slug, email: member.email, password });
+  if (answer.status !== 200) throw new Error(`sign-in answered ${answer.status}: ${answer.text}`);
+  return { client: client.as(answer.body.accessToken), result: answer.body, answer };
+}
+
+export const uniqueSlug = (): string => `org-${createHash('sha256').update(randomBytes(8)).digest('hex').slice(0, 12)}`;
+
+/** The real hashing, counted. */
+export function countedArgon2(): Argon2 & { calls: number } {
+  const counted = {
+    calls: 0,
+    hash: ((...given: Parameters<typeof hash>) => {
+      counted.calls += 1;
+      return hash(...given);
+    }) as typeof hash,
+    verify: ((...given: Parameters<typeof verify>) => {
+      counted.calls += 1;
+      return verify(...given);
+    }) as typeof verify,
+  };
+  return counted;
+}
+
+/** The refresh cookie that an answer sets, attribute by attribute. */
+export function cookieOf({ headers }: Answer<unknown>): string {
+  return headers.getSetCookie().find((line) => line.startsWith('service_tenant_refresh=')) ?? '';
+}

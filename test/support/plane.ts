@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { migrate } from '../../data-plane-agent/base/database/migrator.js';
+import { openDatabase } from '../../data-plane-agent/base/database/open.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import { bind, type BoundPlane, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
+import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
+import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
+import { fakeClock, type FakeClock } from './clock.js';
+import { createDatabase, needsPostgres } from './postgres.js';
+import { serveOverHttp } from './wire.js';
+
+export const PLANES = ['sqlite', 'postgres', 'remote'] as const;
+export type PlaneName = (typeof PLANES)[number];
+export type DatabaseName = Exclude<PlaneName, 'remote'>;
+
+/** A data plane as one caller of a fresh tenant has it. */
+export interface TestPlane {
+  readonly plane: BoundPlane<Operations>;
+  readonly call: Call;
+  /** The plane of another caller; of the same tenant unless `changes` names another. */
+  as(changes: Partial<Call>): BoundPlane<Operations>;
+  /** For calls one by one: what was replayed, with which key. */
+  readonly data: DataPlane<Operations>;
+  readonly clock: FakeClock;
+  /** What lies under the plane, for a look at rows that no operation shows. */
+  readonly database: Database;
+}
+
+/** Makes a caller of a fresh tenant in the suite's database. May be called from hooks and tests, not while suites are defined. */
+export type MakePlane = (changes?: Partial<Call>) => TestPlane;
+
+/**
+ * Defines one suite for each data plane: SQLite in process, PostgreSQL in process, and one behind a wire (HTTP on loopback, JSON).
+ * `only` names those for which the tests make a difference.
+ */
+export function forEachPlane(define: (name: PlaneName, makePlane: MakePlane) => void, { only = PLANES }: { readonly only?: readonly PlaneName[] } = {}): void {
+  for (const name of only) {
+    describe(`on ${name}`, () => {
+      if (name === 'postgres') needsPostgres();
+      let opened: { readonly base: Omit<TestPlane, 'plane' | 'call' | 'as'>; close(): Promise<void> } | undefined;
+      before('open the data plane', async () => {
+        opened = await openPlane(name);
+      });
+      after('close the data plane', async () => opened?.close());
+      define(name, (changes = {}) => {
+        if (!opened) throw new Error('planes are made in hooks and tests, once the suite has opened its database');
+        return callerOf(opened.base, { ...aCall(), ...changes });
+      });
+    });
+  }
+}
+
+/** A call of a manager of a fresh tenant who sees everything. */
+export const aCall = (): Call => ({
+  tenantId: newId(),
+  requestId: 'test-request',
+  timeoutMs: 10_000,
+  actor: { kind: 'user', id: newId(), name: 'Ming Li', roleCode: 'manager', ip: '127.0.0.1' },
+  subjectScope: null,
+  ownerScope: null,
+  controls: {},
+  timeZone: 'Asia/Shanghai',
+  today: '2026-03-15',
+  reminderLeadDays: 7,
+  currencyCode: 'CNY',
+  language: 'en',
+  idempotency: null,
+  ifVersion: null,
+});
+
+function callerOf(base: Omit<TestPlane, 'plane' | 'call' | 'as'>, call: Call): TestPlane {
+  const as = (changes: Partial<Call>) => bind(base.data, OPERATION_NAMES, { ...call, ...changes });
+  return { ...base, call, plane: as({}), as };
+}
+
+async function openPlane(name: PlaneName) {
+  const clock = fakeClock();
+  const { database, close } = await openTenantDatabase(name === 'postgres' ? 'postgres' : 'sqlite');
+  const local = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: parseKeyRing(generateKeyRingText()) });
+  if (name !== 'remote') return { base: { data: local, clock, database }, close };
+  const wire = await serveOverHttp(local, OPERATION_NAMES);
+  return {
+    base: { data: createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport }), clock, database },
+    async close() {
+      await wire.close();
+      await close();
+    },
+  };
+}
+
+/** A fresh, migrated tenant database that goes with `close`. */
+export async function openTenantDatabase(name: DatabaseName): Promise<{ readonly database: Database; close(): Promise<void> }> {
+  const { url, remove } = name === 'postgres' ? await postgresPlace() : await sqlitePlace();
+  const database = await openDatabase(url, { poolMax: 10 });
+  await migrate(database, TENANT_MIGRATIONS);
+  return {
+    database,
+    async close() {
+      await database.close();
+      await remove();
+    },
+  };
+}
+
+async function postgresPlace() {
+  const { url, drop } = await createDatabase();
+  return { url, remove: drop };
+}
+
+async function sqlitePlace() {
+  const folder = await mkdtemp(join(tmpdir(), 'duebook-plane-'));
+  return { url: `sqlite:${join(folder, 'tenant.sqlite')}`, remove: () => rm(folder, { recursive: true, force: true }) };
+}

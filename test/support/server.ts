@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock, type Clock } from '../../data-plane-agent/base/clock.js';
+import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
+import { createLog } from '../../data-plane-agent/base/log.js';
+import { reportFaults } from '../../data-plane-agent/base/config.js';
+import type { Argon2 } from '../../server/auth/passwords.js';
+import type { Config } from '../../server/config.js';
+import { loadServerConfig } from '../../server/config-load.js';
+import { serve } from '../../server/serve.js';
+import type { Foundation } from '../../server/foundation.js';
+import type { Services } from '../../server/services.js';
+import { client, type Client } from './http.js';
+import { createDatabase, needsPostgres } from './postgres.js';
+
+export interface TestServer {
+  /** `http://127.0.0.1:<port>`. */
+  readonly url: string;
+  /** Not signed in; `client.as(token)` is. */
+  readonly client: Client;
+  readonly services: Services;
+  readonly foundation: Foundation;
+  readonly config: Config;
+  /** What was logged, line by line. */
+  readonly logged: readonly Record<string, unknown>[];
+  /** Ends the server and removes what it kept. */
+  stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  /** `sqlite` unless said otherwise. */
+  readonly database?: DatabaseKind;
+  /** Environment variables over those of a development server. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  readonly argon2?: Argon2;
+}
+export type DatabaseKind = 'sqlite' | 'postgres';
+
+/** The whole service as `npm start` runs it, on a free port, with databases of its own. Answers that are not as declared are 500. */
+export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2 }: ServerOptions = {}): Promise<TestServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'duebook-server-'));
+  const undo: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
+  const remove = async (): Promise<void> => {
+    for (const step of undo.toReversed()) await step();
+  };
+  try {
+    const urls = database === 'postgres' ? await postgresUrls(undo) : {};
+    const loaded = loadServerConfig({ DATA_DIR: dataDir, PORT: '0', PUBLIC_URL: 'http://localhost:8080', LOG_LEVEL: 'info', ...urls, ...env });
+    if (!loaded.ok) throw new Error(reportFaults(loaded.faults));
+    const logged: Record<string, unknown>[] = [];
+    const log = createLog({ level: loaded.config.logLevel, name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
+    const lifecycle = createLifecycle({ log });
+    undo.push(async () => void (await lifecycle.stop('test')));
+    const { port, services, foundation } = await serve(loaded.config, { clock, log, lifecycle, checkAnswers: true, argon2 });
+    const url = `http://127.0.0.1:${port}`;
+    return { url, client: client(url), services, foundation, config: loaded.config, logged, stop: remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** The same suite on a server over SQLite and on one over PostgreSQL. `server()` gives the running one, in hooks and tests. */
+export function forEachServer(define: (server: () => TestServer, kind: DatabaseKind) => void, options: Omit<ServerOptions, 'database'> = {}): void {
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    describe(`on ${kind}`, () => {
+      if (kind === 'postgres') needsPostgres();
+      let running: TestServer | undefined;
+      before('start the server', async () => {
+        running = await startServer({ ...options, database: kind });
+      });
+      after('stop the server', () => running?.stop());
+      define(() => {
+        if (!running) throw new Error('the server runs in hooks and tests, once its suite has begun');
+        return running;
+      }, kind);
+    });
+  }
+}
+
+async function postgresUrls(undo: (() => Promise<void>)[]): Promise<Record<string, string>> {
+  const [platform, tenant] = await Promise.all([createDatabase(), createDatabase()]);
+  undo.push(platform.drop, tenant.drop);
+  return { PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url };
+}

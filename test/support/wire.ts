@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { Agent, createServer, request, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
+import { TransportError, type Transport, type WireReply, type WireRequest } from '../../data-plane-agent/plane/contract/wire.js';
+import type { Operations } from '../../data-plane-agent/plane/operations/index.js';
+import { serve } from '../../data-plane-agent/plane/serve.js';
+
+export interface Wire {
+  readonly transport: Transport;
+  /** Errors that the far side did not tell, in the order in which they came. */
+  readonly faults: readonly unknown[];
+  close(): Promise<void>;
+}
+
+/** What a test may do to one exchange: answer `'lost'` to cut the connection, before the operation ran or after. */
+export type Disturb = (request: WireRequest, when: 'before' | 'after') => 'lost' | undefined;
+
+/** Puts real HTTP between a data plane and whoever calls the transport: one route on loopback, JSON both ways. */
+export async function serveOverHttp(plane: DataPlane<Operations>, names: readonly (keyof Operations)[], disturb: Disturb = () => undefined): Promise<Wire> {
+  const faults: unknown[] = [];
+  const far = serve(plane, names, (fault) => faults.push(fault));
+  const server = createServer((incoming, answer) => {
+    const exchange = async () => {
+      const message = JSON.parse(await textOf(incoming)) as WireRequest;
+      if (disturb(message, 'before') === 'lost') return void incoming.socket.destroy();
+      const reply = await far(message);
+      if (disturb(message, 'after') === 'lost') return void incoming.socket.destroy();
+      answer.setHeader('Content-Type', 'application/json').end(JSON.stringify(reply));
+    };
+    exchange().catch((error: unknown) => {
+      faults.push(error);
+      incoming.socket.destroy();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true });
+  return {
+    faults,
+    transport: (message) => post({ port, agent, body: JSON.stringify(message) }),
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function post({ port, agent, body }: { readonly port: number; readonly agent: Agent; readonly body: string }): Promise<WireReply> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, agent, method: 'POST', headers: { 'Content-Type': 'application/json' } }, (answer) => {
+      textOf(answer).then((text) => resolve(JSON.parse(text) as WireReply)).catch(reject);
+    });
+    outgoing.on('error', (cause: NodeJS.ErrnoException) => reject(new TransportError('no reply', { nothingRan: cause.code === 'ECONNREFUSED', cause })));
+    outgoing.end(body);
+  });
+}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of message) parts.push(part as Buffer);
+  return Buffer.concat(parts).toString('utf8');
+}
