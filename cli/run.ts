@@ -41,6 +41,7 @@ function ending(error: unknown): Ending {
 
 function failureOf(error: unknown): Pick<Ending, 'code' | 'message'> {
   if (isFailure(error, 'INVALID_INPUT')) return { code: error.code, message: error.details.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ') };
+  if (isFailure(error, 'PASSWORD_TOO_WEAK')) return { code: error.code, message: `the password is too weak: ${error.details.reason}` };
   if (isFailure(error)) return { code: error.code, message: error.message };
   if (error instanceof SchemaMismatch) return { code: 'SCHEMA_MISMATCH', message: error.message };
   if (error instanceof SealError) return { code: error.code, message: `${error.message}; are these the SECRET_KEYS that the installation was made with?` };

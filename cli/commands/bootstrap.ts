@@ -34,7 +34,7 @@ export const addBootstrap: AddCommand = (program, cli) => {
     .requiredOption('--name <name>', 'the owner\'s name')
     .addOption(new Option('--plan <plan>', 'the organisation\'s plan').choices(PLANS).default('enterprise'))
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nThe owner\'s password is read from standard input. When that is empty it is asked for on a terminal, and elsewhere generated and shown once.')
+    .addHelpText('after', '\nThe owner\'s password is read from standard input (what begins within ten seconds). When that\nis empty it is asked for on a terminal, and elsewhere generated and shown once.')
     .addHelpText('after', examples('duebook bootstrap --tenant-slug acme --tenant-name "Acme Ltd" --email ann@acme.example --name "Ann Lee" < password.txt'))
     .action((options: Options) => bootstrap(cli, options));
 };

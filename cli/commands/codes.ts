@@ -26,7 +26,7 @@ const addIssue: AddCommand = (codes, cli) => {
     .description('Makes single-use codes and shows them, this once: only their hashes are kept.')
     .addOption(new Option('--plan <plan>', 'the plan that a code gives').choices(PLANS).makeOptionMandatory())
     .option('--count <n>', `how many, at most ${MAX_COUNT}`, countOf, 1)
-    .option('--expires <duration>', 'how long they are good for, such as 12h or 90d', durationOf, durationOf('90d'))
+    .addOption(new Option('--expires <duration>', 'how long they are good for, such as 12h').argParser(durationOf).default(durationOf('90d'), '90d'))
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook codes issue --plan business --count 5 --expires 90d'))
     .action(async ({ plan, count, expires, json }: { plan: PlanCode; count: number; expires: Duration; json?: true }) => {

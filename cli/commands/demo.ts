@@ -58,11 +58,10 @@ interface Made {
 /** The book is entered before the server listens, so that nobody sees half of it. */
 async function makeBook(cli: Cli, { config, log, lifecycle }: { config: Config; log: Log; lifecycle: Lifecycle }): Promise<Made> {
   const actor = cliActor();
-  let close: (() => Promise<void>) | undefined;
-  // A stop in the middle of it closes the databases after what is being written.
-  lifecycle.onStop('book', 'databases', async () => close?.());
   const composed = await compose(config, { clock: cli.clock, log });
-  close = once(composed.close);
+  const close = once(composed.close);
+  // A stop in the middle of it closes the databases after what is being written.
+  lifecycle.onStop('book', 'databases', close);
   try {
     const tenant = await demoTenant(composed, { dataDir: config.dataDir, actor });
     if (!tenant.complete) {

@@ -48,14 +48,14 @@ function outcomeOf(index: number, habit: Habit, { random, life }: Customs): Outc
   if (life.stage !== 'active' && !done) return 'unpaid';
   if (age === 0 && random.percent(4)) return random.percent(50) ? 'paid' : 'partial';
   if (age <= 0) return 'unpaid';
-  if (!done && random.percent(OPEN[habit][Math.min(age, 4) - 1] ?? 0)) return random.percent(35) ? 'partial' : 'unpaid';
+  if (!done && random.percent(OPEN[habit][age - 1] ?? 0)) return random.percent(35) ? 'partial' : 'unpaid';
   if (random.percent(2)) return 'overpaid';
   if (random.percent(2)) return 'corrected';
   return random.percent(6) ? 'in parts' : 'paid';
 }
 
-/** In how many of a hundred cases the last line due is still open, the one before it, the one before that, and older ones. */
-const OPEN: Readonly<Record<Habit, readonly number[]>> = { prompt: [12, 2, 0, 0], slow: [65, 30, 6, 1], bad: [90, 75, 55, 12] };
+/** In how many of a hundred cases the last line due is still open, the one before it, and so on; older ones are settled. */
+const OPEN: Readonly<Record<Habit, readonly number[]>> = { prompt: [12, 2], slow: [65, 30, 6, 1], bad: [90, 75, 55, 30, 12, 4] };
 
 function receiptsOf({ amount, dueDate }: DuePart, index: number, outcome: Outcome, customs: Customs): ReceiptPatch[] {
   const { random, today, payer, account, texts, serial } = customs;

@@ -102,6 +102,8 @@ function isFreeObject(root: object): boolean {
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, depth] = next;
     if (typeof value === 'string' && !isCleanText(value)) return false;
+    // `1e400` is read as Infinity, which would be kept as null.
+    if (typeof value === 'number' && !Number.isFinite(value)) return false;
     if (typeof value !== 'object' || value === null) continue;
     if (depth > FREE_DEPTH) return false;
     for (const [key, child] of Object.entries(value)) {

@@ -113,6 +113,13 @@ describe('a database', () => {
       expect(await names(database)).to.deep.equal(['100']);
     });
 
+    it('lets exclusive work and writes take turns', async () => {
+      const database = await withTable((await fresh()).database);
+      const exclusive = (id: number) => database.exclusive((connection) => connection.run('INSERT INTO things (id, name) VALUES (?, ?)', [id, `e${id}`]));
+      await Promise.all([exclusive(1), add(database, 2, 'w2'), exclusive(3), add(database, 4, 'w4'), exclusive(5)]);
+      expect(await names(database)).to.deep.equal(['e1', 'w2', 'e3', 'w4', 'e5']);
+    });
+
     it('tells whether it answers, and refuses work once closed', async () => {
       const database = await withTable((await fresh()).database);
       expect(await database.ping(1_000)).to.equal(true);

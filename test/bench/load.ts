@@ -4,6 +4,7 @@ import autocannon, { type Request } from 'autocannon';
 /** What one side did under load. */
 export interface Load {
   readonly perSecond: number;
+  readonly seconds: number;
   /** Milliseconds, whole ones. */
   readonly p50: number;
   readonly p99: number;
@@ -28,7 +29,7 @@ export async function underLoad(origin: string, requests: Request[], { token, se
   if (result.non2xx > 0 || result.errors > 0 || result['2xx'] === 0) {
     throw new WrongAnswer(`${origin}: ${result['2xx']} answers were 2xx, ${result.non2xx} were not, ${result.errors} connections failed; statuses ${JSON.stringify(result.statusCodeStats)}`);
   }
-  return { perSecond: result['2xx'] / result.duration, p50: result.latency.p50, p99: result.latency.p99 };
+  return { perSecond: result['2xx'] / result.duration, seconds: result.duration, p50: result.latency.p50, p99: result.latency.p99 };
 }
 
 export interface Asked {

@@ -1,27 +1,36 @@
+import { processorMs, residentMb, type Running } from '../support/process.js';
 import { deepPath, SEARCHES, searchPath, statsPath, type LoadCase } from './cases.js';
 import { ask, CONNECTIONS, median, oneByOne, percentile, underLoad, WrongAnswer, type Load } from './load.js';
 import type { Row } from './report.js';
-import { residentMb, startService } from './service.js';
+import { startService } from './service.js';
 
 /** The product and the raw program, each in its own process over its own copy of the book. */
 export interface Sides {
-  readonly ours: string;
-  readonly raw: string;
+  readonly ours: Running;
+  readonly raw: Running;
   readonly token: string;
   /** How long one round of one side lasts. */
   readonly seconds: number;
 }
 
+/** `processorMs`: what one request took of the server's processor time, which a busy machine does not change. */
+type Measured = Load & { readonly processorMs?: number };
+
 const ROUNDS = 3;
 
 /** Three rounds, the two sides in turn, after both have answered the same. */
 export async function loadRow({ key, name, requests, probe, atLeast, tail }: LoadCase, sides: Sides): Promise<Row> {
-  if (probe) await sameAnswer({ ours: await ask(sides.ours, probe, sides), raw: await ask(sides.raw, probe, sides) }, name);
-  const load = (origin: string, seconds: number) => underLoad(origin, requests, { token: sides.token, seconds });
+  if (probe) sameAnswer({ ours: await ask(sides.ours.origin, probe, sides), raw: await ask(sides.raw.origin, probe, sides) }, name);
+  const load = async ({ origin, pid }: Running, seconds: number): Promise<Measured> => {
+    const before = processorMs(pid);
+    const done = await underLoad(origin, requests, { token: sides.token, seconds });
+    const after = processorMs(pid);
+    return { ...done, ...(before === undefined || after === undefined ? {} : { processorMs: (after - before) / (done.perSecond * done.seconds) }) };
+  };
   await load(sides.ours, 1);
   await load(sides.raw, 1);
-  const ours: Load[] = [];
-  const raw: Load[] = [];
+  const ours: Measured[] = [];
+  const raw: Measured[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     ours.push(await load(sides.ours, sides.seconds));
     raw.push(await load(sides.raw, sides.seconds));
@@ -34,7 +43,7 @@ export async function loadRow({ key, name, requests, probe, atLeast, tail }: Loa
 }
 
 /** Ids and instants that a write made differ; everything else must not. */
-async function sameAnswer({ ours, raw }: { readonly ours: string; readonly raw: string }, name: string): Promise<void> {
+function sameAnswer({ ours, raw }: { readonly ours: string; readonly raw: string }, name: string): void {
   const [a, b] = [ours, raw].map(comparable);
   if (a === b) return;
   const from = [...(a ?? '')].findIndex((character, i) => character !== b?.[i]);
@@ -56,7 +65,7 @@ interface LatencyOptions {
 }
 
 /** What is promised as a time and not as a share of the raw figure: asked one by one. */
-export async function latencyRows({ ours, token }: Sides, { smallToken, contracts, isWanted }: LatencyOptions): Promise<Row[]> {
+export async function latencyRows({ ours: { origin: ours }, token }: Sides, { smallToken, contracts, isWanted }: LatencyOptions): Promise<Row[]> {
   const rows: Row[] = [];
   const times = async (paths: readonly string[], { rounds = 40, as = token } = {}) => {
     await oneByOne(ours, paths, { token: as, rounds: 3 });

@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDatabase, stopPostgres, whyNoPostgres } from '../support/postgres.js';
+import { startProcess, type Running } from '../support/process.js';
 import { bookFolder, CACHE, copyOf, enterContracts, registerTenants, todayOf, type Book } from './book.js';
 import { loadCases, type LoadCase, type Subject } from './cases.js';
 import { copyOfDatabase, passwordHash, postgresFacts, sqliteFacts } from './facts.js';
@@ -9,7 +10,7 @@ import { WrongAnswer } from './load.js';
 import { coldStart, latencyRows, loadRow, type Sides } from './measure.js';
 import type { RawOptions } from './raw.js';
 import { table, type Row } from './report.js';
-import { credentials, signIn, startProcess, startService, type Running } from './service.js';
+import { credentials, signIn, startService } from './service.js';
 
 /** Four lines each, and one in a hundred with twelve. */
 const CONTRACTS = numberOf('BENCH_CONTRACTS', 100_000);
@@ -54,7 +55,7 @@ async function onSqlite(folder: string, book: Book, rows: Row[], undo: (() => Pr
   const subject: Subject = { tenant, today, facts: await sqliteFacts(join(theirs, 'tenant.db'), tenant, today) };
   const service = await started(startService(ours), undo);
   const raw = await started(startRawProgram(join(theirs, 'tenant.db'), join(theirs, 'platform.db'), subject), undo);
-  const sides: Sides = { ours: service.origin, raw: raw.origin, token: (await signIn(service.origin, 'bench')).token, seconds: SECONDS };
+  const sides: Sides = { ours: service, raw, token: (await signIn(service.origin, 'bench')).token, seconds: SECONDS };
   const smallToken = (await signIn(service.origin, 'bench-small')).token;
   rows.push(...(await latencyRows(sides, { smallToken, contracts: CONTRACTS, isWanted })));
   await measured(loadCases(subject).filter(({ key }) => isWanted(key)), sides, rows, '');
@@ -76,7 +77,7 @@ async function onPostgres(rows: Row[], undo: (() => Promise<unknown>)[]): Promis
   const subject: Subject = { tenant, today, facts: await postgresFacts(copy.adminUrl, tenant, today) };
   const service = await started(startService(dataDir, env), undo);
   const raw = await started(startRawProgram(copy.adminUrl, join(dataDir, 'platform.db'), subject), undo);
-  const sides: Sides = { ours: service.origin, raw: raw.origin, token: (await signIn(service.origin, 'bench')).token, seconds: SECONDS };
+  const sides: Sides = { ours: service, raw, token: (await signIn(service.origin, 'bench')).token, seconds: SECONDS };
   const asked = [...CASES].some((key) => POSTGRES_CASES.has(key)) ? CASES : POSTGRES_CASES;
   const cases = loadCases(subject).filter(({ key }) => POSTGRES_CASES.has(key) && asked.has(key));
   await measured(cases.map((one) => ({ ...one, atLeast: POSTGRES_AT_LEAST })), sides, rows, 'PostgreSQL: ');

@@ -21,7 +21,7 @@ describe('a write with an idempotency key', () => {
       expect(second.replayed).to.equal(true);
       expect(second.output).to.deep.equal(first.output);
       expect(await rows(test, 'contracts')).to.equal(1);
-      expect(await rows(test, 'audit_log')).to.equal(1);
+      expect(await rows(test, 'workflow_events')).to.equal(1);
     });
 
     it('repeats a refusal by rule too, even when it would no longer be refused', async () => {
@@ -63,6 +63,14 @@ describe('a write with an idempotency key', () => {
       test.clock.advance(24 * 60 * 60 * 1000);
       const second = await test.as(keyed('k', 'next day')).createContract(aContract());
       expect(second.id).not.to.equal(first.id);
+    });
+
+    it('removes records that are over', async () => {
+      const test = makePlane();
+      for (const key of ['a', 'b', 'c']) await test.as(keyed(key)).createContract(aContract());
+      test.clock.advance(24 * 60 * 60 * 1000);
+      await test.as(keyed('d')).createContract(aContract());
+      expect(await rows(test, 'idempotency_records')).to.equal(1);
     });
 
     it('keeps its stored answer sealed', async () => {

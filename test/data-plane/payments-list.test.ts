@@ -4,7 +4,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { PAYMENT_TABS, type PaymentTab } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
-import { badFields, refusal } from '../support/refusal.js';
+import { badFields, failureOf } from '../support/failures.js';
 import { aContract, aLine } from '../support/samples.js';
 
 // The day of a call is 2026-03-15.
@@ -82,9 +82,9 @@ describe('the list of payment lines', () => {
       const { contractId = '' } = line ?? {};
       const { subjectId } = await book.plane.getContract({ contractId });
       const narrow = book.as({ subjectScope: [newId()] });
-      for (const query of [{ contractId }, { subjectId }]) expect(await refusal(narrow.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+      for (const query of [{ contractId }, { subjectId }]) expect(await failureOf(narrow.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       for (const query of [{ contractId: newId() }, { contractId: 'no-id' }, { subjectId: 'no-id' }]) {
-        expect(await refusal(book.plane.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+        expect(await failureOf(book.plane.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       }
     });
 
@@ -105,10 +105,10 @@ describe('the list of payment lines', () => {
       const { contractId = '', id: paymentId = '' } = line ?? {};
       await book.plane.deleteContract({ contractId });
       expect(await periods(book, 'all')).to.deep.equal([]);
-      expect(await refusal(book.plane.listPayments({ contractId }))).to.include({ code: 'NOT_FOUND' });
+      expect(await failureOf(book.plane.listPayments({ contractId }))).to.include({ code: 'NOT_FOUND' });
       expect((await book.plane.listPayments({ tab: 'all', contractId, includeDeleted: true })).items.map(({ period }) => period)).to.deep.equal(['gone']);
       expect(await book.plane.listReceipts({ paymentId })).to.include({ total: 1 });
-      expect(await refusal(book.plane.recordReceipt({ paymentId, receivedAmount: 4 }))).to.include({ code: 'NOT_FOUND' });
+      expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 4 }))).to.include({ code: 'NOT_FOUND' });
       expect((await book.plane.getPaymentStats({})).counts.all).to.equal(0);
     });
 

@@ -19,9 +19,9 @@ describe('how payment lines are found', () => {
     });
 
     for (const tab of PAYMENT_TABS) {
-      it(`a page of ${tab} walks ${INDEX_OF[tab]} in its order`, async () => {
+      it(`a page of ${tab} walks ${INDEX_OF[tab]} in its order, and reads only the rows that it shows`, async () => {
         const plan = await planOf({ tab });
-        expect(plan).to.match(name === 'sqlite' ? new RegExp(`SEARCH payment_lines USING (COVERING )?INDEX ${INDEX_OF[tab]} `) : new RegExp(`Index (Only )?Scan (Backward )?using ${INDEX_OF[tab]} `));
+        expect(plan).to.match(new RegExp(name === 'sqlite' ? `SEARCH payment_lines USING COVERING INDEX ${INDEX_OF[tab]} ` : `Index (Only )?Scan (Backward )?using ${INDEX_OF[tab]} `));
         // What is sorted is the page, never the tab: the inner statement has no sort of its own.
         expect(innerSorts(plan), plan).to.equal(0);
       });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
-import { refusal } from '../support/refusal.js';
+import { failureOf } from '../support/failures.js';
 import { aContract, aLine } from '../support/samples.js';
 
 describe('receipts', () => {
@@ -56,10 +56,10 @@ describe('receipts', () => {
     it('nothing can be matched without money', async () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100 });
-      expect(await refusal(book.plane.recordReceipt({ paymentId, reconciliationStatus: 'matched' }))).to.deep.equal({ code: 'RECONCILE_WITHOUT_RECEIPT', details: {} });
-      expect(await refusal(book.plane.updatePaymentLine({ paymentId, reconciliationStatus: 'matched' }))).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
+      expect(await failureOf(book.plane.recordReceipt({ paymentId, reconciliationStatus: 'matched' }))).to.deep.equal({ code: 'RECONCILE_WITHOUT_RECEIPT', details: {} });
+      expect(await failureOf(book.plane.updatePaymentLine({ paymentId, reconciliationStatus: 'matched' }))).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
       expect(await book.plane.recordReceipt({ paymentId, receivedAmount: 1, reconciliationStatus: 'matched' })).to.include({ reconciliationStatus: 'matched' });
-      expect(await refusal(book.plane.recordReceipt({ paymentId, receivedAmount: 0, reconciliationStatus: 'matched' }))).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
+      expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 0, reconciliationStatus: 'matched' }))).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
     });
 
     it('a transfer that settles several lines is told with at most twenty of the others', async () => {

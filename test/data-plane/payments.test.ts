@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
-import { badFields, refusal } from '../support/refusal.js';
+import { badFields, failureOf } from '../support/failures.js';
 import { aContract, aLine } from '../support/samples.js';
 
 // The day of a call is 2026-03-15, the lead 7 days, the currency CNY.
@@ -52,8 +52,10 @@ describe('payment lines', () => {
       await plane.updatePaymentLine({ paymentId: line.id, amount: 100.25 });
       expect(await badFields(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY' }))).to.have.all.keys('amount');
       await plane.recordReceipt({ paymentId: line.id, receivedAmount: 1 });
-      expect(await refusal(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY', amount: 100 }))).to.deep.equal({ code: 'CURRENCY_FIXED', details: { currencyCode: 'CNY' } });
+      expect(await failureOf(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY', amount: 100 }))).to.deep.equal({ code: 'CURRENCY_FIXED', details: { currencyCode: 'CNY' } });
       expect(await plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'CNY' }), 'the same one is no change').to.include({ receivedAmount: 1 });
+      await plane.recordReceipt({ paymentId: line.id, receivedAmount: 0 });
+      expect(await failureOf(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY', amount: 100 })), 'it has a history').to.include({ code: 'CURRENCY_FIXED' });
     });
 
     it('money received in another currency than the contract is an exception', async () => {
@@ -68,16 +70,16 @@ describe('payment lines', () => {
       const { line, contractId } = await oneLine(book, { amount: 100 });
       expect(await book.plane.deletePaymentLine({ paymentId: line.id })).to.deep.equal({ ok: true });
       expect(await book.plane.getContract({ contractId })).to.deep.include({ payments: [], receivableAmount: 0, nextDueDate: null, version: 2 });
-      expect(await refusal(book.plane.deletePaymentLine({ paymentId: line.id }))).to.include({ code: 'NOT_FOUND' });
-      expect(await refusal(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1 }))).to.include({ code: 'NOT_FOUND' });
-      expect(await refusal(book.plane.updatePaymentLine({ paymentId: line.id, amount: 1 }))).to.include({ code: 'NOT_FOUND' });
+      expect(await failureOf(book.plane.deletePaymentLine({ paymentId: line.id }))).to.include({ code: 'NOT_FOUND' });
+      expect(await failureOf(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1 }))).to.include({ code: 'NOT_FOUND' });
+      expect(await failureOf(book.plane.updatePaymentLine({ paymentId: line.id, amount: 1 }))).to.include({ code: 'NOT_FOUND' });
     });
 
     for (const [what, money] of [['a receipt', { receivedAmount: 1 }], ['an invoice', { invoiceNo: 'F-1' }], ['an invoiced amount', { invoiceAmount: 1 }]] as const) {
       it(`a line with ${what} is not removed`, async () => {
         const book = makePlane();
         const { line } = await oneLine(book, { amount: 100, ...money });
-        expect(await refusal(book.plane.deletePaymentLine({ paymentId: line.id }))).to.deep.equal({ code: 'LINE_HAS_MONEY', details: { paymentIds: [line.id] } });
+        expect(await failureOf(book.plane.deletePaymentLine({ paymentId: line.id }))).to.deep.equal({ code: 'LINE_HAS_MONEY', details: { paymentIds: [line.id] } });
       });
     }
 
@@ -88,9 +90,9 @@ describe('payment lines', () => {
       const paymentId = payments[0]?.id ?? '';
       expect(locked).to.equal(true);
       for (const change of [{ amount: 101 }, { period: 'other' }, { dueDate: '2026-06-01' }, { currencyCode: 'USD' }]) {
-        expect(await refusal(plane.updatePaymentLine({ paymentId, ...change }))).to.deep.equal({ code: 'CONTRACT_LOCKED', details: { fields: ['payments'] } });
+        expect(await failureOf(plane.updatePaymentLine({ paymentId, ...change }))).to.deep.equal({ code: 'CONTRACT_LOCKED', details: { fields: ['payments'] } });
       }
-      expect(await refusal(plane.deletePaymentLine({ paymentId }))).to.include({ code: 'CONTRACT_LOCKED' });
+      expect(await failureOf(plane.deletePaymentLine({ paymentId }))).to.include({ code: 'CONTRACT_LOCKED' });
       expect(await plane.updatePaymentLine({ paymentId, amount: 100, receivedAmount: 10 }), 'equal is no change').to.include({ receivedAmount: 10 });
       expect(await plane.recordReceipt({ paymentId, receivedAmount: 20 })).to.include({ receivedAmount: 20 });
       expect(await plane.recordInvoiceEvidence({ paymentId, invoiceAmount: 20 })).to.include({ invoicedAmount: 20 });
@@ -127,13 +129,21 @@ describe('payment lines', () => {
       expect(await badFields(book.plane.recordInvoiceEvidence({ paymentId: second.id, invoiceAmount: 0.01 }))).to.have.all.keys('invoiceAmount');
     });
 
+    it('a contract is not entered with lines that together pass the cap', async () => {
+      const { plane } = makePlane();
+      const two = (line: Partial<PaymentLineInput>) => plane.createContract(aContract({ payments: [aLine(line), aLine({ ...line, period: 'second' })] }));
+      for (const line of [{ amount: 9_000_000_000_000 }, { amount: 1, receivedAmount: 9_000_000_000_000 }, { amount: 1, invoiceAmount: 9_000_000_000_000 }]) {
+        expect(await badFields(two(line))).to.have.all.keys('payments');
+      }
+    });
+
     it('a file reference that does not exist is refused, and nothing is written', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
       const fileId = newId();
-      expect(await refusal(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 5, proof: fileId }))).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'proof', value: fileId } });
-      expect(await refusal(book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: 'no-id' }))).to.deep.include({ details: { field: 'invoiceAttachment', value: 'no-id' } });
-      expect(await refusal(book.plane.addPaymentLine({ contractId, ...aLine({ proof: fileId }) }))).to.include({ code: 'FILE_REFERENCE_INVALID' });
+      expect(await failureOf(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 5, proof: fileId }))).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'proof', value: fileId } });
+      expect(await failureOf(book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: 'no-id' }))).to.deep.include({ details: { field: 'invoiceAttachment', value: 'no-id' } });
+      expect(await failureOf(book.plane.addPaymentLine({ contractId, ...aLine({ proof: fileId }) }))).to.include({ code: 'FILE_REFERENCE_INVALID' });
       expect(await book.plane.getContract({ contractId })).to.include({ receivedAmount: 0, version: 1 });
     });
 
@@ -152,12 +162,12 @@ describe('payment lines', () => {
           add: () => plane.addPaymentLine({ contractId, ...aLine() }),
           list: () => plane.listPayments({ contractId }),
         };
-        for (const [what, call] of Object.entries(calls)) expect(await refusal(call()), `${what} by ${who}`).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+        for (const [what, call] of Object.entries(calls)) expect(await failureOf(call()), `${what} by ${who}`).to.deep.equal({ code: 'NOT_FOUND', details: {} });
         expect(await plane.listPayments({ tab: 'all' }), who).to.include({ total: 0 });
         expect((await plane.getPaymentStats({})).counts.all, who).to.equal(0);
       }
-      for (const paymentId of [newId(), 'no-id']) expect(await refusal(book.plane.recordReceipt({ paymentId, receivedAmount: 2 }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
-      expect(await refusal(book.plane.addPaymentLine({ contractId: 'no-id', ...aLine() }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+      for (const paymentId of [newId(), 'no-id']) expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 2 }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+      expect(await failureOf(book.plane.addPaymentLine({ contractId: 'no-id', ...aLine() }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       expect(await book.plane.getContract({ contractId })).to.include({ version: 1 });
     });
 

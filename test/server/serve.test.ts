@@ -1,8 +1,22 @@
 import { expect } from 'chai';
-import { forEachServer } from '../support/server.js';
+import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
+import { createLog } from '../../data-plane-agent/base/log.js';
+import { systemClock } from '../../data-plane-agent/base/clock.js';
+import { openDatabase } from '../../data-plane-agent/base/database/open.js';
+import { loadServerConfig } from '../../server/config-load.js';
+import { createHealth } from '../../server/health.js';
+import { serve } from '../../server/serve.js';
+import { client as clientOf, type DomainError } from '../support/http.js';
+import { forEachServer, startServer } from '../support/server.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ID = '01890000-0000-7000-8000-00000000000a';
+const owner = (slug: string) => ({ tenantName: 'Acme Leasing', tenantSlug: slug, adminName: 'Ann', email: 'Ann@Acme.test', password: 'correct horse battery' });
 
 describe('the composed service', () => {
-  forEachServer((server, kind) => {
+  forEachServer((server) => {
     it('answers its probes and its health', async () => {
       const { client } = server();
       expect((await client.raw('/livez')).body).to.deep.equal({ status: 'ok' });
@@ -11,6 +25,7 @@ describe('the composed service', () => {
       expect(health.status).to.equal(200);
       expect(health.body).to.include({ status: 'ok', edition: 'self_hosted', platformDb: 'up', tenantDb: 'up' });
       expect(Object.keys(health.body)).to.have.members(['status', 'edition', 'platformDb', 'tenantDb', 'time', 'isolate']);
+      expect((await client.get('/health', { query: 'x=1' })).status).to.equal(400);
     });
 
     it('shows the public signing key and no private one', async () => {
@@ -20,14 +35,95 @@ describe('the composed service', () => {
       expect(body.keys[0]).not.to.have.property('d');
     });
 
-    it('registers an organisation and lets its owner in', async () => {
-      const registered = await server().client.post<{ accessToken: string }>('/auth/register', {
-        tenantName: 'Acme Leasing', tenantSlug: `acme-${kind}`, adminName: 'Ann', email: 'Ann@Acme.test', password: 'correct horse battery', planCode: 'free',
-      });
+    it('lets an owner from registration to contract data', async () => {
+      const registered = await server().client.post<{ accessToken: string }>('/auth/register', owner('acme'));
       expect(registered.status, registered.text).to.equal(201);
       expect(registered.headers.get('set-cookie')).to.match(/^service_tenant_refresh=[^;]+; Path=\/api\/v1\/auth; Max-Age=2592000; HttpOnly; SameSite=Strict$/);
-      const me = await server().client.as(registered.body.accessToken).get('/auth/me');
-      expect(me.status, me.text).to.equal(200);
+      const signedIn = server().client.as(registered.body.accessToken);
+      expect((await signedIn.get('/auth/me')).status).to.equal(200);
+      expect((await signedIn.get(`/contracts/${ID}`)).text).to.equal('{"statusCode":404,"message":"Not Found","error":"Not Found"}');
+      const line = server().logged.find(({ route }) => route === '/contracts/:id');
+      expect(line?.['tenantId']).to.match(/^[0-9a-f-]{36}$/);
     });
+  });
+
+  describe('by its configuration', () => {
+    const undo: (() => Promise<void> | void)[] = [];
+    afterEach(async () => {
+      for (const step of undo.splice(0).toReversed()) await step();
+    });
+    const started = async (env: Record<string, string>) => {
+      const server = await startServer({ env });
+      undo.push(server.stop);
+      return server;
+    };
+    const folder = () => {
+      const home = mkdtempSync(join(tmpdir(), 'duebook-serve-'));
+      undo.push(() => rmSync(home, { recursive: true, force: true }));
+      return home;
+    };
+
+    it('keeps contract data behind agents in the hybrid edition: without one every call is refused, and nothing falls back', async () => {
+      const server = await started({ EDITION: 'enterprise_hybrid' });
+      const { body } = await server.client.post<{ accessToken: string; user: { id: string } }>('/auth/register', owner('hybrid'));
+      const tenant = await server.services.tenants.bySlug('hybrid');
+      await server.services.tenants.setPlan({ tenantId: tenant?.id ?? '', planCode: 'enterprise' }, { kind: 'cli', id: null, name: 'test', requestId: 'test', ip: null });
+      const answer = await server.client.as(body.accessToken).get<DomainError>(`/contracts/${ID}`);
+      expect([answer.status, answer.body.error.code]).to.deep.equal([409, 'DATA_PLANE_NOT_CONNECTED']);
+      expect((await server.client.get('/health')).body).to.include({ status: 'ok', edition: 'enterprise_hybrid', tenantDb: 'up' });
+    });
+
+    it('sets Secure on cookies where the public address is https', async () => {
+      const server = await started({ PUBLIC_URL: 'https://book.test' });
+      const { headers } = await server.client.post('/auth/register', owner('secure'));
+      expect(headers.get('set-cookie')).to.match(/; Secure$/);
+    });
+
+    it('is alive and not ready while it starts, then ready, then drains: what runs is answered, nothing new is taken', async () => {
+      const home = folder();
+      const loaded = loadServerConfig({ DATA_DIR: home, PORT: '0' });
+      if (!loaded.ok) throw new Error('a default configuration is not at fault');
+      const log = createLog({ level: 'silent', name: 'test' });
+      const lifecycle = createLifecycle({ log });
+      undo.push(async () => void (await lifecycle.stop('test')));
+      const { port } = await serve(loaded.config, { clock: systemClock, log, lifecycle });
+      const client = clientOf(`http://127.0.0.1:${port}`);
+      expect(lifecycle.state).to.equal('ready');
+      // Registered last in the phase before the listener closes, it sees the drain from within.
+      let seen: number | undefined;
+      lifecycle.onStop('look', 'drain', async () => {
+        seen = (await client.raw('/readyz')).status;
+      });
+      expect(await lifecycle.stop('test')).to.equal(0);
+      expect(seen).to.equal(503);
+      expect(await client.raw('/livez').then(() => 'answers', () => 'gone')).to.equal('gone');
+    });
+
+    it('refuses a database that a newer program has migrated', async () => {
+      const url = `sqlite:${join(folder(), 'platform.db')}`;
+      await (await startServer({ env: { PLATFORM_DATABASE_URL: url } })).stop();
+      const database = await openDatabase(url, { poolMax: 1 });
+      await database.exclusive((connection) => connection.run('INSERT INTO schema_migrations (id, checksum) VALUES (?, ?)', ['9999-later', 'x']));
+      await database.close();
+      expect(await started({ PLATFORM_DATABASE_URL: url }).then(() => 'started', String)).to.contain('migrated by a newer program (9999-later)');
+    });
+  });
+});
+
+describe('the health record', () => {
+  it('is degraded when a database does not answer, and asks each at most once in a while', async () => {
+    let asked = 0;
+    const health = createHealth({
+      edition: 'saas',
+      clock: { now: () => Date.UTC(2026, 2, 31) },
+      platformDb: () => Promise.resolve(true),
+      tenantDb: () => {
+        asked += 1;
+        return Promise.reject(new Error('refused'));
+      },
+    });
+    expect(await health.record()).to.include({ status: 'degraded', edition: 'saas', platformDb: 'up', tenantDb: 'down', time: '2026-03-31T00:00:00.000Z' });
+    await health.record();
+    expect(asked).to.equal(1);
   });
 });

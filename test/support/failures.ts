@@ -10,3 +10,11 @@ export async function failureOf(work: Promise<unknown>): Promise<{ readonly code
   }
   throw new Error('it was not refused');
 }
+
+/** What a 400 says of the fields that it names. */
+export async function badFields(work: Promise<unknown>): Promise<Record<string, string>> {
+  const { code, details } = await failureOf(work);
+  if (code !== 'INVALID_INPUT') throw new Error(`it was refused with ${code}`);
+  const { issues } = details as { issues: { path: string; problem: string }[] };
+  return Object.fromEntries(issues.map(({ path, problem }) => [path, problem]));
+}

@@ -14,9 +14,11 @@ const BUSY_MS = 10_000;
 /** Opens an SQLite file in WAL mode with `synchronous=FULL` on every connection. */
 export async function openSqlite(filename: string): Promise<Database> {
   const opener = knex({ client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true, pool: { min: 1, max: 1 + READERS } });
+  const opened: Connection[] = [];
   const open = async (pragmas: readonly string[]): Promise<Connection> => {
     const connection = (await opener.client.acquireConnection()) as Connection;
-    for (const pragma of [...EVERY_CONNECTION, ...pragmas]) connection.pragma(pragma);
+    opened.push(connection);
+    for (const pragma of [...EVERY_CONNECTION, ...pragmas]) await whenFree(() => connection.pragma(pragma));
     return connection;
   };
   try {
@@ -25,8 +27,23 @@ export async function openSqlite(filename: string): Promise<Database> {
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
     return new SqliteDatabase(opener, writer, readers);
   } catch (error) {
+    // The pool waits for what was taken from it before it ends.
+    for (const connection of opened) await opener.client.releaseConnection(connection);
     await opener.destroy();
     throw translateError(error);
+  }
+}
+
+/** Tries again while another process holds the file: one that makes it switches it to WAL, which takes all of it. */
+async function whenFree(work: () => void): Promise<void> {
+  const giveUpAt = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isDatabaseError(translateError(error), 'busy') || performance.now() > giveUpAt) throw error;
+      await sleep(10);
+    }
   }
 }
 
@@ -125,17 +142,8 @@ class SqliteDatabase implements Database {
   }
 
   /** `IMMEDIATE`, because a deferred transaction that reads first fails at its first write when another process wrote meanwhile. */
-  private async beginImmediate(): Promise<void> {
-    const giveUpAt = performance.now() + BUSY_MS;
-    for (;;) {
-      try {
-        this.writer.exec('BEGIN IMMEDIATE');
-        return;
-      } catch (error) {
-        if (!isDatabaseError(translateError(error), 'busy') || performance.now() > giveUpAt) throw error;
-        await sleep(10);
-      }
-    }
+  private beginImmediate(): Promise<void> {
+    return whenFree(() => void this.writer.exec('BEGIN IMMEDIATE'));
   }
 
   private begin(connection: Connection): SqliteTransaction {
@@ -158,14 +166,26 @@ class SqliteDatabase implements Database {
     return { used: READERS - this.idle.length + (this.writing ? 1 : 0), free: this.idle.length, waiting: this.waiting.length + this.readersWanted.length };
   }
 
+  /** Takes its turn among the writes: they share the connection. */
   async exclusive<T>(work: (connection: Exclusive) => Promise<T>): Promise<T> {
+    while (this.writing) await this.writing;
+    this.refuseWhenClosed();
+    const turn = this.exclusively(work);
+    const over = () => {
+      this.writing = this.waiting.length > 0 ? this.drain() : undefined;
+    };
+    this.writing = turn.then(over, over);
+    return turn;
+  }
+
+  private async exclusively<T>(work: (connection: Exclusive) => Promise<T>): Promise<T> {
     const connection = this.writer;
     const all = (sql: string, values: readonly Value[] = []) => {
       const statement = connection.prepare(sql);
       return statement.reader ? (statement.all(...values) as Row[]) : (statement.run(...values), []);
     };
-    await this.beginImmediate();
     try {
+      await this.beginImmediate();
       const result = await work({
         dialect: 'sqlite',
         run: async (sql, values) => void all(sql, values),

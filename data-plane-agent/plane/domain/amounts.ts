@@ -4,7 +4,7 @@ import type { Issue } from '../../base/validation.js';
 
 /** Reads the amounts of one request and collects what is wrong with them, so that one answer names every bad field. */
 export class AmountReader {
-  private readonly issues: Issue[] = [];
+  private readonly issues = new Map<string, Issue>();
 
   /** A JSON amount in minor units of `currency`. */
   minor(path: string, value: number, currency: string): number {
@@ -31,17 +31,17 @@ export class AmountReader {
   }
 
   refuse(path: string, problem: string): void {
-    this.issues.push({ path, problem });
+    if (!this.issues.has(path)) this.issues.set(path, { path, problem });
   }
 
   /** Throws a 400 that names every bad field, if there was one. */
   done(): void {
-    if (this.issues.length > 0) throw invalid(...this.issues);
+    if (this.issues.size > 0) throw invalid(...this.issues.values());
   }
 
   private or<T>(otherwise: T, path: string, result: T | AmountProblem): T {
     if (!isAmountProblem(result)) return result;
-    this.issues.push({ path, problem: result.message });
+    this.refuse(path, result.message);
     return otherwise;
   }
 }

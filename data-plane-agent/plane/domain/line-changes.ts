@@ -107,12 +107,15 @@ export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context:
   });
 }
 
-/** Refuses lines of one contract whose sums no longer fit. They are in the contract's headline, so only those in its currency are added. */
-export function checkSums(lines: readonly LineRow[], { amounts, path, contractCurrency }: Pick<LineContext, 'amounts' | 'path' | 'contractCurrency'>): void {
+/**
+ * Refuses lines of one contract whose sums no longer fit, by the field of a line that brought them there, or by `blame`. They stand in
+ * the contract's headline, so only those in its currency are added.
+ */
+export function checkSums(lines: readonly LineRow[], { amounts, contractCurrency, blame }: Pick<LineContext, 'amounts' | 'contractCurrency'> & { readonly blame?: string }): void {
   const own = lines.filter(({ currencyCode }) => currencyCode === contractCurrency);
-  amounts.fits(`${path}amount`, own.map(({ amountMinor }) => amountMinor), contractCurrency);
-  amounts.fits(`${path}receivedAmount`, own.map(({ receivedMinor }) => receivedMinor), contractCurrency);
-  amounts.fits(`${path}invoiceAmount`, own.map(({ invoicedMinor }) => invoicedMinor), contractCurrency);
+  amounts.fits(blame ?? 'amount', own.map(({ amountMinor }) => amountMinor), contractCurrency);
+  amounts.fits(blame ?? 'receivedAmount', own.map(({ receivedMinor }) => receivedMinor), contractCurrency);
+  amounts.fits(blame ?? 'invoiceAmount', own.map(({ invoicedMinor }) => invoicedMinor), contractCurrency);
 }
 
 /** Whether a change left everything as it was: then nothing is written, and the record keeps its time and version. */

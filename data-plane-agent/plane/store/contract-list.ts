@@ -1,9 +1,9 @@
-import type { Transaction, Value } from '../../base/database/database.js';
+import type { Transaction } from '../../base/database/database.js';
 import type { Day } from '../../base/day.js';
 import type { Call } from '../contract/call.js';
-import type { ContractSort } from '../contract/records/contracts.js';
 import type { Receivable } from '../domain/receivable.js';
 import { contracts, type ContractRow } from '../domain/rows.js';
+import { counting, from, orderBy, placeOf, walking, type ContractOrder, type Place, type Route } from './contract-order.js';
 import { allOf, fragment, isOneOf, withinScope, type Fragment } from './scope.js';
 import { TextSearch } from './search-index.js';
 import type { Totals } from './totals.js';
@@ -28,31 +28,17 @@ export type ContractFilter = { readonly [K in keyof typeof EQUALS]?: string | nu
   readonly dueWithin?: readonly [first: Day, last: Day];
 };
 
-export interface ContractOrder {
-  readonly sort: ContractSort;
-  readonly order: 'asc' | 'desc';
-}
-
-const SORT_COLUMNS: Readonly<Record<ContractSort, string>> = {
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-  contractNo: 'contract_no',
-  archiveCode: 'archive_code',
-  projectName: 'project_name',
-  startDate: 'start_date',
-  endDate: 'end_date',
-  signDate: 'sign_date',
-  totalAmount: 'total_minor',
-  outstandingAmount: 'outstanding_minor',
-  nextDueDate: 'next_due_date',
-};
-const NULLABLE: ReadonlySet<ContractSort> = new Set<ContractSort>(['signDate', 'nextDueDate']);
-
 /** Which contracts are listed: decided once, and then counted and paged. */
 export interface Selection {
   readonly where: Fragment;
+  readonly route: Route;
   readonly total: number;
 }
+
+/** Up to so many matches are gathered and sorted; of more, a walk in the order of the list soon meets enough for a page. */
+const RARE = 500;
+/** To skip so many costs less than to remember where a page began. */
+const NEAR = 1_000;
 
 /** The list of contracts within the caller's scope. */
 export class ContractList {
@@ -67,26 +53,35 @@ export class ContractList {
   }
 
   async select(filter: ContractFilter): Promise<Selection> {
-    const conditions = [this.scope, fragment('contracts.deleted_at IS NULL'), ...this.conditions(filter)];
-    const known = allOf(conditions);
-    if (!filter.q) return { where: known, total: await this.count(known) };
-    const search = new TextSearch(this.tx, this.call.tenantId, filter.q);
-    const total = (where: Fragment, count: () => Promise<number>) => this.totals.total(this.tx, this.call.tenantId, { subject: 'contracts', where }, count);
-    const matches = (await total(fragment('few', search.needle), () => search.few())) < TextSearch.FEW ? search.byIndex() : search.inOrder();
-    const where = allOf([...conditions, matches]);
-    return { where, total: await this.count(where) };
+    const own = conditionsOf(filter, dueWithinByRow);
+    const isFiltered = own.length > 0 || this.call.subjectScope !== null || this.call.ownerScope !== null;
+    const byText = filter.q ? await this.searched(filter.q) : undefined;
+    const whole = (conditions: readonly Fragment[]) => allOf([this.scope, fragment('contracts.deleted_at IS NULL'), ...conditions, ...(byText ? [byText.where] : [])]);
+    const where = whole(own);
+    const counted = whole(conditionsOf(filter, dueWithinByLines(this.call.tenantId)));
+    const route: Route = { byId: byText?.byId ?? false, ownerId: isGiven(filter.ownerId), subjectId: isGiven(filter.subjectId), isFiltered: isFiltered || byText !== undefined };
+    const count = byText && !byText.byId && !isFiltered ? byText.total : fragment(`SELECT count(*) AS total FROM contracts${counting(this.tx.dialect, route)} WHERE ${counted.sql}`, ...counted.values);
+    const total = await this.remembered('contracts', where, () => this.counted(count));
+    return { where, route, total };
   }
 
-  /** A page of a selection. A missing date counts as later than every date; ties break on the id, in the same direction. */
-  async page({ where }: Selection, { sort, order }: ContractOrder, { offset, limit }: { readonly offset: number; readonly limit: number }): Promise<ContractRow[]> {
-    const column = SORT_COLUMNS[sort];
-    const missing = NULLABLE.has(sort) ? (order === 'asc' ? ' NULLS LAST' : ' NULLS FIRST') : '';
-    const inOrder = `contracts.${column} ${order}${missing}, contracts.id ${order}`;
+  /** A page of a selection. Where a far page begins is remembered while the data stays, for whoever reads on from there. */
+  async page({ where, route, total }: Selection, order: ContractOrder, { offset, limit }: { readonly offset: number; readonly limit: number }): Promise<ContractRow[]> {
+    const places = offset + limit >= NEAR ? await this.totals.places(this.tx, this.call.tenantId, { where, order: orderBy(order) }) : undefined;
+    const place = places?.at(offset);
+    const rows = await this.rows({ where, route, order, isRare: total <= RARE, limit, ...(place ? { place, offset: 0 } : { offset }) });
+    places?.keep(offset, placeOf(order, rows[0], { isIncluded: true }));
+    places?.keep(offset + rows.length, placeOf(order, rows.at(-1), { isIncluded: false }));
+    return rows;
+  }
+
+  private async rows({ where, route, order, isRare, place, offset, limit }: PageOf): Promise<ContractRow[]> {
+    const wanted = place ? allOf([where, from(order, place)]) : where;
     // What lies before the page is skipped within the index alone; only the page's own rows are fetched.
     const rows = await this.tx.all(
-      `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts WHERE ${where.sql} ORDER BY ${inOrder} LIMIT ? OFFSET ?) AS page
-       JOIN contracts ON contracts.tenant_id = ? AND contracts.id = page.id ORDER BY ${inOrder}`,
-      [...where.values, limit, offset, this.call.tenantId],
+      `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, order, route, { isRare })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?) AS page
+       JOIN contracts ON contracts.tenant_id = ? AND contracts.id = page.id ORDER BY ${orderBy(order)}`,
+      [...wanted.values, limit, offset, this.call.tenantId],
     );
     return rows.map((row) => contracts.decode(row));
   }
@@ -117,29 +112,55 @@ export class ContractList {
     return byContract;
   }
 
-  private count(where: Fragment): Promise<number> {
-    return this.totals.total(this.tx, this.call.tenantId, { subject: 'contracts', where }, async () => {
-      const row = await this.tx.get(`SELECT count(*) AS total FROM contracts WHERE ${where.sql}`, where.values);
-      return Number(row?.['total']);
-    });
+  /** Few matches are fetched through the index of the texts; many are met soon enough in the order of the list. */
+  private async searched(q: string): Promise<{ readonly where: Fragment; readonly byId: boolean; readonly total: Fragment }> {
+    const search = new TextSearch(this.tx, this.call.tenantId, q);
+    const matches = await this.remembered('matches', fragment(search.needle), () => search.few());
+    const byId = matches < TextSearch.FEW;
+    return { where: byId ? search.byIndex() : search.inOrder(), byId, total: search.total() };
   }
 
-  private conditions(filter: ContractFilter): Fragment[] {
-    const conditions: Fragment[] = [];
-    for (const [name, column] of Object.entries(EQUALS) as [keyof typeof EQUALS, string][]) {
-      const value: Value | undefined = filter[name];
-      if (value !== undefined && value !== null) conditions.push(fragment(`contracts.${column} = ?`, value));
-    }
-    // The row keeps its earliest open due date, which answers both questions but for a contract that is overdue and may be due soon as well.
-    if (filter.dueBefore !== undefined) conditions.push(fragment('contracts.next_due_date < ?', filter.dueBefore));
-    if (filter.dueWithin !== undefined) conditions.push(dueWithin(filter.dueWithin));
-    return conditions;
+  private remembered(subject: string, where: Fragment, count: () => Promise<number>): Promise<number> {
+    return this.totals.total(this.tx, this.call.tenantId, { subject, where }, count);
+  }
+
+  private async counted({ sql, values }: Fragment): Promise<number> {
+    return Number((await this.tx.get(sql, values))?.['total']);
   }
 }
 
-const dueWithin = ([first, last]: readonly [Day, Day]): Fragment =>
+interface PageOf extends Omit<Selection, 'total'> {
+  readonly order: ContractOrder;
+  readonly isRare: boolean;
+  readonly place?: Place;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+const isGiven = (value: string | null | undefined): value is string => value !== undefined && value !== null;
+
+type DueWithin = (days: readonly [first: Day, last: Day]) => Fragment;
+
+function conditionsOf(filter: ContractFilter, dueWithin: DueWithin): Fragment[] {
+  const equal = (Object.keys(EQUALS) as (keyof typeof EQUALS)[]).flatMap((name) => {
+    const value = filter[name];
+    return isGiven(value) ? [fragment(`contracts.${EQUALS[name]} = ?`, value)] : [];
+  });
+  return [
+    ...equal,
+    ...(filter.dueBefore === undefined ? [] : [fragment('contracts.next_due_date < ?', filter.dueBefore)]),
+    ...(filter.dueWithin === undefined ? [] : [dueWithin(filter.dueWithin)]),
+  ];
+}
+
+/** For a page: the row keeps its earliest open due date, and only an overdue contract needs a look at its lines, since it may be due soon as well. */
+const dueWithinByRow: DueWithin = ([first, last]) =>
   fragment(
     `contracts.next_due_date <= ? AND (contracts.next_due_date >= ? OR EXISTS (SELECT 1 FROM payment_lines l
      WHERE l.tenant_id = contracts.tenant_id AND l.contract_id = contracts.id AND l.deleted_at IS NULL AND l.outstanding_minor > 0 AND l.due_date BETWEEN ? AND ?))`,
     last, first, first, last,
   );
+
+/** For a count, which would look at the lines of every overdue contract: the few lines of those days, all at once. */
+const dueWithinByLines = (tenantId: string): DueWithin => ([first, last]) =>
+  fragment('contracts.id IN (SELECT l.contract_id FROM payment_lines l WHERE l.tenant_id = ? AND l.deleted_at IS NULL AND l.outstanding_minor > 0 AND l.due_date BETWEEN ? AND ?)', tenantId, first, last);

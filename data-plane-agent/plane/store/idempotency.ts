@@ -4,7 +4,7 @@ import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCo
 import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
 
-/** Stored answers are kept a day. */
+/** Stored answers are kept a day; each keyed write removes a few that are older, more than it adds. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** What a write came to: an output or a refusal by rule. Both are stored, and both are answered again. */
@@ -43,6 +43,7 @@ export class IdempotencyStore {
       return replay(JSON.parse(this.keyRing.openText(String(stored['answer']), context(call.tenantId, key))) as Stored);
     }
     const settled = await this.attempt(tx, work);
+    await tx.run('DELETE FROM idempotency_records WHERE tenant_id = ? AND key IN (SELECT key FROM idempotency_records WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)', [call.tenantId, call.tenantId, this.clock.now()]);
     const answer: Stored = 'failure' in settled ? { code: settled.failure.code, details: settled.failure.details } : { output: settled.output };
     await tx.run(
       `INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, ?, ?, ?, ?, ?)

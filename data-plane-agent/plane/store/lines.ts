@@ -68,6 +68,11 @@ export class LineStore {
     await receipts.insert(this.tx, this.call.tenantId, rows);
   }
 
+  /** Whether anything was ever received on a line, also when it was given back. */
+  async hasReceipts(lineId: string): Promise<boolean> {
+    return (await this.tx.get('SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? LIMIT 1', [this.call.tenantId, lineId])) !== undefined;
+  }
+
   /** A page of what was received on a line that the caller has already found, newest first, and how many there are. */
   async receiptsOf(lineId: string, { page, pageSize }: { page: number; pageSize: number }): Promise<{ rows: ReceiptRow[]; total: number }> {
     const found = await this.tx.all(`SELECT ${receipts.columnNames} FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, [this.call.tenantId, lineId, pageSize, (page - 1) * pageSize]);

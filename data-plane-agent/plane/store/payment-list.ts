@@ -80,7 +80,7 @@ function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, in
 }
 
 /** A line goes with its contract, so a live line has a live one. */
-export const LIVE = fragment('payment_lines.deleted_at IS NULL');
+const LIVE = fragment('payment_lines.deleted_at IS NULL');
 
 /** Where every query over lines of many contracts begins: the tenant and, where the caller does not see all contracts, their scope. */
 export function linesInScope(dialect: Dialect, call: Call, { joined }: { joined: boolean }): { source: string; where: Fragment } {

@@ -2,7 +2,7 @@ import { addDays } from '../../base/day.js';
 import type { Row, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { CurrencyFigures } from '../domain/payment-figures.js';
-import { LIVE, linesInScope, onTab } from './payment-list.js';
+import { linesInScope, onTab } from './payment-list.js';
 import { allOf, fragment, type Fragment } from './scope.js';
 
 /** Counts and sums over the live lines in scope, currency by currency. */
@@ -16,7 +16,7 @@ export class PaymentStatsStore {
     const { source, where } = linesInScope(this.tx.dialect, this.call, { joined: false });
     const figures = columns(this.call);
     const rows = await this.tx.all(
-      `SELECT payment_lines.currency_code, ${figures.sql} FROM ${source} WHERE ${where.sql} AND ${LIVE.sql} GROUP BY payment_lines.currency_code ORDER BY payment_lines.currency_code`,
+      `SELECT payment_lines.currency_code, ${figures.sql} FROM ${source} WHERE ${where.sql} AND ${STILL_LIVE} GROUP BY payment_lines.currency_code ORDER BY payment_lines.currency_code`,
       [...figures.values, ...where.values],
     );
     return rows.map((row) => ({
@@ -43,6 +43,9 @@ export class PaymentStatsStore {
     }));
   }
 }
+
+/** With the sign no index on live lines answers it: all rows are read, and faster in the order in which they lie than by due date. */
+const STILL_LIVE = '+payment_lines.deleted_at IS NULL';
 
 /** The conditions of the tabs, and those of the money rules, as the database counts them. */
 function columns({ today, reminderLeadDays }: Call): Fragment {

@@ -15,7 +15,8 @@ export async function indexText(tx: Transaction, tenantId: string, row: Contract
     await removeText(tx, tenantId, row.id);
   }
   if (tx.dialect === 'postgres') {
-    await tx.run('INSERT INTO contract_texts (tenant_id, contract_id, text, grams) VALUES (?, ?, ?, ?::int[])', [tenantId, row.id, text, arrayLiteral(grams(tenantId, text))]);
+    await tx.run('INSERT INTO contract_texts (tenant_id, contract_id, text) VALUES (?, ?, ?)', [tenantId, row.id, text]);
+    await tx.run('INSERT INTO contract_grams (tenant_id, contract_id, grams) VALUES (?, ?, ?::int[])', [tenantId, row.id, arrayLiteral(grams(tenantId, text))]);
     return;
   }
   const doc = await nextDoc(tx);
@@ -24,7 +25,9 @@ export async function indexText(tx: Transaction, tenantId: string, row: Contract
 }
 
 export async function removeText(tx: Transaction, tenantId: string, contractId: string): Promise<void> {
-  if (tx.dialect === 'sqlite') {
+  if (tx.dialect === 'postgres') {
+    await tx.run('DELETE FROM contract_grams WHERE tenant_id = ? AND contract_id = ?', [tenantId, contractId]);
+  } else {
     await tx.run('DELETE FROM contract_search WHERE rowid = (SELECT doc FROM contract_texts WHERE tenant_id = ? AND contract_id = ?)', [tenantId, contractId]);
   }
   await tx.run('DELETE FROM contract_texts WHERE tenant_id = ? AND contract_id = ?', [tenantId, contractId]);
@@ -65,13 +68,25 @@ export class TextSearch {
   }
 
   inOrder(): Fragment {
-    const position = this.tx.dialect === 'postgres' ? 'strpos' : 'instr';
-    return fragment(`EXISTS (SELECT 1 FROM contract_texts t WHERE t.tenant_id = contracts.tenant_id AND t.contract_id = contracts.id AND ${position}(t.text, ?) > 0)`, this.needle);
+    return fragment(`EXISTS (SELECT 1 FROM contract_texts t WHERE t.tenant_id = contracts.tenant_id AND t.contract_id = contracts.id AND ${this.contains} > 0)`, this.needle);
+  }
+
+  /** Counts all matches, where nothing else narrows the list: only live contracts have a text. */
+  total(): Fragment {
+    return fragment(`SELECT count(*) AS total FROM contract_texts t WHERE t.tenant_id = ? AND ${this.contains} > 0`, this.tenantId, this.needle);
+  }
+
+  private get contains(): string {
+    return this.tx.dialect === 'postgres' ? 'strpos(t.text, ?)' : 'instr(t.text, ?)';
   }
 
   private matching(): Fragment {
     if (this.tx.dialect === 'postgres') {
-      return fragment('SELECT t.contract_id FROM contract_texts t WHERE t.tenant_id = ? AND t.grams @> ?::int[] AND strpos(t.text, ?) > 0', this.tenantId, arrayLiteral(grams(this.tenantId, this.needle)), this.needle);
+      return fragment(
+        `SELECT t.contract_id FROM contract_grams g JOIN contract_texts t ON t.tenant_id = g.tenant_id AND t.contract_id = g.contract_id
+         WHERE g.tenant_id = ? AND g.grams @> ?::int[] AND t.tenant_id = ? AND ${this.contains} > 0`,
+        this.tenantId, arrayLiteral(grams(this.tenantId, this.needle)), this.tenantId, this.needle,
+      );
     }
     return fragment('SELECT t.contract_id FROM contract_search s JOIN contract_texts t ON t.doc = s.rowid WHERE s.text MATCH ? AND t.tenant_id = ?', `"${this.needle.replaceAll('"', '""')}"`, this.tenantId);
   }

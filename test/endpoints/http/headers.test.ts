@@ -79,8 +79,8 @@ describe('headers', () => {
 
   it('carry cookies by name, as they were sent', async () => {
     const { client } = await start();
-    const { body } = await client.get<{ cookies: unknown }>('/who', { headers: { Cookie: 'a=1; b=x=y; a=2; broken; __proto__=z' } });
-    expect(JSON.stringify(body.cookies)).to.equal('{"a":"1","b":"x=y","__proto__":"z"}'.replace(',"__proto__":"z"', ''));
+    const { body } = await client.get<{ cookies: unknown }>('/who', { headers: { Cookie: 'a=1; b=x=y; a=2; broken; toString=z' } });
+    expect(body.cookies).to.deep.equal({ a: '1', b: 'x=y', toString: 'z' });
   });
 
   it('count requests of a session and of an address that is not signed in, each with a ceiling of its own', async () => {

@@ -6,7 +6,7 @@ import { AmountReader } from '../../domain/amounts.js';
 import { contractDetail } from '../../domain/answers.js';
 import { newContract, newNotes, newTerms, withAggregates } from '../../domain/contract-changes.js';
 import { controlAt, holds, isEarlyStage } from '../../domain/lifecycle.js';
-import { newLine, receiptWarnings } from '../../domain/line-changes.js';
+import { checkSums, newLine, receiptWarnings } from '../../domain/line-changes.js';
 import { openingReceipts } from '../../domain/receipts.js';
 import type { ContractRow, StageRow } from '../../domain/rows.js';
 import { checkLineFiles } from '../payments/check-files.js';
@@ -29,7 +29,7 @@ export const createContract = operation({
     const lines = (input.payments ?? []).map((line, position) =>
       newLine(line, { id: newId(), contractId: draft.id, position }, { amounts, path: `payments[${position}].`, today: call.today, now, contractCurrency: currencyCode }),
     );
-    amounts.fits('payments', lines.filter((line) => line.currencyCode === currencyCode).map((line) => line.amountMinor), currencyCode);
+    checkSums(lines, { amounts, contractCurrency: currencyCode, blame: 'payments' });
     amounts.done();
     checkReferenceForm(draft, call);
     await store.files.check('contractAttachment', input.contractAttachment);

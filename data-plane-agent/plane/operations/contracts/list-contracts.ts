@@ -5,7 +5,8 @@ import type { Call } from '../../contract/call.js';
 import { pageOf } from '../../contract/records/common.js';
 import { ContractPage, ContractQuery } from '../../contract/records/contracts.js';
 import { contractSummary } from '../../domain/answers.js';
-import type { ContractFilter, ContractOrder } from '../../store/contract-list.js';
+import type { ContractFilter } from '../../store/contract-list.js';
+import type { ContractOrder } from '../../store/contract-order.js';
 import { operation } from '../tools.js';
 
 /** One page of the contracts in scope, with an exact total. */

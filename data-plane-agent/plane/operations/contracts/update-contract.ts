@@ -7,7 +7,7 @@ import { contractDetail } from '../../domain/answers.js';
 import { newNotes, newTerms, touched, withAggregates } from '../../domain/contract-changes.js';
 import { areSameNotes, areSameTerms, isSameContract, patched } from '../../domain/contract-patch.js';
 import { changedCoreFields } from '../../domain/core-fields.js';
-import { hasMoney, withPlan } from '../../domain/line-changes.js';
+import { checkSums, hasMoney, withPlan } from '../../domain/line-changes.js';
 import type { ContractRow, LineRow, NoteRow, TermRow } from '../../domain/rows.js';
 import { operation, type Tools } from '../tools.js';
 import { checkReferenceForm, checkUnique, checkVersion } from './checks.js';
@@ -76,7 +76,7 @@ function linesInNewCurrency(lines: readonly LineRow[], { before, after, amounts,
   const following = lines.map((line, i) =>
     line.currencyCode === before.currencyCode ? withPlan(line, { currencyCode: contractCurrency }, { amounts, path: `payments[${i}].`, today: call.today, now, contractCurrency }) : line,
   );
-  amounts.fits('payments', following.filter(({ currencyCode }) => currencyCode === contractCurrency).map(({ amountMinor }) => amountMinor), contractCurrency);
+  checkSums(following, { amounts, contractCurrency, blame: 'payments' });
   return following;
 }
 

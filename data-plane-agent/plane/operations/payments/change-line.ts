@@ -31,7 +31,7 @@ interface LineChange {
   readonly paymentId: string;
   readonly files?: Pick<PaymentLinePatch, 'proof' | 'invoiceAttachment'>;
   /** The line as it should be. May refuse, and must not write. */
-  to(line: LineRow, held: HeldContract): LineRow;
+  to(line: LineRow, held: HeldContract): LineRow | Promise<LineRow>;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function changeLine(tools: Tools, call: Call, { paymentId, files, t
   const { contract, context } = held;
   const before = held.lines.find(({ id }) => id === paymentId);
   if (!before) throw fail('NOT_FOUND', {}); // removed while we waited for the contract
-  const line = to(before, held);
+  const line = await to(before, held);
   const lines = held.lines.map((other) => (other.id === paymentId ? line : other)).filter(({ deletedAt }) => deletedAt === null);
   checkSums(lines, context);
   context.amounts.done();

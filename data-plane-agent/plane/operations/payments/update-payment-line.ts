@@ -16,11 +16,11 @@ export const updatePaymentLine = operation({
     const changed = await changeLine(tools, call, {
       paymentId,
       files: patch,
-      to: (line, { contract, context }) => {
+      to: async (line, { contract, context }) => {
         const planned = withPlan(line, patch, context);
         context.amounts.done();
         if (contract.locked && changesPlan(line, planned)) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });
-        if (planned.currencyCode !== line.currencyCode && hasMoney(line)) throw fail('CURRENCY_FIXED', { currencyCode: line.currencyCode });
+        if (planned.currencyCode !== line.currencyCode && (hasMoney(line) || (await tools.store.lines.hasReceipts(line.id)))) throw fail('CURRENCY_FIXED', { currencyCode: line.currencyCode });
         return withInvoice(withReceipt(planned, patch, context), patch, context);
       },
     });

@@ -1,0 +1,83 @@
+import type { Dialect, Value } from '../../base/database/database.js';
+import type { ContractSort } from '../contract/records/contracts.js';
+import type { ContractRow } from '../domain/rows.js';
+import { fragment, type Fragment } from './scope.js';
+
+export interface ContractOrder {
+  readonly sort: ContractSort;
+  readonly order: 'asc' | 'desc';
+}
+
+/** By what each sort key sorts. Each column has an index that ends with the id, which breaks ties. */
+const SORTED: Readonly<Record<ContractSort, readonly [column: string, field: keyof ContractRow]>> = {
+  createdAt: ['created_at', 'createdAt'],
+  updatedAt: ['updated_at', 'updatedAt'],
+  contractNo: ['contract_no', 'contractNo'],
+  archiveCode: ['archive_code', 'archiveCode'],
+  projectName: ['project_name', 'projectName'],
+  startDate: ['start_date', 'startDate'],
+  endDate: ['end_date', 'endDate'],
+  signDate: ['sign_date', 'signDate'],
+  totalAmount: ['total_minor', 'totalMinor'],
+  outstandingAmount: ['outstanding_minor', 'outstandingMinor'],
+  nextDueDate: ['next_due_date', 'nextDueDate'],
+};
+const NULLABLE: ReadonlySet<ContractSort> = new Set<ContractSort>(['signDate', 'nextDueDate']);
+
+/** A missing date counts as later than every date, on both databases and in both directions; ties break on the id. */
+export function orderBy({ sort, order }: ContractOrder): string {
+  const missing = NULLABLE.has(sort) ? (order === 'asc' ? ' NULLS LAST' : ' NULLS FIRST') : '';
+  return `contracts.${SORTED[sort][0]} ${order}${missing}, contracts.id ${order}`;
+}
+
+/** Where in an order a page begins: with a row, or after one. */
+export interface Place {
+  readonly value: Value;
+  readonly id: string;
+  readonly isIncluded: boolean;
+}
+
+/** The rows from a place on. Missing dates compare with nothing, so that orders by them have no places. */
+export function from({ sort, order }: ContractOrder, { value, id, isIncluded }: Place): Fragment {
+  const compare = `${order === 'asc' ? '>' : '<'}${isIncluded ? '=' : ''}`;
+  return fragment(`(contracts.${SORTED[sort][0]}, contracts.id) ${compare} (?, ?)`, value, id);
+}
+
+export function placeOf({ sort }: ContractOrder, row: ContractRow | undefined, { isIncluded }: { readonly isIncluded: boolean }): Place | undefined {
+  if (!row || NULLABLE.has(sort)) return undefined;
+  const value = row[SORTED[sort][1]];
+  return typeof value === 'string' || typeof value === 'number' ? { value, id: row.id, isIncluded } : undefined;
+}
+
+/** How the matching contracts are come by. */
+export interface Route {
+  /** Matches of `q` were looked up by their ids. */
+  readonly byId: boolean;
+  /** Filters that have an index of their own. */
+  readonly ownerId: boolean;
+  readonly subjectId: boolean;
+  /** Filters or scopes that narrow the list at all. */
+  readonly isFiltered: boolean;
+}
+
+/**
+ * The index to take on SQLite, whose planner has no statistics: a page is met soonest by walking its order, unless so few match that
+ * the walk would pass nearly everything. PostgreSQL has statistics, and chooses by itself.
+ */
+export function walking(dialect: Dialect, { sort }: ContractOrder, route: Route, { isRare }: { readonly isRare: boolean }): string {
+  if (dialect !== 'sqlite') return '';
+  if (route.byId) return ' INDEXED BY sqlite_autoindex_contracts_1';
+  return ` INDEXED BY ${isRare || sort === 'createdAt' ? gathering(route) : `contracts_by_${SORTED[sort][0]}`}`;
+}
+
+/** The index under which all matches are gathered, newest last: to be counted, or to be sorted when they are few. */
+export function counting(dialect: Dialect, route: Route): string {
+  if (dialect !== 'sqlite') return '';
+  return ` INDEXED BY ${route.byId ? 'sqlite_autoindex_contracts_1' : gathering(route)}`;
+}
+
+function gathering({ ownerId, subjectId, isFiltered }: Route): string {
+  if (ownerId) return 'contracts_by_owner';
+  if (subjectId) return 'contracts_by_subject';
+  return isFiltered ? 'contracts_filtered' : 'contracts_by_created_at';
+}

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SETTINGS } from '../../server/config.js';
+import { installations, type Outcome } from '../support/cli.js';
+
+interface Row {
+  name: string;
+  value: string | null;
+  source: string;
+}
+const rowsOf = ({ stdout }: Outcome): Row[] => (JSON.parse(stdout) as { settings: Row[] }).settings;
+
+describe('duebook config', () => {
+  const install = installations();
+
+  it('shows every setting of the server with its value and where that comes from, and makes nothing', async () => {
+    const { inProcess, folder, dataDir } = await install();
+    writeFileSync(join(folder, 'token'), 'planted-metrics-token\n');
+    const env = { PORT: '9090', METRICS_TOKEN_FILE: join(folder, 'token'), SECRET_KEYS: `planted:${Buffer.alloc(32, 9).toString('base64')}`, PLATFORM_DATABASE_URL: 'postgres://ann:planted-password@db.example/book' };
+    const outcome = await inProcess(['config', '--json'], { env });
+    const row = (name: string) => rowsOf(outcome).find((one) => one.name === name);
+    expect(rowsOf(outcome).map(({ name }) => name)).to.deep.equal(Object.values(SETTINGS).map(({ name }) => name));
+    expect(row('PORT')).to.include({ value: '9090', source: 'environment' });
+    expect(row('HOST')).to.include({ value: '127.0.0.1', source: 'default' });
+    expect(row('METRICS_TOKEN')).to.include({ value: '••••', source: 'file' });
+    expect(row('SECRET_KEYS')).to.include({ value: '••••', source: 'environment' });
+    expect(outcome.code).to.equal(0);
+
+    const text = await inProcess(['config'], { env });
+    expect(text.stdout).to.match(/^PORT +9090 +environment$/m);
+    for (const secret of ['planted-metrics-token', 'planted-password', Buffer.alloc(32, 9).toString('base64')]) {
+      expect(outcome.stdout + outcome.stderr + text.stdout + text.stderr).not.to.contain(secret);
+    }
+    expect(existsSync(dataDir)).to.equal(false);
+  });
+
+  it('says that keys were generated once they have been', async () => {
+    const { inProcess } = await install();
+    const keys = async () => rowsOf(await inProcess(['config', '--json'])).find(({ name }) => name === 'SECRET_KEYS');
+    expect(await keys()).to.include({ value: null });
+    await inProcess(['migrate']);
+    expect(await keys()).to.include({ value: '••••', source: 'generated' });
+  });
+
+  it('warns of a name with the product\'s prefix that nothing reads', async () => {
+    const { inProcess } = await install();
+    const { code, stdout, stderr } = await inProcess(['config'], { env: { DUEBOOK_PORT: '9090' } });
+    expect(stderr).to.equal('Warning: DUEBOOK_PORT is not a setting; PORT is\n');
+    expect(stdout).to.contain('PORT');
+    expect(code).to.equal(0);
+  });
+});

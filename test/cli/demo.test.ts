@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import Sqlite from 'better-sqlite3';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fakeClock } from '../support/clock.js';
+import { installations, type Outcome } from '../support/cli.js';
+import { skip } from '../support/skip.js';
+
+const made = ({ stdout }: Outcome) => JSON.parse(stdout) as { created: boolean; tenant: { id: string; slug: string }; signIn: { tenantSlug: string; email: string; password: string } };
+
+/** The book as it is kept, without ids and instants. */
+function bookIn(dataDir: string) {
+  const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
+  try {
+    const rows = (sql: string) => file.prepare(sql).raw().all() as unknown[][];
+    return {
+      contracts: rows('SELECT contract_no, project_name, currency_code, total_minor, received_minor, outstanding_minor, overpaid_minor, invoiced_minor, payment_status, next_due_date, stage_code, locked FROM contracts ORDER BY contract_no'),
+      lines: rows(`SELECT contract_no, l.period, l.due_date, l.amount_minor, l.received_minor, l.reconciliation_status, l.invoice_no FROM payment_lines l JOIN contracts c ON c.id = l.contract_id ORDER BY contract_no, l.period`),
+      receipts: rows(`SELECT contract_no, l.period, r.total_minor, r.delta_minor, r.actor_name FROM receipts r JOIN payment_lines l ON l.id = r.line_id JOIN contracts c ON c.id = l.contract_id ORDER BY contract_no, l.period, r.id`),
+      terms: rows('SELECT count(*) FROM contract_terms'),
+      notes: rows('SELECT count(*) FROM contract_notes'),
+    };
+  } finally {
+    file.close();
+  }
+}
+
+function peopleIn(dataDir: string) {
+  const file = new Sqlite(join(dataDir, 'platform.db'), { readonly: true });
+  try {
+    const one = (sql: string) => file.prepare(sql).pluck().get();
+    return { members: one('SELECT count(*) FROM members'), roles: one('SELECT count(DISTINCT role_code) FROM members'), subjects: one('SELECT count(*) FROM subjects'), plan: one("SELECT plan_code FROM tenants WHERE slug = 'demo'") };
+  } finally {
+    file.close();
+  }
+}
+
+describe('duebook demo', function () {
+  // Each of these enters 300 contracts, some of them twice.
+  this.timeout(60_000);
+  const install = installations();
+  const clock = fakeClock('2026-03-15T08:00:00.000Z');
+
+  it('makes the same book in every installation, with all its people, and finds it the next time', async () => {
+    const [one, other] = [await install(), await install()];
+    const first = await one.inProcess(['demo', '--no-serve', '--json'], { clock });
+    expect(first.stderr).to.equal('');
+    expect(made(first)).to.deep.include({ created: true });
+    await other.inProcess(['demo', '--no-serve'], { clock });
+    const book = bookIn(one.dataDir);
+    expect(bookIn(other.dataDir)).to.deep.equal(book);
+    expect(book.contracts).to.have.length(300);
+    expect(book.lines).to.have.length(3_000);
+    expect(peopleIn(one.dataDir)).to.deep.equal({ members: 12, roles: 7, subjects: 3, plan: 'enterprise' });
+
+    clock.advance(86_400_000);
+    const second = await one.inProcess(['demo', '--no-serve', '--json'], { clock });
+    expect(made(second)).to.deep.equal({ ...made(first), created: false });
+    expect(bookIn(one.dataDir)).to.deep.equal(book);
+  });
+
+  it('makes a password of its own, keeps it for its owner only, and says it each time', async () => {
+    const { inProcess, dataDir } = await install();
+    const { signIn } = made(await inProcess(['demo', '--no-serve', '--json']));
+    const path = join(dataDir, 'demo-password');
+    expect(readFileSync(path, 'utf8').trim()).to.equal(signIn.password);
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect((await inProcess(['demo', '--no-serve'])).stdout).to.contain(signIn.password);
+  });
+
+  it('goes on where it was killed, and ends with the very same book', async () => {
+    const [whole, killed] = [await install(), await install()];
+    // The process lives on the real day, so the other does too.
+    await whole.inProcess(['demo', '--no-serve']);
+    for (const contracts of [40, 170]) {
+      const running = killed.start(['demo', '--no-serve']);
+      await enteredAtLeast(contracts, killed.dataDir);
+      running.kill('SIGKILL');
+      await running.ended;
+      expect(bookIn(killed.dataDir).contracts.length).to.be.within(contracts, 299);
+      expect(peopleIn(killed.dataDir).plan).to.equal('free');
+    }
+    expect(made(await killed.inProcess(['demo', '--no-serve', '--json'])).created).to.equal(true);
+    expect(bookIn(killed.dataDir)).to.deep.equal(bookIn(whole.dataDir));
+    expect(peopleIn(killed.dataDir)).to.deep.equal({ members: 12, roles: 7, subjects: 3, plan: 'enterprise' });
+  });
+
+  it('serves, prints three lines for a shell that each work alone, and stops on SIGTERM', async function () {
+    if (!hasCurl()) skip(this, 'curl is not installed');
+    const { start, folder } = await install();
+    const running = start(['demo'], { env: { PORT: '0' } });
+    const printed = await running.printed('Ctrl-C stops it.');
+    const lines = printed.split('\n').filter((line) => line.trimStart().startsWith('curl '));
+    expect(lines).to.have.length(3);
+    // Whoever looks for the lines must not find them in the prose.
+    expect(printed.match(/curl /g)).to.have.length(3);
+    const empty = join(folder, 'empty');
+    mkdirSync(empty);
+    const answers = lines.map((line) => JSON.parse(execFileSync('bash', ['-c', `${line.trim()} --fail`], { cwd: empty, encoding: 'utf8' })) as Record<string, unknown>);
+    expect(answers[0]).to.include.keys('accessToken', 'tenant', 'user');
+    expect(answers[1]?.['items']).to.be.an('array').with.length(5);
+    expect(answers[1]).to.have.nested.property('items[0].isOverdue', true);
+    expect(answers[2]).to.deep.include({ paymentStatus: 'paid', reconciliationStatus: 'matched', outstandingAmount: 0 });
+    running.kill('SIGTERM');
+    expect(await running.ended).to.deep.include({ code: 0 });
+  });
+
+  it('is not for production', async () => {
+    const { inProcess, dataDir } = await install();
+    const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://book.acme.example', MFA_REQUIRED_FOR_ADMINS: 'false', SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const { code, stdout, stderr } = await inProcess(['demo', '--json'], { env });
+    expect((JSON.parse(stderr) as { error: { code: string } }).error.code).to.equal('DEMO_IN_PRODUCTION');
+    expect(stdout).to.equal('');
+    expect(existsSync(dataDir)).to.equal(false);
+    expect(code).to.equal(1);
+  });
+
+  it('leaves alone an organisation "demo" that somebody else made', async () => {
+    const { inProcess, dataDir } = await install();
+    await inProcess(['bootstrap', '--tenant-slug', 'demo', '--tenant-name', 'Ours', '--email', 'ann@ours.example', '--name', 'Ann Lee', '--plan', 'free']);
+    const { code, stderr } = await inProcess(['demo', '--no-serve', '--json']);
+    expect((JSON.parse(stderr) as { error: { code: string } }).error.code).to.equal('DEMO_TENANT_TAKEN');
+    expect(peopleIn(dataDir)).to.deep.equal({ members: 1, roles: 1, subjects: 1, plan: 'free' });
+    expect(code).to.equal(1);
+  });
+
+  it('says which port is in use', async () => {
+    const { inProcess } = await install();
+    await inProcess(['demo', '--no-serve']);
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    try {
+      const address = other.address();
+      const port = typeof address === 'object' && address ? String(address.port) : '';
+      const { code, stderr } = await inProcess(['demo', '--json'], { env: { PORT: port } });
+      const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
+      expect(error).to.deep.equal({ code: 'EADDRINUSE', message: `127.0.0.1:${port} is in use; set PORT to another port` });
+      expect(code).to.equal(1);
+    } finally {
+      await new Promise((resolve) => other.close(resolve));
+    }
+  });
+});
+
+function hasCurl(): boolean {
+  try {
+    execFileSync('curl', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false; // there is none, whatever the reason
+  }
+}
+
+/** Watches from outside until so many contracts are in the book. */
+async function enteredAtLeast(count: number, dataDir: string): Promise<void> {
+  for (;;) {
+    if (contractsIn(dataDir) >= count) return;
+    await sleep(5);
+  }
+}
+
+function contractsIn(dataDir: string): number {
+  if (!existsSync(join(dataDir, 'tenant.db'))) return 0;
+  const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
+  try {
+    return file.prepare("SELECT count(*) FROM sqlite_master WHERE name = 'contracts'").pluck().get() === 1 ? Number(file.prepare('SELECT count(*) FROM contracts').pluck().get()) : 0;
+  } finally {
+    file.close();
+  }
+}

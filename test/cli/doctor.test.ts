@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import Sqlite from 'better-sqlite3';
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installations, type Installation, type Outcome } from '../support/cli.js';
+
+interface Check {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  fix: string | null;
+}
+const reportOf = ({ stdout }: Outcome): { ok: boolean; checks: Check[] } => JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+const bootstrap = ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'ann@acme.example', '--name', 'Ann Lee'];
+
+/** The checks that are not ok, after something was broken. */
+async function troubles({ inProcess }: Installation, env: Record<string, string> = {}, nodeVersion?: string): Promise<{ code: number | null; found: Check[] }> {
+  const outcome = await inProcess(['doctor', '--json'], { env, ...(nodeVersion === undefined ? {} : { nodeVersion }) });
+  const { ok, checks } = reportOf(outcome);
+  expect(ok).to.equal(!checks.some(({ status }) => status === 'fail'));
+  expect(outcome.code).to.equal(ok ? 0 : 1);
+  for (const { status, fix } of checks) expect(fix === null).to.equal(status === 'ok');
+  return { code: outcome.code, found: checks.filter(({ status }) => status !== 'ok') };
+}
+const named = (found: Check[]) => found.map(({ name, status }) => `${name} ${status}`);
+
+describe('duebook doctor', () => {
+  const install = installations();
+
+  it('finds nothing wrong with an installation that is well, and says so line by line', async () => {
+    const { inProcess } = await install();
+    await inProcess(bootstrap);
+    const json = await inProcess(['doctor', '--json']);
+    expect(reportOf(json).checks.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['node ok', 'configuration ok', 'data_dir ok', 'disk ok', 'platform_database ok', 'tenant_database ok', 'keys ok']);
+    expect(json.stderr).to.equal('');
+    const text = await inProcess(['doctor']);
+    expect(text.stdout.trimEnd().split('\n')).to.have.length(7);
+    expect(text.code).to.equal(0);
+  });
+
+  it('makes nothing in an installation that is yet to be', async () => {
+    const installation = await install();
+    const { code, found } = await troubles(installation);
+    expect(named(found)).to.deep.equal(['platform_database warn', 'tenant_database warn']);
+    expect(found[0]?.fix).to.contain('duebook migrate');
+    expect(existsSync(installation.dataDir)).to.equal(false);
+    expect(code).to.equal(0);
+  });
+
+  it('names a data folder that cannot be one', async () => {
+    const installation = await install();
+    writeFileSync(join(installation.folder, 'file'), '');
+    const { code, found } = await troubles(installation, { DATA_DIR: join(installation.folder, 'file', 'data') });
+    expect(found.find(({ name }) => name === 'data_dir')).to.include({ status: 'fail' });
+    expect(found.find(({ name }) => name === 'data_dir')?.fix).to.contain('DATA_DIR');
+    expect(code).to.equal(1);
+  });
+
+  it('names a database that does not answer, without its password', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    const outcome = await installation.inProcess(['doctor', '--json'], { env: { TENANT_DATABASE_URL: 'postgres://ann:planted-password@127.0.0.1:1/book' } });
+    const bad = reportOf(outcome).checks.filter(({ status }) => status !== 'ok');
+    expect(named(bad)).to.deep.equal(['tenant_database fail']);
+    expect(bad[0]?.fix).to.contain('TENANT_DATABASE_URL');
+    expect(outcome.stdout + outcome.stderr).not.to.contain('planted-password');
+    expect((JSON.parse(outcome.stderr) as { error: { code: string } }).error.code).to.equal('CHECKS_FAILED');
+    expect(outcome.code).to.equal(1);
+  });
+
+  it('names a file that is no database', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    rmSync(join(installation.dataDir, 'tenant.db-wal'), { force: true });
+    writeFileSync(join(installation.dataDir, 'tenant.db'), 'this is no database, only a text that is long enough to be read as a header of one'.repeat(20));
+    expect(named((await troubles(installation)).found)).to.deep.equal(['tenant_database fail']);
+  });
+
+  it('names migrations that wait and a database that is too new', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    const change = (sql: string) => {
+      const file = new Sqlite(join(installation.dataDir, 'tenant.db'));
+      file.exec(sql);
+      file.close();
+    };
+    change("INSERT INTO schema_migrations (id, checksum) VALUES ('9999-from-the-future', 'x')");
+    expect(named((await troubles(installation)).found)).to.deep.equal(['tenant_database fail']);
+    change('DELETE FROM schema_migrations');
+    const { found } = await troubles(installation);
+    expect(named(found)).to.deep.equal(['tenant_database warn']);
+    expect(found[0]?.fix).to.equal('run "duebook migrate"');
+  });
+
+  it('names secret keys that are gone', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    rmSync(join(installation.dataDir, 'secret-keys'));
+    const { found } = await troubles(installation);
+    expect(named(found)).to.deep.equal(['keys fail']);
+    expect(found[0]?.fix).to.contain('SECRET_KEYS');
+    expect(existsSync(join(installation.dataDir, 'secret-keys'))).to.equal(false);
+  });
+
+  it('names secret keys that are not those of the database', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    const { found } = await troubles(installation, { SECRET_KEYS: `other:${Buffer.alloc(32, 5).toString('base64')}` });
+    expect(named(found)).to.deep.equal(['keys fail']);
+  });
+
+  it('names secret keys that others can read', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    chmodSync(join(installation.dataDir, 'secret-keys'), 0o644);
+    const { code, found } = await troubles(installation);
+    expect(named(found)).to.deep.equal(['keys warn']);
+    expect(found[0]?.fix).to.match(/^chmod 600 /);
+    expect(code).to.equal(0);
+  });
+
+  it('names a Node.js that is too old', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    expect(named((await troubles(installation, {}, '20.18.3')).found)).to.deep.equal(['node fail']);
+    expect(named((await troubles(installation, {}, '22.0.0')).found)).to.deep.equal([]);
+  });
+
+  it('repeats the warnings of the configuration', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    expect(named((await troubles(installation, { DUEBOOK_PORT: '1' })).found)).to.deep.equal(['configuration warn']);
+  });
+});

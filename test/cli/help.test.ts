@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { installations } from '../support/cli.js';
+
+const commands = ['', 'migrate', 'bootstrap', 'codes', 'codes issue', 'codes list', 'codes revoke', 'config', 'doctor', 'demo'];
+
+describe('duebook --help', () => {
+  const install = installations();
+
+  for (const command of commands) {
+    it(`says how to use "${`duebook ${command}`.trim()}", as written down`, async () => {
+      const { inProcess } = await install();
+      const { code, stdout, stderr } = await inProcess([...command.split(' ').filter((word) => word !== ''), '--help']);
+      // UPDATE_GOLDEN=1 writes the texts anew: read the difference before you keep it.
+      const golden = new URL(`./golden/${command.replace(' ', '-') || 'duebook'}.txt`, import.meta.url);
+      if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(golden, stdout);
+      expect(stdout).to.equal(readFileSync(golden, 'utf8'));
+      expect(stderr).to.equal('');
+      expect(code).to.equal(0);
+    });
+  }
+
+  it('shows an example for every command', () => {
+    for (const command of commands.slice(1)) {
+      expect(readFileSync(new URL(`./golden/${command.replace(' ', '-')}.txt`, import.meta.url), 'utf8'), command).to.match(/\$ .*duebook/);
+    }
+  });
+
+  it('prints the version', async () => {
+    const { inProcess } = await install();
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+    expect(await inProcess(['--version'])).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+});
+
+describe('a command that cannot be understood', () => {
+  const install = installations();
+  const misused: [string[], RegExp][] = [
+    [[], /name a command/],
+    [['codes'], /name a command/],
+    [['launch'], /unknown command 'launch'/],
+    [['migrate', '--fast'], /unknown option '--fast'/],
+    [['migrate', 'now'], /too many arguments/],
+    [['migrate', '--status', '--dry-run'], /do not go together/],
+    [['codes', 'issue'], /required option '--plan/],
+    [['codes', 'issue', '--plan', 'gold'], /Allowed choices are free, pro, business, enterprise/],
+    [['codes', 'issue', '--plan', 'pro', '--count', '0'], /from 1 to 1000/],
+    [['codes', 'issue', '--plan', 'pro', '--count', '1e2'], /from 1 to 1000/],
+    [['codes', 'issue', '--plan', 'pro', '--expires', 'soon'], /must be a duration/],
+    [['codes', 'revoke'], /missing required argument 'id'/],
+    [['bootstrap', '--tenant-slug', 'Acme!', '--tenant-name', 'A', '--email', 'nobody', '--name', ' '], /--tenant-slug .*--tenant-name .*--name .*--email /],
+  ];
+
+  for (const [args, says] of misused) {
+    it(`exits 2 and says why: duebook ${args.join(' ')}`, async () => {
+      const { inProcess } = await install();
+      const { code, stdout, stderr } = await inProcess(args);
+      expect(stderr).to.match(says);
+      expect(stdout).to.equal('');
+      expect(code).to.equal(2);
+    });
+
+    it(`answers in JSON alone: duebook ${args.join(' ')} --json`, async () => {
+      const { inProcess } = await install();
+      const { code, stdout, stderr } = await inProcess([...args, '--json']);
+      const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
+      expect(error).to.have.all.keys('code', 'message');
+      expect(error.code).to.equal('USAGE');
+      expect(stdout).to.equal('');
+      expect(code).to.equal(2);
+    });
+  }
+});
+
+describe('a bad configuration', () => {
+  const install = installations();
+  const env = { PORT: 'eighty', LOG_LEVEL: 'loud', PUBLIC_URL: 'ftp://x' };
+
+  for (const args of [['migrate'], ['codes', 'list'], ['config'], ['doctor'], ['demo'], ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'a@acme.example', '--name', 'Ann']]) {
+    it(`ends "duebook ${args[0]}" with 78 and all faults`, async () => {
+      const { inProcess } = await install();
+      const { code, stdout, stderr } = await inProcess(args, { env });
+      expect(stderr).to.match(/PORT must be .*\n.*PUBLIC_URL must be .*\n.*LOG_LEVEL must be /);
+      expect(stdout).to.equal('');
+      expect(code).to.equal(78);
+    });
+  }
+
+  it('is told in JSON where JSON is asked for, by the real process too', async () => {
+    const { cli } = await install();
+    const { code, stdout, stderr } = await cli(['config', '--json'], { env });
+    const { error } = JSON.parse(stderr) as { error: { code: string; message: string; faults: { name: string }[] } };
+    expect(error.code).to.equal('CONFIG_INVALID');
+    expect(error.faults.map(({ name }) => name)).to.deep.equal(['PORT', 'PUBLIC_URL', 'LOG_LEVEL']);
+    expect(stdout).to.equal('');
+    expect(code).to.equal(78);
+  });
+});

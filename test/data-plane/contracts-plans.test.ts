@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import type { Row, Transaction, Value } from '../../data-plane-agent/base/database/database.js';
+import { addDays } from '../../data-plane-agent/base/day.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import { CONTRACT_SORTS, type ContractSort } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import { contracts, lines, type ContractRow, type LineRow } from '../../data-plane-agent/plane/domain/rows.js';
+import { ContractList, type ContractFilter } from '../../data-plane-agent/plane/store/contract-list.js';
+import { ContractStore } from '../../data-plane-agent/plane/store/contracts.js';
+import { Journal } from '../../data-plane-agent/plane/store/journal.js';
+import { LineStore } from '../../data-plane-agent/plane/store/lines.js';
+import { fragment, withinScope } from '../../data-plane-agent/plane/store/scope.js';
+import { indexText, TextSearch } from '../../data-plane-agent/plane/store/search-index.js';
+import { Totals } from '../../data-plane-agent/plane/store/totals.js';
+import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { aContract, aLine } from '../support/samples.js';
+
+const BOOK = 3_000;
+const OWNERS = [newId(), newId(), newId()];
+const PAGE = { offset: 0, limit: 20 };
+
+/** A book that is large enough for the planner of PostgreSQL to care, half of it overdue, every hundredth about unicorns. */
+async function fill({ plane, database, call }: TestPlane, name: string): Promise<void> {
+  const made = await plane.createContract(aContract({ payments: [aLine()] }));
+  const template = await database.read(call, async (tx) => ({
+    row: contracts.decode(await only(tx, `SELECT ${contracts.columnNames} FROM contracts WHERE tenant_id = ? AND id = ?`, [call.tenantId, made.id])),
+    line: lines.decode(await only(tx, `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ?`, [call.tenantId, made.id])),
+  }));
+  const rows = Array.from({ length: BOOK }, (_, n): ContractRow => {
+    const nextDueDate = addDays(call.today, (n % 600) - 300);
+    const remark = n % 100 === 0 ? `unicorn ${n} 独角兽` : `ordinary words ${n}`;
+    return {
+      ...template.row, id: newId(), contractNo: `N-${n}`, contractKey: `n-${n}`, archiveCode: `A-${n}`, archiveKey: `a-${n}`, projectName: `Project ${n * 7_919 % BOOK}`, createdAt: template.row.createdAt + n, updatedAt: template.row.updatedAt + (n % 100),
+      startDate: addDays('2020-01-01', n), endDate: addDays('2026-01-01', n), signDate: n % 3 === 0 ? null : addDays('2019-01-01', n), totalMinor: (n * 31) % 10_000, outstandingMinor: n % 997, nextDueDate, ownerId: OWNERS[n % 3] ?? '', ownerSuperiorId: OWNERS[(n + 1) % 3] ?? '', remark,
+      statusCode: n % 500 === 0 ? 'rare' : 'common',
+    };
+  });
+  await database.write(call, async (tx) => {
+    await contracts.insert(tx, call.tenantId, rows);
+    await lines.insert(tx, call.tenantId, rows.map((row): LineRow => ({ ...template.line, id: newId(), contractId: row.id, dueDate: row.nextDueDate ?? call.today })));
+    for (const row of rows) await indexText(tx, call.tenantId, row);
+  });
+  await database.exclusive((connection) => connection.run(name === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE'));
+}
+
+describe('the plans of the contract statements', () => {
+  forEachPlane(
+    (name, makePlane) => {
+      let t: TestPlane;
+      before('a book of 3 000 contracts', async function () {
+        this.timeout(60_000);
+        t = makePlane();
+        await fill(t, name);
+      });
+
+      /** The plans of the statements that `work` runs, in their order. */
+      const plansOf = (work: (tx: Transaction, call: Call) => Promise<unknown>, changes: Partial<Call> = {}): Promise<string[]> =>
+        t.database.read(t.call, async (tx) => {
+          const plans: string[] = [];
+          await work(explaining(tx, plans), { ...t.call, ...changes });
+          return plans;
+        });
+      const pagePlan = async (filter: ContractFilter, { sort = 'createdAt', order = 'desc', offset = 0 }: { sort?: ContractSort; order?: 'asc' | 'desc'; offset?: number } = {}, changes: Partial<Call> = {}) => {
+        const totals = new Totals();
+        const plans = await plansOf(async (tx, call) => {
+          const list = new ContractList(tx, call, totals);
+          await list.page(await list.select(filter), { sort, order }, { ...PAGE, offset });
+        }, changes);
+        return plans.at(-1) ?? '';
+      };
+      const SORTING = name === 'sqlite' ? 'TEMP B-TREE' : 'Sort Key';
+      const columnOf: Record<ContractSort, string> = {
+        createdAt: 'created_at', updatedAt: 'updated_at', contractNo: 'contract_no', archiveCode: 'archive_code', projectName: 'project_name', startDate: 'start_date', endDate: 'end_date',
+        signDate: 'sign_date', totalAmount: 'total_minor', outstandingAmount: 'outstanding_minor', nextDueDate: 'next_due_date',
+      };
+
+      for (const sort of CONTRACT_SORTS) {
+        for (const order of ['asc', 'desc'] as const) {
+          it(`a page by ${sort} ${order} walks the index of that order`, async () => {
+            expect(await pagePlan({}, { sort, order })).to.contain(`contracts_by_${columnOf[sort]}`);
+          });
+        }
+      }
+
+      it('a common filter is walked in the order of the list, and nothing is sorted before the page', async () => {
+        const plan = await pagePlan({ status: 'in_progress', dueBefore: t.call.today });
+        expect(plan).to.match(/contracts_(filtered|by_created_at)/);
+        expect(await pagePlan({ status: 'in_progress' }, { sort: 'endDate', order: 'asc' })).to.contain('contracts_by_end_date');
+      });
+
+      it('a far page begins where it is known to begin', async () => {
+        const totals = new Totals();
+        const far = (tx: Transaction, call: Call) => {
+          const list = new ContractList(tx, call, totals);
+          return list.select({}).then((selection) => list.page(selection, { sort: 'createdAt', order: 'desc' }, { offset: 2_000, limit: 20 }));
+        };
+        const [first, second] = await t.database.read(t.call, async (tx) => [await far(tx, t.call), await far(tx, t.call)]);
+        expect(second).to.deep.equal(first);
+        const plan = (await plansOf(far)).at(-1) ?? '';
+        expect(plan).to.match(name === 'sqlite' ? /contracts_by_created_at \(tenant_id=\? AND \(?created_at/ : /Index Cond:.*ROW\(created_at, id\) <= ROW/);
+      });
+
+      it('contracts of one owner, or of a subject company, are walked by their own index', async () => {
+        expect(await pagePlan({ ownerId: OWNERS[0] })).to.match(name === 'sqlite' ? /contracts_by_owner/ : /contracts_by_(owner|created_at)|contracts_filtered/);
+        expect(await pagePlan({}, {}, { ownerScope: OWNERS[0] ?? null })).to.match(/contracts_(filtered|by_(created_at|owner|superior))/);
+      });
+
+      it('texts that match few are fetched through the index of the texts', async () => {
+        for (const q of ['unicorn', '独角兽']) {
+          const plan = await pagePlan({ q });
+          expect(plan).to.contain(name === 'sqlite' ? 'SCAN s VIRTUAL TABLE INDEX' : 'contract_grams_by_gram');
+          expect(plan).to.contain(name === 'sqlite' ? 'sqlite_autoindex_contracts_1 (tenant_id=? AND id=?)' : 'contracts_pkey');
+        }
+      });
+
+      it('texts that match many are looked at in the order of the list', async () => {
+        const plan = await pagePlan({ q: 'ordinary words' });
+        expect(plan).to.match(/contracts_(filtered|by_created_at)/);
+        expect(plan).not.to.contain(name === 'sqlite' ? 'VIRTUAL TABLE' : 'contract_grams_by_gram');
+      });
+
+      it('both ways of searching find the same', async () => {
+        for (const q of ['unicorn', '独角兽', 'ORDINARY words 1', 'n-77', 'project 2', '0 独', 'nothing at all']) {
+          const found = await t.database.read(t.call, async (tx) => {
+            const search = new TextSearch(tx, t.call.tenantId, q);
+            const ids = async ({ sql, values }: ReturnType<typeof fragment>) => (await tx.all(`SELECT id FROM contracts WHERE tenant_id = ? AND ${sql} ORDER BY id`, [t.call.tenantId, ...values])).map(({ id }) => id);
+            return { byIndex: await ids(search.byIndex()), inOrder: await ids(search.inOrder()), total: Number((await only(tx, search.total().sql, search.total().values))['total']) };
+          });
+          expect(found.byIndex, q).to.deep.equal(found.inOrder);
+          expect(found.total, q).to.equal(found.inOrder.length);
+        }
+      });
+
+      it('one contract with its lines, terms and notes is read by key', async () => {
+        const plans = await plansOf(async (tx, call) => {
+          const store = new ContractStore(tx, call, new Journal());
+          const id = newId();
+          await store.find(id);
+          await new LineStore(tx, call, new Journal()).ofContract(id);
+          await store.terms(id);
+          await store.notes(id);
+          await store.holderOf({ contractKey: 'n-5' });
+          await store.holderOf({ archiveKey: 'a-5' });
+          await store.hasReceipts(id);
+        });
+        const indexes = [name === 'sqlite' ? 'sqlite_autoindex_contracts_1' : 'contracts_pkey', 'lines_by_contract', 'terms_by_contract', 'notes_by_contract', 'contracts_contract_no', 'contracts_archive_code', 'lines_by_contract'];
+        expect(plans).to.have.length(indexes.length);
+        for (const [i, index] of indexes.entries()) if (!(name === 'postgres' && plans[i]?.includes('Seq Scan'))) expect(plans[i]).to.contain(index);
+      });
+
+      it('the open lines of a page are found by their contracts', async () => {
+        const plans = await plansOf(async (tx, call) => {
+          const list = new ContractList(tx, call, new Totals());
+          const rows = await list.page(await list.select({ dueBefore: call.today }), { sort: 'createdAt', order: 'desc' }, PAGE);
+          expect(rows).to.have.length(20);
+          expect([...(await list.dueLines(rows, call.today)).keys()].toSorted()).to.deep.equal(rows.map(({ id }) => id).toSorted());
+        });
+        expect(plans.at(-1)).to.contain('lines_by_contract');
+      });
+
+      it('nothing of a page is sorted but what was found', async () => {
+        expect(await pagePlan({ statusCode: 'rare' }, { sort: 'endDate' })).to.contain(SORTING);
+        expect(withinScope(t.call, name === 'sqlite' ? 'sqlite' : 'postgres', 'contracts').values).to.deep.equal([t.call.tenantId]);
+      });
+    },
+    { only: ['sqlite', 'postgres'] },
+  );
+});
+
+/** The transaction, which also notes the plan of each statement that it runs. */
+function explaining(tx: Transaction, plans: string[]): Transaction {
+  const noted = async <T>(sql: string, values: readonly Value[], run: () => Promise<T>): Promise<T> => {
+    const rows = await tx.all(`${tx.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'} ${sql}`, values);
+    plans.push(rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n'));
+    return run();
+  };
+  return {
+    dialect: tx.dialect,
+    get writes() {
+      return tx.writes;
+    },
+    all: (sql, values = []) => noted(sql, values, () => tx.all(sql, values)),
+    get: (sql, values = []) => noted(sql, values, () => tx.get(sql, values)),
+    run: (sql, values) => tx.run(sql, values),
+    table: (table) => tx.table(table),
+    savepoint: (work) => tx.savepoint(work),
+  };
+}
+
+async function only(tx: Transaction, sql: string, values: readonly Value[]): Promise<Row> {
+  const row = await tx.get(sql, values);
+  if (!row) throw new Error('nothing was found');
+  return row;
+}

@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../support/source.js';
+import { skip } from '../support/skip.js';
+
+const run = promisify(execFile);
+const WRITES = 40;
+
+// What was only handed to the operating system survives `kill -9` and is gone when the power fails: that must be counted, not tried.
+describe('a write on SQLite', function () {
+  this.timeout(60_000);
+  let folder = '';
+  let library = '';
+
+  before('build what counts', async function () {
+    if (process.platform !== 'linux') skip(this, 'fsync is counted by a library that is loaded before the C library, which needs Linux');
+    folder = await mkdtemp(join(tmpdir(), 'duebook-fsync-'));
+    library = join(folder, 'count-syncs.so');
+    const compiled = await run('cc', ['-shared', '-fPIC', '-o', library, join(root, 'test/faults/count-syncs.c'), '-ldl']).catch((error: unknown) => error);
+    if (compiled instanceof Error) skip(this, `no C compiler: ${compiled.message}`);
+  });
+
+  after('remove it', () => rm(folder, { recursive: true, force: true }));
+
+  it('is on the disk when it is answered: each of those that come one after the other costs an fsync', async () => {
+    const { idle, total } = await syncsOf(`for (let i = 0; i < ${WRITES}; i++) await write(i);`);
+    expect(total - idle).to.be.at.least(WRITES);
+  });
+
+  it('shares its fsync with the writes that wait together with it', async () => {
+    const { idle, total } = await syncsOf(`await Promise.all(Array.from({ length: ${WRITES} }, (_, i) => write(i)));`);
+    expect(total - idle).to.be.within(1, WRITES / 4);
+  });
+
+  it('would be lost in NORMAL mode, and this count can tell', async () => {
+    const { idle, total } = await syncsOf(`for (let i = 0; i < ${WRITES}; i++) await write(i);`, NORMAL);
+    expect(total - idle).to.be.below(WRITES / 4);
+  });
+
+  /** The fsyncs of a program that opens a database and makes a table, and of one that then also does some work. */
+  const syncsOf = async (work: string, program = OURS) => ({ idle: await syncs(program('')), total: await syncs(program(work)) });
+
+  async function syncs(program: string): Promise<number> {
+    const home = await mkdtemp(join(folder, 'run-'));
+    const counted = join(home, 'syncs');
+    const env = { ...process.env, LD_PRELOAD: library, COUNT_SYNCS_TO: counted, BOOK: join(home, 'book.db') };
+    // Closing in order would write what is left: the program ends by killing itself.
+    const outcome: unknown = await run(process.execPath, ['--import=tsx', '--input-type=module', '--eval', program], { cwd: root, env }).catch((error: unknown) => error);
+    if (!(outcome instanceof Error && 'signal' in outcome && outcome.signal === 'SIGKILL')) throw new Error('the program did not come to its end', { cause: outcome });
+    return (await readFile(counted)).length;
+  }
+});
+
+const OURS = (work: string): string => `
+  import { openSqlite } from './data-plane-agent/base/database/sqlite.ts';
+  const database = await openSqlite(process.env.BOOK);
+  await database.exclusive((connection) => connection.run('CREATE TABLE writes (n INTEGER)'));
+  const write = (n) => database.write({ tenantId: null }, (tx) => tx.run('INSERT INTO writes VALUES (?)', [n]));
+  ${work}
+  process.kill(process.pid, 'SIGKILL');
+`;
+
+/** The same on a connection as SQLite's builds open it, the second one to a WAL file. */
+const NORMAL = (work: string): string => `
+  import Connection from 'better-sqlite3';
+  new Connection(process.env.BOOK).pragma('journal_mode = WAL');
+  const connection = new Connection(process.env.BOOK);
+  connection.exec('CREATE TABLE writes (n INTEGER)');
+  const write = (n) => connection.prepare('INSERT INTO writes VALUES (?)').run(n);
+  ${work}
+  process.kill(process.pid, 'SIGKILL');
+`;

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { STATUS_CODES } from 'node:http';
+import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
+import type { Operation } from '../../data-plane-agent/plane/contract/operation.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
+import { ENDPOINTS } from '../../server/endpoints/index.js';
+import type { Endpoint } from '../../server/http/endpoint.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { read, sourceFiles } from '../support/source.js';
+
+/** What any endpoint may answer by being one, without declaring it. */
+const GENERAL: ReadonlySet<string> = new Set<FailureCode>([
+  'INVALID_INPUT', 'UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMITED', 'PLAN_FEATURE_NOT_ENABLED', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED',
+  'DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', 'DATA_PLANE_OUTCOME_UNKNOWN',
+]);
+
+/** Born in services that have no endpoint yet: the members'. Only ever shrinks. */
+const NOT_ANSWERED_YET = ['MEMBER_EXISTS', 'LAST_OWNER', 'OWNER_TRANSFER_REQUIRED'];
+
+const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
+const operations: Readonly<Record<string, Operation<never>>> = OPERATIONS;
+const declared = new Set<string>(endpoints.flatMap(({ fails }) => fails));
+const catalogue = Object.keys(FAILURES);
+/** As the source has it: `fail('CODE', …)`. */
+const thrown = new Set(sourceFiles().filter((file) => !file.startsWith('test/')).flatMap((file) => [...read(file).matchAll(/\bfail\(\s*'([A-Z_0-9]+)'/g)].map(([, code = '']) => code)));
+
+describe('the catalogue of failures', () => {
+  it('gives each a status that HTTP has, and a meaning in a sentence', () => {
+    const faulty = Object.entries(FAILURES).filter(([, { status, meaning }]) => status < 400 || STATUS_CODES[status] === undefined || !/^[A-Z`].{10,}\.$/.test(meaning));
+    expect(faulty.map(([code]) => code)).to.deep.equal([]);
+  });
+
+  it('answers codes in the domain\'s shape, and the framework\'s where the status says it all', () => {
+    const framework = Object.entries(FAILURES).filter(([, { shape }]) => shape === 'framework').map(([, { status }]) => status);
+    expect([...new Set(framework)]).to.have.members([400, 401, 403, 404, 429, 503]);
+  });
+
+  it('is the only place where codes are born', () => {
+    expect([...thrown].filter((code) => !catalogue.includes(code))).to.deep.equal([]);
+  });
+
+  it('holds none that nothing throws', () => {
+    expect(catalogue.filter((code) => !thrown.has(code))).to.deep.equal([]);
+  });
+
+  it('is declared: each code that is thrown stands with an endpoint, or is one of those that any may answer', () => {
+    const homeless = [...thrown].filter((code) => !GENERAL.has(code) && !declared.has(code));
+    expect(homeless.toSorted()).to.deep.equal(NOT_ANSWERED_YET.toSorted());
+  });
+
+  it('lists with each endpoint codes of its own, each once', () => {
+    for (const { route, fails } of endpoints) {
+      expect(fails.filter((code) => !catalogue.includes(code)), route).to.deep.equal([]);
+      expect(fails.filter((code, index) => fails.indexOf(code) !== index), route).to.deep.equal([]);
+    }
+  });
+});
+
+describe('an endpoint over contract data', () => {
+  for (const endpoint of endpoints) {
+    const called = operationsOf(endpoint);
+    if (called.length === 0) continue;
+
+    it(`${endpoint.route} declares whatever ${called.join(' and ')} may answer`, () => {
+      const undeclared = called.flatMap((name) => operations[name]?.fails ?? []).filter((code) => !GENERAL.has(code) && !endpoint.fails.includes(code));
+      expect([...new Set(undeclared)]).to.deep.equal([]);
+    });
+
+    it(`${endpoint.route} calls at most one operation that writes, and none when it reads`, () => {
+      const writes = called.filter((name) => operations[name]?.effect === 'write');
+      expect(writes.length).to.be.at.most(endpoint.route.startsWith('GET ') ? 0 : 1);
+    });
+  }
+
+  it('is there for every operation', () => {
+    const called = new Set(endpoints.flatMap(operationsOf));
+    expect(Object.keys(operations).filter((name) => !called.has(name))).to.deep.equal([]);
+  });
+});
+
+describe('the catalogue and the OpenAPI document', () => {
+  let server: TestServer;
+  let text: string;
+  before(async () => {
+    server = await startServer();
+    ({ text } = await server.client.get('/openapi.json'));
+  });
+  after(() => server.stop());
+
+  it('have the same codes, with status and meaning', () => {
+    const { 'x-failures': listed } = JSON.parse(text) as { 'x-failures': Record<string, { status: number; meaning: string }> };
+    expect(Object.entries(listed).map(([code, { status, meaning }]) => [code, status, meaning])).to.deep.equal(Object.entries(FAILURES).map(([code, { status, meaning }]) => [code, status, meaning]));
+  });
+
+  it('tell of every code of the domain in the introduction', () => {
+    const { info } = JSON.parse(text) as { info: { description: string } };
+    const domain = Object.entries(FAILURES).filter(([, { shape }]) => shape === 'domain');
+    expect(domain.filter(([code, { status }]) => !info.description.includes(`| \`${code}\` | ${status} |`))).to.deep.equal([]);
+  });
+
+  it('name no code that is not one', () => {
+    const { 'x-failures': _, ...document } = JSON.parse(text) as Record<string, unknown>;
+    const enums = [...JSON.stringify(document).matchAll(/"code":\{"type":"string","enum":\[([^\]]*)\]/g)].flatMap(([, values = '']) => JSON.parse(`[${values}]`) as string[]);
+    expect(enums.length).to.be.greaterThan(5);
+    expect(enums.filter((code) => !catalogue.includes(code))).to.deep.equal([]);
+  });
+
+  it('agree, endpoint by endpoint, on what may be answered', () => {
+    const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>> };
+    for (const { route, fails } of endpoints) {
+      const [method = '', path = ''] = route.split(' ');
+      const responses = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]?.responses ?? {};
+      for (const code of fails) {
+        const { status, shape, meaning } = FAILURES[code];
+        expect(responses[status]?.description, `${route} ${code}`).to.contain(shape === 'domain' ? code : meaning);
+      }
+    }
+  });
+});
+
+/** Which operations its `run` calls, as it is written. */
+function operationsOf({ run }: Pick<Endpoint, 'run'>): string[] {
+  return [...new Set([...Function.prototype.toString.call(run).matchAll(/\bplane\.(\w+)\(/g)].map(([, name = '']) => name))];
+}

@@ -1,0 +1,128 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { ENDPOINTS } from '../../server/endpoints/index.js';
+import type { Endpoint } from '../../server/http/endpoint.js';
+import type { Answer } from '../support/http.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { organisation, type Organisation } from './organisations.js';
+import { sampleOf, send } from './requests.js';
+import type { Json } from './schemas.js';
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security?: readonly unknown[];
+  readonly parameters: readonly { readonly $ref?: string; readonly name: string; readonly in: string; readonly required: boolean; readonly schema: Json }[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { readonly schema: Json }> };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: Readonly<Record<string, { readonly schema: Json }>> }>>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Json>> };
+}
+
+const endpoints = Object.entries(ENDPOINTS) as readonly (readonly [string, Endpoint])[];
+
+describe('the OpenAPI document', () => {
+  let server: TestServer;
+  let org: Organisation;
+  let document: Document;
+  let ajv: Ajv2020;
+  before(async () => {
+    server = await startServer({ env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
+    org = await organisation(server);
+    ({ body: document } = await server.client.get<Document>('/openapi.json'));
+    ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: 'duebook', components: document.components });
+  });
+  after(() => server.stop());
+
+  const operationOf = ({ route }: Endpoint): Operation => {
+    const [method = '', path = ''] = route.split(' ');
+    const found = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+    if (!found) throw new Error(`${route} is not in the document`);
+    return found;
+  };
+  const responseOf = (endpoint: Endpoint, { status, text, headers }: Answer<unknown>) => {
+    const response = operationOf(endpoint).responses[status];
+    expect(response, `${endpoint.route} answers ${status}, which is not documented: ${text}`).not.to.equal(undefined);
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    return response?.content['application/json']?.schema ?? {};
+  };
+  /** The schema as its place in the document has it, with the components that it refers to. */
+  const faultsIn = (value: unknown, schema: Json): unknown => {
+    const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"duebook#/components/')) as Json);
+    return validate(value) ? [] : validate.errors;
+  };
+
+  it('is valid as OpenAPI 3.1, references and all', async () => {
+    const validator = new Validator();
+    const result = await validator.validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>);
+    expect(result.errors ?? []).to.deep.equal([]);
+    expect([result.valid, validator.version, document.openapi]).to.deep.equal([true, '3.1', '3.1.0']);
+    expect(() => validator.resolveRefs()).not.to.throw();
+  });
+
+  it('refers to nothing that is not in it, and holds no component that nothing refers to', () => {
+    const text = JSON.stringify(document);
+    const named = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name));
+    expect([...named].toSorted()).to.deep.equal(Object.keys(document.components.schemas).toSorted());
+  });
+
+  it('has every endpoint once, under its name', () => {
+    const listed = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, { operationId }]) => [operationId, `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`]));
+    expect(listed).to.have.deep.members(endpoints.map(([name, { route }]) => [name, route]));
+    expect(new Set(listed.map(([name]) => name)).size).to.equal(listed.length);
+  });
+
+  it('keeps our own keywords to ourselves', () => {
+    expect(JSON.stringify(document)).not.to.match(/"x-(text|verbatim|free)"/);
+  });
+
+  it('is answered from memory: not at all to whoever has it', async () => {
+    const first = await server.client.get('/openapi.json');
+    // Without a word of its own, fetch asks past every cache.
+    const again = await server.client.get('/openapi.json', { headers: { 'If-None-Match': first.headers.get('etag') ?? '', 'Cache-Control': 'max-age=0' } });
+    expect([again.status, again.text]).to.deep.equal([304, '']);
+  });
+
+  for (const [name, endpoint] of endpoints) {
+    const { route, body, query, needs } = endpoint;
+
+    it(`says of ${name} how it is called and what it answers`, () => {
+      const operation = operationOf(endpoint);
+      expect(operation.summary).to.match(/^[A-Z][^.]{3,80}$/);
+      expect(operation.tags).to.have.length(1);
+      expect(operation.security).to.deep.equal(needs === 'public' ? [] : undefined);
+      expect(operation.parameters.filter((parameter) => parameter.in === 'path').map((parameter) => [parameter.name, parameter.required])).to.deep.equal([...route.matchAll(/:(\w+)/g)].map(([, param]) => [param, true]));
+      expect(operation.parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name)).to.deep.equal(Object.keys(query?.properties ?? {}));
+      expect(operation.requestBody !== undefined).to.equal(body !== undefined);
+      for (const [status, { description, content }] of Object.entries(operation.responses)) {
+        expect(description, status).to.have.length.greaterThan(3);
+        expect(Object.keys(content['application/json']?.schema ?? {}), `${status} has no schema`).not.to.deep.equal([]);
+      }
+    });
+
+    it(`says of ${name} what it then really takes and answers`, async () => {
+      const sample = await sampleOf(route, org);
+      const schema = operationOf(endpoint).requestBody?.content['application/json']?.schema;
+      if (schema) expect(faultsIn(sample.body, schema)).to.deep.equal([]);
+      // Refused first: the request that succeeds may end the session that it is sent with.
+      for (const refused of [
+        await send(org.client, route, sample, { query: 'surprise=1' }),
+        await send(server.client, route, sample, { headers: { Authorization: 'Bearer garbage' }, ...(needs === 'public' ? { query: 'surprise=1' } : {}) }),
+        ...(route.includes('/:') ? [await send(org.client, route, { ...sample, params: {} })] : []),
+      ]) {
+        expect(refused.status).to.be.within(400, 404);
+        expect(faultsIn(refused.body, responseOf(endpoint, refused)), refused.text).to.deep.equal([]);
+      }
+      const own = route === 'POST /auth/logout' ? (await organisation(server)).client : org.client;
+      const answer = await send(own, route, sample);
+      expect(answer.status, answer.text).to.equal(endpoint.status ?? 200);
+      expect(faultsIn(answer.body, responseOf(endpoint, answer))).to.deep.equal([]);
+    });
+  }
+});

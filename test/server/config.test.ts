@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
+import { readServerConfig, SETTINGS } from '../../server/config.js';
+import { loadServerConfig } from '../../server/config-load.js';
+
+const faults = (env: NodeJS.ProcessEnv) => {
+  const result = readServerConfig(env);
+  return result.ok ? [] : result.faults;
+};
+const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com', MFA_REQUIRED_FOR_ADMINS: 'false' };
+
+describe('the configuration of the server', () => {
+  it('has defaults for a development machine', () => {
+    const result = readServerConfig({});
+    expect(result).to.have.property('ok', true);
+    if (result.ok) {
+      expect(result.values).to.include({
+        edition: 'self_hosted', host: '127.0.0.1', port: 8080, publicUrl: 'http://localhost:8080', dataDir: './data', platformDatabaseUrl: 'sqlite:./data/platform.db', tenantDatabaseUrl: 'sqlite:./data/tenant.db',
+        databasePoolMax: 10, publicRegistrationEnabled: true, mfaRequiredForAdmins: false, rateLimitPerMinute: 0, trustProxy: 0, loginFailuresPerAccount: 10, loginFailuresPerIp: 100, productName: 'Duebook', logLevel: 'info', metricsToken: undefined, keyRing: undefined, planCatalog: undefined,
+      });
+      expect(result.values.accessTtl).to.deep.equal({ text: '15m', ms: 900_000 });
+      expect(result.values.refreshTtl.text).to.equal('30d');
+    }
+  });
+
+  it('reports all faults at once', () => {
+    expect(faults({ EDITION: 'cloud', PORT: '99999', PUBLIC_URL: 'https://x.test/path', SECRET_KEYS: 'k1:short', CORS_ORIGINS: 'https://a.test,b.test', PLAN_CATALOG: '{"free":1}' }).map(({ name }) => name))
+      .to.have.members(['EDITION', 'PORT', 'PUBLIC_URL', 'SECRET_KEYS', 'CORS_ORIGINS', 'PLAN_CATALOG']);
+  });
+
+  it('is refused in production without keys, and with plain http on a public host', () => {
+    expect(faults({ ...production, SECRET_KEYS: '' })).to.deep.equal([{ name: 'SECRET_KEYS', problem: 'is required' }]);
+    expect(faults({ ...production, PUBLIC_URL: 'http://book.example.com' }).map(({ name }) => name)).to.deep.equal(['PUBLIC_URL']);
+    for (const address of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:8080', 'https://book.example.com']) expect(faults({ ...production, PUBLIC_URL: address }), address).to.deep.equal([]);
+    expect(faults({ ...production, PUBLIC_URL: 'http://127.0.0.1.evil.test' })).to.have.length(1);
+  });
+
+  it('is refused where admins need a second factor, which cannot be enrolled yet: by default in production', () => {
+    for (const env of [{ ...production, MFA_REQUIRED_FOR_ADMINS: '' }, { ...production, MFA_REQUIRED_FOR_ADMINS: 'true' }, { MFA_REQUIRED_FOR_ADMINS: 'true' }]) {
+      const [fault, ...more] = faults(env);
+      expect(more).to.deep.equal([]);
+      expect(fault?.name).to.equal('MFA_REQUIRED_FOR_ADMINS');
+      expect(fault?.problem).to.contain('set it to false');
+    }
+  });
+
+  it('warns in production of open registration and of admins without a second factor', () => {
+    const result = readServerConfig({ ...production, PUBLIC_REGISTRATION_ENABLED: 'true' });
+    expect(result.ok).to.equal(true);
+    expect(result.warnings.map(({ name }) => name)).to.deep.equal(['MFA_REQUIRED_FOR_ADMINS', 'PUBLIC_REGISTRATION_ENABLED']);
+    expect(readServerConfig({}).warnings).to.deep.equal([]);
+  });
+
+  it('reads origins as browsers name them', () => {
+    const result = readServerConfig({ PUBLIC_URL: 'HTTPS://Book.Example.com:443/', CORS_ORIGINS: 'https://a.test , http://b.test:3000/' });
+    expect(result.ok && [result.values.publicUrl, result.values.corsOrigins]).to.deep.equal(['https://book.example.com', ['https://a.test', 'http://b.test:3000']]);
+  });
+
+  it('reads a plan catalogue from the file that PLAN_CATALOG_FILE names', () => {
+    const plan = { name: 'P', features: ['customFields'] };
+    const result = readServerConfig({ PLAN_CATALOG_FILE: '/etc/plans.json' }, { readFile: () => JSON.stringify({ free: plan, pro: plan, business: plan, enterprise: plan }) });
+    expect(result.ok && result.values.planCatalog?.free.features).to.deep.equal(['customFields']);
+  });
+
+  it('hides what is secret', () => {
+    expect(Object.values(SETTINGS).filter((setting) => 'secret' in setting && setting.secret).map(({ name }) => name)).to.deep.equal(['SECRET_KEYS', 'METRICS_TOKEN']);
+  });
+
+  it('makes keys once for an installation that has none, readable to its owner only', () => {
+    const home = mkdtempSync(join(tmpdir(), 'duebook-config-'));
+    try {
+      const DATA_DIR = join(home, 'data');
+      const first = loadServerConfig({ DATA_DIR });
+      const again = loadServerConfig({ DATA_DIR });
+      expect(first.ok && again.ok && first.config.keyRing.active === again.config.keyRing.active).to.equal(true);
+      expect(first.ok && first.result.sources['SECRET_KEYS']).to.equal('generated');
+      expect(statSync(join(DATA_DIR, 'secret-keys')).mode & 0o777).to.equal(0o600);
+      expect(statSync(DATA_DIR).mode & 0o777).to.equal(0o700);
+      expect(readFileSync(join(DATA_DIR, 'secret-keys'), 'utf8')).to.match(/^k[0-9a-f]{8}:/);
+      const given = loadServerConfig({ DATA_DIR, SECRET_KEYS: generateKeyRingText() });
+      expect(given.ok && given.config.keyRing.active).not.to.equal(first.ok && first.config.keyRing.active);
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { systemClock, type Clock } from '../../data-plane-agent/base/clock.js';
+import type { Io } from '../../cli/io.js';
+import { run } from '../../cli/run.js';
+import { root } from './source.js';
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Installation {
+  /** An empty folder of its own: `DATA_DIR` is below it and not made yet. */
+  readonly folder: string;
+  readonly dataDir: string;
+  /** Runs the CLI as a process, without a terminal. `input` is all of its standard input. */
+  cli(args: readonly string[], options?: { readonly env?: Env; readonly input?: string }): Promise<Outcome>;
+  /** Starts it and leaves it running. */
+  start(args: readonly string[], options?: { readonly env?: Env }): Running;
+  /** Runs it in this process, at a terminal or not: quicker, and answers can be given. */
+  inProcess(args: readonly string[], options?: InProcess): Promise<Outcome>;
+}
+type Env = Readonly<Record<string, string>>;
+
+export interface InProcess {
+  readonly env?: Env;
+  readonly input?: string;
+  /** Somebody at a terminal, who gives these answers. */
+  readonly answers?: readonly string[];
+  readonly clock?: Clock;
+  readonly nodeVersion?: string;
+}
+
+export interface Running {
+  readonly pid: number;
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves once standard output holds the text; rejects when the process ends before. */
+  printed(text: string): Promise<string>;
+  readonly ended: Promise<Outcome>;
+}
+
+/** An installation for each test of the suite, which goes when the test ends. */
+export function installations(): () => Promise<Installation> {
+  const folders: string[] = [];
+  const running: Running[] = [];
+  afterEach(async () => {
+    for (const one of running.splice(0)) {
+      one.kill('SIGKILL');
+      await one.ended;
+    }
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+  });
+  return async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'duebook-cli-'));
+    folders.push(folder);
+    const dataDir = join(folder, 'data');
+    const start: Installation['start'] = (args, { env = {} } = {}) => {
+      const started = child(args, { folder, env: { DATA_DIR: dataDir, ...env } });
+      running.push(started);
+      return started;
+    };
+    return {
+      folder,
+      dataDir,
+      start,
+      cli: (args, { env = {}, input = '' } = {}) => child(args, { folder, env: { DATA_DIR: dataDir, ...env }, input }).ended,
+      inProcess: (args, options = {}) => inProcess(args, { ...options, env: { DATA_DIR: dataDir, ...options.env } }),
+    };
+  };
+}
+
+/** By its address, because the process runs in another folder. */
+const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
+/** Only what a process needs to run at all, and what the test gives: the machine's own settings stay out. */
+function child(args: readonly string[], { folder, env, input = '' }: { folder: string; env: Env; input?: string }): Running {
+  const { PATH = '', HOME = '' } = process.env;
+  const started = spawn(process.execPath, [`--import=${LOADER}`, join(root, 'cli/main.ts'), ...args], { cwd: folder, env: { PATH, HOME, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), ...env } });
+  let stdout = '';
+  let stderr = '';
+  let look: () => void = () => undefined;
+  started.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    look();
+  });
+  started.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  // A process that ends without reading its input is no failure of the test.
+  started.stdin.on('error', () => undefined).end(input);
+  const ended = new Promise<Outcome>((resolve, reject) => {
+    started.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+  return {
+    pid: started.pid ?? 0,
+    kill: (signal) => void started.kill(signal),
+    ended,
+    printed: (text) =>
+      new Promise((resolve, reject) => {
+        look = () => {
+          if (stdout.includes(text)) resolve(stdout);
+        };
+        look();
+        void ended.then((outcome) => reject(new Error(`ended before it printed "${text}": ${JSON.stringify(outcome)}`)));
+      }),
+  };
+}
+
+async function inProcess(args: readonly string[], { env = {}, input = '', answers, clock = systemClock, nodeVersion = process.versions.node }: InProcess): Promise<Outcome> {
+  let stdout = '';
+  let stderr = '';
+  const waiting = [...(answers ?? [])];
+  const io: Io = {
+    data: (text) => (stdout += `${text}\n`),
+    message: (text) => (stderr += `${text}\n`),
+    progress: () => undefined,
+    interactive: answers !== undefined,
+    width: 100,
+    input: () => Promise.resolve(input),
+    ask: (question) => {
+      stderr += question;
+      const answer = waiting.shift();
+      return answer === undefined ? Promise.reject(new Error(`nobody answers "${question}"`)) : Promise.resolve(answer);
+    },
+  };
+  const code = await run(args, { io, clock, env: () => ({ ...env }), nodeVersion, process: { on: () => undefined, exit: () => undefined } });
+  return { code, stdout, stderr };
+}

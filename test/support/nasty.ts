@@ -1,0 +1,130 @@
+/** JSON Schema as our declarations hold it. */
+type Json = Readonly<Record<string, unknown>>;
+
+/** A value that a field must refuse, as JSON text: much of it no serialiser would write. */
+export interface Nasty {
+  readonly label: string;
+  readonly json: string;
+  /** What is named is not the field: its outermost one, when it is refused before fields are looked at, or its first element. */
+  readonly names?: 'outermost' | 'element';
+}
+
+/** Every way in which we know to fill a field of this schema wrongly. */
+export function nastyFor(schema: Json): Nasty[] {
+  const types = [schema['type']].flat();
+  const nullable = types.includes('null');
+  const all: Nasty[] = [...wrongTypes(types), DEEP];
+  if (!nullable) all.push({ label: 'null', json: 'null' });
+  if (types.includes('string')) all.push(...nastyTexts(schema, nullable));
+  if (types.includes('number') || types.includes('integer')) all.push(...nastyNumbers(schema, types.includes('integer')));
+  if (types.includes('array')) all.push(...nastyLists(schema));
+  if (types.includes('object')) all.push(...nastyObjects(schema));
+  return all;
+}
+
+/** 50 000 lists within each other: a parser that descends would overflow its stack. */
+const DEEP: Nasty = { label: '50 000 levels', json: `${'['.repeat(50_000)}${']'.repeat(50_000)}`, names: 'outermost' };
+
+function wrongTypes(types: readonly unknown[]): Nasty[] {
+  const others: readonly (readonly [type: string, label: string, json: string])[] = [
+    ['string', 'a text', '"text"'],
+    ['string', 'a number as text', '"12"'],
+    ['string', 'a flag as text', '"true"'],
+    ['string', 'the text NaN', '"NaN"'],
+    ['number', 'a number', '12.5'],
+    ['boolean', 'a flag', 'true'],
+    ['array', 'a list', '[1]'],
+    ['array', 'an empty list', '[]'],
+    ['array', 'lists in a list', '[[[[null]]]]'],
+    ['object', 'an object', '{"a":1}'],
+    ['object', 'an empty object', '{}'],
+    ['object', 'an object with __proto__', '{"__proto__":{"admin":true}}'],
+    ['object', 'an object that looks like a text', '{"length":3,"toString":"x"}'],
+  ];
+  return others.filter(([type]) => !types.includes(type) && !(type === 'number' && types.includes('integer'))).map(([, label, json]) => ({ label, json }));
+}
+
+function nastyTexts(schema: Json, nullable: boolean): Nasty[] {
+  const verbatim = schema['x-verbatim'] === true;
+  const min = Number(schema['minLength'] ?? 0);
+  const max = Number(schema['maxLength'] ?? 1_000);
+  const fill = 'a'.repeat(Math.max(min, 1));
+  const values: [string, string][] = [
+    ['one character too many', JSON.stringify('x'.repeat(max + 1))],
+    ['a million characters', JSON.stringify('x'.repeat(1_000_000))],
+    ['half a surrogate pair', `"${fill}\\ud800"`],
+    ['a surrogate pair the wrong way round', `"${fill}\\udc00\\ud800${fill}"`],
+    ['a surrogate before a letter', `"\\udbffa${fill}"`],
+  ];
+  if (!verbatim) for (const code of ['0000', '0007', '000b', '001b', '007f']) values.push([`the control character U+${code}`, `"${fill}\\u${code}${fill}"`]);
+  if (!nullable && min > 0) values.push(['nothing', '""'], ...(verbatim ? [] : ([['blanks', '"  \\t "']] as [string, string][])));
+  if (min > 1) values.push(['too few characters', JSON.stringify('x'.repeat(min - 1))]);
+  if (Array.isArray(schema['enum'])) values.push(...[`${String(schema['enum'][0])}s`, String(schema['enum'][0]).toUpperCase(), 'constructor', '__proto__'].map((text): [string, string] => [`the unknown word ${text}`, JSON.stringify(text)]));
+  for (const text of FORMATS[String(schema['format'])] ?? []) values.push([text, JSON.stringify(text)]);
+  if (schema['pattern'] !== undefined) values.push(...['Not A Match!', '-leading', 'trailing-', 'ümlaut', `ok\\nok`].map((text): [string, string] => [`what does not match (${text})`, JSON.stringify(text)]));
+  return values.map(([label, json]) => ({ label, json }));
+}
+
+/** What looks like a value of a format and is none. */
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  date: ['2026-02-30', '2026-02-29', '2026-13-01', '2026-00-10', '2026-04-00', '0000-00-00', '2026-1-1', '20260101', '01.02.2026', '2026-02-30T10:00:00.000Z', '2026-05-01T25:00:00Z', '+012026-01-01', '-000001-01-01', 'tomorrow', '２０２６-01-01', '2026-05-01 OR 1=1'],
+  currency: ['QQQ', 'EURO', 'EU', '€', '978', 'ＥＵＲ'],
+  email: ['nobody', 'nobody@', '@example.test', 'a b@example.test', 'a@b@example.test', 'a@example..test', 'a@<b>.test', `a@${'x'.repeat(260)}.test`],
+};
+
+function nastyNumbers(schema: Json, whole: boolean): Nasty[] {
+  const [min, max] = [Number(schema['minimum']), Number(schema['maximum'])];
+  const values = [
+    ...(['1e400', '-1e400', '1e308', '-1e308'] as const),
+    ...(Number.isFinite(max) ? [String(max + 1), '9007199254740993000'] : []),
+    ...(Number.isFinite(min) ? [String(min - 1)] : []),
+    // Money has as many decimals as its currency, a price six: these are more than either.
+    ...(whole ? ['1.5', '0.1', '1e-7'] : ['1.23456789', '0.0000001']),
+  ];
+  return values.map((json) => ({ label: json, json }));
+}
+
+function nastyLists(schema: Json): Nasty[] {
+  const max = Number(schema['maxItems']);
+  const items: Nasty[] = Number.isFinite(max) ? [{ label: 'one element too many', json: `[${Array.from({ length: max + 1 }, () => JSON.stringify(elementOf(schema['items'] as Json))).join(',')}]` }] : [];
+  return [...items, { label: 'a list with a hole', json: '[null]', names: 'element' }];
+}
+
+/** The plainest element that a list takes. */
+function elementOf(schema: Json): unknown {
+  if (Array.isArray(schema['enum'])) return schema['enum'][0];
+  switch ([schema['type']].flat()[0]) {
+    case 'string': return schema['format'] === 'date' ? '2026-05-31' : 'x'.repeat(Math.max(1, Number(schema['minLength'] ?? 1)));
+    case 'integer': case 'number': return Math.max(1, Number(schema['minimum'] ?? 1));
+    case 'boolean': return true;
+    case 'array': return [];
+    default: {
+      const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Json>>;
+      return Object.fromEntries(((schema['required'] ?? []) as readonly string[]).map((name) => [name, elementOf(properties[name] ?? {})]));
+    }
+  }
+}
+
+function nastyObjects(schema: Json): Nasty[] {
+  if (schema['x-free'] !== true) return [];
+  return [
+    { label: 'a key __proto__', json: '{"__proto__":{"admin":true}}' },
+    { label: 'a key __proto__ further in', json: '{"a":{"b":[{"__proto__":1}]}}' },
+    { label: 'a key with a control character', json: '{"a\\u0000":1}' },
+    { label: 'a text with a control character', json: '{"a":["\\u0000"]}' },
+    { label: 'half a surrogate pair within', json: '{"a":{"b":"\\ud800"}}' },
+    { label: 'half a surrogate pair as a key', json: '{"\\ud800":1}' },
+    { label: 'nine levels', json: `${'{"a":'.repeat(9)}1${'}'.repeat(9)}` },
+    { label: '17 KB', json: `{"a":"${'x'.repeat(17 * 1024)}"}` },
+    { label: 'a number beyond all numbers', json: '{"a":1e400}' },
+  ];
+}
+
+/** What a query's parameter must refuse; `undefined` where a value is not refused for its form. */
+export function nastyParameters(schema: Json): readonly string[] {
+  const types = [schema['type']].flat();
+  if (types.includes('integer')) return ['abc', '1.5', '-1', '1e3', '0x10', 'NaN', 'Infinity', '99999999999', '١', '%001', '+1', '1,2', 'null'];
+  if (types.includes('boolean')) return ['yes', '1', '0', 'TRUE', 'truefalse', 'null'];
+  if (Array.isArray(schema['enum'])) return ['nonsense', '__proto__', String(schema['enum'][0]).toUpperCase(), `${String(schema['enum'][0])}%00`];
+  return ['a%00b', 'a%1Bb', 'x'.repeat(Number(schema['maxLength'] ?? 1_000) + 1)];
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A server in a process of its own. */
+export interface Running {
+  readonly origin: string;
+  readonly pid: number;
+  /** From the start of the process to its first answer, in milliseconds. */
+  readonly startedInMs: number;
+  stop(): Promise<void>;
+  /** `kill -9`. */
+  kill(): Promise<void>;
+}
+
+/** Starts a Node program that listens on `PORT`; `path` answers 200 once it serves. What it prints on stderr is shown. */
+export async function startProcess(args: readonly string[], { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> }): Promise<Running> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const began = performance.now();
+  const child = spawn(process.execPath, args, { env: { ...withoutOurs(process.env), PUBLIC_URL: origin, ...env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'inherit'] });
+  await answering(child, `${origin}${path}`);
+  if (child.pid === undefined) throw new Error('a process that answers has an id');
+  return { origin, pid: child.pid, startedInMs: performance.now() - began, stop: () => end(child, 'SIGTERM'), kill: () => end(child, 'SIGKILL') };
+}
+
+/** An installation of the developer's own must not leak into what is measured. */
+const withoutOurs = ({ PATH, HOME, TMPDIR, LANG }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH, HOME, TMPDIR, LANG });
+
+async function answering(child: ChildProcess, url: string): Promise<void> {
+  for (const giveUpAt = performance.now() + 30_000; ; await sleep(5)) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the process ended with ${child.exitCode ?? child.signalCode} before it answered`);
+    if (performance.now() > giveUpAt) throw new Error(`no answer from ${url} in 30 s`);
+    const answer = await fetch(url).catch(() => undefined); // nobody listens yet
+    await answer?.text();
+    if (answer?.status === 200) return;
+  }
+}
+
+async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP address for a loopback port');
+  return address.port;
+}
+
+/** Processor time that the process has taken so far, in milliseconds, where the system tells (Linux). */
+export function processorMs(pid: number): number | undefined {
+  const fields = procFile(pid, 'stat')?.replace(/^.*\) /, '').split(' '); // a name may have spaces
+  return fields && (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const CLOCK_TICK_MS = 10;
+
+/** Resident memory in MB, where the system tells (Linux). */
+export function residentMb(pid: number): number | undefined {
+  const kb = /^VmRSS:\s+(\d+) kB/m.exec(procFile(pid, 'status') ?? '')?.[1];
+  return kb === undefined ? undefined : Number(kb) / 1024;
+}
+
+function procFile(pid: number, name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
