@@ -7,6 +7,8 @@ export const EDITIONS = ['self_hosted', 'saas', 'enterprise_hybrid'] as const;
 export type Edition = (typeof EDITIONS)[number];
 
 const databaseDefault = (file: string) => ({ textOf }: DefaultContext) => `sqlite:${textOf('DATA_DIR') ?? ''}/${file}`;
+/** A port at fault is one fault, not two. */
+const localAddress = ({ textOf }: DefaultContext): string => `http://localhost:${/^\d{1,5}$/.exec(textOf('PORT') ?? '')?.[0] ?? ''}`;
 const production = (context: DefaultContext) => context.production;
 
 /** Every setting of the server. What `duebook config` shows and the documentation lists comes from here. */
@@ -14,7 +16,7 @@ export const SETTINGS = {
   edition: setting({ name: 'EDITION', about: 'How the product is run: it decides where data planes are and what plans give.', kind: oneOf(...EDITIONS), default: 'self_hosted' }),
   host: setting({ name: 'HOST', about: 'Address to listen on.', kind: text({ max: 255 }), default: '127.0.0.1' }),
   port: setting({ name: 'PORT', about: 'Port to listen on; 0 takes a free one.', kind: integer({ min: 0, max: 65_535 }), default: 8080 }),
-  publicUrl: setting({ name: 'PUBLIC_URL', about: 'Where users reach the service: links, cookies and the issuer of tokens.', kind: origin(), default: ({ textOf }) => `http://localhost:${textOf('PORT') ?? ''}` }),
+  publicUrl: setting({ name: 'PUBLIC_URL', about: 'Where users reach the service: links, cookies and the issuer of tokens.', kind: origin(), default: localAddress }),
   dataDir: setting({ name: 'DATA_DIR', about: 'Folder of SQLite files and generated keys.', kind: text({ max: 4_000 }), default: './data' }),
   platformDatabaseUrl: setting({ name: 'PLATFORM_DATABASE_URL', about: 'Database of tenants, members and sessions.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('platform.db') }),
   tenantDatabaseUrl: setting({ name: 'TENANT_DATABASE_URL', about: 'Database of contract data.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('tenant.db') }),

@@ -25,8 +25,9 @@ export interface Endpoint<
   /** Who may call: `'public'`, `'signed_in'` (any member), or a module level. There is no default. */
   readonly needs: N;
   readonly feature?: Feature;
-  readonly body?: B;
   /** A body of which nothing is required may be left out altogether. */
+  readonly body?: B;
+  /** `id`, `ids` and names that end in `Id` or `Ids` hold ids: one that is no UUID is 404. */
   readonly query?: Q;
   /** Query parameters beyond the declared ones are refused, but for provider callbacks, whose providers add some. */
   readonly openQuery?: boolean;

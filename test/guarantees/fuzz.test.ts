@@ -5,9 +5,9 @@ import { ENDPOINTS } from '../../server/endpoints/index.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
 import type { Answer, DomainError, FrameworkError } from '../support/http.js';
 import { forEachServer } from '../support/server.js';
+import { bodyFields, queryFields, withValue, type Json } from '../support/schemas.js';
 import { organisation, type Organisation } from './organisations.js';
 import { sampleOf, send } from './requests.js';
-import { bodyFields, queryFields, withValue, type Json } from './schemas.js';
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
 const RUNS = 30;

@@ -5,9 +5,9 @@ import { ENDPOINTS } from '../../server/endpoints/index.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
 import type { Answer } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';
+import type { Json } from '../support/schemas.js';
 import { organisation, type Organisation } from './organisations.js';
 import { sampleOf, send } from './requests.js';
-import type { Json } from './schemas.js';
 
 interface Operation {
   readonly operationId: string;

@@ -3,9 +3,9 @@ import { ENDPOINTS } from '../../server/endpoints/index.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
 import type { FrameworkError } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { bodyFields, pathOf, typesOf, withValue, type Json } from '../support/schemas.js';
 import { organisation, type Organisation } from './organisations.js';
 import { sampleOf, send } from './requests.js';
-import { bodyFields, pathOf, typesOf, withValue, type Json } from './schemas.js';
 
 describe('unknown fields are refused, and named', () => {
   let server: TestServer;

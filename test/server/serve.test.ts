@@ -1,4 +1,9 @@
 import { expect } from 'chai';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { systemClock } from '../../data-plane-agent/base/clock.js';
@@ -8,9 +13,6 @@ import { createHealth } from '../../server/health.js';
 import { serve } from '../../server/serve.js';
 import { client as clientOf, type DomainError } from '../support/http.js';
 import { forEachServer, startServer } from '../support/server.js';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 const ID = '01890000-0000-7000-8000-00000000000a';
 const owner = (slug: string) => ({ tenantName: 'Acme Leasing', tenantSlug: slug, adminName: 'Ann', email: 'Ann@Acme.test', password: 'correct horse battery' });
@@ -79,7 +81,7 @@ describe('the composed service', () => {
       expect(headers.get('set-cookie')).to.match(/; Secure$/);
     });
 
-    it('is alive and not ready while it starts, then ready, then drains: what runs is answered, nothing new is taken', async () => {
+    it('drains before it stops: not ready, then gone', async () => {
       const home = folder();
       const loaded = loadServerConfig({ DATA_DIR: home, PORT: '0' });
       if (!loaded.ok) throw new Error('a default configuration is not at fault');
@@ -97,6 +99,29 @@ describe('the composed service', () => {
       expect(await lifecycle.stop('test')).to.equal(0);
       expect(seen).to.equal(503);
       expect(await client.raw('/livez').then(() => 'answers', () => 'gone')).to.equal('gone');
+    });
+
+    it('is alive while databases migrate, and neither ready nor of any other use', async () => {
+      const home = folder();
+      const url = `sqlite:${join(home, 'platform.db')}`;
+      const port = await freePort();
+      const client = clientOf(`http://127.0.0.1:${port}`);
+      const database = await openDatabase(url, { poolMax: 1 });
+      undo.push(() => database.close());
+      let starting: Promise<unknown> = Promise.resolve();
+      // Whoever else migrates holds the lock, so that the server has to wait.
+      await database.exclusive(async () => {
+        starting = started({ PLATFORM_DATABASE_URL: url, PORT: String(port) });
+        for (;;) {
+          const answer = await client.raw('/livez').catch(() => undefined);
+          if (answer) break;
+        }
+        const [ready, api] = [await client.raw('/readyz'), await client.get('/health')];
+        expect([ready.status, ready.headers.get('retry-after')]).to.deep.equal([503, '1']);
+        expect([api.status, api.body]).to.deep.equal([503, { statusCode: 503, message: 'Starting', error: 'Service Unavailable' }]);
+      });
+      await starting;
+      expect((await client.raw('/readyz')).status).to.equal(200);
     });
 
     it('refuses a database that a newer program has migrated', async () => {
@@ -127,3 +152,13 @@ describe('the health record', () => {
     expect(asked).to.equal(1);
   });
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  return address.port;
+}

@@ -1,5 +1,4 @@
-/** JSON Schema as our declarations hold it. */
-type Json = Readonly<Record<string, unknown>>;
+import { typesOf, validOf, type Json } from './schemas.js';
 
 /** A value that a field must refuse, as JSON text: much of it no serialiser would write. */
 export interface Nasty {
@@ -11,7 +10,7 @@ export interface Nasty {
 
 /** Every way in which we know to fill a field of this schema wrongly. */
 export function nastyFor(schema: Json): Nasty[] {
-  const types = [schema['type']].flat();
+  const types = typesOf(schema);
   const nullable = types.includes('null');
   const all: Nasty[] = [...wrongTypes(types), DEEP];
   if (!nullable) all.push({ label: 'null', json: 'null' });
@@ -86,23 +85,8 @@ function nastyNumbers(schema: Json, whole: boolean): Nasty[] {
 
 function nastyLists(schema: Json): Nasty[] {
   const max = Number(schema['maxItems']);
-  const items: Nasty[] = Number.isFinite(max) ? [{ label: 'one element too many', json: `[${Array.from({ length: max + 1 }, () => JSON.stringify(elementOf(schema['items'] as Json))).join(',')}]` }] : [];
+  const items: Nasty[] = Number.isFinite(max) ? [{ label: 'one element too many', json: `[${Array.from({ length: max + 1 }, () => JSON.stringify(validOf(schema['items'] as Json))).join(',')}]` }] : [];
   return [...items, { label: 'a list with a hole', json: '[null]', names: 'element' }];
-}
-
-/** The plainest element that a list takes. */
-function elementOf(schema: Json): unknown {
-  if (Array.isArray(schema['enum'])) return schema['enum'][0];
-  switch ([schema['type']].flat()[0]) {
-    case 'string': return schema['format'] === 'date' ? '2026-05-31' : 'x'.repeat(Math.max(1, Number(schema['minLength'] ?? 1)));
-    case 'integer': case 'number': return Math.max(1, Number(schema['minimum'] ?? 1));
-    case 'boolean': return true;
-    case 'array': return [];
-    default: {
-      const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Json>>;
-      return Object.fromEntries(((schema['required'] ?? []) as readonly string[]).map((name) => [name, elementOf(properties[name] ?? {})]));
-    }
-  }
 }
 
 function nastyObjects(schema: Json): Nasty[] {
@@ -122,7 +106,7 @@ function nastyObjects(schema: Json): Nasty[] {
 
 /** What a query's parameter must refuse; `undefined` where a value is not refused for its form. */
 export function nastyParameters(schema: Json): readonly string[] {
-  const types = [schema['type']].flat();
+  const types = typesOf(schema);
   if (types.includes('integer')) return ['abc', '1.5', '-1', '1e3', '0x10', 'NaN', 'Infinity', '99999999999', '١', '%001', '+1', '1,2', 'null'];
   if (types.includes('boolean')) return ['yes', '1', '0', 'TRUE', 'truefalse', 'null'];
   if (Array.isArray(schema['enum'])) return ['nonsense', '__proto__', String(schema['enum'][0]).toUpperCase(), `${String(schema['enum'][0])}%00`];

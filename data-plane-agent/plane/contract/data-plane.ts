@@ -23,12 +23,32 @@ export interface DataPlane<L extends OperationList> {
 /** The operations as methods, for one call. */
 export type BoundPlane<L extends OperationList> = { readonly [N in keyof L & string]: (input: Static<L[N]['input']>) => Promise<Static<L[N]['output']>> };
 
-/** Binds a data plane to a call. `onReplay` learns that an answer was a stored one. */
+/** Binds a data plane to a call. `onReplay` learns that an answer was a stored one. `names` is the same list at each call. */
 export function bind<L extends OperationList>(plane: DataPlane<L>, names: readonly (keyof L & string)[], call: Call, onReplay: () => void = () => undefined): BoundPlane<L> {
-  const method = (name: keyof L & string) => async (input: unknown) => {
-    const answer = await plane.invoke(name, call, input as Static<L[typeof name]['input']>);
-    if (answer.replayed) onReplay();
-    return answer.output;
-  };
-  return Object.fromEntries(names.map((name) => [name, method(name)])) as unknown as BoundPlane<L>; // fromEntries forgets which name has which method
+  const methods = known.get(names) ?? methodsOf(names);
+  return Object.assign(Object.create(methods) as Bound, { invoke: plane.invoke.bind(plane) as Bound['invoke'], call, onReplay }) as unknown as BoundPlane<L>; // the prototype has a method for each name
+}
+
+interface Bound {
+  readonly invoke: (name: string, call: Call, input: unknown) => Promise<Answer<unknown>>;
+  readonly call: Call;
+  readonly onReplay: () => void;
+}
+
+const known = new WeakMap<readonly string[], object>();
+
+/** One method an operation, made once for all requests. */
+function methodsOf(names: readonly string[]): object {
+  const methods = Object.fromEntries(
+    names.map((name) => [
+      name,
+      async function (this: Bound, input: unknown) {
+        const answer = await this.invoke(name, this.call, input);
+        if (answer.replayed) this.onReplay();
+        return answer.output;
+      },
+    ]),
+  );
+  known.set(names, methods);
+  return methods;
 }

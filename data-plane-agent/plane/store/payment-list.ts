@@ -31,7 +31,7 @@ export class PaymentList {
     });
     const offset = (page - 1) * pageSize;
     if (offset >= total) return { rows: [], total };
-    const statement = pageStatement({ dialect: tx.dialect, call, filter, limit: pageSize, offset });
+    const statement = pageStatement({ dialect: tx.dialect, call, filter, limit: pageSize, offset, total });
     const found = await tx.all(statement.sql, statement.values);
     return {
       rows: found.map((row) => ({
@@ -49,8 +49,8 @@ export class PaymentList {
 }
 
 /** The statement of a page: the inner one walks an index for the ids, so that a deep page reads no rows that it skips. */
-export function pageStatement({ dialect, call, filter, limit, offset }: { dialect: Dialect; call: Call; filter: PaymentFilter; limit: number; offset: number }): Fragment {
-  const { source, where } = selected(dialect, call, filter);
+export function pageStatement({ dialect, call, filter, limit, offset, total }: { dialect: Dialect; call: Call; filter: PaymentFilter; limit: number; offset: number; total: number }): Fragment {
+  const { source, where } = selected(dialect, call, filter, { walk: (offset + limit) * EARLY < total });
   const order = filter.tab === 'reconcile' ? 'payment_lines.received_date DESC, payment_lines.id DESC' : 'payment_lines.due_date, payment_lines.id';
   return fragment(
     `SELECT ${lines.columnNames}, contracts.contract_no, contracts.project_name, contracts.party_a, contracts.party_b, contracts.subject_id, contracts.owner_id
@@ -64,11 +64,17 @@ export function pageStatement({ dialect, call, filter, limit, offset }: { dialec
   );
 }
 
+/**
+ * A page in the first third of what is in scope is found by walking the tab in its order and asking each line's contract. Where
+ * the scope leaves less, or the page is deeper, SQLite may begin with the contracts and sort their lines.
+ */
+const EARLY = 3;
+
 const CONTRACTS_OF_LINES = 'contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id';
 
 /** Lines within the caller's scope. The contracts are joined only where something of theirs is asked for. */
-function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, includeDeleted }: PaymentFilter): { source: string; where: Fragment } {
-  const lines = linesInScope(dialect, call, { joined: subjectId !== null });
+function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, includeDeleted }: PaymentFilter, { walk = false } = {}): { source: string; where: Fragment } {
+  const lines = linesInScope(dialect, call, { joined: subjectId !== null, walk });
   const where = allOf([
     lines.where,
     ...(includeDeleted ? [] : [LIVE]),
@@ -82,11 +88,14 @@ function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, in
 /** A line goes with its contract, so a live line has a live one. */
 const LIVE = fragment('payment_lines.deleted_at IS NULL');
 
-/** Where every query over lines of many contracts begins: the tenant and, where the caller does not see all contracts, their scope. */
-export function linesInScope(dialect: Dialect, call: Call, { joined }: { joined: boolean }): { source: string; where: Fragment } {
+/**
+ * Where every query over lines of many contracts begins: the tenant and, where the caller does not see all contracts, their scope.
+ * `walk` keeps SQLite from beginning with the contracts; PostgreSQL knows by its statistics.
+ */
+export function linesInScope(dialect: Dialect, call: Call, { joined = false, walk = false } = {}): { source: string; where: Fragment } {
   const own = fragment('payment_lines.tenant_id = ?', call.tenantId);
   if (!joined && call.subjectScope === null && call.ownerScope === null) return { source: 'payment_lines', where: own };
-  return { source: `payment_lines JOIN ${CONTRACTS_OF_LINES}`, where: allOf([own, withinScope(call, dialect, 'contracts')]) };
+  return { source: `payment_lines ${walk && dialect === 'sqlite' ? 'CROSS ' : ''}JOIN ${CONTRACTS_OF_LINES}`, where: allOf([own, withinScope(call, dialect, 'contracts')]) };
 }
 
 /** Due and overdue are the open lines, and never overlap. The texts are those of the indexes' own conditions. */

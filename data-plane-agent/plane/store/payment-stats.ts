@@ -13,7 +13,7 @@ export class PaymentStatsStore {
   ) {}
 
   async byCurrency(): Promise<CurrencyFigures[]> {
-    const { source, where } = linesInScope(this.tx.dialect, this.call, { joined: false });
+    const { source, where } = linesInScope(this.tx.dialect, this.call);
     const figures = columns(this.call);
     const rows = await this.tx.all(
       `SELECT payment_lines.currency_code, ${figures.sql} FROM ${source} WHERE ${where.sql} AND ${STILL_LIVE} GROUP BY payment_lines.currency_code ORDER BY payment_lines.currency_code`,

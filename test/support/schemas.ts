@@ -34,10 +34,12 @@ export const pathOf = (parts: readonly (string | number)[]): string =>
 export const bodyFields = ({ body }: Endpoint): Field[] => (body ? fieldsOf(body) : []);
 export const queryFields = ({ query }: Endpoint): Field[] => (query ? fieldsOf(query).filter(({ parts }) => parts.length === 1) : []);
 
-export const typesOf = (schema: Json): readonly unknown[] => [schema['type']].flat();
-export const isNullable = (schema: Json): boolean => typesOf(schema).includes('null');
+/** By its name the field refers to a record. */
+export const namesRecord = ({ parts }: Field): boolean => /^ids?$|Ids?$|^(contractAttachment|invoiceAttachment|attachment|proof|fileRef)$/.test(String(parts.findLast((part) => typeof part === 'string')));
 
-/** A value that the schema takes: for fields that the sample of a request leaves out. */
+export const typesOf = (schema: Json): readonly unknown[] => [schema['type']].flat();
+
+/** A plain value that the schema takes, with no more in it than must be. */
 export function validOf(schema: Json): unknown {
   const types = typesOf(schema);
   if (Array.isArray(schema['enum'])) return schema['enum'][0];

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { root } from '../support/source.js';
+
+describe('duebook-server', function () {
+  this.timeout(60_000); // a process that compiles what it imports
+  let home: string;
+  before(() => {
+    home = mkdtempSync(join(tmpdir(), 'duebook-main-'));
+  });
+  after(() => rmSync(home, { recursive: true, force: true }));
+
+  const run = (env: Record<string, string>) =>
+    spawn(process.execPath, ['--import', join(root, 'node_modules/tsx/dist/loader.mjs'), join(root, 'server/main.ts')], { cwd: home, env: { PATH: process.env['PATH'], DATA_DIR: join(home, 'data'), PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+
+  it('serves, and on SIGTERM stops in order and exits 0', async () => {
+    const child = run({});
+    const exited = once(child, 'exit');
+    const lines = createInterface({ input: child.stdout });
+    let port = 0;
+    for await (const line of lines) {
+      const said = JSON.parse(line) as { msg: string; port?: number };
+      if (!said.msg.startsWith('listening on ')) continue;
+      port = said.port ?? 0;
+      break;
+    }
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).to.equal(200);
+    child.stdout.resume(); // the rest of what it says
+    child.kill('SIGTERM');
+    expect(await exited).to.deep.equal([0, null]);
+  });
+
+  it('exits 78 with every fault of its configuration', async () => {
+    const child = run({ PORT: 'x', EDITION: 'cloud' });
+    const said: string[] = [];
+    child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).to.equal(78);
+    expect(said.join('')).to.equal('The configuration has 2 faults:\n  EDITION must be one of self_hosted, saas, enterprise_hybrid, not "cloud"\n  PORT must be an integer from 0 to 65535, not "x"\n');
+  });
+
+  it('exits 1 when it cannot start', async () => {
+    const child = run({ PLATFORM_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+    child.stdout.resume();
+    child.stderr.resume();
+    const [code] = (await once(child, 'exit')) as [number];
+    expect(code).to.equal(1);
+  });
+});
