@@ -63,8 +63,17 @@ export function isTimeZone(name: string): boolean {
 
 /** The civil day in the time zone at the instant (epoch milliseconds). */
 export function todayIn(timeZone: string, instantMs: number): Day {
-  return dayOfNumber(Math.floor(wallClock(timeZone, instantMs) / DAY_MS));
+  const minute = Math.floor(instantMs / MINUTE_MS);
+  const known = TODAYS.get(timeZone);
+  if (known?.minute === minute) return known.day;
+  const day = dayOfNumber(Math.floor(wallClock(timeZone, instantMs) / DAY_MS));
+  if (TODAYS.size >= FORMATTERS_MAX) TODAYS.clear();
+  TODAYS.set(timeZone, { minute, day });
+  return day;
 }
+
+// Every request asks, and a formatter is slow. Days begin on whole minutes of UTC in every zone since 1972.
+const TODAYS = new Map<string, { readonly minute: number; readonly day: Day }>();
 
 /**
  * The instant (epoch milliseconds) at which the zone's clocks show that day and hour (0 to 23). An hour that daylight
@@ -86,6 +95,7 @@ export function instantOf(day: Day, hour: number, timeZone: string): number {
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 const ISO_DAY_OR_TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})(?:T(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/i;
 const SLASHED_DAY = /^(\d{4})\/(\d{1,2})\/(\d{1,2})$/;
@@ -138,7 +148,7 @@ function wallClock(timeZone: string, instantMs: number): number {
   const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of formatterOf(timeZone).formatToParts(instantMs)) shown[type] = Number(value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;
-  return new Date(0).setUTCFullYear(year, month - 1, day) + hour * HOUR_MS + minute * 60_000 + second * 1000;
+  return new Date(0).setUTCFullYear(year, month - 1, day) + hour * HOUR_MS + minute * MINUTE_MS + second * 1000;
 }
 
 // Making a formatter costs a hundred times its use. Zones come from tenants' settings, hence the bound.

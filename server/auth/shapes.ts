@@ -25,7 +25,7 @@ export const AuthUserSummary = s.object(
     nameProfile: s.nullable(NameProfile),
     status: s.enum(['active', 'disabled']),
     roleCode: s.text({ max: 64 }),
-    subjectScope: s.nullable(s.list(s.id(), 10_000, 'Subject companies that the member may see; null is all, an empty list none.')),
+    subjectScope: s.nullable(s.list(s.id(), 1_000, 'Subject companies that the member may see; null is all, an empty list none.')),
   },
   { title: 'AuthUserSummary' },
 );

@@ -89,7 +89,7 @@ const REFRESH = 'rt+jwt';
 const SCOPE = 'tenant';
 const COMMON_CLAIMS = ['iss', 'aud', 'sub', 'sid', 'tenantId', 'scope', 'iat', 'exp', 'jti'];
 /** No header can be longer, and no body's token need be. */
-const MAX_LENGTH = 16_384;
+const MAX_LENGTH = 60_000;
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
 

@@ -47,4 +47,4 @@ async function identify(ctx: HttpContext, { authenticator, limit }: { authentica
   }
 }
 
-const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,8192}=*)$/i;
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{1,60000}=*)$/i;

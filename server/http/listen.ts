@@ -15,7 +15,8 @@ export interface Listening {
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS_MS = 15_000;
 const REQUEST_MS = 120_000;
-const HEADER_BYTES = 16 * 1024;
+/** Room for an access token with a scope of a thousand subject companies. */
+const HEADER_BYTES = 64 * 1024;
 
 /** Serves over HTTP; port 0 takes a free one. Rejects when the address cannot be had. */
 export async function listen(handle: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { Passwords } from '../auth/passwords.js';
 import type { NameProfile } from '../auth/shapes.js';
@@ -117,8 +117,12 @@ async function refuseRole(tx: Transaction, { tenantId, roleCode }: { tenantId: s
   if (!(await new RoleStore(tx, tenantId).exists(roleCode))) throw fail('REFERENCE_INVALID', { field: 'roleCode', value: roleCode });
 }
 
+/** The scope travels in every access token and in every call to the data plane. */
+const MAX_SCOPE = 1_000;
+
 async function refuseScope(tx: Transaction, { tenantId, subjectScope }: { tenantId: string; subjectScope: readonly string[] | null }): Promise<void> {
   if (subjectScope === null) return;
+  if (subjectScope.length > MAX_SCOPE) throw invalid({ path: 'subjectScope', problem: `must have at most ${MAX_SCOPE} items` });
   const known = new Set((await new SubjectStore(tx, tenantId).all()).map(({ id }) => id));
   const stranger = subjectScope.findIndex((id) => !known.has(id));
   if (stranger >= 0) throw fail('REFERENCE_INVALID', { field: `subjectScope[${stranger}]`, value: subjectScope[stranger] ?? '' });

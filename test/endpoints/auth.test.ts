@@ -148,6 +148,15 @@ describe('accounts and sessions', () => {
         expect((await client.get<Session>('/auth/me')).body.subjects).to.have.length(2);
       });
 
+      it('serves a member whose scope is too long for the headers that Node takes by default', async () => {
+        const made = await makeTenant(identity);
+        const subjectScope: string[] = [];
+        for (let i = 0; i < 350; i++) subjectScope.push((await identity.tenants.subjects.add({ tenantId: made.tenant.id, name: `Company ${i}` }, OPERATOR)).id);
+        const { client, result } = await signIn(app.client, { ...made, member: await makeMember(identity, made, { subjectScope }) });
+        expect(result.accessToken.length).to.be.greaterThan(16_384);
+        expect((await client.get<Session>('/auth/me')).body.subjects).to.have.length(350);
+      });
+
       it('makes a change of plan and settings seen at once', async () => {
         const made = await makeTenant(identity, { planCode: 'free' });
         const { client } = await signIn(app.client, { ...made, member: made.owner });

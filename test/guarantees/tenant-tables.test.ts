@@ -35,10 +35,16 @@ describe('every table of the tenant database', () => {
 
   it('forces row-level security by tenant, also on the tables\' owner', async () => {
     const tables = await catalogue(`
-      SELECT c.relname AS name, c.relrowsecurity::int AS enabled, c.relforcerowsecurity::int AS forced, (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid) AS policies
+      SELECT c.relname AS name, c.relrowsecurity::int AS enabled, c.relforcerowsecurity::int AS forced, 
+        (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid AND p.polcmd = '*' AND pg_get_expr(p.polqual, p.polrelid) LIKE '(tenant_id = %') AS policies
       FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'`);
     expect(tables.length).to.be.greaterThan(10);
     expect(tables.filter(({ enabled, forced, policies }) => enabled !== 1 || forced !== 1 || policies !== 1)).to.deep.equal([]);
+  });
+
+  it('lets nothing but the salted hashes of searched texts be read past that', async () => {
+    const others = await catalogue("SELECT polrelid::regclass::text AS name, polcmd::text AS command FROM pg_policy WHERE polcmd <> '*'");
+    expect(others).to.deep.equal([{ name: 'contract_grams', command: 'r' }]);
   });
 
   it('shows and takes only rows of the transaction\'s tenant, whatever the statement says', async () => {

@@ -156,16 +156,40 @@ forEachServer((server) => {
       }
     }
 
-    it('POST /contracts takes no subject company outside the caller\'s scope', async () => {
-      const sample = await sampleOf('POST /contracts', org);
-      const ask = (who: string, subjectId: string) => send<DomainError>(narrow.get(who) ?? org.client, 'POST /contracts', { body: { ...sample.body, contractNo: newId(), archiveCode: newId(), subjectId } });
-      for (const who of ['a scope of another subject company', 'a scope of no subject company']) {
-        const answer = await ask(who, org.subjectId);
-        expect(answer.status, answer.text).to.equal(422);
-        const nothing = newId();
-        expect(seen(await ask(who, nothing), nothing)).to.deep.equal(seen(answer, org.subjectId));
+    for (const who of ['a scope of another subject company', 'a scope of no subject company']) {
+      const client = () => narrow.get(who) ?? org.client;
+      const outside: Readonly<Record<string, () => Promise<string>>> = { subjectId: async () => org.subjectId, contractId: async () => (await contractOf(org)).id };
+
+      for (const endpoint of endpoints) {
+        for (const { path } of queryFields(endpoint).filter((field) => field.path in outside)) {
+          it(`${endpoint.route} filters by no ${path} outside ${who}`, async () => {
+            const sample = await sampleOf(endpoint.route, org);
+            const ask = (value: string) => send(client(), endpoint.route, { ...sample, query: { [path]: value } });
+            const answer = await ask((await outside[path]?.()) ?? '');
+            expect(answer.text).not.to.contain(org.marker);
+            expect(seen(await ask(newId()))).to.deep.equal(seen(answer));
+          });
+        }
       }
-      expect((await ask('a scope of another subject company', org.otherSubjectId)).status).to.equal(201);
+
+      it(`POST /contracts takes no subject company outside ${who}`, async () => {
+        const { body } = await sampleOf('POST /contracts', org);
+        const ask = (subjectId: string) => send<DomainError>(client(), 'POST /contracts', { body: { ...body, subjectId } });
+        const [answer, nothing] = [await ask(org.subjectId), newId()];
+        expect(answer.status, answer.text).to.equal(422);
+        expect(seen(await ask(nothing), nothing)).to.deep.equal(seen(answer, org.subjectId));
+      });
+    }
+
+    it('PATCH /contracts/:id moves no contract out of the caller\'s scope', async () => {
+      const client = narrow.get('a scope of another subject company') ?? org.client;
+      const { body } = await sampleOf('POST /contracts', org);
+      const { body: contract, status } = await send<{ id: string }>(client, 'POST /contracts', { body: { ...body, subjectId: org.otherSubjectId } });
+      expect(status).to.equal(201);
+      const ask = (subjectId: string) => send(client, 'PATCH /contracts/:id', { params: { id: contract.id }, body: { subjectId } });
+      const [answer, nothing] = [await ask(org.subjectId), newId()];
+      expect(answer.status, answer.text).to.equal(422);
+      expect(seen(await ask(nothing), nothing)).to.deep.equal(seen(answer, org.subjectId));
     });
   });
 }, { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });

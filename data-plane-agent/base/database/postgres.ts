@@ -215,8 +215,7 @@ class PostgresTransaction implements Transaction {
 
   private query(sql: string, values: readonly Value[]) {
     this.refuseWhenEnded();
-    const { name, text } = numbered(sql);
-    return this.client.query({ name, text, values: [...values] });
+    return this.client.query({ ...numbered(sql), values: [...values] });
   }
 
   private refuseWhenEnded(): void {
@@ -224,14 +223,18 @@ class PostgresTransaction implements Transaction {
   }
 }
 
+/** Each connection keeps a statement for good once it is prepared under a name: filters that are combined as never before get none. */
+const NAMED = 1_000;
 const known = new Map<string, { readonly name: string; readonly text: string }>();
 
 /** The text with `$1, $2, …` for its `?`, and the name under which each connection keeps it prepared. No statement of ours has a `?` in a literal. */
-function numbered(sql: string): { readonly name: string; readonly text: string } {
-  let statement = known.get(sql);
-  if (!statement) {
-    let n = 0;
-    known.set(sql, (statement = { name: `q${known.size + 1}`, text: sql.replaceAll('?', () => `$${++n}`) }));
-  }
-  return statement;
+function numbered(sql: string): { readonly name?: string; readonly text: string } {
+  const statement = known.get(sql);
+  if (statement) return statement;
+  let n = 0;
+  const text = sql.replaceAll('?', () => `$${++n}`);
+  if (known.size >= NAMED) return { text };
+  const named = { name: `q${known.size + 1}`, text };
+  known.set(sql, named);
+  return named;
 }

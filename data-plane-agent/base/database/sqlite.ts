@@ -74,13 +74,13 @@ class SqliteDatabase implements Database {
     const connection = this.idle.pop() ?? (await new Promise<Connection>((resolve) => this.readersWanted.push(resolve)));
     const tx = this.begin(connection);
     try {
-      connection.exec('BEGIN');
+      tx.control('BEGIN');
       return await work(tx);
     } catch (error) {
       throw translateError(error);
     } finally {
+      if (connection.inTransaction) tx.control('COMMIT');
       tx.end();
-      if (connection.inTransaction) connection.exec('COMMIT');
       const next = this.readersWanted.shift();
       if (next) next(connection);
       else this.idle.push(connection);
@@ -134,7 +134,7 @@ class SqliteDatabase implements Database {
         // A full disk or an I/O error ends the whole transaction by itself: nothing of the group happened.
         if (!this.writer.inTransaction) throw new Error('SQLite ended the transaction by itself');
       }
-      this.writer.exec('COMMIT');
+      tx.control('COMMIT');
     } finally {
       tx.end();
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
@@ -213,18 +213,42 @@ class SqliteDatabase implements Database {
   }
 }
 
+/** A prepared statement that makes its rows from arrays: that takes the driver half the time of making objects. */
+class Prepared {
+  private readonly names: readonly string[];
+
+  constructor(readonly statement: Statement) {
+    this.names = statement.reader ? statement.raw().columns().map(({ name }) => name) : [];
+  }
+
+  all(values: readonly Value[]): Row[] {
+    return (this.statement.all(...values) as Value[][]).map((row) => this.named(row));
+  }
+
+  get(values: readonly Value[]): Row | undefined {
+    const row = this.statement.get(...values) as Value[] | undefined;
+    return row && this.named(row);
+  }
+
+  private named(values: readonly Value[]): Row {
+    const row: Row = {};
+    for (let i = 0; i < this.names.length; i++) row[this.names[i] ?? ''] = values[i] ?? null;
+    return row;
+  }
+}
+
 /** Prepared statements of one connection, by their text. */
 class Statements {
-  private readonly prepared = new Map<string, Statement>();
+  private readonly prepared = new Map<string, Prepared>();
   constructor(private readonly connection: Connection) {}
 
-  get(sql: string): Statement {
-    let statement = this.prepared.get(sql);
-    if (!statement) {
+  get(sql: string): Prepared {
+    let prepared = this.prepared.get(sql);
+    if (!prepared) {
       if (this.prepared.size >= 1_000) this.prepared.clear();
-      this.prepared.set(sql, (statement = this.connection.prepare(sql)));
+      this.prepared.set(sql, (prepared = new Prepared(this.connection.prepare(sql))));
     }
-    return statement;
+    return prepared;
   }
 }
 
@@ -241,15 +265,15 @@ class SqliteTransaction implements Transaction {
   ) {}
 
   async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
-    return this.statement(sql).all(...values) as Row[];
+    return this.prepared(sql).all(values);
   }
 
   async get(sql: string, values: readonly Value[] = []): Promise<Row | undefined> {
-    return this.statement(sql).get(...values) as Row | undefined;
+    return this.prepared(sql).get(values);
   }
 
   async run(sql: string, values: readonly Value[] = []): Promise<number> {
-    const { changes } = this.statement(sql).run(...values);
+    const { changes } = this.prepared(sql).statement.run(...values);
     if (changes > 0) this.writes++;
     return changes;
   }
@@ -262,10 +286,10 @@ class SqliteTransaction implements Transaction {
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
     const name = `s${++this.depth}`;
-    this.connection.exec(`SAVEPOINT ${name}`);
+    this.control(`SAVEPOINT ${name}`);
     try {
       const result = await work();
-      this.connection.exec(`RELEASE ${name}`);
+      this.control(`RELEASE ${name}`);
       return result;
     } catch (error) {
       if (this.connection.inTransaction) this.connection.exec(`ROLLBACK TO ${name}; RELEASE ${name}`);
@@ -275,11 +299,16 @@ class SqliteTransaction implements Transaction {
     }
   }
 
+  /** Statements about the transaction itself, prepared like all others. */
+  control(sql: string): void {
+    this.statements.get(sql).statement.run();
+  }
+
   end(): void {
     this.open = false;
   }
 
-  private statement(sql: string): Statement {
+  private prepared(sql: string): Prepared {
     this.refuseWhenEnded();
     return this.statements.get(sql);
   }

@@ -74,15 +74,15 @@ const CONTRACTS_OF_LINES = 'contracts ON contracts.tenant_id = payment_lines.ten
 
 /** Lines within the caller's scope. The contracts are joined only where something of theirs is asked for. */
 function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, includeDeleted }: PaymentFilter, { walk = false } = {}): { source: string; where: Fragment } {
-  const lines = linesInScope(dialect, call, { joined: subjectId !== null, walk });
+  const inScope = linesInScope(dialect, call, { joined: subjectId !== null, walk });
   const where = allOf([
-    lines.where,
+    inScope.where,
     ...(includeDeleted ? [] : [LIVE]),
     ...(tab === 'all' ? [] : [onTab(tab, call.today)]),
     ...(contractId === null ? [] : [fragment('payment_lines.contract_id = ?', contractId)]),
     ...(subjectId === null ? [] : [fragment('contracts.subject_id = ?', subjectId)]),
   ]);
-  return { source: lines.source, where };
+  return { source: inScope.source, where };
 }
 
 /** A line goes with its contract, so a live line has a live one. */
