@@ -76,7 +76,11 @@ export async function copyOfDatabase(adminUrl: string): Promise<{ readonly admin
     url.pathname = `/${database}`;
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();
-    await client.query(sql).finally(() => client.end());
+    try {
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
     return url;
   };
   await on(name, 'VACUUM ANALYZE');

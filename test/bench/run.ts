@@ -15,7 +15,7 @@ import { credentials, signIn, startService } from './service.js';
 /** Four lines each, and one in a hundred with twelve. */
 const CONTRACTS = numberOf('BENCH_CONTRACTS', 100_000);
 /** A round of one side of one case. */
-const SECONDS = numberOf('BENCH_SECONDS', 3);
+const SECONDS = numberOf('BENCH_SECONDS', 2);
 /** PostgreSQL's book is made anew each time, so it is smaller. */
 const POSTGRES_CONTRACTS = Math.min(CONTRACTS, 10_000);
 /** Empty measures all; `postgres` among them measures those that PostgreSQL has there too. */

@@ -45,11 +45,11 @@ describe('a server that is killed in the middle of creates', () => {
         ledger = new Ledger(CREATES, owner);
         for (const until of killAt) {
           const victim = running;
-          await ledger.enter(client(victim.origin, token), { inFlight: IN_FLIGHT, until, then: () => victim.kill() });
+          await ledger.enter(client(victim.origin, token), { inFlight: IN_FLIGHT, until, whenReached: () => victim.kill() });
           deaths.push({ acknowledged: [...ledger.acknowledged.values()], found: await installation.stored() });
           running = server = await installation.start();
         }
-        await ledger.enter(client(running.origin, token), { inFlight: IN_FLIGHT, until: CREATES, then: () => Promise.resolve() });
+        await ledger.enter(client(running.origin, token), { inFlight: IN_FLIGHT, until: CREATES, whenReached: () => Promise.resolve() });
         await running.kill();
         atTheEnd = await installation.stored();
       });

@@ -23,10 +23,10 @@ export class Ledger {
   }
 
   /**
-   * Sends creates, several at once, each under a key of its own, until `until` have been acknowledged; then calls `then`, once, while
+   * Sends creates, several at once, each under a key of its own, until `until` have been acknowledged; then calls `whenReached`, once, while
    * others are in flight. What a dead server does not answer is sent again in the next call, under the same key.
    */
-  async enter(api: Client, { inFlight, until, then }: { readonly inFlight: number; readonly until: number; readonly then: () => Promise<void> }): Promise<void> {
+  async enter(api: Client, { inFlight, until, whenReached }: { readonly inFlight: number; readonly until: number; readonly whenReached: () => Promise<void> }): Promise<void> {
     let reached: Promise<void> | undefined;
     const work = async (): Promise<void> => {
       for (let i = this.waiting.shift(); i !== undefined; i = this.waiting.shift()) {
@@ -35,7 +35,7 @@ export class Ledger {
           if (!reached) throw new Error('the server stopped answering before it was killed');
           return;
         }
-        if (this.acknowledged.size >= until) reached ??= then();
+        if (this.acknowledged.size >= until) reached ??= whenReached();
       }
     };
     await Promise.all(Array.from({ length: inFlight }, work));

@@ -10,7 +10,7 @@ import { importsOf, read, sourceFiles } from '../support/source.js';
  */
 const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: string])[]>> = {
   platform: [['0001-platform', '14898705e7f26c0e2225d49d671260f22c32b9ab524d444f04c03ab98febfc0d']],
-  tenant: [['0001-contract-book', 'd5ba965eceec084b24ab20725365c887a326777b2595fd9aeeaa34aefc8ff265']],
+  tenant: [['0001-contract-book', 'e59aa6ccca65b3d11466c245d71f46d41b2c267056b057956601e4b44a884096']],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
   platform: { folder: 'server/store/migrations/', migrations: PLATFORM_MIGRATIONS },

@@ -4,7 +4,7 @@ import type { Transaction } from '../../base/database/database.js';
  * PostgreSQL makes writers of one row wait for each other's commit, so a tenant's counter is spread over a few rows there;
  * SQLite has one writer anyway.
  */
-const SLOTS = 8;
+const SLOTS = 32;
 
 /** Moves the tenant's data version within the transaction of a write, so that whatever is cached under it stays exact on every replica. */
 export async function moveDataVersion(tx: Transaction, tenantId: string): Promise<void> {

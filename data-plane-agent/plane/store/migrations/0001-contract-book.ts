@@ -62,7 +62,7 @@ export const contractBook: Migration = {
     `CREATE INDEX lines_by_due_date ON payment_lines (tenant_id, due_date, id${also(t, 'deleted_at')}) WHERE deleted_at IS NULL`,
     `CREATE INDEX lines_to_reconcile ON payment_lines (tenant_id, received_date, id${also(t, 'received_minor, reconciliation_status, deleted_at')}) WHERE deleted_at IS NULL AND received_minor > 0 AND reconciliation_status <> 'matched'`,
     `CREATE INDEX lines_to_invoice ON payment_lines (tenant_id, due_date, id${also(t, 'uninvoiced_minor, deleted_at')}) WHERE deleted_at IS NULL AND uninvoiced_minor > 0`,
-    'CREATE INDEX lines_by_bank_serial ON payment_lines (tenant_id, bank_serial_no) WHERE bank_serial_no IS NOT NULL',
+    'CREATE INDEX lines_by_bank_serial ON payment_lines (tenant_id, bank_serial_no, id) WHERE bank_serial_no IS NOT NULL',
 
     `CREATE TABLE receipts (
       tenant_id ${t.id} NOT NULL, id ${t.id} NOT NULL, contract_id ${t.id} NOT NULL, line_id ${t.id} NOT NULL,
