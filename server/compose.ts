@@ -9,6 +9,7 @@ import { createIdentity, type Identity } from './auth/identity.js';
 import type { Argon2 } from './auth/passwords.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
+import type { DataPlanes } from './data-planes/for-tenant.js';
 import { ENDPOINTS } from './endpoints/index.js';
 import { openFoundation, type Foundation } from './foundation.js';
 import { createHealth } from './health.js';
@@ -31,6 +32,8 @@ export interface ComposeOptions {
   readonly checkAnswers?: boolean;
   /** For tests that count the hashing. */
   readonly argon2?: Argon2 | undefined;
+  /** For tests: puts a wire between the server and its data plane. */
+  readonly behind?: ((planes: DataPlanes) => DataPlanes) | undefined;
 }
 
 export interface Composed {
@@ -41,9 +44,10 @@ export interface Composed {
 }
 
 /** Puts the product together. Nothing else knows how its parts are made. */
-export async function compose(config: Config, { clock, log, accepting = () => true, checkAnswers = false, argon2 }: ComposeOptions): Promise<Composed> {
+export async function compose(config: Config, { clock, log, accepting = () => true, checkAnswers = false, argon2, behind = (planes) => planes }: ComposeOptions): Promise<Composed> {
   const foundation = await openFoundation(config, { clock, log });
-  const { platform, tenant, dataPlanes, tenantDb } = foundation;
+  const { platform, tenant, tenantDb } = foundation;
+  const dataPlanes = behind(foundation.dataPlanes);
   try {
     const health = createHealth({ edition: config.edition, clock, platformDb: (timeoutMs) => platform.ping(timeoutMs), tenantDb });
     const { authenticator, ...identity } = await identityOf(config, { database: platform, clock, argon2 });

@@ -5,6 +5,9 @@ import { systemClock, type Clock } from '../../data-plane-agent/base/clock.js';
 import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { reportFaults } from '../../data-plane-agent/base/config.js';
+import { OPERATION_NAMES, OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
+import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
+import { embedded, type DataPlanes } from '../../server/data-planes/for-tenant.js';
 import type { Argon2 } from '../../server/auth/passwords.js';
 import type { Config } from '../../server/config.js';
 import { loadServerConfig } from '../../server/config-load.js';
@@ -13,6 +16,7 @@ import type { Foundation } from '../../server/foundation.js';
 import type { Services } from '../../server/services.js';
 import { client, type Client } from './http.js';
 import { createDatabase, needsPostgres } from './postgres.js';
+import { serveOverHttp } from './wire.js';
 
 export interface TestServer {
   /** `http://127.0.0.1:<port>`. */
@@ -35,11 +39,15 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly argon2?: Argon2;
+  /** Contract data is reached over HTTP on loopback: `createRemoteDataPlane`, and `serve` at the other end. */
+  readonly remote?: boolean;
 }
 export type DatabaseKind = 'sqlite' | 'postgres';
+/** As `forEachServer` runs them: on `remote` the contract data of an SQLite server is behind HTTP, as it is behind an agent. */
+export type ServerKind = DatabaseKind | 'remote';
 
 /** The whole service as `npm start` runs it, on a free port, with databases of its own. Answers that are not as declared are 500. */
-export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2 }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2, remote = false }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-server-'));
   const undo: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const remove = async (): Promise<void> => {
@@ -53,7 +61,7 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
     const log = createLog({ level: loaded.config.logLevel, name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
     const lifecycle = createLifecycle({ log });
     undo.push(async () => void (await lifecycle.stop('test')));
-    const { port, services, foundation } = await serve(loaded.config, { clock, log, lifecycle, checkAnswers: true, argon2 });
+    const { port, services, foundation } = await serve(loaded.config, { clock, log, lifecycle, checkAnswers: true, argon2, ...(remote ? { behind: overHttp(undo) } : {}) });
     const url = `http://127.0.0.1:${port}`;
     return { url, client: client(url), services, foundation, config: loaded.config, logged, stop: remove };
   } catch (error) {
@@ -62,14 +70,14 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
   }
 }
 
-/** The same suite on a server over SQLite and on one over PostgreSQL. `server()` gives the running one, in hooks and tests. */
-export function forEachServer(define: (server: () => TestServer, kind: DatabaseKind) => void, options: Omit<ServerOptions, 'database'> = {}): void {
-  for (const kind of ['sqlite', 'postgres'] as const) {
+/** The same suite on a server over SQLite, on one over PostgreSQL, and on one whose contract data is behind a wire. `server()` gives the running one, in hooks and tests. */
+export function forEachServer(define: (server: () => TestServer, kind: ServerKind) => void, options: Omit<ServerOptions, 'database' | 'remote'> = {}): void {
+  for (const kind of ['sqlite', 'postgres', 'remote'] as const) {
     describe(`on ${kind}`, () => {
       if (kind === 'postgres') needsPostgres();
       let running: TestServer | undefined;
       before('start the server', async () => {
-        running = await startServer({ ...options, database: kind });
+        running = await startServer({ ...options, ...(kind === 'remote' ? { remote: true } : { database: kind }) });
       });
       after('stop the server', () => running?.stop());
       define(() => {
@@ -78,6 +86,15 @@ export function forEachServer(define: (server: () => TestServer, kind: DatabaseK
       }, kind);
     });
   }
+}
+
+/** Each tenant's data plane at the other end of one wire. */
+function overHttp(undo: (() => Promise<void>)[]): (planes: DataPlanes) => DataPlanes {
+  return (planes) => {
+    const wire = serveOverHttp({ invoke: (name, call, input) => planes.forTenant(call.tenantId).invoke(name, call, input) }, OPERATION_NAMES);
+    undo.push(async () => (await wire).close());
+    return embedded(createRemoteDataPlane({ operations: OPERATIONS, transport: async (request) => (await wire).transport(request) }));
+  };
 }
 
 async function postgresUrls(undo: (() => Promise<void>)[]): Promise<Record<string, string>> {
