@@ -1,0 +1,187 @@
+import { lookup } from 'node:dns/promises';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { addressPolicy, type AddressPolicy } from './outbound-addresses.js';
+
+/**
+ * HTTP requests to addresses that somebody else chose. Only to public addresses, and to private ones that are listed; over https, or
+ * http to this machine outside production; a redirect is an answer like any other and is not followed. The name is resolved once, and
+ * the connection goes to what was checked, so that a second answer of the DNS changes nothing. No proxy of the environment is asked.
+ */
+export interface Outbound {
+  /** Answers whatever status comes back. Throws OutboundError. */
+  request(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** What is wrong with an address by its form alone, to follow its name in a sentence; names are judged when they are resolved. */
+  refusalOf(url: string): string | undefined;
+}
+
+export interface OutboundRequest {
+  readonly url: string;
+  /** `GET` unless said. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** The most that is read of an answer, in bytes; 1 MiB unless said. */
+  readonly maxBytes?: number;
+  /** Certificates (PEM) to trust instead of the system's. */
+  readonly ca?: string;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
+
+/** `ADDRESS_REFUSED`: we do not connect there. The others: we tried. The message tells nothing of what is inside the network. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+
+  constructor(
+    readonly code: 'ADDRESS_REFUSED' | 'UNREACHABLE' | 'TIMED_OUT' | 'ANSWER_TOO_LARGE',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+/** `allowPrivate`: CIDR ranges, loopback among them where it is to be reached. Times in milliseconds; connecting includes the TLS handshake. */
+export function createOutbound({ allowPrivate, production, resolve = systemResolve, connectMs = 5_000, totalMs = 10_000 }: {
+  allowPrivate: readonly string[]; production: boolean; resolve?: Resolve; connectMs?: number; totalMs?: number;
+}): Outbound {
+  const policy = addressPolicy(allowPrivate);
+
+  /** The addresses that may be connected to: all of the name's, or none. */
+  const pin = async (target: URL): Promise<readonly string[]> => {
+    const host = hostOf(target);
+    const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+    if (addresses.length === 0) throw new OutboundError('UNREACHABLE', 'the name has no address');
+    const refused = addresses.some((address) => !policy.allows(address) || (target.protocol === 'http:' && !policy.isLoopback(address)));
+    if (refused) throw new OutboundError('ADDRESS_REFUSED', 'the address is not one that may be called');
+    return addresses;
+  };
+
+  return {
+    refusalOf: (url) => formFault(url, { policy, production }),
+    request: async (request) => {
+      const fault = formFault(request.url, { policy, production });
+      if (fault !== undefined) throw new OutboundError('ADDRESS_REFUSED', `the address ${fault}`);
+      const target = new URL(request.url);
+      const ends = AbortSignal.timeout(totalMs);
+      try {
+        const addresses = await unless(ends, pin(target));
+        return await send(request, { target, addresses, policy, connectMs, ends });
+      } catch (error) {
+        if (error instanceof OutboundError) throw error;
+        throw ends.aborted ? timedOut(error) : new OutboundError('UNREACHABLE', 'no answer came', { cause: error });
+      }
+    },
+  };
+}
+
+const DEFAULT_MAX_BYTES = 1_048_576;
+
+const systemResolve: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+const timedOut = (cause?: unknown): OutboundError => new OutboundError('TIMED_OUT', 'no answer came in time', { cause });
+
+/** The URL parser has brought an address in any notation (decimal, hexadecimal, short) to its plain form. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+function formFault(url: string, { policy, production }: { policy: AddressPolicy; production: boolean }): string | undefined {
+  const target = URL.canParse(url) ? new URL(url) : undefined;
+  if (!target || !/^https?:$/.test(target.protocol)) return 'must be an https address';
+  if (target.protocol === 'http:' && production) return 'must begin with https:';
+  if (target.username !== '' || target.password !== '') return 'must not carry a name or a password';
+  // Below 1024 live mail, remote shells and the like, which must not be talked to in HTTP.
+  if (target.port !== '' && Number(target.port) < 1024 && !['80', '443'].includes(target.port)) return 'must not name a port below 1024 but 80 and 443';
+  const host = hostOf(target);
+  if (isIP(host) === 0) return undefined;
+  if (!policy.allows(host)) return 'must not be a private, loopback or link-local address';
+  return target.protocol === 'http:' && !policy.isLoopback(host) ? 'must begin with https:' : undefined;
+}
+
+interface Way {
+  readonly target: URL;
+  readonly addresses: readonly string[];
+  readonly policy: AddressPolicy;
+  readonly connectMs: number;
+  readonly ends: AbortSignal;
+}
+
+function send({ method = 'GET', headers = {}, body, maxBytes = DEFAULT_MAX_BYTES, ca }: OutboundRequest, { target, addresses, policy, connectMs, ends }: Way): Promise<OutboundAnswer> {
+  const host = hostOf(target);
+  const secure = target.protocol === 'https:';
+  const options: RequestOptions = {
+    hostname: host,
+    port: target.port === '' ? (secure ? 443 : 80) : Number(target.port),
+    path: `${target.pathname}${target.search}`,
+    method,
+    // Unpacking would undo the limit on what is read.
+    headers: { ...headers, 'Accept-Encoding': 'identity', Host: target.host },
+    agent: false,
+    // Not called for an address, which has been checked as it stands.
+    lookup: pinned(addresses),
+    signal: ends,
+  };
+  // Said, because an environment variable could have switched it off. An address is no server name: the certificate is held against it.
+  const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2' as const, servername: isIP(host) === 0 ? host.replace(/\.$/, '') : '', ...(ca === undefined ? {} : { ca }) };
+  return new Promise((resolve, reject) => {
+    const request = secure ? httpsRequest({ ...options, ...tls }) : httpRequest(options);
+    const slow = setTimeout(() => request.destroy(timedOut()), connectMs);
+    request.on('socket', (socket) => {
+      socket.once('connect', () => {
+        if (!policy.allows(socket.remoteAddress ?? '')) request.destroy(new OutboundError('ADDRESS_REFUSED', 'the connection went elsewhere'));
+      });
+      socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(slow));
+    });
+    request.on('response', (response) => {
+      readAll(response, maxBytes)
+        .then((read) => resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body: read }))
+        .catch((error: unknown) => {
+          request.destroy();
+          reject(error as Error);
+        });
+    });
+    request.on('error', reject);
+    request.on('close', () => clearTimeout(slow));
+    request.end(body);
+  });
+}
+
+const pinned = (addresses: readonly string[]): LookupFunction => (_hostname, { all }, callback) => {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  if (all === true) callback(null, found);
+  else callback(null, found[0]?.address ?? '', found[0]?.family);
+};
+
+async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new OutboundError('ANSWER_TOO_LARGE', `the answer has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
+  return headers;
+}
+
+/** What `work` gives, unless the signal comes first: a resolver cannot be interrupted. */
+function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(timedOut());
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
