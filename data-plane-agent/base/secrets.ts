@@ -18,6 +18,8 @@ export interface KeyRing {
   openText(sealed: string, context: string): string;
   /** Id of the key that sealed it, whether or not the ring has that key: tells what is left to re-seal. */
   keyIdOf(sealed: string): string;
+  /** 32 bytes for one purpose, always the same: of the oldest key, so that a new one in front changes nothing. */
+  derive(purpose: string): Uint8Array;
 }
 
 /** `SEAL_CONTEXT_MISMATCH`: sealed for another place, or by another key of this id. The others say what they name. */
@@ -105,6 +107,10 @@ function ringOf(keys: ReadonlyMap<string, Buffer>): KeyRing {
     open,
     openText: (sealed, context) => open(sealed, context).toString('utf8'),
     keyIdOf: (sealed) => partsOf(sealed).keyId,
+    derive: (purpose) => {
+      const oldest = keyOf([...keys.keys()].at(-1) ?? active);
+      return Buffer.from(hkdfSync('sha256', oldest, Buffer.alloc(0), Buffer.concat([Buffer.from('duebook derive v1 '), createHash('sha256').update(purpose).digest()]), KEY_BYTES));
+    },
   };
 }
 

@@ -40,6 +40,14 @@ describe('a key ring', () => {
     expect(ring.openText(before, CONTEXT)).to.equal('kept');
   });
 
+  it('derives the same bytes for a purpose, also after a new key was put in front, and others for another purpose or key', () => {
+    const bytes = parseKeyRing(OLD).derive('a purpose');
+    expect(bytes).to.have.length(32);
+    expect(parseKeyRing(`${NEW},${OLD}`).derive('a purpose')).to.deep.equal(bytes);
+    expect(parseKeyRing(OLD).derive('another')).not.to.deep.equal(bytes);
+    expect(parseKeyRing(NEW).derive('a purpose')).not.to.deep.equal(bytes);
+  });
+
   it('tells another context, an altered text, an unknown key and no sealed text apart', () => {
     const ring = parseKeyRing(NEW);
     const sealed = ring.seal('secret', CONTEXT);
