@@ -3,91 +3,113 @@ import type { Database, Transaction } from '../../data-plane-agent/base/database
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { RequestInfo } from '../http/request.js';
 import { AuditStore } from '../store/audit.js';
-import { MemberStore, type MemberRecord } from '../store/members.js';
+import { MemberStore } from '../store/members.js';
 import type { SessionRecord } from '../store/sessions.js';
-import { TenantStore, type TenantRecord } from '../store/tenants.js';
-import type { Attempt, LoginLimits } from './limits.js';
-import type { Passwords } from './passwords.js';
-import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
-import type { AuthLoginResult } from './shapes.js';
-import { mayIssueSession } from './standing.js';
+import type { EmailCodes } from './email-code.js';
+import type { Enrolment } from './enrolment.js';
+import type { LoginLimits } from './limits.js';
+import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
+import type { SecondFactor } from './second-factor.js';
+import { actorOf, INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
+import type { AuthLoginResult, MfaLoginRequired } from './shapes.js';
+import { mayIssueSession, type MfaStanding } from './standing.js';
 
-export interface Credentials {
-  readonly tenantSlug: string;
-  /** Lower-cased. */
-  readonly email: string;
-  readonly password: string;
+/** What a sign-in shows beside the password. Of two codes the authenticator's counts, so that one attempt is one guess. */
+export interface Shown {
+  /** Of the authenticator, or a recovery code. */
+  readonly mfaCode?: string | null;
+  readonly emailCode?: string | null;
+  /** The secret that was offered at a first login; `mfaCode` is then made from it. */
+  readonly mfaSetupSecret?: string | null;
 }
 
 /**
  * Sign-in by password. Throws UNAUTHENTICATED alike for an unknown tenant, an unknown email, a disabled member, one without a password
- * and a wrong password, after one and the same work; RATE_LIMITED while too many have failed; OVERLOADED when too many wait.
+ * and a wrong password, after one and the same work; MFA_CODE_INVALID for a wrong second factor; RATE_LIMITED while too many of either
+ * have failed; OVERLOADED when too many wait. With a right password alone it answers what else is needed, where something is.
  */
-export type Login = (credentials: Credentials, request: RequestInfo) => Promise<AuthLoginResult>;
+export type Login = (given: Credentials & Shown, request: RequestInfo) => Promise<AuthLoginResult | MfaLoginRequired>;
 
-export function createLogin({ database, clock, passwords, limits, issue }: { database: Database; clock: Clock; passwords: Passwords; limits: LoginLimits; issue: SessionIssue }): Login {
-  const scope = { tenantId: null };
-
-  /** Lets the member in, unless what was read before the hashing no longer holds. */
-  const enter = async (tx: Transaction, { found, attempt, request, betterHash }: { found: Found; attempt: Attempt; request: RequestInfo; betterHash: string | undefined }): Promise<Outcome> => {
-    const { tenant, member } = (await find(tx, { tenantId: found.tenant.id, memberId: found.member.id })) ?? {};
-    const holds = tenant && member && mayIssueSession({ tenant, member }) && member.passwordHash === found.hash;
-    if (!holds) return refuse(tx, { tenantId: found.tenant.id, member: found.member, attempt, request });
-    const wait = await limits.succeeded(tx, attempt);
-    if (wait !== undefined) return { wait };
-    if (betterHash !== undefined) await new MemberStore(tx, tenant.id).upgradePasswordHash({ id: member.id, from: found.hash, to: betterHash });
-    return { session: await issue.open(tx, { member, request, way: 'password' }), tenant, member };
+export function createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes }: {
+  database: Database; clock: Clock; passwordCheck: PasswordCheck; limits: LoginLimits; issue: SessionIssue; secondFactor: SecondFactor; enrolment: Enrolment; emailCodes: EmailCodes;
+}): Login {
+  const refuse = async (tx: Transaction, { checked, request, reason }: { checked: Checked; request: RequestInfo; reason: 'password' | 'second_factor' }): Promise<Outcome> => {
+    const wait = await passwordCheck.refuse(tx, checked, { request, action: 'login_failed', changes: { reason } });
+    return wait === undefined ? { refused: reason } : { wait };
   };
 
-  const refuse = async (
-    tx: Transaction,
-    { tenantId, member, attempt, request }: { tenantId: string | undefined; member: MemberRecord | undefined; attempt: Attempt; request: RequestInfo },
-  ): Promise<Outcome> => {
-    const wait = await limits.failed(tx, attempt);
+  /** Uses up what was shown; nothing of it counts for a member who needs no second factor. */
+  const proofOf = async (tx: Transaction, { account: { member }, standing, shown, request }: { account: Account; standing: Pick<MfaStanding, 'enrolled' | 'required'>; shown: Shown; request: RequestInfo }): Promise<Proof> => {
+    const { mfaCode, emailCode, mfaSetupSecret } = shown;
+    if (standing.enrolled) {
+      // Whoever offers a secret now did not get it from us, or comes second.
+      if (mfaSetupSecret) return 'wrong';
+      if (mfaCode) return proof(await secondFactor.take(tx, member, mfaCode));
+      return emailCode ? proof((await emailCodes.take(tx, member, emailCode)) ? 'email_code' : undefined) : 'nothing';
+    }
+    if (!standing.required || !mfaSetupSecret) return 'nothing';
+    const confirmed = await enrolment.confirm(tx, member, { secret: mfaSetupSecret, code: mfaCode ?? '', actor: actorOf(member, request) });
+    return typeof confirmed === 'string' ? 'wrong' : { factor: 'enrolment', recoveryCodes: confirmed.recoveryCodes };
+  };
+
+  /** Lets the member in, or says what else is needed, unless what was read before the hashing no longer holds. */
+  const enter = async (tx: Transaction, { checked, shown, request }: { checked: Checked; shown: Shown; request: RequestInfo }): Promise<Outcome> => {
+    const account = await passwordCheck.stillHolds(tx, checked);
+    if (!account) return refuse(tx, { checked, request, reason: 'password' });
+    // Before anything is used up: a lock keeps out whoever guesses, also with the right code.
+    const locked = await limits.locked(tx, checked.attempt);
+    if (locked !== undefined) return { wait: locked };
+    const standing = await secondFactor.standing(tx, account.member);
+    const shownProof = await proofOf(tx, { account, standing, shown, request });
+    if (shownProof === 'wrong') return refuse(tx, { checked, request, reason: 'second_factor' });
+    const passed = typeof shownProof === 'object' ? shownProof : undefined;
+    const mfa: MfaStanding = { ...standing, passed: passed !== undefined };
+    const verdict = mayIssueSession({ way: 'password', ...account, mfa });
+    if (verdict === 'factor_needed' || verdict === 'enrolment_needed') return { needed: await ask(tx, { account, verdict, request }) };
+
+    const wait = await limits.succeeded(tx, checked.attempt);
     if (wait !== undefined) return { wait };
+    await upgradeHash(tx, account, checked);
+    return { ...account, session: await issue.open(tx, { member: account.member, request, way: 'password', mfa, factor: passed?.factor }), recoveryCodes: passed?.recoveryCodes };
+  };
+
+  /** The password was right, so this is neither a failure nor a success: it clears nothing, or codes could be guessed for ever. */
+  const ask = async (tx: Transaction, { account: { tenant, member }, verdict, request }: { account: Account; verdict: 'factor_needed' | 'enrolment_needed'; request: RequestInfo }): Promise<MfaLoginRequired> => {
+    const enrolmentRequired = verdict === 'enrolment_needed';
     await new AuditStore(tx).append({
-      tenantId: tenantId ?? null,
-      at: clock.now(),
-      actor: { kind: 'user', id: member?.id ?? null, name: member?.name ?? 'unknown', ip: request.ip, requestId: request.id },
-      action: 'login_failed',
-      recordKind: 'member',
-      recordId: member?.id ?? null,
+      tenantId: tenant.id, at: clock.now(), actor: actorOf(member, request), action: 'login_mfa_required', recordKind: 'member', recordId: member.id, changes: { enrolmentRequired },
     });
-    return { refused: true };
+    if (!enrolmentRequired) return { mfaRequired: true, enrollmentRequired: false, message: FACTOR_NEEDED, emailFallbackAvailable: emailCodes.available };
+    return { mfaRequired: true, enrollmentRequired: true, message: ENROLMENT_NEEDED, ...(await enrolment.offer(tx, member)), emailFallbackAvailable: false };
   };
 
-  return async ({ tenantSlug, email, password }, request) => {
-    const attempt: Attempt = { account: { tenantSlug, email }, ip: request.ip };
-    await limits.refuseLocked(attempt);
-    const { tenant, member } = await database.read(scope, async (tx) => {
-      const named = await new TenantStore(tx).bySlug(tenantSlug);
-      return { tenant: named, member: named && (await new MemberStore(tx, named.id).byEmail(email)) };
-    });
-    const hash = tenant && member && mayIssueSession({ tenant, member }) ? member.passwordHash : null;
-    const matches = await passwords.verify({ password, hash });
-    const found = matches && tenant && member && hash !== null ? { tenant, member, hash } : undefined;
-    const betterHash = found && passwords.isWeaker(found.hash) ? await passwords.hash(password) : undefined;
-    const outcome = await database.write(scope, (tx) =>
-      found ? enter(tx, { found, attempt, request, betterHash }) : refuse(tx, { tenantId: tenant?.id, member, attempt, request }),
-    );
+  return async ({ mfaCode = null, emailCode = null, mfaSetupSecret = null, ...credentials }, request) => {
+    const checked = await passwordCheck.begin(credentials, request);
+    const shown: Shown = { mfaCode, emailCode, mfaSetupSecret };
+    const outcome = await database.write({ tenantId: null }, (tx) => (checked.matched ? enter(tx, { checked, shown, request }) : refuse(tx, { checked, request, reason: 'password' })));
     if ('wait' in outcome) throw fail('RATE_LIMITED', { retryAfterSeconds: outcome.wait });
-    if (!('session' in outcome)) throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
-    return issue.loginResult(outcome);
+    if ('refused' in outcome) throw outcome.refused === 'second_factor' ? fail('MFA_CODE_INVALID', {}) : fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
+    if ('needed' in outcome) return outcome.needed;
+    const { recoveryCodes, ...entry } = outcome;
+    return { ...(await issue.loginResult(entry)), ...(recoveryCodes && { recoveryCodes }) };
   };
 }
 
-interface Found {
-  readonly tenant: TenantRecord;
-  readonly member: MemberRecord;
-  /** The hash that the password matched. */
-  readonly hash: string;
-}
+const FACTOR_NEEDED = 'Repeat the login with a code of your authenticator, or a recovery code, as mfaCode; or with emailCode, where the email fallback is available.';
+const ENROLMENT_NEEDED = 'Add the secret to an authenticator app, and repeat the login with the secret as mfaSetupSecret and a code of the app as mfaCode, within ten minutes.';
+
+type Proof = 'nothing' | 'wrong' | { readonly factor: string; readonly recoveryCodes?: string[] };
+
+const proof = (factor: string | undefined): Proof => (factor === undefined ? 'wrong' : { factor });
 
 /** Answered, not thrown: counts and audit rows of a failure must be committed. */
-type Outcome = { readonly session: SessionRecord; readonly tenant: TenantRecord; readonly member: MemberRecord } | { readonly wait: number } | { readonly refused: true };
+type Outcome =
+  | (Account & { readonly session: SessionRecord; readonly recoveryCodes: string[] | undefined })
+  | { readonly wait: number }
+  | { readonly refused: 'password' | 'second_factor' }
+  | { readonly needed: MfaLoginRequired };
 
-async function find(tx: Transaction, { tenantId, memberId }: { tenantId: string; memberId: string }): Promise<{ tenant: TenantRecord; member: MemberRecord } | undefined> {
-  const tenant = await new TenantStore(tx).byId(tenantId);
-  const member = await new MemberStore(tx, tenantId).byId(memberId);
-  return tenant && member && { tenant, member };
+async function upgradeHash(tx: Transaction, { tenant, member }: Account, { matched }: Checked): Promise<void> {
+  if (matched?.betterHash === undefined) return;
+  await new MemberStore(tx, tenant.id).upgradePasswordHash({ id: member.id, from: matched.hash, to: matched.betterHash });
 }

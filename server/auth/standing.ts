@@ -1,10 +1,40 @@
 import type { MemberRecord } from '../store/members.js';
 import type { TenantRecord } from '../store/tenants.js';
 
-/** The one decision whether a session may be issued, or go on, for this member, whatever the way in. */
-export const mayIssueSession = ({ tenant, member }: Standing): boolean => tenant.status === 'active' && member.status === 'active';
+/** The ways in. A password after a reset is `password`: a reset opens no session by itself. `registration` is redeeming too. */
+export const WAYS = ['password', 'passkey', 'sso', 'registration', 'invitation'] as const;
+export type Way = (typeof WAYS)[number];
+
+/**
+ * The one decision whether a session may be issued, whatever the way in. A passkey with user verification is two factors; with SSO the
+ * second factor is the provider's matter; who has just registered or accepted an invitation enrols at the first login.
+ */
+export function mayIssueSession({ way, tenant, member, mfa }: Standing & { readonly way: Way; readonly mfa: MfaStanding }): Verdict {
+  if (!inGoodStanding({ tenant, member })) return 'no';
+  if (way !== 'password' || mfa.passed) return 'yes';
+  if (mfa.enrolled) return 'factor_needed';
+  return mfa.required ? 'enrolment_needed' : 'yes';
+}
+
+/** `factor_needed`: there is a second factor, and it was not shown. `enrolment_needed`: policy asks for one, and there is none. */
+export type Verdict = 'yes' | 'no' | 'factor_needed' | 'enrolment_needed';
+
+/** Whether the member may be let in at all; a session that was issued goes on only while this holds. */
+export const inGoodStanding = ({ tenant, member }: Standing): boolean => tenant.status === 'active' && member.status === 'active';
 
 export interface Standing {
   readonly tenant: Pick<TenantRecord, 'status'>;
   readonly member: Pick<MemberRecord, 'status'>;
 }
+
+export interface MfaStanding {
+  /** The member has an authenticator. */
+  readonly enrolled: boolean;
+  /** Policy asks the member's role for a second factor. */
+  readonly required: boolean;
+  /** A second factor was shown with this attempt, and was right. */
+  readonly passed: boolean;
+}
+
+/** For every way but the password, where nothing of it is asked. */
+export const NO_MFA: MfaStanding = { enrolled: false, required: false, passed: false };

@@ -1,0 +1,102 @@
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { constantTimeEqual, type KeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { RequestInfo } from '../http/request.js';
+import type { MailOutbox } from '../notifications/mail.js';
+import { AuditStore } from '../store/audit.js';
+import { LoginCodeStore } from '../store/login-codes.js';
+import type { MemberRecord } from '../store/members.js';
+import { MfaStore } from '../store/mfa.js';
+import { settingsOf } from '../tenants/settings.js';
+import type { LoginLimits } from './limits.js';
+import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
+import { actorOf } from './session-issue.js';
+import type { DeliveryStatus } from './shapes.js';
+
+/** Six digits by mail, which stand in for the authenticator at a login: never for the password, and never for an authenticator that is not there. */
+export interface EmailCodes {
+  /** Whether mail can be sent at all. */
+  readonly available: boolean;
+  /**
+   * Sends a code, if the credentials are right and the account has an authenticator: at most one a minute and five an hour. The answer says
+   * nothing of that. A new code takes the place of the old one. Throws as a login does while too many attempts have failed.
+   */
+  send(credentials: Credentials, request: RequestInfo): Promise<{ ok: true; deliveryStatus: DeliveryStatus }>;
+  /** Takes a code and uses it up; five tries each. */
+  take(tx: Transaction, member: Pick<MemberRecord, 'id' | 'tenantId'>, code: string): Promise<boolean>;
+}
+
+export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits }: { database: Database; clock: Clock; keyRing: KeyRing; mail: MailOutbox; passwordCheck: PasswordCheck; limits: LoginLimits }): EmailCodes {
+  /** Answers why nothing was sent. */
+  const put = async (tx: Transaction, { tenant, member }: Account, code: string): Promise<string | undefined> => {
+    if (!mail.configured) return 'mail_not_configured';
+    if ((await new MfaStore(tx, tenant.id).totp(member.id)) === undefined) return 'not_enrolled';
+    const at = clock.now();
+    const codes = new LoginCodeStore(tx, tenant.id);
+    const sends = (await codes.sends({ memberId: member.id })).filter((sent) => sent > at - HOUR_MS);
+    if (sends.length >= SENDS_PER_HOUR) return 'too_many';
+    // Sealed and not hashed: a million digests are soon tried.
+    const codeSealed = keyRing.seal(code, sealContext(member));
+    if (!(await codes.replace({ memberId: member.id, codeSealed, at, sends: [...sends, at], before: at - BETWEEN_MS }))) return 'too_many';
+    const about = { kind: 'member', id: member.id };
+    await mail.withdraw(tx, { tenantId: tenant.id, template: 'login_code', about });
+    await mail.enqueue(tx, {
+      tenantId: tenant.id, to: member.email, template: 'login_code', values: valuesOf(tenant.name, code), language: languageOf({ tenant, member }),
+      about, notAfter: at + LIFETIME_MS,
+    });
+    return undefined;
+  };
+
+  const sendTo = async (tx: Transaction, { checked, request }: { checked: Checked; request: RequestInfo }): Promise<number | undefined> => {
+    const code = String(randomInt(1_000_000)).padStart(6, '0');
+    const account = await passwordCheck.stillHolds(tx, checked);
+    if (!account) {
+      const wait = await passwordCheck.refuse(tx, checked, { request, action: 'login_code_refused' });
+      if (wait === undefined) await mail.enqueueNothing(tx, { template: 'login_code', values: valuesOf('', code), notAfter: clock.now() });
+      return wait;
+    }
+    const wait = await limits.locked(tx, checked.attempt);
+    if (wait !== undefined) return wait;
+    const reason = await put(tx, account, code);
+    const { tenant, member } = account;
+    await new AuditStore(tx).append({
+      tenantId: tenant.id, at: clock.now(), actor: actorOf(member, request), action: reason === undefined ? 'login_code_queued' : 'login_code_not_sent', recordKind: 'member', recordId: member.id,
+      changes: reason === undefined ? {} : { reason },
+    });
+    return undefined;
+  };
+
+  return {
+    available: mail.configured,
+    send: async (credentials, request) => {
+      const checked = await passwordCheck.begin(credentials, request);
+      const wait = await database.write({ tenantId: null }, (tx) => sendTo(tx, { checked, request }));
+      if (wait !== undefined) throw fail('RATE_LIMITED', { retryAfterSeconds: wait });
+      return { ok: true, deliveryStatus: mail.configured ? 'queued' : 'not_sent' };
+    },
+
+    take: async (tx, { id, tenantId }, code) => {
+      const codes = new LoginCodeStore(tx, tenantId);
+      const codeSealed = await codes.beginTry({ memberId: id, tries: TRIES, sentSince: clock.now() - LIFETIME_MS });
+      if (codeSealed === undefined || !constantTimeEqual(keyRing.openText(codeSealed, sealContext({ id, tenantId })), code)) return false;
+      return codes.use({ memberId: id, codeSealed });
+    },
+  };
+}
+
+const LIFETIME_MS = 10 * 60_000;
+const TRIES = 5;
+const BETWEEN_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const SENDS_PER_HOUR = 5;
+
+const sealContext = ({ id, tenantId }: Pick<MemberRecord, 'id' | 'tenantId'>): string => `login_codes.code_sealed.${tenantId}.${id}`;
+
+const valuesOf = (tenantName: string, code: string) => ({ tenantName, code, minutes: LIFETIME_MS / 60_000 });
+
+function languageOf({ tenant, member }: Account): string {
+  const own = member.preferences['language'];
+  return typeof own === 'string' ? own : settingsOf(tenant.settings).defaultLanguage;
+}

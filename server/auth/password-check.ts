@@ -1,0 +1,74 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { RequestInfo } from '../http/request.js';
+import { AuditStore, type Actor } from '../store/audit.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
+import { TenantStore, type TenantRecord } from '../store/tenants.js';
+import type { Attempt, LoginLimits } from './limits.js';
+import type { Passwords } from './passwords.js';
+import { inGoodStanding } from './standing.js';
+
+export interface Credentials {
+  readonly tenantSlug: string;
+  /** Lower-cased. */
+  readonly email: string;
+  readonly password: string;
+}
+
+/**
+ * The first half of everything that begins with a password. Throws RATE_LIMITED while too many have failed, OVERLOADED when too many wait.
+ * Whatever the reason for which it does not match, the work is one and the same: one verification.
+ */
+export interface PasswordCheck {
+  begin(credentials: Credentials, request: RequestInfo): Promise<Checked>;
+  /** The account as it is in this transaction, if what was found before the hashing still holds. */
+  stillHolds(tx: Transaction, checked: Checked): Promise<Account | undefined>;
+  /** Counts the failure and audits it as `action`. Answers the seconds to wait when the attempt must not be told its outcome. */
+  refuse(tx: Transaction, checked: Checked, refusal: { readonly request: RequestInfo; readonly action: string; readonly changes?: Readonly<Record<string, unknown>> }): Promise<number | undefined>;
+}
+
+export interface Account {
+  readonly tenant: TenantRecord;
+  readonly member: MemberRecord;
+}
+export interface Checked {
+  readonly attempt: Attempt;
+  /** What was named, whether or not the password is right. */
+  readonly tenant: TenantRecord | undefined;
+  readonly member: MemberRecord | undefined;
+  /** Of a password that is right: the hash that it matched, and a better one where that is too weak by today's measure. */
+  readonly matched: { readonly hash: string; readonly betterHash: string | undefined } | undefined;
+}
+
+export function createPasswordCheck({ database, clock, passwords, limits }: { database: Database; clock: Clock; passwords: Passwords; limits: LoginLimits }): PasswordCheck {
+  return {
+    begin: async ({ tenantSlug, email, password }, request) => {
+      const attempt: Attempt = { account: { tenantSlug, email }, ip: request.ip };
+      await limits.refuseLocked(attempt);
+      const { tenant, member } = await database.read({ tenantId: null }, async (tx) => {
+        const named = await new TenantStore(tx).bySlug(tenantSlug);
+        return { tenant: named, member: named && (await new MemberStore(tx, named.id).byEmail(email)) };
+      });
+      const hash = tenant && member && inGoodStanding({ tenant, member }) ? member.passwordHash : null;
+      const matches = await passwords.verify({ password, hash });
+      if (!matches || hash === null) return { attempt, tenant, member, matched: undefined };
+      return { attempt, tenant, member, matched: { hash, betterHash: passwords.isWeaker(hash) ? await passwords.hash(password) : undefined } };
+    },
+
+    stillHolds: async (tx, { tenant: named, member: found, matched }) => {
+      if (!named || !found || !matched) return undefined;
+      const tenant = await new TenantStore(tx).byId(named.id);
+      // Held: a password that is reset at this moment must end the session that comes of this.
+      const member = await new MemberStore(tx, named.id).lock(found.id);
+      return tenant && member && inGoodStanding({ tenant, member }) && member.passwordHash === matched.hash ? { tenant, member } : undefined;
+    },
+
+    refuse: async (tx, { attempt, tenant, member }, { request, action, changes = {} }) => {
+      const wait = await limits.failed(tx, attempt);
+      if (wait !== undefined) return wait;
+      const actor: Actor = { kind: 'user', id: member?.id ?? null, name: member?.name ?? 'unknown', ip: request.ip, requestId: request.id };
+      await new AuditStore(tx).append({ tenantId: tenant?.id ?? null, at: clock.now(), actor, action, recordKind: 'member', recordId: member?.id ?? null, changes });
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { isTimeZone } from '../../data-plane-agent/base/day.js';
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import type { Issue } from '../../data-plane-agent/base/validation.js';
+import type { RequestInfo } from '../http/request.js';
+import { AuditStore } from '../store/audit.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
+import { TenantStore } from '../store/tenants.js';
+import type { Changes } from '../tenants/changes.js';
+import { isLanguageTag, settingsOf, type Settings } from '../tenants/settings.js';
+import type { Principal } from './principal.js';
+import { actorOf, summaryOf } from './session-issue.js';
+import type { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from './shapes.js';
+
+/** What members set for themselves. */
+export interface Profile {
+  /** `null` falls back to the tenant's setting. Answers the preferences in effect. Throws INVALID_INPUT for a time zone, language or calendar that nobody knows. */
+  setPreferences(principal: Principal, patch: PreferencesPatch, request: RequestInfo): Promise<Preferences>;
+  /** `nameProfile` is replaced as a whole; `null` removes it. */
+  setProfile(principal: Principal, patch: { readonly name?: string; readonly nameProfile?: NameProfile | null }, request: RequestInfo): Promise<AuthUserSummary>;
+}
+
+export function createProfile({ database, clock, changes }: { database: Database; clock: Clock; changes: Changes }): Profile {
+  /** Lets `work` change the caller's row, which no other request changes meanwhile; audits what it answers as changed. */
+  const change = async <T>(
+    { tenant, user }: Principal,
+    { request, action }: { request: RequestInfo; action: string },
+    work: (tx: Transaction, member: MemberRecord, at: number) => Promise<{ answer: T; changed: Readonly<Record<string, unknown>> }>,
+  ): Promise<T> => {
+    const answer = await database.write({ tenantId: null }, async (tx) => {
+      const member = await new MemberStore(tx, tenant.id).lock(user.id);
+      if (!member) throw fail('UNAUTHENTICATED', {});
+      const at = clock.now();
+      const { answer: result, changed } = await work(tx, member, at);
+      if (Object.keys(changed).length > 0) await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action, recordKind: 'member', recordId: user.id, changes: changed });
+      return result;
+    });
+    changes.tell({ kind: 'member', tenantId: tenant.id, memberId: user.id });
+    return answer;
+  };
+
+  return {
+    setPreferences: async (principal, patch, request) => {
+      const issues = unknownNames(patch);
+      if (issues.length > 0) throw invalid(...issues);
+      return change(principal, { request, action: 'preferences_changed' }, async (tx, member, at) => {
+        const changed = changesOf(member.preferences, patch);
+        const preferences = Object.fromEntries(Object.entries({ ...member.preferences, ...patch }).filter(([, value]) => value !== null && value !== undefined));
+        if (Object.keys(changed).length > 0) await new MemberStore(tx, principal.tenant.id).setPreferences({ id: member.id, preferences, at });
+        const tenant = await new TenantStore(tx).byId(principal.tenant.id);
+        return { answer: mergedPreferences(settingsOf(tenant?.settings ?? {}), preferences), changed };
+      });
+    },
+
+    setProfile: (principal, patch, request) =>
+      change(principal, { request, action: 'profile_changed' }, async (tx, member, at) => {
+        const { name = member.name, nameProfile = member.nameProfile } = patch;
+        const changed = changesOf({ name: member.name, nameProfile: member.nameProfile }, { name, nameProfile });
+        if (Object.keys(changed).length > 0) {
+          await new MemberStore(tx, principal.tenant.id).setProfile({ id: member.id, name, nameProfile, at });
+          await new TenantStore(tx).touchDirectory(principal.tenant.id);
+        }
+        return { answer: summaryOf({ ...member, name, nameProfile }), changed };
+      }),
+  };
+}
+
+/** The member's own over the tenant's. */
+export const mergedPreferences = (settings: Settings, own: MemberRecord['preferences']): Preferences => ({
+  language: settings.defaultLanguage,
+  locale: settings.localeRegion ?? settings.defaultLanguage,
+  timezone: settings.timezone,
+  currency: settings.displayCurrency,
+  calendarSystem: settings.calendarSystem,
+  measurementSystem: settings.measurementSystem,
+  firstDayOfWeek: settings.firstDayOfWeek,
+  dateFormat: settings.dateFormat,
+  numberFormat: settings.numberFormat,
+  ...own,
+});
+
+const changesOf = (before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(after)
+      .map(([key, to]) => [key, { from: before[key] ?? null, to: to ?? null }] as const)
+      .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)),
+  );
+
+/** Names of time zones, languages and calendars are for the runtime to know, which no schema can ask. */
+function unknownNames({ timezone, language, locale, calendarSystem }: PreferencesPatch): Issue[] {
+  const issues: Issue[] = [];
+  const check = (path: string, value: string | null | undefined, known: (name: string) => boolean, problem: string) => {
+    if (typeof value === 'string' && !known(value)) issues.push({ path, problem });
+  };
+  check('language', language, isLanguageTag, 'must be a BCP 47 language tag like zh-CN');
+  check('locale', locale, isLanguageTag, 'must be a BCP 47 locale like en-GB');
+  check('timezone', timezone, isTimeZone, 'must be an IANA time zone like Europe/Berlin');
+  check('calendarSystem', calendarSystem, (name) => Intl.supportedValuesOf('calendar').includes(name), 'must be a calendar like gregory');
+  return issues;
+}

@@ -1,0 +1,27 @@
+import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
+import { s } from '../../data-plane-agent/base/schema.js';
+import { OwnSession } from '../auth/shapes.js';
+import { endpoint } from '../http/endpoint.js';
+
+export const sessionEndpoints = {
+  listSessions: endpoint('GET /auth/sessions', {
+    summary: 'List my sessions',
+    description: 'The caller\'s own that can still be used, newest first.',
+    needs: 'signed_in',
+    returns: s.list(OwnSession, 200),
+    fails: [],
+    run: ({ principal, services }) => services.sessions.list(principal),
+  }),
+
+  endSession: endpoint('DELETE /auth/sessions/:id', {
+    summary: 'End one of my sessions',
+    description: 'Both of its tokens are worth nothing from then on. It may be the session of this request.',
+    needs: 'signed_in',
+    returns: Ok,
+    fails: [],
+    run: async ({ principal, params, request, services }) => {
+      await services.sessions.end(principal, params, request);
+      return OK;
+    },
+  }),
+};

@@ -1,0 +1,42 @@
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { jsonOf, textOf } from './rows.js';
+
+interface CodeOf {
+  readonly memberId: string;
+}
+
+/** The six digits by mail that stand in for an authenticator: at most one code of a member is good. */
+export class LoginCodeStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly tenantId: string,
+  ) {}
+
+  /** When codes were sent to the member, oldest first, as far as that is still remembered. */
+  async sends({ memberId }: CodeOf): Promise<readonly number[]> {
+    const row = await this.tx.get('SELECT sends FROM login_codes WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    return row ? jsonOf<number[]>(row, 'sends') : [];
+  }
+
+  /** Puts the new code in the place of one sent before `before`. Answers false when there is a later one: another request was quicker. */
+  async replace({ memberId, codeSealed, at, sends, before }: CodeOf & { codeSealed: string; at: number; sends: readonly number[]; before: number }): Promise<boolean> {
+    return (await this.tx.run(REPLACE, [this.tenantId, memberId, codeSealed, at, JSON.stringify(sends), before])) === 1;
+  }
+
+  /** Counts a try, and answers the code that it is to be held against; `undefined` when there is none that is good, or no try left. */
+  async beginTry({ memberId, tries, sentSince }: CodeOf & { tries: number; sentSince: number }): Promise<string | undefined> {
+    const row = await this.tx.get(TRY, [this.tenantId, memberId, tries, sentSince]);
+    return row && textOf(row, 'code_sealed');
+  }
+
+  /** Uses the code up. Answers false when it was used, or replaced, meanwhile. */
+  async use({ memberId, codeSealed }: CodeOf & { codeSealed: string }): Promise<boolean> {
+    return (await this.tx.run('UPDATE login_codes SET code_sealed = NULL WHERE tenant_id = ? AND member_id = ? AND code_sealed = ?', [this.tenantId, memberId, codeSealed])) === 1;
+  }
+}
+
+const REPLACE = `INSERT INTO login_codes (tenant_id, member_id, code_sealed, tries, sent_at, sends) VALUES (?, ?, ?, 0, ?, ?)
+  ON CONFLICT (tenant_id, member_id) DO UPDATE SET code_sealed = excluded.code_sealed, tries = 0, sent_at = excluded.sent_at, sends = excluded.sends
+  WHERE login_codes.sent_at <= ?`;
+
+const TRY = `UPDATE login_codes SET tries = tries + 1 WHERE tenant_id = ? AND member_id = ? AND code_sealed IS NOT NULL AND tries < ? AND sent_at > ? RETURNING code_sealed`;

@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import { countedArgon2, makeMember, makeTenant, OPERATOR, PASSWORD, serveIdentity, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';
+import { forEachDatabase } from '../support/database.js';
+import type { LittleApp } from '../support/little-app.js';
+import { auditedOf, enrol, logIn, mailedCodes, type Account } from '../support/second-factor.js';
+
+const MINUTE_MS = 60_000;
+const QUEUED = { ok: true, deliveryStatus: 'queued' };
+
+describe('codes by mail', () => {
+  forEachDatabase((_kind, fresh) => {
+    const argon2 = countedArgon2();
+    let identity: TestIdentity;
+    let app: LittleApp;
+    before(async () => {
+      identity = await startIdentity((await fresh()).database, { argon2, mailConfigured: true, mfaRequiredForAdmins: true, loginFailures: { perAccount: 10, perIp: 0 } });
+      app = await serveIdentity(identity);
+    });
+    after(() => app.stop());
+
+    const account = async (roleCode = 'viewer'): Promise<Account> => {
+      const made = await makeTenant(identity);
+      return { tenant: made.tenant, member: await makeMember(identity, made, { roleCode }) };
+    };
+    const enrolled = async (): Promise<Account> => {
+      const who = await account();
+      await enrol(app.client, who, { at: identity.clock.now() });
+      return who;
+    };
+    const ask = ({ tenant, member }: Account, given: Readonly<Record<string, unknown>> = {}) => app.client.post('/auth/login/mfa/email', { tenantSlug: tenant.slug, email: member.email, password: PASSWORD, ...given });
+    const sent = async (who: Account): Promise<string> => {
+      expect((await ask(who)).body).to.deep.equal(QUEUED);
+      return (await mailedCodes(identity, who)).at(-1) ?? '';
+    };
+    const other = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+
+    it('sign in beside the password, once', async () => {
+      const who = await enrolled();
+      expect((await logIn(app.client, who)).body.emailFallbackAvailable).to.equal(true);
+      const emailCode = await sent(who);
+      expect(emailCode).to.match(/^\d{6}$/);
+      const answer = await logIn(app.client, who, { emailCode });
+      expect(answer.status).to.equal(200);
+      expect(answer.body.accessToken).to.be.a('string');
+      expect((await logIn(app.client, who, { emailCode })).status).to.equal(401);
+      expect(await auditedOf(identity, who)).to.include('login_code_queued');
+    });
+
+    it('are nothing without the password, nor as an authenticator\'s code', async () => {
+      const who = await enrolled();
+      const code = await sent(who);
+      expect((await logIn(app.client, who, { password: 'wrong-password', emailCode: code })).body).to.include({ message: 'Invalid credentials' });
+      expect((await logIn(app.client, who, { mfaCode: code })).status).to.equal(401);
+      // With both, the authenticator's is looked at alone: one attempt is one guess.
+      expect((await logIn(app.client, who, { mfaCode: other(code), emailCode: code })).status).to.equal(401);
+      expect((await logIn(app.client, who, { emailCode: code })).status).to.equal(200);
+    });
+
+    it('are good for ten minutes', async () => {
+      for (const [ms, status] of [[10 * MINUTE_MS - 1, 200], [10 * MINUTE_MS, 401]] as const) {
+        const who = await enrolled();
+        const emailCode = await sent(who);
+        identity.clock.advance(ms);
+        expect((await logIn(app.client, who, { emailCode })).status, `${ms}`).to.equal(status);
+      }
+    });
+
+    it('are good for five tries, also when they are guessed in parallel', async () => {
+      const who = await enrolled();
+      const code = await sent(who);
+      for (let guess = 1; guess <= 5; guess++) expect((await logIn(app.client, who, { emailCode: other(code) })).status).to.equal(401);
+      expect((await logIn(app.client, who, { emailCode: code })).status).to.equal(401);
+
+      const second = await enrolled();
+      const secondCode = await sent(second);
+      await Promise.all(Array.from({ length: 8 }, () => logIn(app.client, second, { emailCode: other(secondCode) })));
+      const [row] = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT tries FROM login_codes WHERE member_id = ?', [second.member.id]));
+      expect(row?.['tries']).to.equal(5);
+      expect((await logIn(app.client, second, { emailCode: secondCode })).status).to.equal(401);
+    });
+
+    it('of eight logins at once with the right code, let one in', async () => {
+      const who = await enrolled();
+      const emailCode = await sent(who);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => logIn(app.client, who, { emailCode })));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
+    });
+
+    it('take the place of the one before', async () => {
+      const who = await enrolled();
+      const first = await sent(who);
+      identity.clock.advance(MINUTE_MS);
+      let second = await sent(who);
+      // One time in a million both are the same, and nothing could be told.
+      if (second === first) {
+        identity.clock.advance(MINUTE_MS);
+        second = await sent(who);
+      }
+      expect((await logIn(app.client, who, { emailCode: first })).status).to.equal(401);
+      expect((await logIn(app.client, who, { emailCode: second })).status).to.equal(200);
+    });
+
+    it('are sent at most once a minute, also to eight requests at once, and five times an hour; the answer is the same', async () => {
+      const who = await enrolled();
+      const count = async () => {
+        const [row] = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT sends FROM login_codes WHERE member_id = ?', [who.member.id]));
+        return (JSON.parse(String(row?.['sends'])) as number[]).length;
+      };
+      for (const answer of await Promise.all(Array.from({ length: 8 }, () => ask(who)))) expect(answer.body).to.deep.equal(QUEUED);
+      expect(await count()).to.equal(1);
+      identity.clock.advance(MINUTE_MS - 1);
+      await ask(who);
+      expect(await count()).to.equal(1);
+      identity.clock.advance(1);
+      for (let round = 2; round <= 8; round++) {
+        expect((await ask(who)).body).to.deep.equal(QUEUED);
+        expect(await count()).to.equal(Math.min(round, 5));
+        identity.clock.advance(MINUTE_MS);
+      }
+      identity.clock.advance(60 * MINUTE_MS);
+      const emailCode = await sent(who);
+      expect((await logIn(app.client, who, { emailCode })).status).to.equal(200);
+    });
+
+    it('are asked for alike, and for one hash each, by whom they are sent to and by whom they are not', async () => {
+      const who = await enrolled();
+      const disabled = await enrolled();
+      await identity.tenants.members.setStatus({ tenantId: disabled.tenant.id, memberId: disabled.member.id, status: 'disabled' }, OPERATOR);
+      const notEnrolled = await account();
+      const seen = new Set<string>();
+      for (const attempt of [
+        () => ask(who),
+        () => ask(who, { password: 'wrong-password' }),
+        () => ask(disabled),
+        () => ask(notEnrolled),
+        () => ask(who, { tenantSlug: uniqueSlug() }),
+        () => ask(who, { email: 'ghost@nowhere.test' }),
+      ]) {
+        const before = argon2.calls;
+        const { status, text, headers } = await attempt();
+        const kept = [...headers].filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive'].includes(name));
+        seen.add(JSON.stringify([status, text, kept]));
+        expect(argon2.calls - before).to.equal(1);
+      }
+      expect(seen.size).to.equal(1);
+      expect(await mailedCodes(identity, who)).to.have.length(1);
+      expect([...(await mailedCodes(identity, disabled)), ...(await mailedCodes(identity, notEnrolled))]).to.deep.equal([]);
+      expect(await auditedOf(identity, notEnrolled)).to.include('login_code_not_sent');
+    });
+
+    it('are no way round the account\'s limit, nor a way to guess passwords', async () => {
+      const who = await enrolled();
+      for (let guess = 1; guess <= 10; guess++) expect((await ask(who, { password: 'wrong-password' })).status).to.equal(200);
+      expect((await ask(who)).status).to.equal(429);
+      expect((await logIn(app.client, who)).status).to.equal(429);
+    });
+
+    it('do not let anybody in who must enrol an authenticator first', async () => {
+      const who = await account('admin');
+      expect((await ask(who)).body).to.deep.equal(QUEUED);
+      expect(await mailedCodes(identity, who)).to.deep.equal([]);
+      expect((await logIn(app.client, who, { emailCode: '000000' })).body.enrollmentRequired).to.equal(true);
+    });
+
+    it('go with the authenticator that they stood in for', async () => {
+      const who = await account();
+      const { client, recoveryCodes } = await enrol(app.client, who, { at: identity.clock.now() });
+      const emailCode = await sent(who);
+      expect((await client.post('/auth/mfa/disable', { code: recoveryCodes[0] })).status).to.equal(200);
+      identity.clock.advance(MINUTE_MS);
+      await enrol(app.client, who, { at: identity.clock.now() });
+      expect((await logIn(app.client, who, { emailCode })).status).to.equal(401);
+    });
+
+    it('are kept sealed', async () => {
+      const who = await enrolled();
+      const code = await sent(who);
+      const [row] = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT code_sealed FROM login_codes WHERE member_id = ?', [who.member.id]));
+      expect(row?.['code_sealed']).to.match(/^v1\./).and.not.contain(code);
+    });
+
+    it('say so where there is no mail', async () => {
+      const { mail: _, ...options } = identity.options;
+      const silent = await serveIdentity(await startIdentity(identity.database, options));
+      try {
+        const who = await enrolled();
+        const answer = await silent.client.post('/auth/login/mfa/email', { tenantSlug: who.tenant.slug, email: who.member.email, password: PASSWORD });
+        expect(answer.body).to.deep.equal({ ok: true, deliveryStatus: 'not_sent' });
+        expect((await logIn(silent.client, who)).body.emailFallbackAvailable).to.equal(false);
+      } finally {
+        await silent.stop();
+      }
+    });
+  });
+});

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { makeMember, makeTenant, OPERATOR, serveIdentity, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';
+import { forEachDatabase } from '../support/database.js';
+import type { LittleApp } from '../support/little-app.js';
+
+interface Found {
+  readonly tenants: readonly { readonly slug: string; readonly name: string }[];
+}
+
+describe('the organisations of an email', () => {
+  forEachDatabase((_kind, fresh) => {
+    let identity: TestIdentity;
+    let app: LittleApp;
+    before(async () => {
+      identity = await startIdentity((await fresh()).database, { resolvesPerMinute: 10 });
+      app = await serveIdentity(identity);
+    });
+    beforeEach(() => identity.clock.advance(60_000));
+    after(() => app.stop());
+
+    const ask = (email: string) => app.client.post<Found>('/auth/login/resolve', { email });
+    const someone = () => `${uniqueSlug()}@people.test`;
+
+    it('are those where it is active, by slug', async () => {
+      const email = someone();
+      const [one, other, disabledThere, suspended] = [await makeTenant(identity), await makeTenant(identity), await makeTenant(identity), await makeTenant(identity)];
+      for (const made of [one, other, suspended]) await makeMember(identity, made, { email });
+      const disabled = await makeMember(identity, disabledThere, { email });
+      await identity.tenants.members.setStatus({ tenantId: disabledThere.tenant.id, memberId: disabled.id, status: 'disabled' }, OPERATOR);
+      await identity.database.write({ tenantId: null }, (tx) => tx.run("UPDATE tenants SET status = 'suspended' WHERE id = ?", [suspended.tenant.id]));
+      const answer = await ask(` ${email.toUpperCase()} `);
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({ tenants: [one, other].map(({ tenant: { slug, name } }) => ({ slug, name })).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)) });
+    });
+
+    it('are an empty list for nobody, in the same shape', async () => {
+      const answer = await ask('ghost@nowhere.test');
+      expect([answer.status, answer.body]).to.deep.equal([200, { tenants: [] }]);
+      expect((await ask('no email')).status).to.equal(400);
+    });
+
+    it('are told ten times a minute to one address, whomever it asks for, also when it asks at once', async () => {
+      const answers = await Promise.all(Array.from({ length: 16 }, () => ask(someone())));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(10);
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused).to.have.length(6);
+      expect(Number(refused[0]?.headers.get('retry-after'))).to.be.within(1, 60);
+      identity.clock.advance(60_000);
+      expect((await ask(someone())).status).to.equal(200);
+    });
+
+    it('are told twenty times an hour of one email, whether or not anybody has it', async () => {
+      for (const email of [someone(), (await makeTenant(identity)).owner.email]) {
+        const statuses: number[] = [];
+        for (let round = 1; round <= 21; round++) {
+          if (round % 10 === 1) identity.clock.advance(60_000);
+          statuses.push((await ask(email)).status);
+        }
+        expect(statuses).to.deep.equal([...Array.from({ length: 20 }, () => 200), 429]);
+        identity.clock.advance(3_600_000);
+      }
+    });
+
+    it('leave a row in the audit, without the email', async () => {
+      const email = someone();
+      await ask(email);
+      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT * FROM audit_log WHERE action = 'login_resolved' ORDER BY id DESC LIMIT 1"));
+      expect(JSON.stringify(rows)).to.contain('"found').and.not.contain(email);
+    });
+
+    it('are none where the question is switched off', async () => {
+      const off = await serveIdentity(await startIdentity(identity.database, { ...identity.options, resolvesPerMinute: 0 }));
+      try {
+        const { owner } = await makeTenant(identity);
+        expect((await off.client.post('/auth/login/resolve', { email: owner.email })).body).to.deep.equal({ tenants: [] });
+      } finally {
+        await off.stop();
+      }
+    });
+  });
+});

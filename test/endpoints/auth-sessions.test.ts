@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import type { OwnSession } from '../../server/auth/shapes.js';
+import { makeMember, makeTenant, PASSWORD, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
+import { forEachDatabase } from '../support/database.js';
+import type { LittleApp } from '../support/little-app.js';
+import { auditedOf } from '../support/second-factor.js';
+
+describe('sessions of one\'s own', () => {
+  forEachDatabase((_kind, fresh) => {
+    let identity: TestIdentity;
+    let app: LittleApp;
+    before(async () => {
+      identity = await startIdentity((await fresh()).database);
+      app = await serveIdentity(identity);
+    });
+    after(() => app.stop());
+
+    const signedIn = async () => {
+      const made = await makeTenant(identity);
+      const who = { ...made, member: await makeMember(identity, made) };
+      return { who, ...(await signIn(app.client, who)) };
+    };
+
+    it('are listed newest first, with where and when they were opened', async () => {
+      const { who, client } = await signedIn();
+      identity.clock.advance(60_000);
+      await app.client.post('/auth/login', { tenantSlug: who.tenant.slug, email: who.member.email, password: PASSWORD }, { headers: { 'User-Agent': 'second browser' } });
+      const { status, body } = await client.get<OwnSession[]>('/auth/sessions');
+      expect(status).to.equal(200);
+      expect(body.map(({ current, userAgent }) => [current, userAgent === 'second browser'])).to.deep.equal([[false, true], [true, false]]);
+      const [newest] = body;
+      expect(Object.keys(newest ?? {}).toSorted()).to.deep.equal(['createdAt', 'current', 'expiresAt', 'id', 'ip', 'updatedAt', 'userAgent']);
+      expect(newest?.ip).to.match(/127\.0\.0\.1|::1/);
+      expect(newest?.createdAt).to.equal(new Date(identity.clock.now()).toISOString());
+      expect(Date.parse(newest?.expiresAt ?? '') - identity.clock.now()).to.equal(30 * 24 * 3_600_000);
+    });
+
+    it('are the caller\'s alone, and those that can still be used', async () => {
+      const { who, client } = await signedIn();
+      await signIn(app.client, { ...who, member: who.owner });
+      const gone = await signIn(app.client, who);
+      await gone.client.post('/auth/logout');
+      expect((await client.get<OwnSession[]>('/auth/sessions')).body).to.have.length(1);
+      identity.clock.advance(31 * 24 * 3_600_000);
+      const again = await signIn(app.client, who);
+      expect((await again.client.get<OwnSession[]>('/auth/sessions')).body).to.have.length(1);
+    });
+
+    it('end at once, with both tokens', async () => {
+      const { who, client } = await signedIn();
+      const other = await signIn(app.client, who);
+      expect((await other.client.get('/auth/me')).status).to.equal(200);
+      const { body } = await client.get<OwnSession[]>('/auth/sessions');
+      const target = body.find(({ current }) => !current)?.id ?? '';
+      const answer = await client.delete(`/auth/sessions/${target}`);
+      expect([answer.status, answer.body]).to.deep.equal([200, { ok: true }]);
+      expect((await other.client.get('/auth/me')).status).to.equal(401);
+      expect((await app.client.post('/auth/refresh', { refreshToken: other.result.refreshToken })).status).to.equal(401);
+      expect((await client.get('/auth/me')).status).to.equal(200);
+      expect((await client.delete(`/auth/sessions/${target}`)).status).to.equal(404);
+      expect(await auditedOf(identity, who)).to.include('session_ended');
+    });
+
+    it('may end themselves', async () => {
+      const { client } = await signedIn();
+      const { body } = await client.get<OwnSession[]>('/auth/sessions');
+      expect((await client.delete(`/auth/sessions/${body[0]?.id ?? ''}`)).status).to.equal(200);
+      expect((await client.get('/auth/me')).status).to.equal(401);
+    });
+
+    it('of another member, of another tenant, or of nobody are not found, to the byte alike, and go on', async () => {
+      const { who, client } = await signedIn();
+      const colleague = await signIn(app.client, { ...who, member: who.owner });
+      const stranger = await signedIn();
+      const ids: string[] = [];
+      for (const { client: theirs } of [colleague, stranger]) ids.push((await theirs.get<OwnSession[]>('/auth/sessions')).body[0]?.id ?? '');
+      const texts = new Set<string>();
+      for (const id of [...ids, '01890000-0000-7000-8000-0000000000ff', 'no-id']) {
+        const answer = await client.delete(`/auth/sessions/${id}`);
+        expect(answer.status).to.equal(404);
+        texts.add(answer.text);
+      }
+      expect(texts.size).to.equal(1);
+      for (const { client: theirs } of [colleague, stranger]) expect((await theirs.get('/auth/me')).status).to.equal(200);
+    });
+  });
+});
