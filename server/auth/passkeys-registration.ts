@@ -1,0 +1,86 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { randomToken, sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import type { RequestInfo } from '../http/request.js';
+import { AuditStore } from '../store/audit.js';
+import { MemberStore } from '../store/members.js';
+import { PasskeyFlowStore } from '../store/passkey-flows.js';
+import { PasskeyStore, type PasskeyRecord } from '../store/passkeys.js';
+import { SessionStore } from '../store/sessions.js';
+import { TenantStore } from '../store/tenants.js';
+import { challengeHashOf, FLOW_MS, type Ceremony, type NewCredential } from './passkeys-ceremony.js';
+import { passkeyAnswer, type AttestationResponse, type Passkey, type RegistrationQuestion } from './passkeys-shapes.js';
+import type { Principal } from './principal.js';
+import { actorOf } from './session-issue.js';
+import { inGoodStanding } from './standing.js';
+
+/** A member adds a passkey: a question for the authenticator, and its answer in the same session within five minutes. */
+export interface PasskeyRegistration {
+  /** Throws RECENT_LOGIN_REQUIRED, LIMIT_REACHED. */
+  begin(principal: Principal): Promise<RegistrationQuestion>;
+  /**
+   * Uses the question up before the answer is looked at; an answer to none of the session's questions uses them all up.
+   * Throws PASSKEY_INVALID, PASSKEY_EXISTS, LIMIT_REACHED.
+   */
+  finish(answer: { readonly response: AttestationResponse; readonly label: string | null }, principal: Principal, request: RequestInfo): Promise<Passkey>;
+}
+
+export function createPasskeyRegistration({ database, clock, ceremony, requireRecentLogin }: {
+  database: Database; clock: Clock; ceremony: Ceremony; requireRecentLogin: (tx: Transaction, principal: Principal) => Promise<void>;
+}): PasskeyRegistration {
+  const scope = { tenantId: null };
+
+  const add = async (tx: Transaction, { credential, label, principal, request }: { credential: NewCredential; label: string | null; principal: Principal; request: RequestInfo }): Promise<PasskeyRecord> => {
+    const { tenant: { id: tenantId }, user: { id: memberId } } = principal;
+    // Held, so that of several passkeys that come at once not one more is counted than there may be, and whoever disables the member or takes
+    // his passkeys away comes wholly before or after.
+    const member = await new MemberStore(tx, tenantId).lock(memberId);
+    const tenant = await new TenantStore(tx).byId(tenantId);
+    const session = await new SessionStore(tx).byId(principal.sessionId);
+    if (!tenant || !member || !inGoodStanding({ tenant, member }) || session?.revokedAt !== null) throw fail('UNAUTHENTICATED', {});
+    const at = clock.now();
+    const store = new PasskeyStore(tx, tenantId);
+    if ((await store.count({ memberId })) >= MAX_PASSKEYS) throw fail('LIMIT_REACHED', { limit: MAX_PASSKEYS });
+    const passkey: PasskeyRecord = { ...credential, id: newId(), tenantId, memberId, label, createdAt: at, lastUsedAt: null };
+    if (!(await store.insert(passkey))) throw fail('PASSKEY_EXISTS', {});
+    await new AuditStore(tx).append({
+      tenantId, at, actor: actorOf(principal.user, request), action: 'passkey_added', recordKind: 'passkey', recordId: passkey.id, changes: { label, synced: passkey.synced },
+    });
+    return passkey;
+  };
+
+  return {
+    begin: async (principal) => {
+      const { tenant, user, sessionId } = principal;
+      const present = await database.read(scope, async (tx) => {
+        await requireRecentLogin(tx, principal);
+        return new PasskeyStore(tx, tenant.id).all({ memberId: user.id });
+      });
+      if (present.length >= MAX_PASSKEYS) throw fail('LIMIT_REACHED', { limit: MAX_PASSKEYS });
+      const options = await ceremony.creationOptions(user, present);
+      const flowId = randomToken();
+      const flow = { challengeHash: sha256Hex(options.challenge), account: { tenantId: tenant.id, memberId: user.id }, expiresAt: clock.now() + FLOW_MS };
+      await database.write(scope, (tx) => new PasskeyFlowStore(tx).insert({ flowHash: sha256Hex(flowId), sessionId, flow }));
+      return { flowId, options };
+    },
+
+    finish: async ({ response, label }, principal, request) => {
+      const challengeHash = challengeHashOf(response.response.clientDataJSON);
+      const flow = await database.write(scope, (tx) => new PasskeyFlowStore(tx).takeRegistration({ sessionId: principal.sessionId, challengeHash, at: clock.now() }));
+      const credential = flow ? await ceremony.attestation(response, flow) : { cause: undefined };
+      if ('cause' in credential) {
+        await database.write(scope, (tx) =>
+          new AuditStore(tx).append({
+            tenantId: principal.tenant.id, at: clock.now(), actor: actorOf(principal.user, request), action: 'passkey_refused', recordKind: 'member', recordId: principal.user.id, changes: { asked: flow !== undefined },
+          }),
+        );
+        throw fail('PASSKEY_INVALID', {}, { cause: credential.cause });
+      }
+      return passkeyAnswer(await database.write(scope, (tx) => add(tx, { credential, label, principal, request })));
+    },
+  };
+}
+
+const MAX_PASSKEYS = 10;

@@ -1,0 +1,72 @@
+import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
+import { s } from '../../data-plane-agent/base/schema.js';
+import { AssertionResponse, AttestationResponse, LoginQuestion, Passkey, RegistrationQuestion } from '../auth/passkeys-shapes.js';
+import { TokenPair } from '../auth/shapes.js';
+import { endpoint } from '../http/endpoint.js';
+import { challengeToken } from './challenge-token.js';
+import { withRefreshCookie } from './refresh-cookie.js';
+
+const recent = 'Only within ten minutes of the sign-in that opened the session; after that, sign in again.';
+
+export const passkeyEndpoints = {
+  listPasskeys: endpoint('GET /auth/passkeys', {
+    summary: 'List my passkeys',
+    description: 'Oldest first.',
+    needs: 'signed_in',
+    returns: s.list(Passkey, 10),
+    fails: [],
+    run: ({ principal, services }) => services.passkeys.list(principal),
+  }),
+
+  beginPasskeyRegistration: endpoint('POST /auth/passkeys/register/options', {
+    summary: 'Ask for a new passkey',
+    description: `Answers what \`navigator.credentials.create()\` is to be called with; good for one answer of this session, for five minutes. An account has at most ten passkeys. ${recent}`,
+    needs: 'signed_in',
+    returns: RegistrationQuestion,
+    fails: ['RECENT_LOGIN_REQUIRED', 'LIMIT_REACHED'],
+    run: ({ principal, services }) => services.passkeys.registration.begin(principal),
+  }),
+
+  finishPasskeyRegistration: endpoint('POST /auth/passkeys/register/verify', {
+    summary: 'Register a passkey',
+    description: 'Takes the browser\'s answer to the options. A failed answer uses them up too. No attestation is asked for, and none is looked at.',
+    needs: 'signed_in',
+    body: s.object({ response: AttestationResponse, label: s.optional(s.text({ max: 80, about: 'Tells the passkey from others.' })) }, { title: 'PasskeyRegistration' }),
+    returns: Passkey,
+    status: 201,
+    fails: ['PASSKEY_INVALID', 'PASSKEY_EXISTS', 'LIMIT_REACHED'],
+    run: ({ body, principal, request, services }) => services.passkeys.registration.finish({ response: body.response, label: body.label ?? null }, principal, request),
+  }),
+
+  removePasskey: endpoint('DELETE /auth/passkeys/:id', {
+    summary: 'Remove a passkey',
+    description: `Nobody signs in with it any more; sessions that it opened go on. ${recent}`,
+    needs: 'signed_in',
+    returns: Ok,
+    fails: ['RECENT_LOGIN_REQUIRED'],
+    run: async ({ params, principal, request, services }) => {
+      await services.passkeys.remove(params, principal, request);
+      return OK;
+    },
+  }),
+
+  beginPasskeyLogin: endpoint('POST /auth/passkeys/login/options', {
+    summary: 'Ask for a passkey to sign in',
+    description: 'Answers what `navigator.credentials.get()` is to be called with; good for one answer, for five minutes. Accounts that do not exist, and those without passkeys, look like any other.',
+    needs: 'public',
+    body: s.object({ email: s.email(), tenantSlug: s.text({ max: 64 }), challengeToken }, { title: 'PasskeyLoginRequest' }),
+    returns: LoginQuestion,
+    fails: [],
+    run: ({ body, services }) => services.passkeys.login.begin(body),
+  }),
+
+  finishPasskeyLogin: endpoint('POST /auth/passkeys/login/verify', {
+    summary: 'Sign in with a passkey',
+    description: 'A passkey stands for password and second factor, also while the password is locked after failures. Whatever is wrong is answered alike, and uses the options up.',
+    needs: 'public',
+    body: s.object({ flowId: s.verbatim({ max: 128 }), response: AssertionResponse }, { title: 'PasskeyLogin' }),
+    returns: TokenPair,
+    fails: ['UNAUTHENTICATED', 'RATE_LIMITED'],
+    run: async ({ body, request, services }) => withRefreshCookie(await services.passkeys.login.finish(body, request), services),
+  }),
+};

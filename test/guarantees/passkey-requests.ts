@@ -1,0 +1,41 @@
+import { softwareAuthenticator, type Attestation, type CreationOptions, type RequestOptions, type SoftwareAuthenticator } from '../support/authenticator.js';
+import type { Organisation } from './organisations.js';
+import type { Sample } from './requests.js';
+
+/** Made with an authenticator in software. Whoever sends them must be the one whose client made them. */
+export const PASSKEY_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
+  'GET /auth/passkeys': () => ({}),
+  'POST /auth/passkeys/register/options': async (org) => {
+    await withoutPasskeys(org);
+    return {};
+  },
+  'POST /auth/passkeys/register/verify': async (org) => ({ body: { response: await attestation(org, authenticatorOf(org)), label: org.marker } }),
+  'DELETE /auth/passkeys/:id': async (org) => ({ params: { id: await register(org, authenticatorOf(org)) } }),
+  'POST /auth/passkeys/login/options': ({ tenant, owner }) => ({ body: { tenantSlug: tenant.slug, email: owner.email } }),
+  'POST /auth/passkeys/login/verify': async (org) => {
+    const { server, tenant, owner } = org;
+    const authenticator = authenticatorOf(org);
+    await register(org, authenticator);
+    const { body: { flowId, options } } = await server.client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', { tenantSlug: tenant.slug, email: owner.email });
+    return { body: { flowId, response: authenticator.get(options) } };
+  },
+};
+
+const authenticatorOf = ({ server }: Organisation): SoftwareAuthenticator => softwareAuthenticator({ origin: new URL(server.config.publicUrl).origin });
+
+async function attestation(org: Organisation, authenticator: SoftwareAuthenticator): Promise<Attestation> {
+  await withoutPasskeys(org);
+  const { body: { options } } = await org.client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
+  return authenticator.create(options);
+}
+
+async function register(org: Organisation, authenticator: SoftwareAuthenticator): Promise<string> {
+  const { status, body, text } = await org.client.post<{ id: string }>('/auth/passkeys/register/verify', { response: await attestation(org, authenticator) });
+  if (status !== 201) throw new Error(`registering a passkey answered ${status}: ${text}`);
+  return body.id;
+}
+
+/** Nobody has more than ten, and the tests make one after the other. */
+async function withoutPasskeys({ client }: Organisation): Promise<void> {
+  for (const { id } of (await client.get<{ id: string }[]>('/auth/passkeys')).body) await client.delete(`/auth/passkeys/${id}`);
+}
