@@ -1,0 +1,88 @@
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { RequestInfo } from '../http/request.js';
+import { AuditStore } from '../store/audit.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
+import { RoleStore } from '../store/roles.js';
+import { SsoIdentityStore } from '../store/sso.js';
+import { TenantStore } from '../store/tenants.js';
+import { actorOf } from './session-issue.js';
+import { stranger } from './single-use.js';
+import type { Profile } from './sso-protocol.js';
+import type { SsoProvider } from './sso-providers.js';
+import { inGoodStanding } from './standing.js';
+
+/** Whom a provider has told us of, for one tenant. */
+export interface Applicant {
+  readonly tenantId: string;
+  readonly provider: SsoProvider;
+  readonly issuer: string;
+  readonly subject: string;
+  /** Not asked for when the subject is known. */
+  readonly profile: Profile | undefined;
+}
+
+export type Admission = { readonly member: MemberRecord; readonly isNew: boolean } | { readonly refused: string };
+
+/**
+ * Which member it is: whoever the subject was linked to; the first time an active member by verified email, once for each issuer, so
+ * that an address that changes hands takes no account with it; or, where the provider may, a new member. Everything is audited.
+ */
+export async function admit(tx: Transaction, applicant: Applicant, { at, request }: { at: number; request: RequestInfo }): Promise<Admission> {
+  const admission = await find(tx, applicant, { at, request });
+  if ('refused' in admission) await auditRefusal(tx, { ...applicant, reason: admission.refused, at, request });
+  return admission;
+}
+
+export async function auditRefusal(tx: Transaction, { tenantId, provider, reason, at, request }: { tenantId: string; provider: Pick<SsoProvider, 'id'>; reason: string; at: number; request: RequestInfo }): Promise<void> {
+  await new AuditStore(tx).append({ tenantId, at, actor: stranger(request), action: 'sso_refused', recordKind: 'sso_provider', recordId: provider.id, changes: { reason } });
+}
+
+async function find(tx: Transaction, applicant: Applicant, { at, request }: { at: number; request: RequestInfo }): Promise<Admission> {
+  const { tenantId, issuer, subject, profile, provider } = applicant;
+  const tenant = await new TenantStore(tx).byId(tenantId);
+  if (!tenant || tenant.status !== 'active') return { refused: 'tenant_suspended' };
+  const identities = new SsoIdentityStore(tx, tenantId);
+  const members = new MemberStore(tx, tenantId);
+
+  const linkedTo = await identities.memberOf({ issuer, subject });
+  const linked = linkedTo === undefined ? undefined : await members.byId(linkedTo);
+  if (linked) return inGoodStanding({ tenant, member: linked }) ? { member: linked, isNew: false } : { refused: 'member_disabled' };
+
+  const email = profile?.verifiedEmail;
+  if (email === undefined) return { refused: 'no_verified_email' };
+  const known = await members.byEmail(email);
+  const made = known ? undefined : await provision(tx, { applicant, email, at, request });
+  // Another tab of the same browser may have been quicker with either.
+  const member = known ?? made ?? (await members.byEmail(email));
+  if (!member) return { refused: 'not_a_member' };
+  if (member.status !== 'active') return { refused: 'member_disabled' };
+  if (await identities.link({ issuer, subject, memberId: member.id, at })) {
+    await new AuditStore(tx).append({ tenantId, at, actor: actorOf(member, request), action: 'sso_linked', recordKind: 'member', recordId: member.id, changes: { provider: provider.id, issuer, email } });
+  } else if ((await identities.memberOf({ issuer, subject })) !== member.id) return { refused: 'linked_to_another_subject' };
+  return { member, isNew: made !== undefined };
+}
+
+/** Makes the member, where the provider may do so for this email's domain. */
+async function provision(tx: Transaction, { applicant: { tenantId, provider, profile }, email, at, request }: { applicant: Applicant; email: string; at: number; request: RequestInfo }): Promise<MemberRecord | undefined> {
+  const roleCode = provider.autoProvisionRoleCode;
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  if (roleCode === null || !provider.allowedDomains.includes(domain) || !(await new RoleStore(tx, tenantId).exists(roleCode))) return undefined;
+  const member: MemberRecord = {
+    id: newId(), tenantId, email, name: nameOf(profile?.name, email), nameProfile: null, status: 'active', roleCode, subjectScope: null,
+    preferences: {}, passwordHash: null, lastLoginAt: null, createdAt: at, updatedAt: at,
+  };
+  if (!(await new MemberStore(tx, tenantId).insert(member))) return undefined;
+  await new TenantStore(tx).touchDirectory(tenantId);
+  await new AuditStore(tx).append({
+    tenantId, at, actor: actorOf(member, request), action: 'member_added', recordKind: 'member', recordId: member.id, changes: { email, name: member.name, roleCode, subjectScope: null, provider: provider.id },
+  });
+  return member;
+}
+
+/** What the provider calls them, within our bounds; else what stands before the @. */
+function nameOf(given: string | undefined, email: string): string {
+  const plain = (given ?? '').normalize('NFC').replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ').trim();
+  const name = plain === '' ? email.slice(0, email.lastIndexOf('@')) : plain;
+  return [...name].slice(0, 80).join('').slice(0, 80).toWellFormed().trim();
+}

@@ -1,0 +1,147 @@
+import {
+  allowInsecureRequests, authorizationCodeGrant, AuthorizationResponseError, buildAuthorizationUrl, calculatePKCECodeChallenge, ClientSecretBasic, ClientSecretPost, customFetch,
+  discovery, enableNonRepudiationChecks, fetchUserInfo, ResponseBodyError, type Configuration, type CustomFetchOptions,
+} from 'openid-client';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { OutboundError, type Outbound } from '../../data-plane-agent/base/outbound.js';
+import type { SsoProvider } from './sso-providers.js';
+
+/** One sign-in at a provider. All random, known to us and to the browser or the provider only. */
+export interface Handshake {
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+  readonly codeVerifier: string;
+}
+
+/** Who the provider says it is, its signature, issuer, audience and nonce checked. */
+export interface Assertion {
+  readonly issuer: string;
+  readonly subject: string;
+  /** What else is known: from the token, or, where that does not say of its email whether it is verified, from UserInfo. */
+  profile(): Promise<Profile>;
+}
+
+export interface Profile {
+  /** Lower-cased, and only when the provider says that it is verified. */
+  readonly verifiedEmail: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** OpenID Connect with one provider: authorization code with PKCE. Throws SSO_PROVIDER_UNREACHABLE where the provider does not answer as one. */
+export interface SsoProtocol {
+  /** Where to send the browser. */
+  authorizationUrl(handshake: Handshake): Promise<string>;
+  /** `parameters` are those with which the browser came back. Throws SsoRefusal for whatever is not right about them, or about what the provider then says. */
+  complete(handshake: Handshake, parameters: Readonly<Record<string, string>>): Promise<Assertion>;
+}
+
+/** The provider said no, or something that must not be believed. `reason` is a code for the audit. */
+export class SsoRefusal extends Error {
+  override readonly name = 'SsoRefusal';
+
+  constructor(
+    readonly reason: string,
+    options?: ErrorOptions,
+  ) {
+    super(`single sign-on refused: ${reason}`, options);
+  }
+}
+
+export function createSsoProtocol({ provider, outbound, clock }: { provider: SsoProvider; outbound: Outbound; clock: Clock }): SsoProtocol {
+  let known: { readonly at: number; readonly configuration: Promise<Configuration> } | undefined;
+
+  /** Discovered at first use, and again after a while; a failure is not remembered. */
+  const configuration = async (): Promise<Configuration> => {
+    const now = clock.now();
+    if (!known || now - known.at > FRESH_MS) known = { at: now, configuration: discover(provider, outbound) };
+    const asked = known;
+    try {
+      return await asked.configuration;
+    } catch (error) {
+      if (known === asked) known = undefined;
+      throw unreachable(provider, error);
+    }
+  };
+
+  return {
+    authorizationUrl: async ({ redirectUri, state, nonce, codeVerifier }) => {
+      const config = await configuration();
+      const code_challenge = await calculatePKCECodeChallenge(codeVerifier);
+      return buildAuthorizationUrl(config, { redirect_uri: redirectUri, scope: provider.scopes.join(' '), state, nonce, code_challenge, code_challenge_method: 'S256' }).href;
+    },
+
+    complete: async ({ redirectUri, state, nonce, codeVerifier }, parameters) => {
+      const config = await configuration();
+      const came = new URL(redirectUri);
+      for (const [name, value] of Object.entries(parameters)) came.searchParams.set(name, value);
+      const tokens = await judged(provider, authorizationCodeGrant(config, came, { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true }));
+      const claims = tokens.claims();
+      if (!claims) throw new SsoRefusal('no_id_token');
+      const subject = claims.sub;
+      return {
+        issuer: claims.iss,
+        subject,
+        profile: async () => {
+          const told = profileOf(claims);
+          const mayTellMore = claims['email_verified'] !== false && config.serverMetadata().userinfo_endpoint !== undefined;
+          if (told.verifiedEmail !== undefined || !mayTellMore) return told;
+          // All from one source: a verified flag of the one says nothing of the other's email.
+          return profileOf(await judged(provider, fetchUserInfo(config, tokens.access_token, subject)));
+        },
+      };
+    },
+  };
+}
+
+/** Providers change their keys often (the library asks for those itself), their addresses hardly ever. */
+const FRESH_MS = 3_600_000;
+
+async function discover({ issuer, clientId, clientSecret, clientAuth }: SsoProvider, outbound: Outbound): Promise<Configuration> {
+  const authentication = clientAuth === 'post' ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
+  // The library trusts a token that came over TLS; we check its signature all the same. http is the outbound guard's to refuse.
+  const execute = [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])];
+  return discovery(new URL(issuer), clientId, {}, authentication, { execute, [customFetch]: fetchThrough(outbound) });
+}
+
+const fetchThrough = (outbound: Outbound) => async (url: string, { method, headers, body }: CustomFetchOptions): Promise<Response> => {
+  const answer = await outbound.request({ url, method: method === 'POST' ? 'POST' : 'GET', headers, ...(body instanceof URLSearchParams ? { body: body.toString() } : {}) });
+  return new Response(answer.status === 204 || answer.status === 304 ? null : new Uint8Array(answer.body), { status: answer.status, headers: answer.headers });
+};
+
+/** Tells a provider that cannot be reached from one that said no. */
+async function judged<T>(provider: SsoProvider, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw causes(error).some((cause) => cause instanceof OutboundError) ? unreachable(provider, error) : new SsoRefusal(reasonOf(error), { cause: error });
+  }
+}
+
+const unreachable = ({ id }: SsoProvider, cause: unknown) => fail('SSO_PROVIDER_UNREACHABLE', { provider: id }, { cause });
+
+function causes(error: unknown): unknown[] {
+  const found: unknown[] = [];
+  for (let at = error; at !== undefined && at !== null && found.length < 10; at = at instanceof Error ? at.cause : undefined) found.push(at);
+  return found;
+}
+
+/** The provider's own code (`access_denied`), or the library's (`OAUTH_JWT_CLAIM_COMPARISON_FAILED`). */
+function reasonOf(error: unknown): string {
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) return error.error.slice(0, 100);
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'protocol_error';
+}
+
+function profileOf(claims: Readonly<Record<string, unknown>>): Profile {
+  const { email, email_verified: verified, name } = claims;
+  // Some providers write the flag as text.
+  const isVerified = verified === true || verified === 'true';
+  const plain = typeof email === 'string' ? email.normalize('NFC').trim().toLowerCase() : '';
+  return {
+    verifiedEmail: isVerified && plain.length <= 254 && EMAIL.test(plain) ? plain : undefined,
+    name: typeof name === 'string' ? name : undefined,
+  };
+}
+
+const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;

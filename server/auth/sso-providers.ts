@@ -1,0 +1,67 @@
+import type { Parsed } from '../../data-plane-agent/base/config.js';
+import { isLoopback } from '../../data-plane-agent/base/loopback.js';
+import { s } from '../../data-plane-agent/base/schema.js';
+import { checker } from '../../data-plane-agent/base/validation.js';
+import { OWNER } from '../tenants/roles.js';
+
+/** An OpenID Connect provider through which members may sign in. */
+export interface SsoProvider {
+  /** Part of its callback's address: `/auth/sso/<id>/callback`. */
+  readonly id: string;
+  readonly name: string;
+  /** As its discovery document has it. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** How the client secret is sent to the token endpoint. */
+  readonly clientAuth: 'basic' | 'post';
+  /** `openid` among them. */
+  readonly scopes: readonly string[];
+  /** Lower-cased. Of which email domains strangers become members, where `autoProvisionRoleCode` is set. */
+  readonly allowedDomains: readonly string[];
+  readonly autoProvisionRoleCode: string | null;
+}
+
+export const MAX_PROVIDERS = 5;
+
+const Written = s.object({
+  id: s.text({ max: 32, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' }),
+  name: s.text({ max: 80 }),
+  issuer: s.text(),
+  clientId: s.verbatim({ max: 500 }),
+  clientSecret: s.verbatim({ max: 2_000 }),
+  clientAuth: s.optional(s.enum(['basic', 'post'])),
+  scopes: s.optional(s.list(s.text({ max: 100, pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E]+$' }), 20)),
+  allowedDomains: s.optional(s.list(s.text({ max: 253, pattern: '^[A-Za-z0-9.-]+$' }), 100)),
+  autoProvisionRoleCode: s.optional(s.text({ max: 64 })),
+});
+const List = checker(s.object({ providers: s.list(Written, MAX_PROVIDERS) }));
+
+/** The value of `SSO_PROVIDERS`. A problem names the provider by its place and shows no value, which might be a secret. */
+export function parseSsoProviders(value: unknown): Parsed<readonly SsoProvider[]> {
+  if (!Array.isArray(value)) return { ok: false, problem: 'must be a list of providers' };
+  if (value.length > MAX_PROVIDERS) return { ok: false, problem: `must have at most ${MAX_PROVIDERS} providers, not ${value.length}` };
+  const checked = List({ providers: value });
+  if (!checked.ok) return { ok: false, problem: `is not valid: ${checked.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ')}` };
+  const providers = checked.value.providers.map((written): SsoProvider => ({
+    ...written,
+    clientAuth: written.clientAuth ?? 'basic',
+    scopes: [...new Set(['openid', ...(written.scopes ?? ['email', 'profile'])])],
+    allowedDomains: (written.allowedDomains ?? []).map((domain) => domain.toLowerCase()),
+    autoProvisionRoleCode: written.autoProvisionRoleCode ?? null,
+  }));
+  const faults = providers.flatMap((provider, index) => faultsOf(provider, providers.slice(0, index)).map((fault) => `providers[${index}].${fault}`));
+  return faults.length === 0 ? { ok: true, value: providers } : { ok: false, problem: `is not valid: ${faults.join('; ')}` };
+}
+
+function faultsOf({ id, issuer, autoProvisionRoleCode, allowedDomains }: SsoProvider, before: readonly SsoProvider[]): string[] {
+  const address = URL.canParse(issuer) ? new URL(issuer) : undefined;
+  const plain = address !== undefined && address.search === '' && address.hash === '' && address.username === '';
+  const faults: string[] = [];
+  if (before.some((other) => other.id === id)) faults.push('id is that of another provider');
+  if (!plain || !(address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(issuer)))) faults.push('issuer must be an https address, or http on this machine, without query and fragment');
+  if (autoProvisionRoleCode === OWNER) faults.push('autoProvisionRoleCode must not be owner: nobody becomes owner by signing in');
+  // Anybody can have an account at a public provider: without a list everybody would be let in.
+  if (autoProvisionRoleCode !== null && allowedDomains.length === 0) faults.push('allowedDomains must name whom autoProvisionRoleCode lets in');
+  return faults;
+}

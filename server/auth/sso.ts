@@ -1,0 +1,164 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail, isFailure } from '../../data-plane-agent/base/failures.js';
+import type { Outbound } from '../../data-plane-agent/base/outbound.js';
+import { randomToken, sha256Hex, type KeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { RequestInfo } from '../http/request.js';
+import { AuditStore } from '../store/audit.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
+import { SessionStore, type SessionRecord } from '../store/sessions.js';
+import { SsoCodeStore, SsoFlowStore, SsoIdentityStore, type SsoFlow } from '../store/sso.js';
+import { TenantStore } from '../store/tenants.js';
+import type { Changes } from '../tenants/changes.js';
+import { actorOf, type SessionIssue } from './session-issue.js';
+import type { TokenPair } from './shapes.js';
+import { admit, auditRefusal } from './sso-admission.js';
+import { createNextRule } from './sso-next.js';
+import { createSsoProtocol, SsoRefusal, type Assertion, type Handshake } from './sso-protocol.js';
+import type { SsoProvider } from './sso-providers.js';
+import { inGoodStanding } from './standing.js';
+
+/** Signing in at a provider of OpenID Connect. An unknown provider is NOT_FOUND; one that does not answer SSO_PROVIDER_UNREACHABLE. */
+export interface Sso {
+  readonly providers: readonly { readonly id: string; readonly name: string }[];
+  /** Begins. `browser` goes into a cookie and must come back with the callback. Throws NOT_FOUND for an unknown tenant, INVALID_INPUT for a `next` that is not ours. */
+  start(wish: { readonly provider: string; readonly tenantSlug: string; readonly next: string | null; readonly client: 'web' | 'cli' }, request: RequestInfo): Promise<{ readonly location: string; readonly browser: string }>;
+  /**
+   * The browser is back. Answers where it goes on: to its `next`, with `code`, or with `error`: `not_a_member`, `access_denied` (the
+   * provider's user said no) or `sso_failed`. Throws TOKEN_INVALID for a state that is unknown, used, over, or another browser's or provider's.
+   */
+  callback(came: { readonly provider: string; readonly browser: string | undefined; readonly parameters: Readonly<Record<string, string>> & { readonly state: string } }, request: RequestInfo): Promise<{ readonly location: string }>;
+  /** Gives tokens for a code, once. Throws TOKEN_INVALID for a code that is bad or over, and for one that was used, whose session it ends. */
+  exchange(code: string, request: RequestInfo): Promise<TokenPair>;
+}
+
+/** How long one may be at the provider, in milliseconds: the cookie's lifetime too. */
+export const FLOW_MS = 10 * 60_000;
+
+export function createSso({ database, clock, keyRing, issue, changes, providers, outbound, publicUrl, corsOrigins }: {
+  database: Database; clock: Clock; keyRing: KeyRing; issue: SessionIssue; changes: Changes; providers: readonly SsoProvider[]; outbound: Outbound; publicUrl: string; corsOrigins: readonly string[];
+}): Sso {
+  const scope = { tenantId: null };
+  const ownOrigin = new URL(publicUrl).origin;
+  const nextRule = createNextRule({ ownOrigin, allowedOrigins: corsOrigins });
+  const known = new Map(providers.map((provider) => [provider.id, { provider, protocol: createSsoProtocol({ provider, outbound, clock }) }]));
+  const providerOf = (id: string) => {
+    const found = known.get(id);
+    if (!found) throw fail('NOT_FOUND', {});
+    return found;
+  };
+  const redirectUriOf = (id: string): string => `${ownOrigin}/api/v1/auth/sso/${id}/callback`;
+
+  /** Uses the state up. What is wrong with it is audited and not told. */
+  const takeFlow = (came: Parameters<Sso['callback']>[0], request: RequestInfo): Promise<SsoFlow | undefined> =>
+    database.write(scope, async (tx) => {
+      const at = clock.now();
+      const flow = await new SsoFlowStore(tx).take(sha256Hex(came.parameters.state));
+      const wrong = flow && faultOf(flow, { ...came, at });
+      if (!wrong) return flow;
+      await auditRefusal(tx, { tenantId: flow.tenantId, provider: { id: came.provider }, reason: wrong, at, request });
+      return undefined;
+    });
+
+  /** Which member it is, and a code for him; or where to go with which error. */
+  const admitBy = async (assertion: Assertion, { flow, provider, request }: { flow: SsoFlow; provider: SsoProvider; request: RequestInfo }): Promise<Readonly<Record<string, string>>> => {
+    const { tenantId } = flow;
+    const isLinked = (await database.read(scope, (tx) => new SsoIdentityStore(tx, tenantId).memberOf(assertion))) !== undefined;
+    // Asks the provider once more, perhaps, so it is outside the transaction.
+    const profile = isLinked ? undefined : await assertion.profile();
+    const code = randomToken(32);
+    const admission = await database.write(scope, async (tx) => {
+      const at = clock.now();
+      const found = await admit(tx, { tenantId, provider, issuer: assertion.issuer, subject: assertion.subject, profile }, { at, request });
+      if ('member' in found) await new SsoCodeStore(tx).insert({ codeHash: sha256Hex(code), tenantId, memberId: found.member.id, expiresAt: at + CODE_MS, at, keptSince: at - REMEMBERED_MS });
+      return found;
+    });
+    if ('refused' in admission) return { error: 'not_a_member' };
+    if (admission.isNew) changes.tell({ kind: 'member', tenantId, memberId: admission.member.id });
+    return { code };
+  };
+
+  const open = async (tx: Transaction, { codeHash, request }: { codeHash: string; request: RequestInfo }): Promise<Outcome> => {
+    const at = clock.now();
+    const codes = new SsoCodeStore(tx);
+    const taken = await codes.take({ codeHash, at });
+    const code = await codes.find(codeHash);
+    if (!code) return { refused: true };
+    const member = await new MemberStore(tx, code.tenantId).byId(code.memberId);
+    const tenant = await new TenantStore(tx).byId(code.tenantId);
+    if (!taken) {
+      const { sessionId } = code;
+      if (!member || sessionId === null || !(await new SessionStore(tx).revoke({ id: sessionId, at }))) return { refused: true };
+      await new AuditStore(tx).append({ tenantId: code.tenantId, at, actor: actorOf(member, request), action: 'sso_code_reuse', recordKind: 'session', recordId: sessionId });
+      return { revoked: sessionId };
+    }
+    if (!tenant || !member || !inGoodStanding({ tenant, member })) return { refused: true };
+    const session = await issue.open(tx, { member, request, way: 'sso' });
+    await codes.setSession({ codeHash, sessionId: session.id });
+    return { session, member };
+  };
+
+  return {
+    providers: providers.map(({ id, name }) => ({ id, name })),
+
+    start: async ({ provider: id, tenantSlug, next, client }) => {
+      const back = nextRule.check(next, { client });
+      const { protocol } = providerOf(id);
+      const tenant = await database.read(scope, (tx) => new TenantStore(tx).bySlug(tenantSlug));
+      if (tenant?.status !== 'active') throw fail('NOT_FOUND', {});
+      const [state, browser, nonce, codeVerifier] = [randomToken(32), randomToken(32), randomToken(32), randomToken(32)];
+      const location = await protocol.authorizationUrl({ redirectUri: redirectUriOf(id), state, nonce, codeVerifier });
+      const stateHash = sha256Hex(state);
+      const secrets: Secrets = { nonce, codeVerifier };
+      const at = clock.now();
+      await database.write(scope, (tx) => new SsoFlowStore(tx).insert({
+        stateHash, tenantId: tenant.id, providerId: id, browserHash: sha256Hex(browser), secretsSealed: keyRing.seal(JSON.stringify(secrets), contextOf({ tenantId: tenant.id, stateHash })),
+        next: back, expiresAt: at + FLOW_MS, createdAt: at,
+      }));
+      return { location, browser };
+    },
+
+    callback: async (came, request) => {
+      const { provider, protocol } = providerOf(came.provider);
+      const flow = await takeFlow(came, request);
+      if (!flow) throw fail('TOKEN_INVALID', {});
+      const handshake: Handshake = { redirectUri: redirectUriOf(provider.id), state: came.parameters.state, ...(JSON.parse(keyRing.openText(flow.secretsSealed, contextOf(flow))) as Secrets) };
+      try {
+        const assertion = await protocol.complete(handshake, came.parameters);
+        return { location: nextRule.withParameters(flow.next, await admitBy(assertion, { flow, provider, request })) };
+      } catch (error) {
+        const isRefusal = error instanceof SsoRefusal;
+        if (!isRefusal && !isFailure(error, 'SSO_PROVIDER_UNREACHABLE')) throw error;
+        const reason = isRefusal ? error.reason : 'provider_unreachable';
+        await database.write(scope, (tx) => auditRefusal(tx, { tenantId: flow.tenantId, provider, reason, at: clock.now(), request }));
+        if (!isRefusal) throw error;
+        return { location: nextRule.withParameters(flow.next, { error: error.reason === 'access_denied' ? 'access_denied' : 'sso_failed' }) };
+      }
+    },
+
+    exchange: async (code, request) => {
+      // Answered, not thrown: the end of a session whose code was stolen must be committed.
+      const outcome = await database.write(scope, (tx) => open(tx, { codeHash: sha256Hex(code), request }));
+      if ('revoked' in outcome) changes.tell({ kind: 'session', sessionId: outcome.revoked });
+      if (!('session' in outcome)) throw fail('TOKEN_INVALID', {});
+      return issue.tokensOf(outcome.session, outcome.member);
+    },
+  };
+}
+
+const CODE_MS = 2 * 60_000;
+/** For so long after its end a code's second use is recognised. */
+const REMEMBERED_MS = 24 * 3_600_000;
+
+type Secrets = Pick<Handshake, 'nonce' | 'codeVerifier'>;
+
+type Outcome = { readonly session: SessionRecord; readonly member: MemberRecord } | { readonly revoked: string } | { readonly refused: true };
+
+const contextOf = ({ tenantId, stateHash }: Pick<SsoFlow, 'tenantId' | 'stateHash'>): string => `sso_flows.secrets_sealed.${tenantId}.${stateHash}`;
+
+/** Another provider's answer to our question is the mix-up attack; another browser's, somebody else's sign-in pushed on this one. */
+function faultOf(flow: SsoFlow, { provider, browser, at }: { provider: string; browser: string | undefined; at: number }): string | undefined {
+  if (flow.expiresAt <= at) return 'state_expired';
+  if (flow.providerId !== provider) return 'state_of_another_provider';
+  return browser === undefined || flow.browserHash !== sha256Hex(browser) ? 'state_of_another_browser' : undefined;
+}

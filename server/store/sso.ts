@@ -1,0 +1,104 @@
+import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
+
+/** A browser on its way to a provider and back. */
+export interface SsoFlow {
+  readonly stateHash: string;
+  readonly tenantId: string;
+  readonly providerId: string;
+  /** Digest of the cookie that the browser was given. */
+  readonly browserHash: string;
+  readonly secretsSealed: string;
+  readonly next: string;
+  readonly expiresAt: number;
+  readonly createdAt: number;
+}
+
+/** Sign-ins that are under way. */
+export class SsoFlowStore {
+  constructor(private readonly tx: Transaction) {}
+
+  /** Forgets those that are over as well: whoever begins one pays for the others. */
+  async insert(flow: SsoFlow): Promise<void> {
+    await this.tx.run('DELETE FROM sso_flows WHERE expires_at <= ?', [flow.createdAt]);
+    await this.tx.run(
+      'INSERT INTO sso_flows (state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      [flow.stateHash, flow.tenantId, flow.providerId, flow.browserHash, flow.secretsSealed, flow.next, flow.expiresAt, flow.createdAt],
+    );
+  }
+
+  /** Uses it up, right or wrong: of several that come with one state, one is answered. */
+  async take(stateHash: string): Promise<SsoFlow | undefined> {
+    const row = await this.tx.get(
+      'DELETE FROM sso_flows WHERE state_hash = ? RETURNING state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, expires_at, created_at',
+      [stateHash],
+    );
+    return row && flowOf(row);
+  }
+}
+
+/** Who a provider's subject is among the members. */
+export class SsoIdentityStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly tenantId: string,
+  ) {}
+
+  async memberOf({ issuer, subject }: { issuer: string; subject: string }): Promise<string | undefined> {
+    const row = await this.tx.get('SELECT member_id FROM sso_identities WHERE tenant_id = ? AND issuer = ? AND subject = ?', [this.tenantId, issuer, subject]);
+    return row && textOf(row, 'member_id');
+  }
+
+  /** Answers false when the subject is somebody, or the member another subject of the issuer. */
+  async link({ issuer, subject, memberId, at }: { issuer: string; subject: string; memberId: string; at: number }): Promise<boolean> {
+    const linked = await this.tx.run(
+      'INSERT INTO sso_identities (tenant_id, issuer, subject, member_id, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      [this.tenantId, issuer, subject, memberId, at],
+    );
+    return linked === 1;
+  }
+}
+
+export interface SsoCode {
+  readonly tenantId: string;
+  readonly memberId: string;
+  readonly usedAt: number | null;
+  /** What it was exchanged for. */
+  readonly sessionId: string | null;
+}
+
+/** Codes with which a browser comes back, to be exchanged for tokens once. */
+export class SsoCodeStore {
+  constructor(private readonly tx: Transaction) {}
+
+  /** Forgets codes that ended before `keptSince` as well; until then a second use is recognised. */
+  async insert({ codeHash, tenantId, memberId, expiresAt, at, keptSince }: { codeHash: string; tenantId: string; memberId: string; expiresAt: number; at: number; keptSince: number }): Promise<void> {
+    await this.tx.run('DELETE FROM sso_codes WHERE expires_at <= ?', [keptSince]);
+    await this.tx.run('INSERT INTO sso_codes (code_hash, tenant_id, member_id, expires_at, created_at) VALUES (?, ?, ?, ?, ?)', [codeHash, tenantId, memberId, expiresAt, at]);
+  }
+
+  async find(codeHash: string): Promise<SsoCode | undefined> {
+    const row = await this.tx.get('SELECT tenant_id, member_id, used_at, session_id FROM sso_codes WHERE code_hash = ?', [codeHash]);
+    return row && { tenantId: textOf(row, 'tenant_id'), memberId: textOf(row, 'member_id'), usedAt: numberOrNull(row, 'used_at'), sessionId: textOrNull(row, 'session_id') };
+  }
+
+  /** Uses the code up. Answers false when it was used before, or is over. */
+  async take({ codeHash, at }: { codeHash: string; at: number }): Promise<boolean> {
+    return (await this.tx.run('UPDATE sso_codes SET used_at = ? WHERE code_hash = ? AND used_at IS NULL AND expires_at > ?', [at, codeHash, at])) === 1;
+  }
+
+  async setSession({ codeHash, sessionId }: { codeHash: string; sessionId: string }): Promise<void> {
+    await this.tx.run('UPDATE sso_codes SET session_id = ? WHERE code_hash = ?', [sessionId, codeHash]);
+  }
+}
+
+const flowOf = (row: Row): SsoFlow => ({
+  stateHash: textOf(row, 'state_hash'),
+  tenantId: textOf(row, 'tenant_id'),
+  providerId: textOf(row, 'provider_id'),
+  browserHash: textOf(row, 'browser_hash'),
+  secretsSealed: textOf(row, 'secrets_sealed'),
+  next: textOf(row, 'next'),
+  expiresAt: numberOf(row, 'expires_at'),
+  createdAt: numberOf(row, 'created_at'),
+});

@@ -1,0 +1,330 @@
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { createServer, type AddressInfo } from 'node:net';
+import { createOutbound } from '../../data-plane-agent/base/outbound.js';
+import { parseSsoProviders } from '../../server/auth/sso-providers.js';
+import type { TokenPair } from '../../server/auth/shapes.js';
+import { ssoEndpoints } from '../../server/endpoints/sso.js';
+import { makeMember, makeTenant, PUBLIC_URL, serveIdentity, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import { forEachDatabase } from '../support/database.js';
+import type { Answer, DomainError, FrameworkError } from '../support/http.js';
+import { startLiar, type Lie, type LyingProvider } from '../support/lying-oidc.js';
+import type { LittleApp } from '../support/little-app.js';
+import { beginSso, startOidc, type TestProvider } from '../support/oidc.js';
+
+describe('attacks on single sign-on', () => {
+  forEachDatabase((kind, fresh) => {
+    let provider: TestProvider;
+    let liar: LyingProvider;
+    let identity: TestIdentity;
+    let app: LittleApp;
+    let org: MadeTenant;
+    let email: string;
+    before(async () => {
+      provider = await startOidc({ publicUrl: PUBLIC_URL });
+      liar = await startLiar();
+      const read = parseSsoProviders([
+        provider.settings(),
+        provider.settings({ id: 'plain', name: 'The same again' }),
+        liar.settings(),
+        { id: 'gone', name: 'Gone', issuer: `http://127.0.0.1:${await closedPort()}`, clientId: 'x', clientSecret: 'y' },
+      ]);
+      if (!read.ok) throw new Error(read.problem);
+      identity = await startIdentity((await fresh()).database, { ssoProviders: read.value });
+      app = await serveIdentity(identity, { more: ssoEndpoints });
+      org = await makeTenant(identity);
+    });
+    beforeEach(async () => {
+      ({ email } = await makeMember(identity, org));
+      provider.account = { sub: `sub-${randomBytes(6).toString('hex')}`, email, email_verified: true };
+      liar.lie = {};
+    });
+    after(async () => {
+      await app.stop();
+      await provider.stop();
+      await liar.stop();
+    });
+
+    const begin = (query: Record<string, string> = {}, id = 'corp') => beginSso(app.client, { provider, id, query: { tenantSlug: org.tenant.slug, ...query } });
+    const callback = <T = DomainError>(query: string | Record<string, string>, { id = 'corp', cookie }: { id?: string; cookie?: string } = {}) =>
+      app.client.get<T>(`/auth/sso/${id}/callback`, { query, ...(cookie === undefined ? {} : { headers: { Cookie: cookie } }) });
+    const codeIn = (answer: Answer<unknown>): string => new URL(answer.headers.get('location') ?? '', PUBLIC_URL).searchParams.get('code') ?? '';
+    const aCode = async (): Promise<string> => codeIn(await (await begin()).finish());
+    const exchange = <T = DomainError>(code: string) => app.client.post<T>('/auth/sso/exchange', { code });
+    const expectRefusedToken = (answer: Answer<unknown>, label?: string) => expect([answer.status, (answer.body as DomainError).error?.code], label).to.deep.equal([422, 'TOKEN_INVALID']);
+    const reasons = async (): Promise<string[]> =>
+      (await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'sso_refused' ORDER BY id", [org.tenant.id]))).map((row) => (JSON.parse(String(row['changes'])) as { reason: string }).reason);
+    const sessions = async (): Promise<number> => Number((await identity.database.read({ tenantId: null }, (tx) => tx.get('SELECT count(*) AS n FROM sessions')))?.['n']);
+
+    /** Through the liar: what becomes of a browser that comes back with a code of his. */
+    const believe = async (lie: Lie, parameters: Record<string, string> = {}) => {
+      liar.lie = lie;
+      const start = await app.client.get('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } });
+      const asked = new URL(start.headers.get('location') ?? '').searchParams;
+      liar.nonce = asked.get('nonce') ?? '';
+      const cookie = (start.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
+      return callback<DomainError | undefined>({ state: asked.get('state') ?? '', code: 'a-code-of-the-liar', ...parameters }, { id: 'liar', cookie });
+    };
+
+    it('state replay: a state serves once, also when eight come at once', async () => {
+      const { back, cookie } = await begin();
+      const answers = await Promise.all(Array.from({ length: 8 }, () => callback(back.search.slice(1), { cookie })));
+      expect([302, 422].map((status) => answers.filter((answer) => answer.status === status).length)).to.deep.equal([1, 7]);
+      expectRefusedToken(await callback(back.search.slice(1), { cookie }));
+    });
+
+    it('login forced on another browser: a state without its cookie, or with another\'s, is refused and used up', async () => {
+      for (const other of [undefined, 'service_tenant_sso=', 'service_tenant_sso=guess', (await begin()).cookie]) {
+        const { back, finish } = await begin();
+        expectRefusedToken(await callback(back.search.slice(1), other === undefined ? {} : { cookie: other }), other);
+        expectRefusedToken(await finish());
+      }
+      expect(await reasons()).to.include('state_of_another_browser');
+    });
+
+    it('a state that nobody gave out is refused', async () => {
+      for (const state of ['x', randomBytes(32).toString('base64url'), "' OR 1=1 --"]) expectRefusedToken(await callback({ state, code: 'any' }), state);
+      expect((await callback<FrameworkError>({ code: 'any' })).status).to.equal(400);
+    });
+
+    it('mix-up: a state of one provider is refused at another, and used up by it', async () => {
+      const { back, cookie, finish } = await begin();
+      for (const id of ['plain', 'liar']) expectRefusedToken(await callback(back.search.slice(1), { id, cookie }), id);
+      expectRefusedToken(await finish());
+      expect(await reasons()).to.include('state_of_another_provider');
+    });
+
+    it('mix-up: an answer that names another issuer is refused before the code is sent anywhere', async () => {
+      const { back, cookie } = await begin();
+      back.searchParams.set('iss', liar.issuer);
+      const answer = await callback(back.search.slice(1), { cookie });
+      expect(answer.headers.get('location')).to.equal('/?error=sso_failed');
+      // This provider says that it always names itself: an answer without is not its own.
+      const bare = await begin();
+      bare.back.searchParams.delete('iss');
+      expect((await callback(bare.back.search.slice(1), bare)).headers.get('location')).to.equal('/?error=sso_failed');
+      const before = liar.asked.filter((path) => path === '/token').length;
+      expect((await believe({}, { iss: provider.issuer })).headers.get('location')).to.equal('/?error=sso_failed');
+      expect(liar.asked.filter((path) => path === '/token')).to.have.length(before);
+    });
+
+    it('a code that was tampered with, or is missing, opens nothing', async () => {
+      for (const change of [(url: URL) => url.searchParams.set('code', 'another-code'), (url: URL) => url.searchParams.delete('code')]) {
+        const { back, cookie } = await begin();
+        change(back);
+        expect((await callback(back.search.slice(1), { cookie })).headers.get('location')).to.equal('/?error=sso_failed');
+      }
+    });
+
+    it('the honest liar gets in, so that what follows is refused for its lie', async () => {
+      const answer = await believe({ claims: { sub: 'honest', email, email_verified: true } });
+      expect((await exchange<TokenPair>(codeIn(answer))).status).to.equal(200);
+      const { email: other } = await makeMember(identity, org);
+      const told = await believe({ claims: { sub: 'honest too' }, userInfo: { sub: 'honest too', email: other, email_verified: true } });
+      expect((await exchange<TokenPair>(codeIn(told))).status).to.equal(200);
+    });
+
+    const lies: Readonly<Record<string, Lie>> = {
+      'another nonce': { claims: { nonce: 'not-the-one' } },
+      'no nonce': { claims: { nonce: undefined } },
+      'another audience': { claims: { aud: 'somebody-else' } },
+      'several audiences, and no word for whom': { claims: { aud: ['duebook-at-liar', 'somebody-else'] } },
+      'several audiences, made out to another': { claims: { aud: ['duebook-at-liar', 'somebody-else'], azp: 'somebody-else' } },
+      'another issuer': { claims: { iss: 'https://accounts.example.test' } },
+      'a token that is over': { claims: { iat: 1_600_000_000, exp: 1_600_000_300 } },
+      'a token without an end': { claims: { exp: undefined } },
+      'a token of nobody': { claims: { sub: undefined } },
+      'another\'s signature': { sign: 'other_key' },
+      'no signature': { sign: 'no_signature' },
+      'alg none': { sign: 'none' },
+      'HS256 with the client secret': { sign: 'hs256' },
+      'no token at all': { tokenAnswer: { status: 200, body: '{"access_token":"x","token_type":"Bearer"}' } },
+      'a page instead of tokens': { tokenAnswer: { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<html>' } },
+      'a refusal': { tokenAnswer: { status: 400, body: '{"error":"invalid_grant"}' } },
+      'a fault': { tokenAnswer: { status: 500, body: 'oops' } },
+      'UserInfo of somebody else': { claims: { email: undefined }, userInfo: { sub: 'somebody-else', email: 'x@corp.example', email_verified: true } },
+      'a redirect to the metadata of the machine': { tokenAnswer: { status: 307, headers: { Location: 'http://169.254.169.254/latest/meta-data' }, body: '' } },
+    };
+    for (const [label, { claims, ...lie }] of Object.entries(lies)) {
+      it(`a provider that answers ${label} opens nothing`, async () => {
+        const before = await sessions();
+        const answer = await believe({ ...lie, claims: { email, email_verified: true, ...claims } });
+        expect([answer.status, answer.headers.get('location')]).to.deep.equal([302, '/?error=sso_failed']);
+        expect(await sessions()).to.equal(before);
+        expect((await reasons()).at(-1)).to.match(/^\w+$/);
+      });
+    }
+
+    it('unverified email: is nobody\'s, neither in the token nor from UserInfo', async () => {
+      const unverified: readonly Lie[] = [
+        { claims: { email } },
+        { claims: { email, email_verified: false } },
+        { claims: { email, email_verified: 1 } },
+        { claims: { email, email_verified: 'false' } },
+        { claims: { email, email_verified: false }, userInfo: { sub: 'liar-subject', email, email_verified: true } },
+        { claims: { email_verified: true } },
+      ];
+      for (const lie of unverified) expect((await believe(lie)).headers.get('location'), JSON.stringify(lie)).to.equal('/?error=not_a_member');
+    });
+
+    it('an email that only looks like a member\'s is not his', async () => {
+      for (const other of [`${email}.evil.test`, `evil+${email}`, `${email},x@evil.test`, `"${email}"@evil.test`, `x@evil.test\u0000${email}`, email.replace('@', '＠')]) {
+        expect((await believe({ claims: { email: other, email_verified: true } })).headers.get('location'), other).to.equal('/?error=not_a_member');
+      }
+    });
+
+    it('an email that has changed hands takes no account with it: the issuer\'s second subject is nobody', async () => {
+      expect(await aCode()).not.to.equal('');
+      provider.account = { sub: 'somebody-else', email, email_verified: true };
+      expect((await (await begin()).finish()).headers.get('location')).to.equal('/?error=not_a_member');
+      expect((await reasons()).at(-1)).to.equal('linked_to_another_subject');
+    });
+
+    it('the same subject of another issuer is another person', async () => {
+      const subject = provider.account?.sub;
+      await aCode();
+      expect((await believe({ claims: { sub: subject } })).headers.get('location')).to.equal('/?error=not_a_member');
+    });
+
+    it('foreign tenant: who is a member of one organisation comes into no other by its name', async () => {
+      const other = await makeTenant(identity);
+      expect((await (await begin()).finish()).headers.get('location')).to.match(/code=/);
+      const there = await beginSso(app.client, { provider, query: { tenantSlug: other.tenant.slug } });
+      expect((await there.finish()).headers.get('location')).to.equal('/?error=not_a_member');
+    });
+
+    it('open redirect: next leads nowhere but to us', async () => {
+      const elsewhere = [
+        '//evil.test', '///evil.test', '/\\evil.test', '\\\\evil.test', '\\/evil.test', '/\t/evil.test', '/\n/evil.test', '\t//evil.test', ' //evil.test', ' https://evil.test', '/.//evil.test', '/..//evil.test', '/%2e//evil.test', '/./\\evil.test', '/x\\..\\..//evil.test',
+        'https://evil.test', 'http://evil.test', 'https:evil.test', 'https:/evil.test', 'HTTPS://evil.test', 'https://book.example.test.evil.test', 'https://book.example.test@evil.test', 'https://evil.test#@book.example.test', 'https://evil.test\\@book.example.test',
+        `${PUBLIC_URL}@evil.test/`, `${PUBLIC_URL}.evil.test/`, `${PUBLIC_URL}:8443/`, 'https://book.example.test/', `http://user:secret@${new URL(PUBLIC_URL).host}/`, 'http://partner.example.test/', 'https://partner.example.test.evil.test/', 'https://xpartner.example.test/',
+        'javascript:alert(1)', 'javascript://book.example.test/%0aalert(1)', 'data:text/html,x', 'file:///etc/passwd', 'evil.test', 'evil', '?x', '#x', 'http://127.0.0.1:7777/', 'http://localhost/', '/\u0000', '/\u007f', '/ü', '/\u2028', '//', 'http://', '/\r\nSet-Cookie: x=1',
+      ];
+      for (const next of elsewhere) {
+        const answer = await app.client.get<FrameworkError>('/auth/sso/corp/start', { query: { tenantSlug: org.tenant.slug, next } });
+        expect(answer.status, JSON.stringify(next)).to.equal(400);
+        expect(answer.body.message, JSON.stringify(next)).to.have.length(1);
+        expect(answer.body.message[0]).to.match(/^next /);
+        expect(answer.headers.get('location')).to.equal(null);
+      }
+      for (const next of ['http://evil.test/', 'http://127.0.0.1.evil.test/', 'http://localhost.evil.test/', 'http://evil.test/?http://localhost', 'http://user@localhost/', 'ftp://localhost/', 'http://0.0.0.0/', 'http://[::2]/', 'http://128.0.0.1/']) {
+        expect((await app.client.get('/auth/sso/corp/start', { query: { tenantSlug: org.tenant.slug, next, client: 'cli' } })).status, next).to.equal(400);
+      }
+      const here: Readonly<Record<string, string>> = { '/': '/', '/a/b?x=1#y': '/a/b?x=1#y', '/@evil.test': '/@evil.test', '/a/../b': '/b', '/a//b': '/a//b', '/https://evil.test': '/https://evil.test', [`${PUBLIC_URL}/x`]: `${PUBLIC_URL}/x`, '/%5Cevil.test': '/%5Cevil.test' };
+      for (const [next, end] of Object.entries(here)) {
+        const location = (await (await begin({ next })).finish()).headers.get('location') ?? '';
+        const code = new URL(location, PUBLIC_URL).searchParams.get('code') ?? 'none';
+        expect(location.replace(`?code=${code}`, '').replace(`&code=${code}`, ''), next).to.equal(end);
+        expect(new URL(location, PUBLIC_URL).origin).to.equal(new URL(PUBLIC_URL).origin);
+      }
+    });
+
+    it('code reuse: the second use is refused and ends the session of the first', async () => {
+      const code = await aCode();
+      const { body } = await exchange<TokenPair>(code);
+      const client = app.client.as(body.accessToken);
+      expect((await client.get('/auth/me')).status).to.equal(200);
+      expectRefusedToken(await exchange(code));
+      expect((await client.get('/auth/me')).status).to.equal(401);
+      expect((await app.client.post('/auth/refresh', { refreshToken: body.refreshToken })).status).to.equal(401);
+      expectRefusedToken(await exchange(code));
+      const events = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT record_id FROM audit_log WHERE tenant_id = ? AND action = 'sso_code_reuse'", [org.tenant.id]));
+      expect(events).to.have.length(1);
+    });
+
+    it('code reuse: also after the code\'s two minutes', async () => {
+      const code = await aCode();
+      const { body } = await exchange<TokenPair>(code);
+      identity.clock.advance(10 * 60_000);
+      await aCode();
+      expectRefusedToken(await exchange(code));
+      expect((await app.client.post('/auth/refresh', { refreshToken: body.refreshToken })).status).to.equal(401);
+    });
+
+    it('code reuse: of eight that come at once at most one gets a session, and it does not last', async () => {
+      const code = await aCode();
+      const before = await sessions();
+      const answers = await Promise.all(Array.from({ length: 8 }, () => exchange<TokenPair>(code)));
+      const served = answers.filter(({ status }) => status === 200);
+      expect([served.length, answers.filter(({ status }) => status === 422).length, (await sessions()) - before]).to.deep.equal([1, 7, 1]);
+      expect((await app.client.as(served[0]?.body.accessToken ?? '').get('/auth/me')).status).to.equal(401);
+    });
+
+    it('code guessing: what is no code of ours is refused alike, and a short one for its form', async () => {
+      const texts = await Promise.all(['x'.repeat(16), randomBytes(32).toString('base64url'), 'x'.repeat(200), 'null-and-void-null-and-void'].map(async (code) => {
+        const answer = await exchange(code);
+        expectRefusedToken(answer, code);
+        return answer.text;
+      }));
+      expect(new Set(texts).size).to.equal(1);
+      expect((await exchange('x'.repeat(15))).status).to.equal(400);
+    });
+
+    it('a state is no code, and neither is the provider\'s own', async () => {
+      const { back } = await begin();
+      for (const name of ['state', 'code']) expectRefusedToken(await exchange(back.searchParams.get(name) ?? ''), name);
+    });
+
+    it('an issuer out of reach is 502, at the start and at the end, and nothing is remembered of it', async () => {
+      const answer = await app.client.get<DomainError>('/auth/sso/gone/start', { query: { tenantSlug: org.tenant.slug } });
+      expect([answer.status, answer.body.error.code, answer.body.error.details]).to.deep.equal([502, 'SSO_PROVIDER_UNREACHABLE', { provider: 'gone' }]);
+      expect(answer.headers.getSetCookie()).to.deep.equal([]);
+      const { back, cookie } = await begin();
+      await provider.stop();
+      try {
+        expect((await callback<DomainError>(back.search.slice(1), { cookie })).body.error.code).to.equal('SSO_PROVIDER_UNREACHABLE');
+      } finally {
+        await provider.restart();
+      }
+      expect(await aCode()).not.to.equal('');
+    });
+
+    if (kind === 'sqlite') {
+      it('an issuer whose document is another\'s, is none, or is endless is 502, and asked again the next time', async () => {
+        const documents: readonly (readonly [label: string, lie: Lie])[] = [
+          ['another issuer', { metadata: { issuer: 'https://accounts.example.test' } }],
+          ['no endpoints', { metadata: { issuer: 5 } }],
+          ['too long', { metadata: { padding: 'x'.repeat(2_000_000) } }],
+        ];
+        const read = parseSsoProviders([liar.settings()]);
+        if (!read.ok) throw new Error(read.problem);
+        const again = await startIdentity(identity.database, { ...identity.options, ssoProviders: read.value });
+        const other = await serveIdentity(again, { more: ssoEndpoints });
+        try {
+          const start = () => other.client.get<DomainError>('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } });
+          for (const [label, lie] of documents) {
+            liar.lie = lie;
+            expect((await start()).status, label).to.equal(502);
+          }
+          liar.lie = {};
+          expect((await start()).status).to.equal(302);
+        } finally {
+          await other.stop();
+        }
+      });
+
+      it('an issuer on this machine is out of reach in production', async () => {
+        const read = parseSsoProviders([liar.settings()]);
+        if (!read.ok) throw new Error(read.problem);
+        const strict = await startIdentity(identity.database, { ...identity.options, ssoProviders: read.value, outbound: createOutbound({ allowPrivate: [], production: true }) });
+        const other = await serveIdentity(strict, { more: ssoEndpoints });
+        try {
+          const before = liar.asked.length;
+          expect((await other.client.get('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } })).status).to.equal(502);
+          expect(liar.asked).to.have.length(before);
+        } finally {
+          await other.stop();
+        }
+      });
+    }
+  });
+});
+
+function closedPort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
