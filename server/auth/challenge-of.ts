@@ -1,0 +1,15 @@
+import type { Log } from '../../data-plane-agent/base/log.js';
+import { createOutbound } from '../../data-plane-agent/base/outbound.js';
+import type { Config } from '../config.js';
+import { createBotChallenge, NO_CHALLENGE, VERIFY_URLS, type BotChallenge } from './challenge.js';
+
+/** The bot challenge that the configuration asks for. */
+export function challengeOf(config: Pick<Config, 'botChallengeProvider' | 'botChallengeSecret' | 'botChallengeVerifyUrl' | 'botChallengeHostnames' | 'production'>, { log }: { log: Log }): BotChallenge {
+  const { botChallengeProvider: provider, botChallengeSecret: secret, botChallengeVerifyUrl, botChallengeHostnames, production } = config;
+  if (provider === 'none' || secret === undefined) return NO_CHALLENGE;
+  // The operator names the verifier, and it may stand in the next room: unlike an address that a user gives.
+  const outbound = createOutbound({ allowPrivate: PRIVATE, production, connectMs: 3_000, totalMs: 5_000 });
+  return createBotChallenge({ verifyUrl: botChallengeVerifyUrl ?? VERIFY_URLS[provider], secret, hostnames: botChallengeHostnames.map((name) => name.toLowerCase()), outbound, log });
+}
+
+const PRIVATE = ['127.0.0.0/8', '::1/128', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];

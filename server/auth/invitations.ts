@@ -1,0 +1,179 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { RequestInfo } from '../http/request.js';
+import { languageOf } from '../notifications/language.js';
+import type { MailOutbox } from '../notifications/mail.js';
+import { AuditStore } from '../store/audit.js';
+import { findInvitation, InvitationStore, type InvitationRecord } from '../store/invitations.js';
+import type { KeyedDatabase } from '../store/keyed-database.js';
+import { MailStore, type MailStatus } from '../store/mail.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
+import { SubjectStore } from '../store/subjects.js';
+import { TenantStore, type TenantRecord } from '../store/tenants.js';
+import type { Changes } from '../tenants/changes.js';
+import { checkRole, checkScope } from '../tenants/member-rules.js';
+import type { PasswordPolicy } from './password-policy.js';
+import type { Passwords } from './passwords.js';
+import type { Principal } from './principal.js';
+import { actorOf, type SessionIssue } from './session-issue.js';
+import type { AuthLoginResult, NameProfile } from './shapes.js';
+import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
+import { inGoodStanding } from './standing.js';
+
+/** How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND. */
+export interface Invitations {
+  /** Throws OWNER_TRANSFER_REQUIRED, REFERENCE_INVALID, MEMBER_EXISTS, INVITATION_OPEN. */
+  create(invitation: { readonly email: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
+  /** Those that nobody has accepted, also when they are over; newest first, at most 1 000. */
+  list(tenantId: string): Promise<Invitation[]>;
+  /** A new token, good for another seven days; the old one is worth nothing from now on. Throws MEMBER_EXISTS. */
+  resend(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
+  withdraw(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<void>;
+  /** Makes the member, with the invitation's address, role and scope, and signs him in. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK, MEMBER_EXISTS. */
+  accept(acceptance: Acceptance, request: RequestInfo): Promise<AuthLoginResult>;
+}
+
+export interface Acceptance {
+  readonly token: string;
+  /** Where it is given the token must be of this tenant. */
+  readonly tenantSlug: string | null;
+  readonly name: string;
+  readonly nameProfile: NameProfile | null;
+  readonly password: string;
+}
+
+export interface Invitation extends InvitationRecord {
+  readonly status: 'open' | 'expired';
+  readonly deliveryStatus: Exclude<MailStatus, 'void'>;
+}
+
+export interface SentInvitation extends Invitation {
+  /** Shown this once, and only where no mail server would carry it. */
+  readonly inviteLink: string | null;
+}
+
+const DAYS = 7;
+const DAY_MS = 24 * 3_600_000;
+const ABOUT = 'invitation';
+
+export function createInvitations({ database, clock, passwords, policy, issue, mail, changes, publicUrl }: {
+  database: KeyedDatabase; clock: Clock; passwords: Passwords; policy: PasswordPolicy; issue: SessionIssue; mail: MailOutbox; changes: Changes; publicUrl: string;
+}): Invitations {
+  const scope = { tenantId: null };
+
+  /** Puts the mail down, and says how far it will come. */
+  const send = async (tx: Transaction, { invitation, token, principal: { tenant, user } }: { invitation: InvitationRecord; token: string; principal: Principal }): Promise<SentInvitation> => {
+    const link = tokenLink({ publicUrl, page: 'accept-invitation', token, tenantSlug: tenant.slug });
+    const about = { kind: ABOUT, id: invitation.id };
+    const language = languageOf({ tenant: await new TenantStore(tx).byId(tenant.id) });
+    // What waits to be sent holds the token before this one.
+    await mail.withdraw(tx, { tenantId: tenant.id, template: 'invitation', about });
+    await mail.enqueue(tx, {
+      tenantId: tenant.id, to: invitation.email, template: 'invitation', language, values: { tenantName: tenant.name, inviterName: user.name, link, days: DAYS }, about, notAfter: invitation.expiresAt,
+    });
+    return { ...invitation, status: 'open', deliveryStatus: mail.configured ? 'queued' : 'not_sent', inviteLink: mail.configured ? null : link };
+  };
+
+  const refuseMember = async (tx: Transaction, { tenantId, email }: { tenantId: string; email: string }): Promise<void> => {
+    if (await new MemberStore(tx, tenantId).byEmail(email)) throw fail('MEMBER_EXISTS', { email });
+  };
+
+  /** The invitation that the token opens here and now, with its tenant. */
+  const find = async (tx: Transaction, { token, tenantSlug }: Pick<Acceptance, 'token' | 'tenantSlug'>): Promise<{ invitation: InvitationRecord; tenant: TenantRecord } | undefined> => {
+    const invitation = await findInvitation(tx, tokenHash(token));
+    if (!invitation || invitation.expiresAt <= clock.now()) return undefined;
+    const tenant = await new TenantStore(tx).byId(invitation.tenantId);
+    if (!tenant || (tenantSlug !== null && tenant.slug !== tenantSlug)) return undefined;
+    return inGoodStanding({ tenant, member: { status: 'active' } }) ? { invitation, tenant } : undefined;
+  };
+
+  return {
+    create: ({ email, roleCode, subjectScope }, principal, request) =>
+      database.write({ ...scope, keyed: request.keyed }, async (tx) => {
+        const { tenant, user } = principal;
+        await checkRole(tx, { tenantId: tenant.id, roleCode });
+        await checkScope(tx, { tenantId: tenant.id, subjectScope });
+        await refuseMember(tx, { tenantId: tenant.id, email });
+        const at = clock.now();
+        const { token, tokenHash: hash } = newToken();
+        const invitation: InvitationRecord = { id: newId(), tenantId: tenant.id, email, roleCode, subjectScope, expiresAt: at + DAYS * DAY_MS, invitedBy: user.id, createdAt: at, updatedAt: at };
+        if (!(await new InvitationStore(tx, tenant.id).insert({ ...invitation, tokenHash: hash }))) throw fail('INVITATION_OPEN', { email });
+        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'invitation_created', recordKind: ABOUT, recordId: invitation.id, changes: { email, roleCode, subjectScope } });
+        return send(tx, { invitation, token, principal });
+      }),
+
+    list: (tenantId) =>
+      database.read(scope, async (tx) => {
+        const at = clock.now();
+        const statuses = await new MailStore(tx).statuses({ tenantId, aboutKind: ABOUT });
+        return (await new InvitationStore(tx, tenantId).all({ limit: 1_000 })).map((invitation) => {
+          const delivery = statuses.get(invitation.id) ?? 'not_sent';
+          return { ...invitation, status: invitation.expiresAt > at ? 'open' : 'expired', deliveryStatus: delivery === 'void' ? 'not_sent' : delivery };
+        });
+      }),
+
+    resend: ({ id }, principal, request) =>
+      database.write({ ...scope, keyed: request.keyed }, async (tx) => {
+        const { tenant, user } = principal;
+        const store = new InvitationStore(tx, tenant.id);
+        const invitation = await store.byId(id);
+        if (!invitation) throw fail('NOT_FOUND', {});
+        await refuseMember(tx, { tenantId: tenant.id, email: invitation.email });
+        const at = clock.now();
+        const expiresAt = at + DAYS * DAY_MS;
+        const { token, tokenHash: hash } = newToken();
+        if (!(await store.renew({ id, tokenHash: hash, expiresAt, at }))) throw fail('NOT_FOUND', {});
+        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'invitation_resent', recordKind: ABOUT, recordId: id, changes: { email: invitation.email } });
+        return send(tx, { invitation: { ...invitation, expiresAt, updatedAt: at }, token, principal });
+      }),
+
+    withdraw: ({ id }, { tenant, user }, request) =>
+      database.write({ ...scope, keyed: request.keyed }, async (tx) => {
+        const store = new InvitationStore(tx, tenant.id);
+        const invitation = await store.byId(id);
+        if (!invitation || !(await store.delete(id))) throw fail('NOT_FOUND', {});
+        await mail.withdraw(tx, { tenantId: tenant.id, template: 'invitation', about: { kind: ABOUT, id } });
+        await new AuditStore(tx).append({
+          tenantId: tenant.id, at: clock.now(), actor: actorOf(user, request), action: 'invitation_withdrawn', recordKind: ABOUT, recordId: id, changes: { email: invitation.email },
+        });
+      }),
+
+    accept: async ({ token, tenantSlug, name, nameProfile, password }, request) => {
+      const found = await database.read(scope, (tx) => find(tx, { token, tenantSlug }));
+      if (!found) throw await refusedToken({ database, clock, kind: 'invitation', tenantId: null, request });
+      policy({ password, email: found.invitation.email, tenantSlug: found.tenant.slug });
+      const passwordHash = await passwords.hash(password);
+      const entry = await database.write(scope, async (tx) => {
+        const at = clock.now();
+        // Looked at again: hashing takes time in which another may have accepted, or an admin changed the tenant.
+        const still = await find(tx, { token, tenantSlug });
+        if (!still || !(await new InvitationStore(tx, still.tenant.id).take({ tokenHash: tokenHash(token), at }))) return undefined;
+        const { invitation, tenant } = still;
+        const member = await join(tx, { invitation, name, nameProfile, passwordHash, at });
+        await new AuditStore(tx).append({
+          tenantId: tenant.id, at, actor: actorOf(member, request), action: 'member_joined', recordKind: 'member', recordId: member.id,
+          changes: { email: member.email, name, roleCode: member.roleCode, subjectScope: member.subjectScope, invitationId: invitation.id, invitedBy: invitation.invitedBy },
+        });
+        return { tenant, member, session: await issue.open(tx, { member, request, way: 'invitation' }) };
+      });
+      if (!entry) throw await refusedToken({ database, clock, kind: 'invitation', tenantId: found.tenant.id, request });
+      changes.tell({ kind: 'member', tenantId: entry.tenant.id, memberId: entry.member.id });
+      return issue.loginResult(entry);
+    },
+  };
+}
+
+/** The invitation decides who he is and what he may do; of its subject companies those count that are still there. */
+async function join(tx: Transaction, { invitation, name, nameProfile, passwordHash, at }: { invitation: InvitationRecord; name: string; nameProfile: NameProfile | null; passwordHash: string; at: number }): Promise<MemberRecord> {
+  const { tenantId, email, roleCode } = invitation;
+  const subjects = new Set((await new SubjectStore(tx, tenantId).all()).map(({ id }) => id));
+  const member: MemberRecord = {
+    id: newId(), tenantId, email, name, nameProfile, status: 'active', roleCode, subjectScope: invitation.subjectScope?.filter((id) => subjects.has(id)) ?? null,
+    preferences: {}, passwordHash, lastLoginAt: null, createdAt: at, updatedAt: at,
+  };
+  if (!(await new MemberStore(tx, tenantId).insert(member))) throw fail('MEMBER_EXISTS', { email });
+  await new TenantStore(tx).touchDirectory(tenantId);
+  return member;
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import type { RequestInfo } from '../http/request.js';
+import { languageOf } from '../notifications/language.js';
+import type { MailOutbox } from '../notifications/mail.js';
+import { AuditStore } from '../store/audit.js';
+import { LoginFailureStore } from '../store/login-failures.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
+import { PasswordResetStore } from '../store/password-resets.js';
+import { SessionStore } from '../store/sessions.js';
+import { TenantStore, type TenantRecord } from '../store/tenants.js';
+import type { Changes } from '../tenants/changes.js';
+import type { PasswordPolicy } from './password-policy.js';
+import type { Passwords } from './passwords.js';
+import { actorOf } from './session-issue.js';
+import { newToken, refusedToken, stranger, tokenHash, tokenLink } from './single-use.js';
+import { inGoodStanding } from './standing.js';
+
+/** A forgotten password. A second factor stays what it is: a reset opens no session. */
+export interface PasswordResets {
+  /**
+   * Mails a token to the account, if there is one that signs in by password. Nothing tells whether there is: neither the answer nor the
+   * work, which is the same statements in both cases. The sixth request within an hour for an account does nothing.
+   */
+  request(account: { readonly tenantSlug: string; readonly email: string }, request: RequestInfo): Promise<void>;
+  /** Sets the password, ends all sessions and sends a notice. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK; after either the token is still good, if it was. */
+  confirm(reset: { readonly token: string; readonly tenantSlug: string; readonly password: string }, request: RequestInfo): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const LIFETIME_HOURS = 2;
+/** So that nobody can fill a mailbox by asking. */
+const REQUESTS_PER_HOUR = 5;
+/** No tenant has this id: looking for a member in it costs what looking in a real one does. */
+const NOWHERE = '00000000-0000-0000-0000-000000000000';
+
+export function createPasswordResets({ database, clock, passwords, policy, mail, changes, publicUrl }: {
+  database: Database; clock: Clock; passwords: Passwords; policy: PasswordPolicy; mail: MailOutbox; changes: Changes; publicUrl: string;
+}): PasswordResets {
+  const scope = { tenantId: null };
+
+  const issue = async (tx: Transaction, { tenantSlug, email }: { tenantSlug: string; email: string }, request: RequestInfo): Promise<void> => {
+    const at = clock.now();
+    const hash = accountHash({ tenantSlug, email });
+    const asked = await new LoginFailureStore(tx).count({ key: `reset:${hash}`, at, windowMs: HOUR_MS, slides: false });
+    if (!asked || asked.failures > REQUESTS_PER_HOUR) return;
+    const tenant = await new TenantStore(tx).bySlug(tenantSlug);
+    const member = await new MemberStore(tx, tenant?.id ?? NOWHERE).byEmail(email);
+    const account = tenant && member && mayReset({ tenant, member }) ? { tenantId: tenant.id, memberId: member.id } : undefined;
+
+    const { token, tokenHash: secret } = newToken();
+    const expiresAt = at + LIFETIME_HOURS * HOUR_MS;
+    await new PasswordResetStore(tx).put({ accountHash: hash, tokenHash: secret, member: account, expiresAt, at });
+    await new AuditStore(tx).append({ tenantId: account?.tenantId ?? null, at, actor: stranger(request), action: 'password_reset_requested', recordKind: 'member', recordId: account?.memberId ?? null });
+
+    const about = { kind: 'member', id: account?.memberId ?? NOWHERE };
+    const values = { tenantName: tenant?.name ?? tenantSlug, hours: LIFETIME_HOURS, link: tokenLink({ publicUrl, page: 'reset-password', token, tenantSlug }) };
+    // What waits to be sent holds the token before this one.
+    await mail.withdraw(tx, { tenantId: account?.tenantId ?? NOWHERE, template: 'password_reset', about });
+    if (account) await mail.enqueue(tx, { tenantId: account.tenantId, to: email, template: 'password_reset', language: languageOf({ tenant, member }), values, about, notAfter: expiresAt });
+    else await mail.enqueueNothing(tx, { template: 'password_reset', values, notAfter: expiresAt });
+  };
+
+  /** The account that the token is for, if it may be used there and now. */
+  const find = async (tx: Transaction, { token, tenantSlug }: { token: string; tenantSlug: string }): Promise<Account | undefined> => {
+    const reset = await new PasswordResetStore(tx).find(tokenHash(token));
+    if (!reset || reset.expiresAt <= clock.now()) return undefined;
+    const tenant = await new TenantStore(tx).byId(reset.tenantId);
+    const member = await new MemberStore(tx, reset.tenantId).byId(reset.memberId);
+    // Of another tenant, or sent to an address that the member no longer has.
+    if (!tenant || !member || tenant.slug !== tenantSlug || reset.accountHash !== accountHash({ tenantSlug, email: member.email })) return undefined;
+    return mayReset({ tenant, member }) ? { tenant, member } : undefined;
+  };
+
+  return {
+    request: (account, request) => database.write(scope, (tx) => issue(tx, account, request)),
+
+    confirm: async ({ token, tenantSlug, password }, request) => {
+      const found = await database.read(scope, (tx) => find(tx, { token, tenantSlug }));
+      if (!found) throw await refusedToken({ database, clock, kind: 'password_reset', tenantId: null, request });
+      policy({ password, email: found.member.email, tenantSlug });
+      const passwordHash = await passwords.hash(password);
+      const member = await database.write(scope, async (tx) => {
+        const at = clock.now();
+        // Looked at again: hashing takes time in which the token may have been used, or the member disabled.
+        const still = await find(tx, { token, tenantSlug });
+        if (!still || !(await new PasswordResetStore(tx).take({ tokenHash: tokenHash(token), at }))) return undefined;
+        const { tenant, member: owner } = still;
+        if (!(await new MemberStore(tx, tenant.id).setPasswordHash({ id: owner.id, passwordHash, at }))) throw fail('TOKEN_INVALID', {});
+        const sessionsRevoked = await new SessionStore(tx).revokeAllOf({ tenantId: tenant.id, memberId: owner.id, at });
+        await new AuditStore(tx).append({
+          tenantId: tenant.id, at, actor: actorOf(owner, request), action: 'password_reset', recordKind: 'member', recordId: owner.id, changes: { sessionsRevoked },
+        });
+        await mail.enqueue(tx, {
+          tenantId: tenant.id, to: owner.email, template: 'password_changed', language: languageOf(still), values: { tenantName: tenant.name }, about: { kind: 'member', id: owner.id },
+        });
+        return owner;
+      });
+      if (!member) throw await refusedToken({ database, clock, kind: 'password_reset', tenantId: found.tenant.id, request });
+      changes.tell({ kind: 'member', tenantId: member.tenantId, memberId: member.id });
+    },
+  };
+}
+
+interface Account {
+  readonly tenant: TenantRecord;
+  readonly member: MemberRecord;
+}
+
+/** Who never had a password signs in through the organisation's own provider, and must not get around it. */
+const mayReset = ({ tenant, member }: Account): boolean => inGoodStanding({ tenant, member }) && member.passwordHash !== null;
+
+/** Digest of an account as it is named, whether or not it exists. */
+export const accountHash = ({ tenantSlug, email }: { tenantSlug: string; email: string }): string => sha256Hex(`${tenantSlug}\n${email}`);

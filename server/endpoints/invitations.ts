@@ -1,0 +1,101 @@
+import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
+import { s } from '../../data-plane-agent/base/schema.js';
+import type { Invitation as InvitationState, SentInvitation as SentInvitationState } from '../auth/invitations.js';
+import { edit } from '../auth/permissions.js';
+import { AuthLoginResult, NameProfile } from '../auth/shapes.js';
+import { endpoint } from '../http/endpoint.js';
+import { withRefreshCookie } from './refresh-cookie.js';
+import { challengeToken } from './challenge-token.js';
+
+const fields = {
+  id: s.id(),
+  email: s.text({ max: 254 }),
+  roleCode: s.text({ max: 64 }),
+  subjectScope: s.nullable(s.list(s.id(), 10_000, 'Subject companies that the member will see; null is all, an empty list none.')),
+  status: s.enum(['open', 'expired']),
+  deliveryStatus: s.enum(['not_sent', 'queued', 'sent', 'failed'], 'What became of the latest mail.'),
+  invitedBy: s.id('The member who invited.'),
+  expiresAt: s.instant(),
+  createdAt: s.instant(),
+  updatedAt: s.instant(),
+};
+const Invitation = s.object(fields, { title: 'Invitation' });
+const SentInvitation = s.object(
+  { ...fields, inviteLink: s.nullable(s.verbatim({ max: 4_096, about: 'Only where no mail server is configured: to be handed over by hand. It is not shown again.' })) },
+  { title: 'SentInvitation' },
+);
+
+export const invitationEndpoints = {
+  acceptInvitation: endpoint('POST /auth/invitations/accept', {
+    summary: 'Accept an invitation',
+    description: 'Makes the account, with the address, the role and the scope of the invitation, and signs it in. Where policy demands a second factor, it is enrolled at the first login.',
+    needs: 'public',
+    body: s.object(
+      {
+        token: s.verbatim({ min: 16, max: 200 }),
+        tenantSlug: s.optional(s.text({ max: 64, about: 'Where it is given, the invitation must be of this organisation.' })),
+        name: s.text({ min: 2, max: 80 }),
+        nameProfile: s.optional(NameProfile),
+        password: s.verbatim({ min: 8, max: 256 }),
+        challengeToken,
+      },
+      { title: 'InvitationAcceptance' },
+    ),
+    returns: AuthLoginResult,
+    status: 201,
+    fails: ['TOKEN_INVALID', 'PASSWORD_TOO_WEAK', 'MEMBER_EXISTS', 'OVERLOADED'],
+    run: async ({ body: { token, tenantSlug = null, name, nameProfile = null, password }, request, services }) =>
+      withRefreshCookie(await services.invitations.accept({ token, tenantSlug, name, nameProfile, password }, request), services),
+  }),
+
+  createInvitation: endpoint('POST /tenant-admin/invitations', {
+    summary: 'Invite somebody',
+    description: 'Mails a token, good for seven days and for one use.',
+    needs: edit('admin'),
+    body: s.object(
+      { email: s.email(), roleCode: s.text({ max: 64 }), subjectScope: s.optional(s.list(s.id(), 10_000, 'Left out or null: all subject companies. An empty list: none.')) },
+      { title: 'NewInvitation' },
+    ),
+    returns: SentInvitation,
+    status: 201,
+    fails: ['OWNER_TRANSFER_REQUIRED', 'REFERENCE_INVALID', 'MEMBER_EXISTS', 'INVITATION_OPEN'],
+    run: async ({ body: { email, roleCode, subjectScope = null }, principal, request, services }) => sentAnswer(await services.invitations.create({ email, roleCode, subjectScope }, principal, request)),
+  }),
+
+  listInvitations: endpoint('GET /tenant-admin/invitations', {
+    summary: 'List invitations',
+    description: 'Those that nobody has accepted yet, also when they have expired; newest first.',
+    needs: edit('admin'),
+    returns: s.list(Invitation, 1_000),
+    fails: [],
+    run: async ({ principal, services }) => (await services.invitations.list(principal.tenant.id)).map(answer),
+  }),
+
+  resendInvitation: endpoint('POST /tenant-admin/invitations/:id/resend', {
+    summary: 'Send an invitation again',
+    description: 'With a new token, good for another seven days; the one before is worth nothing from then on.',
+    needs: edit('admin'),
+    returns: SentInvitation,
+    fails: ['MEMBER_EXISTS'],
+    run: async ({ params, principal, request, services }) => sentAnswer(await services.invitations.resend(params, principal, request)),
+  }),
+
+  withdrawInvitation: endpoint('DELETE /tenant-admin/invitations/:id', {
+    summary: 'Withdraw an invitation',
+    needs: edit('admin'),
+    returns: Ok,
+    fails: [],
+    run: async ({ params, principal, request, services }) => {
+      await services.invitations.withdraw(params, principal, request);
+      return OK;
+    },
+  }),
+};
+
+const answer = ({ id, email, roleCode, subjectScope, status, deliveryStatus, invitedBy, expiresAt, createdAt, updatedAt }: InvitationState) => ({
+  id, email, roleCode, subjectScope: subjectScope && [...subjectScope], status, deliveryStatus, invitedBy, expiresAt: instant(expiresAt), createdAt: instant(createdAt), updatedAt: instant(updatedAt),
+});
+
+const sentAnswer = ({ inviteLink, ...invitation }: SentInvitationState) => ({ ...answer(invitation), inviteLink });
+
+const instant = (ms: number): string => new Date(ms).toISOString();

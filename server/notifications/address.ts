@@ -1,0 +1,12 @@
+/** As in a `From:`. */
+export interface MailAddress {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** `Name <address>` or the address alone; `undefined` for anything else. */
+export function parseMailAddress(text: string): MailAddress | undefined {
+  const match = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>]*)>|([^<>]*))$/u.exec(text.trim());
+  const address = (match?.[2] ?? match?.[3] ?? '').trim();
+  return match && /^[^\s@<>(),;:"\\\p{Cc}]+@[^\s@<>(),;:"\\\p{Cc}]+$/u.test(address) ? { name: (match[1] ?? '').trim(), address } : undefined;
+}

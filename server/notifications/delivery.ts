@@ -1,0 +1,93 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import type { Log } from '../../data-plane-agent/base/log.js';
+import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
+import { AuditStore } from '../store/audit.js';
+import { MailStore, type MailRecord } from '../store/mail.js';
+import { MAIL_SYSTEM, sealContext } from './outbox.js';
+import type { SendMail } from './smtp.js';
+import { renderMail } from './templates/index.js';
+
+/** Hands over mail that is due. Safe to run in several processes at once: each attempt belongs to one of them. */
+export interface MailDelivery {
+  /** Whether anything is due: asked before a lease is taken, which writes. */
+  isDue(): Promise<boolean>;
+  /** One attempt for each mail that is due, oldest first. Answers how many were tried. After the signal no further one is begun. */
+  deliverDue(signal?: AbortSignal): Promise<number>;
+}
+
+/** From each failed attempt to the next; the one after the last of them is the end. */
+const RETRY_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000, 5 * 3_600_000, 8 * 3_600_000, 8 * 3_600_000];
+/** An attempt whose process died is tried again after this time: longer than any attempt may take. */
+const CLAIM_MS = 5 * 60_000;
+const BATCH = 50;
+
+export function createMailDelivery({ database, clock, keyRing, log, send, productName }: { database: Database; clock: Clock; keyRing: KeyRing; log: Log; send: SendMail; productName: string }): MailDelivery {
+  const scope = { tenantId: null };
+
+  const deliver = async (mail: MailRecord): Promise<void> => {
+    const outcome = await attempt(mail);
+    await settle({ ...mail, attempts: mail.attempts + 1 }, outcome);
+  };
+
+  const attempt = async (mail: MailRecord): Promise<Outcome> => {
+    if (mail.notAfter !== null && mail.notAfter <= clock.now()) return { status: 'failed', error: 'EXPIRED' };
+    if (mail.valuesSealed === null) return { status: 'failed', error: 'NO_VALUES' };
+    try {
+      const values: unknown = JSON.parse(keyRing.openText(mail.valuesSealed, sealContext(mail)));
+      const text = renderMail({ template: mail.template, language: mail.language, values, productName });
+      await send({ id: mail.id, to: mail.recipient, date: new Date(clock.now()), ...text });
+      return { status: 'sent', error: null };
+    } catch (error) {
+      log.warn({ err: error, mail: mail.id, template: mail.template, attempt: mail.attempts + 1 }, 'mail not handed over');
+      return { status: isRefused(error) || mail.attempts >= RETRY_MS.length ? 'failed' : 'queued', error: codeOf(error) };
+    }
+  };
+
+  /** What came of it is told in the audit once it is final, in the transaction that says so in the row. */
+  const settle = (mail: MailRecord, { status, error }: Outcome): Promise<void> =>
+    database.write(scope, async (tx) => {
+      const at = clock.now();
+      const nextAt = status === 'queued' ? at + (RETRY_MS[mail.attempts - 1] ?? 0) : at;
+      const settled = await new MailStore(tx).settle({ id: mail.id, attempts: mail.attempts, status, nextAt, lastError: error, at });
+      if (!settled || status === 'queued') return;
+      await new AuditStore(tx).append({
+        tenantId: mail.tenantId, at, actor: MAIL_SYSTEM, action: status === 'sent' ? 'mail_sent' : 'mail_failed', recordKind: mail.aboutKind ?? 'mail', recordId: mail.aboutId ?? mail.id,
+        changes: { template: mail.template, attempts: mail.attempts, ...(error === null ? {} : { error }) },
+      });
+    });
+
+  const due = (limit: number) => database.read(scope, (tx) => new MailStore(tx).due({ at: clock.now(), limit }));
+
+  return {
+    isDue: async () => (await due(1)).length > 0,
+    deliverDue: async (signal) => {
+      let tried = 0;
+      for (const mail of await due(BATCH)) {
+        if (signal?.aborted) break;
+        const at = clock.now();
+        const ours = await database.write(scope, (tx) => new MailStore(tx).claim({ id: mail.id, attempts: mail.attempts, nextAt: at + CLAIM_MS, at }));
+        if (!ours) continue;
+        tried += 1;
+        await deliver(mail);
+      }
+      return tried;
+    },
+  };
+}
+
+interface Outcome {
+  readonly status: 'sent' | 'queued' | 'failed';
+  readonly error: string | null;
+}
+
+/** The server will never take this recipient (5xx to the envelope); any other refusal may be a fault that somebody mends. */
+const isRefused = (error: unknown): boolean => property(error, 'code') === 'EENVELOPE' && Number(property(error, 'responseCode')) >= 500;
+
+/** Such as `ECONNREFUSED` or `EENVELOPE 550`: the server's text may hold anything. */
+const codeOf = (error: unknown): string => [property(error, 'code') ?? 'ERROR', property(error, 'responseCode')].filter((part) => part !== undefined).join(' ').slice(0, 100);
+
+function property(error: unknown, name: 'code' | 'responseCode'): string | undefined {
+  const value: unknown = typeof error === 'object' && error !== null && name in error ? (error as Record<string, unknown>)[name] : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}

@@ -1,0 +1,50 @@
+import type { MailTemplate, MailValues } from '../mail.js';
+import { english } from './en.js';
+import { page, plain } from './layout.js';
+import { simplifiedChinese } from './zh-cn.js';
+
+/** What a template says, before it is set. Every text is plain: `layout` escapes it. */
+export interface MailText {
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  /** A link that is shown as a button, and in full below it. */
+  readonly action?: { readonly label: string; readonly link: string };
+  /** Digits to be copied. */
+  readonly code?: string;
+  /** What to do when one did not ask for it. */
+  readonly caution?: string;
+}
+
+/** Each template in one language. */
+export type Wording = { readonly [T in MailTemplate]: (values: MailValues[T], productName: string) => MailText };
+
+export interface RenderedMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** Sets the mail in the language nearest to the wanted one. Throws for a template that there is not. `values` are what was put into the outbox. */
+export function renderMail({ template, language, values, productName }: { template: string; language: string; values: unknown; productName: string }): RenderedMail {
+  const [wording, tag] = isSimplifiedChinese(language) ? [simplifiedChinese, 'zh-CN'] : [english, 'en'];
+  if (!Object.hasOwn(wording, template)) throw new Error(`there is no mail template ${template}`);
+  // The row was written from a message whose values had this template's type.
+  const write = wording[template as MailTemplate] as (values: unknown, productName: string) => MailText;
+  const text = write(flattened(values), oneLine(productName));
+  return { subject: text.subject, text: plain(text, productName), html: page(text, { productName, language: tag }) };
+}
+
+/** Chinese but where the tag says that it is written traditionally. */
+function isSimplifiedChinese(language: string): boolean {
+  const [base, ...rest] = language.toLowerCase().split('-');
+  return base === 'zh' && !rest.some((part) => ['hant', 'tw', 'hk', 'mo'].includes(part));
+}
+
+/** Names may hold line ends and tabs; a subject may not, and a paragraph must not grow a second one out of a name. */
+function flattened(values: unknown): unknown {
+  if (typeof values !== 'object' || values === null) return values;
+  return Object.fromEntries(Object.entries(values).map(([key, value]: [string, unknown]) => [key, typeof value === 'string' ? oneLine(value) : value]));
+}
+
+// Also the direction marks, with which a name could turn the words around it.
+const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();

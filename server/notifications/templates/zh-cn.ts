@@ -1,0 +1,32 @@
+import type { Wording } from './index.js';
+
+export const simplifiedChinese: Wording = {
+  login_code: ({ tenantName, code, minutes }, product) => ({
+    subject: `您在${tenantName}的登录验证码`,
+    paragraphs: [`请使用以下验证码完成登录（${product} · ${tenantName}）。验证码 ${minutes} 分钟内有效，仅可使用一次。`],
+    code,
+    caution: '如果您没有在登录，说明有人知道您的密码，请立即修改密码。请勿将验证码告诉任何人。',
+  }),
+  invitation: ({ tenantName, inviterName, link, days }, product) => ({
+    subject: `${inviterName}邀请您加入${tenantName}`,
+    paragraphs: [`${inviterName}邀请您加入 ${product} 上的${tenantName}。`, `邀请 ${days} 天内有效，仅可使用一次。`],
+    action: { label: '接受邀请', link },
+    caution: '如果您不认识发件人，请忽略此邮件。',
+  }),
+  password_reset: ({ tenantName, link, hours }, product) => ({
+    subject: `重置您在${tenantName}的密码`,
+    paragraphs: [`有人（可能是您本人）申请为您在 ${product} 上的${tenantName}账户设置新密码。`, `链接 ${hours} 小时内有效，仅可使用一次。`],
+    action: { label: '设置新密码', link },
+    caution: '如果不是您本人操作，请忽略此邮件，您的密码不会改变。',
+  }),
+  password_changed: ({ tenantName }, product) => ({
+    subject: `您在${tenantName}的密码已更改`,
+    paragraphs: [`您在 ${product} 上的${tenantName}账户密码已更改，所有会话均已退出。`],
+    caution: '如果不是您本人操作，请立即重新设置密码，并通知贵单位的管理员。',
+  }),
+  owner_transferred: ({ tenantName, fromName, toName }, product) => ({
+    subject: `${tenantName}的所有者已变更`,
+    paragraphs: [`${product} 上的${tenantName}的所有者已由${fromName}变更为${toName}。${fromName}现为管理员。`],
+    caution: '如果您对此不知情，请询问新的所有者或贵单位的管理员。',
+  }),
+};

@@ -1,0 +1,219 @@
+import { expect } from 'chai';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { migrate } from '../../data-plane-agent/base/database/migrator.js';
+import { createLog } from '../../data-plane-agent/base/log.js';
+import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
+import { createMailDelivery, type MailDelivery } from '../../server/notifications/delivery.js';
+import type { MailMessage, MailOutbox } from '../../server/notifications/mail.js';
+import { createMailOutbox } from '../../server/notifications/outbox.js';
+import { createSmtp, type SendMail } from '../../server/notifications/smtp.js';
+import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
+import { TenantStore } from '../../server/store/tenants.js';
+import { fakeClock, type FakeClock } from '../support/clock.js';
+import { forEachDatabase } from '../support/database.js';
+import { startMailServer, type MailServer } from '../support/smtp.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const FROM = { name: 'Duebook', address: 'duebook@book.example.test' };
+const keyRing = parseKeyRing(generateKeyRingText());
+const log = createLog({ level: 'silent', name: 'test' });
+
+forEachDatabase((_kind, fresh) => {
+  describe('mail', () => {
+    let database: Database;
+    let other: Database;
+    let clock: FakeClock;
+    let outbox: MailOutbox;
+    let server: MailServer;
+    let delivery: MailDelivery;
+    let tenantId: string;
+
+    const deliveryBy = (send: SendMail, through: Database = database) => createMailDelivery({ database: through, clock, keyRing, log, send, productName: 'Duebook' });
+    const put = (message: Partial<MailMessage> = {}) => database.write({ tenantId: null }, (tx) => outbox.enqueue(tx, { ...invitation(tenantId), ...message } as MailMessage));
+    const rows = () => database.read({ tenantId: null }, (tx) => tx.all('SELECT status, attempts, values_sealed, last_error, next_at FROM mail_outbox ORDER BY id'));
+    const audited = async () => (await database.read({ tenantId: null }, (tx) => tx.all("SELECT action, changes FROM audit_log WHERE record_kind = 'invitation' ORDER BY id"))).map((row) => [row['action'], JSON.parse(String(row['changes'])) as unknown]);
+
+    before(async () => {
+      const place = await fresh();
+      ({ database } = place);
+      await migrate(database, PLATFORM_MIGRATIONS);
+      other = await place.again();
+    });
+    beforeEach(async () => {
+      clock = fakeClock();
+      outbox = createMailOutbox({ clock, keyRing, configured: true });
+      server = await startMailServer();
+      delivery = deliveryBy(createSmtp({ url: server.url, from: FROM }));
+      tenantId = newId();
+      await database.write({ tenantId: null }, async (tx) => {
+        await tx.run('DELETE FROM mail_outbox');
+        await tx.run('DELETE FROM audit_log');
+        const at = clock.now();
+        await new TenantStore(tx).insert({ id: tenantId, slug: `mail-${tenantId}`, name: 'Acme', planCode: 'free', status: 'active', settings: {}, createdAt: at, updatedAt: at });
+      });
+    });
+    afterEach(() => server.stop());
+
+    it('leaves with what it tells of, and not when that is rolled back', async () => {
+      await database.write({ tenantId: null }, async (tx) => {
+        await outbox.enqueue(tx, invitation(tenantId));
+        throw new Error('thought better of it');
+      }).catch(() => undefined);
+      expect(await delivery.isDue()).to.equal(false);
+      await put();
+      expect(await delivery.deliverDue()).to.equal(1);
+      expect(server.mails.map(({ from, to }) => [from, ...to])).to.deep.equal([[FROM.address, 'ann@acme.test']]);
+      expect(await delivery.deliverDue()).to.equal(0);
+    });
+
+    it('says the same in plain text and in HTML, from the configured sender, and that no person wrote it', async () => {
+      await put();
+      await delivery.deliverDue();
+      const { parsed } = server.last('ann@acme.test');
+      expect(parsed.from).to.deep.include(FROM);
+      expect(parsed.subject).to.equal('Olive invites you to Acme');
+      for (const text of [parsed.text, parsed.html]) expect(text).to.contain('Olive has invited you to join Acme on Duebook').and.to.contain('https://book.example.test/accept-invitation#token=abc');
+      expect(parsed.headers.find(({ key }) => key === 'auto-submitted')?.value).to.equal('auto-generated');
+    });
+
+    it('speaks Simplified Chinese to who reads it, and English to everybody else', async () => {
+      for (const [language, subject] of [['zh-CN', 'Olive邀请您加入Acme'], ['zh', 'Olive邀请您加入Acme'], ['zh-Hant-TW', 'Olive invites you to Acme'], ['de', 'Olive invites you to Acme'], ['', 'Olive invites you to Acme']]) {
+        await put({ language: language ?? '' });
+        await delivery.deliverDue();
+        expect(server.last('ann@acme.test').parsed.subject, language).to.equal(subject);
+      }
+    });
+
+    it('is sealed while it waits, and blank once it is sent', async () => {
+      await put();
+      const [waiting] = await rows();
+      expect(waiting?.['values_sealed']).to.be.a('string').and.not.to.contain('abc');
+      expect(JSON.stringify(waiting)).not.to.contain('token=');
+      await delivery.deliverDue();
+      expect(await rows()).to.have.length(1);
+      expect((await rows())[0]).to.include({ status: 'sent', attempts: 1, values_sealed: null });
+      expect(await audited()).to.deep.equal([['mail_sent', { template: 'invitation', attempts: 1 }]]);
+    });
+
+    it('header injection in names: a line end in a name makes neither a header nor a line of its own', async () => {
+      const nasty = 'Eve\r\nBcc: victim@elsewhere.test\r\n\r\nHello <script>alert(1)</script> & "friends"\u202e';
+      await put({ values: { ...invitation(tenantId).values, inviterName: nasty, tenantName: nasty } } as Partial<MailMessage>);
+      await delivery.deliverDue();
+      const { parsed, to, raw } = server.last('ann@acme.test');
+      expect(to).to.deep.equal(['ann@acme.test']);
+      expect(raw.split('\r\n\r\n')[0]).not.to.match(/^bcc:/im);
+      expect(parsed.bcc).to.equal(undefined);
+      expect(parsed.subject).to.contain('Eve Bcc: victim@elsewhere.test Hello').and.not.to.match(/[\r\n\u202e]/);
+      expect(parsed.text?.split('\n').filter((line) => /^(Bcc|Hello)/.test(line))).to.deep.equal([]);
+      expect(parsed.html).to.contain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;friends&quot;').and.not.to.contain('<script');
+    });
+
+    it('mail down: nothing is lost, and it is tried again after 1, 5, 30 minutes, 2, 5, 8, 8 hours', async () => {
+      await server.stop();
+      await put();
+      const waits: number[] = [];
+      for (;;) {
+        expect(await delivery.deliverDue()).to.equal(1);
+        const [row] = await rows();
+        if (row?.['status'] !== 'queued') break;
+        waits.push(Number(row['next_at']) - clock.now());
+        clock.set(Number(row['next_at']) - 1);
+        expect(await delivery.isDue(), 'not before its time').to.equal(false);
+        clock.advance(1);
+      }
+      expect(waits).to.deep.equal([MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 8 * HOUR_MS, 8 * HOUR_MS]);
+      expect((await rows())[0]).to.include({ status: 'failed', attempts: 8, values_sealed: null });
+      expect(await audited()).to.deep.equal([['mail_failed', { template: 'invitation', attempts: 8, error: 'ESOCKET' }]]);
+      server = await startMailServer();
+    });
+
+    it('arrives when the server is back, with the Message-ID of the first attempt', async () => {
+      const ids: string[] = [];
+      const smtp = createSmtp({ url: server.url, from: FROM });
+      const failing = deliveryBy(async (mail) => {
+        await smtp(mail);
+        throw Object.assign(new Error('the answer was lost'), { code: 'ETIMEDOUT' });
+      });
+      await put();
+      await failing.deliverDue();
+      clock.advance(MINUTE_MS);
+      await delivery.deliverDue();
+      ids.push(...server.mails.map(({ parsed }) => parsed.messageId ?? ''));
+      expect(ids).to.have.length(2);
+      expect(ids[0]).to.equal(ids[1]).and.to.match(/^<[0-9a-f-]{36}@book\.example\.test>$/);
+      expect((await rows())[0]).to.include({ status: 'sent', attempts: 2 });
+    });
+
+    it('gives up at once where the server will never take the recipient, and not where it may later', async () => {
+      server.refuse(550);
+      await put();
+      await delivery.deliverDue();
+      expect((await rows())[0]).to.include({ status: 'failed', attempts: 1, last_error: 'EENVELOPE 550' });
+      server.refuse(451);
+      await put();
+      await delivery.deliverDue();
+      expect((await rows())[1]).to.include({ status: 'queued', attempts: 1, last_error: 'EENVELOPE 451' });
+    });
+
+    it('is sent once by two processes that look at once', async () => {
+      for (let count = 0; count < 8; count += 1) await put();
+      const send = createSmtp({ url: server.url, from: FROM });
+      await Promise.all([deliveryBy(send), deliveryBy(send, other), deliveryBy(send)].map((process) => process.deliverDue()));
+      expect(server.mails).to.have.length(8);
+    });
+
+    it('is taken over when the process that tried it died, and not while it tries', async () => {
+      await put();
+      let release: (() => void) | undefined;
+      const stuck = deliveryBy(() => new Promise((resolve) => (release = resolve))).deliverDue();
+      while (!release) await new Promise((resolve) => setImmediate(resolve));
+      expect(await delivery.deliverDue()).to.equal(0);
+      clock.advance(5 * MINUTE_MS);
+      expect(await delivery.deliverDue()).to.equal(1);
+      release();
+      await stuck;
+      expect((await rows())[0]).to.include({ status: 'sent', attempts: 2 });
+      expect(await audited()).to.have.length(1);
+    });
+
+    it('is not sent any more when nobody could use it, nor when it was withdrawn', async () => {
+      const about = { kind: 'invitation', id: newId() };
+      await put({ notAfter: clock.now() + MINUTE_MS });
+      await put({ about });
+      await database.write({ tenantId: null }, (tx) => outbox.withdraw(tx, { tenantId, template: 'invitation', about }));
+      clock.advance(MINUTE_MS);
+      await delivery.deliverDue();
+      expect(server.mails).to.have.length(0);
+      expect(await rows()).to.have.length(1);
+      expect((await rows())[0]).to.include({ status: 'failed', last_error: 'EXPIRED', values_sealed: null });
+    });
+
+    it('without a mail server says in row and audit that it was not sent, and keeps no token', async () => {
+      const none = createMailOutbox({ clock, keyRing, configured: false });
+      await database.write({ tenantId: null }, (tx) => none.enqueue(tx, invitation(tenantId)));
+      expect((await rows())[0]).to.include({ status: 'not_sent', values_sealed: null });
+      expect(await audited()).to.deep.equal([['mail_not_sent', { template: 'invitation', reason: 'no mail server is configured' }]]);
+    });
+  });
+});
+
+describe('the mail server', () => {
+  it('gets no password and no mail over a connection that is not encrypted', async () => {
+    const server = await startMailServer();
+    try {
+      const send = createSmtp({ url: server.url.replace('smtp://', 'smtp://user:hush-hush@'), from: FROM });
+      const error: unknown = await send({ id: newId(), to: 'ann@acme.test', date: new Date(0), subject: 's', text: 't', html: 'h' }).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(Error).and.to.have.property('code', 'ETLS');
+      expect(server.mails).to.have.length(0);
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+const invitation = (tenantId: string): MailMessage & { template: 'invitation' } => ({
+  tenantId, to: 'ann@acme.test', template: 'invitation', language: 'en', about: { kind: 'invitation', id: newId() },
+  values: { tenantName: 'Acme', inviterName: 'Olive', link: 'https://book.example.test/accept-invitation#token=abc', days: 7 },
+});

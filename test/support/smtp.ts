@@ -1,0 +1,75 @@
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { callbackify } from 'node:util';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+/** A mail as the server took it: the envelope, the bytes, and what a mail program makes of them. */
+export interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly raw: string;
+  readonly parsed: Email;
+}
+
+export interface MailServer {
+  /** For `SMTP_URL`. */
+  readonly url: string;
+  /** In the order in which they came. */
+  readonly mails: readonly ReceivedMail[];
+  /** The last mail to the address; fails when there is none. */
+  last(to: string): ReceivedMail;
+  /** From now on what is given is answered to `RCPT TO` (a code such as 550), or nothing is refused. */
+  refuse(code: number | undefined): void;
+  stop(): Promise<void>;
+}
+
+/** A real mail server in this process, on a free port of the loopback. It keeps what it is given. */
+export async function startMailServer(): Promise<MailServer> {
+  const mails: ReceivedMail[] = [];
+  let refusal: number | undefined;
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    disableReverseLookup: true,
+    logger: false,
+    onRcptTo: (_address, _session, done) => {
+      done(refusal === undefined ? null : Object.assign(new Error('refused by the test'), { responseCode: refusal }));
+    },
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const raw = Buffer.concat(chunks);
+        const { mailFrom, rcptTo } = session.envelope;
+        const keep = async (): Promise<void> => {
+          mails.push({ from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address), raw: raw.toString('latin1'), parsed: await PostalMime.parse(raw) });
+        };
+        callbackify(keep)(done);
+      });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  return {
+    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    mails,
+    last: (to) => {
+      const found = mails.findLast((mail) => mail.to.includes(to));
+      if (!found) throw new Error(`there is no mail to ${to}, only to ${mails.map((mail) => mail.to.join()).join(', ') || 'nobody'}`);
+      return found;
+    },
+    refuse: (code) => {
+      refusal = code;
+    },
+    stop: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** The token in a mail's link. */
+export function tokenIn({ parsed }: ReceivedMail): string {
+  const link = /https?:\/\/\S+#\S+/.exec(parsed.text ?? '')?.[0];
+  const token = link === undefined ? null : new URLSearchParams(new URL(link).hash.slice(1)).get('token');
+  if (token === null) throw new Error(`no link with a token in: ${parsed.text ?? ''}`);
+  return token;
+}
