@@ -87,7 +87,8 @@ function unknownNames(patch: Partial<Settings>): Issue[] {
 
 const LANGUAGE_PROBLEM = 'must be a BCP 47 language tag like zh-CN';
 
-function isLanguageTag(tag: string): boolean {
+/** BCP 47. */
+export function isLanguageTag(tag: string): boolean {
   try {
     return Intl.getCanonicalLocales(tag).length === 1;
   } catch (error) {

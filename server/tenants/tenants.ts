@@ -1,16 +1,24 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
-import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
-import { isId, newId } from '../../data-plane-agent/base/ids.js';
+import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { PlanCode } from '../auth/permissions.js';
 import type { Passwords } from '../auth/passwords.js';
-import { AuditStore, type Actor } from '../store/audit.js';
-import { SubjectStore, type SubjectRecord } from '../store/subjects.js';
+import type { MailOutbox } from '../notifications/mail.js';
+import type { Actor } from '../store/audit.js';
+import type { KeyedDatabase } from '../store/keyed-database.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
+import { bootstrapSteps, type BootstrapStep } from './bootstrap-status.js';
+import { createChange, differences } from './change.js';
 import type { Changes } from './changes.js';
+import { createChannels, type Channels } from './channels.js';
+import type { TargetPolicy } from './channel-targets.js';
+import { createConnections, type Connections } from './connections.js';
+import { createHandover, type Handover } from './handover.js';
 import { createMembers, type Members } from './members.js';
 import { insertTenant, type NewTenant, type TenantDraft } from './new-tenant.js';
+import { createOwnership, type Ownership } from './ownership.js';
+import { createRoles, type Roles } from './role-changes.js';
 import { checkSettings, settingsOf, type Settings } from './settings.js';
+import { createSubjects, type Subjects } from './subjects.js';
 
 /** Tenants and what belongs to them. Each change is audited in its own transaction and bites on the next request. An unknown tenant is NOT_FOUND. */
 export interface Tenants {
@@ -18,30 +26,38 @@ export interface Tenants {
   create(draft: Omit<TenantDraft, 'owner'> & { readonly owner: Omit<TenantDraft['owner'], 'passwordHash'> & { readonly password: string } }, actor: Actor): Promise<NewTenant>;
   bySlug(slug: string): Promise<TenantRecord | undefined>;
   setPlan(change: { readonly tenantId: string; readonly planCode: PlanCode }, actor: Actor): Promise<void>;
+  /** All settings in effect. */
+  settings(tenantId: string): Promise<Settings>;
   /** Changes the given settings and answers all of them. Throws INVALID_INPUT. */
   updateSettings(change: { readonly tenantId: string; readonly settings: Partial<Settings> }, actor: Actor): Promise<Settings>;
+  bootstrapSteps(tenantId: string): Promise<Readonly<Record<BootstrapStep, boolean>>>;
   readonly members: Members;
-  readonly subjects: {
-    add(subject: { readonly tenantId: string; readonly name: string } & Partial<Pick<SubjectRecord, 'legalName' | 'taxNo' | 'defaultPayeeAccount' | 'defaultPayeeBank'>>, actor: Actor): Promise<SubjectRecord>;
-  };
+  readonly subjects: Subjects;
+  readonly roles: Roles;
+  readonly handover: Handover;
+  readonly ownership: Ownership;
+  readonly channels: Channels;
+  readonly connections: Connections;
 }
 
-export function createTenants({ database, clock, passwords, changes }: { database: Database; clock: Clock; passwords: Passwords; changes: Changes }): Tenants {
-  const change = async <T>(
-    { tenantId, actor, action }: { tenantId: string; actor: Actor; action: string },
-    work: (tx: Transaction, tenant: TenantRecord, at: number) => Promise<{ answer: T; changed: Readonly<Record<string, unknown>>; recordKind?: string; recordId?: string }>,
-  ): Promise<T> => {
-    const result = await database.write({ tenantId: null }, async (tx) => {
-      const tenant = isId(tenantId) ? await new TenantStore(tx).byId(tenantId) : undefined;
-      if (!tenant) throw fail('NOT_FOUND', {});
-      const at = clock.now();
-      const { answer, changed, recordKind = 'tenant', recordId = tenantId } = await work(tx, tenant, at);
-      await new AuditStore(tx).append({ tenantId, at, actor, action, recordKind, recordId, changes: changed });
-      return answer;
-    });
-    changes.tell({ kind: 'tenant', tenantId });
-    return result;
-  };
+export interface TenantsOptions {
+  readonly database: KeyedDatabase;
+  readonly clock: Clock;
+  readonly keyRing: KeyRing;
+  readonly passwords: Passwords;
+  readonly changes: Changes;
+  readonly mail: MailOutbox;
+  /** Which addresses may be called. */
+  readonly outbound: TargetPolicy;
+  /** Whether a new owner needs a second factor. */
+  readonly mfaRequired: boolean;
+  /** Contract data is behind agents: connections to them mean something. */
+  readonly linked: boolean;
+}
+
+export function createTenants(options: TenantsOptions): Tenants {
+  const { database, clock, keyRing, passwords, changes, mail, outbound, linked } = options;
+  const change = createChange({ database, clock, changes });
 
   return {
     create: async ({ owner: { password, ...owner }, ...draft }, actor) => {
@@ -58,31 +74,25 @@ export function createTenants({ database, clock, passwords, changes }: { databas
         return { answer: undefined, changed: { planCode: { from: tenant.planCode, to: planCode } } };
       }),
 
-    updateSettings: ({ tenantId, settings }, actor) => {
+    settings: (tenantId) => database.read({ tenantId: null }, async (tx) => settingsOf((await new TenantStore(tx).byId(tenantId))?.settings ?? {})),
+
+    updateSettings: async ({ tenantId, settings }, actor) => {
       const patch = checkSettings(settings);
       return change({ tenantId, actor, action: 'tenant_settings_changed' }, async (tx, tenant, at) => {
-        const store = new TenantStore(tx);
-        const stored = (await store.lockSettings(tenantId)) ?? tenant.settings;
-        await store.setSettings({ id: tenantId, settings: { ...stored, ...patch }, at });
-        return { answer: settingsOf({ ...stored, ...patch }), changed: changedSettings(settingsOf(stored), patch) };
+        const before = settingsOf(tenant.settings);
+        if (Object.keys(patch).length > 0) await new TenantStore(tx).setSettings({ id: tenantId, settings: { ...tenant.settings, ...patch }, at });
+        return { answer: { ...before, ...patch }, changed: differences(before, patch) };
       });
     },
 
-    members: createMembers({ database, clock, passwords, changes }),
+    bootstrapSteps: (tenantId) => database.read({ tenantId: null }, (tx) => bootstrapSteps(tx, { tenantId, linked })),
 
-    subjects: {
-      add: ({ tenantId, name, legalName = null, taxNo = null, defaultPayeeAccount = null, defaultPayeeBank = null }, actor) =>
-        change({ tenantId, actor, action: 'subject_added' }, async (tx, _tenant, at) => {
-          const subject: SubjectRecord = { id: newId(), name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank, createdAt: at, updatedAt: at };
-          await new SubjectStore(tx, tenantId).insert(subject);
-          await new TenantStore(tx).touchDirectory(tenantId);
-          return { answer: subject, changed: { name, legalName, taxNo }, recordKind: 'subject', recordId: subject.id };
-        }),
-    },
+    members: createMembers({ database, passwords, change }),
+    subjects: createSubjects({ database, change }),
+    roles: createRoles({ database, change }),
+    handover: createHandover({ database, change }),
+    ownership: createOwnership({ change, mail, mfaRequired: options.mfaRequired }),
+    channels: createChannels({ database, keyRing, change, policy: outbound }),
+    connections: createConnections({ database, change, policy: outbound, linked }),
   };
-}
-
-function changedSettings(before: Settings, patch: Partial<Settings>): Record<string, unknown> {
-  const values = before as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(Object.entries(patch).map(([key, to]) => [key, { from: values[key], to }]));
 }

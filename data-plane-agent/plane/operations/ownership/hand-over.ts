@@ -1,0 +1,74 @@
+import { fail } from '../../../base/failures.js';
+import { isId } from '../../../base/ids.js';
+import { s } from '../../../base/schema.js';
+import { HandoverTotals, NOTHING } from '../../contract/records/ownership.js';
+import { handedOver, type Handover, type Responsible } from '../../domain/handover.js';
+import type { HeldContract } from '../../store/ownership.js';
+import { operation } from '../tools.js';
+
+/**
+ * Puts what one member is responsible for into another's hands: all of it or, where the successor's scope lacks a subject company, nothing.
+ * Who made or changed what, and the history, stay as they were. A repeat finds nothing left to move.
+ */
+export const handOver = operation({
+  effect: 'write',
+  input: s.object({
+    memberId: s.id(),
+    successorId: s.id(),
+    /** Subject companies that the successor may see; `null` is all. */
+    successorScope: s.nullable(s.list(s.id(), 1_000)),
+    successorSuperiorId: s.nullable(s.id()),
+    transferContracts: s.flag(),
+    transferContractSupervisors: s.flag(),
+  }),
+  output: s.object({ transferred: HandoverTotals, superiorsReplaced: s.integer(), superiorsCleared: s.integer() }),
+  fails: ['SUCCESSOR_SCOPE_INSUFFICIENT', 'REFERENCE_INVALID'],
+  async run({ store, clock }, call, { successorScope, ...handover }) {
+    refuseForm(handover);
+    const held = await store.ownership.held(handover.memberId);
+    const moved = held.map((contract) => ({ contract, to: handedOver(contract, handover) })).filter(({ contract, to }) => isMoved(contract, to));
+    refuseScope(moved.map(({ contract }) => contract), successorScope);
+    for (const group of grouped(moved)) await store.ownership.assign(group.contracts, group.to, { now: clock.now(), actorId: call.actor.id });
+    const stoodIn = moved.filter(({ to }) => to.stoodIn);
+    return {
+      transferred: { ...NOTHING, ...counts(moved.map(({ contract }) => contract), handover) },
+      superiorsReplaced: stoodIn.filter(({ to }) => to.ownerSuperiorId !== null).length,
+      superiorsCleared: stoodIn.filter(({ to }) => to.ownerSuperiorId === null).length,
+    };
+  },
+});
+
+/** Whether they exist is known to the control plane, which has asked before. */
+function refuseForm({ successorId, successorSuperiorId }: Handover): void {
+  for (const [field, value] of Object.entries({ successorId, successorSuperiorId })) if (value !== null && !isId(value)) throw fail('REFERENCE_INVALID', { field, value });
+}
+
+const isMoved = (from: Responsible, to: Responsible): boolean => from.ownerId !== to.ownerId || from.ownerSuperiorId !== to.ownerSuperiorId;
+
+function refuseScope(moved: readonly HeldContract[], scope: readonly string[] | null): void {
+  if (scope === null) return;
+  const missing = new Set(moved.map(({ subjectId }) => subjectId).filter((id) => !scope.includes(id)));
+  if (missing.size > 0) throw fail('SUCCESSOR_SCOPE_INSUFFICIENT', { subjectIds: [...missing].toSorted() });
+}
+
+interface Move {
+  readonly contract: HeldContract;
+  readonly to: Responsible;
+}
+
+/** Contracts that get the same owner and superior are written in one statement. */
+function grouped(moves: readonly Move[]): { to: Responsible; contracts: HeldContract[] }[] {
+  const groups = new Map<string, { to: Responsible; contracts: HeldContract[] }>();
+  for (const { contract, to: { ownerId, ownerSuperiorId } } of moves) {
+    const key = `${ownerId} ${ownerSuperiorId ?? ''}`;
+    const group = groups.get(key) ?? { to: { ownerId, ownerSuperiorId }, contracts: [] };
+    groups.set(key, group);
+    group.contracts.push(contract);
+  }
+  return [...groups.values()];
+}
+
+const counts = (moved: readonly HeldContract[], { memberId, transferContracts, transferContractSupervisors }: Handover) => ({
+  contracts: moved.filter(({ ownerId }) => transferContracts && ownerId === memberId).length,
+  contractsAsSupervisor: moved.filter(({ ownerSuperiorId }) => transferContractSupervisors && ownerSuperiorId === memberId).length,
+});

@@ -1,0 +1,114 @@
+import type { Row, Transaction, Value } from '../../base/database/database.js';
+import { isId } from '../../base/ids.js';
+import type { Call } from '../contract/call.js';
+import { SAMPLES, type ContractSample } from '../contract/records/ownership.js';
+import type { WorkflowStage } from '../contract/vocabulary.js';
+import type { Responsible } from '../domain/handover.js';
+import type { Journal } from './journal.js';
+import { isOneOf, withinScope, type Fragment } from './scope.js';
+
+export interface HeldContract extends Responsible {
+  readonly id: string;
+  readonly subjectId: string;
+}
+
+/**
+ * Who is responsible for which contracts, over the whole tenant: a person leaves with all of his contracts, whatever part of the book the
+ * administrator who hands them over may read. Only samples, which show contracts, are cut by the caller's own scope.
+ */
+export class OwnershipStore {
+  private readonly scope: Fragment;
+
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly journal: Journal,
+  ) {
+    this.scope = withinScope(call, tx.dialect, 'contracts');
+  }
+
+  owned(memberId: string): Promise<number> {
+    return this.count('owner_id = ?', memberId);
+  }
+
+  supervised(memberId: string): Promise<number> {
+    return this.count('owner_superior_id = ?', memberId);
+  }
+
+  /** Live contracts of a subject company. */
+  ofSubject(subjectId: string): Promise<number> {
+    return this.count('subject_id = ?', subjectId);
+  }
+
+  /** The latest few that the caller may see. */
+  async samples(held: 'owned' | 'supervised', memberId: string): Promise<ContractSample[]> {
+    if (!isId(memberId)) return [];
+    const column = held === 'owned' ? 'owner_id' : 'owner_superior_id';
+    const rows = await this.tx.all(
+      `SELECT id, contract_no, project_name, subject_id, stage_category FROM contracts WHERE ${this.scope.sql} AND ${column} = ? AND deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT ?`,
+      [...this.scope.values, memberId, SAMPLES],
+    );
+    return rows.map((row) => ({
+      id: String(row['id']),
+      contractNo: String(row['contract_no']),
+      projectName: String(row['project_name']),
+      subjectId: String(row['subject_id']),
+      workflowStage: String(row['stage_category']) as WorkflowStage, // the column's closed vocabulary
+    }));
+  }
+
+  /** Subject companies of all that the member owns or supervises. */
+  async subjectsOf(memberId: string): Promise<string[]> {
+    if (!isId(memberId)) return [];
+    const rows = await this.tx.all(
+      `SELECT subject_id FROM contracts WHERE tenant_id = ? AND owner_id = ? AND deleted_at IS NULL
+       UNION SELECT subject_id FROM contracts WHERE tenant_id = ? AND owner_superior_id = ? AND deleted_at IS NULL ORDER BY 1`,
+      [this.call.tenantId, memberId, this.call.tenantId, memberId],
+    );
+    return rows.map((row) => String(row['subject_id']));
+  }
+
+  /** Superiors on the member's own contracts, the one on most of them first. */
+  async superiorsOf(memberId: string, limit: number): Promise<string[]> {
+    if (!isId(memberId)) return [];
+    const rows = await this.tx.all(
+      `SELECT owner_superior_id AS id, count(*) AS n FROM contracts WHERE tenant_id = ? AND owner_id = ? AND owner_superior_id IS NOT NULL AND owner_superior_id <> ? AND deleted_at IS NULL
+       GROUP BY owner_superior_id ORDER BY n DESC, id LIMIT ?`,
+      [this.call.tenantId, memberId, memberId, limit],
+    );
+    return rows.map((row) => String(row['id']));
+  }
+
+  /** The contracts that the member owns or supervises, held until the transaction ends. */
+  async held(memberId: string): Promise<HeldContract[]> {
+    if (!isId(memberId)) return [];
+    const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
+    // In the order of their ids, so that two handovers at once wait for each other instead of locking crosswise.
+    const select = (column: string) =>
+      this.tx.all(`SELECT id, subject_id, owner_id, owner_superior_id FROM contracts WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL ORDER BY id${lock}`, [this.call.tenantId, memberId]);
+    const byId = new Map([...(await select('owner_id')), ...(await select('owner_superior_id'))].map((row): [string, HeldContract] => [String(row['id']), heldOf(row)]));
+    return [...byId.values()];
+  }
+
+  /** Writes who is responsible now for contracts that were just `held`; each one's version moves. */
+  async assign(contracts: readonly HeldContract[], to: Responsible, { now, actorId }: { readonly now: number; readonly actorId: string | null }): Promise<void> {
+    if (contracts.length === 0) return;
+    const among = isOneOf(this.tx.dialect, 'id', contracts.map(({ id }) => id));
+    const values: Value[] = [to.ownerId, to.ownerSuperiorId, now, actorId, this.call.tenantId, ...among.values];
+    await this.tx.run(`UPDATE contracts SET owner_id = ?, owner_superior_id = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`, values);
+    for (const { id, ownerId, ownerSuperiorId } of contracts) this.journal.changed({ record: 'contract', id, before: { ownerId, ownerSuperiorId }, after: { ...to } });
+  }
+
+  private async count(condition: string, id: string): Promise<number> {
+    if (!isId(id)) return 0;
+    const row = await this.tx.get(`SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND ${condition} AND deleted_at IS NULL`, [this.call.tenantId, id]);
+    return Number(row?.['n']);
+  }
+}
+
+const heldOf = (row: Row): HeldContract => ({
+  id: String(row['id']),
+  subjectId: String(row['subject_id']),
+  ownerId: String(row['owner_id']),
+  ownerSuperiorId: row['owner_superior_id'] === null ? null : String(row['owner_superior_id']),
+});

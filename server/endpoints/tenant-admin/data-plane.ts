@@ -1,0 +1,56 @@
+import { s } from '../../../data-plane-agent/base/schema.js';
+import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
+import { edit } from '../../auth/permissions.js';
+import { actorOf } from '../../auth/session-issue.js';
+import { endpoint } from '../../http/endpoint.js';
+import type { Connections } from '../../tenants/connections.js';
+import { Connection, ConnectionInput, DeclaredConnection } from '../../tenants/records.js';
+import { stamped } from './stamped.js';
+
+const listConnections = endpoint('GET /tenant-admin/data-plane', {
+  summary: 'List data-plane connections',
+  needs: edit('admin'),
+  returns: s.list(Connection, 1_000),
+  fails: [],
+  run: async ({ principal, services }) => (await services.tenants.connections.list(principal.tenant.id)).map(connectionAnswer),
+});
+
+const declareConnection = endpoint('POST /tenant-admin/data-plane', {
+  summary: 'Declare a data-plane connection',
+  description: 'One of a kind: another one takes its place. Outside the edition `enterprise_hybrid` it is `inactive`, and nothing comes of it.',
+  needs: edit('admin'),
+  body: ConnectionInput,
+  returns: DeclaredConnection,
+  status: 201,
+  fails: ['LIMIT_REACHED'],
+  run: async ({ body, principal, request, services }) => {
+    const connection = await services.tenants.connections.declare({ tenantId: principal.tenant.id, fields: body }, actorOf(principal.user, request));
+    return { ...connectionAnswer(connection), warnings: warningsOf(connection) };
+  },
+});
+
+const revokeConnection = endpoint('DELETE /tenant-admin/data-plane/:kind', {
+  summary: 'Revoke a data-plane connection',
+  description: 'The link of an agent closes and stays to be seen as `revoked`; a declaration goes. The customer\'s data stays where it is.',
+  needs: edit('admin'),
+  returns: Ok,
+  fails: [],
+  run: async ({ params, principal, request, services }) => {
+    await services.tenants.connections.revoke({ tenantId: principal.tenant.id, kind: params.kind }, actorOf(principal.user, request));
+    return OK;
+  },
+});
+
+type Declared = Awaited<ReturnType<Connections['declare']>>;
+
+function warningsOf({ status }: Declared): Warning[] {
+  if (status !== 'inactive') return [];
+  return [{ code: 'DATA_PLANE_INACTIVE', message: 'In this edition contract data is kept by the service itself: the connection is noted, and nothing comes of it.' }];
+}
+
+/** What only a link that was joined could tell is not there. */
+const connectionAnswer = (connection: Declared) => ({
+  ...stamped(connection), agentVersion: null, protocolVersion: null, components: null, lastSeenAt: null, connectedSince: null, latencyMs: null,
+});
+
+export const dataPlaneEndpoints = { listConnections, declareConnection, revokeConnection };

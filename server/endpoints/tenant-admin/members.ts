@@ -1,0 +1,86 @@
+import { s } from '../../../data-plane-agent/base/schema.js';
+import { edit } from '../../auth/permissions.js';
+import { actorOf } from '../../auth/session-issue.js';
+import { endpoint } from '../../http/endpoint.js';
+import type { Members } from '../../tenants/members.js';
+import { HandoverPreview, Member, MemberPatch, Offboarded, Offboarding, OwnerTransfer, OwnerTransferred } from '../../tenants/records.js';
+import { instant } from './stamped.js';
+import { standInWarnings } from './stand-in-warnings.js';
+
+const listMembers = endpoint('GET /tenant-admin/members', {
+  summary: 'List members',
+  description: 'Disabled ones too, in the order in which they came.',
+  needs: edit('admin'),
+  returns: s.list(Member, 100_000),
+  fails: [],
+  run: async ({ principal, services }) => (await services.tenants.members.list(principal.tenant.id)).map(memberAnswer),
+});
+
+const updateMember = endpoint('PATCH /tenant-admin/members/:id', {
+  summary: 'Change a member',
+  description:
+    'It holds from the member\'s next request on; disabling ends his sessions. Nobody changes his own role, scope or status; nobody becomes owner here; and the owner keeps role, scope, status and, from others, email.',
+  needs: edit('admin'),
+  body: MemberPatch,
+  returns: Member,
+  fails: ['SELF_CHANGE_FORBIDDEN', 'LAST_OWNER', 'OWNER_TRANSFER_REQUIRED', 'MEMBER_EXISTS', 'REFERENCE_INVALID'],
+  run: async ({ params, body, principal, request, services }) =>
+    memberAnswer(await services.tenants.members.update({ tenantId: principal.tenant.id, memberId: params.id, ...body }, actorOf(principal.user, request))),
+});
+
+const previewHandover = endpoint('GET /tenant-admin/members/:id/handover-preview', {
+  summary: 'Show what offboarding a member would move',
+  description: 'Totals are the organisation\'s; samples, of each kind the latest 20, show only what the caller may see.',
+  needs: edit('admin'),
+  returns: HandoverPreview,
+  fails: [],
+  run: async ({ params, plane, principal, request, services }) => {
+    const { totals, samples, subjectIds } = await plane.getHandoverExtent({ memberId: params.id });
+    const { member, blockers, suggestedSuccessors } = await services.tenants.handover.preview({ tenantId: principal.tenant.id, memberId: params.id, subjectIds }, actorOf(principal.user, request));
+    return { member: memberAnswer(member), totals, samples, blockers: [...blockers], suggestedSuccessors: suggestedSuccessors.map(memberAnswer) };
+  },
+});
+
+const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
+  summary: 'Hand over what a member is responsible for, and close his way in',
+  description:
+    'Live contracts, archived ones included, go to the successor with owner and superior; who made what, and the history, stay. Where the successor would become his own superior, his own superior stands in, or nobody: a warning says so. ' +
+    'Then the member is disabled and his sessions end. All of it may be switched off part by part. Done again it moves nothing and answers the same with zero counts.',
+  needs: edit('admin'),
+  body: Offboarding,
+  keyed: true,
+  returns: Offboarded,
+  fails: ['LAST_OWNER', 'SELF_CHANGE_FORBIDDEN', 'REFERENCE_INVALID', 'SUCCESSOR_INVALID', 'SUCCESSOR_SCOPE_INSUFFICIENT'],
+  run: async ({ params, body, plane, principal, request, services }) => {
+    const actor = actorOf(principal.user, request);
+    const leaving = { tenantId: principal.tenant.id, memberId: params.id, successorUserId: body.successorUserId, disable: body.disableMember ?? true };
+    const { handover } = services.tenants;
+    const { superiorIds } = await plane.listSuperiors({ memberId: body.successorUserId });
+    const successor = await handover.plan({ ...leaving, superiorIds }, actor);
+    const moved = await plane.handOver({
+      memberId: params.id, ...successor, transferContracts: body.transferContracts ?? true, transferContractSupervisors: body.transferContractSupervisors ?? true,
+    });
+    const { disabled, auditId } = await handover.finish({ ...leaving, transferred: moved.transferred }, actor);
+    return { transferred: moved.transferred, disabled, auditId, warnings: standInWarnings(moved) };
+  },
+});
+
+const transferOwnership = endpoint('POST /tenant-admin/owner-transfer', {
+  summary: 'Make another member the owner',
+  description: 'For the present owner only (403 `owner` for anybody else), who becomes an admin. Both keep their sessions, with their new roles at once, and both get a notice by mail. The new owner sees every subject company.',
+  needs: edit('admin'),
+  body: OwnerTransfer,
+  returns: OwnerTransferred,
+  fails: ['REFERENCE_INVALID', 'SUCCESSOR_INVALID'],
+  run: async ({ body, principal, request, services }) => {
+    const { owner, previousOwner } = await services.tenants.ownership.transfer({ tenantId: principal.tenant.id, newOwnerId: body.newOwnerId }, actorOf(principal.user, request));
+    return { owner: memberAnswer(owner), previousOwner: memberAnswer(previousOwner) };
+  },
+});
+
+/** Field by field: a password's hash is not among them. */
+const memberAnswer = ({ id, name, email, roleCode, subjectScope, status, mfaEnrolled, lastLoginAt, createdAt, updatedAt }: Awaited<ReturnType<Members['update']>>) => ({
+  id, name, email, roleCode, subjectScope: subjectScope && [...subjectScope], status, mfaEnrolled, lastLoginAt: lastLoginAt === null ? null : instant(lastLoginAt), createdAt: instant(createdAt), updatedAt: instant(updatedAt),
+});
+
+export const memberEndpoints = { listMembers, updateMember, previewHandover, offboardMember, transferOwnership };

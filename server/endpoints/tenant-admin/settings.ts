@@ -1,0 +1,41 @@
+import { edit } from '../../auth/permissions.js';
+import { endpoint } from '../../http/endpoint.js';
+import { actorOf } from '../../auth/session-issue.js';
+import { BOOTSTRAP_STEPS } from '../../tenants/bootstrap-status.js';
+import { BootstrapStatus } from '../../tenants/records.js';
+import { Settings, SettingsPatch, type Settings as SettingsInEffect } from '../../tenants/settings.js';
+
+const getSettings = endpoint('GET /tenant-admin/settings', {
+  summary: 'Read the settings of the organisation',
+  needs: edit('admin'),
+  returns: Settings,
+  fails: [],
+  run: async ({ principal, services }) => answer(await services.tenants.settings(principal.tenant.id)),
+});
+
+const updateSettings = endpoint('PATCH /tenant-admin/settings', {
+  summary: 'Change settings of the organisation',
+  description: 'What is not given stays. Answers all settings. They hold from the next request on.',
+  needs: edit('admin'),
+  body: SettingsPatch,
+  returns: Settings,
+  fails: [],
+  run: async ({ body, principal, request, services }) =>
+    answer(await services.tenants.updateSettings({ tenantId: principal.tenant.id, settings: body as Partial<SettingsInEffect> }, actorOf(principal.user, request))), // checked against the same schema there
+});
+
+const getBootstrapStatus = endpoint('GET /tenant-admin/bootstrap-status', {
+  summary: 'Show which first steps are done',
+  description: 'A subject company, a second member, an enabled notification channel, roles, the lifecycle in the data plane, and settings of one\'s own.',
+  needs: edit('admin'),
+  returns: BootstrapStatus,
+  fails: [],
+  run: async ({ principal, services }) => {
+    const done = await services.tenants.bootstrapSteps(principal.tenant.id);
+    return { completed: BOOTSTRAP_STEPS.every((key) => done[key]), steps: BOOTSTRAP_STEPS.map((key) => ({ key, done: done[key] })) };
+  },
+});
+
+const answer = (settings: SettingsInEffect) => ({ ...settings, supportedLanguages: [...settings.supportedLanguages] });
+
+export const settingsEndpoints = { getSettings, updateSettings, getBootstrapStatus };

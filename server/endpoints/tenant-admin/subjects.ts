@@ -1,0 +1,66 @@
+import { s } from '../../../data-plane-agent/base/schema.js';
+import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
+import { edit } from '../../auth/permissions.js';
+import { actorOf } from '../../auth/session-issue.js';
+import { SubjectCompany } from '../../auth/shapes.js';
+import { endpoint } from '../../http/endpoint.js';
+import { SavedSubject, SubjectInput, SubjectPatch } from '../../tenants/records.js';
+import { MAX_SUBJECTS, type Subjects } from '../../tenants/subjects.js';
+import { isSocialCreditCode } from '../../tenants/tax-no.js';
+import { stamped } from './stamped.js';
+
+const listSubjects = endpoint('GET /tenant-admin/subjects', {
+  summary: 'List subject companies',
+  needs: edit('admin'),
+  returns: s.list(SubjectCompany, MAX_SUBJECTS),
+  fails: [],
+  run: async ({ principal, services }) => (await services.tenants.subjects.list(principal.tenant.id)).map(stamped),
+});
+
+const createSubject = endpoint('POST /tenant-admin/subjects', {
+  summary: 'Add a subject company',
+  description: 'A legal entity that contracts may belong to. A tax number that cannot be right is a warning.',
+  needs: edit('admin'),
+  body: SubjectInput,
+  returns: SavedSubject,
+  status: 201,
+  fails: ['LIMIT_REACHED'],
+  run: async ({ body, principal, request, services }) => {
+    const { name, legalName = null, taxNo = null, defaultPayeeAccount = null, defaultPayeeBank = null } = body;
+    return saved(await services.tenants.subjects.add({ tenantId: principal.tenant.id, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank }, actorOf(principal.user, request)));
+  },
+});
+
+const updateSubject = endpoint('PATCH /tenant-admin/subjects/:id', {
+  summary: 'Change a subject company',
+  needs: edit('admin'),
+  body: SubjectPatch,
+  returns: SavedSubject,
+  fails: [],
+  run: async ({ params, body, principal, request, services }) =>
+    saved(await services.tenants.subjects.update({ tenantId: principal.tenant.id, subjectId: params.id, fields: body }, actorOf(principal.user, request))),
+});
+
+const deleteSubject = endpoint('DELETE /tenant-admin/subjects/:id', {
+  summary: 'Remove a subject company',
+  description: 'One without contracts, and not the last. It goes from the scopes of members too: whoever could see only this one sees none.',
+  needs: edit('admin'),
+  returns: Ok,
+  fails: ['SUBJECT_IN_USE', 'LAST_SUBJECT'],
+  run: async ({ params, plane, principal, request, services }) => {
+    const { count } = await plane.countSubjectContracts({ subjectId: params.id });
+    await services.tenants.subjects.remove({ tenantId: principal.tenant.id, subjectId: params.id, contracts: count }, actorOf(principal.user, request));
+    return OK;
+  },
+});
+
+type Subject = Awaited<ReturnType<Subjects['add']>>;
+
+const saved = (subject: Subject) => ({ ...stamped(subject), warnings: warningsOf(subject) });
+
+function warningsOf({ taxNo }: Subject): Warning[] {
+  if (taxNo === null || [...taxNo].length !== 18 || isSocialCreditCode(taxNo)) return [];
+  return [{ code: 'TAX_NO_CHECKSUM', message: 'The tax number has 18 characters, but its check character is not that of a unified social credit code.' }];
+}
+
+export const subjectEndpoints = { listSubjects, createSubject, updateSubject, deleteSubject };

@@ -1,0 +1,27 @@
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { ChannelStore } from '../store/channels.js';
+import { ConnectionStore } from '../store/connections.js';
+import { MemberStore } from '../store/members.js';
+import { RoleStore } from '../store/roles.js';
+import { SubjectStore } from '../store/subjects.js';
+import { TenantStore } from '../store/tenants.js';
+import { AGENT } from './connections.js';
+
+export const BOOTSTRAP_STEPS = ['subject', 'members', 'channel', 'roles', 'lifecycle', 'settings'] as const;
+export type BootstrapStep = (typeof BOOTSTRAP_STEPS)[number];
+
+/**
+ * What of the first steps of an organisation is done. Subject company, roles and the default lifecycle template come with the tenant, the last
+ * in its data plane: where that is an agent's, once it is connected.
+ */
+export async function bootstrapSteps(tx: Transaction, { tenantId, linked }: { tenantId: string; linked: boolean }): Promise<Readonly<Record<BootstrapStep, boolean>>> {
+  const settings = (await new TenantStore(tx).byId(tenantId))?.settings ?? {};
+  return {
+    subject: (await new SubjectStore(tx, tenantId).all()).length > 0,
+    members: (await new MemberStore(tx, tenantId).names()).length > 1,
+    channel: (await new ChannelStore(tx, tenantId).all()).some(({ enabled }) => enabled),
+    roles: (await new RoleStore(tx, tenantId).all()).length > 0,
+    lifecycle: !linked || (await new ConnectionStore(tx, tenantId).byKind(AGENT))?.status === 'connected',
+    settings: Object.keys(settings).length > 0,
+  };
+}

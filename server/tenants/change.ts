@@ -1,0 +1,57 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { isId, newId } from '../../data-plane-agent/base/ids.js';
+import { AuditStore, type Actor } from '../store/audit.js';
+import type { KeyedDatabase } from '../store/keyed-database.js';
+import { TenantStore, type TenantRecord } from '../store/tenants.js';
+import type { Changes } from './changes.js';
+
+/** What a piece of work changed, as the audit tells it: fields with before and after, never a secret. */
+export interface Changed<T> {
+  readonly answer: T;
+  /** `null`: nothing changed, and nothing is told. */
+  readonly changed: Readonly<Record<string, unknown>> | null;
+  readonly recordId?: string;
+}
+
+export interface Ask {
+  readonly tenantId: string;
+  readonly actor: Actor;
+  /** What happened, in the past tense. */
+  readonly action: string;
+  readonly recordKind?: string;
+  /** Names or states of members or subject companies change, which every replica keeps a copy of. */
+  readonly inDirectory?: boolean;
+}
+
+/**
+ * Every change of a tenant's side of the platform: one transaction, in which the tenant is held, so that one administrator's change does not
+ * meet another's halfway; the audit row in it; and then the word to whoever keeps a copy, in this process at once and in others within
+ * five seconds. An unknown tenant is NOT_FOUND.
+ */
+export type ChangeTenant = <T>(ask: Ask, work: (tx: Transaction, tenant: TenantRecord, at: number, auditId: string) => Promise<Changed<T>>) => Promise<T>;
+
+export function createChange({ database, clock, changes }: { database: Pick<KeyedDatabase, 'write'>; clock: Clock; changes: Changes }): ChangeTenant {
+  return async (ask, work) => {
+    const { tenantId, actor, action, recordKind = 'tenant', inDirectory = false } = ask;
+    const result = await database.write({ tenantId: null, keyed: actor.keyed }, async (tx) => {
+      const tenant = isId(tenantId) ? await new TenantStore(tx).lock(tenantId) : undefined;
+      if (!tenant) throw fail('NOT_FOUND', {});
+      const at = clock.now();
+      const auditId = newId();
+      const { answer, changed, recordId = tenantId } = await work(tx, tenant, at, auditId);
+      if (changed && inDirectory) await new TenantStore(tx).touchDirectory(tenantId);
+      if (changed) await new AuditStore(tx).append({ id: auditId, tenantId, at, actor, action, recordKind, recordId, changes: changed });
+      return answer;
+    });
+    changes.tell({ kind: 'tenant', tenantId });
+    return result;
+  };
+}
+
+/** The fields of a patch that differ from the record's, before and after. `null` when none does. */
+export function differences<R extends object>(before: R, patch: Partial<R>): Record<string, { from: unknown; to: unknown }> | null {
+  const changed = (Object.entries(patch) as [keyof R & string, unknown][]).filter(([key, to]) => to !== undefined && JSON.stringify(to) !== JSON.stringify(before[key]));
+  return changed.length === 0 ? null : Object.fromEntries(changed.map(([key, to]) => [key, { from: before[key], to }]));
+}

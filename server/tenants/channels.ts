@@ -1,0 +1,120 @@
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import { isId, newId } from '../../data-plane-agent/base/ids.js';
+import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { Actor } from '../store/audit.js';
+import { channelSecretContext, ChannelStore, type ChannelKind, type ChannelRecord } from '../store/channels.js';
+import { checkTarget, targetOrigin, type TargetPolicy } from './channel-targets.js';
+import { differences, type ChangeTenant } from './change.js';
+
+/** What a client may say of a channel. `null` is no value: the default of a field that has one. */
+export interface ChannelFields {
+  readonly name?: string | null | undefined;
+  readonly target?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly isDefault?: boolean | null | undefined;
+  readonly secret?: string | null | undefined;
+  readonly clearSecret?: boolean | null | undefined;
+}
+
+type OfTenant = { readonly tenantId: string };
+type OfChannel = OfTenant & { readonly channelId: string };
+
+/**
+ * Where tenants are notified. The first enabled channel becomes the default, and there is at most one. Secrets are sealed and never shown
+ * again. An unknown channel is NOT_FOUND; INVALID_INPUT names `target` where it is not one that may be written to.
+ */
+export interface Channels {
+  /** In the order in which they were made. */
+  list(tenantId: string): Promise<ChannelRecord[]>;
+  /** Throws LIMIT_REACHED. */
+  add(channel: OfTenant & { readonly kind: ChannelKind; readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
+  update(change: OfChannel & { readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
+  /** No other channel takes a default's place by itself: nobody's reminders go where nobody sent them. */
+  remove(channel: OfChannel, actor: Actor): Promise<void>;
+}
+
+const MAX_CHANNELS = 1_000;
+
+export function createChannels({ database, keyRing, change, policy }: { database: Database; keyRing: KeyRing; change: ChangeTenant; policy: TargetPolicy }): Channels {
+  const ask = { recordKind: 'notification_channel' };
+
+  const seal = (secret: string, place: { tenantId: string; id: string }) => keyRing.seal(secret, channelSecretContext(place));
+
+  return {
+    list: (tenantId) => database.read({ tenantId: null }, (tx) => new ChannelStore(tx, tenantId).all()),
+
+    add: async ({ tenantId, kind, fields }, actor) => {
+      refuseContradiction(fields);
+      const target = checkTarget({ kind, target: fields.target ?? null }, policy);
+      return change({ ...ask, tenantId, actor, action: 'channel_added' }, async (tx, _tenant, at) => {
+        const store = new ChannelStore(tx, tenantId);
+        const present = await store.all();
+        if (present.length >= MAX_CHANNELS) throw fail('LIMIT_REACHED', { limit: MAX_CHANNELS });
+        const id = newId();
+        const enabled = fields.enabled ?? true;
+        const isDefault = fields.isDefault === true || (enabled && !present.some((channel) => channel.isDefault));
+        const channel: ChannelRecord = {
+          id, kind, name: fields.name ?? kind, target, enabled, isDefault, secretSealed: fields.secret ? seal(fields.secret, { tenantId, id }) : null, createdAt: at, updatedAt: at,
+        };
+        if (isDefault) await store.clearDefault({ at });
+        await store.insert(channel);
+        return { answer: channel, changed: told(channel), recordId: id };
+      });
+    },
+
+    update: async ({ tenantId, channelId, fields }, actor) => {
+      refuseContradiction(fields);
+      return change({ ...ask, tenantId, actor, action: 'channel_changed' }, async (tx, _tenant, at) => {
+        const store = new ChannelStore(tx, tenantId);
+        const before = await found(store, channelId);
+        const after = patched(before, fields, {
+          target: fields.target === undefined ? before.target : checkTarget({ kind: before.kind, target: fields.target }, policy),
+          secretSealed: fields.secret ? seal(fields.secret, { tenantId, id: channelId }) : fields.clearSecret === true ? null : before.secretSealed,
+          hasDefault: (await store.all()).some(({ isDefault }) => isDefault),
+        });
+        const changed = differences(told(before), told(after));
+        if (!changed && after.secretSealed === before.secretSealed) return { answer: before, changed: null };
+        const next = { ...after, updatedAt: at };
+        if (next.isDefault && !before.isDefault) await store.clearDefault({ at });
+        await store.update(next);
+        return { answer: next, changed: { ...changed, ...(fields.secret ? { secret: 'replaced' } : {}) }, recordId: channelId };
+      });
+    },
+
+    remove: ({ tenantId, channelId }, actor) =>
+      change({ ...ask, tenantId, actor, action: 'channel_removed' }, async (tx) => {
+        const store = new ChannelStore(tx, tenantId);
+        const channel = await found(store, channelId);
+        await store.delete(channelId);
+        return { answer: undefined, changed: told(channel), recordId: channelId };
+      }),
+  };
+}
+
+function refuseContradiction({ secret, clearSecret }: ChannelFields): void {
+  if (clearSecret === true && secret) throw invalid({ path: 'clearSecret', problem: 'cannot be true where a secret is given' });
+}
+
+async function found(store: ChannelStore, id: string): Promise<ChannelRecord> {
+  const channel = isId(id) ? await store.byId(id) : undefined;
+  if (!channel) throw fail('NOT_FOUND', {});
+  return channel;
+}
+
+/** Where no channel is the default, the one that is enabled becomes it, unless it is said not to. */
+function patched(before: ChannelRecord, fields: ChannelFields, { target, secretSealed, hasDefault }: Pick<ChannelRecord, 'target' | 'secretSealed'> & { hasDefault: boolean }): ChannelRecord {
+  const enabled = fields.enabled === undefined ? before.enabled : (fields.enabled ?? true);
+  const begins = enabled && !before.enabled && !hasDefault;
+  return {
+    ...before,
+    name: fields.name === undefined ? before.name : (fields.name ?? before.kind),
+    target,
+    enabled,
+    isDefault: fields.isDefault ?? (before.isDefault || begins),
+    secretSealed,
+  };
+}
+
+/** As the audit tells it. Chats put a secret into the path of their URL, so only where it leads is kept. */
+const told = ({ kind, name, target, enabled, isDefault, secretSealed }: ChannelRecord) => ({ kind, name, target: targetOrigin(kind, target), enabled, isDefault, hasSecret: secretSealed !== null });

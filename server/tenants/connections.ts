@@ -1,0 +1,86 @@
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { Actor } from '../store/audit.js';
+import { ConnectionStore, type ConnectionRecord, type ConnectionStatus } from '../store/connections.js';
+import { checkUrl, type TargetPolicy } from './channel-targets.js';
+import type { ChangeTenant } from './change.js';
+
+export const CONNECTION_KIND = '^[a-z][a-z0-9_-]{1,63}$';
+/** The link itself, and what must stand behind it. */
+export const AGENT = 'agent';
+const BEHIND_AGENT: ReadonlySet<string> = new Set(['database', 'object_storage', 'malware_scanner']);
+
+type OfTenant = { readonly tenantId: string };
+export interface ConnectionFields {
+  readonly kind: string;
+  readonly provider?: string | null | undefined;
+  readonly location?: string | null | undefined;
+  readonly accessMode?: ConnectionRecord['accessMode'] | undefined;
+  readonly endpoint?: string | null | undefined;
+}
+
+/**
+ * What tenants declare of their data planes, one connection of a kind. Outside the edition in which agents keep contract data nothing comes of
+ * it: every connection is `inactive` there. An unknown kind is NOT_FOUND.
+ */
+export interface Connections {
+  /** By kind. */
+  list(tenantId: string): Promise<ConnectionRecord[]>;
+  /** Takes the place of the one of its kind. Throws INVALID_INPUT, which names `endpoint`, and LIMIT_REACHED. */
+  declare(connection: OfTenant & { readonly fields: ConnectionFields }, actor: Actor): Promise<ConnectionRecord>;
+  /** A link stays to be seen as `revoked`; a declaration goes. */
+  revoke(connection: OfTenant & { readonly kind: string }, actor: Actor): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 1_000;
+
+export function createConnections({ database, change, policy, linked }: { database: Database; change: ChangeTenant; policy: TargetPolicy; linked: boolean }): Connections {
+  const ask = { recordKind: 'data_plane_connection' };
+
+  const firstStatus = (kind: string): ConnectionStatus => {
+    if (!linked) return 'inactive';
+    return kind === AGENT || BEHIND_AGENT.has(kind) ? 'pending' : 'declared';
+  };
+
+  return {
+    list: (tenantId) => database.read({ tenantId: null }, (tx) => new ConnectionStore(tx, tenantId).all()),
+
+    declare: async ({ tenantId, fields }, actor) => {
+      checkEndpoint(fields, policy);
+      const { kind, provider = null, location = null, endpoint = null } = fields;
+      const accessMode = fields.accessMode ?? (kind === AGENT ? 'outbound' : null);
+      return change({ ...ask, tenantId, actor, action: 'data_plane_declared' }, async (tx, _tenant, at) => {
+        const store = new ConnectionStore(tx, tenantId);
+        const present = await store.all();
+        const before = present.find((connection) => connection.kind === kind);
+        if (!before && present.length >= MAX_CONNECTIONS) throw fail('LIMIT_REACHED', { limit: MAX_CONNECTIONS });
+        const connection: ConnectionRecord = { id: newId(), kind, provider, location, accessMode, endpoint, status: firstStatus(kind), createdAt: at, updatedAt: at };
+        await store.delete(kind);
+        await store.insert(connection);
+        return { answer: connection, changed: { kind, provider, location, accessMode, endpoint, status: connection.status, replaces: before?.id ?? null }, recordId: connection.id };
+      });
+    },
+
+    revoke: ({ tenantId, kind }, actor) =>
+      change({ ...ask, tenantId, actor, action: 'data_plane_revoked' }, async (tx, _tenant, at) => {
+        const store = new ConnectionStore(tx, tenantId);
+        const connection = new RegExp(CONNECTION_KIND).test(kind) ? await store.byKind(kind) : undefined;
+        if (!connection || connection.status === 'revoked') throw fail('NOT_FOUND', {});
+        if (linked && kind === AGENT) await store.setStatus({ kind, status: 'revoked', at });
+        else await store.delete(kind);
+        return { answer: undefined, changed: { kind, status: connection.status }, recordId: connection.id };
+      }),
+  };
+}
+
+/** A link that we call needs an address that may be called; nothing else is ever called, but an address is none that would be refused. */
+function checkEndpoint({ kind, accessMode, endpoint }: ConnectionFields, policy: TargetPolicy): void {
+  if (endpoint === undefined || endpoint === null) {
+    if (kind === AGENT && accessMode === 'direct') throw invalid({ path: 'endpoint', problem: 'is required where accessMode is direct' });
+    return;
+  }
+  checkUrl({ path: 'endpoint', url: endpoint }, policy);
+  const { search, hash } = new URL(endpoint);
+  if (search !== '' || hash !== '') throw invalid({ path: 'endpoint', problem: 'must not have a query or a fragment' });
+}

@@ -1,0 +1,47 @@
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import type { Actor } from '../store/audit.js';
+import type { MemberRecord } from '../store/members.js';
+import { RoleStore } from '../store/roles.js';
+import { SubjectStore } from '../store/subjects.js';
+import { OWNER } from './roles.js';
+
+interface MemberChange {
+  readonly member: MemberRecord;
+  /** The fields that get another value. */
+  readonly changed: ReadonlySet<string>;
+  readonly patch: Partial<Pick<MemberRecord, 'roleCode' | 'subjectScope'>>;
+  readonly actor: Actor;
+}
+
+/** Refuses what nobody may do to a member, whatever his own rights, and roles and subject companies that there are not. */
+export async function checkMemberChange(tx: Transaction, { member, changed, patch, actor }: MemberChange): Promise<void> {
+  const { tenantId } = member;
+  const isSelf = actor.kind === 'user' && actor.id === member.id;
+  if (member.roleCode === OWNER) {
+    // Who may set another's email may also reset his password: it would be a transfer of ownership by the back door.
+    const fields = ['roleCode', 'subjectScope', 'status', ...(isSelf ? [] : ['email'])];
+    if (fields.some((field) => changed.has(field))) throw fail('LAST_OWNER', {});
+  }
+  if (isSelf && ['roleCode', 'subjectScope', 'status'].some((field) => changed.has(field))) throw fail('SELF_CHANGE_FORBIDDEN', {});
+  if (patch.roleCode !== undefined && changed.has('roleCode')) await checkRole(tx, { tenantId, roleCode: patch.roleCode });
+  if (patch.subjectScope !== undefined && changed.has('subjectScope')) await checkScope(tx, { tenantId, subjectScope: patch.subjectScope });
+}
+
+/** Throws OWNER_TRANSFER_REQUIRED for the owner's role, REFERENCE_INVALID for one that there is not. */
+export async function checkRole(tx: Transaction, { tenantId, roleCode }: { tenantId: string; roleCode: string }): Promise<void> {
+  if (roleCode === OWNER) throw fail('OWNER_TRANSFER_REQUIRED', {});
+  if (!(await new RoleStore(tx, tenantId).exists(roleCode))) throw fail('REFERENCE_INVALID', { field: 'roleCode', value: roleCode });
+}
+
+/** The scope travels in every access token and in every call to the data plane. */
+const MAX_SCOPE = 1_000;
+
+/** Throws REFERENCE_INVALID, which names the element, for a subject company that the tenant does not have. */
+export async function checkScope(tx: Transaction, { tenantId, subjectScope }: { tenantId: string; subjectScope: readonly string[] | null }): Promise<void> {
+  if (subjectScope === null) return;
+  if (subjectScope.length > MAX_SCOPE) throw invalid({ path: 'subjectScope', problem: `must have at most ${MAX_SCOPE} items` });
+  const known = new Set((await new SubjectStore(tx, tenantId).all()).map(({ id }) => id));
+  const stranger = subjectScope.findIndex((id) => !known.has(id));
+  if (stranger >= 0) throw fail('REFERENCE_INVALID', { field: `subjectScope[${stranger}]`, value: subjectScope[stranger] ?? '' });
+}

@@ -1,0 +1,69 @@
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { CONTROLS, type Control, type WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { LEVELS, type Level, type Module, type Permissions } from '../auth/permissions.js';
+import type { Actor } from '../store/audit.js';
+import { MemberStore } from '../store/members.js';
+import { RoleStore, type RoleRecord } from '../store/roles.js';
+import { differences, type ChangeTenant } from './change.js';
+import { OWNER } from './roles.js';
+
+export interface CountedRole extends RoleRecord {
+  /** Disabled members too. */
+  readonly memberCount: number;
+}
+
+type OfRole = { readonly tenantId: string; readonly code: string };
+
+/**
+ * The roles of tenants and what they may do. What is not given stays. An unknown role is NOT_FOUND. Throws LAST_OWNER for whatever lowers the
+ * owner's role, and LAST_ADMIN when somebody lowers the `admin` module of his own.
+ */
+export interface Roles {
+  list(tenantId: string): Promise<CountedRole[]>;
+  setPermissions(change: OfRole & { readonly permissions: Partial<Permissions> }, actor: Actor): Promise<CountedRole>;
+  setWorkflowControls(change: OfRole & { readonly controls: Partial<Record<WorkflowStage, Control>> }, actor: Actor): Promise<CountedRole>;
+}
+
+export function createRoles({ database, change }: { database: Database; change: ChangeTenant }): Roles {
+  const ask = { recordKind: 'role' };
+  return {
+    list: (tenantId) =>
+      database.read({ tenantId: null }, async (tx) => {
+        const counts = await new MemberStore(tx, tenantId).countByRole();
+        return (await new RoleStore(tx, tenantId).all()).map((role) => ({ ...role, memberCount: counts.get(role.code) ?? 0 }));
+      }),
+
+    setPermissions: ({ tenantId, code, permissions: patch }, actor) =>
+      change({ ...ask, tenantId, actor, action: 'role_permissions_changed' }, async (tx, _tenant, at) => {
+        const roles = new RoleStore(tx, tenantId);
+        const members = new MemberStore(tx, tenantId);
+        const role = await found(roles, members, code);
+        const changed = differences(role.permissions, patch);
+        const lowered = (Object.entries(patch) as [Module, Level][]).filter(([module, to]) => LEVELS.indexOf(to) < LEVELS.indexOf(role.permissions[module])).map(([module]) => module);
+        if (code === OWNER && lowered.length > 0) throw fail('LAST_OWNER', {});
+        if (lowered.includes('admin') && actor.kind === 'user' && actor.id !== null && (await members.byId(actor.id))?.roleCode === code) throw fail('LAST_ADMIN', {});
+        const permissions = { ...role.permissions, ...patch };
+        if (changed) await roles.setPermissions({ code, permissions, at });
+        return { answer: { ...role, permissions }, changed, recordId: code };
+      }),
+
+    setWorkflowControls: ({ tenantId, code, controls: patch }, actor) =>
+      change({ ...ask, tenantId, actor, action: 'role_workflow_controls_changed' }, async (tx, _tenant, at) => {
+        const roles = new RoleStore(tx, tenantId);
+        const role = await found(roles, new MemberStore(tx, tenantId), code);
+        const changed = differences<Partial<Record<string, Control>>>(role.workflowControls, patch);
+        const isLower = ([stage, to]: [string, Control]) => CONTROLS.indexOf(to) < CONTROLS.indexOf(role.workflowControls[stage] ?? 'none');
+        if (code === OWNER && (Object.entries(patch) as [string, Control][]).some(isLower)) throw fail('LAST_OWNER', {});
+        const workflowControls = { ...role.workflowControls, ...patch };
+        if (changed) await roles.setWorkflowControls({ code, controls: workflowControls, at });
+        return { answer: { ...role, workflowControls }, changed, recordId: code };
+      }),
+  };
+}
+
+async function found(roles: RoleStore, members: MemberStore, code: string): Promise<CountedRole> {
+  const role = await roles.byCode(code);
+  if (!role) throw fail('NOT_FOUND', {});
+  return { ...role, memberCount: (await members.countByRole()).get(code) ?? 0 };
+}

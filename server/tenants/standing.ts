@@ -1,0 +1,72 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import type { PlanCode } from '../auth/permissions.js';
+import type { Actor } from '../store/audit.js';
+import { MemberStore } from '../store/members.js';
+import { SessionStore } from '../store/sessions.js';
+import { TenantStore, type TenantRecord } from '../store/tenants.js';
+import { createChange } from './change.js';
+import type { Changes } from './changes.js';
+import { OWNER } from './roles.js';
+
+/** A tenant as an operator sees it. */
+export interface TenantOverview extends TenantRecord {
+  readonly ownerEmail: string | null;
+  readonly members: { readonly active: number; readonly disabled: number };
+  /** Sessions that can still be used. */
+  readonly sessions: number;
+  readonly lastLoginAt: number | null;
+}
+
+/** What an operator decides about whole organisations. Each change is audited; throws NOT_FOUND for an unknown slug. Servers that run follow within five seconds. */
+export interface TenantStanding {
+  /** By slug. */
+  list(): Promise<TenantRecord[]>;
+  show(slug: string): Promise<TenantOverview>;
+  setPlan(change: { readonly slug: string; readonly planCode: PlanCode }, actor: Actor): Promise<void>;
+  /** Nobody of a suspended organisation is let in, and its sessions are refused while it is; its data stays as it is. */
+  setStatus(change: { readonly slug: string; readonly status: TenantRecord['status'] }, actor: Actor): Promise<void>;
+}
+
+export function createTenantStanding({ database, clock, changes }: { database: Database; clock: Clock; changes: Changes }): TenantStanding {
+  const change = createChange({ database, clock, changes });
+  const read = <T>(slug: string, work: (tx: Transaction, tenant: TenantRecord) => Promise<T>): Promise<T> =>
+    database.read({ tenantId: null }, async (tx) => {
+      const tenant = await new TenantStore(tx).bySlug(slug);
+      if (!tenant) throw fail('NOT_FOUND', {});
+      return work(tx, tenant);
+    });
+  const idOf = (slug: string) => read(slug, (_tx, { id }) => Promise.resolve(id));
+
+  return {
+    list: () => database.read({ tenantId: null }, (tx) => new TenantStore(tx).all()),
+
+    show: (slug) =>
+      read(slug, async (tx, tenant) => {
+        const members = await new MemberStore(tx, tenant.id).list();
+        const active = members.filter(({ status }) => status === 'active').length;
+        return {
+          ...tenant,
+          ownerEmail: members.find(({ roleCode }) => roleCode === OWNER)?.email ?? null,
+          members: { active, disabled: members.length - active },
+          sessions: await new SessionStore(tx).countLive({ tenantId: tenant.id, at: clock.now() }),
+          lastLoginAt: members.reduce<number | null>((last, { lastLoginAt }) => (lastLoginAt === null ? last : Math.max(last ?? 0, lastLoginAt)), null),
+        };
+      }),
+
+    setPlan: async ({ slug, planCode }, actor) =>
+      change({ tenantId: await idOf(slug), actor, action: 'tenant_plan_changed' }, async (tx, tenant, at) => {
+        if (tenant.planCode === planCode) return { answer: undefined, changed: null };
+        await new TenantStore(tx).setPlan({ id: tenant.id, planCode, at });
+        return { answer: undefined, changed: { planCode: { from: tenant.planCode, to: planCode } } };
+      }),
+
+    setStatus: async ({ slug, status }, actor) =>
+      change({ tenantId: await idOf(slug), actor, action: status === 'suspended' ? 'tenant_suspended' : 'tenant_resumed' }, async (tx, tenant, at) => {
+        if (tenant.status === status) return { answer: undefined, changed: null };
+        await new TenantStore(tx).setStatus({ id: tenant.id, status, at });
+        return { answer: undefined, changed: { status: { from: tenant.status, to: status } } };
+      }),
+  };
+}

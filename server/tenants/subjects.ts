@@ -1,0 +1,77 @@
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import { isId, newId } from '../../data-plane-agent/base/ids.js';
+import type { Actor } from '../store/audit.js';
+import { MemberStore } from '../store/members.js';
+import { SubjectStore, type SubjectRecord } from '../store/subjects.js';
+import { differences, type ChangeTenant } from './change.js';
+
+type SubjectFields = Pick<SubjectRecord, 'name' | 'legalName' | 'taxNo' | 'defaultPayeeAccount' | 'defaultPayeeBank'>;
+type OfTenant = { readonly tenantId: string };
+
+/** The subject companies of tenants: the legal entities that contracts belong to. An unknown one is NOT_FOUND. */
+export interface Subjects {
+  /** In the order in which they were made. */
+  list(tenantId: string): Promise<SubjectRecord[]>;
+  /** Throws LIMIT_REACHED. */
+  add(subject: OfTenant & Pick<SubjectFields, 'name'> & Partial<SubjectFields>, actor: Actor): Promise<SubjectRecord>;
+  update(change: OfTenant & { readonly subjectId: string; readonly fields: Partial<SubjectFields> }, actor: Actor): Promise<SubjectRecord>;
+  /**
+   * Removes it, also from the scopes of members. `contracts` is how many the data plane has of it: throws SUBJECT_IN_USE when there are any,
+   * and LAST_SUBJECT.
+   */
+  remove(subject: OfTenant & { readonly subjectId: string; readonly contracts: number }, actor: Actor): Promise<void>;
+}
+
+/** As many as a caller's scope may name. */
+export const MAX_SUBJECTS = 1_000;
+
+export function createSubjects({ database, change }: { database: Database; change: ChangeTenant }): Subjects {
+  const ask = { recordKind: 'subject', inDirectory: true };
+  return {
+    list: (tenantId) => database.read({ tenantId: null }, (tx) => new SubjectStore(tx, tenantId).all()),
+
+    add: ({ tenantId, name, legalName = null, taxNo = null, defaultPayeeAccount = null, defaultPayeeBank = null }, actor) =>
+      change({ ...ask, tenantId, actor, action: 'subject_added' }, async (tx, _tenant, at) => {
+        const store = new SubjectStore(tx, tenantId);
+        if ((await store.all()).length >= MAX_SUBJECTS) throw fail('LIMIT_REACHED', { limit: MAX_SUBJECTS });
+        const subject: SubjectRecord = { id: newId(), name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank, createdAt: at, updatedAt: at };
+        await store.insert(subject);
+        return { answer: subject, changed: { name, legalName, taxNo }, recordId: subject.id };
+      }),
+
+    update: ({ tenantId, subjectId, fields }, actor) =>
+      change({ ...ask, tenantId, actor, action: 'subject_changed' }, async (tx, _tenant, at) => {
+        const store = new SubjectStore(tx, tenantId);
+        const subject = await found(store, subjectId);
+        const changed = differences(subject, fields);
+        if (!changed) return { answer: subject, changed };
+        const next: SubjectRecord = { ...subject, ...fields, updatedAt: at };
+        await store.update(next);
+        return { answer: next, changed: masked(changed), recordId: subjectId };
+      }),
+
+    remove: ({ tenantId, subjectId, contracts }, actor) =>
+      change({ ...ask, tenantId, actor, action: 'subject_removed' }, async (tx, _tenant, at) => {
+        const store = new SubjectStore(tx, tenantId);
+        const subject = await found(store, subjectId);
+        if (contracts > 0) throw fail('SUBJECT_IN_USE', { count: contracts });
+        if ((await store.all()).length === 1) throw fail('LAST_SUBJECT', {});
+        const narrowed = await new MemberStore(tx, tenantId).dropFromScopes({ subjectId, at });
+        await store.delete(subjectId);
+        return { answer: undefined, changed: { name: subject.name, narrowedMembers: narrowed }, recordId: subjectId };
+      }),
+  };
+}
+
+async function found(store: SubjectStore, id: string): Promise<SubjectRecord> {
+  const subject = isId(id) ? (await store.all()).find((one) => one.id === id) : undefined;
+  if (!subject) throw fail('NOT_FOUND', {});
+  return subject;
+}
+
+/** Of an account number the audit keeps the end only. */
+function masked({ defaultPayeeAccount: account, ...changed }: Record<string, { from: unknown; to: unknown }>): Record<string, unknown> {
+  const end = (value: unknown) => (typeof value === 'string' ? `****${value.slice(-4)}` : null);
+  return { ...changed, ...(account ? { defaultPayeeAccount: { from: end(account.from), to: end(account.to) } } : {}) };
+}

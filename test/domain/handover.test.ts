@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { handedOver, type Responsible } from '../../data-plane-agent/plane/domain/handover.js';
+
+const both = { memberId: 'leaver', successorId: 'heir', successorSuperiorId: 'boss', transferContracts: true, transferContractSupervisors: true };
+const pair = (ownerId: string, ownerSuperiorId: string | null): Responsible => ({ ownerId, ownerSuperiorId });
+
+describe('who is responsible after a handover', () => {
+  const rows: readonly (readonly [what: string, before: Responsible, after: Responsible, stoodIn: boolean])[] = [
+    ['a contract of others stays', pair('other', 'chief'), pair('other', 'chief'), false],
+    ['an owner is succeeded', pair('leaver', 'chief'), pair('heir', 'chief'), false],
+    ['an owner without a superior is succeeded', pair('leaver', null), pair('heir', null), false],
+    ['a superior is succeeded', pair('other', 'leaver'), pair('other', 'heir'), false],
+    ['the successor does not become his own superior by owning', pair('leaver', 'heir'), pair('heir', 'boss'), true],
+    ['nor by supervising what he owns', pair('heir', 'leaver'), pair('heir', 'boss'), true],
+    ['nor by succeeding one who was both', pair('leaver', 'leaver'), pair('heir', 'boss'), true],
+    ['what he owns and supervises already stays', pair('heir', 'heir'), pair('heir', 'heir'), false],
+  ];
+  for (const [what, before, after, stoodIn] of rows) {
+    it(what, () => expect(handedOver(before, both)).to.deep.equal({ ...after, stoodIn }));
+  }
+
+  it('where the successor has no superior himself, nobody stands in', () => {
+    expect(handedOver(pair('leaver', 'heir'), { ...both, successorSuperiorId: null })).to.deep.equal({ ownerId: 'heir', ownerSuperiorId: null, stoodIn: true });
+  });
+
+  it('each half may be left where it is', () => {
+    const was = pair('leaver', 'leaver');
+    expect(handedOver(was, { ...both, transferContracts: false })).to.deep.equal({ ownerId: 'leaver', ownerSuperiorId: 'heir', stoodIn: false });
+    expect(handedOver(was, { ...both, transferContractSupervisors: false })).to.deep.equal({ ownerId: 'heir', ownerSuperiorId: 'leaver', stoodIn: false });
+    expect(handedOver(was, { ...both, transferContracts: false, transferContractSupervisors: false })).to.deep.equal({ ...was, stoodIn: false });
+  });
+});

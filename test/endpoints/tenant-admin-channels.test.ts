@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { administration, type Administration } from '../support/administration.js';
+import type { FrameworkError } from '../support/http.js';
+import { forEachServer, startServer, type TestServer } from '../support/server.js';
+
+interface Channel { id: string; kind: string; name: string; target: string | null; enabled: boolean; isDefault: boolean; hasSecret: boolean }
+interface Connection { id: string; kind: string; status: string; accessMode: string | null; endpoint: string | null; provider: string | null; warnings: { code: string }[]; joinToken?: string }
+
+const CHANNELS = '/tenant-admin/notification-channels';
+const HOOK = 'https://hooks.example.com/services/T000/B000/sEcReT';
+const named = ({ status, body }: { status: number; body: FrameworkError }) => [status, [body.message].flat().map((line) => line.split(' ')[0])];
+
+forEachServer((server) => {
+  let org: Administration;
+  beforeEach(async () => {
+    org = await administration(server());
+  });
+  const add = async (body: object) => (await org.asOwner.post<Channel>(CHANNELS, body)).body;
+  const list = async () => (await org.asOwner.get<Channel[]>(CHANNELS)).body;
+  const defaults = async () => (await list()).filter(({ isDefault }) => isDefault).map(({ id }) => id);
+
+  describe('notification channels', () => {
+    it('are added, listed, changed and removed', async () => {
+      const { status, body } = await org.asOwner.post<Channel>(CHANNELS, { kind: 'webhook', name: 'Ledger', target: HOOK });
+      expect([status, body]).to.deep.equal([201, { ...body, kind: 'webhook', name: 'Ledger', target: HOOK, enabled: true, isDefault: true, hasSecret: false }]);
+      expect(await list()).to.deep.equal([body]);
+      const changed = await org.asOwner.patch<Channel>(`${CHANNELS}/${body.id}`, { name: null, enabled: false });
+      expect(changed.body).to.include({ name: 'webhook', enabled: false, target: HOOK, isDefault: true });
+      expect((await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${body.id}`, { kind: 'email' })).body.message).to.deep.equal(['kind is not a known field']);
+      expect((await org.asOwner.delete(`${CHANNELS}/${body.id}`)).body).to.deep.equal({ ok: true });
+      expect(await list()).to.deep.equal([]);
+      for (const answer of [await org.asOwner.delete(`${CHANNELS}/${body.id}`), await org.asOwner.patch(`${CHANNELS}/${newId()}`, { name: 'x' })]) expect(answer.status).to.equal(404);
+    });
+
+    it('of the neutral names are kept under the real ones', async () => {
+      const kinds = await Promise.all(['chat_a', 'chat_b', 'chat_c', 'chat_d', 'chat_e', 'slack'].map(async (kind) => (await add({ kind, target: HOOK })).kind));
+      expect(kinds).to.deep.equal(['slack', 'teams', 'feishu', 'dingtalk', 'wecom', 'slack']);
+      expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'chat_f', target: HOOK }))).to.deep.equal([400, ['kind']]);
+    });
+
+    it('have one default: the first enabled one, until another takes its place', async () => {
+      const off = await add({ kind: 'email', enabled: false });
+      expect(off.isDefault).to.equal(false);
+      const first = await add({ kind: 'email' });
+      const second = await add({ kind: 'slack', target: HOOK });
+      expect(await defaults()).to.deep.equal([first.id]);
+      expect((await org.asOwner.patch<Channel>(`${CHANNELS}/${second.id}`, { isDefault: true })).body.isDefault).to.equal(true);
+      expect(await defaults()).to.deep.equal([second.id]);
+      const third = await add({ kind: 'email', isDefault: true });
+      expect(await defaults()).to.deep.equal([third.id]);
+      // Nobody's reminders go elsewhere by themselves.
+      await org.asOwner.delete(`${CHANNELS}/${third.id}`);
+      expect(await defaults()).to.deep.equal([]);
+      await org.asOwner.patch(`${CHANNELS}/${off.id}`, { enabled: true });
+      expect(await defaults()).to.deep.equal([off.id]);
+    });
+
+    it('that are all made the default at once leave one', async () => {
+      const channels = await Promise.all([1, 2, 3, 4].map(() => add({ kind: 'email' })));
+      const answers = await Promise.all(channels.map(({ id }) => org.asOwner.patch(`${CHANNELS}/${id}`, { isDefault: true })));
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+      expect(await defaults()).to.have.length(1);
+    });
+
+    it('need somewhere to go: an https address, and email as many addresses as it likes', async () => {
+      for (const kind of ['webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom']) for (const target of [undefined, null, '', 'books@example.com', 'ftp://example.com', 'http://example.com/hook']) {
+        expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind, target })), `${kind} ${String(target)}`).to.deep.equal([400, ['target']]);
+      }
+      expect((await add({ kind: 'email' })).target).to.equal(null);
+      expect((await add({ kind: 'email', target: 'A@Example.com,b@example.com , a@example.com' })).target).to.equal('a@example.com, b@example.com');
+      for (const target of ['nobody', 'a@example.com, nobody', 'a@example.com;b@example.com', 'A <a@example.com>']) expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', target })), target).to.deep.equal([400, ['target']]);
+      const hook = await add({ kind: 'webhook', target: HOOK });
+      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: null }))).to.deep.equal([400, ['target']]);
+    });
+
+    it('lead to no private, loopback, link-local or metadata address, however it is written', async () => {
+      const refused = [
+        'https://127.0.0.1/x', 'https://127.1/x', 'https://2130706433/', 'https://0x7f000001/', 'https://0177.0.0.1/', 'https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://10.0.0.8/', 'https://172.16.3.4/', 'https://192.168.1.1/',
+        'https://169.254.169.254/latest/meta-data', 'https://[fd00:ec2::254]/', 'https://100.100.100.200/', 'https://[fe80::1]/', 'https://0.0.0.0/', 'https://user:pass@example.com/', 'https://１２７.0.0.1/', 'http://127.0.0.1:9/',
+      ];
+      for (const target of refused) expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'webhook', target })), target).to.deep.equal([400, ['target']]);
+      const hook = await add({ kind: 'webhook', target: HOOK });
+      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: 'https://10.0.0.8/' }))).to.deep.equal([400, ['target']]);
+      expect((await list()).map(({ target }) => target)).to.deep.equal([HOOK]);
+    });
+
+    it('keep their secret to themselves: sealed for its row, and never shown again', async () => {
+      const secret = `whsec_${'c2VjcmV0'.repeat(4)}`;
+      const channel = await add({ kind: 'webhook', target: HOOK, secret });
+      const path = `${CHANNELS}/${channel.id}`;
+      expect(channel.hasSecret).to.equal(true);
+      const stored = async () => server().foundation.platform.read({ tenantId: null }, (tx) => tx.get('SELECT secret_sealed FROM notification_channels WHERE id = ?', [channel.id]));
+      const sealed = String((await stored())?.['secret_sealed']);
+      expect(server().config.keyRing.openText(sealed, `notification_channels.secret_sealed.${org.tenant.id}.${channel.id}`)).to.equal(secret);
+      expect(() => server().config.keyRing.openText(sealed, `notification_channels.secret_sealed.${org.tenant.id}.${newId()}`)).to.throw();
+      // Neither an empty one nor none takes it away; that is said in so many words.
+      for (const body of [{ name: 'Renamed' }, { secret: null }, { secret: '' }, { clearSecret: false }]) expect((await org.asOwner.patch<Channel>(path, body)).body.hasSecret, JSON.stringify(body)).to.equal(true);
+      expect(named(await org.asOwner.patch<FrameworkError>(path, { secret: 'other', clearSecret: true }))).to.deep.equal([400, ['clearSecret']]);
+      expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'webhook', target: HOOK, secret, clearSecret: true }))).to.deep.equal([400, ['clearSecret']]);
+      expect((await org.asOwner.patch<Channel>(path, { secret: 'another one' })).body.hasSecret).to.equal(true);
+      expect((await org.asOwner.patch<Channel>(path, { clearSecret: true })).body.hasSecret).to.equal(false);
+      expect((await stored())?.['secret_sealed']).to.equal(null);
+      const told = JSON.stringify(await org.audit());
+      for (const hidden of [secret, 'another one', 'sEcReT', '/services/']) expect(told).not.to.contain(hidden);
+      expect(JSON.stringify(server().logged)).not.to.contain(secret);
+    });
+  });
+
+  describe('data-plane connections where contract data is kept by the service itself', () => {
+    it('are noted as inactive, with a warning and without a token, one of a kind', async () => {
+      const first = await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind: 'agent', location: 'Shanghai' });
+      expect([first.status, first.body.status, first.body.accessMode, first.body.warnings.map(({ code }) => code)]).to.deep.equal([201, 'inactive', 'outbound', ['DATA_PLANE_INACTIVE']]);
+      expect(first.body.joinToken).to.equal(undefined);
+      const second = await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind: 'agent', location: 'Beijing' });
+      expect(second.body.id).not.to.equal(first.body.id);
+      await org.asOwner.post('/tenant-admin/data-plane', { kind: 'residency-note' });
+      const { body } = await org.asOwner.get<Connection[]>('/tenant-admin/data-plane');
+      expect(body.map(({ kind, status, id }) => [kind, status, id === second.body.id])).to.deep.equal([['agent', 'inactive', true], ['residency-note', 'inactive', false]]);
+      expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).body).to.deep.equal({ ok: true });
+      expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).status).to.equal(404);
+      for (const kind of ['nothing', 'AGENT', '__proto__', '%00', '..']) expect((await org.asOwner.delete(`/tenant-admin/data-plane/${encodeURIComponent(kind)}`)).status, kind).to.be.oneOf([400, 404, 405]);
+    });
+
+    it('take an endpoint only where it may be called', async () => {
+      const ask = (body: object) => org.asOwner.post<FrameworkError>('/tenant-admin/data-plane', { kind: 'agent', ...body });
+      for (const endpoint of ['https://10.1.2.3/', 'https://169.254.169.254/', 'http://agent.example.com', 'https://u:p@agent.example.com', 'https://agent.example.com/?a=1', 'https://agent.example.com/#a', 'agent.example.com']) {
+        expect(named(await ask({ accessMode: 'direct', endpoint })), endpoint).to.deep.equal([400, ['endpoint']]);
+      }
+      expect(named(await ask({ accessMode: 'direct' }))).to.deep.equal([400, ['endpoint']]);
+      expect(named(await ask({ accessMode: 'sideways' }))).to.deep.equal([400, ['accessMode']]);
+      expect((await ask({ accessMode: 'direct', endpoint: 'https://agent.example.com' })).status).to.equal(201);
+    });
+  });
+});
+
+describe('data-plane connections where agents keep contract data', () => {
+  let server: TestServer;
+  let org: Administration;
+  before(async () => {
+    server = await startServer({ env: { EDITION: 'enterprise_hybrid', OUTBOUND_ALLOW_PRIVATE: '10.0.0.0/8' } });
+    org = await administration(server);
+  });
+  after(() => server.stop());
+
+  it('wait for an agent, and stay to be seen once they are revoked', async () => {
+    const declare = async (kind: string) => (await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind })).body;
+    expect((await Promise.all(['agent', 'database', 'object_storage', 'malware_scanner', 'backup'].map(declare))).map(({ kind, status, warnings }) => [kind, status, warnings])).to.deep.equal([
+      ['agent', 'pending', []], ['database', 'pending', []], ['object_storage', 'pending', []], ['malware_scanner', 'pending', []], ['backup', 'declared', []],
+    ]);
+    for (const kind of ['agent', 'backup']) expect((await org.asOwner.delete(`/tenant-admin/data-plane/${kind}`)).status).to.equal(200);
+    const { body } = await org.asOwner.get<Connection[]>('/tenant-admin/data-plane');
+    expect(body.find(({ kind }) => kind === 'agent')?.status).to.equal('revoked');
+    expect(body.some(({ kind }) => kind === 'backup')).to.equal(false);
+    expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).status).to.equal(404);
+    expect((await declare('agent')).status).to.equal('pending');
+  });
+
+  it('administration goes on without one, but for what only contract data can tell', async () => {
+    expect((await org.asOwner.get('/tenant-admin/settings')).status).to.equal(200);
+    expect((await org.asOwner.get<{ steps: { key: string; done: boolean }[] }>('/tenant-admin/bootstrap-status')).body.steps.find(({ key }) => key === 'lifecycle')?.done).to.equal(false);
+    const member = await org.join({ roleCode: 'sales' });
+    expect((await org.asOwner.get(`/tenant-admin/members/${member.id}/handover-preview`)).status).to.equal(409);
+    expect((await org.asOwner.post(`/tenant-admin/members/${member.id}/offboard`, { successorUserId: org.owner.id })).status).to.equal(409);
+    expect((await member.client.get('/auth/me')).status, 'nothing was done by half').to.equal(200);
+  });
+
+  it('channels may lead into networks that the installation lists, and never to metadata', async () => {
+    const ask = async (target: string) => (await org.asOwner.post(CHANNELS, { kind: 'webhook', target })).status;
+    expect([await ask('https://10.2.3.4/'), await ask('https://192.168.0.1/'), await ask('https://169.254.169.254/')]).to.deep.equal([201, 400, 400]);
+  });
+});
