@@ -4,9 +4,12 @@ import type { Database } from '../data-plane-agent/base/database/database.js';
 import { migrationState, type MigrationState } from '../data-plane-agent/base/database/migrator.js';
 import { openDatabase, sqlitePath } from '../data-plane-agent/base/database/open.js';
 import { createLog } from '../data-plane-agent/base/log.js';
+import { createLocalDataPlane } from '../data-plane-agent/plane/local.js';
+import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import { compose, type Composed } from '../server/compose.js';
 import { readServerConfig, type Config, type SETTINGS } from '../server/config.js';
 import { loadServerConfig } from '../server/config-load.js';
+import { agentsOnly, embedded, type DataPlanes } from '../server/data-planes/for-tenant.js';
 import { databasesOf, type ManagedDatabase } from '../server/foundation.js';
 import { ownSecretKeysPath } from '../server/secret-keys.js';
 import type { Actor } from '../server/store/audit.js';
@@ -45,11 +48,34 @@ export async function withInstallation<T>(config: Config, { clock }: Cli, work: 
   }
 }
 
+/** Both databases as they are, and where contract data is: for commands that have to do with either. */
+export async function withPlanes<T>(config: Config, { clock }: Cli, work: (planes: Planes) => Promise<T>): Promise<T> {
+  const { tenant: managed } = databasesOf(config);
+  return withPlatform(config, async (platform) => {
+    if (!managed) return work({ platform, tenant: undefined, dataPlanes: agentsOnly() });
+    await refuseUnmigrated(managed, config);
+    return withDatabase(managed, config, (tenant) =>
+      work({ platform, tenant, dataPlanes: embedded(createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing })) }),
+    );
+  });
+}
+
+export interface Planes {
+  readonly platform: Database;
+  /** Absent where contract data is kept by agents alone. */
+  readonly tenant: Database | undefined;
+  readonly dataPlanes: DataPlanes;
+}
+
 /** The platform database as it is: never migrated in passing by a command that has another purpose. */
 export async function withPlatform<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   const { platform } = databasesOf(config);
-  if ((await stateOf(platform, config)).pending.length > 0) throw new CommandError('NOT_MIGRATED', 'the platform database is not up to date; run "duebook migrate" first');
+  await refuseUnmigrated(platform, config);
   return withDatabase(platform, config, work);
+}
+
+async function refuseUnmigrated(managed: ManagedDatabase, config: Config): Promise<void> {
+  if ((await stateOf(managed, config)).pending.length > 0) throw new CommandError('NOT_MIGRATED', `the ${managed.name} database is not up to date; run "duebook migrate" first`);
 }
 
 export async function withDatabase<T>({ url }: ManagedDatabase, { databasePoolMax }: Pick<Config, 'databasePoolMax'>, work: (database: Database) => Promise<T>): Promise<T> {

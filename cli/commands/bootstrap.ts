@@ -1,14 +1,13 @@
 import { Option } from 'commander';
-import { randomToken } from '../../data-plane-agent/base/secrets.js';
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
-import { createPasswordPolicy } from '../../server/auth/password-policy.js';
 import { PLANS, type PlanCode } from '../../server/auth/permissions.js';
 import { MemberStore } from '../../server/store/members.js';
 import type { Composed } from '../../server/compose.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError, misuse } from '../errors.js';
 import { cliActor, configuration, withInstallation } from '../installation.js';
+import { choosePassword } from '../password.js';
 
 /** As in the body of a registration. */
 const Arguments = s.object({
@@ -75,23 +74,6 @@ async function presentOwner({ services, foundation }: Composed, { tenantSlug, em
   const member = await foundation.platform.read({ tenantId: null }, (tx) => new MemberStore(tx, tenant.id).byEmail(email));
   if (!member) throw new CommandError('TENANT_SLUG_TAKEN', `there is an organisation ${tenantSlug} already, in which ${email} is nobody; nothing was changed`);
   return { tenant: { id: tenant.id, slug: tenant.slug }, user: { id: member.id, email: member.email }, created: false };
-}
-
-const MIN_LENGTH = 8;
-const MAX_LENGTH = 256;
-
-async function choosePassword({ io }: Cli, { email, tenantSlug }: Arguments, { strict }: { strict: boolean }): Promise<{ password: string; generated: boolean }> {
-  const password = (await io.input()) || (io.interactive ? await askedTwice({ io }, email) : '');
-  if (password === '') return { password: randomToken(18), generated: true };
-  if (password.length < MIN_LENGTH || password.length > MAX_LENGTH) throw new CommandError('PASSWORD_LENGTH', `a password has ${MIN_LENGTH} to ${MAX_LENGTH} characters; nothing was made`);
-  createPasswordPolicy({ strict })({ password, email, tenantSlug });
-  return { password, generated: false };
-}
-
-async function askedTwice({ io }: Pick<Cli, 'io'>, email: string): Promise<string> {
-  const first = await io.ask(`Password for ${email} (nothing: one is generated): `, { hidden: true });
-  if (first !== '' && (await io.ask('Once more: ', { hidden: true })) !== first) throw new CommandError('PASSWORDS_DIFFER', 'the two passwords differ; nothing was made');
-  return first;
 }
 
 function tell({ io }: Cli, { created, tenant, user, password }: Result, { json }: { json: boolean }): void {

@@ -5,7 +5,8 @@ import { isId } from '../../data-plane-agent/base/ids.js';
 import { createCodes } from '../../server/auth/codes.js';
 import { PLANS, type PlanCode } from '../../server/auth/permissions.js';
 import type { RedeemCodeRecord } from '../../server/store/redeem-codes.js';
-import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
+import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
+import { confirm, YES_OPTION } from '../confirm.js';
 import { CommandError } from '../errors.js';
 import { cliActor, configuration, withPlatform } from '../installation.js';
 import { table } from '../render/table.js';
@@ -58,12 +59,12 @@ const addRevoke: AddCommand = (codes, cli) => {
   codes
     .command('revoke <id>')
     .description('Makes a code that has not been used worthless.')
-    .option('--yes', 'do not ask')
+    .option(...YES_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook codes revoke 01985f6e-7c3a-7b44-9c1d-2f6b8d0e4a11'))
     .action(async (id: string, { yes, json }: { yes?: true; json?: true }) => {
       const config = configuration(cli, { quiet: json === true });
-      if (!yes && cli.io.interactive) await confirm(cli, `Revoke the code ${id}?`);
+      await confirm(cli, `Revoke the code ${id}?`, { yes: yes === true });
       await withPlatform(config, async (database) => {
         try {
           if (!isId(id)) throw new CommandError('NOT_FOUND', `no code that could be revoked has the id ${id}`);
@@ -75,11 +76,6 @@ const addRevoke: AddCommand = (codes, cli) => {
       cli.io.data(json ? jsonText({ id, revoked: true }) : `Revoked ${id}.`);
     });
 };
-
-async function confirm({ io }: Cli, question: string): Promise<void> {
-  const answer = await io.ask(`${question} (y/N) `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('NOT_CONFIRMED', 'nothing was changed');
-}
 
 function answerOf({ id, planCode, createdAt, expiresAt, usedAt, revokedAt, usedByTenantId }: RedeemCodeRecord, now: number) {
   const status = revokedAt !== null ? 'revoked' : usedAt !== null ? 'used' : expiresAt !== null && expiresAt <= now ? 'expired' : 'open';

@@ -31,11 +31,12 @@ export async function firstRequests(composed: Composed, { tenant, address, clock
   ];
 }
 
-/** Undefined when the owner has another password by now: whoever changed it signs in by himself. */
+/** Undefined when the owner has another password by now, or needs a second factor: whoever has that signs in by himself. */
 async function accessToken({ services }: Composed, credentials: { tenantSlug: string; email: string; password: string }, clock: Clock): Promise<string | undefined> {
   const request = { id: newId(), ip: '127.0.0.1', userAgent: 'duebook demo', origin: undefined, secFetchSite: undefined, cookies: {}, ifMatch: undefined, receivedAt: clock.now() };
   try {
-    return (await services.sessions.login(credentials, request)).accessToken;
+    const result = await services.sessions.login(credentials, request);
+    return 'accessToken' in result ? result.accessToken : undefined;
   } catch (error) {
     if (isFailure(error, 'UNAUTHENTICATED') || isFailure(error, 'RATE_LIMITED')) return undefined;
     throw error;

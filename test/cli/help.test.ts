@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { installations } from '../support/cli.js';
 
-const commands = ['', 'migrate', 'bootstrap', 'codes', 'codes issue', 'codes list', 'codes revoke', 'config', 'doctor', 'demo'];
+const commands = [
+  '', 'migrate', 'bootstrap', 'tenants', 'tenants list', 'tenants show', 'tenants set-plan', 'tenants suspend', 'tenants resume', 'members', 'members list', 'members reset-mfa', 'members reset-password', 'members unlock',
+  'sessions', 'sessions revoke', 'codes', 'codes issue', 'codes list', 'codes revoke', 'keys', 'keys rotate', 'keys status', 'keys reencrypt', 'audit', 'audit verify', 'audit export', 'config', 'doctor', 'demo',
+];
 
 describe('duebook --help', () => {
   const install = installations();
@@ -48,6 +51,12 @@ describe('a command that cannot be understood', () => {
     [['codes', 'issue', '--plan', 'pro', '--count', '1e2'], /from 1 to 1000/],
     [['codes', 'issue', '--plan', 'pro', '--expires', 'soon'], /must be a duration/],
     [['codes', 'revoke'], /missing required argument 'id'/],
+    [['tenants', 'set-plan', 'acme', 'gold'], /Allowed choices are free, pro, business, enterprise/],
+    [['tenants', 'suspend'], /missing required argument 'slug'/],
+    [['members', 'unlock', '--tenant', 'acme'], /required option '--email/],
+    [['sessions', 'revoke', '--email', 'a@b.example'], /required option '--tenant/],
+    [['audit', 'verify', '--source', 'moon'], /Allowed choices are platform, data/],
+    [['audit', 'export', '--from', 'soon', '--to', '2026-02-30'], /--from must be a day .*--to must be a day/],
     [['bootstrap', '--tenant-slug', 'Acme!', '--tenant-name', 'A', '--email', 'nobody', '--name', ' '], /--tenant-slug .*--tenant-name .*--name .*--email /],
   ];
 

@@ -1,0 +1,69 @@
+import type { Clock } from '../data-plane-agent/base/clock.js';
+import type { KeyRing } from '../data-plane-agent/base/secrets.js';
+import type { AuditFilter, AuditRow } from '../data-plane-agent/plane/contract/records/audit.js';
+import { createPlatformAudit, PLATFORM_CHAIN } from '../server/audit/platform-audit.js';
+import { verifyChain, type Verified } from '../server/audit/verify.js';
+import { systemCall } from '../server/data-planes/system-call.js';
+import { TenantStore } from '../server/store/tenants.js';
+import { CommandError } from './errors.js';
+import { cliActor, type Planes } from './installation.js';
+
+export type Source = 'platform' | 'data';
+
+/** One chain of events: what was done on the platform's side or to contract data, of one organisation or of none. */
+export interface Chain {
+  readonly source: Source;
+  readonly tenantId: string | null;
+  readonly slug: string | null;
+}
+
+/** The chains that this installation keeps; what agents keep is theirs to show. Throws NOT_FOUND for an unknown organisation. */
+export async function chainsOf({ platform, tenant }: Planes, { slug, source }: { slug?: string | undefined; source?: Source | undefined }): Promise<Chain[]> {
+  const tenants = await platform.read({ tenantId: null }, async (tx) => {
+    const store = new TenantStore(tx);
+    if (slug === undefined) return store.all();
+    const one = await store.bySlug(slug);
+    if (!one) throw new CommandError('NOT_FOUND', `there is no organisation ${slug}`);
+    return [one];
+  });
+  if (source === 'data' && !tenant) throw new CommandError('DATA_KEPT_BY_AGENTS', 'contract data and its audit are kept by the organisations\' own agents');
+  const chains: Chain[] = slug === undefined ? [{ source: 'platform', tenantId: null, slug: null }] : [];
+  for (const { id, slug: name } of tenants) {
+    chains.push({ source: 'platform', tenantId: id, slug: name });
+    if (tenant) chains.push({ source: 'data', tenantId: id, slug: name });
+  }
+  return chains.filter((chain) => source === undefined || chain.source === source);
+}
+
+interface Means {
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+}
+
+export function verifyOne(planes: Planes, chain: Chain, { keyRing, clock, onProgress }: Means & { readonly onProgress: (events: number) => void }): Promise<Verified> {
+  const { source, tenantId } = chain;
+  if (source === 'data' && tenantId !== null) {
+    const plane = planes.dataPlanes.forTenant(tenantId);
+    const check = async (from: { position: number; hash: string } | undefined) => (await plane.invoke('checkAudit', systemCall({ tenantId, actor: cliActor(), at: clock.now() }), { from: from ?? null })).output;
+    return verifyChain(check, { holdsSome: false, onProgress });
+  }
+  const audit = createPlatformAudit({ database: planes.platform, keyRing });
+  // That it was made is every organisation's first event.
+  return verifyChain((from) => audit.check(tenantId ?? PLATFORM_CHAIN, from), { holdsSome: tenantId !== null, onProgress });
+}
+
+/** The chain's events as they are exported, one by one, oldest first. */
+export async function* exportChain(planes: Planes, { source, tenantId, slug }: Chain, { keyRing, clock, filter }: Means & { readonly filter: AuditFilter }): AsyncGenerator<object> {
+  const audit = createPlatformAudit({ database: planes.platform, keyRing });
+  const following = async (afterId: string): Promise<readonly AuditRow[]> => {
+    if (source === 'platform' || tenantId === null) return audit.following({ chain: tenantId ?? PLATFORM_CHAIN, afterId, filter });
+    const call = systemCall({ tenantId, actor: cliActor(), at: clock.now() });
+    return (await planes.dataPlanes.forTenant(tenantId).invoke('exportAudit', call, { afterId, ...filter })).output.rows;
+  };
+  for (let rows = await following(BEFORE_ALL); rows.length > 0; rows = await following(rows.at(-1)?.id ?? BEFORE_ALL)) {
+    for (const { changes, ...row } of rows) yield { source, tenant: slug, ...row, changes: JSON.parse(changes) as unknown };
+  }
+}
+
+/** An id that comes before every other. */
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';

@@ -1,0 +1,93 @@
+import { Argument } from 'commander';
+import { isFailure } from '../../data-plane-agent/base/failures.js';
+import { PLANS, type PlanCode } from '../../server/auth/permissions.js';
+import type { TenantRecord } from '../../server/store/tenants.js';
+import { createChanges } from '../../server/tenants/changes.js';
+import { createTenantStanding, type TenantOverview, type TenantStanding } from '../../server/tenants/standing.js';
+import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
+import { confirm, YES_OPTION } from '../confirm.js';
+import { CommandError } from '../errors.js';
+import { cliActor, configuration, withPlatform } from '../installation.js';
+import { instant } from '../render/instant.js';
+import { table } from '../render/table.js';
+
+export const addTenants: AddCommand = (program, cli) => {
+  const tenants = program.command('tenants').description('Organisations: what there is, on which plan, and whether it may be used.').helpCommand(false);
+  addList(tenants, cli);
+  addShow(tenants, cli);
+  addSetPlan(tenants, cli);
+  addStatus(tenants, cli, { name: 'suspend', status: 'suspended', description: 'Lets nobody of the organisation in until it is resumed. Its data stays as it is.' });
+  addStatus(tenants, cli, { name: 'resume', status: 'active', description: 'Lets a suspended organisation\'s members in again.' });
+  tenants.addHelpText('after', examples('duebook tenants list', 'duebook tenants set-plan acme business'));
+};
+
+interface Json {
+  readonly json?: true;
+}
+
+const addList: AddCommand = (tenants, cli) => {
+  tenants
+    .command('list')
+    .description('Shows all organisations, by slug.')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('duebook tenants list'))
+    .action(async ({ json }: Json) => {
+      const listed = (await withStanding(cli, { json }, (standing) => standing.list())).map(answerOf);
+      if (json) return cli.io.data(jsonText({ tenants: listed }));
+      cli.io.data(table(['SLUG', 'NAME', 'PLAN', 'STATUS', 'CREATED'], listed.map(({ slug, name, planCode, status, createdAt }) => [slug, name, planCode, status, createdAt ?? ''])));
+    });
+};
+
+const addShow: AddCommand = (tenants, cli) => {
+  tenants
+    .command('show <slug>')
+    .description('Shows one organisation: plan, status, owner, how many members and sessions, and what it has set.')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('duebook tenants show acme'))
+    .action(async (slug: string, { json }: Json) => {
+      const tenant = overviewOf(await withStanding(cli, { slug, json }, (standing) => standing.show(slug)));
+      if (json) return cli.io.data(jsonText({ tenant }));
+      cli.io.data(Object.entries(tenant).map(([name, value]) => `${name}: ${typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–')}`).join('\n'));
+    });
+};
+
+const addSetPlan: AddCommand = (tenants, cli) => {
+  tenants
+    .command('set-plan <slug>')
+    .addArgument(new Argument('<plan>', 'the plan that the organisation is to have').choices(PLANS))
+    .description('Puts an organisation on another plan. It counts within five seconds.')
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples('duebook tenants set-plan acme business'))
+    .action(async (slug: string, planCode: PlanCode, { json }: Json) => {
+      await withStanding(cli, { slug, json }, (standing) => standing.setPlan({ slug, planCode }, cliActor()));
+      cli.io.data(json ? jsonText({ tenant: { slug, planCode } }) : `${slug} is on the plan ${planCode}.`);
+    });
+};
+
+function addStatus(tenants: Parameters<AddCommand>[0], cli: Cli, { name, status, description }: { name: string; status: TenantRecord['status']; description: string }): void {
+  const command = tenants.command(`${name} <slug>`).description(description);
+  if (status === 'suspended') command.option(...YES_OPTION);
+  command
+    .option(...JSON_OPTION)
+    .addHelpText('after', examples(`duebook tenants ${name} acme`))
+    .action(async (slug: string, { yes, json }: Json & { readonly yes?: true }) => {
+      if (status === 'suspended') await confirm(cli, `Shut out everybody of ${slug}?`, { yes: yes === true });
+      await withStanding(cli, { slug, json }, (standing) => standing.setStatus({ slug, status }, cliActor()));
+      cli.io.data(json ? jsonText({ tenant: { slug, status } }) : `${slug} is ${status}.`);
+    });
+}
+
+async function withStanding<T>(cli: Cli, { slug, json }: { slug?: string; json: true | undefined }, work: (standing: TenantStanding) => Promise<T>): Promise<T> {
+  const config = configuration(cli, { quiet: json === true });
+  try {
+    return await withPlatform(config, (database) => work(createTenantStanding({ database, clock: cli.clock, changes: createChanges() })));
+  } catch (error) {
+    throw isFailure(error, 'NOT_FOUND') ? new CommandError('NOT_FOUND', `there is no organisation ${slug ?? ''}`) : error;
+  }
+}
+
+const answerOf = ({ id, slug, name, planCode, status, createdAt }: TenantRecord) => ({ id, slug, name, planCode, status, createdAt: instant(createdAt) });
+
+const overviewOf = ({ ownerEmail, members, sessions, lastLoginAt, settings, ...tenant }: TenantOverview) => ({
+  ...answerOf(tenant as TenantRecord), ownerEmail, members, sessions, lastLoginAt: instant(lastLoginAt), settings,
+});

@@ -1,0 +1,12 @@
+import { s } from '../../../base/schema.js';
+import { AuditCheck } from '../../contract/records/audit.js';
+import { operation } from '../tools.js';
+
+/** Checks a stretch of the tenant's audit chain, from the link on that an earlier call came to; without one from the beginning. */
+export const checkAudit = operation({
+  effect: 'read',
+  input: s.object({ from: s.nullable(s.object({ position: s.integer({ max: Number.MAX_SAFE_INTEGER }), hash: s.text({ max: 64 }) })) }),
+  output: AuditCheck,
+  fails: [],
+  run: ({ store }, _call, { from }) => store.auditTrail.check(from ?? undefined),
+});

@@ -1,0 +1,152 @@
+import type { Row, Transaction } from '../../base/database/database.js';
+import { SealError, type KeyRing } from '../../base/secrets.js';
+import type { AuditCheck, AuditFilter, AuditRow } from '../contract/records/audit.js';
+import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from '../domain/audit-chain.js';
+import { allOf, fragment, type Fragment } from './scope.js';
+
+/** One audit trail: a tenant's in either database, or the platform's own events that belong to no tenant. */
+export interface TrailName {
+  /** The tenant's id, or `platform`. */
+  readonly chain: string;
+  /** The trail's rows in `audit_log`. */
+  readonly rows: Fragment;
+  /** The column of `audit_heads` by which its head is found. */
+  readonly headKey: 'tenant_id' | 'chain';
+  /** Which of its events the caller may see; all when it is not there. The chain is of all of them, whoever asks. */
+  readonly visible?: () => readonly Fragment[];
+}
+
+/** How many events are chained in one transaction, and checked or exported at once. */
+const BATCH = 200;
+
+/**
+ * Reads an audit and chains it. Writers only leave rows; they are put in order and hashed here, afterwards, so that no writer waits for another.
+ * Count and head hash stand beside the rows under a seal, so that neither a cut tail nor a head that was moved back with it passes.
+ */
+export class AuditTrail {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly keyRing: KeyRing,
+    private readonly name: TrailName,
+  ) {}
+
+  /** Newest first. */
+  async page(filter: AuditFilter, { page, pageSize }: { page: number; pageSize: number }): Promise<{ rows: AuditRow[]; total: number }> {
+    const where = this.seen(filter);
+    const total = Number((await this.tx.get(`SELECT count(*) AS n FROM audit_log WHERE ${where.sql}`, where.values))?.['n']);
+    const offset = (page - 1) * pageSize;
+    if (offset >= total) return { rows: [], total };
+    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${where.sql} ORDER BY id DESC LIMIT ? OFFSET ?`, [...where.values, pageSize, offset]);
+    return { rows: rows.map(rowOf), total };
+  }
+
+  /** The next events in the order of their ids, chained or not. */
+  async following(afterId: string, filter: AuditFilter): Promise<AuditRow[]> {
+    const where = allOf([this.seen(filter), fragment('id > ?', afterId)]);
+    return (await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${where.sql} ORDER BY id LIMIT ?`, [...where.values, BATCH])).map(rowOf);
+  }
+
+  /** Chains the oldest events that wait. Answers how many, and whether more may wait. */
+  async chain(): Promise<{ chained: number; more: boolean }> {
+    if ((await this.waiting(1)).length === 0) return { chained: 0, more: false };
+    const head = await this.lockHead();
+    const waiting = await this.waiting(BATCH);
+    let link: Link = head.link;
+    for (const event of waiting) {
+      link = linkAfter(link, event);
+      await this.tx.run(`UPDATE audit_log SET position = ?, hash = ? WHERE ${this.name.rows.sql} AND id = ? AND position IS NULL`, [link.position, link.hash, ...this.name.rows.values, event.id]);
+    }
+    await this.moveHead(link, head);
+    return { chained: waiting.length, more: waiting.length === BATCH };
+  }
+
+  /** Checks a stretch of the chain from a link on; `undefined` begins with the first event. */
+  async check(from: Link = beginningOf(this.name.chain)): Promise<AuditCheck> {
+    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${this.name.rows.sql} AND position > ? ORDER BY position, id LIMIT ?`, [...this.name.rows.values, from.position, BATCH]);
+    const { link, faults } = walk(from, rows.map(rowOf) as ChainedEvent[]); // the condition leaves only rows that have a position
+    const done = rows.length < BATCH;
+    const waiting = done ? Number((await this.tx.get(`SELECT count(*) AS n FROM audit_log WHERE ${this.name.rows.sql} AND position IS NULL`, this.name.rows.values))?.['n']) : 0;
+    return { ...link, done, faults: [...faults, ...(done ? checkHead(link, await this.head()) : [])], waiting };
+  }
+
+  private seen(filter: AuditFilter): Fragment {
+    return allOf([this.name.rows, ...filtered(filter), ...(this.name.visible?.() ?? [])]);
+  }
+
+  private async waiting(limit: number): Promise<AuditRow[]> {
+    const { sql, values } = this.name.rows;
+    return (await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${sql} AND position IS NULL ORDER BY id LIMIT ?`, [...values, limit])).map(rowOf);
+  }
+
+  /** The head, which no other process moves before this transaction ends. SQLite has one writer anyway. */
+  private async lockHead(): Promise<{ link: Link; intact: boolean }> {
+    const start = beginningOf(this.name.chain);
+    await this.tx.run(`INSERT INTO audit_heads (${this.name.headKey}, position, hash, seal) VALUES (?, ?, ?, ?) ON CONFLICT (${this.name.headKey}) DO NOTHING`, [
+      this.name.chain, start.position, start.hash, this.seal(start),
+    ]);
+    const { head, sealed } = await this.head(this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '');
+    if (!head) throw new Error(`the audit chain ${this.name.chain} has lost its head`);
+    return { link: head, intact: isSame(head, sealed) };
+  }
+
+  private async head(lock: '' | ' FOR UPDATE' = ''): Promise<{ head: Link | undefined; sealed: Link | undefined }> {
+    const row = await this.tx.get(`SELECT position, hash, seal FROM audit_heads WHERE ${this.name.headKey} = ?${lock}`, [this.name.chain]);
+    if (!row) return { head: undefined, sealed: undefined };
+    return { head: { position: Number(row['position']), hash: String(row['hash']) }, sealed: this.opened(String(row['seal'])) };
+  }
+
+  /** A head that is not as it was sealed keeps its old seal, so that to go on chaining does not hide what was done to it. */
+  private async moveHead(to: Link, { intact }: { intact: boolean }): Promise<void> {
+    const { chain, headKey } = this.name;
+    if (intact) await this.tx.run(`UPDATE audit_heads SET position = ?, hash = ?, seal = ? WHERE ${headKey} = ?`, [to.position, to.hash, this.seal(to), chain]);
+    else await this.tx.run(`UPDATE audit_heads SET position = ?, hash = ? WHERE ${headKey} = ?`, [to.position, to.hash, chain]);
+  }
+
+  private seal({ position, hash }: Link): string {
+    return this.keyRing.seal(`${position}:${hash}`, headContext(this.name.chain));
+  }
+
+  private opened(seal: string): Link | undefined {
+    try {
+      const [position = '', hash = ''] = this.keyRing.openText(seal, headContext(this.name.chain)).split(':');
+      return { position: Number(position), hash };
+    } catch (error) {
+      // Without its key nothing can be said of it, and nothing may be sealed in its place; the rest is a fault of the chain, and told as one.
+      if (error instanceof SealError && error.code !== 'SEAL_KEY_UNKNOWN') return undefined;
+      throw error;
+    }
+  }
+}
+
+/** What the head of a chain is sealed for. */
+export const headContext = (chain: string): string => `audit_heads.seal.${chain}`;
+
+const COLUMNS = 'tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes, position, hash';
+
+const filtered = ({ actorId, recordId, action, from, before }: AuditFilter): Fragment[] => [
+  ...(actorId ? [fragment('actor_id = ?', actorId)] : []),
+  ...(recordId ? [fragment('record_id = ?', recordId)] : []),
+  ...(action ? [fragment('action = ?', action)] : []),
+  ...(from === undefined || from === null ? [] : [fragment('at >= ?', from)]),
+  ...(before === undefined || before === null ? [] : [fragment('at < ?', before)]),
+];
+
+const text = (row: Row, column: string): string => String(row[column]);
+const textOrNull = (row: Row, column: string): string | null => (row[column] === null ? null : String(row[column]));
+
+const rowOf = (row: Row): AuditRow => ({
+  tenantId: textOrNull(row, 'tenant_id'),
+  id: text(row, 'id'),
+  at: Number(row['at']),
+  actorKind: text(row, 'actor_kind'),
+  actorId: textOrNull(row, 'actor_id'),
+  actorName: text(row, 'actor_name'),
+  ip: textOrNull(row, 'ip'),
+  requestId: text(row, 'request_id'),
+  action: text(row, 'action'),
+  recordKind: text(row, 'record_kind'),
+  recordId: textOrNull(row, 'record_id'),
+  changes: text(row, 'changes'),
+  position: row['position'] === null ? null : Number(row['position']),
+  hash: textOrNull(row, 'hash'),
+});

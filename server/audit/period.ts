@@ -1,0 +1,35 @@
+import { addDays, instantOf, parseDay } from '../../data-plane-agent/base/day.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
+import type { Issue } from '../../data-plane-agent/base/validation.js';
+
+/** From an instant on, and before another; both in epoch milliseconds. */
+export interface Period {
+  readonly from: number | null;
+  readonly before: number | null;
+}
+
+/**
+ * Reads `from` and `to`: a civil day of the time zone, of which `to` is the last that is in, or an instant with its offset, of which `to`
+ * is the first that is not. Throws INVALID_INPUT.
+ */
+export function periodOf({ from, to }: { from?: string | null | undefined; to?: string | null | undefined }, timeZone: string): Period {
+  const issues: Issue[] = [];
+  const read = (path: string, text: string | null | undefined, daysOn: number): number | null => {
+    if (text === null || text === undefined) return null;
+    const instant = DAY.test(text) ? startOf(text, daysOn, timeZone) : INSTANT.test(text) && parseDay(text) !== undefined ? Date.parse(text) : undefined;
+    if (instant === undefined || !(instant >= 0)) issues.push({ path, problem: 'must be a day like 2026-03-31 or an instant like 2026-03-31T12:00:00Z, from 1970 on' });
+    return instant ?? null;
+  };
+  const period = { from: read('from', from, 0), before: read('to', to, 1) };
+  if (issues.length > 0) throw fail('INVALID_INPUT', { issues });
+  return period;
+}
+
+/** Years in which a day has a neighbour on either side, and no instant is before the beginning of time. */
+const DAY = /^(197[1-9]|19[89]\d|[2-8]\d{3})-\d{2}-\d{2}$/;
+const INSTANT = /^(19[7-9]\d|[2-8]\d{3})-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/i;
+
+function startOf(text: string, daysOn: number, timeZone: string): number | undefined {
+  const day = parseDay(text);
+  return day === undefined ? undefined : instantOf(addDays(day, daysOn), 0, timeZone);
+}

@@ -1,0 +1,50 @@
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { AuditCheck, AuditFilter, AuditPage, AuditRow } from '../../data-plane-agent/plane/contract/records/audit.js';
+import { pageOf } from '../../data-plane-agent/plane/contract/records/common.js';
+import type { Link } from '../../data-plane-agent/plane/domain/audit-chain.js';
+import { auditEntry } from '../../data-plane-agent/plane/domain/audit-entry.js';
+import { AuditTrail, type TrailName } from '../../data-plane-agent/plane/store/audit-trail.js';
+import { fragment } from '../../data-plane-agent/plane/store/scope.js';
+
+/** A tenant's id, or the platform's own events, which belong to no tenant. */
+export type ChainId = string;
+export const PLATFORM_CHAIN = 'platform';
+
+/** The audit of the platform database: who signed in, and what was done to members, roles, settings and plans. */
+export interface PlatformAudit {
+  /** Newest first, with an exact total. */
+  list(of: { readonly tenantId: string; readonly filter: AuditFilter; readonly page: number; readonly pageSize: number }): Promise<AuditPage>;
+  /** The next events after an id, oldest first and whole; none when there are no more. */
+  following(of: { readonly chain: ChainId; readonly afterId: string; readonly filter: AuditFilter }): Promise<AuditRow[]>;
+  /** Chains whose events wait. */
+  waitingChains(): Promise<ChainId[]>;
+  /** Chains the oldest events that wait. */
+  chain(chain: ChainId): Promise<{ readonly chained: number; readonly more: boolean }>;
+  /** Checks a stretch of a chain, from the link on that an earlier call came to. */
+  check(chain: ChainId, from?: Link): Promise<AuditCheck>;
+}
+
+export function createPlatformAudit({ database, keyRing }: { database: Database; keyRing: KeyRing }): PlatformAudit {
+  const scope = { tenantId: null };
+  const trail = (tx: Transaction, chain: ChainId) => new AuditTrail(tx, keyRing, trailOf(chain));
+  return {
+    list: async ({ tenantId, filter, page, pageSize }) => {
+      const { rows, total } = await database.read(scope, (tx) => trail(tx, tenantId).page(filter, { page, pageSize }));
+      return pageOf(rows.map(auditEntry), { page, pageSize, total });
+    },
+    following: ({ chain, afterId, filter }) => database.read(scope, (tx) => trail(tx, chain).following(afterId, filter)),
+    waitingChains: async () => {
+      const rows = await database.read(scope, (tx) => tx.all('SELECT DISTINCT tenant_id FROM audit_log WHERE position IS NULL'));
+      return rows.map((row) => (row['tenant_id'] === null ? PLATFORM_CHAIN : String(row['tenant_id'])));
+    },
+    chain: (chain) => database.write(scope, (tx) => trail(tx, chain).chain()),
+    check: (chain, from) => database.read(scope, (tx) => trail(tx, chain).check(from)),
+  };
+}
+
+const trailOf = (chain: ChainId): TrailName => ({
+  chain,
+  rows: chain === PLATFORM_CHAIN ? fragment('tenant_id IS NULL') : fragment('tenant_id = ?', chain),
+  headKey: 'chain',
+});

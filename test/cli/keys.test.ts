@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
+import { OPERATOR } from '../support/accounts.js';
+import { installations, type Installation, type Outcome } from '../support/cli.js';
+import { aRequest, withProduct } from '../support/product.js';
+import { aContract } from '../support/samples.js';
+import { systemCall } from '../../server/data-planes/system-call.js';
+
+const PASSWORD = 'Correct-Horse-42';
+const EMAIL = 'ann@acme.example';
+const json = <T>({ stdout }: Outcome): T => JSON.parse(stdout) as T;
+interface Status {
+  signing: { kid: string; status: string; verifyUntil: string | null }[];
+  sealing: { id: string; status: string; rows: number }[];
+  columns: { database: string; table: string; column: string; keyId: string; rows: number }[];
+}
+
+describe('duebook keys', () => {
+  const install = installations();
+  const idOf = (ring: string) => ring.split(':')[0] ?? '';
+
+  /** An installation that has sealed something in every way that there is without a browser. */
+  const acme = async (keys: string): Promise<Installation & { env: { DATA_DIR: string; SECRET_KEYS: string } }> => {
+    const installation = await install();
+    const env = { DATA_DIR: installation.dataDir, SECRET_KEYS: keys };
+    await installation.inProcess(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', EMAIL, '--name', 'Ann Lee'], { env, input: PASSWORD });
+    await withProduct(env, async ({ services, foundation, schedules }) => {
+      const tenant = await services.tenants.bySlug('acme');
+      const call = systemCall({ tenantId: tenant?.id ?? '', actor: OPERATOR, at: Date.now() });
+      for (let i = 0; i < 3; i++) await foundation.dataPlanes.forTenant(call.tenantId).invoke('createContract', { ...call, idempotency: { key: `key-${i}-of-them`, requestHash: 'aa' } }, aContract());
+      await schedules.run('audit-chain');
+    });
+    return { ...installation, env };
+  };
+  const signIn = (env: { DATA_DIR: string; SECRET_KEYS: string }) => withProduct(env, ({ services }) => services.sessions.login({ tenantSlug: 'acme', email: EMAIL, password: PASSWORD }, aRequest()));
+
+  it('rotates the key that signs: tokens from before go on, until the last of them has expired', async () => {
+    const { inProcess, env } = await acme(generateKeyRingText());
+    const before = (await signIn(env)) as { refreshToken: string };
+    const { signing: [old] } = json<Status>(await inProcess(['keys', 'status', '--json'], { env }));
+    const { kid, oldVerifiesUntil } = json<{ kid: string; oldVerifiesUntil: string }>(await inProcess(['keys', 'rotate', '--json'], { env }));
+    expect(Date.parse(oldVerifiesUntil) - Date.now()).to.be.within(29 * 86_400_000, 30 * 86_400_000);
+
+    const { signing } = json<Status>(await inProcess(['keys', 'status', '--json'], { env }));
+    expect(signing.map(({ kid: id, status, verifyUntil }) => [id, status, verifyUntil])).to.deep.equal([[kid, 'active', null], [old?.kid, 'retiring', oldVerifiesUntil]]);
+    await withProduct(env, async ({ services, foundation }) => {
+      expect((await services.keys.jwks()).keys.map((key) => key.kid)).to.deep.equal([kid, old?.kid]);
+      expect(await services.sessions.refresh(before.refreshToken, aRequest())).to.have.property('accessToken');
+      const told = await foundation.platform.read({ tenantId: null }, (tx) => tx.all("SELECT actor_kind FROM audit_log WHERE action = 'signing_key_rotated'"));
+      expect(told).to.deep.equal([{ actor_kind: 'cli' }]);
+    });
+  });
+
+  it('changes the key that seals, step by step, until the old one can go', async () => {
+    const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
+    const { inProcess, env } = await acme(old);
+    const both = { ...env, SECRET_KEYS: `${fresh},${old}` };
+    const rows = async (which: typeof env) => json<Status>(await inProcess(['keys', 'status', '--json'], { env: which }));
+
+    const before = await rows(both);
+    expect(before.sealing.map(({ id, status }) => [id, status])).to.deep.equal([[idOf(fresh), 'active'], [idOf(old), 'opens']]);
+    expect(before.sealing[0]?.rows).to.equal(0);
+    expect(before.columns.map(({ table, column, keyId }) => [table, column, keyId])).to.deep.include.members([
+      ['signing_keys', 'private_sealed', idOf(old)], ['audit_heads', 'seal', idOf(old)], ['idempotency_records', 'answer', idOf(old)],
+    ]);
+    const total = before.sealing[1]?.rows ?? 0;
+
+    expect(json(await inProcess(['keys', 'reencrypt', '--json'], { env: both }))).to.deep.equal({ keyId: idOf(fresh), resealed: total, unreadable: 0 });
+    expect((await rows(both)).sealing.map(({ rows: n }) => n)).to.deep.equal([total, 0]);
+    expect(json(await inProcess(['keys', 'reencrypt', '--json'], { env: both }))).to.deep.equal({ keyId: idOf(fresh), resealed: 0, unreadable: 0 });
+
+    // Without the old key everything still works.
+    const alone = { ...env, SECRET_KEYS: fresh };
+    expect(await signIn(alone)).to.have.property('accessToken');
+    expect((await inProcess(['audit', 'verify'], { env: alone })).code).to.equal(0);
+    expect((await inProcess(['keys', 'status'], { env: alone })).code).to.equal(0);
+  });
+
+  it('says which key is missing, and leaves alone what it cannot open', async () => {
+    const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
+    const { inProcess, env } = await acme(old);
+    const without = { ...env, SECRET_KEYS: fresh };
+    const status = await inProcess(['keys', 'status', '--json'], { env: without });
+    expect(status.code).to.equal(1);
+    expect(json<Status>(status).sealing.map(({ id, status: state }) => [id, state])).to.deep.equal([[idOf(fresh), 'active'], [idOf(old), 'missing']]);
+    expect((JSON.parse(status.stderr) as { error: { code: string; message: string } }).error).to.include({ code: 'KEYS_MISSING' });
+
+    // That the seal of its head cannot be opened says nothing of the audit.
+    const verified = await inProcess(['audit', 'verify', '--json'], { env: without });
+    expect((JSON.parse(verified.stderr) as { error: { code: string } }).error.code).to.equal('SEAL_KEY_UNKNOWN');
+
+    const sealed = json<Status>(status).sealing[1]?.rows;
+    const tried = await inProcess(['keys', 'reencrypt', '--json'], { env: without });
+    expect(tried.code).to.equal(1);
+    expect(json(tried)).to.deep.equal({ keyId: idOf(fresh), resealed: 0, unreadable: sealed });
+    expect((await inProcess(['keys', 'status'], { env })).code).to.equal(0);
+  });
+});
