@@ -1,11 +1,15 @@
 import type Koa from 'koa';
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { Database } from '../data-plane-agent/base/database/database.js';
+import { newId } from '../data-plane-agent/base/ids.js';
+import { Leases } from '../data-plane-agent/base/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
 import { createApp } from './app.js';
+import { createPlatformAudit } from './audit/platform-audit.js';
 import { createIdentity, type Identity } from './auth/identity.js';
+import { challengeOf } from './auth/challenge-of.js';
 import type { Argon2 } from './auth/passwords.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
@@ -19,7 +23,12 @@ import type { Caller } from './http/handler.js';
 import { createMetrics } from './http/metrics.js';
 import { openapiPage } from './http/openapi.js';
 import { rateLimit } from './http/rate-limit.js';
+import { createOutbounds } from './outbounds.js';
+import { jobsOf } from './jobs.js';
+import { createMailOutbox } from './notifications/outbox.js';
+import type { MailOutbox } from './notifications/mail.js';
 import { keySet, livez, readyz } from './pages.js';
+import { createSchedules, type Schedules } from './schedules.js';
 import type { Services } from './services.js';
 import { createPlans } from './tenants/plans.js';
 
@@ -40,6 +49,8 @@ export interface Composed {
   readonly app: Koa<HttpState>;
   readonly services: Services;
   readonly foundation: Foundation;
+  /** Not started: `serve` does. */
+  readonly schedules: Schedules;
   close(): Promise<void>;
 }
 
@@ -50,8 +61,10 @@ export async function compose(config: Config, { clock, log, accepting = () => tr
   const dataPlanes = behind(foundation.dataPlanes);
   try {
     const health = createHealth({ edition: config.edition, clock, platformDb: (timeoutMs) => platform.ping(timeoutMs), tenantDb });
-    const { authenticator, ...identity } = await identityOf(config, { database: platform, clock, argon2 });
-    const services: Services = { ...identity, health };
+    const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
+    const { authenticator, ...identity } = await identityOf(config, { database: platform, clock, log, mail, argon2 });
+    const audit = createPlatformAudit({ database: platform, keyRing: config.keyRing });
+    const services: Services = { ...identity, audit, health };
     const metrics = createMetrics({ token: config.metricsToken, pools: { platform: () => platform.pool(), ...(tenant ? { tenant: () => tenant.pool() } : {}) } });
     const app = createApp({
       endpoints: ENDPOINTS,
@@ -70,14 +83,15 @@ export async function compose(config: Config, { clock, log, accepting = () => tr
       trustProxy: config.trustProxy,
       observers: [metrics.observe],
     });
-    return { app, services, foundation, close: () => foundation.close() };
+    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, dataPlanes }), leases: new Leases(platform, clock, newId(), log), log });
+    return { app, services, foundation, schedules, close: () => foundation.close() };
   } catch (error) {
     await foundation.close();
     throw error;
   }
 }
 
-const identityOf = (config: Config, { database, clock, argon2 }: { database: Database; clock: Clock; argon2: Argon2 | undefined }): Promise<Identity> =>
+const identityOf = (config: Config, { database, clock, log, mail, argon2 }: { database: Database; clock: Clock; log: Log; mail: MailOutbox; argon2: Argon2 | undefined }): Promise<Identity> =>
   createIdentity({
     database,
     clock,
@@ -90,6 +104,16 @@ const identityOf = (config: Config, { database, clock, argon2 }: { database: Dat
     refreshTtl: config.refreshTtl,
     registrationEnabled: config.publicRegistrationEnabled,
     strictPasswords: config.production,
+    resolvesPerMinute: config.loginResolvesPerMinute,
+    mfaRequiredForAdmins: config.mfaRequiredForAdmins,
+    productName: config.productName,
+    mail,
+    challenge: challengeOf(config, { log }),
+    relyingParty: { id: config.webauthnRpId, origins: config.webauthnOrigins },
+    ssoProviders: config.ssoProviders ?? [],
+    outbound: createOutbounds(config).forOperator,
+    tenantOutbound: createOutbounds(config).forTenants,
+    linked: config.edition === 'enterprise_hybrid',
     loginFailures: { perAccount: config.loginFailuresPerAccount, perIp: config.loginFailuresPerIp },
     ...(argon2 ? { argon2 } : {}),
   });

@@ -1,6 +1,9 @@
-import { isIP } from 'node:net';
-import { boolean, duration, integer, oneOf, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Parsed, type Rule, type Values } from '../data-plane-agent/base/config.js';
+import { boolean, cidrs, duration, integer, json, list, oneOf, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Parsed, type Rule, type Values } from '../data-plane-agent/base/config.js';
+import { isLoopback } from '../data-plane-agent/base/loopback.js';
 import { parseKeyRing, SealError, type KeyRing } from '../data-plane-agent/base/secrets.js';
+import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
+import { parseMailAddress, type MailAddress } from './notifications/address.js';
+import { parseSsoProviders } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './tenants/plans.js';
 
 export const EDITIONS = ['self_hosted', 'saas', 'enterprise_hybrid'] as const;
@@ -9,6 +12,12 @@ export type Edition = (typeof EDITIONS)[number];
 const databaseDefault = (file: string) => ({ textOf }: DefaultContext) => `sqlite:${textOf('DATA_DIR') ?? ''}/${file}`;
 /** A port at fault is one fault, not two. */
 const localAddress = ({ textOf }: DefaultContext): string => `http://localhost:${/^\d{1,5}$/.exec(textOf('PORT') ?? '')?.[0] ?? ''}`;
+/** An address at fault is its own fault, and not also that of what follows from it. */
+const publicAddress = ({ textOf }: DefaultContext): URL | undefined => {
+  const given = textOf('PUBLIC_URL') ?? '';
+  const parsed = URL.canParse(given) ? new URL(given) : undefined;
+  return parsed && /^https?:$/.test(parsed.protocol) ? parsed : undefined;
+};
 const production = (context: DefaultContext) => context.production;
 
 /** Every setting of the server. What `duebook config` shows and the documentation lists comes from here. */
@@ -28,11 +37,22 @@ export const SETTINGS = {
   mfaRequiredForAdmins: setting({ name: 'MFA_REQUIRED_FOR_ADMINS', about: 'Whether roles with admin (edit) need a second factor.', kind: boolean(), default: production }),
   loginFailuresPerAccount: setting({ name: 'LOGIN_FAILURES_PER_ACCOUNT', about: 'Failed sign-ins of one account before it is locked for a while; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
   loginFailuresPerIp: setting({ name: 'LOGIN_FAILURES_PER_IP', about: 'Failed sign-ins from one address in 15 minutes; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 100 }),
+  loginResolvesPerMinute: setting({ name: 'LOGIN_RESOLVES_PER_MINUTE', about: 'How often one address may ask in a minute to which organisations an email belongs; 0 switches the question off.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
   rateLimitPerMinute: setting({ name: 'RATE_LIMIT_PER_MINUTE', about: 'Requests a minute of one session, or of one address that is not signed in; 0 is no limit.', kind: integer({ min: 0, max: 10_000_000 }), default: 0 }),
   corsOrigins: setting({ name: 'CORS_ORIGINS', about: 'Origins whose pages may read answers, comma-separated.', kind: origins(), default: '' }),
   trustProxy: setting({ name: 'TRUST_PROXY', about: 'How many proxies in front are yours, whose X-Forwarded-For counts.', kind: integer({ min: 0, max: 16 }), default: 0 }),
   productName: setting({ name: 'PRODUCT_NAME', about: 'What the service calls itself.', kind: text({ max: 80 }), default: 'Duebook' }),
   planCatalog: setting({ name: 'PLAN_CATALOG', about: 'What each plan has, as JSON; PLAN_CATALOG_FILE reads it from a file.', kind: planCatalog() }),
+  smtpUrl: setting({ name: 'SMTP_URL', about: 'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so.', kind: url({ protocols: ['smtp', 'smtps'] }), secret: true }),
+  mailFrom: setting({ name: 'MAIL_FROM', about: 'Sender of mail, as name <address>; needed beside SMTP_URL.', kind: mailAddress() }),
+  botChallengeProvider: setting({ name: 'BOT_CHALLENGE_PROVIDER', about: 'Who tells people from bots where anybody may knock: registration, sign-in, invitations, password reset.', kind: oneOf(...CHALLENGE_PROVIDERS), default: 'none' }),
+  botChallengeSecret: setting({ name: 'BOT_CHALLENGE_SECRET', about: 'The provider\'s secret for this installation; needed beside BOT_CHALLENGE_PROVIDER.', kind: text({ max: 500 }), secret: true }),
+  botChallengeVerifyUrl: setting({ name: 'BOT_CHALLENGE_VERIFY_URL', about: 'Where tokens are verified; the provider\'s own address unless set.', kind: url({ protocols: ['http', 'https'] }) }),
+  botChallengeHostnames: setting({ name: 'BOT_CHALLENGE_HOSTNAMES', about: 'Hosts on whose pages the challenge must have been passed, comma-separated; empty leaves that to the provider.', kind: list(), default: '' }),
+  webauthnRpId: setting({ name: 'WEBAUTHN_RP_ID', about: 'Domain that passkeys are made for, the host of PUBLIC_URL unless set; those made for another are worth nothing after a change.', kind: text({ max: 253 }), default: (context) => publicAddress(context)?.hostname ?? '' }),
+  webauthnOrigins: setting({ name: 'WEBAUTHN_ORIGINS', about: 'Origins whose pages may ask for passkeys, comma-separated, on that domain or below it.', kind: origins(), default: (context) => publicAddress(context)?.origin ?? '' }),
+  ssoProviders: setting({ name: 'SSO_PROVIDERS', about: 'Up to five providers of OpenID Connect through which members may sign in, as JSON; SSO_PROVIDERS_FILE reads it from a file.', kind: json(parseSsoProviders), secret: true }),
+  outboundAllowPrivate: setting({ name: 'OUTBOUND_ALLOW_PRIVATE', about: 'Private address ranges that requests to addresses of others may go to, comma-separated, such as 10.0.0.0/8; this machine too must be listed, link-local and metadata addresses never count.', kind: cidrs(), default: '' }),
   logLevel: setting({ name: 'LOG_LEVEL', about: 'The least that is logged.', kind: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), default: 'info' }),
   metricsToken: setting({ name: 'METRICS_TOKEN', about: 'Bearer token of /metrics, which without one is not there.', kind: text({ max: 500 }), secret: true }),
 } as const;
@@ -46,7 +66,10 @@ export type Config = Omit<Values<typeof SETTINGS>, 'keyRing'> & {
 
 const refusals: readonly Rule<typeof SETTINGS>[] = [
   ({ publicUrl }, context) => (context.production && publicUrl.startsWith('http:') && !isLoopback(publicUrl) ? [{ name: 'PUBLIC_URL', problem: 'must be https in production, unless it is a loopback address' }] : []),
-  ({ mfaRequiredForAdmins }) => (mfaRequiredForAdmins ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'cannot be true (its default in production): this version cannot enrol a second factor yet, so that no admin could sign in; set it to false' }] : []),
+  ({ smtpUrl, mailFrom }) => (smtpUrl !== undefined && mailFrom === undefined ? [{ name: 'MAIL_FROM', problem: 'is required beside SMTP_URL' }] : []),
+  ({ botChallengeProvider, botChallengeSecret }) => (botChallengeProvider !== 'none' && botChallengeSecret === undefined ? [{ name: 'BOT_CHALLENGE_SECRET', problem: 'is required beside BOT_CHALLENGE_PROVIDER' }] : []),
+  ({ webauthnRpId, webauthnOrigins }) => webauthnOrigins.map((address) => new URL(address).hostname).filter((host) => host !== webauthnRpId && !host.endsWith(`.${webauthnRpId}`)).map((host) => ({ name: 'WEBAUTHN_RP_ID', problem: `must be ${host} or a domain above it, which WEBAUTHN_ORIGINS has a page on` })),
+  ({ ssoProviders = [] }, context) => ssoProviders.filter(({ issuer }) => context.production && issuer.startsWith('http:')).map(({ id }) => ({ name: 'SSO_PROVIDERS', problem: `has an http issuer (${id}): in production it must be https` })),
 ];
 
 const cautions: readonly Rule<typeof SETTINGS>[] = [
@@ -103,9 +126,14 @@ function originOf(given: string): Parsed<string> {
   return plain ? { ok: true, value: parsed.origin } : { ok: false, problem: 'must be an origin such as https://book.example.com, without a path' };
 }
 
-function isLoopback(address: string): boolean {
-  const { hostname } = new URL(address);
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
+function mailAddress(): Kind<MailAddress> {
+  return {
+    parse: (given) => {
+      const value = parseMailAddress(given);
+      return value ? { ok: true, value } : { ok: false, problem: 'must be an address such as Duebook <duebook@example.com>' };
+    },
+    show: ({ name, address }) => (name === '' ? address : `${name} <${address}>`),
+  };
 }
 
 function planCatalog(): Kind<PlanCatalog> {

@@ -24,7 +24,9 @@ export async function serve(config: Config, options: Omit<ComposeOptions, 'accep
   lifecycle.onStop('http', 'server', stop);
   const composed = await compose(config, { ...options, accepting: () => lifecycle.state === 'ready' });
   lifecycle.onStop('databases', 'databases', composed.close);
+  lifecycle.onStop('schedules', 'work', () => composed.schedules.stop());
   handle = callbackOf(composed.app);
+  composed.schedules.start();
   lifecycle.ready();
   return { ...composed, port };
 }

@@ -69,6 +69,8 @@ export const s = {
     }),
   object: <P extends TProperties>(properties: P, options: { title?: string; about?: string } = {}) =>
     Type.Object(properties, { additionalProperties: false, ...(options.title === undefined ? {} : { title: options.title }), ...described(options.about) }),
+  /** An answer of one kind or another. Answers only: a body that fits none would be told of all. */
+  either: <const T extends TSchema[]>(schemas: readonly [...T]) => Type.Union([...schemas]),
   /** May be left out, `null` or empty: all three mean "no value". */
   optional: <T extends TSchema>(schema: T): TOptional<TUnsafe<Static<T> | null>> => Type.Optional(s.nullable(schema)),
   /** Always there in an answer, perhaps `null`. */

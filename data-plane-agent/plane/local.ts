@@ -20,7 +20,7 @@ export interface LocalDataPlaneOptions<L> {
   readonly operations: L;
   readonly database: Database;
   readonly clock: Clock;
-  /** Seals the stored answers of idempotent writes. */
+  /** Seals the stored answers of idempotent writes, and the head of each audit chain. */
   readonly keyRing: KeyRing;
 }
 
@@ -29,13 +29,13 @@ export interface LocalDataPlaneOptions<L> {
  * record, the audit rows, the outbox rows, and the tenant's data version, under which totals are cached.
  */
 export function createLocalDataPlane<L extends Readonly<Record<string, Operation<Tools>>>>(options: LocalDataPlaneOptions<L>): DataPlane<L> {
-  const { database, clock } = options;
-  const idempotency = new IdempotencyStore(options.keyRing, clock);
+  const { database, clock, keyRing } = options;
+  const idempotency = new IdempotencyStore(keyRing, clock);
   const totals = new Totals();
 
   const run = async (operation: Operation<Tools>, name: string, call: Call, input: unknown): Promise<Answer<unknown>> => {
-    if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor({ tx, call, clock, totals }, new Journal()), call, input), replayed: false }));
-    const change = () => database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, totals, name, operation, input })));
+    if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor({ tx, call, clock, keyRing, totals }, new Journal()), call, input), replayed: false }));
+    const change = () => database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, keyRing, totals, name, operation, input })));
     const settled = await idempotency.alone(call, () => afterLostRace(change));
     if ('failure' in settled) throw settled.failure;
     return settled;
@@ -68,7 +68,7 @@ async function journaled({ name, operation, input, ...work }: Change): Promise<u
   const journal = new Journal();
   const before = tx.writes;
   const output = await operation.run(toolsFor(work, journal), call, input);
-  if (tx.writes === before) return output;
+  if (tx.writes === before || operation.isUpkeep) return output;
   if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);
   await journal.write(tx, call, name, clock.now());
   await moveDataVersion(tx, call.tenantId);
@@ -89,6 +89,7 @@ interface Work {
   readonly tx: Transaction;
   readonly call: Call;
   readonly clock: Clock;
+  readonly keyRing: KeyRing;
   readonly totals: Totals;
 }
 

@@ -8,7 +8,7 @@ import type { Changes } from '../tenants/changes.js';
 import type { Plans } from '../tenants/plans.js';
 import { settingsOf } from '../tenants/settings.js';
 import type { Principal } from './principal.js';
-import { mayIssueSession } from './standing.js';
+import { inGoodStanding } from './standing.js';
 import type { Tokens } from './tokens.js';
 
 /** Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an active member. */
@@ -26,7 +26,7 @@ export function createAuthenticator({ database, clock, tokens, plans, changes }:
 
   const load = async (sessionId: string): Promise<Caller> => {
     const holder = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).holder(sessionId));
-    if (!holder || holder.session.revokedAt !== null || !mayIssueSession(holder)) throw fail('UNAUTHENTICATED', {});
+    if (!holder || holder.session.revokedAt !== null || !inGoodStanding(holder)) throw fail('UNAUTHENTICATED', {});
     return { principal: principalOf(holder, plans), endsAt: holder.session.absoluteExpiresAt };
   };
 

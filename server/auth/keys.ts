@@ -2,6 +2,7 @@ import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { randomToken, type KeyRing } from '../../data-plane-agent/base/secrets.js';
+import { AuditStore, type Actor } from '../store/audit.js';
 import { SigningKeyStore, type SigningKeyRecord } from '../store/signing-keys.js';
 
 /** The Ed25519 keys that sign tokens: shared by all replicas, sealed in the platform database. */
@@ -13,7 +14,7 @@ export interface SigningKeys {
   /** The public keys, as `/.well-known/jwks.json` shows them. */
   jwks(): Promise<{ readonly keys: readonly JWK[] }>;
   /** Signs with a new key from now on. The old one verifies until its last token has expired. Other replicas follow within a minute. */
-  rotate(): Promise<{ readonly kid: string }>;
+  rotate(actor: Actor): Promise<{ readonly kid: string; /** Epoch milliseconds. */ readonly oldVerifiesUntil: number }>;
 }
 
 /** `tokenLifetimeMs`: how long the longest-lived token lives. Makes the first key. Throws SealError when the key ring cannot open the key that is there. */
@@ -51,17 +52,20 @@ export async function createSigningKeys({ database, clock, keyRing, tokenLifetim
       return found && verifies(found) ? found.key : undefined;
     },
     jwks: async () => ({ keys: [...(await fresh()).keys.values()].filter(verifies).map(({ jwk }) => jwk) }),
-    rotate: async () => {
+    rotate: async (actor) => {
       const next = await newKey(keyRing);
-      await database.write(scope, async (tx) => {
+      const oldVerifiesUntil = await database.write(scope, async (tx) => {
         const store = new SigningKeyStore(tx);
         const at = clock.now();
         await store.deleteExpired({ at });
-        await store.retireActive({ verifyUntil: at + tokenLifetimeMs });
+        const verifyUntil = at + tokenLifetimeMs;
+        await store.retireActive({ verifyUntil });
         await store.insertActive({ ...next, createdAt: at });
+        await new AuditStore(tx).append({ tenantId: null, at, actor, action: 'signing_key_rotated', recordKind: 'signing_key', recordId: null, changes: { kid: next.kid, oldVerifiesUntil: verifyUntil } });
+        return verifyUntil;
       });
       await reload();
-      return { kid: next.kid };
+      return { kid: next.kid, oldVerifiesUntil };
     },
   };
 }

@@ -19,10 +19,14 @@ export interface Attempt {
 export interface LoginLimits {
   /** Throws RATE_LIMITED while account or address are locked. */
   refuseLocked(attempt: Attempt): Promise<void>;
+  /** For an attempt that neither failed nor succeeded yet: a password was right, and more is asked for. Counts nothing, answers as `failed`. */
+  locked(tx: Transaction, attempt: Attempt): Promise<number | undefined>;
   /** Counts a failure. Answers the seconds to wait when the attempt must not be told its outcome. */
   failed(tx: Transaction, attempt: Attempt): Promise<number | undefined>;
   /** Forgets the account's failures; the address's stay, lest a guesser with an account of his own clear them. Answers as `failed`. */
   succeeded(tx: Transaction, attempt: Attempt): Promise<number | undefined>;
+  /** Forgets the account's failures, and with them its lock: for an operator. Answers whether it was locked. */
+  unlock(tx: Transaction, account: NonNullable<Attempt['account']>): Promise<boolean>;
 }
 
 /** Failures until the first lock; 0 turns a limit off. */
@@ -47,6 +51,8 @@ export function createLoginLimits({ database, clock, failuresPerAccount, failure
       if (wait !== undefined) throw fail('RATE_LIMITED', { retryAfterSeconds: wait });
     },
 
+    locked: (tx, attempt) => waitOf(tx, keysOf(attempt), clock.now()),
+
     failed: async (tx, attempt) => {
       const at = clock.now();
       const keys = keysOf(attempt);
@@ -66,6 +72,13 @@ export function createLoginLimits({ database, clock, failuresPerAccount, failure
       const wait = await waitOf(tx, keys, clock.now());
       if (wait === undefined && attempt.account) await new LoginFailureStore(tx).clear(accountKey(attempt.account));
       return wait;
+    },
+
+    unlock: async (tx, account) => {
+      const store = new LoginFailureStore(tx);
+      const until = await store.lockedUntil({ key: accountKey(account), at: clock.now() });
+      await store.clear(accountKey(account));
+      return until > 0;
     },
   };
 }
@@ -91,7 +104,7 @@ const ADDRESS: Rule = { windowMs: 15 * MINUTE_MS, slides: false, lockMs: ({ left
 const accountKey = ({ tenantSlug, email }: { tenantSlug: string; email: string }): string => `account:${sha256Hex(`${tenantSlug}\n${email}`)}`;
 
 /** Of an IPv6 address the network: a subscriber has 2^64 addresses. */
-const addressKey = (ip: string): string => `ip:${sha256Hex(isIPv6(ip) ? networkOf(ip) : ip)}`;
+export const addressKey = (ip: string): string => `ip:${sha256Hex(isIPv6(ip) ? networkOf(ip) : ip)}`;
 
 function networkOf(ip: string): string {
   const address = (ip.split('%')[0] ?? ip).toLowerCase();

@@ -9,7 +9,7 @@ import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../tenants/changes.js';
 import { actorOf, type SessionIssue } from './session-issue.js';
 import type { TokenPair } from './shapes.js';
-import { mayIssueSession } from './standing.js';
+import { inGoodStanding } from './standing.js';
 import type { TokenHolder, Tokens } from './tokens.js';
 
 /** Browsers carry the refresh token in this cookie. */
@@ -34,7 +34,7 @@ export function createRefresh({ database, clock, tokens, issue, changes, allowed
     const tenant = await new TenantStore(tx).byId(holder.tenantId);
     const at = clock.now();
     const live = session && session.tenantId === holder.tenantId && session.memberId === holder.memberId && session.revokedAt === null && session.idleExpiresAt > at;
-    if (!live || !tenant || !member || !mayIssueSession({ tenant, member })) return { refused: true };
+    if (!live || !tenant || !member || !inGoodStanding({ tenant, member })) return { refused: true };
 
     const idleExpiresAt = issue.idleExpiry(session, at);
     if (holder.generation === session.generation && (await sessions.rotate({ id: session.id, from: session.generation, at, idleExpiresAt }))) {

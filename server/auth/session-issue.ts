@@ -6,8 +6,9 @@ import type { RequestInfo } from '../http/request.js';
 import { AuditStore, type Actor } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SessionStore, type SessionRecord } from '../store/sessions.js';
-import type { TenantRecord } from '../store/tenants.js';
+import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { AuthLoginResult, AuthUserSummary, TokenPair } from './shapes.js';
+import { mayIssueSession, NO_MFA, type MfaStanding, type Way } from './standing.js';
 import type { Tokens } from './tokens.js';
 
 /** As configured: the notation that the client is told, and milliseconds. */
@@ -20,14 +21,23 @@ export interface Lifetime {
 export interface SessionIssue {
   /** How long a refresh token lives when it is not used, in milliseconds: the cookie's lifetime too. */
   readonly refreshLifetimeMs: number;
-  /** Writes the session and the sign-in's audit row, in the transaction that let the member in; UNAUTHENTICATED when the member was disabled meanwhile. `way` is `password`, `registration`, … */
-  open(tx: Transaction, entry: { readonly member: MemberRecord; readonly request: RequestInfo; readonly way: string }): Promise<SessionRecord>;
+  /**
+   * Writes the session and the sign-in's audit row, in the transaction that let the member in. Asks `mayIssueSession` itself, so that no
+   * way in can forget to: UNAUTHENTICATED when the member was disabled or the tenant suspended meanwhile, or a second factor is still owed.
+   */
+  open(tx: Transaction, entry: Entry): Promise<SessionRecord>;
   /** When a session that is used now ends unless it is used again; never after its absolute end. */
   idleExpiry(session: Pick<SessionRecord, 'absoluteExpiresAt'>, at: number): number;
   /** Signs, which takes time: outside the transaction. */
   tokensOf(session: SessionRecord, member: Pick<MemberRecord, 'roleCode' | 'subjectScope'>): Promise<TokenPair>;
   loginResult(entry: { readonly session: SessionRecord; readonly tenant: Pick<TenantRecord, 'id' | 'slug' | 'name'>; readonly member: MemberRecord }): Promise<AuthLoginResult>;
 }
+
+/** Who comes in, and how: with a password it must be said how it stands with the second factor. */
+export type Entry = { readonly member: MemberRecord; readonly request: RequestInfo; /** With what the second factor was shown, for the audit. */ readonly factor?: string | undefined } & (
+  | { readonly way: 'password'; readonly mfa: MfaStanding }
+  | { readonly way: Exclude<Way, 'password'>; readonly mfa?: undefined }
+);
 
 export function createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOrigin }: { clock: Clock; tokens: Tokens; accessTtl: Lifetime; refreshTtl: Lifetime; ownOrigin: string }): SessionIssue {
   const idleExpiry = ({ absoluteExpiresAt }: Pick<SessionRecord, 'absoluteExpiresAt'>, at: number) => Math.min(at + refreshTtl.ms, absoluteExpiresAt);
@@ -43,8 +53,10 @@ export function createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOr
     refreshLifetimeMs: refreshTtl.ms,
     idleExpiry,
     tokensOf,
-    open: async (tx, { member, request, way }) => {
+    open: async (tx, { member, request, way, mfa = NO_MFA, factor }) => {
       const at = clock.now();
+      const tenant = await new TenantStore(tx).byId(member.tenantId);
+      if (!tenant || mayIssueSession({ way, tenant, member, mfa }) !== 'yes') throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
       const absoluteExpiresAt = at + Math.max(ABSOLUTE_MS, refreshTtl.ms);
       const session: SessionRecord = {
         id: newId(), tenantId: member.tenantId, memberId: member.id, generation: 1, rotatedAt: at, idleExpiresAt: idleExpiry({ absoluteExpiresAt }, at), absoluteExpiresAt,
@@ -53,7 +65,7 @@ export function createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOr
       if (!(await new MemberStore(tx, member.tenantId).recordLogin({ id: member.id, at }))) throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
       await new SessionStore(tx).insert(session);
       await new AuditStore(tx).append({
-        tenantId: member.tenantId, at, actor: actorOf(member, request), action: 'login_succeeded', recordKind: 'session', recordId: session.id, changes: { way, ownPages: session.ownPages },
+        tenantId: member.tenantId, at, actor: actorOf(member, request), action: 'login_succeeded', recordKind: 'session', recordId: session.id, changes: { way, ...(factor && { factor }), ownPages: session.ownPages },
       });
       return session;
     },
@@ -71,4 +83,6 @@ export const summaryOf = ({ id, email, name, nameProfile, status, roleCode, subj
 });
 
 /** The member as the one who does something in this request. */
-export const actorOf = ({ id, name }: { readonly id: string; readonly name: string }, request: RequestInfo): Actor => ({ kind: 'user', id, name, ip: request.ip, requestId: request.id });
+export const actorOf = ({ id, name }: { readonly id: string; readonly name: string }, request: RequestInfo): Actor => ({
+  kind: 'user', id, name, ip: request.ip, requestId: request.id, ...(request.keyed ? { keyed: request.keyed } : {}),
+});

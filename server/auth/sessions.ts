@@ -11,9 +11,10 @@ import type { Directory } from '../tenants/directory.js';
 import { DEFAULT_SETTINGS, type Settings } from '../tenants/settings.js';
 import type { Login } from './login.js';
 import type { Principal } from './principal.js';
+import { mergedPreferences } from './profile.js';
 import type { Refresh } from './refresh.js';
 import { actorOf, summaryOf } from './session-issue.js';
-import type { Preferences, Session } from './shapes.js';
+import type { OwnSession, Session } from './shapes.js';
 
 /** Signing in, staying in, and signing out. */
 export interface Sessions {
@@ -21,6 +22,10 @@ export interface Sessions {
   readonly refresh: Refresh;
   /** Ends the caller's session: both of its tokens are worth nothing from now on. */
   logout(principal: Principal, request: RequestInfo): Promise<void>;
+  /** The caller's own sessions that can still be used, newest first. */
+  list(principal: Principal): Promise<OwnSession[]>;
+  /** Ends one of the caller's own sessions, this one too. Throws NOT_FOUND. */
+  end(principal: Principal, session: { readonly id: string }, request: RequestInfo): Promise<void>;
   /** What the caller is and may do, as it is now. */
   me(principal: Principal): Promise<Session>;
   /** For the cookie, in milliseconds. */
@@ -44,6 +49,22 @@ export function createSessions({ database, clock, changes, directory, edition, l
       changes.tell({ kind: 'session', sessionId });
     },
 
+    list: async ({ sessionId, tenant, user }) => {
+      const sessions = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).liveOf({ tenantId: tenant.id, memberId: user.id, at: clock.now() }));
+      return sessions.map(({ id, ip, userAgent, idleExpiresAt, createdAt, rotatedAt }) => ({
+        id, ip, userAgent: userAgent === '' ? null : userAgent, current: id === sessionId, expiresAt: instant(idleExpiresAt), createdAt: instant(createdAt), updatedAt: instant(rotatedAt),
+      }));
+    },
+
+    end: async ({ tenant, user }, { id }, request) => {
+      await database.write({ tenantId: null }, async (tx) => {
+        const at = clock.now();
+        if (!(await new SessionStore(tx).revokeOwn({ id, tenantId: tenant.id, memberId: user.id, at }))) throw fail('NOT_FOUND', {});
+        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'session_ended', recordKind: 'session', recordId: id });
+      });
+      changes.tell({ kind: 'session', sessionId: id });
+    },
+
     me: async ({ tenant, user, permissions, features, settings }) => {
       const member = await database.read({ tenantId: null }, (tx) => new MemberStore(tx, tenant.id).byId(user.id));
       if (!member) throw fail('UNAUTHENTICATED', {});
@@ -58,28 +79,17 @@ export function createSessions({ database, clock, changes, directory, edition, l
         subjects: subjects.map(subjectAnswer),
         settings: {
           timezone, reminderLeadDays, reminderHour, reminderEscalationDays, ownerScopeEnabled,
-          preferences: { ...preferencesOf(all), ...member.preferences },
+          preferences: mergedPreferences(all, member.preferences),
         },
       };
     },
   };
 }
 
-/** A member who prefers nothing gets the tenant's settings. */
-const preferencesOf = (settings: Settings): Preferences => ({
-  language: settings.defaultLanguage,
-  locale: settings.localeRegion ?? settings.defaultLanguage,
-  timezone: settings.timezone,
-  currency: settings.displayCurrency,
-  calendarSystem: settings.calendarSystem,
-  measurementSystem: settings.measurementSystem,
-  firstDayOfWeek: settings.firstDayOfWeek,
-  dateFormat: settings.dateFormat,
-  numberFormat: settings.numberFormat,
-});
-
 const subjectAnswer = ({ createdAt, updatedAt, ...subject }: SubjectRecord) => ({
   ...subject,
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  createdAt: instant(createdAt),
+  updatedAt: instant(updatedAt),
 });
+
+const instant = (at: number): string => new Date(at).toISOString();

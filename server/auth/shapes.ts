@@ -44,8 +44,51 @@ export type TokenPair = Static<typeof TokenPair>;
 const tenant = { id: s.id(), slug: s.text({ max: 64 }), name: s.text({ max: 80 }) };
 
 /** Part 2.2. */
-export const AuthLoginResult = s.object({ ...tokens, tenant: s.object(tenant), user: AuthUserSummary }, { title: 'AuthLoginResult' });
+export const AuthLoginResult = s.object(
+  {
+    ...tokens,
+    tenant: s.object(tenant),
+    user: AuthUserSummary,
+    recoveryCodes: s.omittable(s.list(s.verbatim({ max: 64 }), 10, 'Only of the login at which an authenticator was enrolled. Each stands in once for a code; they are not shown again.')),
+  },
+  { title: 'AuthLoginResult' },
+);
 export type AuthLoginResult = Static<typeof AuthLoginResult>;
+
+const offer = {
+  secret: s.verbatim({ max: 64, about: 'TOTP secret in base32: SHA-1, six digits, thirty seconds.' }),
+  otpauthUrl: s.verbatim({ max: 2_000, about: 'The secret as an `otpauth:` address, for a QR code.' }),
+};
+
+/** Part 2.3. */
+export const MfaLoginRequired = s.object(
+  {
+    mfaRequired: s.flag('Always true.'),
+    enrollmentRequired: s.flag('True when the account has no authenticator, and must have one: `secret` and `otpauthUrl` are then given.'),
+    message: s.text(),
+    secret: s.omittable(offer.secret),
+    otpauthUrl: s.omittable(offer.otpauthUrl),
+    emailFallbackAvailable: s.omittable(s.flag('Whether a code can be had by `POST /auth/login/mfa/email`.')),
+  },
+  { title: 'MfaLoginRequired' },
+);
+export type MfaLoginRequired = Static<typeof MfaLoginRequired>;
+
+export const MfaOffer = s.object(offer, { title: 'MfaOffer' });
+
+const mfaStatus = {
+  enrolled: s.flag('Whether the account has an authenticator.'),
+  required: s.flag('Whether the policy asks the account\'s role for one.'),
+  recoveryCodesLeft: s.integer({ max: 10 }),
+};
+export const MfaStatus = s.object(mfaStatus, { title: 'MfaStatus' });
+export type MfaStatus = Static<typeof MfaStatus>;
+
+export const MfaEnrolled = s.object({ ...mfaStatus, recoveryCodes: s.list(s.verbatim({ max: 64 }), 10, 'Each stands in once for a code. They are not shown again.') }, { title: 'MfaEnrolled' });
+
+/** What became of a mail, as far as it may be told. */
+export const DeliveryStatus = s.enum(['not_sent', 'queued', 'sent', 'failed']);
+export type DeliveryStatus = Static<typeof DeliveryStatus>;
 
 export const SubjectCompany = s.object(
   {
@@ -76,6 +119,36 @@ export const Preferences = s.object(
   { title: 'Preferences' },
 );
 export type Preferences = Static<typeof Preferences>;
+
+export const PreferencesPatch = s.object(
+  {
+    language: s.optional(s.text({ max: 35, about: 'BCP 47.' })),
+    locale: s.optional(s.text({ max: 35, about: 'BCP 47.' })),
+    timezone: s.optional(s.text({ max: 64, about: 'IANA.' })),
+    currency: s.optional(s.currency()),
+    calendarSystem: s.optional(s.text({ max: 40, about: 'As CLDR names calendars, such as `gregory`.' })),
+    measurementSystem: s.optional(s.enum(['metric', 'imperial', 'us', 'uk'])),
+    firstDayOfWeek: s.optional(s.integer({ max: 6, about: '0 is Sunday.' })),
+    dateFormat: s.optional(s.text({ max: 40 })),
+    numberFormat: s.optional(s.text({ max: 40 })),
+  },
+  { title: 'PreferencesPatch' },
+);
+export type PreferencesPatch = Static<typeof PreferencesPatch>;
+
+export const OwnSession = s.object(
+  {
+    id: s.id(),
+    ip: s.nullable(s.text({ max: 100, about: 'From where it was opened.' })),
+    userAgent: s.nullable(s.verbatim({ max: 400, about: 'What opened it, by its own account.' })),
+    current: s.flag('The session of this request.'),
+    expiresAt: s.instant(),
+    createdAt: s.instant(),
+    updatedAt: s.instant(),
+  },
+  { title: 'OwnSession', about: '`expiresAt` is when it ends unless it is refreshed; `updatedAt` when it was last refreshed.' },
+);
+export type OwnSession = Static<typeof OwnSession>;
 
 /** Part 2.6. */
 export const Session = s.object(

@@ -1,12 +1,10 @@
 import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { REFRESH_COOKIE } from '../auth/refresh.js';
-import { AuthLoginResult, NameProfile, Session, TokenPair } from '../auth/shapes.js';
+import { AuthLoginResult, MfaLoginRequired, NameProfile, Session, TokenPair } from '../auth/shapes.js';
 import { endpoint } from '../http/endpoint.js';
 import { reply } from '../http/reply.js';
-import type { Services } from '../services.js';
-
-const challengeToken = s.optional(s.verbatim({ max: 4_096, about: 'Asked for where the bot challenge is enabled.' }));
+import { challengeToken } from './challenge-token.js';
+import { NO_REFRESH_COOKIE, withRefreshCookie } from './refresh-cookie.js';
 
 const newAccount = {
   tenantName: s.text({ min: 2, max: 80 }),
@@ -28,7 +26,7 @@ export const authEndpoints = {
     returns: AuthLoginResult,
     status: 201,
     fails: ['REGISTRATION_DISABLED', 'PASSWORD_TOO_WEAK', 'TENANT_SLUG_TAKEN', 'OVERLOADED'],
-    run: async ({ body, request, services }) => withCookie(await services.accounts.register(body, request), services),
+    run: async ({ body, request, services }) => withRefreshCookie(await services.accounts.register(body, request), services),
   }),
 
   redeem: endpoint('POST /auth/redeem', {
@@ -39,28 +37,44 @@ export const authEndpoints = {
     returns: AuthLoginResult,
     status: 201,
     fails: ['REDEEM_CODE_INVALID', 'PASSWORD_TOO_WEAK', 'TENANT_SLUG_TAKEN', 'RATE_LIMITED', 'OVERLOADED'],
-    run: async ({ body, request, services }) => withCookie(await services.accounts.redeem(body, request), services),
+    run: async ({ body, request, services }) => withRefreshCookie(await services.accounts.redeem(body, request), services),
   }),
 
   login: endpoint('POST /auth/login', {
     summary: 'Sign in with a password',
-    description: 'Unknown organisations and accounts, disabled members and wrong passwords are answered alike. After too many failures 429, until `Retry-After` has passed.',
+    description:
+      'Unknown organisations and accounts, disabled members and wrong passwords are answered alike. After too many failures 429, until `Retry-After` has passed.\n\n' +
+      'Where a second factor is needed and not sent, the answer is MfaLoginRequired: the login is then repeated with `mfaCode` (of the authenticator, or a recovery code) or `emailCode`. ' +
+      'With `enrollmentRequired` it carries a secret, to be sent back as `mfaSetupSecret` with a code made from it; that login answers recovery codes.',
     needs: 'public',
     body: s.object(
       {
         tenantSlug: s.text({ max: 64 }),
         email: s.email(),
         password: s.verbatim({ max: 256 }),
-        mfaCode: s.optional(s.verbatim({ max: 64 })),
-        emailCode: s.optional(s.verbatim({ max: 64 })),
-        mfaSetupSecret: s.optional(s.verbatim({ max: 256 })),
+        mfaCode: s.optional(s.verbatim({ max: 64, about: 'Six digits of the authenticator, or a recovery code.' })),
+        emailCode: s.optional(s.verbatim({ max: 64, about: 'Six digits that came by mail; not looked at beside `mfaCode`.' })),
+        mfaSetupSecret: s.optional(s.verbatim({ max: 256, about: 'The secret of MfaLoginRequired, to enrol it.' })),
         challengeToken,
       },
       { title: 'Credentials' },
     ),
-    returns: AuthLoginResult,
-    fails: ['UNAUTHENTICATED', 'RATE_LIMITED', 'OVERLOADED'],
-    run: async ({ body, request, services }) => withCookie(await services.sessions.login(body, request), services),
+    returns: s.either([AuthLoginResult, MfaLoginRequired]),
+    fails: ['UNAUTHENTICATED', 'MFA_CODE_INVALID', 'RATE_LIMITED', 'OVERLOADED'],
+    run: async ({ body, request, services }) => {
+      const result = await services.sessions.login(body, request);
+      return 'mfaRequired' in result ? result : withRefreshCookie(result, services);
+    },
+  }),
+
+  resolve: endpoint('POST /auth/login/resolve', {
+    summary: 'Find the organisations of an email',
+    description: 'The active organisations of which it is an active member; none is an empty list. Counted strictly by address and by email. An installation may switch it off, and then it finds nothing.',
+    needs: 'public',
+    body: s.object({ email: s.email() }, { title: 'LoginResolveRequest' }),
+    returns: s.object({ tenants: s.list(s.object({ slug: s.text({ max: 64 }), name: s.text({ max: 80 }) }), 100) }, { title: 'LoginResolveResult' }),
+    fails: ['RATE_LIMITED'],
+    run: ({ body, request, services }) => services.resolve(body, request),
   }),
 
   refresh: endpoint('POST /auth/refresh', {
@@ -72,7 +86,7 @@ export const authEndpoints = {
     body: s.object({ refreshToken: s.optional(s.verbatim({ max: 4_096 })) }, { title: 'RefreshRequest' }),
     returns: TokenPair,
     fails: ['UNAUTHENTICATED', 'ORIGIN_NOT_ALLOWED'],
-    run: async ({ body, request, services }) => withCookie(await services.sessions.refresh(body.refreshToken, request), services),
+    run: async ({ body, request, services }) => withRefreshCookie(await services.sessions.refresh(body.refreshToken, request), services),
   }),
 
   logout: endpoint('POST /auth/logout', {
@@ -83,7 +97,7 @@ export const authEndpoints = {
     fails: [],
     run: async ({ principal, request, services }) => {
       await services.sessions.logout(principal, request);
-      return reply(OK, { cookie: { ...COOKIE, value: '', maxAgeMs: 0 } });
+      return reply(OK, { cookie: NO_REFRESH_COOKIE });
     },
   }),
 
@@ -95,8 +109,3 @@ export const authEndpoints = {
     run: ({ principal, services }) => services.sessions.me(principal),
   }),
 };
-
-const COOKIE = { name: REFRESH_COOKIE, path: '/api/v1/auth' } as const;
-
-/** Browsers keep the refresh token in a cookie that their pages cannot read. */
-const withCookie = <T extends TokenPair>(body: T, { sessions }: Services) => reply(body, { cookie: { ...COOKIE, value: body.refreshToken, maxAgeMs: sessions.refreshLifetimeMs } });

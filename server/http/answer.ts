@@ -13,8 +13,12 @@ export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: b
     ctx.status = status;
     if (headers) ctx.set({ ...headers });
     if (cookie) ctx.append('Set-Cookie', cookieText(cookie, { https }));
-    // A redirect has no body.
-    if (status >= 300) return void (ctx.body = null);
+    if (status >= 300) {
+      // A redirect has no body. Koa makes 204 of an answer without one, so the status is said again.
+      ctx.body = null;
+      ctx.status = status;
+      return;
+    }
     const text = JSON.stringify(body);
     check?.(text);
     ctx.set('Content-Type', JSON_TYPE);
@@ -35,6 +39,6 @@ function answerCheck({ route, returns }: Endpoint): (text: string) => void {
  * Written by hand, because the cookie library refuses Secure on a connection that it sees as plain, which behind a proxy that
  * ends TLS it always does.
  */
-function cookieText({ name, value, path, maxAgeMs }: NonNullable<Reply<unknown>['cookie']>, { https }: { https: boolean }): string {
-  return `${name}=${encodeURIComponent(value)}; Path=${path}; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; SameSite=Strict${https ? '; Secure' : ''}`;
+function cookieText({ name, value, path, maxAgeMs, sameSite = 'Strict' }: NonNullable<Reply<unknown>['cookie']>, { https }: { https: boolean }): string {
+  return `${name}=${encodeURIComponent(value)}; Path=${path}; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; SameSite=${sameSite}${https ? '; Secure' : ''}`;
 }

@@ -31,13 +31,18 @@ export interface Endpoint<
   readonly query?: Q;
   /** Query parameters beyond the declared ones are refused, but for provider callbacks, whose providers add some. */
   readonly openQuery?: boolean;
+  /** What it writes to contract data is sent under a key also when the client gives none, so that a lost answer can be asked for again. */
+  readonly keyed?: boolean;
   readonly returns: A;
-  /** 201 where a record is created. */
-  readonly status?: 200 | 201;
+  /** 201 where a record is created, 302 where the browser is sent on. */
+  readonly status?: 200 | 201 | 302;
   /** Domain failures beside those that every endpoint may answer. */
   readonly fails: readonly FailureCode[];
   run(request: Work<R, B, Q, N>): Promise<Static<A> | Reply<Static<A>>>;
 }
+
+/** Whether a bot challenge guards the endpoint: its body has a place for the token. */
+export const isChallenged = ({ body }: Pick<Endpoint, 'body'>): boolean => 'challengeToken' in ((body as { readonly properties?: object } | undefined)?.properties ?? {});
 
 export type Route = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
 export type Access = 'public' | 'signed_in' | Need;

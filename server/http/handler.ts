@@ -1,5 +1,5 @@
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
-import { isId } from '../../data-plane-agent/base/ids.js';
+import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { TSchema } from '../../data-plane-agent/base/schema.js';
 import { checker, type Checked, type Issue } from '../../data-plane-agent/base/validation.js';
 import type { Authenticator } from '../auth/authenticator.js';
@@ -10,7 +10,7 @@ import { admission } from './admission.js';
 import { answerer } from './answer.js';
 import { readJson } from './body.js';
 import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, type Conditions } from './conditions.js';
-import type { Endpoint } from './endpoint.js';
+import { isChallenged, type Endpoint } from './endpoint.js';
 import type { HttpContext } from './exchange.js';
 import { queryReader } from './query.js';
 import type { RateLimit } from './rate-limit.js';
@@ -43,6 +43,7 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
   const checkBody = bodyCheck(endpoint.body);
   const conditionsOf = conditionReader(endpoint);
   const ids = idFields(endpoint);
+  const challenged = isChallenged(endpoint);
   const answer = answerer(endpoint, api);
 
   return async (ctx, params) => {
@@ -55,17 +56,21 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
     const issues: readonly Issue[] = [...conditions.issues, ...query.issues, ...(body.ok ? [] : body.issues)];
     if (issues.length > 0 || !body.ok) throw invalid(...issues);
     if (ids.params.some((name) => !isId(params[name] ?? '')) || ids.query.some((name) => !areIds(query.value[name]))) throw fail('NOT_FOUND', {});
+    // Before `run`, and so before any password is hashed.
+    if (challenged) await api.services.challenge.check((body.value as { readonly challengeToken?: string | null }).challengeToken);
 
+    const asked = conditions.of(body.value);
+    const onReplay = () => ctx.set('Idempotency-Replayed', 'true');
     const work = {
       params,
       query: query.value,
       body: body.value,
-      request: info,
+      request: asked.idempotency && principal ? { ...info, keyed: { tenantId: principal.tenant.id, operation: endpoint.route, idempotency: asked.idempotency, onReplay } } : info,
       services: api.services,
       principal,
       // Made when it is asked for: many endpoints have nothing to do with contract data.
       get plane(): Plane | undefined {
-        return principal && api.planeFor({ ...conditions.of(body.value), principal, request: info, onReplay: () => ctx.set('Idempotency-Replayed', 'true') });
+        return principal && api.planeFor({ ...asked, idempotency: asked.idempotency ?? ownKey(endpoint, principal), principal, request: info, onReplay });
       },
     };
     // The declaration's types say which of these an endpoint may see; of one taken from a list they are forgotten.
@@ -87,6 +92,10 @@ function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Checked<unkn
 }
 
 const MAX_UNKNOWN = 1_000;
+
+/** A key that nobody sends a second time, but for the wire to a data plane, which may ask for a lost answer again. */
+const ownKey = ({ keyed, route }: Endpoint, { user }: Principal): Conditions['idempotency'] =>
+  keyed === true ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, request: null }) : null;
 
 interface ReadConditions {
   readonly issues: readonly Issue[];

@@ -1,6 +1,6 @@
 import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
 import { featuresOf } from './admission.js';
-import type { Endpoint } from './endpoint.js';
+import { isChallenged, type Endpoint } from './endpoint.js';
 import { statusText } from './problems.js';
 import type { Json, SchemaBook } from './openapi-schemas.js';
 
@@ -18,10 +18,12 @@ export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
   const codes = failuresOf(endpoint);
   const statuses = [...new Set([...frameworkStatuses(endpoint), ...codes.map((code) => FAILURES[code].status)])].toSorted((a, b) => a - b);
   return {
-    [endpoint.status ?? 200]: { description: 'Done.', content: { 'application/json': { schema: book.write(endpoint.returns) } } },
+    [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : { description: 'Done.', content: { 'application/json': { schema: book.write(endpoint.returns) } } },
     ...Object.fromEntries(statuses.map((status) => [status, refusal(status, { book, codes: codes.filter((code) => FAILURES[code].status === status) })])),
   };
 }
+
+const REDIRECT: Json = { description: 'The browser is sent on.', headers: { Location: { description: 'Where to.', required: true, schema: { type: 'string' } } } };
 
 /** The failures that an endpoint declares, with those that come from what it is. */
 export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
@@ -36,6 +38,7 @@ export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
     ...(typeof needs === 'object' ? (['FORBIDDEN'] as const) : []),
     ...(namesRecords ? (['NOT_FOUND'] as const) : []),
     'RATE_LIMITED',
+    ...(isChallenged(endpoint) ? (['BOT_CHALLENGE_FAILED', 'BOT_CHALLENGE_UNAVAILABLE'] as const) : []),
     ...(needs === 'public' || inAuth ? [] : contractData),
     ...endpoint.fails,
   ];

@@ -6,11 +6,14 @@ export interface Reply<T> {
   readonly body: T;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** HttpOnly, SameSite=Strict, and Secure when the public address is https. `maxAgeMs` 0 clears it. */
-  readonly cookie?: { readonly name: string; readonly value: string; readonly path: string; readonly maxAgeMs: number };
+  /** HttpOnly, SameSite=Strict unless said, and Secure when the public address is https. `maxAgeMs` 0 clears it. */
+  readonly cookie?: { readonly name: string; readonly value: string; readonly path: string; readonly maxAgeMs: number; /** `Lax`: comes along when another site sends the browser here. */ readonly sameSite?: 'Lax' | 'Strict' };
 }
 
 export const reply = <T>(body: T, more: Omit<Reply<T>, 'body' | typeof REPLY>): Reply<T> => ({ [REPLY]: true, body, ...more });
+
+/** Sends the browser on, from an endpoint whose status is 302. The address is the endpoint's to vouch for. */
+export const redirect = (location: string, more: Pick<Reply<object>, 'cookie'> = {}): Reply<Record<string, never>> => reply({}, { status: 302, headers: { Location: location }, ...more });
 
 /** A record with its version as the entity tag, which a client sends back in `If-Match`. */
 export const tagged = <T extends { readonly version: number }>(body: T): Reply<T> => reply(body, { headers: { ETag: `"${body.version}"` } });

@@ -1,3 +1,5 @@
+import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+
 /** What an endpoint may know of the request beside its fields. */
 export interface RequestInfo {
   /** From `X-Request-Id`, or made. */
@@ -10,4 +12,16 @@ export interface RequestInfo {
   readonly cookies: Readonly<Record<string, string>>;
   readonly ifMatch: string | undefined;
   readonly receivedAt: number;
+  /** Of a write that came under an `Idempotency-Key`. */
+  readonly keyed?: KeyedRequest;
+}
+
+/** A write that happens once however often it is sent; see `store/keyed-database.ts`. */
+export interface KeyedRequest {
+  readonly tenantId: string;
+  /** The endpoint's route: a key that comes back with another one is refused. */
+  readonly operation: string;
+  readonly idempotency: NonNullable<Call['idempotency']>;
+  /** To be called when the answer is the stored one. */
+  onReplay(): void;
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
+import type { KeyedRequest } from '../http/request.js';
 
 /** Who did something, as the audit keeps it. */
 export interface Actor {
@@ -9,9 +10,13 @@ export interface Actor {
   readonly name: string;
   readonly ip: string | null;
   readonly requestId: string;
+  /** Of a request under an idempotency key: what he asks for happens once. */
+  readonly keyed?: KeyedRequest;
 }
 
 export interface AuditEvent {
+  /** Made unless given: whoever answers with it needs it before. */
+  readonly id?: string;
   /** `null` where no tenant is known: a login that named none. */
   readonly tenantId: string | null;
   readonly at: number;
@@ -28,10 +33,10 @@ export interface AuditEvent {
 export class AuditStore {
   constructor(private readonly tx: Transaction) {}
 
-  async append({ tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent): Promise<void> {
+  async append({ id = newId(), tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent): Promise<void> {
     await this.tx.run(
       'INSERT INTO audit_log (id, tenant_id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      [newId(), tenantId, at, actor.kind, actor.id, actor.name, actor.ip, actor.requestId, action, recordKind, recordId, JSON.stringify(changes)],
+      [id, tenantId, at, actor.kind, actor.id, actor.name, actor.ip, actor.requestId, action, recordKind, recordId, JSON.stringify(changes)],
     );
   }
 }

@@ -1,6 +1,7 @@
 import type { Row, Transaction, Value } from '../../data-plane-agent/base/database/database.js';
+import { isDatabaseError, translateError } from '../../data-plane-agent/base/database/errors.js';
 import type { NameProfile } from '../auth/shapes.js';
-import { jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
+import { flagOf, jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 
 export interface MemberRecord {
   readonly id: string;
@@ -38,10 +39,55 @@ export class MemberStore {
     return row && memberOf(row);
   }
 
+  /** As `byId`, and no other writer's before this transaction ends. SQLite has one writer anyway. */
+  async lock(id: string): Promise<MemberRecord | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND id = ?${this.tx.dialect === 'postgres' ? ' FOR UPDATE' : ''}`, [this.tenantId, id]);
+    return row && memberOf(row);
+  }
+
   /** Names and states only, for the directory. */
   async names(): Promise<{ id: string; name: string; active: boolean }[]> {
     const rows = await this.tx.all('SELECT id, name, status FROM members WHERE tenant_id = ? ORDER BY id', [this.tenantId]);
     return rows.map((row) => ({ id: textOf(row, 'id'), name: textOf(row, 'name'), active: row['status'] === 'active' }));
+  }
+
+  /** All with whether they have an authenticator, in the order in which they came. */
+  async list(): Promise<ListedMember[]> {
+    const rows = await this.tx.all(`${LISTED} WHERE m.tenant_id = ? ORDER BY m.id`, [this.tenantId]);
+    return rows.map(listedOf);
+  }
+
+  async listed(id: string): Promise<ListedMember | undefined> {
+    const row = await this.tx.get(`${LISTED} WHERE m.tenant_id = ? AND m.id = ?`, [this.tenantId, id]);
+    return row && listedOf(row);
+  }
+
+  /** How many members each role has; roles that nobody has are not in it. */
+  async countByRole(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.tx.all('SELECT role_code, count(*) AS n FROM members WHERE tenant_id = ? GROUP BY role_code', [this.tenantId]);
+    return new Map(rows.map((row) => [textOf(row, 'role_code'), Number(row['n'])]));
+  }
+
+  /** Writes the given fields. Answers false when another member has the email. Whoever changes a member holds the tenant. */
+  async update({ id, fields, at }: { id: string; fields: Partial<Pick<MemberRecord, 'name' | 'email' | 'roleCode' | 'subjectScope' | 'status'>>; at: number }): Promise<boolean> {
+    const given = UPDATABLE.filter(([field]) => fields[field] !== undefined);
+    const values = given.map(([field]) => (field === 'subjectScope' ? jsonText(fields.subjectScope) : (fields[field] ?? null)));
+    const sql = `UPDATE members SET ${[...given.map(([, column]) => column), 'updated_at'].map((column) => `${column} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`;
+    try {
+      // An invitation to the address may be accepted at this moment: the index decides.
+      await this.tx.savepoint(() => this.tx.run(sql, [...values, at, this.tenantId, id]));
+      return true;
+    } catch (error) {
+      if (isDatabaseError(translateError(error), 'unique')) return false;
+      throw error;
+    }
+  }
+
+  /** Takes a subject company out of all scopes: who could see only this one sees none. */
+  async dropFromScopes({ subjectId, at }: { subjectId: string; at: number }): Promise<string[]> {
+    const narrowed = (await this.list()).filter(({ subjectScope }) => subjectScope?.includes(subjectId));
+    for (const { id, subjectScope } of narrowed) await this.setScope({ id, subjectScope: subjectScope?.filter((other) => other !== subjectId) ?? null, at });
+    return narrowed.map(({ id }) => id);
   }
 
   /** Answers false when the tenant has a member with this email. */
@@ -68,6 +114,19 @@ export class MemberStore {
     await this.tx.run('UPDATE members SET status = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [status, at, this.tenantId, id]);
   }
 
+  /** Another password. Answers false when the member is disabled by now. */
+  async setPasswordHash({ id, passwordHash, at }: { id: string; passwordHash: string; at: number }): Promise<boolean> {
+    return (await this.tx.run("UPDATE members SET password_hash = ?, updated_at = ? WHERE tenant_id = ? AND id = ? AND status = 'active'", [passwordHash, at, this.tenantId, id])) === 1;
+  }
+
+  async setPreferences({ id, preferences, at }: { id: string; preferences: MemberRecord['preferences']; at: number }): Promise<void> {
+    await this.tx.run('UPDATE members SET preferences = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [JSON.stringify(preferences), at, this.tenantId, id]);
+  }
+
+  async setProfile({ id, name, nameProfile, at }: { id: string; name: string; nameProfile: NameProfile | null; at: number }): Promise<void> {
+    await this.tx.run('UPDATE members SET name = ?, name_profile = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [name, jsonText(nameProfile), at, this.tenantId, id]);
+  }
+
   /** Answers false when the member is disabled by now: whoever disables waits for this row, and then ends the session that was opened. */
   async recordLogin({ id, at }: { id: string; at: number }): Promise<boolean> {
     return (await this.tx.run("UPDATE members SET last_login_at = ? WHERE tenant_id = ? AND id = ? AND status = 'active'", [at, this.tenantId, id])) === 1;
@@ -79,9 +138,16 @@ export class MemberStore {
   }
 }
 
+/** A member as administrators see him. */
+export interface ListedMember extends MemberRecord {
+  readonly mfaEnrolled: boolean;
+}
+
+const UPDATABLE = [['name', 'name'], ['email', 'email'], ['roleCode', 'role_code'], ['subjectScope', 'subject_scope'], ['status', 'status']] as const;
+
 const COLUMNS = 'id, tenant_id, email, name, name_profile, status, role_code, subject_scope, preferences, password_hash, last_login_at, created_at, updated_at';
 
-const jsonText = (value: unknown): Value => (value === null ? null : JSON.stringify(value));
+const jsonText = (value: unknown): Value => (value === null || value === undefined ? null : JSON.stringify(value));
 
 const memberOf = (row: Row): MemberRecord => ({
   id: textOf(row, 'id'),
@@ -98,3 +164,8 @@ const memberOf = (row: Row): MemberRecord => ({
   createdAt: numberOf(row, 'created_at'),
   updatedAt: numberOf(row, 'updated_at'),
 });
+
+const LISTED = `SELECT ${COLUMNS.split(', ').map((column) => `m.${column}`).join(', ')}, CASE WHEN f.member_id IS NULL THEN 0 ELSE 1 END AS mfa_enrolled
+  FROM members m LEFT JOIN mfa_totp f ON f.tenant_id = m.tenant_id AND f.member_id = m.id`;
+
+const listedOf = (row: Row): ListedMember => ({ ...memberOf(row), mfaEnrolled: flagOf(row, 'mfa_enrolled') });

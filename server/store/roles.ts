@@ -24,8 +24,21 @@ export class RoleStore {
     return rows.map(roleOf);
   }
 
+  async byCode(code: string): Promise<RoleRecord | undefined> {
+    const row = await this.tx.get('SELECT code, name, built_in, permissions, workflow_controls FROM roles WHERE tenant_id = ? AND code = ?', [this.tenantId, code]);
+    return row && roleOf(row);
+  }
+
   async exists(code: string): Promise<boolean> {
     return (await this.tx.get('SELECT 1 AS found FROM roles WHERE tenant_id = ? AND code = ?', [this.tenantId, code])) !== undefined;
+  }
+
+  async setPermissions({ code, permissions, at }: { code: string; permissions: Permissions; at: number }): Promise<void> {
+    await this.tx.run('UPDATE roles SET permissions = ?, updated_at = ? WHERE tenant_id = ? AND code = ?', [JSON.stringify(permissions), at, this.tenantId, code]);
+  }
+
+  async setWorkflowControls({ code, controls, at }: { code: string; controls: RoleRecord['workflowControls']; at: number }): Promise<void> {
+    await this.tx.run('UPDATE roles SET workflow_controls = ?, updated_at = ? WHERE tenant_id = ? AND code = ?', [JSON.stringify(controls), at, this.tenantId, code]);
   }
 
   async insert({ role, position, at }: { role: RoleRecord; position: number; at: number }): Promise<void> {

@@ -70,6 +70,22 @@ export class SessionStore {
     return (await this.tx.run('UPDATE sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])) === 1;
   }
 
+  /** The member's sessions that can still be used, newest first. */
+  async liveOf({ tenantId, memberId, at }: { tenantId: string; memberId: string; at: number }): Promise<SessionRecord[]> {
+    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM sessions s WHERE s.tenant_id = ? AND s.member_id = ? AND ${LIVE} ORDER BY s.id DESC LIMIT 200`, [tenantId, memberId, at]);
+    return rows.map(sessionOf);
+  }
+
+  /** Ends a session of this member. Answers false when there is none such that can still be used. */
+  async revokeOwn({ id, tenantId, memberId, at }: { id: string; tenantId: string; memberId: string; at: number }): Promise<boolean> {
+    return (await this.tx.run(`UPDATE sessions AS s SET revoked_at = ? WHERE s.id = ? AND s.tenant_id = ? AND s.member_id = ? AND ${LIVE}`, [at, id, tenantId, memberId, at])) === 1;
+  }
+
+  async countLive({ tenantId, at }: { tenantId: string; at: number }): Promise<number> {
+    const row = await this.tx.get(`SELECT count(*) AS n FROM sessions s WHERE s.tenant_id = ? AND ${LIVE}`, [tenantId, at]);
+    return Number(row?.['n'] ?? 0);
+  }
+
   async revokeAllOf({ tenantId, memberId, at }: { tenantId: string; memberId: string; at: number }): Promise<number> {
     return this.tx.run('UPDATE sessions SET revoked_at = ? WHERE tenant_id = ? AND member_id = ? AND revoked_at IS NULL', [at, tenantId, memberId]);
   }
@@ -77,6 +93,8 @@ export class SessionStore {
 
 const COLUMNS =
   's.id, s.tenant_id, s.member_id, s.generation, s.rotated_at, s.idle_expires_at, s.absolute_expires_at, s.own_pages, s.ip, s.user_agent, s.created_at, s.revoked_at';
+
+const LIVE = 's.revoked_at IS NULL AND s.idle_expires_at > ?';
 
 const HOLDER = `SELECT ${COLUMNS},
   t.slug, t.name AS tenant_name, t.plan_code, t.status AS tenant_status, t.settings,

@@ -28,6 +28,17 @@ export class SubjectStore {
     return rows.map(subjectOf);
   }
 
+  /** Whoever changes one holds the tenant. */
+  async update({ id, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank, updatedAt }: SubjectRecord): Promise<void> {
+    await this.tx.run('UPDATE subjects SET name = ?, legal_name = ?, tax_no = ?, default_payee_account = ?, default_payee_bank = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
+      name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank, updatedAt, this.tenantId, id,
+    ]);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.tx.run('DELETE FROM subjects WHERE tenant_id = ? AND id = ?', [this.tenantId, id]);
+  }
+
   async insert(subject: SubjectRecord): Promise<void> {
     await this.tx.run(
       'INSERT INTO subjects (tenant_id, id, name, legal_name, tax_no, default_payee_account, default_payee_bank, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',

@@ -24,9 +24,33 @@ export class TenantStore {
     return row && tenantOf(row);
   }
 
+  /** As `byId`, and nobody else changes the tenant's side of the platform before this transaction ends. SQLite has one writer anyway. */
+  async lock(id: string): Promise<TenantRecord | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM tenants WHERE id = ?${this.tx.dialect === 'postgres' ? ' FOR UPDATE' : ''}`, [id]);
+    return row && tenantOf(row);
+  }
+
   async bySlug(slug: string): Promise<TenantRecord | undefined> {
     const row = await this.tx.get(`SELECT ${COLUMNS} FROM tenants WHERE slug = ?`, [slug]);
     return row && tenantOf(row);
+  }
+
+  /** The active organisations of which this email is an active member, by slug. */
+  async ofActiveMember(email: string): Promise<{ slug: string; name: string }[]> {
+    const rows = await this.tx.all(
+      "SELECT t.slug, t.name FROM members m JOIN tenants t ON t.id = m.tenant_id WHERE m.email = ? AND m.status = 'active' AND t.status = 'active' ORDER BY t.slug LIMIT 100",
+      [email],
+    );
+    return rows.map((row) => ({ slug: textOf(row, 'slug'), name: textOf(row, 'name') }));
+  }
+
+  /** Of all organisations, by slug. */
+  async all(): Promise<TenantRecord[]> {
+    return (await this.tx.all(`SELECT ${COLUMNS} FROM tenants ORDER BY slug`)).map(tenantOf);
+  }
+
+  async ids(): Promise<string[]> {
+    return (await this.tx.all('SELECT id FROM tenants ORDER BY id')).map((row) => textOf(row, 'id'));
   }
 
   /** Answers false when the slug is taken. */
@@ -42,13 +66,8 @@ export class TenantStore {
     await this.tx.run('UPDATE tenants SET plan_code = ?, updated_at = ? WHERE id = ?', [planCode, at, id]);
   }
 
-  /**
-   * The settings as they are now, and no other writer's before this transaction ends: two changes of different settings must both stay.
-   * SQLite has one writer anyway.
-   */
-  async lockSettings(id: string): Promise<Partial<Settings> | undefined> {
-    const row = await this.tx.get(`SELECT settings FROM tenants WHERE id = ?${this.tx.dialect === 'postgres' ? ' FOR UPDATE' : ''}`, [id]);
-    return row && jsonOf<Partial<Settings>>(row, 'settings');
+  async setStatus({ id, status, at }: { id: string; status: TenantRecord['status']; at: number }): Promise<void> {
+    await this.tx.run('UPDATE tenants SET status = ?, updated_at = ? WHERE id = ?', [status, at, id]);
   }
 
   async setSettings({ id, settings, at }: { id: string; settings: Partial<Settings>; at: number }): Promise<void> {

@@ -51,7 +51,10 @@ forEachServer((server, kind) => {
       it(`in the query of ${route} is a 400 that names the parameter`, async () => {
         const sample = await sampleOf(route, org);
         const wrong: string[] = [];
-        const values = queryFields(endpoint).flatMap(({ path, schema }) => [...nastyParameters(schema).map((value) => ({ path, query: `${path}=${value}` })), { path, query: `${path}=1&${path}=2` }]);
+        const values = queryFields(endpoint).flatMap(({ path, schema }) => {
+          const others = requiredBeside(endpoint, sample, path);
+          return [...nastyParameters(schema).map((value) => ({ path, query: `${others}${path}=${value}` })), { path, query: `${others}${path}=1&${path}=2` }];
+        });
         await each(values, async ({ path, query }) => {
           const fault = faultOf(await send<FrameworkError>(org.client, route, sample, { query }), [path]);
           if (fault !== undefined) wrong.push(`${query.slice(0, 60)}: ${fault}`);
@@ -113,6 +116,12 @@ function badBodies(endpoint: Endpoint, { body = {} }: Sample): Bad[] {
   const whole = ['null', '[]', '"text"', '5', 'true', '[{}]'].map((json): Bad => ({ label: `the body ${json}`, json, names: ['body'] }));
   const broken = ['{', '{"a":}', '{"a":1,}', '{"a":01}', "{'a':1}", '{"a":NaN}', '{"a":Infinity}', '{"a":1}{"b":2}', '{"a":"\u0000"}', '\uFEFF\uFEFF{}', '{"a":1}x'].map((json): Bad => ({ label: `the body ${json}`, json, names: null }));
   return [...perField, ...keys, ...whole, ...broken, { label: '50 000 levels', json: '['.repeat(50_000), names: null }];
+}
+
+/** What must not be missing beside the parameter that is wrong. */
+function requiredBeside({ query }: Endpoint, sample: Sample, path: string): string {
+  const required = ((query as { required?: readonly string[] } | undefined)?.required ?? []).filter((name) => name !== path);
+  return required.map((name) => `${name}=${encodeURIComponent(sample.query?.[name] ?? '')}&`).join('');
 }
 
 /** Stands for the value until the text is made: what is put in its place no serialiser would write. */

@@ -5,7 +5,7 @@ import { startServer, type TestServer } from '../support/server.js';
 import { send } from './requests.js';
 
 /** Who may be called without a token. A new public endpoint needs a line here. */
-const PUBLIC = ['POST /auth/register', 'POST /auth/redeem', 'POST /auth/login', 'POST /auth/refresh', 'GET /health'];
+const PUBLIC = ['POST /auth/register', 'POST /auth/redeem', 'POST /auth/login', 'POST /auth/login/resolve', 'POST /auth/login/mfa/email', 'POST /auth/refresh', 'POST /auth/invitations/accept', 'POST /auth/password-reset/request', 'POST /auth/password-reset/confirm', 'GET /auth/sso/providers', 'GET /auth/sso/:provider/start', 'GET /auth/sso/:provider/callback', 'POST /auth/sso/exchange', 'GET /health', 'POST /auth/passkeys/login/options', 'POST /auth/passkeys/login/verify'];
 
 /** No token, and what is none; the last has the form of one, signed by nobody. */
 const BAD: Readonly<Record<string, string | undefined>> = {

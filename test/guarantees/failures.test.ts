@@ -11,11 +11,14 @@ import { read, sourceFiles } from '../support/source.js';
 /** What any endpoint may answer by being one, without declaring it. */
 const GENERAL: ReadonlySet<string> = new Set<FailureCode>([
   'INVALID_INPUT', 'UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMITED', 'PLAN_FEATURE_NOT_ENABLED', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED',
-  'DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', 'DATA_PLANE_OUTCOME_UNKNOWN',
+  'DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', 'DATA_PLANE_OUTCOME_UNKNOWN', 'BOT_CHALLENGE_FAILED', 'BOT_CHALLENGE_UNAVAILABLE',
 ]);
 
-/** Born in services that have no endpoint yet: the members'. Only ever shrinks. */
-const NOT_ANSWERED_YET = ['MEMBER_EXISTS', 'LAST_OWNER', 'OWNER_TRANSFER_REQUIRED'];
+/** Born in services that have no endpoint yet. Only ever shrinks. */
+const NOT_ANSWERED_YET: readonly string[] = [];
+
+/** Called by the schedule and by the CLI, not by an endpoint. */
+const OF_SCHEDULE_AND_CLI = new Set(['chainAudit', 'checkAudit', 'exportAudit']);
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
 const operations: Readonly<Record<string, Operation<never>>> = OPERATIONS;
@@ -74,7 +77,7 @@ describe('an endpoint over contract data', () => {
 
   it('is there for every operation', () => {
     const called = new Set(endpoints.flatMap(operationsOf));
-    expect(Object.keys(operations).filter((name) => !called.has(name))).to.deep.equal([]);
+    expect(Object.keys(operations).filter((name) => !called.has(name) && !OF_SCHEDULE_AND_CLI.has(name))).to.deep.equal([]);
   });
 });
 

@@ -9,8 +9,19 @@ import { importsOf, read, sourceFiles } from '../support/source.js';
  * database somewhere has applied the step as it was, and refuses to start under another.
  */
 const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: string])[]>> = {
-  platform: [['0001-platform', '14898705e7f26c0e2225d49d671260f22c32b9ab524d444f04c03ab98febfc0d']],
-  tenant: [['0001-contract-book', 'e59aa6ccca65b3d11466c245d71f46d41b2c267056b057956601e4b44a884096']],
+  platform: [
+    ['0001-platform', '14898705e7f26c0e2225d49d671260f22c32b9ab524d444f04c03ab98febfc0d'],
+    ['0002-mfa', 'f67d076e642a4dbe41bb2a9d32e5f35f5b2f714c57036a687fdeb72a18d6f0f4'],
+    ['0003-passkeys', '3c884d7d2e7361426200f2290deb2bfd0053368f70736195d83e59ba96cbf4ac'],
+    ['0004-sso', 'fd94707a1be9c05c77aff16de1d34383394f3dfbb2d5f22fa06c1aeaec877e61'],
+    ['0005-mail-invitations', 'ea65980c4d222aa7b4a11cd91405d104c3fd4d153fd4ac60ab25a967eaf8ca78'],
+    ['0006-tenant-admin', '97595481fa959d03973286e0b2ac9bba5afe5c82743acd9a87bb40c3097d8b19'],
+    ['0007-audit-chain', '5deef06702c41e46c718acdbb632a39ed44466c25da60a6befcf1c7fc1f82df6'],
+  ],
+  tenant: [
+    ['0001-contract-book', 'e59aa6ccca65b3d11466c245d71f46d41b2c267056b057956601e4b44a884096'],
+    ['0002-audit-chain', 'e51b79bee32ac4b2c2293f855a19b33e54f51302f45e868592c2249e3888b0f6'],
+  ],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
   platform: { folder: 'server/store/migrations/', migrations: PLATFORM_MIGRATIONS },

@@ -8,8 +8,8 @@ const topLevel = /^(package\.json|package-lock\.json|tsconfig[^/]*\.json|\.oxlin
 const notKept = new Set(['.git', 'node_modules', 'dist', 'coverage', 'data', '.env']);
 const entries = ['server/main.ts', 'cli/main.ts', 'data-plane-agent/agent/main.ts'];
 
-/** Complete and tested, and waiting for the process that uses them: the agent's link, and the first schedule. Each goes from here when that comes. */
-const aheadOfTheirProcess = ['data-plane-agent/plane/remote.ts', 'data-plane-agent/plane/serve.ts', 'data-plane-agent/base/leases.ts'];
+/** Complete and tested, and waiting for the process that uses them: the agent's link. Each goes from here when that comes. */
+const aheadOfTheirProcess = ['data-plane-agent/plane/remote.ts', 'data-plane-agent/plane/serve.ts'];
 
 describe('the repository', () => {
   const { dependencies = {}, devDependencies = {} } = JSON.parse(read('package.json')) as { dependencies?: Record<string, string>; devDependencies?: Record<string, string> };

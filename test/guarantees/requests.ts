@@ -1,13 +1,19 @@
 import { OPERATOR, PASSWORD, uniqueSlug } from '../support/accounts.js';
 import type { Answer, Client, RequestOptions } from '../support/http.js';
 import { aContract, aLine } from '../support/samples.js';
+import { AUTH_REQUESTS } from './auth-requests.js';
 import type { Organisation } from './organisations.js';
+import { INVITATION_REQUESTS } from './invitation-requests.js';
+import { PASSKEY_REQUESTS } from './passkey-requests.js';
+import { SSO_REQUESTS } from './sso-requests.js';
+import { TENANT_ADMIN_REQUESTS } from './tenant-admin-requests.js';
 
 /** A request that its endpoint carries out. */
 export interface Sample {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -24,7 +30,14 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   },
   'POST /auth/logout': () => ({}),
   'GET /auth/me': () => ({}),
+  ...AUTH_REQUESTS,
+  ...PASSKEY_REQUESTS,
+  ...SSO_REQUESTS,
+  ...INVITATION_REQUESTS,
   'GET /health': () => ({}),
+  'GET /audit': ({ owner }) => ({ query: { actor: owner.id, action: 'login_succeeded', from: '2026-01-01', pageSize: '5' } }),
+
+  ...TENANT_ADMIN_REQUESTS,
 
   'GET /contracts': (org) => ({ query: { subjectId: org.subjectId, ownerId: org.owner.id, q: org.marker } }),
   'GET /contracts/:id': async (org) => ({ params: { id: (await contract(org)).id } }),
@@ -46,7 +59,7 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
 export function send<T = unknown>(client: Client, route: string, sample: Sample, options: RequestOptions = {}): Promise<Answer<T>> {
   const [method = '', template = ''] = route.split(' ');
   const path = template.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(sample.params?.[name] ?? name));
-  const more: RequestOptions = { ...(sample.query ? { query: sample.query } : {}), ...options };
+  const more: RequestOptions = { ...(sample.query ? { query: sample.query } : {}), ...options, ...(sample.headers ? { headers: { ...sample.headers, ...options.headers } } : {}) };
   switch (method) {
     case 'GET': return client.get<T>(path, more);
     case 'POST': return client.post<T>(path, sample.body, more);

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { Database, Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { TestServer } from '../support/server.js';
 
 /** All rows of a tenant's contract data and of its side of the platform, as text: two that are alike are the same state. */
@@ -11,13 +11,16 @@ export async function rowsOfTenant({ foundation }: TestServer, tenantId: string)
 async function dump(database: Database, tenantId: string, scope: string | null = tenantId): Promise<Record<string, unknown>> {
   return database.read({ tenantId: scope }, async (tx) => {
     const tables: Record<string, unknown> = {};
-    for (const name of await tenantTables(tx)) {
+    for (const name of (await tenantTables(tx)).filter((name) => name !== 'audit_heads')) {
       const rows = await tx.all(`SELECT * FROM ${name} WHERE tenant_id = ?`, [tenantId]);
-      tables[name] = rows.map((row) => JSON.stringify(row)).toSorted();
+      tables[name] = rows.map((row) => JSON.stringify(name === 'audit_log' ? unchained(row) : row)).toSorted();
     }
     return tables;
   });
 }
+
+/** The chaining of audit events goes on by itself and is nobody's change. */
+const unchained = ({ position: _position, hash: _hash, ...row }: Row): Row => row;
 
 /** How many rows every table of the platform has. */
 export async function platformCounts({ foundation }: TestServer): Promise<Record<string, unknown>> {

@@ -19,7 +19,7 @@ describe('the configuration of the server', () => {
     if (result.ok) {
       expect(result.values).to.include({
         edition: 'self_hosted', host: '127.0.0.1', port: 8080, publicUrl: 'http://localhost:8080', dataDir: './data', platformDatabaseUrl: 'sqlite:./data/platform.db', tenantDatabaseUrl: 'sqlite:./data/tenant.db',
-        databasePoolMax: 10, publicRegistrationEnabled: true, mfaRequiredForAdmins: false, rateLimitPerMinute: 0, trustProxy: 0, loginFailuresPerAccount: 10, loginFailuresPerIp: 100, productName: 'Duebook', logLevel: 'info', metricsToken: undefined, keyRing: undefined, planCatalog: undefined,
+        databasePoolMax: 10, publicRegistrationEnabled: true, mfaRequiredForAdmins: false, rateLimitPerMinute: 0, trustProxy: 0, loginFailuresPerAccount: 10, loginFailuresPerIp: 100, loginResolvesPerMinute: 10, productName: 'Duebook', logLevel: 'info', metricsToken: undefined, keyRing: undefined, planCatalog: undefined,
       });
       expect(result.values.accessTtl).to.deep.equal({ text: '15m', ms: 900_000 });
       expect(result.values.refreshTtl.text).to.equal('30d');
@@ -38,12 +38,10 @@ describe('the configuration of the server', () => {
     expect(faults({ ...production, PUBLIC_URL: 'http://127.0.0.1.evil.test' })).to.have.length(1);
   });
 
-  it('is refused where admins need a second factor, which cannot be enrolled yet: by default in production', () => {
-    for (const env of [{ ...production, MFA_REQUIRED_FOR_ADMINS: '' }, { ...production, MFA_REQUIRED_FOR_ADMINS: 'true' }, { MFA_REQUIRED_FOR_ADMINS: 'true' }]) {
-      const [fault, ...more] = faults(env);
-      expect(more).to.deep.equal([]);
-      expect(fault?.name).to.equal('MFA_REQUIRED_FOR_ADMINS');
-      expect(fault?.problem).to.contain('set it to false');
+  it('asks admins for a second factor by default in production, and elsewhere when it is told to', () => {
+    for (const [env, required] of [[{ ...production, MFA_REQUIRED_FOR_ADMINS: '' }, true], [production, false], [{ MFA_REQUIRED_FOR_ADMINS: 'true' }, true], [{}, false]] as const) {
+      const result = readServerConfig(env);
+      expect(result.ok && result.values.mfaRequiredForAdmins).to.equal(required);
     }
   });
 
@@ -59,6 +57,18 @@ describe('the configuration of the server', () => {
     expect(result.ok && [result.values.publicUrl, result.values.corsOrigins]).to.deep.equal(['https://book.example.com', ['https://a.test', 'http://b.test:3000']]);
   });
 
+  it('takes the domain and the origin of passkeys from the public address, and refuses a domain that their pages are not on', () => {
+    const result = readServerConfig({ PUBLIC_URL: 'https://book.example.com' });
+    expect(result.ok && [result.values.webauthnRpId, result.values.webauthnOrigins]).to.deep.equal(['book.example.com', ['https://book.example.com']]);
+    for (const allowed of [{ WEBAUTHN_RP_ID: 'example.com' }, { WEBAUTHN_RP_ID: 'example.com', WEBAUTHN_ORIGINS: 'https://app.example.com,https://example.com:8443' }]) {
+      expect(faults({ PUBLIC_URL: 'https://book.example.com', ...allowed })).to.deep.equal([]);
+    }
+    for (const refused of [{ WEBAUTHN_RP_ID: 'ample.com' }, { WEBAUTHN_RP_ID: 'other.com' }, { WEBAUTHN_ORIGINS: 'https://elsewhere.com' }]) {
+      expect(faults({ PUBLIC_URL: 'https://book.example.com', ...refused }).map(({ name }) => name), JSON.stringify(refused)).to.deep.equal(['WEBAUTHN_RP_ID']);
+    }
+    expect(faults({ PUBLIC_URL: 'ftp://book.example.com' }).map(({ name }) => name)).to.deep.equal(['PUBLIC_URL']);
+  });
+
   it('reads a plan catalogue from the file that PLAN_CATALOG_FILE names', () => {
     const plan = { name: 'P', features: ['customFields'] };
     const result = readServerConfig({ PLAN_CATALOG_FILE: '/etc/plans.json' }, { readFile: () => JSON.stringify({ free: plan, pro: plan, business: plan, enterprise: plan }) });
@@ -66,7 +76,7 @@ describe('the configuration of the server', () => {
   });
 
   it('hides what is secret', () => {
-    expect(Object.values(SETTINGS).filter((setting) => 'secret' in setting && setting.secret).map(({ name }) => name)).to.deep.equal(['SECRET_KEYS', 'METRICS_TOKEN']);
+    expect(Object.values(SETTINGS).filter((setting) => 'secret' in setting && setting.secret).map(({ name }) => name)).to.deep.equal(['SECRET_KEYS', 'SMTP_URL', 'BOT_CHALLENGE_SECRET', 'SSO_PROVIDERS', 'METRICS_TOKEN']);
   });
 
   it('makes keys once for an installation that has none, readable to its owner only', () => {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
-import { makeTenant, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import { makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 
@@ -108,7 +108,7 @@ describe('tokens', () => {
 
     it('keep working when the signing key is rotated, until the last of them has expired', async () => {
       const before = (await identity.keys.current()).kid;
-      const { kid } = await identity.keys.rotate();
+      const { kid } = await identity.keys.rotate(OPERATOR);
       expect(kid).not.to.equal(before);
       expect(await statusOf(access)).to.equal(200);
       const { result } = await signIn(app.client, { ...made, member: made.owner });
@@ -123,7 +123,7 @@ describe('tokens', () => {
       const replica = await startIdentity(identity.database, identity.options);
       const there = await serveIdentity(replica);
       try {
-        await identity.keys.rotate();
+        await identity.keys.rotate(OPERATOR);
         const { result } = await signIn(app.client, { ...made, member: made.owner });
         expect((await there.client.get('/auth/me', { token: result.accessToken })).status).to.equal(200);
       } finally {

@@ -8,11 +8,18 @@ import type { Argon2 } from '../../server/auth/passwords.js';
 import type { PlanCode } from '../../server/auth/permissions.js';
 import type { AuthLoginResult } from '../../server/auth/shapes.js';
 import { authEndpoints } from '../../server/endpoints/auth.js';
+import { mfaEndpoints } from '../../server/endpoints/mfa.js';
+import { createMailOutbox } from '../../server/notifications/outbox.js';
+import { profileEndpoints } from '../../server/endpoints/profile.js';
+import { passkeyEndpoints } from '../../server/endpoints/passkeys.js';
+import { sessionEndpoints } from '../../server/endpoints/sessions.js';
 import type { Endpoints } from '../../server/http/mount.js';
 import type { Services } from '../../server/services.js';
 import type { Actor } from '../../server/store/audit.js';
 import type { MemberRecord } from '../../server/store/members.js';
 import type { TenantRecord } from '../../server/store/tenants.js';
+import { createOutbound } from '../../data-plane-agent/base/outbound.js';
+import { LOOPBACK_RANGES } from '../../data-plane-agent/base/outbound-addresses.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { createPlans } from '../../server/tenants/plans.js';
 import { fakeClock, type FakeClock } from './clock.js';
@@ -31,13 +38,15 @@ export interface TestIdentity extends Identity {
 }
 
 /** The product's identity services over a database, migrated here. `options` of an earlier one make a second replica. */
-export async function startIdentity(database: Database, overrides: Partial<IdentityOptions> = {}): Promise<TestIdentity> {
+export async function startIdentity(database: Database, { mailConfigured = false, ...overrides }: Partial<IdentityOptions> & { mailConfigured?: boolean } = {}): Promise<TestIdentity> {
   await migrate(database, PLATFORM_MIGRATIONS);
-  const clock = fakeClock();
+  const clock = (overrides.clock as FakeClock | undefined) ?? fakeClock(); // nobody hands in another
+  const keyRing = overrides.keyRing ?? parseKeyRing(generateKeyRingText());
   const options: IdentityOptions = {
     database,
     clock,
-    keyRing: parseKeyRing(generateKeyRingText()),
+    keyRing,
+    mail: createMailOutbox({ clock, keyRing, configured: mailConfigured }),
     plans: createPlans({ apiAccessInEveryPlan: true }),
     edition: 'self_hosted',
     publicUrl: PUBLIC_URL,
@@ -47,14 +56,22 @@ export async function startIdentity(database: Database, overrides: Partial<Ident
     registrationEnabled: true,
     strictPasswords: false,
     loginFailures: { perAccount: 10, perIp: 100 },
+    resolvesPerMinute: 10,
+    mfaRequiredForAdmins: false,
+    productName: 'Duebook',
+    relyingParty: { id: new URL(PUBLIC_URL).hostname, origins: [PUBLIC_URL] },
+    ssoProviders: [],
+    outbound: createOutbound({ allowPrivate: LOOPBACK_RANGES, production: false }),
+    tenantOutbound: createOutbound({ allowPrivate: [], production: false }),
+    linked: false,
     ...overrides,
   };
-  return { ...(await createIdentity(options)), clock: (overrides.clock as FakeClock | undefined) ?? clock, database, options };
+  return { ...(await createIdentity(options)), clock, database, options };
 }
 
 /** The identity's endpoints over HTTP; `more` are endpoints of a test's own beside them. */
 export async function serveIdentity(identity: Identity, { more = {}, ...app }: { more?: Endpoints } & Parameters<typeof littleApp>[1] = {}) {
-  return littleApp({ ...authEndpoints, ...more }, { ...app, api: { authenticator: identity.authenticator, services: identity as unknown as Services, ...app.api } }); // no health: the endpoints here ask for none
+  return littleApp({ ...authEndpoints, ...mfaEndpoints, ...profileEndpoints, ...sessionEndpoints, ...passkeyEndpoints, ...more }, { ...app, api: { authenticator: identity.authenticator, services: identity as unknown as Services, ...app.api } }); // no health: the endpoints here ask for none
 }
 
 export interface MadeTenant {

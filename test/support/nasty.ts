@@ -60,7 +60,7 @@ function nastyTexts(schema: Json, nullable: boolean): Nasty[] {
   if (min > 1) values.push(['too few characters', JSON.stringify('x'.repeat(min - 1))]);
   if (Array.isArray(schema['enum'])) values.push(...[`${String(schema['enum'][0])}s`, String(schema['enum'][0]).toUpperCase(), 'constructor', '__proto__'].map((text): [string, string] => [`the unknown word ${text}`, JSON.stringify(text)]));
   for (const text of FORMATS[String(schema['format'])] ?? []) values.push([text, JSON.stringify(text)]);
-  if (schema['pattern'] !== undefined) values.push(...['Not A Match!', '-leading', 'trailing-', 'ümlaut', `ok\\nok`].map((text): [string, string] => [`what does not match (${text})`, JSON.stringify(text)]));
+  if (schema['pattern'] !== undefined) values.push(...['Not A Match!', '-leading', 'trailing-', 'ümlaut', `ok\\nok`].filter((text) => !new RegExp(String(schema['pattern']), 'u').test(text)).map((text): [string, string] => [`what does not match (${text})`, JSON.stringify(text)]));
   return values.map(([label, json]) => ({ label, json }));
 }
 

@@ -13,8 +13,10 @@ import type { Config } from '../../server/config.js';
 import { loadServerConfig } from '../../server/config-load.js';
 import { serve } from '../../server/serve.js';
 import type { Foundation } from '../../server/foundation.js';
+import type { Schedules } from '../../server/schedules.js';
 import type { Services } from '../../server/services.js';
 import { client, type Client } from './http.js';
+import { SERVER_URL, sharedOidc } from './oidc.js';
 import { createDatabase, needsPostgres } from './postgres.js';
 import { serveOverHttp } from './wire.js';
 
@@ -25,6 +27,7 @@ export interface TestServer {
   readonly client: Client;
   readonly services: Services;
   readonly foundation: Foundation;
+  readonly schedules: Schedules;
   readonly config: Config;
   /** What was logged, line by line. */
   readonly logged: readonly Record<string, unknown>[];
@@ -55,15 +58,15 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
   };
   try {
     const urls = database === 'postgres' ? await postgresUrls(undo) : {};
-    const loaded = loadServerConfig({ DATA_DIR: dataDir, PORT: '0', PUBLIC_URL: 'http://localhost:8080', LOG_LEVEL: 'info', ...urls, ...env });
+    const loaded = loadServerConfig({ DATA_DIR: dataDir, PORT: '0', PUBLIC_URL: SERVER_URL, SSO_PROVIDERS: JSON.stringify([(await sharedOidc()).settings()]), LOG_LEVEL: 'info', ...urls, ...env });
     if (!loaded.ok) throw new Error(reportFaults(loaded.faults));
     const logged: Record<string, unknown>[] = [];
     const log = createLog({ level: loaded.config.logLevel, name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
     const lifecycle = createLifecycle({ log });
     undo.push(async () => void (await lifecycle.stop('test')));
-    const { port, services, foundation } = await serve(loaded.config, { clock, log, lifecycle, checkAnswers: true, argon2, ...(remote ? { behind: overHttp(undo) } : {}) });
+    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, checkAnswers: true, argon2, ...(remote ? { behind: overHttp(undo) } : {}) });
     const url = `http://127.0.0.1:${port}`;
-    return { url, client: client(url), services, foundation, config: loaded.config, logged, stop: remove };
+    return { url, client: client(url), services, foundation, schedules, config: loaded.config, logged, stop: remove };
   } catch (error) {
     await remove();
     throw error;

@@ -9,6 +9,8 @@ import type { Call } from './call.js';
  */
 export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = TSchema> {
   readonly effect: 'read' | 'write';
+  /** Housekeeping: it changes no contract data, so its writes are neither audited nor do they move the data version. */
+  readonly isUpkeep?: true;
   readonly input: I;
   readonly output: O;
   /** Failures of its own, beside INVALID_INPUT and NOT_FOUND, which any may report. */

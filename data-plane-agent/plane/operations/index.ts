@@ -1,8 +1,16 @@
+import { chainAudit } from './audit/chain-audit.js';
+import { checkAudit } from './audit/check-audit.js';
+import { exportAudit } from './audit/export-audit.js';
+import { listAudit } from './audit/list-audit.js';
 import { createContract } from './contracts/create-contract.js';
 import { deleteContract } from './contracts/delete-contract.js';
 import { getContract } from './contracts/get-contract.js';
 import { listContracts } from './contracts/list-contracts.js';
 import { updateContract } from './contracts/update-contract.js';
+import { countSubjectContracts } from './ownership/count-subject-contracts.js';
+import { getHandoverExtent } from './ownership/get-handover-extent.js';
+import { handOver } from './ownership/hand-over.js';
+import { listSuperiors } from './ownership/list-superiors.js';
 import { addPaymentLine } from './payments/add-payment-line.js';
 import { deletePaymentLine } from './payments/delete-payment-line.js';
 import { getPaymentStats } from './payments/get-payment-stats.js';
@@ -27,6 +35,14 @@ export const OPERATIONS = {
   recordInvoiceEvidence,
   listPayments,
   getPaymentStats,
+  getHandoverExtent,
+  listSuperiors,
+  handOver,
+  countSubjectContracts,
+  listAudit,
+  chainAudit,
+  checkAudit,
+  exportAudit,
 } as const;
 
 export type Operations = typeof OPERATIONS;

@@ -9,6 +9,8 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** What a write came to: an output or a refusal by rule. Both are stored, and both are answered again. */
 export type Settled = { readonly output: unknown; readonly replayed: boolean } | { readonly failure: Failure; readonly replayed: boolean };
+/** Whose write it is, and under which key. */
+export type Keyed = Pick<Call, 'tenantId' | 'idempotency'>;
 type Stored = { readonly output: unknown } | { readonly code: FailureCode; readonly details: DetailsOf<FailureCode> };
 
 /** Makes a write that is sent twice under one key happen once: the answer is stored, sealed, in the transaction of the write. */
@@ -21,7 +23,7 @@ export class IdempotencyStore {
   ) {}
 
   /** Refuses a second request with the key while the first still runs in this process. Other processes meet in `once`. */
-  async alone<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  async alone<T>(call: Keyed, work: () => Promise<T>): Promise<T> {
     if (!call.idempotency) return work();
     const key = `${call.tenantId}/${call.idempotency.key}`;
     if (this.running.has(key)) throw fail('IDEMPOTENCY_IN_PROGRESS', {});
@@ -33,7 +35,7 @@ export class IdempotencyStore {
     }
   }
 
-  async once(tx: Transaction, call: Call, operation: string, work: () => Promise<unknown>): Promise<Settled> {
+  async once(tx: Transaction, call: Keyed, operation: string, work: () => Promise<unknown>): Promise<Settled> {
     if (!call.idempotency) return { output: await work(), replayed: false };
     const { key, requestHash } = call.idempotency;
     await this.takeTurn(tx, call.tenantId, key);
@@ -51,6 +53,12 @@ export class IdempotencyStore {
       [call.tenantId, key, operation, requestHash, this.keyRing.seal(JSON.stringify(answer), context(call.tenantId, key)), this.clock.now() + KEPT_MS],
     );
     return settled;
+  }
+
+  /** Whether an answer is kept under the key, so that a write would be answered from memory, or refused for its key. */
+  async holds(tx: Transaction, { tenantId, idempotency }: Keyed): Promise<boolean> {
+    const row = idempotency && (await tx.get('SELECT 1 AS found FROM idempotency_records WHERE tenant_id = ? AND key = ? AND expires_at > ?', [tenantId, idempotency.key, this.clock.now()]));
+    return Boolean(row);
   }
 
   /** A refusal by rule undoes what the write did, and is an answer to store. Anything else is no answer: the next try may fare better. */

@@ -1,12 +1,16 @@
 import type { Clock } from '../../base/clock.js';
 import type { Transaction } from '../../base/database/database.js';
+import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
+import { AuditTrail } from './audit-trail.js';
+import { tenantTrail } from './audit-of-tenant.js';
 import { ContractList } from './contract-list.js';
 import { ContractStore } from './contracts.js';
 import { FileStore } from './files.js';
 import type { Journal } from './journal.js';
 import { LifecycleStore } from './lifecycle.js';
 import { LineStore } from './lines.js';
+import { OwnershipStore } from './ownership.js';
 import { PaymentList } from './payment-list.js';
 import { PaymentStatsStore } from './payment-stats.js';
 import type { Totals } from './totals.js';
@@ -20,6 +24,8 @@ export interface Store {
   readonly paymentStats: PaymentStatsStore;
   readonly lifecycle: LifecycleStore;
   readonly files: FileStore;
+  readonly auditTrail: AuditTrail;
+  readonly ownership: OwnershipStore;
 }
 
 /** What the repositories need; `totals` outlives the transaction, one for a database. */
@@ -28,10 +34,11 @@ export interface StoreParts {
   readonly call: Call;
   readonly journal: Journal;
   readonly clock: Clock;
+  readonly keyRing: KeyRing;
   readonly totals: Totals;
 }
 
-export const createStore = ({ tx, call, journal, clock, totals }: StoreParts): Store => ({
+export const createStore = ({ tx, call, journal, clock, keyRing, totals }: StoreParts): Store => ({
   contracts: new ContractStore(tx, call, journal),
   contractList: new ContractList(tx, call, totals),
   lines: new LineStore(tx, call, journal),
@@ -39,4 +46,6 @@ export const createStore = ({ tx, call, journal, clock, totals }: StoreParts): S
   paymentStats: new PaymentStatsStore(tx, call),
   lifecycle: new LifecycleStore(tx, call, clock, journal),
   files: new FileStore(tx, call),
+  auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
+  ownership: new OwnershipStore(tx, call, journal),
 });

@@ -1,5 +1,11 @@
 import type { Migration } from '../../../data-plane-agent/base/database/migrator.js';
 import { platform } from './0001-platform.js';
+import { mfa } from './0002-mfa.js';
+import { passkeys } from './0003-passkeys.js';
+import { sso } from './0004-sso.js';
+import { mailInvitations } from './0005-mail-invitations.js';
+import { tenantAdmin } from './0006-tenant-admin.js';
+import { auditChain } from './0007-audit-chain.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
-export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform];
+export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain];

@@ -10,7 +10,7 @@ import { speak } from '../../support/http.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, object> }; tags: { name: string }[]; 'x-failures': Record<string, { status: number }>; info: { description: string } };
-type Operation = { operationId: string; tags: string[]; summary: string; security?: unknown[]; parameters: Record<string, unknown>[]; requestBody?: { required: boolean }; responses: Record<string, { description: string; content: Record<string, { schema: object }> }> };
+type Operation = { operationId: string; tags: string[]; summary: string; security?: unknown[]; parameters: Record<string, unknown>[]; requestBody?: { required: boolean }; responses: Record<string, { description: string; content?: Record<string, { schema: object }>; headers?: object }> };
 
 const document = (endpoints: Parameters<typeof openapi>[0] = ENDPOINTS) => openapi(endpoints, { productName: 'Duebook' }) as unknown as Document; // read as the test knows it
 const operations = (of: Document) => Object.values(of.paths).flatMap((path) => Object.values(path));
@@ -30,9 +30,11 @@ describe('the OpenAPI document', () => {
       expect(tags, operationId).to.have.length(1);
       expect(summary, operationId).to.match(/^[A-Z]/);
       expect(Object.keys(responses), operationId).to.include.members(['400', '429', '500', '503']);
-      for (const [status, { description, content }] of Object.entries(responses)) {
+      for (const [status, { description, content, headers }] of Object.entries(responses)) {
         expect(description, `${operationId} ${status}`).not.to.equal('');
-        expect(content['application/json']?.schema, `${operationId} ${status}`).to.be.an('object');
+        // A redirect has a place to go to instead of a body.
+        if (status === '302') expect(headers, operationId).to.have.property('Location');
+        else expect(content?.['application/json']?.schema, `${operationId} ${status}`).to.be.an('object');
       }
     }
   });

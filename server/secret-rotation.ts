@@ -1,0 +1,64 @@
+import type { Clock } from '../data-plane-agent/base/clock.js';
+import type { Database } from '../data-plane-agent/base/database/database.js';
+import { countSeals, reseal, type SealCount, type SealedColumn } from '../data-plane-agent/base/database/sealed-columns.js';
+import type { KeyRing } from '../data-plane-agent/base/secrets.js';
+import { TENANT_SEALED_COLUMNS } from '../data-plane-agent/plane/store/sealed-columns.js';
+import { AuditStore, type Actor } from './store/audit.js';
+import { PLATFORM_SEALED_COLUMNS } from './store/sealed-columns.js';
+import { TenantStore } from './store/tenants.js';
+
+/** The databases of this installation; what agents keep is sealed by keys of their own. */
+export interface SealedDatabases {
+  readonly platform: Database;
+  readonly tenant: Database | undefined;
+}
+
+export interface PlacedSealCount extends SealCount {
+  readonly database: 'platform' | 'tenant';
+}
+
+/** How many rows of every sealed column each key has sealed. */
+export async function sealStatus(databases: SealedDatabases): Promise<PlacedSealCount[]> {
+  const totals = new Map<string, PlacedSealCount>();
+  for (const { name, database, tenantId, columns } of await placesOf(databases)) {
+    for (const count of await countSeals({ database, tenantId }, columns)) {
+      const key = [name, count.table, count.column, count.keyId].join('/');
+      totals.set(key, { database: name, ...count, rows: count.rows + (totals.get(key)?.rows ?? 0) });
+    }
+  }
+  return [...totals.values()];
+}
+
+/**
+ * Seals everything anew that another key than the ring's active one has sealed. May be broken off at any moment and called again. `unreadable`
+ * are rows that no key of the ring opens. `onProgress` hears how many have been sealed so far.
+ */
+export async function resealEverything(databases: SealedDatabases, { keyRing, clock, actor, onProgress }: { keyRing: KeyRing; clock: Clock; actor: Actor; onProgress: (rows: number) => void }): Promise<{ resealed: number; unreadable: number }> {
+  let resealed = 0;
+  let unreadable = 0;
+  for (const { database, tenantId, columns } of await placesOf(databases)) {
+    for (const column of columns) {
+      const done = await reseal({ database, tenantId }, column, { keyRing, onProgress: (rows) => onProgress((resealed += rows)) });
+      unreadable += done.unreadable;
+    }
+  }
+  await databases.platform.write({ tenantId: null }, (tx) =>
+    new AuditStore(tx).append({ tenantId: null, at: clock.now(), actor, action: 'secrets_reencrypted', recordKind: 'key_ring', recordId: null, changes: { keyId: keyRing.active, resealed, unreadable } }),
+  );
+  return { resealed, unreadable };
+}
+
+interface Place {
+  readonly name: 'platform' | 'tenant';
+  readonly database: Database;
+  readonly tenantId: string | null;
+  readonly columns: readonly SealedColumn[];
+}
+
+/** Row-level security shows the tenant database's rows tenant by tenant. */
+async function placesOf({ platform, tenant }: SealedDatabases): Promise<Place[]> {
+  const places: Place[] = [{ name: 'platform', database: platform, tenantId: null, columns: PLATFORM_SEALED_COLUMNS }];
+  if (!tenant) return places;
+  const ids = await platform.read({ tenantId: null }, (tx) => new TenantStore(tx).ids());
+  return [...places, ...ids.map((tenantId): Place => ({ name: 'tenant', database: tenant, tenantId, columns: TENANT_SEALED_COLUMNS }))];
+}

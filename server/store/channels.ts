@@ -1,0 +1,74 @@
+import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { flagOf, numberOf, textOf, textOrNull } from './rows.js';
+
+export const CHANNEL_KINDS = ['email', 'webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom'] as const;
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
+
+/** Where a tenant's reminders go. */
+export interface ChannelRecord {
+  readonly id: string;
+  readonly kind: ChannelKind;
+  readonly name: string;
+  /** Addresses with commas between them, or a URL; `null` of an email channel is the line's owner. */
+  readonly target: string | null;
+  readonly enabled: boolean;
+  readonly isDefault: boolean;
+  /** Sealed for `channelSecretContext`. */
+  readonly secretSealed: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export const channelSecretContext = ({ tenantId, id }: { tenantId: string; id: string }): string => `notification_channels.secret_sealed.${tenantId}.${id}`;
+
+export class ChannelStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly tenantId: string,
+  ) {}
+
+  /** In the order in which they were made. */
+  async all(): Promise<ChannelRecord[]> {
+    return (await this.tx.all(`SELECT ${COLUMNS} FROM notification_channels WHERE tenant_id = ? ORDER BY id`, [this.tenantId])).map(channelOf);
+  }
+
+  async byId(id: string): Promise<ChannelRecord | undefined> {
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM notification_channels WHERE tenant_id = ? AND id = ?`, [this.tenantId, id]);
+    return row && channelOf(row);
+  }
+
+  async insert(it: ChannelRecord): Promise<void> {
+    await this.tx.run(`INSERT INTO notification_channels (tenant_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+      this.tenantId, it.id, it.kind, it.name, it.target, it.enabled ? 1 : 0, it.isDefault ? 1 : 0, it.secretSealed, it.createdAt, it.updatedAt,
+    ]);
+  }
+
+  async update(it: ChannelRecord): Promise<void> {
+    await this.tx.run('UPDATE notification_channels SET name = ?, target = ?, enabled = ?, is_default = ?, secret_sealed = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
+      it.name, it.target, it.enabled ? 1 : 0, it.isDefault ? 1 : 0, it.secretSealed, it.updatedAt, this.tenantId, it.id,
+    ]);
+  }
+
+  /** Before another one becomes the default: there is at most one. */
+  async clearDefault({ at }: { at: number }): Promise<void> {
+    await this.tx.run('UPDATE notification_channels SET is_default = 0, updated_at = ? WHERE tenant_id = ? AND is_default = 1', [at, this.tenantId]);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.tx.run('DELETE FROM notification_channels WHERE tenant_id = ? AND id = ?', [this.tenantId, id]);
+  }
+}
+
+const COLUMNS = 'id, kind, name, target, enabled, is_default, secret_sealed, created_at, updated_at';
+
+const channelOf = (row: Row): ChannelRecord => ({
+  id: textOf(row, 'id'),
+  kind: textOf(row, 'kind') as ChannelKind, // the column's closed vocabulary
+  name: textOf(row, 'name'),
+  target: textOrNull(row, 'target'),
+  enabled: flagOf(row, 'enabled'),
+  isDefault: flagOf(row, 'is_default'),
+  secretSealed: textOrNull(row, 'secret_sealed'),
+  createdAt: numberOf(row, 'created_at'),
+  updatedAt: numberOf(row, 'updated_at'),
+});

@@ -1,0 +1,39 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database, Scope, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
+import { IdempotencyStore } from '../../data-plane-agent/plane/store/idempotency.js';
+import type { KeyedRequest } from '../http/request.js';
+
+/** The platform database as the services behind endpoints have it: a write for a keyed request happens once. */
+export interface KeyedDatabase extends Database {
+  /**
+   * As any write, but for `keyed`: then the answer of the write, or its refusal by rule, is stored sealed in the transaction of the write itself,
+   * as the data plane does it, and a repeat gets it again. Such a request makes one write here, and answers from what that write answered: plain JSON.
+   */
+  write<T>(scope: Scope & { readonly keyed?: KeyedRequest | undefined }, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Whether the write of this request has an answer already: what is asked before it no longer matters. */
+  hasAnswered(keyed: KeyedRequest | undefined): Promise<boolean>;
+}
+
+export function keyedDatabase({ database, clock, keyRing }: { database: Database; clock: Clock; keyRing: KeyRing }): KeyedDatabase {
+  const idempotency = new IdempotencyStore(keyRing, clock);
+
+  const once = async <T>(scope: Scope, keyed: KeyedRequest, work: (tx: Transaction) => Promise<T>): Promise<T> => {
+    // JSON has no undefined.
+    const settled = await idempotency.alone(keyed, () => database.write(scope, (tx) => idempotency.once(tx, keyed, keyed.operation, async () => (await work(tx)) ?? null)));
+    if (settled.replayed) keyed.onReplay();
+    if ('failure' in settled) throw settled.failure;
+    return settled.output as T; // what `work` answered, now or the first time
+  };
+
+  return {
+    dialect: database.dialect,
+    read: (scope, work) => database.read(scope, work),
+    write: ({ keyed, ...scope }, work) => (keyed ? once(scope, keyed, work) : database.write(scope, work)),
+    hasAnswered: async (keyed) => keyed !== undefined && (await database.read({ tenantId: null }, (tx) => idempotency.holds(tx, keyed))),
+    ping: (timeoutMs) => database.ping(timeoutMs),
+    pool: () => database.pool(),
+    exclusive: (work) => database.exclusive(work),
+    close: () => database.close(),
+  };
+}

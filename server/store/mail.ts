@@ -1,0 +1,86 @@
+import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
+
+/** `void` is mail to nobody: it is never sent. */
+export type MailStatus = 'not_sent' | 'queued' | 'sent' | 'failed' | 'void';
+
+export interface MailRecord {
+  readonly id: string;
+  readonly tenantId: string | null;
+  readonly template: string;
+  readonly language: string;
+  readonly recipient: string;
+  /** What the template is filled with, as sealed JSON; `null` once nobody needs it any more. */
+  readonly valuesSealed: string | null;
+  readonly aboutKind: string | null;
+  readonly aboutId: string | null;
+  readonly status: MailStatus;
+  readonly attempts: number;
+  /** When it is tried next. */
+  readonly nextAt: number;
+  /** When nobody can use it any more. */
+  readonly notAfter: number | null;
+  /** A code of the mail server or the network, never its text. */
+  readonly lastError: string | null;
+  readonly createdAt: number;
+}
+
+export class MailStore {
+  constructor(private readonly tx: Transaction) {}
+
+  async insert(mail: MailRecord): Promise<void> {
+    await this.tx.run(`INSERT INTO mail_outbox (${COLUMNS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+      mail.id, mail.tenantId, mail.template, mail.language, mail.recipient, mail.valuesSealed, mail.aboutKind, mail.aboutId,
+      mail.status, mail.attempts, mail.nextAt, mail.notAfter, mail.lastError, mail.createdAt, mail.createdAt,
+    ]);
+  }
+
+  /** The oldest that are due. */
+  async due({ at, limit }: { at: number; limit: number }): Promise<MailRecord[]> {
+    return (await this.tx.all(`SELECT ${COLUMNS} FROM mail_outbox WHERE status = 'queued' AND next_at <= ? ORDER BY next_at, id LIMIT ?`, [at, limit])).map(mailOf);
+  }
+
+  /** Takes the mail for one attempt; until `nextAt` nobody else does. Answers false when another was quicker, or when it was withdrawn. */
+  async claim({ id, attempts, nextAt, at }: { id: string; attempts: number; nextAt: number; at: number }): Promise<boolean> {
+    return (await this.tx.run("UPDATE mail_outbox SET attempts = attempts + 1, next_at = ?, updated_at = ? WHERE id = ? AND status = 'queued' AND attempts = ?", [nextAt, at, id, attempts])) === 1;
+  }
+
+  /** The end of an attempt, of the one that `attempts` counts: a later one has its own. A settled mail's values are blanked. */
+  async settle({ id, attempts, status, nextAt, lastError, at }: { id: string; attempts: number; status: MailStatus; nextAt: number; lastError: string | null; at: number }): Promise<boolean> {
+    const settled = await this.tx.run(
+      "UPDATE mail_outbox SET status = ?, next_at = ?, last_error = ?, updated_at = ?, values_sealed = CASE WHEN ? = 'queued' THEN values_sealed ELSE NULL END WHERE id = ? AND status = 'queued' AND attempts = ?",
+      [status, nextAt, lastError, at, status, id, attempts],
+    );
+    return settled === 1;
+  }
+
+  /** Takes back what has not been sent. */
+  async withdraw({ tenantId, aboutKind, aboutId, template }: { tenantId: string; aboutKind: string; aboutId: string; template: string }): Promise<number> {
+    return this.tx.run("DELETE FROM mail_outbox WHERE tenant_id = ? AND about_kind = ? AND about_id = ? AND template = ? AND status = 'queued'", [tenantId, aboutKind, aboutId, template]);
+  }
+
+  /** How the latest mail about each record of the kind stands, by the record's id. */
+  async statuses({ tenantId, aboutKind }: { tenantId: string; aboutKind: string }): Promise<Map<string, MailStatus>> {
+    const rows = await this.tx.all('SELECT about_id, status FROM mail_outbox WHERE tenant_id = ? AND about_kind = ? AND about_id IS NOT NULL ORDER BY id', [tenantId, aboutKind]);
+    return new Map(rows.map((row) => [textOf(row, 'about_id'), textOf(row, 'status') as MailStatus]));
+  }
+}
+
+const COLUMNS = 'id, tenant_id, template, language, recipient, values_sealed, about_kind, about_id, status, attempts, next_at, not_after, last_error, created_at';
+
+const mailOf = (row: Row): MailRecord => ({
+  id: textOf(row, 'id'),
+  tenantId: textOrNull(row, 'tenant_id'),
+  template: textOf(row, 'template'),
+  language: textOf(row, 'language'),
+  recipient: textOf(row, 'recipient'),
+  valuesSealed: textOrNull(row, 'values_sealed'),
+  aboutKind: textOrNull(row, 'about_kind'),
+  aboutId: textOrNull(row, 'about_id'),
+  status: textOf(row, 'status') as MailStatus,
+  attempts: numberOf(row, 'attempts'),
+  nextAt: numberOf(row, 'next_at'),
+  notAfter: numberOrNull(row, 'not_after'),
+  lastError: textOrNull(row, 'last_error'),
+  createdAt: numberOf(row, 'created_at'),
+});

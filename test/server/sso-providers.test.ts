@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { describeConfig } from '../../data-plane-agent/base/config.js';
+import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
+import { readServerConfig, SETTINGS } from '../../server/config.js';
+
+const written = { id: 'corp', name: 'Corp', issuer: 'https://login.example.com/realms/corp', clientId: 'duebook', clientSecret: 'shh-it-is-a-secret' };
+const faultsOf = (SSO_PROVIDERS: string, env: NodeJS.ProcessEnv = {}): string[] => {
+  const result = readServerConfig({ ...env, SSO_PROVIDERS });
+  return result.ok ? [] : result.faults.map(({ name, problem }) => `${name} ${problem}`);
+};
+const faults = (...providers: readonly unknown[]) => faultsOf(JSON.stringify(providers));
+const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com' };
+
+describe('the providers of single sign-on', () => {
+  it('are read with their defaults, also from a file', () => {
+    const result = readServerConfig({ SSO_PROVIDERS_FILE: '/run/secrets/sso.json' }, { readFile: () => `${JSON.stringify([written, { ...written, id: 'second', clientAuth: 'post', scopes: ['email'], allowedDomains: ['Example.COM'], autoProvisionRoleCode: 'viewer' }])}\n` });
+    expect(result.ok && result.values.ssoProviders).to.deep.equal([
+      { ...written, clientAuth: 'basic', scopes: ['openid', 'email', 'profile'], allowedDomains: [], autoProvisionRoleCode: null },
+      { ...written, id: 'second', clientAuth: 'post', scopes: ['openid', 'email'], allowedDomains: ['example.com'], autoProvisionRoleCode: 'viewer' },
+    ]);
+  });
+
+  it('may be five; a sixth is a fault', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => ({ ...written, id: `p${index}` }));
+    expect(faults(...many(5))).to.deep.equal([]);
+    expect(faults(...many(6))).to.deep.equal(['SSO_PROVIDERS must have at most 5 providers, not 6']);
+  });
+
+  it('are refused for what is missing, unknown or wrong, by place and name', () => {
+    expect(faultsOf('{"id":"corp"}')).to.deep.equal(['SSO_PROVIDERS must be a list of providers']);
+    expect(faultsOf('[{')).to.deep.equal(['SSO_PROVIDERS must be valid JSON']);
+    const { clientSecret: _, ...without } = written;
+    const wrong: readonly (readonly [provider: object, names: string])[] = [
+      [without, 'providers[0].clientSecret'], [{ ...written, secret: 'x' }, 'providers[0].secret'], [{ ...written, clientAuth: 'none' }, 'providers[0].clientAuth'],
+      [{ ...written, id: '../evil' }, 'providers[0].id'], [{ ...written, id: '' }, 'providers[0].id'], [{ ...written, scopes: 'openid' }, 'providers[0].scopes'],
+      [{ ...written, issuer: 'http://login.example.com' }, 'providers[0].issuer'], [{ ...written, issuer: 'https://login.example.com/?x=1' }, 'providers[0].issuer'], [{ ...written, issuer: 'login.example.com' }, 'providers[0].issuer'],
+      [{ ...written, autoProvisionRoleCode: 'viewer' }, 'providers[0].allowedDomains'], [{ ...written, autoProvisionRoleCode: 'owner', allowedDomains: ['example.com'] }, 'providers[0].autoProvisionRoleCode'],
+    ];
+    for (const [provider, name] of wrong) {
+      const found = faults(provider);
+      expect(found, name).to.have.length(1);
+      expect(found[0]).to.contain(`${name} `);
+    }
+    expect(faults(written, written)[0]).to.contain('providers[1].id is that of another provider');
+  });
+
+  it('may be on this machine over http, but not in production', () => {
+    const here = [{ ...written, issuer: 'http://127.0.0.1:4000' }];
+    expect(faults(...here)).to.deep.equal([]);
+    expect(faultsOf(JSON.stringify(here), production)).to.deep.equal(['SSO_PROVIDERS has an http issuer (corp): in production it must be https']);
+    expect(faultsOf(JSON.stringify([written]), production)).to.deep.equal([]);
+  });
+
+  it('are shown to nobody, neither in a listing nor in a fault', () => {
+    const result = readServerConfig({ SSO_PROVIDERS: JSON.stringify([written]) });
+    if (!result.ok) throw new Error('it was refused');
+    expect(describeConfig(SETTINGS, result).find(({ name }) => name === 'SSO_PROVIDERS')?.value).to.equal('••••');
+    expect(faults({ ...written, clientId: 5, clientAuth: written.clientSecret, id: '-' }).join()).not.to.contain(written.clientSecret);
+  });
+});

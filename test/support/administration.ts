@@ -1,0 +1,33 @@
+import { makeMember, makeTenant, signIn, type MadeTenant } from './accounts.js';
+import type { Client } from './http.js';
+import type { TestServer } from './server.js';
+
+/** An organisation under administration, with its owner signed in. */
+export interface Administration extends MadeTenant {
+  readonly asOwner: Client;
+  /** A further member, signed in. */
+  join(as: { roleCode: string; subjectScope?: readonly string[] | null; email?: string }): Promise<{ readonly id: string; readonly email: string; readonly client: Client }>;
+  /** What the platform's audit tells of the tenant, oldest first; without sign-ins. */
+  audit(): Promise<readonly { readonly action: string; readonly recordId: string | null; readonly actorId: string | null; readonly ip: string | null; readonly requestId: string; readonly changes: Record<string, unknown> }[]>;
+}
+
+export async function administration(server: TestServer): Promise<Administration> {
+  const { services, foundation } = server;
+  const made = await makeTenant(services);
+  const { client } = await signIn(server.client, { tenant: made.tenant, member: made.owner });
+  return {
+    ...made,
+    asOwner: client,
+    join: async (as) => {
+      const member = await makeMember(services, made, as);
+      return { id: member.id, email: member.email, client: (await signIn(server.client, { tenant: made.tenant, member })).client };
+    },
+    audit: () =>
+      foundation.platform.read({ tenantId: null }, async (tx) => {
+        const rows = await tx.all("SELECT action, record_id, actor_id, ip, request_id, changes FROM audit_log WHERE tenant_id = ? AND action NOT LIKE 'login%' ORDER BY id", [made.tenant.id]);
+        return rows.map((row) => ({
+          action: String(row['action']), recordId: row['record_id'] as string | null, actorId: row['actor_id'] as string | null, ip: row['ip'] as string | null, requestId: String(row['request_id']), changes: JSON.parse(String(row['changes'])) as Record<string, unknown>,
+        }));
+      }),
+  };
+}

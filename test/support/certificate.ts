@@ -1,0 +1,21 @@
+/** For a TLS server of a test's own: self-signed, for `hooks.example.test`, valid for a hundred years. The key protects nothing. */
+export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBsDCCAVagAwIBAgIUQ49ZeG/AbgiQdhiYEYqmkYUF5ikwCgYIKoZIzj0EAwIw
+HTEbMBkGA1UEAwwSaG9va3MuZXhhbXBsZS50ZXN0MCAXDTI2MTEyMTIxMzg1OFoY
+DzIxMjYxMDI4MjEzODU4WjAdMRswGQYDVQQDDBJob29rcy5leGFtcGxlLnRlc3Qw
+WTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAARYMk/tHDF1bRMFSLDf26ypw2VFcMkp
+EtqN/meoarcXmYWq6kwjZCjrz7WKqnis3I9EXw3y2oK/8Yd5pCPnbA8co3IwcDAd
+BgNVHQ4EFgQUU3DUIx2vjrNSjZWHvqT8EIxbz1QwHwYDVR0jBBgwFoAUU3DUIx2v
+jrNSjZWHvqT8EIxbz1QwDwYDVR0TAQH/BAUwAwEB/zAdBgNVHREEFjAUghJob29r
+cy5leGFtcGxlLnRlc3QwCgYIKoZIzj0EAwIDSAAwRQIhALNIFzbsmIra+NJzP1Db
+G6r7hGTQk532hwScdrGUahEpAiBfzdkkNL6NDVpegk40SqkYlZpZYfxUMaxa8ARB
+Wz/1OQ==
+-----END CERTIFICATE-----
+`;
+
+export const PRIVATE_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUmkOdKq8LQCT5aWs
+/t/bhCfM5y5RMpTrqYV5tXmN9lihRANCAARYMk/tHDF1bRMFSLDf26ypw2VFcMkp
+EtqN/meoarcXmYWq6kwjZCjrz7WKqnis3I9EXw3y2oK/8Yd5pCPnbA8c
+-----END PRIVATE KEY-----
+`;

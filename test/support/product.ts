@@ -1,0 +1,22 @@
+import { createLog } from '../../data-plane-agent/base/log.js';
+import { reportFaults } from '../../data-plane-agent/base/config.js';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import { systemClock } from '../../data-plane-agent/base/clock.js';
+import { compose, type Composed } from '../../server/compose.js';
+import { loadServerConfig } from '../../server/config-load.js';
+import type { RequestInfo } from '../../server/http/request.js';
+
+/** The product on what an installation has kept, without its HTTP side: what a server beside the CLI would do. */
+export async function withProduct<T>(env: Readonly<Record<string, string>>, work: (product: Composed) => Promise<T>, { clock = systemClock }: { clock?: Clock } = {}): Promise<T> {
+  const loaded = loadServerConfig(env);
+  if (!loaded.ok) throw new Error(reportFaults(loaded.faults));
+  const product = await compose(loaded.config, { clock, log: createLog({ level: 'silent', name: 'test' }) });
+  try {
+    return await work(product);
+  } finally {
+    await product.close();
+  }
+}
+
+/** A request that comes from nowhere in particular. */
+export const aRequest = (): RequestInfo => ({ id: 'test-request', ip: '127.0.0.1', userAgent: 'test', origin: undefined, secFetchSite: undefined, cookies: {}, ifMatch: undefined, receivedAt: Date.now() });
