@@ -85,6 +85,10 @@ export const FAILURES = {
 export type FailureCode = keyof typeof FAILURES;
 export type DetailsOf<C extends FailureCode> = Static<(typeof FAILURES)[C]['details']>;
 
+export interface FailureOptions extends ErrorOptions {
+  readonly replayed?: boolean;
+}
+
 const BRAND = Symbol.for('duebook.failure');
 
 /** A failure of the catalogue. Recognise it with `isFailure` and its code, never by class: two copies of a module must agree. */
@@ -92,9 +96,12 @@ export class Failure<C extends FailureCode = FailureCode> extends Error {
   readonly [BRAND] = true;
   readonly code: C;
   readonly details: DetailsOf<C>;
+  /** The stored refusal of an earlier request with the same idempotency key. */
+  readonly replayed: boolean;
 
-  constructor(code: C, details: DetailsOf<C>, options?: ErrorOptions) {
+  constructor(code: C, details: DetailsOf<C>, { replayed = false, ...options }: FailureOptions = {}) {
     super(FAILURES[code].meaning, options);
+    this.replayed = replayed;
     this.name = 'Failure';
     this.code = code;
     this.details = details;
@@ -102,7 +109,7 @@ export class Failure<C extends FailureCode = FailureCode> extends Error {
 }
 
 /** `throw fail('CONTRACT_LOCKED', { fields })`. */
-export const fail = <C extends FailureCode>(code: C, details: DetailsOf<C>, options?: ErrorOptions): Failure<C> => new Failure(code, details, options);
+export const fail = <C extends FailureCode>(code: C, details: DetailsOf<C>, options?: FailureOptions): Failure<C> => new Failure(code, details, options);
 
 export function isFailure(error: unknown): error is Failure;
 export function isFailure<C extends FailureCode>(error: unknown, code: C): error is Failure<C>;

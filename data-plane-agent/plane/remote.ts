@@ -37,7 +37,7 @@ async function send(transport: Transport, operation: Operation<never>, name: str
 function answerOf(reply: WireReply, operation: Operation<never>, call: Call): Answer<unknown> {
   if (!reply.ok) {
     if ('fault' in reply) throw new Error('the data plane reported a fault of its own; its log has it under this request id');
-    throw fail(reply.code, reply.details);
+    throw fail(reply.code, reply.details, { replayed: reply.replayed });
   }
   const checked = checker(operation.output)(reply.output);
   if (!checked.ok) throw lost(operation, call, new TransportError(`the answer does not match its schema: ${checked.issues[0]?.path ?? ''}`, { nothingRan: false }));

@@ -18,7 +18,7 @@ export function serve<L extends OperationList>(plane: DataPlane<L>, names: reado
       const { output, replayed } = await plane.invoke(name, checked.value, input as never); // the plane checks it
       return { ok: true, output, replayed };
     } catch (error) {
-      if (isFailure(error)) return { ok: false, code: error.code, details: error.details };
+      if (isFailure(error)) return { ok: false, code: error.code, details: error.details, replayed: error.replayed };
       onFault(error);
       return { ok: false, fault: true };
     }

@@ -28,10 +28,10 @@ describe('a write with an idempotency key', () => {
       const test = makePlane();
       const input = aContract();
       const standing = await test.plane.createContract(input);
-      const refuse = () => test.as(keyed('k')).createContract(input).catch(codeOf);
-      expect(await refuse()).to.equal('DUPLICATE_CONTRACT_NO');
+      const refuse = () => test.as(keyed('k')).createContract(input).catch((error: unknown) => (isFailure(error) ? [error.code, error.replayed] : error));
+      expect(await refuse()).to.deep.equal(['DUPLICATE_CONTRACT_NO', false]);
       await test.plane.deleteContract({ contractId: standing.id });
-      expect(await refuse()).to.equal('DUPLICATE_CONTRACT_NO');
+      expect(await refuse()).to.deep.equal(['DUPLICATE_CONTRACT_NO', true]);
       expect(await rows(test, 'contracts')).to.equal(1);
     });
 

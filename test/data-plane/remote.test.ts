@@ -105,7 +105,7 @@ describe('a data plane behind a wire', () => {
 
   it('an operation or a call that is not known is refused before anything runs', async () => {
     const transport = serve(local, ['getContract'], () => undefined);
-    expect(await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} })).to.deep.equal({ ok: false, code: 'INVALID_INPUT', details: { issues: [{ path: 'name', problem: 'is not a known operation' }] } });
+    expect(await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} })).to.deep.equal({ ok: false, code: 'INVALID_INPUT', details: { issues: [{ path: 'name', problem: 'is not a known operation' }] }, replayed: false });
     const call = { ...aCall(), today: 'yesterday' };
     expect(await transport({ protocol: 1, name: 'getContract', call, input: { contractId: newId() } })).to.have.nested.property('details.issues[0].path', 'call.today');
   });

@@ -71,6 +71,17 @@ describe('payments over HTTP', () => {
       expect(second.body).to.deep.equal(first.body);
     });
 
+    it('answers a refusal by rule again under its key, and says that it is an old answer', async () => {
+      const { paymentId } = await enter();
+      const send = () => owner.patch(`/payments/${paymentId}/receipt`, { reconciliationStatus: 'matched' }, { headers: { 'Idempotency-Key': `refused-${paymentId}` } });
+      const first = await send();
+      expect([first.status, first.headers.get('idempotency-replayed')]).to.deep.equal([422, null]);
+      await owner.patch(`/payments/${paymentId}/receipt`, { receivedAmount: 5 });
+      const second = await send();
+      expect([second.status, second.headers.get('idempotency-replayed')]).to.deep.equal([422, 'true']);
+      expect(second.body).to.deep.equal(first.body);
+    });
+
     it('who may read payments may not record them, and who may not read them is told what is missing', async () => {
       const { contract, paymentId } = await enter();
       const writes = {

@@ -1,3 +1,4 @@
+import { isFailure } from '../../base/failures.js';
 import type { Static } from '../../base/schema.js';
 import type { Call } from './call.js';
 import type { Operation } from './operation.js';
@@ -43,9 +44,14 @@ function methodsOf(names: readonly string[]): object {
     names.map((name) => [
       name,
       async function (this: Bound, input: unknown) {
-        const answer = await this.invoke(name, this.call, input);
-        if (answer.replayed) this.onReplay();
-        return answer.output;
+        try {
+          const answer = await this.invoke(name, this.call, input);
+          if (answer.replayed) this.onReplay();
+          return answer.output;
+        } catch (error) {
+          if (isFailure(error) && error.replayed) this.onReplay();
+          throw error;
+        }
       },
     ]),
   );

@@ -15,7 +15,7 @@ export interface WireRequest {
 /** What comes back. A fault of the agent's is told without its inside. */
 export type WireReply =
   | { readonly ok: true; readonly output: unknown; readonly replayed: boolean }
-  | { readonly ok: false; readonly code: FailureCode; readonly details: DetailsOf<FailureCode> }
+  | { readonly ok: false; readonly code: FailureCode; readonly details: DetailsOf<FailureCode>; readonly replayed: boolean }
   | { readonly ok: false; readonly fault: true };
 
 /**

@@ -81,4 +81,4 @@ export class IdempotencyStore {
 
 const context = (tenantId: string, key: string) => `idempotency_records.answer.${tenantId}.${key}`;
 
-const replay = (stored: Stored): Settled => ('output' in stored ? { output: stored.output, replayed: true } : { failure: fail(stored.code, stored.details), replayed: true });
+const replay = (stored: Stored): Settled => ('output' in stored ? { output: stored.output, replayed: true } : { failure: fail(stored.code, stored.details, { replayed: true }), replayed: true });
