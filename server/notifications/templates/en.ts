@@ -1,4 +1,4 @@
-import type { Wording } from './index.js';
+import type { Wording } from './wording.js';
 
 export const english: Wording = {
   login_code: ({ tenantName, code, minutes }, product) => ({

@@ -1,4 +1,4 @@
-import type { MailText } from './index.js';
+import type { MailText } from './wording.js';
 
 /** The mail as plain text. */
 export function plain({ paragraphs, action, code, caution }: MailText, productName: string): string {
