@@ -52,8 +52,8 @@ function allOf(stdin: ReadStream): Promise<string> {
     const done = (settle: () => void): void => {
       clearTimeout(patience);
       stdin.removeAllListeners().pause();
-      // A pipe that stays open would keep the process alive.
-      stdin.unref();
+      // A pipe that stays open would keep the process alive. A file, such as /dev/null, is no socket and cannot be let go of.
+      if ('unref' in stdin) stdin.unref();
       settle();
     };
     const patience = setTimeout(() => done(() => resolve('')), PATIENCE_MS);
@@ -64,7 +64,7 @@ function allOf(stdin: ReadStream): Promise<string> {
     });
     stdin.on('end', () => done(() => resolve(Buffer.concat(chunks).toString('utf8').replace(/\r?\n$/, ''))));
     stdin.on('error', (error) => done(() => reject(error)));
-    stdin.ref();
+    if ('ref' in stdin) stdin.ref();
   });
 }
 

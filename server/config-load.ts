@@ -9,9 +9,21 @@ export type LoadedConfig =
 /** The configuration of a program that runs: outside production an installation without keys makes its own. */
 export function loadServerConfig(env: NodeJS.ProcessEnv): LoadedConfig {
   const first = readServerConfig(env);
-  const result = first.ok && !first.values.keyRing ? readServerConfig(env, { secretKeys: ownSecretKeys(first.values.dataDir) }) : first;
+  const own = first.ok && !first.values.keyRing ? keysIn(first.values.dataDir) : undefined;
+  if (typeof own === 'object') return { ok: false, faults: [own], warnings: first.warnings };
+  const result = own === undefined ? first : readServerConfig(env, { secretKeys: own });
   if (!result.ok) return result;
   const { keyRing } = result.values;
   if (!keyRing) throw new Error('there are no secret keys, although they were required or made');
   return { ok: true, config: { ...result.values, keyRing, production: isProduction(env) }, warnings: result.warnings, result };
+}
+
+/** The installation's own keys, or what is wrong with the folder that they are kept in: that is a wrong setting, not a fault of ours. */
+function keysIn(dataDir: string): string | Fault {
+  try {
+    return ownSecretKeys(dataDir);
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return { name: 'DATA_DIR', problem: `must be a folder that can be read and written (${error.message})` };
+    throw error;
+  }
 }

@@ -17,7 +17,8 @@ if (loaded.ok) {
     const { port } = await serve(config, { clock: systemClock, log, lifecycle });
     log.info({ host: config.host, port, publicUrl: config.publicUrl, edition: config.edition }, `listening on http://${config.host}:${port}`);
   } catch (error) {
-    log.fatal({ err: error }, 'cannot start');
+    const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    log.fatal({ err: error }, inUse ? `cannot start: ${config.host}:${config.port} is in use; set PORT to another port` : 'cannot start');
     await lifecycle.stop('cannot start');
     process.exitCode = 1;
   }

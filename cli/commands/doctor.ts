@@ -2,6 +2,7 @@ import { check, type Check } from '../doctor/check.js';
 import { databaseChecks } from '../doctor/databases.js';
 import { dataDirCheck, diskCheck } from '../doctor/disk.js';
 import { keysCheck } from '../doctor/keys.js';
+import { mailCheck } from '../doctor/mail.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError } from '../errors.js';
 import { lookAtConfiguration, type LookedAt } from '../installation.js';
@@ -29,6 +30,7 @@ async function examine(cli: Cli, looked: LookedAt): Promise<Check[]> {
     diskCheck(looked.values),
     ...(await databaseChecks(looked, cli)),
     await keysCheck(looked, cli),
+    await mailCheck(looked),
   ];
 }
 

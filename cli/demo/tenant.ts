@@ -44,7 +44,7 @@ export async function demoTenant({ services, foundation }: Composed, { dataDir, 
 const DEMO_PLAN = 'enterprise';
 
 /** From now on the demo is found and not made again. */
-export const completeDemo = ({ services }: Composed, tenantId: string, actor: Actor): Promise<void> => services.tenants.setPlan({ tenantId, planCode: DEMO_PLAN }, actor);
+export const completeDemo = ({ services }: Composed, actor: Actor): Promise<void> => services.tenants.standing.setPlan({ slug: DEMO_TENANT.slug, planCode: DEMO_PLAN }, actor);
 
 /** Ids of the demo's companies and people, by their keys in the cast. */
 export interface DemoIds {

@@ -42,7 +42,7 @@ const LOOPBACK = blockList(LOOPBACK_RANGES);
 const NOT_PUBLIC = blockList([
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16',
   '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
-  '::/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8',
+  '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8',
 ]);
 
 /** Link-local, and where clouds tell a machine its credentials: AWS, Google, Azure, Alibaba, Oracle. No list opens them. */
@@ -61,13 +61,14 @@ function groupsOf(address: string): readonly number[] {
 
 const isMapped = (groups: readonly number[]): boolean => groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
 
-/** The IPv4 address that a translator (NAT64, 6to4) or an old stack would take this one for. */
+/** The IPv4 address that a translator (NAT64, SIIT, 6to4) or an old stack would take this one for. */
 function embedded(groups: readonly number[]): string | undefined {
   const [first, second] = groups;
   if (first === 0x2002) return lastFour(groups, 1);
   const nat64 = first === 0x64 && second === 0xff9b;
   const compatible = groups.slice(0, 6).every((group) => group === 0);
-  return nat64 || compatible ? lastFour(groups, 6) : undefined;
+  const translated = groups.slice(0, 4).every((group) => group === 0) && groups[4] === 0xffff && groups[5] === 0;
+  return nat64 || compatible || translated ? lastFour(groups, 6) : undefined;
 }
 
 function lastFour(groups: readonly number[], from: number): string {

@@ -39,6 +39,9 @@ export const s = {
   instant: () => Type.Unsafe<string>({ type: 'string', format: 'date-time' }),
   /** ISO 4217 code, upper-cased on input. */
   currency: () => Type.Unsafe<string>({ type: 'string', format: 'currency', minLength: 3, maxLength: 3 }),
+  /** The name of a thing that the runtime knows: an IANA time zone, a BCP 47 tag, a calendar of CLDR. */
+  named: (format: 'time-zone' | 'language-tag' | 'locale-or-region' | 'calendar', about?: string) =>
+    Type.Unsafe<string>({ type: 'string', format, 'x-text': true, minLength: 1, maxLength: format === 'time-zone' ? 64 : 35, ...described(about) }),
   /** Money in major units. Decimals are checked against the currency by the operation, which knows it. */
   amount: (about?: string) => Type.Number({ minimum: 0, maximum: MAX_MAJOR, ...described(about) }),
   /** Money that may be negative. Answers only. */

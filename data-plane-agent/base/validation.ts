@@ -1,7 +1,8 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
-import { parseDay } from './day.js';
+import { isTimeZone, parseDay } from './day.js';
 import { isCurrency } from './money.js';
+import { isCalendar, isLanguageTag, isLocaleOrRegion } from './names.js';
 
 /** One bad field: its path as a caller would write it (`payments[2].amount`) and what is wrong with it. */
 export interface Issue {
@@ -18,6 +19,7 @@ const MAX_ISSUES = 1_000;
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, allowUnionTypes: true, ownProperties: true });
 ajv.addFormat('date', { type: 'string', validate: (text: string) => parseDay(text) === text });
 ajv.addFormat('currency', { type: 'string', validate: isCurrency });
+for (const [name, validate] of Object.entries({ 'time-zone': isTimeZone, 'language-tag': isLanguageTag, 'locale-or-region': isLocaleOrRegion, calendar: isCalendar })) ajv.addFormat(name, { type: 'string', validate });
 // An address is proven by a mail that arrives; the shape only keeps out what no mail system would take.
 ajv.addFormat('email', { type: 'string', validate: (text: string) => /^[^\s@<>(),;:"\\]+@[^\s@<>(),;:"\\.]+(\.[^\s@<>(),;:"\\.]+)*$/u.test(text) && !/\.\.|^\.|\.@/.test(text) });
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
@@ -157,6 +159,10 @@ const FORMAT_PROBLEMS: Readonly<Record<string, string>> = {
   date: 'must be a calendar date like 2026-03-31',
   currency: 'must be an ISO 4217 currency code like EUR',
   email: 'must be an email address',
+  'time-zone': 'must be an IANA time zone like Europe/Berlin',
+  'language-tag': 'must be a BCP 47 language tag like zh-CN',
+  'locale-or-region': 'must be a BCP 47 locale or a region like CN',
+  calendar: 'must be a calendar like gregory',
 };
 
 function article(type: unknown): string {

@@ -8,6 +8,7 @@ import type { MailOutbox } from '../notifications/mail.js';
 import { AuditStore } from '../store/audit.js';
 import { findInvitation, InvitationStore, type InvitationRecord } from '../store/invitations.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
+import { LoginFailureStore } from '../store/login-failures.js';
 import { MailStore, type MailStatus } from '../store/mail.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SubjectStore } from '../store/subjects.js';
@@ -22,13 +23,13 @@ import type { AuthLoginResult, NameProfile } from './shapes.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { inGoodStanding } from './standing.js';
 
-/** How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND. */
+/** How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND. Of one tenant's, 100 are created or sent again in an hour. */
 export interface Invitations {
-  /** Throws OWNER_TRANSFER_REQUIRED, REFERENCE_INVALID, MEMBER_EXISTS, INVITATION_OPEN. */
+  /** Throws OWNER_TRANSFER_REQUIRED, REFERENCE_INVALID, MEMBER_EXISTS, INVITATION_OPEN, RATE_LIMITED. */
   create(invitation: { readonly email: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
   /** Those that nobody has accepted, also when they are over; newest first, at most 1 000. */
   list(tenantId: string): Promise<Invitation[]>;
-  /** A new token, good for another seven days; the old one is worth nothing from now on. Throws MEMBER_EXISTS. */
+  /** A new token, good for another seven days; the old one is worth nothing from now on. Throws MEMBER_EXISTS, RATE_LIMITED. */
   resend(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
   withdraw(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<void>;
   /** Makes the member, with the invitation's address, role and scope, and signs him in. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK, MEMBER_EXISTS. */
@@ -57,6 +58,9 @@ export interface SentInvitation extends Invitation {
 const DAYS = 7;
 const DAY_MS = 24 * 3_600_000;
 const ABOUT = 'invitation';
+/** Each is a mail in our name to whatever address somebody typed. */
+const PER_HOUR = 100;
+const HOUR_MS = 3_600_000;
 
 export function createInvitations({ database, clock, passwords, policy, issue, mail, changes, publicUrl }: {
   database: KeyedDatabase; clock: Clock; passwords: Passwords; policy: PasswordPolicy; issue: SessionIssue; mail: MailOutbox; changes: Changes; publicUrl: string;
@@ -65,6 +69,7 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
 
   /** Puts the mail down, and says how far it will come. */
   const send = async (tx: Transaction, { invitation, token, principal: { tenant, user } }: { invitation: InvitationRecord; token: string; principal: Principal }): Promise<SentInvitation> => {
+    await countOne(tx, { tenantId: tenant.id, at: invitation.updatedAt });
     const link = tokenLink({ publicUrl, page: 'accept-invitation', token, tenantSlug: tenant.slug });
     const about = { kind: ABOUT, id: invitation.id };
     const language = languageOf({ tenant: await new TenantStore(tx).byId(tenant.id) });
@@ -90,11 +95,12 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
   };
 
   return {
-    create: ({ email, roleCode, subjectScope }, principal, request) =>
+    create: ({ email, roleCode, subjectScope: given }, principal, request) =>
       database.write({ ...scope, keyed: request.keyed }, async (tx) => {
         const { tenant, user } = principal;
         await checkRole(tx, { tenantId: tenant.id, roleCode });
-        await checkScope(tx, { tenantId: tenant.id, subjectScope });
+        await checkScope(tx, { tenantId: tenant.id, subjectScope: given });
+        const subjectScope = given && [...new Set(given)];
         await refuseMember(tx, { tenantId: tenant.id, email });
         const at = clock.now();
         const { token, tokenHash: hash } = newToken();
@@ -163,6 +169,12 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
       return issue.loginResult(entry);
     },
   };
+}
+
+/** In the transaction of the invitation: what is refused or rolled back does not count. */
+async function countOne(tx: Transaction, { tenantId, at }: { tenantId: string; at: number }): Promise<void> {
+  const counted = await new LoginFailureStore(tx).count({ key: `invitations:${tenantId}`, at, windowMs: HOUR_MS, slides: false });
+  if (counted && counted.failures > PER_HOUR) throw fail('RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil((counted.expiresAt - at) / 1_000)) });
 }
 
 /** The invitation decides who he is and what he may do; of its subject companies those count that are still there. */

@@ -30,4 +30,6 @@ const KINDS = [
   { length: 32, transports: ['internal'] },
   { length: 32, transports: ['hybrid', 'internal'] },
   { length: 64, transports: ['nfc', 'usb'] },
+  // Some browsers name no transports: were no decoy without them, such a passkey would tell that its account is real.
+  { length: 32, transports: [] },
 ] as const;

@@ -1,21 +1,19 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
-import { isTimeZone } from '../../data-plane-agent/base/day.js';
-import { fail, invalid } from '../../data-plane-agent/base/failures.js';
-import type { Issue } from '../../data-plane-agent/base/validation.js';
+import { fail } from '../../data-plane-agent/base/failures.js';
 import type { RequestInfo } from '../http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../tenants/changes.js';
-import { isLanguageTag, settingsOf, type Settings } from '../tenants/settings.js';
+import { settingsOf, type Settings } from '../tenants/settings.js';
 import type { Principal } from './principal.js';
 import { actorOf, summaryOf } from './session-issue.js';
 import type { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from './shapes.js';
 
 /** What members set for themselves. */
 export interface Profile {
-  /** `null` falls back to the tenant's setting. Answers the preferences in effect. Throws INVALID_INPUT for a time zone, language or calendar that nobody knows. */
+  /** `null` falls back to the tenant's setting. Answers the preferences in effect. */
   setPreferences(principal: Principal, patch: PreferencesPatch, request: RequestInfo): Promise<Preferences>;
   /** `nameProfile` is replaced as a whole; `null` removes it. */
   setProfile(principal: Principal, patch: { readonly name?: string; readonly nameProfile?: NameProfile | null }, request: RequestInfo): Promise<AuthUserSummary>;
@@ -41,17 +39,14 @@ export function createProfile({ database, clock, changes }: { database: Database
   };
 
   return {
-    setPreferences: async (principal, patch, request) => {
-      const issues = unknownNames(patch);
-      if (issues.length > 0) throw invalid(...issues);
-      return change(principal, { request, action: 'preferences_changed' }, async (tx, member, at) => {
+    setPreferences: (principal, patch, request) =>
+      change(principal, { request, action: 'preferences_changed' }, async (tx, member, at) => {
         const changed = changesOf(member.preferences, patch);
         const preferences = Object.fromEntries(Object.entries({ ...member.preferences, ...patch }).filter(([, value]) => value !== null && value !== undefined));
         if (Object.keys(changed).length > 0) await new MemberStore(tx, principal.tenant.id).setPreferences({ id: member.id, preferences, at });
         const tenant = await new TenantStore(tx).byId(principal.tenant.id);
         return { answer: mergedPreferences(settingsOf(tenant?.settings ?? {}), preferences), changed };
-      });
-    },
+      }),
 
     setProfile: (principal, patch, request) =>
       change(principal, { request, action: 'profile_changed' }, async (tx, member, at) => {
@@ -86,16 +81,3 @@ const changesOf = (before: Readonly<Record<string, unknown>>, after: Readonly<Re
       .map(([key, to]) => [key, { from: before[key] ?? null, to: to ?? null }] as const)
       .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)),
   );
-
-/** Names of time zones, languages and calendars are for the runtime to know, which no schema can ask. */
-function unknownNames({ timezone, language, locale, calendarSystem }: PreferencesPatch): Issue[] {
-  const issues: Issue[] = [];
-  const check = (path: string, value: string | null | undefined, known: (name: string) => boolean, problem: string) => {
-    if (typeof value === 'string' && !known(value)) issues.push({ path, problem });
-  };
-  check('language', language, isLanguageTag, 'must be a BCP 47 language tag like zh-CN');
-  check('locale', locale, isLanguageTag, 'must be a BCP 47 locale like en-GB');
-  check('timezone', timezone, isTimeZone, 'must be an IANA time zone like Europe/Berlin');
-  check('calendarSystem', calendarSystem, (name) => Intl.supportedValuesOf('calendar').includes(name), 'must be a calendar like gregory');
-  return issues;
-}

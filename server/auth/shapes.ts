@@ -122,11 +122,11 @@ export type Preferences = Static<typeof Preferences>;
 
 export const PreferencesPatch = s.object(
   {
-    language: s.optional(s.text({ max: 35, about: 'BCP 47.' })),
-    locale: s.optional(s.text({ max: 35, about: 'BCP 47.' })),
-    timezone: s.optional(s.text({ max: 64, about: 'IANA.' })),
+    language: s.optional(s.named('language-tag', 'BCP 47.')),
+    locale: s.optional(s.named('language-tag', 'BCP 47.')),
+    timezone: s.optional(s.named('time-zone', 'IANA.')),
     currency: s.optional(s.currency()),
-    calendarSystem: s.optional(s.text({ max: 40, about: 'As CLDR names calendars, such as `gregory`.' })),
+    calendarSystem: s.optional(s.named('calendar', 'As CLDR names calendars, such as `gregory`.')),
     measurementSystem: s.optional(s.enum(['metric', 'imperial', 'us', 'uk'])),
     firstDayOfWeek: s.optional(s.integer({ max: 6, about: '0 is Sunday.' })),
     dateFormat: s.optional(s.text({ max: 40 })),

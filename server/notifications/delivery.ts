@@ -5,7 +5,7 @@ import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import { AuditStore } from '../store/audit.js';
 import { MailStore, type MailRecord } from '../store/mail.js';
 import { MAIL_SYSTEM, sealContext } from './outbox.js';
-import type { SendMail } from './smtp.js';
+import { isRefusedRecipient, smtpCodeOf, type SendMail } from './smtp.js';
 import { renderMail } from './templates/index.js';
 
 /** Hands over mail that is due. Safe to run in several processes at once: each attempt belongs to one of them. */
@@ -40,7 +40,7 @@ export function createMailDelivery({ database, clock, keyRing, log, send, produc
       return { status: 'sent', error: null };
     } catch (error) {
       log.warn({ err: error, mail: mail.id, template: mail.template, attempt: mail.attempts + 1 }, 'mail not handed over');
-      return { status: isRefused(error) || mail.attempts >= RETRY_MS.length ? 'failed' : 'queued', error: codeOf(error) };
+      return { status: isRefusedRecipient(error) || mail.attempts >= RETRY_MS.length ? 'failed' : 'queued', error: smtpCodeOf(error) };
     }
   };
 
@@ -79,15 +79,4 @@ export function createMailDelivery({ database, clock, keyRing, log, send, produc
 interface Outcome {
   readonly status: 'sent' | 'queued' | 'failed';
   readonly error: string | null;
-}
-
-/** The server will never take this recipient (5xx to the envelope); any other refusal may be a fault that somebody mends. */
-const isRefused = (error: unknown): boolean => property(error, 'code') === 'EENVELOPE' && Number(property(error, 'responseCode')) >= 500;
-
-/** Such as `ECONNREFUSED` or `EENVELOPE 550`: the server's text may hold anything. */
-const codeOf = (error: unknown): string => [property(error, 'code') ?? 'ERROR', property(error, 'responseCode')].filter((part) => part !== undefined).join(' ').slice(0, 100);
-
-function property(error: unknown, name: 'code' | 'responseCode'): string | undefined {
-  const value: unknown = typeof error === 'object' && error !== null && name in error ? (error as Record<string, unknown>)[name] : undefined;
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }

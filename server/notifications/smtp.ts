@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import nodemailer from 'nodemailer';
 import type { MailAddress } from './address.js';
 
@@ -17,18 +18,7 @@ export type SendMail = (mail: OutgoingMail) => Promise<void>;
 
 /** Through `SMTP_URL`, from `MAIL_FROM`; each attempt has a connection of its own and an end. */
 export function createSmtp({ url, from }: { url: string; from: MailAddress }): SendMail {
-  const transport = nodemailer.createTransport({
-    url,
-    // Options in the address itself come before these: `?requireTLS=false` for a relay in the next room that knows no TLS.
-    requireTLS: carriesPassword(url),
-    connectionTimeout: STEP_MS,
-    greetingTimeout: STEP_MS,
-    dnsTimeout: STEP_MS,
-    socketTimeout: 2 * STEP_MS,
-    // A mail is what the templates made of it, never a file or an address that somebody got into it.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const transport = nodemailer.createTransport({ ...optionsOf(url), connectionTimeout: STEP_MS, greetingTimeout: STEP_MS, dnsTimeout: STEP_MS, socketTimeout: 2 * STEP_MS });
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   return async ({ id, to, date, subject, text, html }) => {
     await transport.sendMail({
@@ -46,8 +36,45 @@ export function createSmtp({ url, from }: { url: string; from: MailAddress }): S
   };
 }
 
+/** Greets the mail server and signs in where `SMTP_URL` has a user, and sends nothing. Rejects when it cannot, or when the whole takes longer than `deadlineMs`. */
+export async function greetSmtp({ url, deadlineMs }: { url: string; deadlineMs: number }): Promise<void> {
+  // Of our own, because the library's time-outs are for silence: a server that speaks slowly enough would be listened to for ever.
+  const socket = new Socket();
+  const transport = nodemailer.createTransport({ ...optionsOf(url), socket, connectionTimeout: deadlineMs, greetingTimeout: deadlineMs, dnsTimeout: deadlineMs, socketTimeout: deadlineMs });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error(`no end after ${deadlineMs} ms`), { code: 'ETIMEDOUT' })), deadlineMs);
+  });
+  try {
+    await Promise.race([transport.verify(), late]);
+  } finally {
+    clearTimeout(timer);
+    socket.destroy();
+  }
+}
+
+const optionsOf = (url: string) => ({
+  url,
+  // Options in the address itself come before these: `?requireTLS=false` for a relay in the next room that knows no TLS.
+  requireTLS: carriesPassword(url),
+  // A mail is what the templates made of it, never a file or an address that somebody got into it.
+  disableFileAccess: true,
+  disableUrlAccess: true,
+});
+
 const STEP_MS = 10_000;
 /** Also for a server that speaks slowly enough never to be silent. */
 const WHOLE_MS = 60_000;
 
 const carriesPassword = (url: string): boolean => new URL(url).password !== '';
+
+/** The server will never take this recipient (5xx to the envelope); any other refusal may be a fault that somebody mends. */
+export const isRefusedRecipient = (error: unknown): boolean => property(error, 'code') === 'EENVELOPE' && Number(property(error, 'responseCode')) >= 500;
+
+/** Such as `ECONNREFUSED` or `EENVELOPE 550`: the server's text may hold anything. */
+export const smtpCodeOf = (error: unknown): string => [property(error, 'code') ?? 'ERROR', property(error, 'responseCode')].filter((part) => part !== undefined).join(' ').slice(0, 100);
+
+function property(error: unknown, name: 'code' | 'responseCode'): string | undefined {
+  const value: unknown = typeof error === 'object' && error !== null && name in error ? (error as Record<string, unknown>)[name] : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}

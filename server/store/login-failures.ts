@@ -1,7 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { numberOf } from './rows.js';
 
-/** Failed sign-ins by key (an account, an address), existing or not. */
+/** Failed sign-ins by key (an account, an address), existing or not; and other attempts that are limited in number over all replicas, each kind with its prefix. */
 export class LoginFailureStore {
   constructor(private readonly tx: Transaction) {}
 

@@ -39,9 +39,9 @@ export class MemberStore {
     return row && memberOf(row);
   }
 
-  /** As `byId`, and no other writer's before this transaction ends. SQLite has one writer anyway. */
+  /** As `byId`, and no other writer's before this transaction ends; rows that refer to the member may be written. SQLite has one writer anyway. */
   async lock(id: string): Promise<MemberRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND id = ?${this.tx.dialect === 'postgres' ? ' FOR UPDATE' : ''}`, [this.tenantId, id]);
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND id = ?${this.tx.dialect === 'postgres' ? ' FOR NO KEY UPDATE' : ''}`, [this.tenantId, id]);
     return row && memberOf(row);
   }
 

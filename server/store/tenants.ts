@@ -24,9 +24,12 @@ export class TenantStore {
     return row && tenantOf(row);
   }
 
-  /** As `byId`, and nobody else changes the tenant's side of the platform before this transaction ends. SQLite has one writer anyway. */
+  /**
+   * As `byId`, and nobody else changes the tenant's side of the platform before this transaction ends. SQLite has one writer anyway. No key
+   * changes: the stronger lock would wait for, and be waited for by, whoever writes a row that refers to the tenant.
+   */
   async lock(id: string): Promise<TenantRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM tenants WHERE id = ?${this.tx.dialect === 'postgres' ? ' FOR UPDATE' : ''}`, [id]);
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM tenants WHERE id = ?${this.tx.dialect === 'postgres' ? ' FOR NO KEY UPDATE' : ''}`, [id]);
     return row && tenantOf(row);
   }
 

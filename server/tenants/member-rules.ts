@@ -1,5 +1,6 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import { edit, meets } from '../auth/permissions.js';
 import type { Actor } from '../store/audit.js';
 import type { MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
@@ -32,6 +33,12 @@ export async function checkMemberChange(tx: Transaction, { member, changed, patc
 export async function checkRole(tx: Transaction, { tenantId, roleCode }: { tenantId: string; roleCode: string }): Promise<void> {
   if (roleCode === OWNER) throw fail('OWNER_TRANSFER_REQUIRED', {});
   if (!(await new RoleStore(tx, tenantId).exists(roleCode))) throw fail('REFERENCE_INVALID', { field: 'roleCode', value: roleCode });
+}
+
+/** Whether who has the role may change the organisation itself. */
+export async function administers(tx: Transaction, { tenantId, roleCode }: { tenantId: string; roleCode: string }): Promise<boolean> {
+  const role = await new RoleStore(tx, tenantId).byCode(roleCode);
+  return role !== undefined && meets(role.permissions, edit('admin'));
 }
 
 /** The scope travels in every access token and in every call to the data plane. */

@@ -7,7 +7,7 @@ import type { Actor } from '../store/audit.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import { differences, type ChangeTenant } from './change.js';
-import { checkMemberChange, checkRole, checkScope } from './member-rules.js';
+import { administers, checkMemberChange, checkRole, checkScope } from './member-rules.js';
 
 interface MemberOf {
   readonly tenantId: string;
@@ -45,7 +45,7 @@ export interface NewMember {
   readonly password?: string;
 }
 
-export function createMembers({ database, passwords, change }: { database: Database; passwords: Passwords; change: ChangeTenant }): Members {
+export function createMembers({ database, passwords, change, mfaRequired }: { database: Database; passwords: Passwords; change: ChangeTenant; mfaRequired: boolean }): Members {
   const update = ({ tenantId, memberId, ...given }: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember> =>
     change({ tenantId, actor, action: actionOf(given), recordKind: 'member', inDirectory: true }, async (tx, _tenant, at) => {
       const members = new MemberStore(tx, tenantId);
@@ -57,7 +57,9 @@ export function createMembers({ database, passwords, change }: { database: Datab
       await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor });
       if (!(await members.update({ id: memberId, fields: patch, at }))) throw fail('MEMBER_EXISTS', { email: patch.email ?? '' });
       const disabled = changed['status'] !== undefined && patch.status === 'disabled';
-      const ended = disabled ? { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) } : {};
+      // Who comes to administer without a second factor signs in again, and enrols as he does.
+      const unproven = mfaRequired && !member.mfaEnrolled && changed['roleCode'] !== undefined && (await administers(tx, { tenantId, roleCode: patch.roleCode ?? '' }));
+      const ended = disabled || unproven ? { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) } : {};
       return { answer: { ...member, ...patch, updatedAt: at }, changed: { ...changed, ...ended }, recordId: memberId };
     });
 

@@ -1,24 +1,18 @@
-import { isTimeZone } from '../../data-plane-agent/base/day.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { partial, s, type Static } from '../../data-plane-agent/base/schema.js';
-import { checker, type Issue } from '../../data-plane-agent/base/validation.js';
-
-const languageTag = () => s.text({ max: 35 });
+import { checker } from '../../data-plane-agent/base/validation.js';
 
 /** The tenant's settings with their bounds. */
 export const Settings = s.object(
   {
-    /** BCP 47. */
-    defaultLanguage: languageTag(),
-    supportedLanguages: s.list(languageTag(), 100),
-    localeRegion: s.optional(languageTag()),
-    /** IANA. */
-    timezone: s.text({ max: 64 }),
+    defaultLanguage: s.named('language-tag', 'BCP 47.'),
+    supportedLanguages: s.list(s.named('language-tag'), 100),
+    localeRegion: s.optional(s.named('locale-or-region', 'BCP 47, or a region alone, such as `CN`.')),
+    timezone: s.named('time-zone', 'IANA.'),
     defaultCurrency: s.currency(),
     displayCurrency: s.currency(),
     currencyDisplayMode: s.enum(['original', 'converted', 'both']),
-    /** As CLDR names calendars, `gregory` for the Gregorian. */
-    calendarSystem: s.text({ max: 40 }),
+    calendarSystem: s.named('calendar', 'As CLDR names calendars, such as `gregory`.'),
     measurementSystem: s.enum(['metric', 'imperial', 'us', 'uk']),
     temperatureUnit: s.enum(['celsius', 'fahrenheit', 'kelvin']),
     dateFormat: s.text({ max: 40 }),
@@ -66,35 +60,5 @@ export const settingsOf = (stored: Partial<Settings>): Settings => ({ ...DEFAULT
 export function checkSettings(patch: unknown): Partial<Settings> {
   const checked = checker(SettingsPatch)(patch);
   if (!checked.ok) throw fail('INVALID_INPUT', { issues: [...checked.issues] });
-  const issues = unknownNames(checked.value as Partial<Settings>);
-  if (issues.length > 0) throw fail('INVALID_INPUT', { issues });
   return checked.value as Partial<Settings>;
 }
-
-/** Names of time zones, languages and calendars are for the runtime to know, which no schema can ask. */
-function unknownNames(patch: Partial<Settings>): Issue[] {
-  const issues: Issue[] = [];
-  const check = (path: string, value: string | null | undefined, known: (name: string) => boolean, problem: string) => {
-    if (typeof value === 'string' && !known(value)) issues.push({ path, problem });
-  };
-  check('timezone', patch.timezone, isTimeZone, 'must be an IANA time zone like Europe/Berlin');
-  check('defaultLanguage', patch.defaultLanguage, isLanguageTag, LANGUAGE_PROBLEM);
-  check('localeRegion', patch.localeRegion, isLanguageTagOrRegion, 'must be a BCP 47 locale or a region like CN');
-  check('calendarSystem', patch.calendarSystem, (name) => Intl.supportedValuesOf('calendar').includes(name), 'must be a calendar like gregory');
-  patch.supportedLanguages?.forEach((tag, index) => check(`supportedLanguages[${index}]`, tag, isLanguageTag, LANGUAGE_PROBLEM));
-  return issues;
-}
-
-const LANGUAGE_PROBLEM = 'must be a BCP 47 language tag like zh-CN';
-
-/** BCP 47. */
-export function isLanguageTag(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
-
-const isLanguageTagOrRegion = (text: string): boolean => /^([A-Z]{2}|\d{3})$/.test(text) || isLanguageTag(text);

@@ -1,8 +1,9 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
-import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
+import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { PlanCode } from '../auth/permissions.js';
 import type { Actor } from '../store/audit.js';
+import type { KeyedDatabase } from '../store/keyed-database.js';
 import { MemberStore } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
@@ -29,7 +30,7 @@ export interface TenantStanding {
   setStatus(change: { readonly slug: string; readonly status: TenantRecord['status'] }, actor: Actor): Promise<void>;
 }
 
-export function createTenantStanding({ database, clock, changes }: { database: Database; clock: Clock; changes: Changes }): TenantStanding {
+export function createTenantStanding({ database, clock, changes }: { database: Pick<KeyedDatabase, 'read' | 'write'>; clock: Clock; changes: Changes }): TenantStanding {
   const change = createChange({ database, clock, changes });
   const read = <T>(slug: string, work: (tx: Transaction, tenant: TenantRecord) => Promise<T>): Promise<T> =>
     database.read({ tenantId: null }, async (tx) => {

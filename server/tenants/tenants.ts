@@ -1,6 +1,5 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { PlanCode } from '../auth/permissions.js';
 import type { Passwords } from '../auth/passwords.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../store/audit.js';
@@ -18,6 +17,7 @@ import { insertTenant, type NewTenant, type TenantDraft } from './new-tenant.js'
 import { createOwnership, type Ownership } from './ownership.js';
 import { createRoles, type Roles } from './role-changes.js';
 import { checkSettings, settingsOf, type Settings } from './settings.js';
+import { createTenantStanding, type TenantStanding } from './standing.js';
 import { createSubjects, type Subjects } from './subjects.js';
 
 /** Tenants and what belongs to them. Each change is audited in its own transaction and bites on the next request. An unknown tenant is NOT_FOUND. */
@@ -25,12 +25,13 @@ export interface Tenants {
   /** A tenant with built-in roles, first subject company and owner. Throws TENANT_SLUG_TAKEN. Not bound by the public rules: the CLI and the demo call it. */
   create(draft: Omit<TenantDraft, 'owner'> & { readonly owner: Omit<TenantDraft['owner'], 'passwordHash'> & { readonly password: string } }, actor: Actor): Promise<NewTenant>;
   bySlug(slug: string): Promise<TenantRecord | undefined>;
-  setPlan(change: { readonly tenantId: string; readonly planCode: PlanCode }, actor: Actor): Promise<void>;
   /** All settings in effect. */
   settings(tenantId: string): Promise<Settings>;
   /** Changes the given settings and answers all of them. Throws INVALID_INPUT. */
   updateSettings(change: { readonly tenantId: string; readonly settings: Partial<Settings> }, actor: Actor): Promise<Settings>;
   bootstrapSteps(tenantId: string): Promise<Readonly<Record<BootstrapStep, boolean>>>;
+  /** Plan and suspension: an operator's, not an administrator's. */
+  readonly standing: TenantStanding;
   readonly members: Members;
   readonly subjects: Subjects;
   readonly roles: Roles;
@@ -68,12 +69,6 @@ export function createTenants(options: TenantsOptions): Tenants {
 
     bySlug: (slug) => database.read({ tenantId: null }, (tx) => new TenantStore(tx).bySlug(slug)),
 
-    setPlan: ({ tenantId, planCode }, actor) =>
-      change({ tenantId, actor, action: 'tenant_plan_changed' }, async (tx, tenant, at) => {
-        await new TenantStore(tx).setPlan({ id: tenantId, planCode, at });
-        return { answer: undefined, changed: { planCode: { from: tenant.planCode, to: planCode } } };
-      }),
-
     settings: (tenantId) => database.read({ tenantId: null }, async (tx) => settingsOf((await new TenantStore(tx).byId(tenantId))?.settings ?? {})),
 
     updateSettings: async ({ tenantId, settings }, actor) => {
@@ -87,7 +82,8 @@ export function createTenants(options: TenantsOptions): Tenants {
 
     bootstrapSteps: (tenantId) => database.read({ tenantId: null }, (tx) => bootstrapSteps(tx, { tenantId, linked })),
 
-    members: createMembers({ database, passwords, change }),
+    standing: createTenantStanding({ database, clock, changes }),
+    members: createMembers({ database, passwords, change, mfaRequired: options.mfaRequired }),
     subjects: createSubjects({ database, change }),
     roles: createRoles({ database, change }),
     handover: createHandover({ database, change }),

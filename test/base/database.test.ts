@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import Connection from 'better-sqlite3';
+import { statSync } from 'node:fs';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { isDatabaseError } from '../../data-plane-agent/base/database/errors.js';
 import { openDatabase, sqlitePath } from '../../data-plane-agent/base/database/open.js';
@@ -143,6 +144,13 @@ describe('a database', () => {
         const raw = new Connection(sqlitePath(url) ?? '');
         expect(raw.pragma('journal_mode', { simple: true })).to.equal('wal');
         raw.close();
+      });
+
+      it('keeps its files for their owner alone', async () => {
+        const { url, database } = await fresh();
+        await withTable(database);
+        const modes = ['', '-wal', '-shm'].map((suffix) => (statSync(`${sqlitePath(url)}${suffix}`).mode & 0o777).toString(8));
+        expect(modes).to.deep.equal(['600', '600', '600']);
       });
 
       it('waits for another process that writes, and then goes on', async () => {

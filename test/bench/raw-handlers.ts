@@ -103,12 +103,12 @@ export const create = (lifecycle: { templateId: string; stageCode: string; stage
       id,
       archive_code: text(input['archiveCode']), archive_key: String(input['archiveCode']).toLowerCase(), contract_no: text(input['contractNo']), contract_key: String(input['contractNo']).toLowerCase(),
       project_name: text(input['projectName']), type: text(input['type']), type_code: null, subject_id: setting.subjectId, party_a: text(input['partyA']), party_b: text(input['partyB']),
-      equipment_name: text(input['equipmentName']), equipment_model: text(input['equipmentModel']), quantity: input.quantity, unit_price: String(input.unitPrice), total_minor: total, computed_minor: total,
+      equipment_name: text(input['equipmentName']), equipment_model: text(input['equipmentModel']), quantity: input.quantity, unit_price: String(input.unitPrice), total_minor: total, total_amount: total / 100, computed_minor: total,
       currency_code: 'CNY', payment_method: text(input['paymentMethod']), payee_account: text(input['payeeAccount']), payee_bank: text(input['payeeBank']), deposit_minor: null, periodic_rent_minor: null,
       payment_cycle: null, sign_date: text(input['signDate']), start_date: text(input['startDate']), end_date: text(input['endDate']), invoice_points: Number(input['invoicePoints']), contract_attachment: null,
       status: text(input['status']), status_code: null, owner_id: text(input['ownerId']), owner_superior_id: null, remark: text(input['remark']), dynamic_fields: '{}',
       lifecycle_template_id: lifecycle.templateId, stage_code: lifecycle.stageCode, stage_category: lifecycle.stageCode, stage_name: lifecycle.stageName, allowed_roles: '[]', locked: 0,
-      payment_status: 'unpaid', receivable_minor: receivable, received_minor: 0, outstanding_minor: receivable, overpaid_minor: 0, invoiced_minor: 0, uninvoiced_minor: receivable,
+      payment_status: 'unpaid', receivable_minor: receivable, received_minor: 0, outstanding_minor: receivable, outstanding_amount: receivable / 100, overpaid_minor: 0, invoiced_minor: 0, uninvoiced_minor: receivable,
       next_due_date: input.payments.map(({ dueDate }) => dueDate).toSorted()[0] ?? null, other_currency_lines: 0, created_by: setting.userId, updated_by: setting.userId, deleted_at: null, version: 1, ...stamps,
     };
     const termRows: Row[] = input.terms.map(({ kind, title, date, note }, position) => ({ id: newId(), contract_id: id, position, kind, title, date: date ?? null, note, ...stamps }));
@@ -122,7 +122,7 @@ export const create = (lifecycle: { templateId: string; stageCode: string; stage
 
 const LINE_BY_ID = `SELECT ${LINE.join(', ')} FROM payment_lines WHERE tenant_id = ? AND id = ? AND deleted_at IS NULL`;
 const RECEIVE = 'UPDATE payment_lines SET received_minor = ?, outstanding_minor = ?, received_date = ?, method = ?, payer_name = ?, bank_serial_no = ?, updated_at = ? WHERE tenant_id = ? AND id = ?';
-const AGGREGATE = 'UPDATE contracts SET received_minor = ?, outstanding_minor = ?, overpaid_minor = ?, payment_status = ?, next_due_date = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND id = ?';
+const AGGREGATE = 'UPDATE contracts SET received_minor = ?, outstanding_minor = ?, outstanding_amount = ?, overpaid_minor = ?, payment_status = ?, next_due_date = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND id = ?';
 
 interface Received {
   readonly receivedAmount: number;
@@ -152,7 +152,8 @@ export const receipt: Handler = function* receipt({ id, body }, setting) {
   const sum = (of: (line: Row) => number) => all.reduce((total, one) => total + of(one), 0);
   const open = all.filter((one) => Number(one['outstanding_minor']) > 0);
   const status = open.length === 0 ? 'paid' : all.every((one) => one['received_minor'] === 0) ? 'unpaid' : 'partial';
-  const values = [sum((one) => Number(one['received_minor'])), sum((one) => Number(one['outstanding_minor'])), sum((one) => Math.max(0, Number(one['received_minor']) - Number(one['amount_minor']))), status, open[0]?.['due_date'] ?? null];
+  const owed = sum((one) => Number(one['outstanding_minor']));
+  const values = [sum((one) => Number(one['received_minor'])), owed, owed / 100, sum((one) => Math.max(0, Number(one['received_minor']) - Number(one['amount_minor']))), status, open[0]?.['due_date'] ?? null];
   yield { sql: AGGREGATE, values: [...values, now, userId, tenantId, before['contract_id'] ?? null] };
   return { ...lineAnswer(line, setting), warnings: [] };
 };

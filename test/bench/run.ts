@@ -5,6 +5,7 @@ import { createDatabase, stopPostgres, whyNoPostgres } from '../support/postgres
 import { startProcess, type Running } from '../support/process.js';
 import { bookFolder, CACHE, copyOf, enterContracts, registerTenants, todayOf, type Book } from './book.js';
 import { loadCases, type LoadCase, type Subject } from './cases.js';
+import { enumerationRows } from './enumeration.js';
 import { copyOfDatabase, passwordHash, postgresFacts, sqliteFacts } from './facts.js';
 import { WrongAnswer } from './load.js';
 import { coldStart, latencyRows, loadRow, type Sides } from './measure.js';
@@ -20,6 +21,8 @@ const SECONDS = numberOf('BENCH_SECONDS', 2);
 const POSTGRES_CONTRACTS = Math.min(CONTRACTS, 10_000);
 /** Empty measures all; `postgres` among them measures those that PostgreSQL has there too. */
 const CASES = new Set((process.env['BENCH_CASES'] ?? '').split(',').map((key) => key.trim()).filter((key) => key !== ''));
+/** The one case that has accounts of its own, and no contracts. */
+const needsBook = CASES.size === 0 || [...CASES].some((key) => key !== 'enumeration');
 const POSTGRES_CASES: ReadonlySet<string> = new Set(['list', 'get', 'create', 'receipt']);
 const POSTGRES_AT_LEAST = 0.5;
 
@@ -31,9 +34,12 @@ async function bench(): Promise<void> {
   const undo: (() => Promise<unknown>)[] = [];
   const rows: Row[] = [];
   try {
-    console.error(`book of ${CONTRACTS} contracts`);
-    const { folder, book } = await bookFolder(CONTRACTS);
-    await onSqlite(folder, book, rows, undo);
+    if (isWanted('enumeration')) rows.push(...(await enumerationRows()));
+    if (needsBook) {
+      console.error(`book of ${CONTRACTS} contracts`);
+      const { folder, book } = await bookFolder(CONTRACTS);
+      await onSqlite(folder, book, rows, undo);
+    }
     if (isWanted('postgres')) await onPostgres(rows, undo);
   } catch (error) {
     if (!(error instanceof WrongAnswer)) throw error;
@@ -108,8 +114,8 @@ async function report(rows: readonly Row[]): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const file = join(CACHE, 'bench-result.json');
   const machine = { node: process.version, cores: cpus().length, cpu: cpus()[0]?.model };
-  await writeFile(file, JSON.stringify({ at: new Date().toISOString(), machine, contracts: CONTRACTS, seconds: SECONDS, rows }, undefined, 2));
-  console.log(`${table(rows)}\n\n${CONTRACTS} contracts, ${machine.cores} cores, Node ${machine.node}; as JSON in ${file}`);
+  await writeFile(file, JSON.stringify({ at: new Date().toISOString(), machine, contracts: needsBook ? CONTRACTS : 0, seconds: SECONDS, rows }, undefined, 2));
+  console.log(`${table(rows)}\n\n${needsBook ? `${CONTRACTS} contracts, ` : ''}${machine.cores} cores, Node ${machine.node}; as JSON in ${file}`);
 }
 
 function isWanted(key: string): boolean {

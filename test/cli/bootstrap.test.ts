@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { installations, type Outcome } from '../support/cli.js';
 import { createDatabase, needsPostgres } from '../support/postgres.js';
+import { root } from '../support/source.js';
 
 interface Answer {
   tenant: { id: string; slug: string };
@@ -41,6 +44,24 @@ describe('duebook bootstrap', () => {
     expect(answerOf({ code, stdout, stderr })).not.to.have.property('password');
     expect(stdout + stderr).not.to.contain(password);
     expect(code).to.equal(0);
+  });
+
+  it('takes the password from a file as standard input, and makes one where that is /dev/null', async () => {
+    const { folder, dataDir } = await install();
+    const file = join(folder, 'password');
+    writeFileSync(file, 'correct horse 电池 staple\n');
+    const from = (path: string, args: readonly string[]) => {
+      const stdin = openSync(path, 'r');
+      try {
+        const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') };
+        const { status: code, stdout, stderr } = spawnSync(process.execPath, ['--import', join(root, 'node_modules/tsx/dist/loader.mjs'), join(root, 'cli/main.ts'), ...args, '--json'], { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'], encoding: 'utf8' });
+        return { code, stdout, stderr };
+      } finally {
+        closeSync(stdin);
+      }
+    };
+    expect(answerOf(from(file, acme))).not.to.have.property('password');
+    expect(answerOf(from('/dev/null', acme.map((arg) => (arg === 'acme' ? 'other' : arg))))).to.have.property('password');
   });
 
   it('gives an enterprise plan unless told otherwise, to an owner who can sign in', async () => {

@@ -3,6 +3,7 @@ import Sqlite from 'better-sqlite3';
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installations, type Installation, type Outcome } from '../support/cli.js';
+import { startMailServer, type MailServer } from '../support/smtp.js';
 
 interface Check {
   name: string;
@@ -13,14 +14,14 @@ interface Check {
 const reportOf = ({ stdout }: Outcome): { ok: boolean; checks: Check[] } => JSON.parse(stdout) as { ok: boolean; checks: Check[] };
 const bootstrap = ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'ann@acme.example', '--name', 'Ann Lee'];
 
-/** The checks that are not ok, after something was broken. */
+/** The checks that are not ok, after something was broken; but for the mail that none of these installations sends, which has tests of its own. */
 async function troubles({ inProcess }: Installation, env: Record<string, string> = {}, nodeVersion?: string): Promise<{ code: number | null; found: Check[] }> {
   const outcome = await inProcess(['doctor', '--json'], { env, ...(nodeVersion === undefined ? {} : { nodeVersion }) });
   const { ok, checks } = reportOf(outcome);
   expect(ok).to.equal(!checks.some(({ status }) => status === 'fail'));
   expect(outcome.code).to.equal(ok ? 0 : 1);
   for (const { status, fix } of checks) expect(fix === null).to.equal(status === 'ok');
-  return { code: outcome.code, found: checks.filter(({ status }) => status !== 'ok') };
+  return { code: outcome.code, found: checks.filter(({ name, status }) => status !== 'ok' && name !== 'mail') };
 }
 const named = (found: Check[]) => found.map(({ name, status }) => `${name} ${status}`);
 
@@ -31,10 +32,10 @@ describe('duebook doctor', () => {
     const { inProcess } = await install();
     await inProcess(bootstrap);
     const json = await inProcess(['doctor', '--json']);
-    expect(reportOf(json).checks.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['node ok', 'configuration ok', 'data_dir ok', 'disk ok', 'platform_database ok', 'tenant_database ok', 'keys ok']);
+    expect(reportOf(json).checks.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['node ok', 'configuration ok', 'data_dir ok', 'disk ok', 'platform_database ok', 'tenant_database ok', 'keys ok', 'mail warn']);
     expect(json.stderr).to.equal('');
     const text = await inProcess(['doctor']);
-    expect(text.stdout.trimEnd().split('\n')).to.have.length(7);
+    expect(text.stdout.trimEnd().split('\n')).to.have.length(8);
     expect(text.code).to.equal(0);
   });
 
@@ -60,7 +61,7 @@ describe('duebook doctor', () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     const outcome = await installation.inProcess(['doctor', '--json'], { env: { TENANT_DATABASE_URL: 'postgres://ann:planted-password@127.0.0.1:1/book' } });
-    const bad = reportOf(outcome).checks.filter(({ status }) => status !== 'ok');
+    const bad = reportOf(outcome).checks.filter(({ name, status }) => status !== 'ok' && name !== 'mail');
     expect(named(bad)).to.deep.equal(['tenant_database fail']);
     expect(bad[0]?.fix).to.contain('TENANT_DATABASE_URL');
     expect(outcome.stdout + outcome.stderr).not.to.contain('planted-password');
@@ -130,5 +131,70 @@ describe('duebook doctor', () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     expect(named((await troubles(installation, { DUEBOOK_PORT: '1' })).found)).to.deep.equal(['configuration warn']);
+  });
+
+  describe('of mail', () => {
+    const undo: (() => Promise<unknown>)[] = [];
+    afterEach(async () => {
+      for (const stop of undo.splice(0)) await stop();
+    });
+    const mailServer = async (options?: Parameters<typeof startMailServer>[0]): Promise<MailServer> => {
+      const server = await startMailServer(options);
+      undo.push(server.stop);
+      return server;
+    };
+    /** What it says about mail, as JSON and as the last line of its text. */
+    const mailOf = async (smtpUrl?: string): Promise<Check & { line: string; everything: string }> => {
+      const { inProcess } = await install();
+      const env: Record<string, string> = smtpUrl === undefined ? {} : { SMTP_URL: smtpUrl, MAIL_FROM: 'Duebook <duebook@book.example>' };
+      const json = await inProcess(['doctor', '--json'], { env });
+      const text = await inProcess(['doctor'], { env });
+      const found = reportOf(json).checks.find(({ name }) => name === 'mail');
+      if (!found) throw new Error(json.stdout);
+      expect(json.code).to.equal(found.status === 'fail' ? 1 : 0);
+      return { ...found, line: text.stdout.trimEnd().split('\n').at(-1) ?? '', everything: [json.stdout, json.stderr, text.stdout, text.stderr].join('\n') };
+    };
+    const account = { user: 'ann', password: 'planted-password' };
+
+    it('warns that none is sent without SMTP_URL', async () => {
+      const { status, fix, line } = await mailOf();
+      expect([status, fix]).to.deep.equal(['warn', 'set SMTP_URL and MAIL_FROM']);
+      expect(line).to.equal('warn  mail: no mail is sent: SMTP_URL is not set; invitations have a link to be handed over by hand, and passwords are reset with "duebook members reset-password" -> set SMTP_URL and MAIL_FROM');
+    });
+
+    it('is content with a server that answers, and sends nothing', async () => {
+      const server = await mailServer();
+      const { status, fix, line } = await mailOf(server.url);
+      expect([status, fix]).to.deep.equal(['ok', null]);
+      expect(line).to.equal(`ok    mail: ${new URL(server.url).host} answers`);
+      expect(server.mails).to.deep.equal([]);
+    });
+
+    it('is content with a server that takes user and password, and shows neither', async () => {
+      const { detail, status, everything } = await mailOf((await mailServer({ account })).url);
+      expect(status, detail).to.equal('ok');
+      expect(detail).to.match(/^127\.0\.0\.1:\d+ answers and does not refuse user and password$/);
+      expect(everything).not.to.contain(account.password);
+    });
+
+    it('names a password that the server does not take', async () => {
+      const { status, detail, fix, everything } = await mailOf((await mailServer({ account })).url.replace(account.password, 'other-password'));
+      expect(status).to.equal('fail');
+      expect(detail).to.match(/cannot be used \(EAUTH 535\)$/);
+      expect(fix).to.equal('correct user and password in SMTP_URL');
+      expect(everything).not.to.contain('other-password');
+    });
+
+    it('does not tell a password to a server without TLS', async () => {
+      const { status, fix } = await mailOf((await mailServer({ account })).url.replace('/?requireTLS=false', ''));
+      expect(status).to.equal('fail');
+      expect(fix).to.contain('TLS').and.contain('SMTP_URL');
+    });
+
+    it('names a server that is not there', async () => {
+      const { status, detail, fix } = await mailOf('smtp://127.0.0.1:1');
+      expect([status, detail]).to.deep.equal(['fail', '127.0.0.1:1 cannot be used (ESOCKET)']);
+      expect(fix).to.equal('look whether host and port of SMTP_URL are right and can be reached from here, and with smtps:// whether the certificate is trusted here');
+    });
   });
 });

@@ -81,6 +81,17 @@ function compare(a: string | number | null, b: string | number | null): number {
 
 describe('the contract list', () => {
   forEachPlane((name, makePlane) => {
+    it('sorts amounts of several currencies by the numbers that are shown', async () => {
+      const { plane } = makePlane();
+      for (const [currencyCode, unitPrice] of [['JPY', 200], ['CNY', 150.5], ['KWD', 175.125], ['EUR', 1000]] as const) {
+        await plane.createContract(aContract({ currencyCode, quantity: 1, unitPrice, payments: [aLine({ amount: unitPrice })] }));
+      }
+      for (const sort of ['totalAmount', 'outstandingAmount'] as const) {
+        expect((await plane.listContracts({ sort })).items.map((contract) => contract[sort]), sort).to.deep.equal([150.5, 175.125, 200, 1000]);
+        expect((await plane.listContracts({ sort, order: 'desc', page: 2, pageSize: 2 })).items.map((contract) => contract[sort]), sort).to.deep.equal([175.125, 150.5]);
+      }
+    });
+
     it('equals filtering, sorting and paging by hand, over random books', async function () {
       this.timeout(120_000);
       await fc.assert(

@@ -31,7 +31,7 @@ async function fill({ plane, database, call }: TestPlane, name: string): Promise
     const remark = n % 100 === 0 ? `unicorn ${n} 独角兽` : `ordinary words ${n}`;
     return {
       ...template.row, id: newId(), contractNo: `N-${n}`, contractKey: `n-${n}`, archiveCode: `A-${n}`, archiveKey: `a-${n}`, projectName: `Project ${n * 7_919 % BOOK}`, createdAt: template.row.createdAt + n, updatedAt: template.row.updatedAt + (n % 100),
-      startDate: addDays('2020-01-01', n), endDate: addDays('2026-01-01', n), signDate: n % 3 === 0 ? null : addDays('2019-01-01', n), totalMinor: (n * 31) % 10_000, outstandingMinor: n % 997, nextDueDate, ownerId: OWNERS[n % 3] ?? '', ownerSuperiorId: OWNERS[(n + 1) % 3] ?? '', remark,
+      startDate: addDays('2020-01-01', n), endDate: addDays('2026-01-01', n), signDate: n % 3 === 0 ? null : addDays('2019-01-01', n), totalAmount: ((n * 31) % 10_000) / 100, outstandingAmount: (n % 997) / 100, nextDueDate, ownerId: OWNERS[n % 3] ?? '', ownerSuperiorId: OWNERS[(n + 1) % 3] ?? '', remark,
       statusCode: n % 500 === 0 ? 'rare' : 'common',
     };
   });
@@ -71,7 +71,7 @@ describe('the plans of the contract statements', () => {
       const SORTING = name === 'sqlite' ? 'TEMP B-TREE' : 'Sort Key';
       const columnOf: Record<ContractSort, string> = {
         createdAt: 'created_at', updatedAt: 'updated_at', contractNo: 'contract_no', archiveCode: 'archive_code', projectName: 'project_name', startDate: 'start_date', endDate: 'end_date',
-        signDate: 'sign_date', totalAmount: 'total_minor', outstandingAmount: 'outstanding_minor', nextDueDate: 'next_due_date',
+        signDate: 'sign_date', totalAmount: 'total_amount', outstandingAmount: 'outstanding_amount', nextDueDate: 'next_due_date',
       };
 
       for (const sort of CONTRACT_SORTS) {

@@ -41,6 +41,14 @@ describe('changes of a payment line', () => {
     expect(withReceipt(aLine(), { receivedAmount: 100 }, context()).reconciliationStatus).to.equal('pending');
   });
 
+  it('`null` for the status clears what was named, and the rule decides again', () => {
+    const cleared = (input: Partial<PaymentLineInput>) => withReceipt(aLine(input), { reconciliationStatus: null }, context()).reconciliationStatus;
+    expect(cleared({ receivedAmount: 60, reconciliationStatus: 'matched' })).to.equal('pending');
+    expect(cleared({ receivedAmount: 60, reconciliationStatus: 'exception' })).to.equal('pending');
+    expect(cleared({ receivedAmount: 101, reconciliationStatus: 'matched' })).to.equal('exception');
+    expect(cleared({ reconciliationStatus: 'exception' })).to.equal('pending');
+  });
+
   it('an exception asks for a note until there is one', () => {
     const exception = aLine({ receivedAmount: 1, reconciliationStatus: 'exception' });
     expect(receiptWarnings(exception).map(({ code }) => code)).to.deep.equal(['NOTE_RECOMMENDED']);

@@ -59,7 +59,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       server.foundation.platform.read({ tenantId: null }, (tx) => tx.all('SELECT actor_id, ip, request_id, changes FROM audit_log WHERE tenant_id = ? AND action = ?', [org.tenant.id, action]));
 
     it('bring a member in, with the address, the role and the scope of the invitation, signed in', async () => {
-      const { invitation, token } = await invited({ subjectScope: [org.subjectId] });
+      const { invitation, token } = await invited({ subjectScope: [org.subjectId, org.subjectId] });
       expect(invitation).to.include({ email: address(), status: 'open', deliveryStatus: 'queued', inviteLink: null });
       expect(smtp.last(address()).parsed.text).to.contain('http://localhost:8080/accept-invitation#token=');
 
@@ -151,6 +151,31 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     it('parallel invitations of one address: one is open', async () => {
       const answers = await Promise.all(Array.from({ length: 5 }, () => invite()));
       expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([201, 409, 409, 409, 409]);
+    });
+
+    it('are 100 an hour for a tenant, those sent again among them; another tenant is not kept waiting', async () => {
+      const { invitation } = await invited();
+      const count = (failures: number) => server.foundation.platform.write({ tenantId: null }, (tx) => tx.run('UPDATE login_failures SET failures = ? WHERE key = ?', [failures, `invitations:${org.tenant.id}`]));
+      expect(await count(98), 'what was counted so far').to.equal(1);
+      expect((await invite({ email: `bob@${org.tenant.slug}.test` })).status).to.equal(201);
+      expect(codeOf(await invite({ email: `bob@${org.tenant.slug}.test` })), 'does not count').to.deep.equal([409, 'INVITATION_OPEN']);
+      expect((await admin.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(200);
+
+      clock.advance(20 * 60_000);
+      admin = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
+      const headers = { 'Idempotency-Key': `carol-${org.tenant.slug}` };
+      const carol = () => admin.post<Invitation>('/tenant-admin/invitations', { email: `carol@${org.tenant.slug}.test`, roleCode: 'viewer' }, { headers });
+      const refused = await carol();
+      expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([429, '2400']);
+      expect((await admin.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(429);
+      expect((await admin.get<Invitation[]>('/tenant-admin/invitations')).body).to.have.length(2);
+      const other = await makeTenant(server.services);
+      const stranger = (await signIn(server.client, { tenant: other.tenant, member: other.owner })).client;
+      expect((await stranger.post('/tenant-admin/invitations', { email: address(), roleCode: 'viewer' })).status).to.equal(201);
+
+      clock.advance(40 * 60_000);
+      admin = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
+      expect((await carol()).status, 'under the key that was refused').to.equal(201);
     });
 
     it('an admin of another tenant can neither see, resend nor withdraw an invitation', async () => {

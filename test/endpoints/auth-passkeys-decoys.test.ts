@@ -47,7 +47,7 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
         expect(rest).to.deep.equal({ rpId: 'book.example.test', timeout: 300_000, userVerification: 'required' });
         expect(allowCredentials).to.have.length.within(1, 2);
         for (const credential of allowCredentials) {
-          expect(Object.keys(credential)).to.deep.equal(['id', 'type', 'transports']);
+          expect(['id', 'type', 'transports'].slice(0, credential.transports ? 3 : 2)).to.deep.equal(Object.keys(credential));
           expect(Buffer.from(credential.id, 'base64url').length).to.be.within(16, 64);
         }
       }
@@ -84,6 +84,20 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
       expect(new Set(all.flat().map(({ transports }) => String(transports))).size).to.be.greaterThan(1);
       expect(new Set(all.map(({ length }) => length))).to.deep.equal(new Set([1, 2]));
     });
+
+    it('sees ids without transports of strangers too, as of a member whose browser named none', async () => {
+      const member = await makeMember(identity, org);
+      const { client } = await signIn(app.client, { tenant: org.tenant, member });
+      const { body } = await client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
+      const { response, ...rest } = softwareAuthenticator({ origin: PUBLIC_URL }).create(body.options);
+      const silent = { ...rest, response: { ...response, transports: [] } };
+      expect((await client.post('/auth/passkeys/register/verify', { response: silent })).status).to.equal(201);
+      expect((await ask(member.email)).options.allowCredentials.map((credential) => Object.keys(credential))).to.deep.equal([['id', 'type']]);
+      const strangers = await Promise.all(Array.from({ length: 120 }, (_, index) => idsWithoutTransports(`s${index}@example.test`)));
+      expect(strangers.flat()).not.to.deep.equal([]);
+    });
+
+    const idsWithoutTransports = async (email: string) => (await ask(email)).options.allowCredentials.filter(({ transports }) => transports === undefined);
 
     it('makes the same statements run, whoever it is, and so does an answer', async () => {
       const of = async (work: () => Promise<unknown>): Promise<readonly string[]> => {

@@ -74,9 +74,17 @@ describe('what members set for themselves', () => {
         expect(await changesOf(member.id, 'preferences_changed')).to.deep.equal([]);
       });
 
-      for (const [field, value] of Object.entries({
+      const BAD = {
         language: 'not a language', locale: 'x', timezone: 'Mars/Olympus', currency: 'XXQ', calendarSystem: 'mayan', measurementSystem: 'cubits', firstDayOfWeek: 7, dateFormat: 'D'.repeat(41), numberFormat: 5, theme: 'dark',
-      })) {
+      };
+      it('that are all bad are all named at once, each by one message', async () => {
+        const { client } = await signedIn();
+        const { status, body } = await client.patch<FrameworkError>('/auth/preferences', BAD);
+        expect(status).to.equal(400);
+        expect([body.message].flat().map((line) => line.split(' ')[0])).to.have.members(Object.keys(BAD));
+      });
+
+      for (const [field, value] of Object.entries(BAD)) {
         it(`with a bad ${field} are refused, and the field is named`, async () => {
           const { client } = await signedIn();
           const answer = await client.patch<FrameworkError>('/auth/preferences', { [field]: value });

@@ -30,13 +30,12 @@ forEachServer((server) => {
     });
 
     it('out of bounds are named, each once', async () => {
-      const bad = { timezone: 'Mars/Olympus', reminderLeadDays: 91, reminderHour: 24, firstDayOfWeek: 7, displayCurrency: 'QQQ', currencyDisplayMode: 'both ways', supportedLanguages: null, ownerScopeEnabled: 'yes' };
-      const bySchema = await org.asOwner.patch<FrameworkError>('/tenant-admin/settings', bad);
-      expect(bySchema.status).to.equal(400);
-      const named = (message: FrameworkError['message']) => [message].flat().map((line) => line.split(' ')[0]);
-      expect(named(bySchema.body.message)).to.have.members(Object.keys(bad).filter((key) => key !== 'timezone'));
-      const byName = await org.asOwner.patch<FrameworkError>('/tenant-admin/settings', { timezone: 'Mars/Olympus', defaultLanguage: '???', calendarSystem: 'mayan', localeRegion: '!' });
-      expect(named(byName.body.message)).to.have.members(['calendarSystem', 'defaultLanguage', 'localeRegion', 'timezone']);
+      const bad = { timezone: 'Mars/Olympus', reminderLeadDays: 91, reminderHour: 24, firstDayOfWeek: 7, displayCurrency: 'QQQ', currencyDisplayMode: 'both ways', supportedLanguages: null, ownerScopeEnabled: 'yes', defaultLanguage: '???', calendarSystem: 'mayan', localeRegion: '!' };
+      const refused = await org.asOwner.patch<FrameworkError>('/tenant-admin/settings', bad);
+      expect(refused.status).to.equal(400);
+      expect([refused.body.message].flat().map((line) => line.split(' ')[0])).to.have.members(Object.keys(bad));
+      const second = await org.asOwner.patch<FrameworkError>('/tenant-admin/settings', { supportedLanguages: ['en', 'e'] });
+      expect(second.body.message).to.deep.equal(['supportedLanguages[1] must be a BCP 47 language tag like zh-CN']);
       expect((await org.asOwner.get('/tenant-admin/settings')).body).to.deep.equal(DEFAULT_SETTINGS);
     });
 

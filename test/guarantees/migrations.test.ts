@@ -19,7 +19,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
     ['0007-audit-chain', '5deef06702c41e46c718acdbb632a39ed44466c25da60a6befcf1c7fc1f82df6'],
   ],
   tenant: [
-    ['0001-contract-book', 'e59aa6ccca65b3d11466c245d71f46d41b2c267056b057956601e4b44a884096'],
+    ['0001-contract-book', '4111d578b006282d5ccb99a69e2ec29f4b9058b37bb41b68c94b06e7ad2577c8'],
     ['0002-audit-chain', 'e51b79bee32ac4b2c2293f855a19b33e54f51302f45e868592c2249e3888b0f6'],
   ],
 };

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
@@ -7,7 +9,7 @@ import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/s
 import { createMailDelivery, type MailDelivery } from '../../server/notifications/delivery.js';
 import type { MailMessage, MailOutbox } from '../../server/notifications/mail.js';
 import { createMailOutbox } from '../../server/notifications/outbox.js';
-import { createSmtp, type SendMail } from '../../server/notifications/smtp.js';
+import { createSmtp, greetSmtp, type SendMail } from '../../server/notifications/smtp.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { TenantStore } from '../../server/store/tenants.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
@@ -216,4 +218,24 @@ describe('the mail server', () => {
 const invitation = (tenantId: string): MailMessage & { template: 'invitation' } => ({
   tenantId, to: 'ann@acme.test', template: 'invitation', language: 'en', about: { kind: 'invitation', id: newId() },
   values: { tenantName: 'Acme', inviterName: 'Olive', link: 'https://book.example.test/accept-invitation#token=abc', days: 7 },
+});
+
+describe('greeting a mail server', () => {
+  it('ends when the time is over, also with a server that never stops talking', async () => {
+    const talker = createServer((socket) => {
+      socket.write('220 good day\r\n');
+      const talk = setInterval(() => socket.write('250-one moment please\r\n'), 10);
+      socket.on('error', () => clearInterval(talk)).on('close', () => clearInterval(talk));
+    });
+    talker.listen(0, '127.0.0.1');
+    await once(talker, 'listening');
+    const hungUp = (once(talker, 'connection') as Promise<[Socket]>).then(([socket]) => new Promise((resolve) => socket.on('close', resolve)));
+    try {
+      const greeted = greetSmtp({ url: `smtp://127.0.0.1:${(talker.address() as AddressInfo).port}`, deadlineMs: 200 });
+      expect(await greeted.catch((error: unknown) => error)).to.have.property('code', 'ETIMEDOUT');
+      await hungUp;
+    } finally {
+      talker.close();
+    }
+  });
 });

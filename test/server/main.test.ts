@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -42,6 +43,33 @@ describe('duebook-server', function () {
     const [code] = (await once(child, 'close')) as [number];
     expect(code).to.equal(78);
     expect(said.join('')).to.equal('The configuration has 2 faults:\n  EDITION must be one of self_hosted, saas, enterprise_hybrid, not "cloud"\n  PORT must be an integer from 0 to 65535, not "x"\n');
+  });
+
+  it('exits 78 and names DATA_DIR when its keys cannot be kept there', async () => {
+    const file = join(home, 'a-file');
+    writeFileSync(file, '');
+    const child = run({ DATA_DIR: file });
+    const said: string[] = [];
+    child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).to.equal(78);
+    expect(said.join('')).to.match(/^The configuration has a fault:\n  DATA_DIR must be a folder that can be read and written \(E[A-Z]+: .*\)\n$/);
+  });
+
+  it('says which port is in use, and exits 1', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    try {
+      const child = run({ PORT: String(port), PUBLIC_URL: `http://localhost:${port}` });
+      const said: string[] = [];
+      child.stdout.setEncoding('utf8').on('data', (text: string) => said.push(text));
+      const [code] = (await once(child, 'close')) as [number];
+      expect(code).to.equal(1);
+      expect(said.join('')).to.contain(`"msg":"cannot start: 127.0.0.1:${port} is in use; set PORT to another port"`);
+    } finally {
+      holder.close();
+    }
   });
 
   it('exits 1 when it cannot start', async () => {

@@ -68,8 +68,7 @@ describe('the composed service', () => {
     it('keeps contract data behind agents in the hybrid edition: without one every call is refused, and nothing falls back', async () => {
       const server = await started({ EDITION: 'enterprise_hybrid' });
       const { body } = await server.client.post<{ accessToken: string; user: { id: string } }>('/auth/register', owner('hybrid'));
-      const tenant = await server.services.tenants.bySlug('hybrid');
-      await server.services.tenants.setPlan({ tenantId: tenant?.id ?? '', planCode: 'enterprise' }, { kind: 'cli', id: null, name: 'test', requestId: 'test', ip: null });
+      await server.services.tenants.standing.setPlan({ slug: 'hybrid', planCode: 'enterprise' }, { kind: 'cli', id: null, name: 'test', requestId: 'test', ip: null });
       const answer = await server.client.as(body.accessToken).get<DomainError>(`/contracts/${ID}`);
       expect([answer.status, answer.body.error.code]).to.deep.equal([409, 'DATA_PLANE_NOT_CONNECTED']);
       expect((await server.client.get('/health')).body).to.include({ status: 'ok', edition: 'enterprise_hybrid', tenantDb: 'up' });

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
+import type { Value } from '../../data-plane-agent/base/database/database.js';
 import { isFailure, type FailureCode } from '../../data-plane-agent/base/failures.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
 import { WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { FEATURES, MODULES, PLANS } from '../../server/auth/permissions.js';
+import { MemberStore } from '../../server/store/members.js';
+import { TenantStore } from '../../server/store/tenants.js';
 import { createPlans, parsePlanCatalog } from '../../server/tenants/plans.js';
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
 import { DEFAULT_SETTINGS, type Settings } from '../../server/tenants/settings.js';
@@ -60,7 +64,7 @@ describe('roles and plans', () => {
 });
 
 describe('tenants', () => {
-  forEachDatabase((_kind, fresh) => {
+  forEachDatabase((kind, fresh) => {
     let identity: TestIdentity;
     before(async () => {
       identity = await startIdentity((await fresh()).database);
@@ -122,11 +126,29 @@ describe('tenants', () => {
       await failsWith(makeMember(identity, made, { subjectScope: [other.subjectId] }), 'REFERENCE_INVALID');
     });
 
+    if (kind === 'postgres') {
+      it('are held by a change without holding up whoever writes a row that refers to them', async () => {
+        const { tenant, owner } = await makeTenant(identity);
+        const refer = (sql: string, values: Value[]) =>
+          identity.database.write({ tenantId: null }, async (tx) => {
+            await tx.run("SET LOCAL lock_timeout = '1s'");
+            await tx.run(sql, values);
+          });
+        await identity.database.write({ tenantId: null }, async (tx) => {
+          expect(await new TenantStore(tx).lock(tenant.id)).to.include({ id: tenant.id });
+          expect(await new MemberStore(tx, tenant.id).lock(owner.id)).to.include({ id: owner.id });
+          const at = identity.clock.now();
+          await refer("INSERT INTO mail_outbox (id, tenant_id, template, language, recipient, status, attempts, next_at, created_at, updated_at) VALUES (?, ?, 'invitation', 'en', 'ann@acme.test', 'void', 0, ?, ?, ?)", [newId(), tenant.id, at, at, at]);
+          await refer('INSERT INTO password_resets (account_hash, token_hash, tenant_id, member_id, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?)', [tenant.id, tenant.id, tenant.id, owner.id, at, at]);
+        });
+      });
+    }
+
     it('audit what was changed, from what to what', async () => {
       const made = await makeTenant(identity);
       const member = await makeMember(identity, made);
       await identity.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'sales' }, OPERATOR);
-      await identity.tenants.setPlan({ tenantId: made.tenant.id, planCode: 'pro' }, OPERATOR);
+      await identity.tenants.standing.setPlan({ slug: made.tenant.slug, planCode: 'pro' }, OPERATOR);
       const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT action, actor_name, changes FROM audit_log WHERE tenant_id = ? ORDER BY id', [made.tenant.id]));
       expect(rows.map((row) => row['action'])).to.deep.equal(['tenant_created', 'member_added', 'member_role_changed', 'tenant_plan_changed']);
       expect(JSON.parse(String(rows[2]?.['changes']))).to.deep.equal({ roleCode: { from: 'viewer', to: 'sales' } });

@@ -68,6 +68,10 @@ function nastyTexts(schema: Json, nullable: boolean): Nasty[] {
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   date: ['2026-02-30', '2026-02-29', '2026-13-01', '2026-00-10', '2026-04-00', '0000-00-00', '2026-1-1', '20260101', '01.02.2026', '2026-02-30T10:00:00.000Z', '2026-05-01T25:00:00Z', '+012026-01-01', '-000001-01-01', 'tomorrow', '２０２６-01-01', '2026-05-01 OR 1=1'],
   currency: ['QQQ', 'EURO', 'EU', '€', '978', 'ＥＵＲ'],
+  'time-zone': ['Mars/Olympus', '+08:00', '../UTC'],
+  'language-tag': ['not a language', 'e', 'zh_CN', `en-${'a'.repeat(40)}`],
+  'locale-or-region': ['12', 'zh_CN', 'C'],
+  calendar: ['mayan', 'Gregory'],
   email: ['nobody', 'nobody@', '@example.test', 'a b@example.test', 'a@b@example.test', 'a@example..test', 'a@<b>.test', `a@${'x'.repeat(260)}.test`],
 };
 

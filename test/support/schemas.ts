@@ -53,6 +53,9 @@ export function validOf(schema: Json): unknown {
   if (types.includes('integer') || types.includes('number')) return Math.max(1, Number(schema['minimum'] ?? 1));
   if (schema['format'] === 'date') return '2026-05-31';
   if (schema['format'] === 'currency') return 'CNY';
+  if (schema['format'] === 'time-zone') return 'Asia/Shanghai';
+  if (schema['format'] === 'language-tag' || schema['format'] === 'locale-or-region') return 'en-GB';
+  if (schema['format'] === 'calendar') return 'gregory';
   if (schema['format'] === 'email') return 'someone@example.test';
   return 'x'.repeat(Math.max(1, Number(schema['minLength'] ?? 1)));
 }

@@ -24,13 +24,18 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
-/** A real mail server in this process, on a free port of the loopback. It keeps what it is given. */
-export async function startMailServer(): Promise<MailServer> {
+/** A real mail server in this process, on a free port of the loopback. It keeps what it is given. With `account` it lets nobody else in, and in plain text: `url` says so. */
+export async function startMailServer({ account }: { account?: { user: string; password: string } } = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let refusal: number | undefined;
   const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
+    authOptional: !account,
+    allowInsecureAuth: true,
+    onAuth: ({ username, password }, _session, done) => {
+      if (username === account?.user && password === account?.password) done(null, { user: username });
+      else done(new Error('wrong user or password'));
+    },
+    disabledCommands: account ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
     disableReverseLookup: true,
     logger: false,
     onRcptTo: (_address, _session, done) => {
@@ -52,7 +57,7 @@ export async function startMailServer(): Promise<MailServer> {
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   return {
-    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
+    url: `smtp://${account ? `${account.user}:${account.password}@` : ''}127.0.0.1:${(server.server.address() as AddressInfo).port}${account ? '/?requireTLS=false' : ''}`,
     mails,
     last: (to) => {
       const found = mails.findLast((mail) => mail.to.includes(to));

@@ -20,6 +20,8 @@ export const c = {
   word: <W extends string>(name: string): Column<W> => ({ name, encode: (value) => value, decode: (value) => String(value) as W }),
   /** Counts, money in minor units, instants in milliseconds. */
   int: column<number>((value) => value, Number),
+  /** Amounts in major units, for sorting alone. */
+  real: column<number>((value) => value, Number),
   flag: column<boolean>((value) => (value ? 1 : 0), (value) => value === 1),
   json: <T>(name: string): Column<T> => ({ name, encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as T }),
   orNull,

@@ -11,12 +11,14 @@ export interface ColumnTypes {
   readonly int: string;
   /** Money in minor units, and instants in milliseconds since 1970. */
   readonly big: string;
+  /** Amounts in major units, for sorting alone. */
+  readonly real: string;
   readonly bytes: string;
 }
 
 const TYPES: Readonly<Record<Dialect, ColumnTypes>> = {
-  sqlite: { dialect: 'sqlite', id: 'TEXT', text: 'TEXT', int: 'INTEGER', big: 'INTEGER', bytes: 'BLOB' },
-  postgres: { dialect: 'postgres', id: 'UUID', text: 'TEXT COLLATE "C"', int: 'INTEGER', big: 'BIGINT', bytes: 'BYTEA' },
+  sqlite: { dialect: 'sqlite', id: 'TEXT', text: 'TEXT', int: 'INTEGER', big: 'INTEGER', real: 'REAL', bytes: 'BLOB' },
+  postgres: { dialect: 'postgres', id: 'UUID', text: 'TEXT COLLATE "C"', int: 'INTEGER', big: 'BIGINT', real: 'DOUBLE PRECISION', bytes: 'BYTEA' },
 };
 
 /** One step of a schema. Imports nothing from the application and is never edited once it has landed: a checksum says so. */

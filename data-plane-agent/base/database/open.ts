@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Database } from './database.js';
 import { openPostgres } from './postgres.js';
@@ -9,6 +9,8 @@ export async function openDatabase(url: string, options: { readonly poolMax: num
   const file = sqlitePath(url);
   if (file === undefined) return openPostgres(url, options);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  // SQLite gives the files beside it the rights of this one, which it would itself make readable to all.
+  await (await open(file, 'a', 0o600)).close();
   return openSqlite(file);
 }
 

@@ -25,9 +25,10 @@ export class AmountReader {
     return this.or(0, path, multiply(quantity, unitPrice, currency));
   }
 
-  /** Refuses amounts whose sum no longer fits. */
+  /** Refuses amounts of a contract's lines whose sum no longer fits. Each may well fit by itself, so the refusal speaks of the sum. */
   fits(path: string, amounts: readonly number[], currency: string): void {
-    this.or(0, path, sumMinor(amounts, currency));
+    const sum = sumMinor(amounts, currency);
+    if (isAmountProblem(sum)) this.refuse(path, `must leave the sum of the contract's lines in bounds: it ${sum.message}`);
   }
 
   refuse(path: string, problem: string): void {

@@ -75,6 +75,8 @@ export function newContract({ id, input, type, stage, currencyCode, amounts, now
       uninvoicedMinor: 0,
       nextDueDate: null,
       otherCurrencyLines: 0,
+      totalAmount: 0,
+      outstandingAmount: 0,
       createdAt: now,
       createdBy: actorId,
       updatedAt: now,

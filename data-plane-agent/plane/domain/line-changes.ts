@@ -90,7 +90,10 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
     context.amounts.done(); // an amount that could not be read is no refusal to reconcile
     throw fail('RECONCILE_WITHOUT_RECEIPT', {});
   }
-  return { ...next, reconciliationStatus: named ?? (changed ? automaticStatus(next, context) : line.reconciliationStatus) };
+  // `null` clears what somebody had named, so that the rule decides again.
+  const cleared = patch.reconciliationStatus === null;
+  const automatic = automaticStatus(cleared ? { ...next, reconciliationStatus: 'pending' } : next, context);
+  return { ...next, reconciliationStatus: named ?? (changed || cleared ? automatic : line.reconciliationStatus) };
 }
 
 /** The line with invoice evidence; what is invoiced is net of red letters once there are invoice records. */

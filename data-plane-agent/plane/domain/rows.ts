@@ -54,6 +54,9 @@ export const contracts = table('contracts', {
   uninvoicedMinor: c.int('uninvoiced_minor'),
   nextDueDate: c.orNull(c.text('next_due_date')),
   otherCurrencyLines: c.int('other_currency_lines'),
+  /** In major units: contracts of several currencies sort by the numbers that are shown. */
+  totalAmount: c.real('total_amount'),
+  outstandingAmount: c.real('outstanding_amount'),
   createdAt: c.int('created_at'),
   createdBy: c.orNull(c.text('created_by')),
   updatedAt: c.int('updated_at'),

@@ -18,8 +18,8 @@ const SORTED: Readonly<Record<ContractSort, readonly [column: string, field: key
   startDate: ['start_date', 'startDate'],
   endDate: ['end_date', 'endDate'],
   signDate: ['sign_date', 'signDate'],
-  totalAmount: ['total_minor', 'totalMinor'],
-  outstandingAmount: ['outstanding_minor', 'outstandingMinor'],
+  totalAmount: ['total_amount', 'totalAmount'],
+  outstandingAmount: ['outstanding_amount', 'outstandingAmount'],
   nextDueDate: ['next_due_date', 'nextDueDate'],
 };
 const NULLABLE: ReadonlySet<ContractSort> = new Set<ContractSort>(['signDate', 'nextDueDate']);

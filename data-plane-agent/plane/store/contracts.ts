@@ -1,5 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
+import { toMajor } from '../../base/money.js';
 import type { Call } from '../contract/call.js';
 import { contracts, type ContractRow, notes, type NoteRow, terms, type TermRow } from '../domain/rows.js';
 import type { Journal } from './journal.js';
@@ -28,7 +29,8 @@ export class ContractStore {
   }
 
   /** Answers `false` when another live contract has the contract number or the archive code. */
-  async insert(row: ContractRow): Promise<boolean> {
+  async insert(draft: ContractRow): Promise<boolean> {
+    const row = sortable(draft);
     if ((await contracts.insert(this.tx, this.call.tenantId, [row], { skipConflicts: true })) === 0) return false;
     await indexText(this.tx, this.call.tenantId, row);
     this.journal.changed({ record: 'contract', id: row.id, before: null, after: row });
@@ -37,7 +39,7 @@ export class ContractStore {
 
   /** Writes a changed contract; its version moves by one. The row must have been found `forUpdate`. */
   async update(before: ContractRow, after: ContractRow): Promise<ContractRow> {
-    const next = { ...after, version: before.version + 1 };
+    const next = sortable({ ...after, version: before.version + 1 });
     await contracts.update(this.tx, this.call.tenantId, before.id, before, next);
     if (next.deletedAt !== null) await removeText(this.tx, this.call.tenantId, before.id);
     else await indexText(this.tx, this.call.tenantId, next, before);
@@ -96,3 +98,6 @@ export class ContractStore {
     }
   }
 }
+
+/** Keeps the amounts by which lists sort in step with the money. */
+const sortable = (row: ContractRow): ContractRow => ({ ...row, totalAmount: toMajor(row.totalMinor, row.currencyCode), outstandingAmount: toMajor(row.outstandingMinor, row.currencyCode) });

@@ -61,12 +61,12 @@ export class IdempotencyStore {
     return Boolean(row);
   }
 
-  /** A refusal by rule undoes what the write did, and is an answer to store. Anything else is no answer: the next try may fare better. */
+  /** A refusal by rule undoes what the write did, and is an answer to store. Anything else is no answer, a limit that passes neither: the next try may fare better. */
   private async attempt(tx: Transaction, work: () => Promise<unknown>): Promise<Settled> {
     try {
       return { output: await tx.savepoint(work), replayed: false };
     } catch (error) {
-      if (isFailure(error) && error.code !== 'INVALID_INPUT' && FAILURES[error.code].status < 500) return { failure: error, replayed: false };
+      if (isFailure(error) && error.code !== 'INVALID_INPUT' && FAILURES[error.code].status < 500 && FAILURES[error.code].status !== 429) return { failure: error, replayed: false };
       throw error;
     }
   }

@@ -49,7 +49,7 @@ const AUDIT_SQL = 'INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_i
 const OUTBOX_SQL = 'INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts) VALUES (?, ?, ?, ?, ?, ?, 0)';
 
 /** Bookkeeping of the row itself, which the audit row's own time and actor already say, and what is computed from other fields. */
-const UNSAID = new Set(['id', 'contractId', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'version', 'archiveKey', 'contractKey', 'position']);
+const UNSAID = new Set(['id', 'contractId', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'version', 'archiveKey', 'contractKey', 'position', 'totalAmount', 'outstandingAmount']);
 /** Account numbers: only the last four characters are kept in the trail. */
 const MASKED = new Set(['payeeAccount', 'receiptAccount']);
 

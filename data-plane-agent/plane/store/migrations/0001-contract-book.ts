@@ -16,11 +16,12 @@ export const contractBook: Migration = {
       lifecycle_template_id ${t.id} NOT NULL, stage_code ${t.text} NOT NULL, stage_category ${t.text} NOT NULL, stage_name ${t.text} NOT NULL, allowed_roles ${t.text} NOT NULL, locked ${t.int} NOT NULL,
       payment_status ${t.text} NOT NULL, receivable_minor ${t.big} NOT NULL, received_minor ${t.big} NOT NULL, outstanding_minor ${t.big} NOT NULL, overpaid_minor ${t.big} NOT NULL,
       invoiced_minor ${t.big} NOT NULL, uninvoiced_minor ${t.big} NOT NULL, next_due_date ${t.text}, other_currency_lines ${t.int} NOT NULL,
+      total_amount ${t.real} NOT NULL, outstanding_amount ${t.real} NOT NULL,
       created_at ${t.big} NOT NULL, created_by ${t.id}, updated_at ${t.big} NOT NULL, updated_by ${t.id}, deleted_at ${t.big}, version ${t.big} NOT NULL,
       PRIMARY KEY (tenant_id, id))`,
     'CREATE UNIQUE INDEX contracts_contract_no ON contracts (tenant_id, contract_key) WHERE deleted_at IS NULL',
     'CREATE UNIQUE INDEX contracts_archive_code ON contracts (tenant_id, archive_key) WHERE deleted_at IS NULL',
-    ...['created_at', 'updated_at', 'contract_no', 'archive_code', 'project_name', 'start_date', 'end_date', 'sign_date', 'total_minor', 'outstanding_minor', 'next_due_date'].map(
+    ...['created_at', 'updated_at', 'contract_no', 'archive_code', 'project_name', 'start_date', 'end_date', 'sign_date', 'total_amount', 'outstanding_amount', 'next_due_date'].map(
       (column) => `CREATE INDEX contracts_by_${column} ON contracts (tenant_id, ${column}, id${also(t, 'deleted_at')}) WHERE deleted_at IS NULL`,
     ),
     // All that the list filters by, so that a filtered list is walked, and a total counted, without a look at the rows.

@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import { makeMember, makeTenant, PASSWORD, signIn } from '../support/accounts.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+describe('where administrators need a second factor', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await startServer();
+  });
+  after(() => server.stop());
+
+  it('a member without one who comes to administer has to sign in again, and enrols as he does', async () => {
+    const strict = await startServer({ env: { MFA_REQUIRED_FOR_ADMINS: 'true' } });
+    try {
+      const made = await makeTenant(strict.services);
+      const member = await makeMember(strict.services, made, { roleCode: 'viewer' });
+      const { client } = await signIn(strict.client, { ...made, member });
+      await strict.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'manager' }, ACTOR);
+      expect((await client.get('/auth/me')).status, 'a manager administers nothing').to.equal(200);
+      await strict.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' }, ACTOR);
+      expect((await client.get('/auth/me')).status).to.equal(401);
+      const again = await strict.client.post('/auth/login', { tenantSlug: made.tenant.slug, email: member.email, password: PASSWORD });
+      expect(again.body).to.include({ mfaRequired: true, enrollmentRequired: true });
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it('and elsewhere his session goes on with the new role', async () => {
+    const made = await makeTenant(server.services);
+    const member = await makeMember(server.services, made, { roleCode: 'viewer' });
+    const { client } = await signIn(server.client, { ...made, member });
+    await server.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' }, ACTOR);
+    expect((await client.get('/tenant-admin/members')).status).to.equal(200);
+  });
+});
+
+const ACTOR = { kind: 'cli', id: null, name: 'operator', ip: null, requestId: 'test-request' } as const;
