@@ -17,6 +17,7 @@ import type { DataPlanes } from './data-planes/for-tenant.js';
 import { ENDPOINTS } from './endpoints/index.js';
 import { openFoundation, type Foundation } from './foundation.js';
 import { createHealth } from './health.js';
+import { accountPages } from './http/account-pages.js';
 import { docsPages } from './http/docs-page.js';
 import type { HttpState } from './http/exchange.js';
 import type { Caller } from './http/handler.js';
@@ -76,7 +77,7 @@ export async function compose(config: Config, { clock, log, accepting = () => tr
         https: config.publicUrl.startsWith('https:'),
         checkAnswers,
       },
-      pages: [livez, readyz({ ready: async () => accepting() && (await health.platformDbUp()) }), metrics.page, keySet(services.keys), openapiPage(ENDPOINTS, config), ...docsPages(config)],
+      pages: [livez, readyz({ ready: async () => accepting() && (await health.platformDbUp()) }), metrics.page, keySet(services.keys), openapiPage(ENDPOINTS, config), ...docsPages(config), ...accountPages(config)],
       clock,
       log,
       corsOrigins: config.corsOrigins,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { PREFIX } from './mount.js';
-import { sendDocument, type Page } from './pages.js';
+import { documents, escaped, type Page } from './pages.js';
 
 const VIEWER = 'openapi-explorer/dist/browser/openapi-explorer.min.js';
 
@@ -19,16 +19,7 @@ export function docsPages({ productName }: { productName: string }): readonly Pa
     { path: '/docs/viewer.css', type: 'text/css; charset=utf-8', body: STYLE },
     { path: '/docs/viewer.js', type: 'text/javascript; charset=utf-8', body: script },
   ];
-  return files.map(({ path, type, body }) => {
-    const etag = `"${sha256Hex(body).slice(0, 32)}"`;
-    return {
-      path,
-      answer: (ctx) => {
-        ctx.set('Content-Security-Policy', POLICY);
-        sendDocument(ctx, { type, etag, body });
-      },
-    };
-  });
+  return documents(files, POLICY);
 }
 
 const POLICY = [
@@ -60,5 +51,3 @@ const html = (productName: string, version: string): string => `<!doctype html>
 `;
 
 const STYLE = 'html, body { margin: 0; height: 100%; } openapi-explorer { font-family: system-ui, sans-serif; }\n';
-
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);

@@ -1,4 +1,5 @@
 import type { HttpContext, HttpMiddleware } from './exchange.js';
+import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { problem } from './problems.js';
 
@@ -31,3 +32,20 @@ export function sendDocument(ctx: HttpContext, { type, etag, body, cacheControl 
   if (ctx.fresh) ctx.status = 304;
   else ctx.body = body;
 }
+
+/** Documents that are made once, under one content policy. */
+export function documents(files: readonly { readonly path: string; readonly type: string; readonly body: string | Buffer }[], policy: string): readonly Page[] {
+  return files.map(({ path, type, body }) => {
+    const etag = `"${sha256Hex(body).slice(0, 32)}"`;
+    return {
+      path,
+      answer: (ctx) => {
+        ctx.set('Content-Security-Policy', policy);
+        sendDocument(ctx, { type, etag, body });
+      },
+    };
+  });
+}
+
+/** For text between tags and in attributes. */
+export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
