@@ -67,7 +67,12 @@ export function createPasswordCheck({ database, clock, passwords, limits }: { da
       const wait = await limits.failed(tx, attempt);
       if (wait !== undefined) return wait;
       const actor: Actor = { kind: 'user', id: member?.id ?? null, name: member?.name ?? 'unknown', ip: request.ip, requestId: request.id };
-      await new AuditStore(tx).append({ tenantId: tenant?.id ?? null, at: clock.now(), actor, action, recordKind: 'member', recordId: member?.id ?? null, changes });
+      // Attempts within a lock leave no rows, or a guesser could fill the disk with them; the one that brought the lock says how long it holds.
+      const lockedForSeconds = await limits.locked(tx, attempt);
+      await new AuditStore(tx).append({
+        tenantId: tenant?.id ?? null, at: clock.now(), actor, action, recordKind: 'member', recordId: member?.id ?? null,
+        changes: { ...changes, ...(lockedForSeconds === undefined ? {} : { lockedForSeconds }) },
+      });
       return undefined;
     },
   };
