@@ -2,7 +2,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { sha256Hex, type KeyRing } from '../../data-plane-agent/base/secrets.js';
 import { AuditStore, type Actor } from '../store/audit.js';
-import type { MemberRecord } from '../store/members.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
 import { totp } from './totp.js';
@@ -39,6 +39,8 @@ export function createEnrolment({ clock, keyRing, issuer }: { clock: Clock; keyR
     confirm: async (tx, { id, tenantId }, { secret, code, actor }) => {
       const at = clock.now();
       const store = new MfaStore(tx, tenantId);
+      // Of enrolments at once, whoever comes second waits here, and finds what the first has done.
+      await new MemberStore(tx, tenantId).lock(id);
       if (await store.totp(id)) return 'enrolled_already';
       if (!(await store.isOffered({ memberId: id, secretHash: sha256Hex(secret), since: at - OFFER_MS }))) return 'unknown';
       const step = await totp.stepOf({ secret, code, at });
