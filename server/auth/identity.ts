@@ -91,6 +91,7 @@ export interface Identity {
   readonly codes: Codes;
   readonly invitations: Invitations;
   readonly passwordResets: PasswordResets;
+  /** Asked by the handler, for every endpoint whose body has a `challengeToken`. */
   readonly challenge: BotChallenge;
   readonly mail: MailOutbox;
   readonly tenants: Tenants;

@@ -11,7 +11,6 @@ export const TERM_KINDS = ['deposit', 'delivery', 'debug', 'payment', 'expiry', 
 export const PAYMENT_TABS = ['due', 'overdue', 'reconcile', 'invoice', 'all'] as const;
 /** Workflow control levels, weakest first: each includes the ones before it. */
 export const CONTROLS = ['none', 'view', 'edit', 'approve', 'sign', 'admin'] as const;
-export const FILE_KINDS = ['contract_original', 'invoice', 'receipt', 'acceptance_report', 'other_evidence'] as const;
 
 export type ContractType = (typeof CONTRACT_TYPES)[number];
 export type ContractStatus = (typeof CONTRACT_STATUSES)[number];

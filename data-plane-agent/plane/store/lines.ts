@@ -3,7 +3,7 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { lines, type LineRow, receipts, type ReceiptRow } from '../domain/rows.js';
 import type { Journal } from './journal.js';
-import { isOneOf, withinScope, type Fragment } from './scope.js';
+import { withinScope, type Fragment } from './scope.js';
 
 /** Payment lines and the receipts on them. Lines are reached through their contract, whose scope is theirs. */
 export class LineStore {
@@ -39,18 +39,6 @@ export class LineStore {
   async ofContract(contractId: string): Promise<LineRow[]> {
     const rows = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL ORDER BY due_date, position, id`, [this.call.tenantId, contractId]);
     return rows.map((row) => lines.decode(row));
-  }
-
-  /** The open lines of a page of contracts. */
-  async openOf(contractIds: readonly string[]): Promise<Map<string, LineRow[]>> {
-    const among = isOneOf(this.tx.dialect, 'payment_lines.contract_id', contractIds);
-    const rows = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL AND outstanding_minor > 0`, [this.call.tenantId, ...among.values]);
-    const byContract = new Map<string, LineRow[]>();
-    for (const row of rows) {
-      const line = lines.decode(row);
-      byContract.set(line.contractId, [...(byContract.get(line.contractId) ?? []), line]);
-    }
-    return byContract;
   }
 
   async insert(rows: readonly LineRow[]): Promise<void> {
