@@ -4,6 +4,11 @@ import { loadDotEnv } from '../data-plane-agent/base/config.js';
 import { createIo } from './io.js';
 import { run } from './run.js';
 
+// Who reads may stop before the end (`| head`). That is no failure, and the work is still brought to its end.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+});
+
 process.exitCode = await run(process.argv.slice(2), {
   io: createIo(process),
   clock: systemClock,
