@@ -1,5 +1,5 @@
 import { bind, type BoundPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
-import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { OPERATION_NAMES, type Operations } from '../../data-plane-agent/plane/operations/index.js';
@@ -89,6 +89,7 @@ function planeOf({ dataPlanes, tenant, ids }: Desk, key: string): Plane {
     subjectScope: null,
     ownerScope: null,
     controls: Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin' as const])),
+    rights: ALL_RIGHTS,
     timeZone: tenant.timeZone,
     today: tenant.day,
     reminderLeadDays: 7,

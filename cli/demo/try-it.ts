@@ -1,3 +1,4 @@
+import { ALL_RIGHTS } from '../../data-plane-agent/plane/contract/call.js';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
@@ -46,7 +47,7 @@ async function accessToken({ services }: Composed, credentials: { tenantSlug: st
 async function lastRequest({ foundation }: Composed, { tenant, api, token, clock }: { tenant: DemoTenant; api: string; token: string; clock: Clock }): Promise<Request> {
   const plane = bind(foundation.dataPlanes.forTenant(tenant.id), OPERATION_NAMES, {
     tenantId: tenant.id, requestId: newId(), timeoutMs: 10_000, actor: { kind: 'cli', id: null, name: 'duebook', roleCode: null, ip: null }, subjectScope: null, ownerScope: null,
-    controls: {}, timeZone: tenant.timeZone, today: todayIn(tenant.timeZone, clock.now()), reminderLeadDays: 7, currencyCode: 'CNY', language: 'en', idempotency: null, ifVersion: null,
+    controls: {}, rights: ALL_RIGHTS, timeZone: tenant.timeZone, today: todayIn(tenant.timeZone, clock.now()), reminderLeadDays: 7, currencyCode: 'CNY', language: 'en', idempotency: null, ifVersion: null,
   });
   const { items } = await plane.listPayments({ tab: 'overdue', pageSize: 1 });
   const [line] = items;

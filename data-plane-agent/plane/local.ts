@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Database, Transaction } from '../base/database/database.js';
 import { isDatabaseError } from '../base/database/errors.js';
-import { invalid } from '../base/failures.js';
+import { invalid, isFailure, type Failure } from '../base/failures.js';
 import { newId } from '../base/ids.js';
 import type { KeyRing } from '../base/secrets.js';
 import type { TSchema } from '../base/schema.js';
@@ -36,9 +36,14 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Operation
   const run = async (operation: Operation<Tools>, name: string, call: Call, input: unknown): Promise<Answer<unknown>> => {
     if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor({ tx, call, clock, keyRing, totals }, new Journal()), call, input), replayed: false }));
     const change = () => database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, keyRing, totals, name, operation, input })));
-    const settled = await idempotency.alone(call, () => afterLostRace(change));
-    if ('failure' in settled) throw settled.failure;
-    return settled;
+    const refused = async (failure: Failure): Promise<never> => {
+      const { afterRefusal } = operation;
+      if (afterRefusal) await database.write(call, (tx) => journaled({ tx, call, clock, keyRing, totals, name, operation: { ...operation, run: (tools) => afterRefusal(tools, call, input, failure) }, input }));
+      throw failure;
+    };
+    const settled = await idempotency.alone(call, () => afterLostRace(change)).catch((error: unknown) => (isFailure(error) ? refused(error) : Promise.reject(error)));
+    if (!('failure' in settled)) return settled;
+    return settled.replayed ? Promise.reject(settled.failure) : refused(settled.failure);
   };
 
   return {

@@ -1,5 +1,6 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
-import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import type { Call, Rights } from '../../data-plane-agent/plane/contract/call.js';
+import { edit, meets, view } from '../auth/permissions.js';
 import type { Principal } from '../auth/principal.js';
 import type { Conditions } from '../http/conditions.js';
 import type { RequestInfo } from '../http/request.js';
@@ -21,6 +22,7 @@ export function callOf({ principal, request, idempotency, ifVersion }: Condition
     subjectScope: user.subjectScope && [...user.subjectScope],
     ownerScope: settings.ownerScopeEnabled && OWNER_SCOPED.has(user.roleCode) ? user.id : null,
     controls,
+    rights: rightsOf(principal),
     timeZone: settings.timezone,
     today: todayIn(settings.timezone, request.receivedAt),
     reminderLeadDays: settings.reminderLeadDays,
@@ -30,3 +32,11 @@ export function callOf({ principal, request, idempotency, ifVersion }: Condition
     ifVersion,
   };
 }
+
+const rightsOf = ({ permissions, features }: Principal): Rights => ({
+  sensitive: meets(permissions, view('sensitive_data')),
+  paymentEntry: meets(permissions, edit('payment_entry')),
+  invoice: meets(permissions, edit('invoice')),
+  admin: meets(permissions, edit('admin')),
+  workflowAutomation: features.workflowAutomation,
+});

@@ -1,5 +1,5 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
-import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
 import type { Actor } from '../store/audit.js';
 
 /** How long a job waits for an operation. */
@@ -14,6 +14,7 @@ export const systemCall = ({ tenantId, actor, at }: { tenantId: string; actor: A
   subjectScope: null,
   ownerScope: null,
   controls: {},
+  rights: ALL_RIGHTS,
   timeZone: 'UTC',
   today: todayIn('UTC', at),
   reminderLeadDays: 0,

@@ -46,9 +46,9 @@ export class MemberStore {
   }
 
   /** Names and states only, for the directory. */
-  async names(): Promise<{ id: string; name: string; active: boolean }[]> {
-    const rows = await this.tx.all('SELECT id, name, status FROM members WHERE tenant_id = ? ORDER BY id', [this.tenantId]);
-    return rows.map((row) => ({ id: textOf(row, 'id'), name: textOf(row, 'name'), active: row['status'] === 'active' }));
+  async names(): Promise<{ id: string; name: string; email: string; active: boolean }[]> {
+    const rows = await this.tx.all('SELECT id, name, email, status FROM members WHERE tenant_id = ? ORDER BY id', [this.tenantId]);
+    return rows.map((row) => ({ id: textOf(row, 'id'), name: textOf(row, 'name'), email: textOf(row, 'email'), active: row['status'] === 'active' }));
   }
 
   /** All with whether they have an authenticator, in the order in which they came. */

@@ -11,6 +11,13 @@ export interface Directory {
   of(tenantId: string): Promise<TenantDirectory>;
 }
 
+export interface DirectoryMember {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly active: boolean;
+}
+
 /** One tenant's directory as it was when it was asked for. */
 export interface TenantDirectory {
   /** `null` for an id that the tenant does not have. */
@@ -19,6 +26,8 @@ export interface TenantDirectory {
   memberName(id: string): string | null;
   /** In the order in which they were made. */
   subjects(): readonly SubjectRecord[];
+  /** All members, disabled ones too. */
+  members(): readonly DirectoryMember[];
   hasSubject(id: string): boolean;
   hasActiveMember(id: string): boolean;
 }
@@ -72,6 +81,7 @@ async function load(database: Database, { tenantId, entry }: { tenantId: string;
       subjectName: (id) => subjectNames.get(id) ?? null,
       memberName: (id) => memberNames.get(id) ?? null,
       subjects: () => subjects,
+      members: () => members,
       hasSubject: (id) => subjectNames.has(id),
       hasActiveMember: (id) => active.has(id),
     };

@@ -4,7 +4,7 @@ import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { checksumOf } from '../../data-plane-agent/base/database/migrator.js';
 import { addDays, todayIn, type Day } from '../../data-plane-agent/base/day.js';
 import { generateKeyRingText, parseKeyRing, sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
@@ -121,6 +121,7 @@ const callOf = ({ tenantId, userId, userName, timeZone, reminderLeadDays }: Tena
   subjectScope: null,
   ownerScope: null,
   controls: {},
+  rights: ALL_RIGHTS,
   timeZone,
   today,
   reminderLeadDays,

@@ -6,7 +6,7 @@ import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
 import { bind, type BoundPlane, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
 import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
@@ -66,6 +66,7 @@ export const aCall = (): Call => ({
   subjectScope: null,
   ownerScope: null,
   controls: {},
+  rights: ALL_RIGHTS,
   timeZone: 'Asia/Shanghai',
   today: '2026-03-15',
   reminderLeadDays: 7,

@@ -1,6 +1,24 @@
 import { s, type Static } from '../../base/schema.js';
 import { CONTROLS } from './vocabulary.js';
 
+/** What the caller may see or write beside what the endpoint itself asks for: an operation whose input mixes modules looks here. */
+export const Rights = s.object({
+  /** Account numbers in full (`sensitive_data`, view); else the last four characters. */
+  sensitive: s.flag(),
+  /** Money received (`payment_entry`, edit). */
+  paymentEntry: s.flag(),
+  /** Invoice fields (`invoice`, edit). */
+  invoice: s.flag(),
+  /** `admin` (edit). */
+  admin: s.flag(),
+  /** The tenant's plan has `workflowAutomation`. */
+  workflowAutomation: s.flag(),
+});
+export type Rights = Static<typeof Rights>;
+
+/** Those of a job, and of whoever has the machine. */
+export const ALL_RIGHTS: Rights = { sensitive: true, paymentEntry: true, invoice: true, admin: true, workflowAutomation: true };
+
 /**
  * Who calls, for whom and under which settings. It travels with every operation, whether or not that crosses a wire.
  * The control plane decides modules and plan features before it calls; the data plane decides which rows, from the scopes in here.
@@ -24,6 +42,7 @@ export const Call = s.object({
   ownerScope: s.nullable(s.id()),
   /** The role's workflow control levels by stage category or stage code. A missing one is `none`. */
   controls: s.map(s.enum(CONTROLS), 500),
+  rights: Rights,
   timeZone: s.text({ max: 64 }),
   /** The civil day in the tenant's time zone, taken once per request. */
   today: s.day(),

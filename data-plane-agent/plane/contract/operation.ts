@@ -1,4 +1,4 @@
-import type { FailureCode } from '../../base/failures.js';
+import type { Failure, FailureCode } from '../../base/failures.js';
 import type { Static, TSchema } from '../../base/schema.js';
 import type { Call } from './call.js';
 
@@ -17,4 +17,6 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
   readonly fails: readonly FailureCode[];
   /** Must do nothing outside the transaction: it may be run again after a serialisation conflict. */
   run(tools: T, call: Call, input: Static<I>): Promise<Static<O>>;
+  /** What stays on record of a write that was refused by rule: it runs after the refusal has undone the rest, in a transaction of its own. */
+  afterRefusal?(tools: T, call: Call, input: Static<I>, failure: Failure): Promise<void>;
 }

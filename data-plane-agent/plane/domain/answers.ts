@@ -5,10 +5,11 @@ import type { Warning } from '../contract/records/common.js';
 import type { ContractDetail, ContractSummary, Note, Term } from '../contract/records/contracts.js';
 import type { PaymentLine, PaymentPage } from '../contract/records/lines.js';
 import type { ContractRow, LineRow, NoteRow, PaymentRow, TermRow } from './rows.js';
+import { shown } from './sensitive.js';
 import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Receivable } from './receivable.js';
 
-/** The settings of a call that an answer depends on. */
-type Day = Pick<Call, 'today' | 'reminderLeadDays'>;
+/** Of a call, what an answer depends on. */
+export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -16,7 +17,7 @@ export const iso = (ms: number): string => new Date(ms).toISOString();
 const EXPIRING_DAYS = 30;
 
 /** The answer for a contract. `open` are its lines with something outstanding. */
-export function contractSummary(row: ContractRow, open: readonly Receivable[], { today, reminderLeadDays }: Day): ContractSummary {
+export function contractSummary(row: ContractRow, open: readonly Receivable[], { today, reminderLeadDays, rights }: Reader): ContractSummary {
   const major = (minor: number) => toMajor(minor, row.currencyCode);
   const majorOrNull = (minor: number | null) => (minor === null ? null : major(minor));
   const due = dueState(open, { currencyCode: row.currencyCode, today, leadDays: reminderLeadDays });
@@ -42,7 +43,7 @@ export function contractSummary(row: ContractRow, open: readonly Receivable[], {
     amountDifference: major(row.totalMinor - row.computedMinor),
     currencyCode: row.currencyCode,
     typeCode: row.typeCode,
-    payeeAccount: row.payeeAccount,
+    payeeAccount: shown(row.payeeAccount, rights),
     payeeBank: row.payeeBank,
     deposit: majorOrNull(row.depositMinor),
     periodicRent: majorOrNull(row.periodicRentMinor),
@@ -93,17 +94,17 @@ export interface ContractParts {
   readonly notes: readonly NoteRow[];
 }
 
-export function contractDetail({ row, lines, terms, notes }: ContractParts, day: Day, warnings: readonly Warning[] = []): ContractDetail {
+export function contractDetail({ row, lines, terms, notes }: ContractParts, reader: Reader, warnings: readonly Warning[] = []): ContractDetail {
   return {
-    ...contractSummary(row, lines, day),
-    payments: lines.map((line) => paymentLine(line, day)),
+    ...contractSummary(row, lines, reader),
+    payments: lines.map((line) => paymentLine(line, reader)),
     terms: terms.map(termAnswer),
     notes: notes.map(noteAnswer),
     warnings: [...(row.otherCurrencyLines > 0 ? [MIXED_CURRENCY] : []), ...warnings],
   };
 }
 
-export function paymentLine(line: LineRow, { today, reminderLeadDays }: Day): PaymentLine {
+export function paymentLine(line: LineRow, { today, reminderLeadDays, rights }: Reader): PaymentLine {
   const major = (minor: number) => toMajor(minor, line.currencyCode);
   return {
     id: line.id,
@@ -116,7 +117,7 @@ export function paymentLine(line: LineRow, { today, reminderLeadDays }: Day): Pa
     receivedDate: line.receivedDate,
     method: line.method,
     payerName: line.payerName,
-    receiptAccount: line.receiptAccount,
+    receiptAccount: shown(line.receiptAccount, rights),
     bankSerialNo: line.bankSerialNo,
     reconciliationStatus: line.reconciliationStatus,
     reconciliationNote: line.reconciliationNote,
@@ -138,9 +139,9 @@ export function paymentLine(line: LineRow, { today, reminderLeadDays }: Day): Pa
   };
 }
 
-export function paymentRow(row: PaymentRow, day: Day): PaymentPage['items'][number] {
+export function paymentRow(row: PaymentRow, reader: Reader): PaymentPage['items'][number] {
   const { contractNo, projectName, partyA, partyB, subjectId, ownerId } = row;
-  return { ...paymentLine(row, day), contractNo, projectName, partyA, partyB, subjectId, ownerId };
+  return { ...paymentLine(row, reader), contractNo, projectName, partyA, partyB, subjectId, ownerId };
 }
 
 const termAnswer = (term: TermRow): Term => ({ id: term.id, kind: term.kind, title: term.title, date: term.date, note: term.note, createdAt: iso(term.createdAt), updatedAt: iso(term.updatedAt) });

@@ -3,6 +3,7 @@ import type { ContractPatch, NoteInput, TermInput } from '../contract/records/co
 import type { AmountReader } from './amounts.js';
 import { mergedFields, uniqueKey } from './contract-changes.js';
 import type { ContractRow, NoteRow, TermRow } from './rows.js';
+import { unmasked } from './sensitive.js';
 
 export interface PatchContext {
   readonly amounts: AmountReader;
@@ -38,7 +39,7 @@ export function patched(row: ContractRow, patch: ContractPatch, { amounts, defau
     equipmentName: patch.equipmentName ?? row.equipmentName,
     equipmentModel: patch.equipmentModel ?? row.equipmentModel,
     paymentMethod: patch.paymentMethod ?? row.paymentMethod,
-    payeeAccount: given(patch.payeeAccount, row.payeeAccount),
+    payeeAccount: given(unmasked(patch.payeeAccount, row.payeeAccount), row.payeeAccount),
     payeeBank: given(patch.payeeBank, row.payeeBank),
     paymentCycle: given(patch.paymentCycle, row.paymentCycle),
     signDate: given(patch.signDate, row.signDate),

@@ -6,6 +6,7 @@ import type { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, ReceiptP
 import type { LineRow } from './rows.js';
 import type { AmountReader } from './amounts.js';
 import { outstanding, overpaid, uninvoiced } from './receivable.js';
+import { unmasked } from './sensitive.js';
 
 /** Under what a line changes. `path` begins the names of bad fields: `''` or `payments[2].`. */
 export interface LineContext {
@@ -79,7 +80,7 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
     receivedDate: receivedDate({ line, receivedMinor, given: patch.receivedDate, today: context.today }),
     method: given(patch.method, line.method),
     payerName: given(patch.payerName, line.payerName),
-    receiptAccount: given(patch.receiptAccount, line.receiptAccount),
+    receiptAccount: given(unmasked(patch.receiptAccount, line.receiptAccount), line.receiptAccount),
     bankSerialNo: given(patch.bankSerialNo, line.bankSerialNo),
     reconciliationNote: given(patch.reconciliationNote, line.reconciliationNote),
     proof: given(patch.proof, line.proof),

@@ -3,6 +3,7 @@ import type { Call } from '../contract/call.js';
 import type { Receipt } from '../contract/records/lines.js';
 import { iso } from './answers.js';
 import type { LineRow, ReceiptRow } from './rows.js';
+import { shown } from './sensitive.js';
 
 /** The history row for a change of what was received on a line; nothing when the total stayed. Corrections have a negative delta. */
 export function receiptOf(before: Pick<LineRow, 'receivedMinor'>, after: LineRow, call: Call, now: number, newId: () => string): ReceiptRow[] {
@@ -31,7 +32,7 @@ export function receiptOf(before: Pick<LineRow, 'receivedMinor'>, after: LineRow
 /** What had been received on lines before they were entered here. */
 export const openingReceipts = (lines: readonly LineRow[], call: Call, now: number, newId: () => string): ReceiptRow[] => lines.flatMap((line) => receiptOf({ receivedMinor: 0 }, line, call, now, newId));
 
-export function receiptAnswer(row: ReceiptRow): Receipt {
+export function receiptAnswer(row: ReceiptRow, { rights }: Pick<Call, 'rights'>): Receipt {
   const at = iso(row.createdAt);
   return {
     id: row.id,
@@ -42,7 +43,7 @@ export function receiptAnswer(row: ReceiptRow): Receipt {
     receivedDate: row.receivedDate,
     method: row.method,
     payerName: row.payerName,
-    receiptAccount: row.receiptAccount,
+    receiptAccount: shown(row.receiptAccount, rights),
     bankSerialNo: row.bankSerialNo,
     proofFileId: row.proofFileId,
     actorId: row.actorId,

@@ -1,8 +1,11 @@
 import type { Transaction } from '../../base/database/database.js';
 import { newId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
+import { masked } from '../domain/sensitive.js';
 
-export type RecordKind = 'contract' | 'payment_line' | 'receipt' | 'term' | 'note' | 'lifecycle';
+export type RecordKind =
+  | 'contract' | 'payment_line' | 'receipt' | 'term' | 'note' | 'invoice' | 'fulfillment_task' | 'workflow_event'
+  | 'contract_type' | 'lifecycle' | 'lifecycle_stage' | 'lifecycle_transition' | 'dynamic_field' | 'saved_view' | 'import_batch' | 'export' | 'extraction';
 
 interface Change {
   readonly record: RecordKind;
@@ -67,4 +70,4 @@ function differences(before: object, after: object): Change['fields'] {
   return fields;
 }
 
-const mask = (value: unknown): unknown => (typeof value === 'string' ? `****${value.slice(-4)}` : value);
+const mask = (value: unknown): unknown => (typeof value === 'string' ? masked(value) : value);

@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
-import { contractDetail } from '../../domain/answers.js';
 import { operation } from '../tools.js';
+import { detailOf } from './detail.js';
 
 export const getContract = operation({
   effect: 'read',
@@ -12,6 +12,6 @@ export const getContract = operation({
   async run({ store }, call, { contractId }) {
     const row = await store.contracts.find(contractId);
     if (!row) throw fail('NOT_FOUND', {});
-    return contractDetail({ row, lines: await store.lines.ofContract(row.id), terms: await store.contracts.terms(row.id), notes: await store.contracts.notes(row.id) }, call);
+    return detailOf({ store }, call, row);
   },
 });

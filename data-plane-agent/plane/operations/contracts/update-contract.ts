@@ -3,7 +3,6 @@ import { s } from '../../../base/schema.js';
 import type { Call } from '../../contract/call.js';
 import { ContractDetail, ContractPatch } from '../../contract/records/contracts.js';
 import { AmountReader } from '../../domain/amounts.js';
-import { contractDetail } from '../../domain/answers.js';
 import { newNotes, newTerms, touched, withAggregates } from '../../domain/contract-changes.js';
 import { areSameNotes, areSameTerms, isSameContract, patched } from '../../domain/contract-patch.js';
 import { changedCoreFields } from '../../domain/core-fields.js';
@@ -11,6 +10,7 @@ import { checkSums, hasMoney, withPlan } from '../../domain/line-changes.js';
 import type { ContractRow, LineRow, NoteRow, TermRow } from '../../domain/rows.js';
 import { operation, type Tools } from '../tools.js';
 import { checkReferenceForm, checkUnique, checkVersion } from './checks.js';
+import { detailOf } from './detail.js';
 
 /** Changes what is given of a contract. A request that changes nothing leaves no trace. */
 export const updateContract = operation({
@@ -40,12 +40,12 @@ export const updateContract = operation({
     await checkChange(tools, call, { before, after: changed, lines });
 
     const next = withAggregates(changed, following);
-    if (isSameContract(before, next) && !sentTerms && !sentNotes) return contractDetail({ row: before, lines, terms, notes }, call);
+    if (isSameContract(before, next) && !sentTerms && !sentNotes) return detailOf(tools, call, before, { lines, terms, notes });
     for (const [i, line] of following.entries()) if (line !== lines[i]) await store.lines.update(lines[i] ?? line, line);
     const nextTerms = sentTerms ? await replaceTerms(tools, terms, newTerms(sentTerms, before.id, now, newId)) : terms;
     const nextNotes = sentNotes ? await replaceNotes(tools, notes, newNotes(sentNotes, before.id, now, newId)) : notes;
     const row = await store.contracts.update(before, touched(next, { now, actorId: call.actor.id }));
-    return contractDetail({ row, lines: following, terms: nextTerms, notes: nextNotes }, call);
+    return detailOf(tools, call, row, { lines: following, terms: nextTerms, notes: nextNotes });
   },
 });
 

@@ -11,10 +11,10 @@ export const listReceipts = operation({
   input: s.object({ paymentId: s.id(), ...ReceiptQuery.properties }),
   output: ReceiptPage,
   fails: [],
-  async run({ store }, _call, { paymentId, page, pageSize }) {
+  async run({ store }, call, { paymentId, page, pageSize }) {
     if (!(await store.lines.isKept(paymentId))) throw fail('NOT_FOUND', {});
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.lines.receiptsOf(paymentId, asked);
-    return pageOf(rows.map(receiptAnswer), { ...asked, total });
+    return pageOf(rows.map((row) => receiptAnswer(row, call)), { ...asked, total });
   },
 });

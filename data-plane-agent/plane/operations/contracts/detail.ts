@@ -1,0 +1,17 @@
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { ContractDetail } from '../../contract/records/contracts.js';
+import { contractDetail, type ContractParts } from '../../domain/answers.js';
+import type { ContractRow } from '../../domain/rows.js';
+import type { Tools } from '../tools.js';
+
+/** A contract with all that belongs to it, as every operation answers it. `known` are the parts that the operation has at hand; the others are read. */
+export async function detailOf({ store }: Pick<Tools, 'store'>, call: Call, row: ContractRow, known: Partial<Omit<ContractParts, 'row'>> = {}, warnings: readonly Warning[] = []): Promise<ContractDetail> {
+  const parts: ContractParts = {
+    row,
+    lines: known.lines ?? (await store.lines.ofContract(row.id)),
+    terms: known.terms ?? (await store.contracts.terms(row.id)),
+    notes: known.notes ?? (await store.contracts.notes(row.id)),
+  };
+  return contractDetail(parts, call, warnings);
+}
