@@ -1,0 +1,29 @@
+import { s } from '../../../base/schema.js';
+import { InvoiceInput, InvoiceResult } from '../../contract/records/invoices.js';
+import { newInvoice } from '../../domain/invoices.js';
+import { checkVersion } from '../contracts/checks.js';
+import { holdContract } from '../payments/change-line.js';
+import { operation } from '../tools.js';
+import { checkAttachment, checkReceipt, namedLine } from './references.js';
+import { invoiceResult } from './result.js';
+import { settleInvoices } from './settle.js';
+
+/** Enters an invoice record in any of its states, also on a locked contract. */
+export const addInvoice = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), ...InvoiceInput.properties }),
+  output: InvoiceResult,
+  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  async run(tools, call, { contractId, ...input }) {
+    const { store, newId } = tools;
+    const held = await holdContract(tools, call, contractId);
+    const { contract, lines, context } = held;
+    checkVersion(contract, call);
+    const line = namedLine(lines, input.receivablePlanId ?? null);
+    const row = newInvoice(input, newId(), { ...context, contract, line, actorId: call.actor.id });
+    context.amounts.done();
+    await checkReceipt(store, contract.id, input.paymentRecordId);
+    await checkAttachment(store, input.attachment);
+    return invoiceResult(row, await settleInvoices(tools, call, held, [{ before: null, after: row }]));
+  },
+});

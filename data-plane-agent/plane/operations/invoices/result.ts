@@ -1,0 +1,14 @@
+import type { Warning } from '../../contract/records/common.js';
+import type { InvoiceResult } from '../../contract/records/invoices.js';
+import { MIXED_CURRENCY } from '../../domain/answers.js';
+import type { InvoiceRow } from '../../domain/invoice-rows.js';
+import { invoiceAnswer } from '../../domain/invoices.js';
+import { invoiceWarnings } from '../../domain/line-changes.js';
+import type { ContractRow, LineRow } from '../../domain/rows.js';
+
+/** A new or changed record as it is answered, with what deserves a look. */
+export function invoiceResult(row: InvoiceRow, { contract, lines }: { readonly contract: ContractRow; readonly lines: readonly LineRow[] }): InvoiceResult {
+  const line = lines.find(({ id }) => id === row.lineId);
+  const warnings: Warning[] = [...(row.currencyCode === contract.currencyCode ? [] : [MIXED_CURRENCY]), ...(line ? invoiceWarnings(line).map((warning) => ({ ...warning, paymentIds: [line.id] })) : [])];
+  return { ...invoiceAnswer(row), contractVersion: contract.version, warnings };
+}

@@ -1,0 +1,58 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import type { Call } from '../../contract/call.js';
+import { InvoicePatch, InvoiceResult } from '../../contract/records/invoices.js';
+import type { InvoiceChange, InvoiceRow } from '../../domain/invoice-rows.js';
+import { isSameInvoice, patchedInvoice, reversal, wantedStatus } from '../../domain/invoices.js';
+import { hasMatchedMoney } from '../../domain/line-evidence.js';
+import { checkVersion } from '../contracts/checks.js';
+import { holdContract, type HeldContract } from '../payments/change-line.js';
+import { operation, type Tools } from '../tools.js';
+import { checkAttachment, checkReceipt, namedLine } from './references.js';
+import { invoiceResult } from './result.js';
+import { settleInvoices } from './settle.js';
+
+/** Moves an invoice record from state to state, and changes what its state leaves open. What changes nothing writes nothing. */
+export const updateInvoice = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), invoiceId: s.id(), changes: InvoicePatch }),
+  output: InvoiceResult,
+  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'INVALID_TRANSITION', 'INVOICE_FIXED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  async run(tools, call, { contractId, invoiceId, changes: patch }) {
+    const { store } = tools;
+    const held = await holdContract(tools, call, contractId);
+    const { contract, lines, context } = held;
+    const before = await store.invoices.find(contract.id, invoiceId);
+    if (!before) throw fail('NOT_FOUND', {});
+    checkVersion(contract, call);
+    const line = namedLine(lines, patch.receivablePlanId === undefined ? before.lineId : patch.receivablePlanId);
+    const after = patchedInvoice(before, patch, { ...context, contract, line, actorId: call.actor.id });
+    if (after.receiptId !== before.receiptId) await checkReceipt(store, contract.id, after.receiptId);
+    if (after.attachment !== before.attachment) await checkAttachment(store, after.attachment);
+    if (before.status === 'issued' && after.status === 'void') await refuseMatched(tools, held, before);
+    const changes = changesOf(before, after, { isTurned: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued', held, tools, call });
+    const [first] = changes;
+    return first ? invoiceResult(first.after, await settleInvoices(tools, call, held, changes)) : invoiceResult(before, held);
+  },
+});
+
+interface Turning {
+  readonly isTurned: boolean;
+  readonly held: HeldContract;
+  readonly tools: Tools;
+  readonly call: Call;
+}
+
+/** A record that is turned to red letter stays, with its counter record beside it. */
+function changesOf(before: InvoiceRow, after: InvoiceRow, { isTurned, held: { context }, tools, call }: Turning): InvoiceChange[] {
+  if (!isTurned) return isSameInvoice(before, after) ? [] : [{ before, after }];
+  const { reversed, counter } = reversal(after, tools.newId(), { ...context, actorId: call.actor.id });
+  return [{ before, after: reversed }, { before: null, after: counter }];
+}
+
+/** Money that was matched to the invoice asks for a red letter: on its line, or on that of the receipt which it names. */
+async function refuseMatched({ store }: Tools, { contract, lines }: HeldContract, row: InvoiceRow): Promise<void> {
+  const paidLineId = row.receiptId === null ? undefined : await store.invoices.lineOfReceipt(contract.id, row.receiptId);
+  const matched = lines.filter((line) => (line.id === row.lineId && hasMatchedMoney(line)) || (line.id === paidLineId && line.receivedMinor > 0));
+  if (matched.length > 0) throw fail('LINE_HAS_MONEY', { paymentIds: matched.map(({ id }) => id) });
+}

@@ -1,0 +1,30 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { MAX_TASKS, TaskInput, TaskResult } from '../../contract/records/tasks.js';
+import { newTask, taskAnswer } from '../../domain/tasks.js';
+import { checkVersion } from '../contracts/checks.js';
+import { checkAttachment } from '../invoices/references.js';
+import { operation } from '../tools.js';
+import { checkOwnerForm } from './checks.js';
+import { holdTasks, refuseTakenCode, writeTaskState } from './hold-tasks.js';
+
+/** Adds a fulfillment task in any of its states, also to a locked contract. */
+export const addTask = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), ...TaskInput.properties }),
+  output: TaskResult,
+  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  async run(tools, call, { contractId, ...input }) {
+    const { store, newId } = tools;
+    const held = await holdTasks(tools, call, contractId);
+    checkVersion(held.contract, call);
+    const task = newTask(input, { id: newId(), contractId: held.contract.id }, held.context);
+    refuseTakenCode(held.tasks, task);
+    if (held.tasks.length >= MAX_TASKS) throw fail('LIMIT_REACHED', { limit: MAX_TASKS });
+    checkOwnerForm(task);
+    await checkAttachment(store, task.attachment);
+    await store.tasks.insert(task);
+    const contract = await writeTaskState(tools, { ...held, tasks: [...held.tasks, task] });
+    return { ...taskAnswer(task, call), contractVersion: contract.version };
+  },
+});

@@ -1,0 +1,19 @@
+import { fail } from '../../../base/failures.js';
+import { isId } from '../../../base/ids.js';
+import type { Call } from '../../contract/call.js';
+import { controlAt, holds } from '../../domain/lifecycle.js';
+import type { ContractRow } from '../../domain/rows.js';
+import { takesBackAcceptance } from '../../domain/tasks.js';
+import type { TaskRow } from '../../domain/task-rows.js';
+
+/** Refuses what cannot be a member's id at all. Whether there is such a member is known to the control plane, which has asked before. */
+export function checkOwnerForm({ ownerId }: Pick<TaskRow, 'ownerId'>): void {
+  if (ownerId !== null && !isId(ownerId)) throw fail('REFERENCE_INVALID', { field: 'ownerId', value: ownerId });
+}
+
+/** What was accepted is taken back only by who administers the workflow at the contract's stage. */
+export function checkControl(before: TaskRow, after: TaskRow, { contract, controls }: { readonly contract: ContractRow; readonly controls: Call['controls'] }): void {
+  if (!takesBackAcceptance(before, after)) return;
+  const stage = { code: contract.stageCode, category: contract.stageCategory };
+  if (!holds(controlAt(controls, stage), 'admin')) throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'admin', stage: stage.code });
+}

@@ -1,0 +1,33 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { TaskPatch, TaskResult } from '../../contract/records/tasks.js';
+import { isSameTask, patchedTask, taskAnswer } from '../../domain/tasks.js';
+import { checkVersion } from '../contracts/checks.js';
+import { checkAttachment } from '../invoices/references.js';
+import { operation } from '../tools.js';
+import { checkControl, checkOwnerForm } from './checks.js';
+import { holdTasks, refuseTakenCode, writeTaskState } from './hold-tasks.js';
+
+/** Changes a fulfillment task, and moves it from state to state. What changes nothing writes nothing. */
+export const updateTask = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), taskId: s.id(), changes: TaskPatch }),
+  output: TaskResult,
+  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'DUPLICATE_CODE'],
+  async run(tools, call, { contractId, taskId, changes }) {
+    const { store } = tools;
+    const held = await holdTasks(tools, call, contractId);
+    const before = held.tasks.find(({ id }) => id === taskId);
+    if (!before) throw fail('NOT_FOUND', {});
+    checkVersion(held.contract, call);
+    const task = patchedTask(before, changes, held.context);
+    checkControl(before, task, { contract: held.contract, controls: call.controls });
+    refuseTakenCode(held.tasks, task);
+    if (task.ownerId !== before.ownerId) checkOwnerForm(task);
+    if (task.attachment !== before.attachment) await checkAttachment(store, task.attachment);
+    if (isSameTask(before, task)) return { ...taskAnswer(before, call), contractVersion: held.contract.version };
+    await store.tasks.update(before, task);
+    const contract = await writeTaskState(tools, { ...held, tasks: held.tasks.map((other) => (other.id === before.id ? task : other)) });
+    return { ...taskAnswer(task, call), contractVersion: contract.version };
+  },
+});
