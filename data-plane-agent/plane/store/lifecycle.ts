@@ -1,51 +1,55 @@
 import type { Transaction } from '../../base/database/database.js';
-import type { Clock } from '../../base/clock.js';
-import { newId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
-import { SHIPPED_TYPES, STANDARD_TEMPLATE } from '../domain/lifecycle.js';
-import { contractTypes, stages, templates, transitions, workflowEvents, type ContractTypeRow, type StageRow, type TemplateRow, type WorkflowEventRow } from '../domain/rows.js';
+import { shipped } from '../domain/lifecycle-shipped.js';
+import type { Lifecycle } from '../domain/moves.js';
+import { contractTypes, stages, templates, transitions, type ContractTypeRow, type StageRow, type TemplateRow, type TransitionRow } from '../domain/rows.js';
 import type { Journal } from './journal.js';
 
-/** Contract types, lifecycle templates with their stages and transitions, and the event trail of contracts. */
+/** All of a tenant's contract configuration, each list in its order. */
+export interface ContractConfig {
+  readonly types: readonly ContractTypeRow[];
+  readonly templates: readonly TemplateRow[];
+  readonly stages: readonly StageRow[];
+  readonly transitions: readonly TransitionRow[];
+}
+
+/** Contract types, and lifecycle templates with their stages and transitions, as they are read. */
 export class LifecycleStore {
+  private isHeld = false;
+
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly clock: Clock,
     private readonly journal: Journal,
   ) {}
 
-  /** Gives a tenant the shipped types and the standard template at its first use. Safe to call by several at once. */
+  /** Writes what every tenant has from the beginning, at its first write. Safe to call by several at once. */
   async ensureShipped(): Promise<void> {
     const { tenantId } = this.call;
     if (await this.tx.get('SELECT id FROM lifecycle_templates WHERE tenant_id = ? LIMIT 1', [tenantId])) return;
-    const now = this.clock.now();
-    const stamps = { createdAt: now, updatedAt: now };
-    const template: TemplateRow = { id: newId(), code: STANDARD_TEMPLATE.code, name: STANDARD_TEMPLATE.name, description: null, isDefault: true, ...stamps };
+    const start = shipped(tenantId);
     // Whoever comes second waits here for the first to commit, and then has nothing left to do.
-    if ((await templates.insert(this.tx, tenantId, [template], { skipConflicts: true })) === 0) return;
-    await stages.insert(this.tx, tenantId, STANDARD_TEMPLATE.stages.map((stage) => ({ ...stage, id: newId(), templateId: template.id, completionRules: {}, allowedRoleCodes: [], ...stamps })));
-    await transitions.insert(
-      this.tx,
-      tenantId,
-      STANDARD_TEMPLATE.transitions.map((transition, i) => ({ ...transition, id: newId(), templateId: template.id, conditions: {}, effects: { ...transition.effects }, position: (i + 1) * 10, enabled: true, ...stamps })),
-    );
-    await contractTypes.insert(
-      this.tx,
-      tenantId,
-      SHIPPED_TYPES.map((type, i) => ({ ...type, id: newId(), description: null, enabled: true, position: (i + 1) * 10, fieldSchema: {}, defaultRules: {}, defaultTemplateId: template.id, ...stamps })),
-    );
-    this.journal.changed({ record: 'lifecycle', id: template.id, before: null, after: { code: template.code, name: template.name } });
+    if ((await templates.insert(this.tx, tenantId, [start.template], { skipConflicts: true })) === 0) return;
+    await stages.insert(this.tx, tenantId, start.stages);
+    await transitions.insert(this.tx, tenantId, start.transitions);
+    await contractTypes.insert(this.tx, tenantId, start.types);
+    this.journal.changed({ record: 'lifecycle', id: start.template.id, before: null, after: { code: start.template.code, name: start.template.name } });
+  }
+
+  /**
+   * Keeps the tenant's stages as they are until the transaction ends: whoever puts a contract into a stage calls it before reading that
+   * stage, so that none ends up in a stage whose code or name has just changed. Several hold it together; who changes a stage waits
+   * for them, and they for him. SQLite has one writer.
+   */
+  async hold(): Promise<void> {
+    if (this.isHeld || this.tx.dialect !== 'postgres') return;
+    await this.tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [stagesLock(this.call.tenantId)]);
+    this.isHeld = true;
   }
 
   async type(code: string): Promise<ContractTypeRow | undefined> {
     const row = await this.tx.get(`SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? AND code = ?`, [this.call.tenantId, code]);
     return row && contractTypes.decode(row);
-  }
-
-  async template(id: string): Promise<TemplateRow | undefined> {
-    const row = await this.tx.get(`SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? AND id = ?`, [this.call.tenantId, id]);
-    return row && templates.decode(row);
   }
 
   async defaultTemplate(): Promise<TemplateRow> {
@@ -60,10 +64,36 @@ export class LifecycleStore {
     return rows.map((row) => stages.decode(row));
   }
 
-  /** Adds to a contract's event trail, which is never changed afterwards. */
-  async record(event: Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | 'actorRole' | 'source' | 'createdAt'>): Promise<void> {
-    const { actor } = this.call;
-    const source = actor.kind === 'user' ? 'user' : 'system';
-    await workflowEvents.insert(this.tx, this.call.tenantId, [{ ...event, id: newId(), actorId: actor.id, actorName: actor.name, actorRole: actor.roleCode, source, createdAt: this.clock.now() }]);
+  /** The transitions of a template in their order. */
+  async transitions(templateId: string): Promise<TransitionRow[]> {
+    const rows = await this.tx.all(`SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? AND template_id = ? ORDER BY position, id`, [this.call.tenantId, templateId]);
+    return rows.map((row) => transitions.decode(row));
+  }
+
+  /** A template's inside. */
+  async of(templateId: string): Promise<Lifecycle> {
+    return { stages: await this.stages(templateId), transitions: await this.transitions(templateId) };
+  }
+
+  /** Everything, also before the tenant's first write. */
+  async all(): Promise<ContractConfig> {
+    const { tenantId } = this.call;
+    const found = (await this.tx.all(`SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? ORDER BY created_at, id`, [tenantId])).map((row) => templates.decode(row));
+    if (found.length === 0) {
+      const { template, ...start } = shipped(tenantId);
+      return { ...start, templates: [template] };
+    }
+    const types = await this.tx.all(`SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? ORDER BY position, id`, [tenantId]);
+    const allStages = await this.tx.all(`SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? ORDER BY position, id`, [tenantId]);
+    const allTransitions = await this.tx.all(`SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? ORDER BY position, id`, [tenantId]);
+    return {
+      types: types.map((row) => contractTypes.decode(row)),
+      templates: found,
+      stages: allStages.map((row) => stages.decode(row)),
+      transitions: allTransitions.map((row) => transitions.decode(row)),
+    };
   }
 }
+
+/** The name of the lock on a tenant's stages. */
+export const stagesLock = (tenantId: string): string => `stages of ${tenantId}`;

@@ -1,0 +1,40 @@
+import { s, type Static } from '../../../base/schema.js';
+import { WORKFLOW_EVENT_KINDS, WORKFLOW_EVENT_SOURCES } from '../vocabulary.js';
+import { stamps } from './common.js';
+
+/** A move as a client asks for it (API document 4.4). */
+export const TransitionInput = s.object(
+  {
+    transitionCode: s.optional(s.text({ max: 64, about: 'A transition of the contract\'s lifecycle template that leads from its present stage.' })),
+    toStageCode: s.optional(s.text({ max: 64, about: 'The stage to enter. Beside `transitionCode` it must be the one to which that leads.' })),
+    note: s.optional(s.longText()),
+  },
+  { title: 'TransitionInput' },
+);
+export type TransitionInput = Static<typeof TransitionInput>;
+
+export const LockInput = s.object({ locked: s.optional(s.flag('True unless it is false.')), note: s.optional(s.longText()) }, { title: 'LockInput' });
+export type LockInput = Static<typeof LockInput>;
+
+/** How many events of one contract are answered: the latest. */
+export const MAX_EVENTS = 5_000;
+
+/** One entry of a contract's trail. It is never changed. */
+export const WorkflowEvent = s.object(
+  {
+    id: s.id(),
+    kind: s.enum(WORKFLOW_EVENT_KINDS),
+    fromStageCode: s.nullable(s.text({ max: 64 })),
+    toStageCode: s.nullable(s.text({ max: 64, about: 'The stage that was entered; of a lock the present one, of a refused move the one that was asked for.' })),
+    transitionCode: s.nullable(s.text({ max: 64 })),
+    locked: s.flag('Whether the contract was locked afterwards.'),
+    note: s.nullable(s.longText()),
+    actor: s.object({ id: s.nullable(s.id()), name: s.text({ max: 200 }), roleCode: s.nullable(s.text({ max: 64 })) }),
+    source: s.enum(WORKFLOW_EVENT_SOURCES),
+    at: s.instant(),
+    ...stamps,
+  },
+  { title: 'WorkflowEvent' },
+);
+export type WorkflowEvent = Static<typeof WorkflowEvent>;
+export const WorkflowEvents = s.list(WorkflowEvent, MAX_EVENTS);

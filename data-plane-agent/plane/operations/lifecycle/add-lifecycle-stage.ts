@@ -1,0 +1,27 @@
+import { s } from '../../../base/schema.js';
+import { MAX_STAGES, Stage, StageInput } from '../../contract/records/lifecycle.js';
+import { afterLast, newStage } from '../../domain/config-changes.js';
+import { checkConditions } from '../../domain/config-checks.js';
+import { stageAnswer } from '../../domain/lifecycle-answers.js';
+import { operation } from '../tools.js';
+import { checkCode, checkCustomFields, checkRoom, foundTemplate, only, openConfig } from './checks.js';
+
+export const addLifecycleStage = operation({
+  effect: 'write',
+  input: s.object({ templateId: s.id(), stage: StageInput }),
+  output: Stage,
+  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
+  async run(tools, _call, { templateId, stage: input }) {
+    const { store, newId } = tools;
+    checkConditions('completionRules', input.completionRules);
+    await openConfig(tools);
+    const template = await foundTemplate(tools, templateId);
+    const stages = await store.lifecycle.stages(template.id);
+    const stage = newStage(input, { id: newId(), templateId: template.id, position: afterLast(stages) });
+    checkCode(stages, stage);
+    checkRoom(stages, MAX_STAGES);
+    await checkCustomFields(tools, 'completionRules', input.completionRules);
+    const rows = await store.lifecycleConfig.insertStages([stage]);
+    return only(rows.map(stageAnswer));
+  },
+});

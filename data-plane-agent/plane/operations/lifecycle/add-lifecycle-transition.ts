@@ -1,0 +1,30 @@
+import { s } from '../../../base/schema.js';
+import { MAX_TRANSITIONS, TransitionConfig, TransitionConfigInput } from '../../contract/records/lifecycle.js';
+import { afterLast, newTransition } from '../../domain/config-changes.js';
+import { checkConditions } from '../../domain/config-checks.js';
+import { transitionAnswer } from '../../domain/lifecycle-answers.js';
+import { operation } from '../tools.js';
+import { checkCode, checkCustomFields, checkEffectForm, checkRoom, foundTemplate, only, openConfig } from './checks.js';
+import { checkEnds } from './check-ends.js';
+
+export const addLifecycleTransition = operation({
+  effect: 'write',
+  input: s.object({ templateId: s.id(), transition: TransitionConfigInput }),
+  output: TransitionConfig,
+  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
+  async run(tools, _call, { templateId, transition: input }) {
+    const { store, newId } = tools;
+    checkConditions('conditions', input.conditions);
+    await openConfig(tools);
+    const template = await foundTemplate(tools, templateId);
+    const { stages, transitions } = await store.lifecycle.of(template.id);
+    const transition = newTransition(input, { id: newId(), templateId: template.id, position: afterLast(transitions) });
+    checkCode(transitions, transition);
+    checkRoom(transitions, MAX_TRANSITIONS);
+    checkEnds(transition, stages);
+    await checkCustomFields(tools, 'conditions', input.conditions);
+    checkEffectForm(input.effects);
+    const rows = await store.lifecycleConfig.insertTransitions([transition]);
+    return only(rows.map(transitionAnswer));
+  },
+});

@@ -1,0 +1,22 @@
+import { ContractType, ContractTypeInput, MAX_TYPES } from '../../contract/records/lifecycle.js';
+import { afterLast, newType } from '../../domain/config-changes.js';
+import { typeAnswer } from '../../domain/lifecycle-answers.js';
+import { operation } from '../tools.js';
+import { checkCode, checkRoom, checkTypeRules, openConfig } from './checks.js';
+
+export const createContractType = operation({
+  effect: 'write',
+  input: ContractTypeInput,
+  output: ContractType,
+  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
+  async run(tools, _call, input) {
+    const { store, newId } = tools;
+    await openConfig(tools);
+    const types = await store.lifecycleConfig.types();
+    const type = newType(input, { id: newId(), position: afterLast(types) });
+    checkCode(types, type);
+    checkRoom(types, MAX_TYPES);
+    await checkTypeRules(tools, type);
+    return typeAnswer(await store.lifecycleConfig.insertType(type));
+  },
+});

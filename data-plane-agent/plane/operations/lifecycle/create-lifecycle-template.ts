@@ -1,0 +1,40 @@
+import { fail, invalid } from '../../../base/failures.js';
+import { MAX_TEMPLATES, Template, TemplateInput } from '../../contract/records/lifecycle.js';
+import { templateAnswer } from '../../domain/lifecycle-answers.js';
+import type { Lifecycle } from '../../domain/moves.js';
+import { operation, type Tools } from '../tools.js';
+import { checkCode, checkRoom, openConfig } from './checks.js';
+
+/** A template of the tenant's own, empty or with copies of another one's stages and transitions. */
+export const createLifecycleTemplate = operation({
+  effect: 'write',
+  input: TemplateInput,
+  output: Template,
+  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
+  async run(tools, _call, { code, name, description, copyFrom, isDefault }) {
+    const { store, newId } = tools;
+    await openConfig(tools);
+    const templates = await store.lifecycleConfig.templates();
+    const id = newId();
+    checkCode(templates, { id, code });
+    checkRoom(templates, MAX_TEMPLATES);
+    if (copyFrom && !templates.some((template) => template.id === copyFrom)) throw fail('REFERENCE_INVALID', { field: 'copyFrom', value: copyFrom });
+    const { stages, transitions } = copyFrom ? await store.lifecycle.of(copyFrom) : NOTHING;
+    if (isDefault && stages.length === 0) throw invalid({ path: 'isDefault', problem: 'must wait until the template has a stage' });
+    if (isDefault) await leaveDefault(tools);
+    const copied = <R extends { readonly id: string; readonly templateId: string; readonly createdAt: number; readonly updatedAt: number }>({ createdAt: _c, updatedAt: _u, ...row }: R) => ({ ...row, id: newId(), templateId: id });
+    const { template, ...content } = await store.lifecycleConfig.insertTemplate(
+      { id, code, name, description: description ?? null, isDefault: isDefault ?? false },
+      { stages: stages.map(copied), transitions: transitions.map(copied) },
+    );
+    return templateAnswer(template, content);
+  },
+});
+
+const NOTHING: Lifecycle = { stages: [], transitions: [] };
+
+/** The present default template makes room for another one. */
+export async function leaveDefault({ store }: Tools): Promise<void> {
+  const present = await store.lifecycle.defaultTemplate();
+  await store.lifecycleConfig.updateTemplate(present, { ...present, isDefault: false });
+}

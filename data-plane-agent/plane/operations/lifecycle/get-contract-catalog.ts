@@ -1,0 +1,13 @@
+import { s } from '../../../base/schema.js';
+import { Catalog } from '../../contract/records/lifecycle.js';
+import { catalogAnswer } from '../../domain/lifecycle-answers.js';
+import { operation } from '../tools.js';
+
+/** The tenant's contract types and lifecycle templates. */
+export const getContractCatalog = operation({
+  effect: 'read',
+  input: s.object({}),
+  output: Catalog,
+  fails: [],
+  run: async ({ store }) => catalogAnswer(await store.lifecycle.all()),
+});

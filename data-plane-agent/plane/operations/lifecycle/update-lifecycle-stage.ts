@@ -1,0 +1,45 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { Stage, StagePatch } from '../../contract/records/lifecycle.js';
+import { patchedStage } from '../../domain/config-changes.js';
+import { checkConditions } from '../../domain/config-checks.js';
+import { stageAnswer } from '../../domain/lifecycle-answers.js';
+import type { StageRow } from '../../domain/rows.js';
+import { operation, type Tools } from '../tools.js';
+import { checkCode, checkCustomFields, openConfig } from './checks.js';
+
+/** Changes a stage. No contract is moved by that, locked or unlocked: those in the stage only show its new name. */
+export const updateLifecycleStage = operation({
+  effect: 'write',
+  input: s.object({ stageId: s.id(), changes: StagePatch }),
+  output: Stage,
+  fails: ['DUPLICATE_CODE', 'STAGE_IN_USE', 'REFERENCE_INVALID'],
+  async run(tools, _call, { stageId, changes }) {
+    const { store } = tools;
+    checkConditions('completionRules', changes.completionRules);
+    await openConfig(tools);
+    const before = await store.lifecycleConfig.stage(stageId);
+    if (!before) throw fail('NOT_FOUND', {});
+    const after = patchedStage(before, changes);
+    checkCode(await store.lifecycle.stages(before.templateId), after);
+    if (after.code !== before.code || after.category !== before.category || after.name !== before.name) await store.lifecycleConfig.holdStages();
+    await refuseUsed(tools, before, after);
+    await checkCustomFields(tools, 'completionRules', changes.completionRules);
+    const row = await store.lifecycleConfig.updateStage(before, after);
+    if (row.name !== before.name) await store.lifecycleConfig.renameInContracts(row);
+    return stageAnswer(row);
+  },
+});
+
+/** Contracts, transitions and reminder rules know a stage by its code; its category is the workflow state of the contracts in it. */
+async function refuseUsed({ store }: Tools, before: StageRow, after: StageRow): Promise<void> {
+  const isRenamed = after.code !== before.code;
+  if (!isRenamed && after.category === before.category) return;
+  const contracts = await store.lifecycleConfig.contractsIn(before);
+  const transitions = isRenamed ? await store.lifecycle.transitions(before.templateId) : [];
+  const types = isRenamed ? await store.lifecycleConfig.types() : [];
+  const transitionCodes = transitions.filter(({ fromStageCode, toStageCode }) => fromStageCode === before.code || toStageCode === before.code).map(({ code }) => code);
+  const { id: defaultId } = await store.lifecycle.defaultTemplate();
+  const typeCodes = types.filter(({ defaultRules, defaultTemplateId }) => defaultRules['remindFromStage'] === before.code && (defaultTemplateId ?? defaultId) === before.templateId).map(({ code }) => code);
+  if (contracts + transitionCodes.length + typeCodes.length > 0) throw fail('STAGE_IN_USE', { contracts, transitionCodes, typeCodes });
+}

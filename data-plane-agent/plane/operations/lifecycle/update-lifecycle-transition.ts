@@ -1,0 +1,30 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { TransitionConfig, TransitionConfigPatch } from '../../contract/records/lifecycle.js';
+import { patchedTransition } from '../../domain/config-changes.js';
+import { checkConditions } from '../../domain/config-checks.js';
+import { transitionAnswer } from '../../domain/lifecycle-answers.js';
+import { operation } from '../tools.js';
+import { checkEnds } from './check-ends.js';
+import { checkCode, checkCustomFields, checkEffectForm, openConfig } from './checks.js';
+
+export const updateLifecycleTransition = operation({
+  effect: 'write',
+  input: s.object({ transitionId: s.id(), changes: TransitionConfigPatch }),
+  output: TransitionConfig,
+  fails: ['DUPLICATE_CODE', 'REFERENCE_INVALID'],
+  async run(tools, _call, { transitionId, changes }) {
+    const { store } = tools;
+    checkConditions('conditions', changes.conditions);
+    await openConfig(tools);
+    const before = await store.lifecycleConfig.transition(transitionId);
+    if (!before) throw fail('NOT_FOUND', {});
+    const after = patchedTransition(before, changes);
+    const { stages, transitions } = await store.lifecycle.of(before.templateId);
+    checkCode(transitions, after);
+    checkEnds(after, stages);
+    await checkCustomFields(tools, 'conditions', changes.conditions);
+    checkEffectForm(changes.effects);
+    return transitionAnswer(await store.lifecycleConfig.updateTransition(before, after));
+  },
+});

@@ -1,0 +1,29 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { ContractDetail } from '../../contract/records/contracts.js';
+import { LockInput } from '../../contract/records/workflow.js';
+import { touched } from '../../domain/contract-changes.js';
+import { controlAt, holds } from '../../domain/lifecycle.js';
+import { checkVersion } from '../contracts/checks.js';
+import { detailOf } from '../contracts/detail.js';
+import { operation } from '../tools.js';
+
+/** Locks or unlocks a contract's core fields, until it is moved to another stage. What changes nothing leaves no trace. */
+export const lockContract = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), ...LockInput.properties }),
+  output: ContractDetail,
+  fails: ['VERSION_MISMATCH', 'WORKFLOW_CONTROL_REQUIRED'],
+  async run(tools, call, { contractId, locked: asked, note }) {
+    const { store, clock } = tools;
+    const locked = asked ?? true;
+    const row = await store.contracts.find(contractId, { forUpdate: true });
+    if (!row) throw fail('NOT_FOUND', {});
+    checkVersion(row, call);
+    if (row.locked === locked) return detailOf(tools, call, row);
+    if (!locked && !holds(controlAt(call.controls, { code: row.stageCode, category: row.stageCategory }), 'approve')) throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: row.stageCode });
+    const after = await store.contracts.update(row, touched({ ...row, locked }, { now: clock.now(), actorId: call.actor.id }));
+    await store.workflowEvents.record({ contractId: row.id, kind: locked ? 'locked' : 'unlocked', fromStageCode: row.stageCode, toStageCode: row.stageCode, transitionCode: null, locked, note: note ?? null });
+    return detailOf(tools, call, after);
+  },
+});

@@ -1,0 +1,38 @@
+import { fail, isFailure, type Failure } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { ContractDetail } from '../../contract/records/contracts.js';
+import { TransitionInput } from '../../contract/records/workflow.js';
+import { checkVersion } from '../contracts/checks.js';
+import { detailOf } from '../contracts/detail.js';
+import { operation } from '../tools.js';
+import { moveContract } from './move.js';
+
+/** Moves a contract to another stage. A refusal stays on the contract's trail. */
+export const transitionContract = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), ...TransitionInput.properties }),
+  output: ContractDetail,
+  fails: ['VERSION_MISMATCH', 'INVALID_TRANSITION', 'TRANSITION_CONDITION_FAILED', 'WORKFLOW_CONTROL_REQUIRED', 'REFERENCE_INVALID'],
+  async run(tools, call, { contractId, ...request }) {
+    // Before the contract: who renames a stage holds the stages first, and contracts then.
+    await tools.store.lifecycle.hold();
+    const found = await tools.store.contracts.find(contractId, { forUpdate: true });
+    if (!found) throw fail('NOT_FOUND', {});
+    checkVersion(found, call);
+    const { row, warnings } = await moveContract(tools, call, found, request);
+    return detailOf(tools, call, row, {}, warnings);
+  },
+  async afterRefusal({ store }, _call, { contractId, transitionCode, toStageCode, note }, failure) {
+    const row = await store.contracts.find(contractId);
+    if (!row) return;
+    const transitions = await store.lifecycle.transitions(row.lifecycleTemplateId);
+    const named = transitions.find(({ code }) => code === transitionCode);
+    if (!isDenial(failure, named?.enabled === false && named.fromStageCode === row.stageCode)) return;
+    await store.workflowEvents.record({
+      contractId: row.id, kind: 'transition_denied', fromStageCode: row.stageCode, toStageCode: named?.toStageCode ?? toStageCode ?? null, transitionCode: named?.code ?? null, locked: row.locked, note: note ?? null,
+    });
+  },
+});
+
+/** Whether somebody was kept from a move that there is from here. A contract that has moved on by then is nobody's denial. */
+const isDenial = (failure: Failure, isDisabled: boolean): boolean => isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED') || isFailure(failure, 'TRANSITION_CONDITION_FAILED') || (isFailure(failure, 'INVALID_TRANSITION') && isDisabled);

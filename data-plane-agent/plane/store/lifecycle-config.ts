@@ -1,0 +1,157 @@
+import type { Transaction } from '../../base/database/database.js';
+import type { Clock } from '../../base/clock.js';
+import { isId } from '../../base/ids.js';
+import type { Call } from '../contract/call.js';
+import { contractTypes, stages, templates, transitions, type ContractTypeRow, type StageRow, type TemplateRow, type TransitionRow } from '../domain/rows.js';
+import type { Journal } from './journal.js';
+import { stagesLock } from './lifecycle.js';
+
+type Stamped = { readonly createdAt: number; readonly updatedAt: number };
+export type Draft<R extends Stamped> = Omit<R, keyof Stamped>;
+
+/** How long a deleted contract may come back, with the stage and the type that it had. */
+const RESTORABLE_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Changes of the contract configuration. Each must be preceded by `hold`, so that what was checked stays true. */
+export class LifecycleConfigStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly clock: Clock,
+    private readonly journal: Journal,
+  ) {}
+
+  /** Makes changes of one tenant's configuration wait for each other. It must have been shipped. SQLite has one writer. */
+  async hold(): Promise<void> {
+    if (this.tx.dialect === 'postgres') await this.tx.all('SELECT id FROM lifecycle_templates WHERE tenant_id = ? ORDER BY id FOR UPDATE', [this.call.tenantId]);
+  }
+
+  /** Waits for whoever is putting a contract into a stage, and makes others who want to wait: then what `usersOf` counts stays true. */
+  async holdStages(): Promise<void> {
+    if (this.tx.dialect === 'postgres') await this.tx.get('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [stagesLock(this.call.tenantId)]);
+  }
+
+  async types(): Promise<ContractTypeRow[]> {
+    const rows = await this.tx.all(`SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? ORDER BY position, id`, [this.call.tenantId]);
+    return rows.map((row) => contractTypes.decode(row));
+  }
+
+  async templates(): Promise<TemplateRow[]> {
+    const rows = await this.tx.all(`SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? ORDER BY created_at, id`, [this.call.tenantId]);
+    return rows.map((row) => templates.decode(row));
+  }
+
+  async stage(id: string): Promise<StageRow | undefined> {
+    if (!isId(id)) return undefined;
+    const row = await this.tx.get(`SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND id = ?`, [this.call.tenantId, id]);
+    return row && stages.decode(row);
+  }
+
+  async transition(id: string): Promise<TransitionRow | undefined> {
+    if (!isId(id)) return undefined;
+    const row = await this.tx.get(`SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? AND id = ?`, [this.call.tenantId, id]);
+    return row && transitions.decode(row);
+  }
+
+  /** How many contracts are in a stage: live ones, and deleted ones that may come back. */
+  async contractsIn({ templateId, code }: Pick<StageRow, 'templateId' | 'code'>): Promise<number> {
+    return this.countContracts('lifecycle_template_id = ? AND stage_code = ?', templateId, code);
+  }
+
+  /** How many contracts have a type, counted alike. */
+  async contractsOfType(code: string): Promise<number> {
+    return this.countContracts('type_code = ?', code);
+  }
+
+  /** Contracts in a stage show its name. Nobody has changed them by that: their versions stay. */
+  async renameInContracts({ templateId, code, name }: Pick<StageRow, 'templateId' | 'code' | 'name'>): Promise<void> {
+    await this.tx.run('UPDATE contracts SET stage_name = ? WHERE tenant_id = ? AND lifecycle_template_id = ? AND stage_code = ?', [name, this.call.tenantId, templateId, code]);
+  }
+
+  async insertType(draft: Draft<ContractTypeRow>): Promise<ContractTypeRow> {
+    const row = this.stamped(draft);
+    await contractTypes.insert(this.tx, this.call.tenantId, [row]);
+    this.told('contract_type', row.id, null, row);
+    return row;
+  }
+
+  async updateType(before: ContractTypeRow, after: ContractTypeRow): Promise<ContractTypeRow> {
+    if (isSame(before, after)) return before;
+    const row = this.touched(after);
+    await contractTypes.update(this.tx, this.call.tenantId, row.id, before, row);
+    this.told('contract_type', row.id, before, row);
+    return row;
+  }
+
+  /** A new template with what is in it. The one that was the default must have been updated before. */
+  async insertTemplate(draft: Draft<TemplateRow>, content: { readonly stages: readonly Draft<StageRow>[]; readonly transitions: readonly Draft<TransitionRow>[] }): Promise<{ template: TemplateRow; stages: StageRow[]; transitions: TransitionRow[] }> {
+    const template = this.stamped(draft);
+    await templates.insert(this.tx, this.call.tenantId, [template]);
+    this.told('lifecycle', template.id, null, template);
+    return { template, stages: await this.insertStages(content.stages), transitions: await this.insertTransitions(content.transitions) };
+  }
+
+  async updateTemplate(before: TemplateRow, after: TemplateRow): Promise<TemplateRow> {
+    if (isSame(before, after)) return before;
+    const row = this.touched(after);
+    await templates.update(this.tx, this.call.tenantId, row.id, before, row);
+    this.told('lifecycle', row.id, before, row);
+    return row;
+  }
+
+  async insertStages(drafts: readonly Draft<StageRow>[]): Promise<StageRow[]> {
+    const rows = drafts.map((draft) => this.stamped(draft));
+    await stages.insert(this.tx, this.call.tenantId, rows);
+    for (const row of rows) this.told('lifecycle_stage', row.id, null, row);
+    return rows;
+  }
+
+  async updateStage(before: StageRow, after: StageRow): Promise<StageRow> {
+    if (isSame(before, after)) return before;
+    const row = this.touched(after);
+    await stages.update(this.tx, this.call.tenantId, row.id, before, row);
+    this.told('lifecycle_stage', row.id, before, row);
+    return row;
+  }
+
+  async insertTransitions(drafts: readonly Draft<TransitionRow>[]): Promise<TransitionRow[]> {
+    const rows = drafts.map((draft) => this.stamped(draft));
+    await transitions.insert(this.tx, this.call.tenantId, rows);
+    for (const row of rows) this.told('lifecycle_transition', row.id, null, row);
+    return rows;
+  }
+
+  async updateTransition(before: TransitionRow, after: TransitionRow): Promise<TransitionRow> {
+    if (isSame(before, after)) return before;
+    const row = this.touched(after);
+    await transitions.update(this.tx, this.call.tenantId, row.id, before, row);
+    this.told('lifecycle_transition', row.id, before, row);
+    return row;
+  }
+
+  private async countContracts(condition: string, ...values: string[]): Promise<number> {
+    const row = await this.tx.get(`SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND ${condition} AND (deleted_at IS NULL OR deleted_at > ?)`, [this.call.tenantId, ...values, this.clock.now() - RESTORABLE_MS]);
+    return Number(row?.['n']);
+  }
+
+  private stamped<D extends object>(draft: D): D & Stamped {
+    const now = this.clock.now();
+    return { ...draft, createdAt: now, updatedAt: now };
+  }
+
+  private touched<R extends Stamped>(row: R): R {
+    return { ...row, updatedAt: this.clock.now() };
+  }
+
+  /** Stages and transitions are audited with their template. `order` is said under the API's name: positions of other records say nothing. */
+  private told(record: 'contract_type' | 'lifecycle' | 'lifecycle_stage' | 'lifecycle_transition', id: string, before: Told | null, after: Told): void {
+    const root = after.templateId === undefined ? {} : { root: { kind: 'lifecycle' as const, id: after.templateId } };
+    this.journal.changed({ record, id, ...root, before: before && ordered(before), after: ordered(after) });
+  }
+}
+
+type Told = { readonly id: string; readonly position?: number; readonly templateId?: string };
+
+const ordered = ({ position, templateId: _template, ...said }: Told) => (position === undefined ? said : { ...said, order: position });
+
+const isSame = (before: object, after: object): boolean => JSON.stringify(before) === JSON.stringify(after);

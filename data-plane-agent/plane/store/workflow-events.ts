@@ -1,0 +1,44 @@
+import type { Transaction } from '../../base/database/database.js';
+import type { Clock } from '../../base/clock.js';
+import { newId } from '../../base/ids.js';
+import type { Call } from '../contract/call.js';
+import type { WorkflowEventSource } from '../contract/vocabulary.js';
+import { workflowEvents, type WorkflowEventRow } from '../domain/rows.js';
+import type { Journal } from './journal.js';
+
+export type NewEvent = Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | 'actorRole' | 'source' | 'createdAt'> & { readonly source?: WorkflowEventSource };
+
+/** The trails of contracts: stage and lock changes, and moves that were refused. */
+export class WorkflowEventStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly clock: Clock,
+    private readonly journal: Journal,
+  ) {}
+
+  /** Adds to a contract's trail, which is never changed afterwards. The source is the caller's kind unless it is given. */
+  async record({ source, ...event }: NewEvent): Promise<WorkflowEventRow> {
+    const { actor } = this.call;
+    const row: WorkflowEventRow = { ...event, id: newId(), actorId: actor.id, actorName: actor.name, actorRole: actor.roleCode, source: source ?? (actor.kind === 'user' ? 'user' : 'system'), createdAt: this.clock.now() };
+    await workflowEvents.insert(this.tx, this.call.tenantId, [row]);
+    // A contract that is entered says all of this itself.
+    if (row.kind !== 'created') {
+      const { kind, transitionCode, fromStageCode, toStageCode, locked, note } = row;
+      this.journal.changed({ record: 'workflow_event', id: row.id, root: { kind: 'contract', id: row.contractId }, before: null, after: { kind, transitionCode, fromStageCode, toStageCode, locked, note } });
+    }
+    return row;
+  }
+
+  /** The latest of a contract that the caller has already found, newest first. */
+  async ofContract(contractId: string, limit: number): Promise<WorkflowEventRow[]> {
+    const rows = await this.tx.all(`SELECT ${workflowEvents.columnNames} FROM workflow_events WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT ?`, [this.call.tenantId, contractId, limit]);
+    return rows.map((row) => workflowEvents.decode(row));
+  }
+
+  /** Who made a contract's last move; `null` when it was never moved, or by a job. */
+  async lastMoverOf(contractId: string): Promise<string | null> {
+    const row = await this.tx.get("SELECT actor_id FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'stage_changed' ORDER BY id DESC LIMIT 1", [this.call.tenantId, contractId]);
+    return row?.['actor_id'] === null || row === undefined ? null : String(row['actor_id']);
+  }
+}

@@ -1,0 +1,36 @@
+import { fail } from '../../data-plane-agent/base/failures.js';
+import type { Effects } from '../../data-plane-agent/plane/contract/records/conditions.js';
+import type { Principal } from '../auth/principal.js';
+import type { Services } from '../services.js';
+
+/** Roles, channels and members belong to the control plane: what names one is checked before the data plane is called. */
+interface Caller {
+  readonly principal: Principal;
+  readonly services: Services;
+  /** Asks for the record in the path, so that a missing one is told of first. */
+  readonly found?: () => Promise<unknown>;
+}
+
+/** Refuses role codes that the tenant does not have. `field` is the list in the request. */
+export async function checkRoleCodes(field: string, codes: readonly string[] | null | undefined, { principal, services, found }: Caller): Promise<void> {
+  if (!codes || codes.length === 0) return;
+  const known = new Set((await services.tenants.roles.list(principal.tenant.id)).map(({ code }) => code));
+  const at = codes.findIndex((code) => !known.has(code));
+  if (at < 0) return;
+  await found?.();
+  throw fail('REFERENCE_INVALID', { field: `${field}[${at}]`, value: codes[at] ?? '' });
+}
+
+/** Refuses effects that tell a channel which the tenant does not have, or give a task to somebody who is no active member. */
+export async function checkEffects(effects: Effects | null | undefined, { principal, services, found }: Caller): Promise<void> {
+  const { notifyChannelId, createTask } = effects ?? {};
+  if (notifyChannelId && !(await services.tenants.channels.list(principal.tenant.id)).some(({ id }) => id === notifyChannelId)) {
+    await found?.();
+    throw fail('REFERENCE_INVALID', { field: 'effects.notifyChannelId', value: notifyChannelId });
+  }
+  const ownerId = createTask?.ownerId;
+  if (ownerId && !(await services.directory.of(principal.tenant.id)).hasActiveMember(ownerId)) {
+    await found?.();
+    throw fail('REFERENCE_INVALID', { field: 'effects.createTask.ownerId', value: ownerId });
+  }
+}

@@ -1,0 +1,50 @@
+import { LockInput, TransitionInput, WorkflowEvents } from '../../data-plane-agent/plane/contract/records/workflow.js';
+import { edit, view } from '../auth/permissions.js';
+import { endpoint } from '../http/endpoint.js';
+import { tagged } from '../http/reply.js';
+import { NamedContractDetail, withNames } from './named.js';
+
+const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
+  summary: 'Move a contract to another stage',
+  description:
+    'By `transitionCode`, or to `toStageCode`. The caller\'s role must hold the transition\'s `requiredControl` at the present stage, and be one of the contract\'s `workflowAllowedRoles` and of the next stage\'s `allowedRoleCodes` where those are not empty. ' +
+    '`toStageCode` is no way around: of the enabled transitions that lead there the first applies that is open to the caller, and where none leads there it needs the control `edit` at the present stage for a stage of the category draft, extracted, review or active, ' +
+    '`approve` for approved or completed, `sign` for signed, `admin` for archived; then it has no effects but the stage\'s own. Out of a terminal stage every move needs `admin`. The stage that the contract is in already answers 200 and changes nothing. ' +
+    'Conditions of the transition and completion rules of the stage that is left must hold: all that do not are named (`TRANSITION_CONDITION_FAILED`). A disabled transition, or one that does not lead from here, is `INVALID_TRANSITION` with the codes that do. ' +
+    'Entering a stage locks the contract or unlocks it, as the stage says. Refusals by control, role, condition or a disabled transition stay on the trail as `transition_denied`. ' +
+    'Warnings: `OPEN_BALANCE` and `OPEN_TASKS` when a contract is completed, `EXTRACTION_UNREVIEWED` when fields that were read with low confidence are submitted unseen, `NOTE_RECOMMENDED` when it is returned from review to draft without a note, `TASK_EXISTS` and `TASK_LIMIT_REACHED` when the task of an effect was not made.',
+  needs: edit('contract_edit'),
+  feature: 'workflowAutomation',
+  body: TransitionInput,
+  returns: NamedContractDetail,
+  fails: ['VERSION_MISMATCH', 'INVALID_TRANSITION', 'TRANSITION_CONDITION_FAILED', 'WORKFLOW_CONTROL_REQUIRED', 'REFERENCE_INVALID'],
+  run: async ({ params, body, plane, principal, services }) => {
+    const contract = await plane.transitionContract({ contractId: params.id, ...body });
+    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+  },
+});
+
+const lockContract = endpoint('POST /contracts/:id/workflow/lock', {
+  summary: 'Lock or unlock a contract\'s core fields',
+  description: 'Until the contract is moved to another stage. Without `locked` it is locked. Unlocking needs, beside `admin (edit)`, the workflow control `approve` at the present stage. What changes nothing answers 200 and leaves no event.',
+  needs: edit('admin'),
+  feature: 'workflowAutomation',
+  body: LockInput,
+  returns: NamedContractDetail,
+  fails: ['VERSION_MISMATCH', 'WORKFLOW_CONTROL_REQUIRED'],
+  run: async ({ params, body, plane, principal, services }) => {
+    const contract = await plane.lockContract({ contractId: params.id, ...body });
+    return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
+  },
+});
+
+const listWorkflowEvents = endpoint('GET /contracts/:id/workflow/events', {
+  summary: 'Read a contract\'s workflow trail',
+  description: 'All stage and lock changes and refused moves, newest first; of a contract with more than 5 000 the latest 5 000. Events never change. `source` is `import` for a contract that was imported.',
+  needs: view('contract_view'),
+  returns: WorkflowEvents,
+  fails: [],
+  run: ({ params, plane }) => plane.listWorkflowEvents({ contractId: params.id }),
+});
+
+export const workflowEndpoints = { transitionContract, lockContract, listWorkflowEvents };
