@@ -1,20 +1,32 @@
 import { addDays, addMonths, type Day } from '../../data-plane-agent/base/day.js';
-import type { ContractInput, TermInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type { ContractInput, NoteInput, TermInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type { WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { journeyOf, type DemoAct } from './acts.js';
 import { BOOKKEEPERS, DEMO_SUBJECTS, SELLERS, type DemoSubject } from './cast.js';
+import { customOf, type DemoCustom } from './fields.js';
 import { demoLines, type DemoLine, type DuePart, type Habit } from './lines.js';
 import { createRandom, type Random } from './random.js';
 import { demoLives, type Life } from './shapes.js';
+import { tasksOf, type DemoTask } from './tasks.js';
 import { TEXTS, type Texts } from './texts.js';
 import { customerIn, inCurrency, WARES } from './wares.js';
+import { WORDS, type Words } from './words.js';
 
 export interface DemoContract {
   /** All but the ids, which an installation gives to the people and companies named beside it. */
-  readonly input: Omit<ContractInput, 'subjectId' | 'ownerId' | 'ownerSuperiorId' | 'payments'>;
+  readonly input: Omit<ContractInput, 'subjectId' | 'ownerId' | 'ownerSuperiorId' | 'payments' | 'dynamicFields'>;
   readonly lines: readonly DemoLine[];
   readonly subject: DemoSubject;
   readonly owner: string;
   readonly superior: string | null;
   readonly bookkeeper: string;
+  /** Where it is once everything has been done to it. */
+  readonly stage: WorkflowStage;
+  readonly acts: readonly DemoAct[];
+  readonly tasks: readonly DemoTask[];
+  readonly custom: DemoCustom;
+  /** Notes that somebody adds once it is there. */
+  readonly notes: readonly { readonly by: string; readonly note: NoteInput }[];
 }
 
 /**
@@ -22,12 +34,24 @@ export interface DemoContract {
  * in every run; dates stand to `today` as they always do, so that there is always something overdue and something coming.
  */
 export function demoBook(today: Day): DemoContract[] {
-  return demoLives(createRandom(2025)).map((life, index) => demoContract({ life, number: index + 1, today, random: createRandom(7_000 + index) }));
+  return withIncidents(demoLives(createRandom(2149)).map((life, index) => demoContract({ life, number: index + 1, today, random: createRandom(7_000 + index) })));
+}
+
+/** Of what waits for a review, one contract is approved by somebody who may not, and counsel locks another. */
+function withIncidents(book: readonly DemoContract[]): DemoContract[] {
+  const [pressed, locked] = book.filter(({ stage, superior }) => stage === 'review' && superior !== null);
+  return book.map((contract) => {
+    const words = WORDS[contract.subject.language];
+    if (contract === pressed) return { ...contract, acts: [...contract.acts, { does: 'try', transition: 'approve', by: contract.owner, note: words.refused }] };
+    if (contract === locked) return { ...contract, acts: [...contract.acts, { does: 'lock', by: 'hoffmann', note: words.lock }] };
+    return contract;
+  });
 }
 
 function demoContract({ life, number, today, random }: { life: Life; number: number; today: Day; random: Random }): DemoContract {
   const subject = random.pick(SUBJECTS);
   const texts = TEXTS[subject.language];
+  const words = WORDS[subject.language];
   const currencyCode = random.percent(6) ? random.pick(['EUR', 'CNY', 'JPY']) : subject.currencyCode;
   const customer = customerIn(subject.language, random);
   const ware = random.pick(WARES);
@@ -41,13 +65,24 @@ function demoContract({ life, number, today, random }: { life: Life; number: num
   const lastDue = parts.at(-1)?.dueDate ?? today;
   const startDate = addDays(firstDue, life.type === 'lease' ? 0 : -random.between(5, 20));
   const code = String(number).padStart(4, '0');
-  const signed = !['draft', 'extracted', 'review', 'approved'].includes(life.stage);
+  const endDate = life.type === 'lease' ? addDays(addMonths(lastDue, life.stepMonths), -1) : addMonths(lastDue, 6);
+  const isSigned = !['draft', 'extracted', 'review', 'approved'].includes(life.stage);
+  const signDate = isSigned ? earlier(addDays(startDate, -random.between(3, 25)), addDays(today, -2)) : null;
+  const lines = demoLines(parts, habit, { random, today, life, payer: customer.name, account: subject.defaultPayeeAccount, texts, serial: number });
+  const isDiscounted = price.totalAmount < price.unitPrice * quantity;
+  const journey = journeyOf(life, { random, hands: seller, words, signDate });
 
   return {
     subject,
     ...seller,
     bookkeeper: BOOKKEEPERS[subject.key],
-    lines: demoLines(parts, habit, { random, today, life, payer: customer.name, account: subject.defaultPayeeAccount, texts, serial: number }),
+    stage: life.stage,
+    acts: journey.acts,
+    lines,
+    // Their states go by the day, so they must not draw from what else is drawn from.
+    tasks: tasksOf(life, { random: createRandom(90_000 + number), today, hands: seller, words, startDate, endDate }),
+    custom: customOf(life, { random, seller: subject.key, owner: seller.owner, industry: customer.industry, isDiscounted, warrantyUntil: addMonths(lastDue, 12), habit }),
+    notes: notesOf(lines, { random, words, isSigned, bookkeeper: BOOKKEEPERS[subject.key], today }),
     input: {
       archiveCode: `${subject.mark}-A${code}`,
       contractNo: `${subject.mark}-${life.type === 'sale' ? 'S' : 'L'}-${code}`,
@@ -64,13 +99,14 @@ function demoContract({ life, number, today, random }: { life: Life; number: num
       payeeAccount: subject.defaultPayeeAccount,
       payeeBank: subject.defaultPayeeBank,
       paymentCycle: life.type === 'lease' && life.stepMonths !== 2 ? texts.cycle[life.stepMonths] : texts.milestones,
-      signDate: signed ? earlier(addDays(startDate, -random.between(3, 25)), addDays(today, -2)) : null,
+      // What goes the whole way here is dated by its signature.
+      signDate: journey.from === 'draft' ? null : signDate,
       startDate,
-      endDate: life.type === 'lease' ? addDays(addMonths(lastDue, life.stepMonths), -1) : addMonths(lastDue, 6),
+      endDate,
       invoicePoints: subject.key === 'china' ? 13 : subject.key === 'europe' ? 21 : 10,
-      status: life.stage === 'completed' || life.stage === 'archived' ? 'completed' : 'in_progress',
-      workflowStage: life.stage,
-      remark: habit === 'prompt' ? (price.totalAmount < price.unitPrice * quantity ? texts.discount : null) : texts.slowPayer,
+      status: journey.from === 'completed' || journey.from === 'archived' ? 'completed' : 'in_progress',
+      workflowStage: journey.from,
+      remark: habit === 'prompt' ? (isDiscounted ? texts.discount : null) : texts.slowPayer,
       terms: termsOf(life, texts, { startDate, lastDue }),
       extraNotes: [
         { label: texts.contact, value: random.pick(texts.contacts) },
@@ -117,6 +153,13 @@ function termsOf({ type }: Life, texts: Texts, { startDate, lastDue }: { startDa
   return type === 'lease'
     ? [term('deposit', startDate), term('payment'), term('expiry', lastDue)]
     : [term('delivery', addDays(startDate, 45)), term('debug'), term('payment'), term('other')];
+}
+
+/** Counsel has a word on some of what is signed, and whoever books the money has asked for it where it is late. */
+function notesOf(lines: readonly DemoLine[], { random, words, isSigned, bookkeeper, today }: { random: Random; words: Words; isSigned: boolean; bookkeeper: string; today: Day }): DemoContract['notes'] {
+  const isLate = lines.some(({ input, later }) => input.dueDate < today && ((later.at(-1) ?? input).receivedAmount ?? 0) < input.amount);
+  const said = (by: string, { label, values }: Words['counsel']) => ({ by, note: { label, value: random.pick(values) } });
+  return [...(isSigned && random.percent(12) ? [said('hoffmann', words.counsel)] : []), ...(isLate && random.percent(40) ? [said(bookkeeper, words.reminded)] : [])];
 }
 
 const earlier = (a: Day, b: Day): Day => (a < b ? a : b);

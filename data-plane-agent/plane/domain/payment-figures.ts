@@ -1,45 +1,51 @@
-import type { Day } from '../../base/day.js';
-import { decimalsOf } from '../../base/money.js';
+import { addDays, type Day } from '../../base/day.js';
+import { sumToMajor } from '../../base/money.js';
 import type { PaymentStats } from '../contract/records/lines.js';
+import { currenciesOf, ofCurrency, total } from './figures.js';
 
 type Sum = 'amount' | 'received' | 'outstanding' | 'overdue' | 'dueSoon' | 'uninvoiced';
 type Counts = PaymentStats['counts'];
 
-/** The lines of one currency, counted, and added in minor units. */
-export interface CurrencyFigures {
+/** The lines of one currency that are due between two cuts, counted, and added in minor units. */
+export interface LineFigures {
   readonly currencyCode: string;
-  readonly counts: Counts;
-  readonly sums: Readonly<Record<Sum, bigint>>;
+  /** 0 was due before today, 1 is due in the lead window, 2 later. */
+  readonly index: number;
+  readonly figures: Readonly<Record<'lines' | 'to_invoice' | 'paid' | 'partial' | 'reconcile' | 'amount' | 'received' | 'outstanding' | 'uninvoiced', bigint>>;
 }
 
+/** Today, and the day after the lead window, both ends of which count. */
+export const statsCuts = ({ today, reminderLeadDays }: { readonly today: Day; readonly reminderLeadDays: number }): Day[] => [today, addDays(today, reminderLeadDays + 1)];
+
 /** Counts go over all currencies; amounts at the top are of one, because two currencies are never added. */
-export function paymentStats(figures: readonly CurrencyFigures[], { today, currencyCode }: { today: Day; currencyCode: string }): PaymentStats {
-  const headline = figures.find((figure) => figure.currencyCode === currencyCode);
+export function paymentStats(segments: readonly LineFigures[], { today, currencyCode }: { today: Day; currencyCode: string }): PaymentStats {
+  const of = (code: string) => amounts(ofCurrency(segments, code), code);
+  const currencies = currenciesOf(segments.filter(({ figures }) => figures.lines > 0n));
+  return { asOf: today, counts: counts(segments), byCurrency: currencies.map((code) => ({ currencyCode: code, ...of(code) })), ...of(currencyCode) };
+}
+
+const OVERDUE = 0;
+const SOON = 1;
+
+function counts(segments: readonly LineFigures[]): Counts {
+  const count = (of: (figures: LineFigures['figures']) => bigint, which: (index: number) => boolean = () => true) =>
+    Number(total(segments.filter(({ index }) => which(index)), ({ figures }) => of(figures)));
+  const open = ({ lines, paid }: LineFigures['figures']) => lines - paid;
   return {
-    asOf: today,
-    counts: figures.reduce((total, { counts }) => plus(total, counts), NONE),
-    byCurrency: figures.map((figure) => ({ currencyCode: figure.currencyCode, ...major(figure) })),
-    ...(headline ? major(headline) : NOTHING),
+    due: count(open, (index) => index > OVERDUE),
+    overdue: count(open, (index) => index === OVERDUE),
+    dueSoon: count(open, (index) => index === SOON),
+    reconcile: count(({ reconcile }) => reconcile),
+    invoice: count(({ to_invoice }) => to_invoice),
+    paid: count(({ paid }) => paid),
+    partial: count(({ partial }) => partial),
+    unpaid: count(({ lines, paid, partial }) => lines - paid - partial),
+    all: count(({ lines }) => lines),
   };
 }
 
-const NONE: Counts = { due: 0, overdue: 0, dueSoon: 0, reconcile: 0, invoice: 0, paid: 0, partial: 0, unpaid: 0, all: 0 };
-const NOTHING = { amount: 0, received: 0, outstanding: 0, overdue: 0, dueSoon: 0, uninvoiced: 0 };
-
-const plus = (a: Counts, b: Counts): Counts => ({
-  due: a.due + b.due,
-  overdue: a.overdue + b.overdue,
-  dueSoon: a.dueSoon + b.dueSoon,
-  reconcile: a.reconcile + b.reconcile,
-  invoice: a.invoice + b.invoice,
-  paid: a.paid + b.paid,
-  partial: a.partial + b.partial,
-  unpaid: a.unpaid + b.unpaid,
-  all: a.all + b.all,
-});
-
-function major({ sums, currencyCode }: CurrencyFigures): Record<Sum, number> {
-  // Read as decimal text: a division would round twice where the sum is no safe integer.
-  const number = (minor: bigint) => Number(`${minor}e-${decimalsOf(currencyCode)}`);
-  return { amount: number(sums.amount), received: number(sums.received), outstanding: number(sums.outstanding), overdue: number(sums.overdue), dueSoon: number(sums.dueSoon), uninvoiced: number(sums.uninvoiced) };
+function amounts(segments: readonly LineFigures[], currencyCode: string): Record<Sum, number> {
+  const sum = (name: 'amount' | 'received' | 'outstanding' | 'uninvoiced', only?: number) =>
+    sumToMajor(total(segments.filter(({ index }) => only === undefined || only === index), ({ figures }) => figures[name]), currencyCode);
+  return { amount: sum('amount'), received: sum('received'), outstanding: sum('outstanding'), overdue: sum('outstanding', OVERDUE), dueSoon: sum('outstanding', SOON), uninvoiced: sum('uninvoiced') };
 }

@@ -1,14 +1,21 @@
 import { s } from '../../../base/schema.js';
 import { PaymentStats } from '../../contract/records/lines.js';
-import { paymentStats } from '../../domain/payment-figures.js';
+import { paymentStats, statsCuts } from '../../domain/payment-figures.js';
 import { operation } from '../tools.js';
 
+/** Counts and sums of the lines in scope. They are read from the rollups: what they cost grows with the days on which something is due. */
 export const getPaymentStats = operation({
   effect: 'read',
   input: s.object({}),
   output: PaymentStats,
   fails: [],
   async run({ store }, call) {
-    return paymentStats(await store.paymentStats.byCurrency(), call);
+    const segments = await store.figures.days({
+      subjectId: null,
+      cuts: statsCuts(call),
+      counts: ['lines', 'to_invoice', 'paid', 'partial', 'reconcile'],
+      sums: ['amount', 'received', 'outstanding', 'uninvoiced'],
+    });
+    return paymentStats(segments, call);
   },
 });

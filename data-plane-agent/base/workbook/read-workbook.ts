@@ -1,0 +1,95 @@
+import { Worker } from 'node:worker_threads';
+import { unzipSync, type UnzipFileInfo } from 'fflate';
+import { fail, isFailure, type Failure } from '../failures.js';
+
+/** What a cell of a workbook holds. Days come as `YYYY-MM-DD`, errors of formulas as their text (`#DIV/0!`). */
+export type WorkbookCell = string | number | boolean | null;
+
+export interface WorkbookSheet {
+  /** Row by row from the first on, empty ones too; each from the first column on. */
+  readonly rows: readonly (readonly WorkbookCell[])[];
+  /** Days are counted from 1904, as old Macintosh workbooks have it: for numbers that are not formatted as days. */
+  readonly date1904: boolean;
+}
+
+const MAX_UNPACKED_BYTES = 100 * 1024 * 1024;
+const MAX_PARTS = 2_000;
+const MAX_ROW = 10_000;
+const MAX_COLUMN = 500;
+const DEADLINE_MS = 20_000;
+const MEMORY_MB = 512;
+
+/**
+ * Reads one sheet of an .xlsx workbook, the first unless one is named: values only, of formulas the ones that were calculated last. What it
+ * would unpack to is added up before anything is unpacked. Fails with IMPORT_FILE_INVALID.
+ */
+export async function readWorkbook(bytes: Uint8Array, sheetName: string | null): Promise<WorkbookSheet> {
+  checkArchive(bytes);
+  const turn = last.then(() => readInThread(bytes, sheetName));
+  last = turn.then(() => undefined, () => undefined);
+  return turn;
+}
+
+/** One workbook at a time: each may take all the memory that one is given. */
+let last: Promise<void> = Promise.resolve();
+
+function checkArchive(bytes: Uint8Array): void {
+  const head = Buffer.from(bytes.subarray(0, 8)).toString('hex');
+  if (head === 'd0cf11e0a1b11ae1') throw refused('it is an old .xls or is protected by a password; save it as .xlsx without one');
+  if (!head.startsWith('504b0304')) throw refused('it is no .xlsx workbook');
+  const parts = directoryOf(bytes);
+  if (parts.length > MAX_PARTS) throw refused(`it has more than ${MAX_PARTS} parts`);
+  if (!(total(parts, 'originalSize') <= MAX_UNPACKED_BYTES)) throw refused('it unpacks to more than 100 MB');
+  // Parts that share their bytes with others are no archive of any program's making.
+  if (!(total(parts, 'size') <= bytes.length)) throw refused('it is damaged, or no .xlsx workbook');
+  if (parts.some(({ name }) => /(^|\/)vbaProject\.bin$/i.test(name))) throw refused('workbooks with macros are not read; save it as .xlsx');
+  if (parts.some(({ name }) => name === 'xl/workbook.bin')) throw refused('binary workbooks are not read; save it as .xlsx');
+}
+
+/** What the archive says it holds; nothing is unpacked. */
+function directoryOf(bytes: Uint8Array): UnzipFileInfo[] {
+  const parts: UnzipFileInfo[] = [];
+  try {
+    unzipSync(bytes, {
+      filter: (part) => {
+        if (parts.push(part) > MAX_PARTS) throw refused(`it has more than ${MAX_PARTS} parts`);
+        return false;
+      },
+    });
+  } catch (error) {
+    throw isFailure(error) ? error : refused('it is damaged, or no .xlsx workbook');
+  }
+  return parts;
+}
+
+const total = (parts: readonly UnzipFileInfo[], size: 'size' | 'originalSize'): number => parts.reduce((sum, part) => sum + part[size], 0);
+
+type Message = { readonly rows: readonly (readonly WorkbookCell[])[] } | { readonly done: true; readonly date1904: boolean } | { readonly refused: string };
+
+function readInThread(bytes: Uint8Array, sheetName: string | null): Promise<WorkbookSheet> {
+  return new Promise((resolve, reject) => {
+    const rows: (readonly WorkbookCell[])[] = [];
+    const thread = new Worker(new URL('./thread.js', import.meta.url), {
+      workerData: { bytes, sheetName, maxRow: MAX_ROW, maxColumn: MAX_COLUMN },
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      execArgv: [],
+      env: {},
+      stdin: false,
+    });
+    const deadline = setTimeout(() => end(() => reject(refused('it takes too long to read'))), DEADLINE_MS);
+    const end = (settle: () => void): void => {
+      clearTimeout(deadline);
+      void thread.terminate();
+      settle();
+    };
+    thread.on('message', (message: Message) => {
+      if ('rows' in message) rows.push(...message.rows);
+      else if ('done' in message) end(() => resolve({ rows, date1904: message.date1904 }));
+      else end(() => reject(refused(message.refused)));
+    });
+    thread.on('error', (error: Error & { code?: unknown }) => end(() => reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? refused('it takes too much memory to read') : error)));
+    thread.on('exit', (code) => end(() => reject(new Error(`the thread that reads workbooks ended with ${code}`))));
+  });
+}
+
+const refused = (reason: string): Failure<'IMPORT_FILE_INVALID'> => fail('IMPORT_FILE_INVALID', { reason });

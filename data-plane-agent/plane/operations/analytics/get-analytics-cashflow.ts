@@ -1,0 +1,17 @@
+import { AnalyticsCashflow, AnalyticsInput } from '../../contract/records/analytics.js';
+import { analyticsCashflow, CASHFLOW_COUNTS, CASHFLOW_SUMS, cashflowCuts } from '../../domain/analytics-cashflow.js';
+import { seeSubject } from '../see-subject.js';
+import { operation } from '../tools.js';
+
+/** What is expected, received and invoiced, month by month. */
+export const getAnalyticsCashflow = operation({
+  effect: 'read',
+  input: AnalyticsInput,
+  output: AnalyticsCashflow,
+  fails: [],
+  async run({ store }, call, input) {
+    seeSubject(call, input.subjectId);
+    const segments = await store.figures.days({ subjectId: input.subjectId, cuts: cashflowCuts(call), counts: CASHFLOW_COUNTS, sums: CASHFLOW_SUMS });
+    return analyticsCashflow(segments, { ...call, ...input });
+  },
+});

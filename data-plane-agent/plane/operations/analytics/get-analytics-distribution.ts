@@ -1,0 +1,18 @@
+import { AnalyticsDistribution, AnalyticsInput } from '../../contract/records/analytics.js';
+import { agingCuts } from '../../domain/analytics.js';
+import { AGED_COUNTS, AGED_SUMS, analyticsDistribution } from '../../domain/analytics-distribution.js';
+import { seeSubject } from '../see-subject.js';
+import { operation } from '../tools.js';
+
+/** Contracts by what they are, and what is open by its age. */
+export const getAnalyticsDistribution = operation({
+  effect: 'read',
+  input: AnalyticsInput,
+  output: AnalyticsDistribution,
+  fails: [],
+  async run({ store }, call, input) {
+    seeSubject(call, input.subjectId);
+    const ages = await store.figures.days({ subjectId: input.subjectId, cuts: agingCuts(call), counts: AGED_COUNTS, sums: AGED_SUMS });
+    return analyticsDistribution({ groups: await store.figures.groups(input.subjectId), ages }, { ...call, ...input });
+  },
+});

@@ -1,0 +1,17 @@
+import { AnalyticsInput, AnalyticsSummary } from '../../contract/records/analytics.js';
+import { analyticsSummary, SUMMARY_COUNTS, SUMMARY_SUMS, summaryCuts } from '../../domain/analytics-summary.js';
+import { seeSubject } from '../see-subject.js';
+import { operation } from '../tools.js';
+
+/** Headline totals of the contracts in scope. */
+export const getAnalyticsSummary = operation({
+  effect: 'read',
+  input: AnalyticsInput,
+  output: AnalyticsSummary,
+  fails: [],
+  async run({ store }, call, input) {
+    seeSubject(call, input.subjectId);
+    const segments = await store.figures.days({ subjectId: input.subjectId, cuts: summaryCuts(call), counts: SUMMARY_COUNTS, sums: SUMMARY_SUMS });
+    return analyticsSummary({ segments, groups: await store.figures.groups(input.subjectId) }, { ...call, ...input });
+  },
+});

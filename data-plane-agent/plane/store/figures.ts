@@ -1,0 +1,101 @@
+import type { Row, Transaction } from '../../base/database/database.js';
+import type { Day } from '../../base/day.js';
+import type { Call } from '../contract/call.js';
+import type { ContractStatus, ContractType, PaymentStatus, WorkflowStage } from '../contract/vocabulary.js';
+import { EVERY, PART, type DayCount, type DaySum } from '../domain/rollups.js';
+import { allOf, fragment, isOneOf, type Fragment } from './scope.js';
+
+/** Figures of one currency on the days from one cut to the next. */
+export interface Segment<F extends DayCount | DaySum> {
+  readonly currencyCode: string;
+  /** How many of the cuts are on these days or before them. */
+  readonly index: number;
+  readonly figures: Readonly<Record<F, bigint>>;
+}
+
+/** Contracts that are alike in all that a distribution tells apart. */
+export interface Group {
+  readonly subjectId: string;
+  readonly ownerId: string;
+  readonly currencyCode: string;
+  readonly type: ContractType;
+  readonly status: ContractStatus;
+  readonly stage: WorkflowStage;
+  readonly paymentStatus: PaymentStatus;
+  readonly contracts: number;
+  readonly total: bigint;
+  readonly outstanding: bigint;
+}
+
+/** Reads the rollups, cut by the caller's scope, and by one subject company where one is named: its days, never its lines. */
+export class FigureStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Pick<Call, 'tenantId' | 'subjectScope' | 'ownerScope'>,
+  ) {}
+
+  /**
+   * What stands on all days, added up between `cuts`: a day on which one falls begins the next segment. Cuts ascend, and are as many for
+   * each kind of answer, so that statements are few. Segments of which a currency has nothing may be missing.
+   */
+  async days<const C extends DayCount, const S extends DaySum>({ subjectId, cuts, counts, sums }: { readonly subjectId: string | null; readonly cuts: readonly Day[]; readonly counts: readonly C[]; readonly sums: readonly S[] }): Promise<Segment<C | S>[]> {
+    const segment = fragment(`CASE ${cuts.map((_, i) => `WHEN day < ? THEN ${i} `).join('')}ELSE ${cuts.length} END`, ...cuts);
+    const where = this.daysInScope(subjectId);
+    const columns = [...counts.map((name) => `sum(${name}) AS ${name}`), ...sums.flatMap(summed)];
+    const rows = await this.tx.all(
+      `SELECT currency_code, ${segment.sql} AS segment, ${columns.join(', ')} FROM receivable_days WHERE ${where.sql} GROUP BY 1, 2 ORDER BY 1, 2`,
+      [...segment.values, ...where.values],
+    );
+    return rows.map((row) => {
+      const figures: Partial<Record<C | S, bigint>> = {};
+      for (const name of counts) figures[name] = BigInt(row[name] ?? 0);
+      for (const name of sums) figures[name] = exact(row, name);
+      return { currencyCode: String(row['currency_code']), index: Number(row['segment']), figures: figures as Record<C | S, bigint> }; // each was just set
+    });
+  }
+
+  async groups(subjectId: string | null): Promise<Group[]> {
+    const where = this.groupsInScope(subjectId);
+    const keys = 'subject_id, owner_id, currency_code, type, status, stage, payment_status';
+    const rows = await this.tx.all(`SELECT ${keys}, sum(contracts) AS contracts, ${[...summed('total'), ...summed('outstanding')].join(', ')} FROM contract_groups WHERE ${where.sql} GROUP BY ${keys}`, where.values);
+    return rows.map((row) => ({
+      subjectId: String(row['subject_id']),
+      ownerId: String(row['owner_id']),
+      currencyCode: String(row['currency_code']),
+      type: String(row['type']) as ContractType, // as the contracts have it, whose vocabularies are closed
+      status: String(row['status']) as ContractStatus,
+      stage: String(row['stage']) as WorkflowStage,
+      paymentStatus: String(row['payment_status']) as PaymentStatus,
+      contracts: Number(row['contracts']),
+      total: exact(row, 'total'),
+      outstanding: exact(row, 'outstanding'),
+    }));
+  }
+
+  /** Who sees all reads the rows of all; who sees some subject companies, theirs; who sees his own contracts, what he has in each. */
+  private daysInScope(subjectId: string | null): Fragment {
+    const { tenantId, subjectScope, ownerScope } = this.call;
+    const subjects = this.subjects(subjectId) ?? (ownerScope === null && subjectScope === null && subjectId === null ? fragment('subject_id = ?', EVERY) : undefined);
+    return allOf([fragment('tenant_id = ? AND person_id = ?', tenantId, ownerScope ?? EVERY), ...(subjects ? [subjects] : [])]);
+  }
+
+  private groupsInScope(subjectId: string | null): Fragment {
+    const { tenantId, ownerScope } = this.call;
+    const subjects = this.subjects(subjectId);
+    return allOf([fragment('tenant_id = ?', tenantId), ...(subjects ? [subjects] : []), ...(ownerScope === null ? [] : [fragment('(owner_id = ? OR superior_id = ?)', ownerScope, ownerScope)])]);
+  }
+
+  private subjects(subjectId: string | null): Fragment | undefined {
+    const { subjectScope } = this.call;
+    if (subjectId !== null) return fragment('subject_id = ?', subjectId);
+    return subjectScope === null ? undefined : isOneOf(this.tx.dialect, 'subject_id', subjectScope);
+  }
+}
+
+/** Days late × money is larger than money: its whole parts are added in two parts again. */
+const summed = (name: string): string[] =>
+  name === 'late'
+    ? [`sum(late_high / ${PART}) AS late_top`, `sum(late_high % ${PART}) AS late_high`, 'sum(late_low) AS late_low']
+    : [`sum(${name}_high) AS ${name}_high`, `sum(${name}_low) AS ${name}_low`];
+
+const exact = (row: Row, name: string): bigint => (BigInt(row[`${name}_top`] ?? 0) * BigInt(PART) + BigInt(row[`${name}_high`] ?? 0)) * BigInt(PART) + BigInt(row[`${name}_low`] ?? 0);

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { addDays } from '../../data-plane-agent/base/day.js';
+import { Entries, EVERY, PART, type BookedContract, type BookedLine } from '../../data-plane-agent/plane/domain/rollups.js';
+
+const contract: BookedContract = {
+  id: 'c', subjectId: 's', ownerId: 'o', ownerSuperiorId: 'p', currencyCode: 'CNY', type: 'sale', status: 'in_progress', stageCategory: 'draft', paymentStatus: 'unpaid', totalMinor: 5, outstandingMinor: 5, otherCurrencyLines: 0, deletedAt: null,
+};
+const line: BookedLine = {
+  id: 'l', contractId: 'c', dueDate: '2026-03-15', currencyCode: 'CNY', amountMinor: 5 * PART + 7, receivedMinor: 0, outstandingMinor: 5 * PART + 7, receivedDate: null, reconciliationStatus: 'pending', invoiceDate: null, invoicedMinor: 0, uninvoicedMinor: 0, invoiceRecords: 0, deletedAt: null,
+};
+
+describe('what changes add to the rollups', () => {
+  it('is for those who see all, for the subject company, and there for owner and superior', () => {
+    const entries = new Entries();
+    entries.line(contract, line, 1);
+    expect(entries.days().map(({ key }) => key.slice(0, 2))).to.deep.equal([[EVERY, EVERY], [EVERY, 's'], ['o', 's'], ['p', 's']]);
+    expect(entries.days()[0]?.figures.slice(0, 6)).to.deep.equal([1, 0, 5, 7, 5, 7]);
+  });
+
+  it('names somebody who is his own superior once', () => {
+    const entries = new Entries();
+    entries.line({ ...contract, ownerSuperiorId: 'o' }, line, 1);
+    expect(entries.days()).to.have.length(3);
+  });
+
+  it('is nothing when a state goes and comes again', () => {
+    const entries = new Entries();
+    for (const sign of [-1, 1] as const) {
+      entries.contract(contract, sign);
+      entries.line(contract, line, sign);
+    }
+    expect([...entries.days(), ...entries.groups()]).to.deep.equal([]);
+  });
+
+  // Writers lock rows in this order: with another one for each they would wait for each other in a circle.
+  it('comes in one order, whatever order it was told in', () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ days: fc.nat({ max: 900 }), owner: fc.constantFrom('a', 'o', 'z'), subject: fc.constantFrom('q', 's'), code: fc.constantFrom('CNY', 'JPY') }), { minLength: 2, maxLength: 20 }), (told) => {
+        const rows = (list: typeof told) => {
+          const entries = new Entries();
+          for (const { days, owner, subject, code } of list) {
+            entries.contract({ ...contract, ownerId: owner, subjectId: subject }, 1);
+            entries.line({ ...contract, ownerId: owner, subjectId: subject }, { ...line, currencyCode: code, dueDate: addDays('2026-01-01', days) }, 1);
+          }
+          return { days: entries.days(), groups: entries.groups() };
+        };
+        const found = rows(told);
+        expect(rows(told.toReversed())).to.deep.equal(found);
+        const keys = found.days.map(({ key }) => key.join(' '));
+        expect(keys).to.deep.equal([...new Set(keys)].toSorted());
+      }),
+    );
+  });
+});
