@@ -1,0 +1,46 @@
+import type { DynamicField, FieldSettings, FieldType } from '../../contract/records/fields.js';
+import { isChoice, type FieldRow } from './definition.js';
+
+/** A definition as it is answered. What it keeps of other types than its own is not shown. */
+export function fieldAnswer(row: FieldRow): DynamicField {
+  return {
+    id: row.id,
+    code: row.code,
+    name: row.name,
+    description: row.description,
+    type: row.type,
+    required: row.required,
+    options: isChoice(row.type) ? [...row.options] : [],
+    defaultValue: isList(row.defaultValue) ? [...row.defaultValue] : row.defaultValue,
+    settings: settingsOf(row),
+    typeCodes: [...row.typeCodes],
+    visibleRoles: [...row.visibleRoles],
+    editableRoles: [...row.editableRoles],
+    order: row.position,
+    section: row.section,
+    archived: row.archived,
+    version: row.version,
+    createdAt: new Date(row.createdAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
+  };
+}
+
+const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
+
+const NUMERIC = ['precision', 'min', 'max'] as const;
+/** The settings that mean something to a type. */
+const MEANT: Readonly<Partial<Record<FieldType, readonly (keyof FieldSettings)[]>>> = {
+  text: ['maxLength'],
+  long_text: ['maxLength'],
+  number: [...NUMERIC, 'unit'],
+  percent: NUMERIC,
+  currency: [...NUMERIC, 'currencyCode'],
+};
+
+export const meansTo = (type: FieldType, setting: keyof FieldSettings): boolean => MEANT[type]?.includes(setting) ?? false;
+
+/** The settings in effect: those that the field's type has. */
+export function settingsOf({ type, settings }: Pick<FieldRow, 'type' | 'settings'>): FieldSettings {
+  const own = <K extends keyof FieldSettings>(key: K): FieldSettings[K] | null => (meansTo(type, key) ? (settings[key] ?? null) : null);
+  return { precision: own('precision'), currencyCode: own('currencyCode'), min: own('min'), max: own('max'), maxLength: own('maxLength'), unit: own('unit') };
+}

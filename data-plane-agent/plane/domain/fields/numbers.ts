@@ -1,0 +1,47 @@
+import { MAX_NUMBER } from '../../contract/records/fields.js';
+
+/** A number as plain decimal text, without exponent. */
+export function plainNumber(value: number): string {
+  const text = String(value);
+  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+  if (!match) return text;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  const digits = whole + fraction;
+  const point = 1 + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return digits.length <= point ? sign + digits + '0'.repeat(point - digits.length) : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+export const decimalsIn = (value: number): number => plainNumber(value).split('.')[1]?.length ?? 0;
+
+/**
+ * Reads a number as people write it: with separators of thousands, a currency symbol or code, a percent sign, full-width digits. `1.234,56`
+ * is read by the order of its separators; `1,5`, whose comma may be either, is none. `undefined` as well for what a JSON number could not keep exactly.
+ */
+export function numberIn(text: string): number | undefined {
+  const bare = text.normalize('NFKC').trim();
+  const sign = /^(?:[+-]|−)/.exec(bare)?.[0] ?? '';
+  const unsigned = bare.slice(sign.length).replace(/^(?:[A-Z]{3}\b|\p{Sc}|元)\s*/u, '').replace(/\s*(?:[A-Z]{3}|\p{Sc}|元|%)$/u, '').trim();
+  const plain = withoutSeparators(unsigned);
+  if (plain === undefined) return undefined;
+  const value = Number(plain);
+  if (Math.abs(value) > MAX_NUMBER || canonical(plainNumber(value)) !== canonical(plain)) return undefined;
+  return value === 0 ? 0 : sign === '' || sign === '+' ? value : -value;
+}
+
+function withoutSeparators(text: string): string | undefined {
+  if (text.length > 60) return undefined;
+  if (/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text)) return text;
+  for (const separator of [',', ' ', "'", '’']) {
+    const grouped = new RegExp(`^\\d{1,3}(?:${separator}\\d{3})+(?:\\.\\d+)?$`);
+    if (grouped.test(text)) return text.replaceAll(separator, '');
+  }
+  // The last separator is the point when another kind stands before it.
+  return /^\d{1,3}(?:\.\d{3})+,\d+$/.test(text) || /^\d{1,3}(?:\.\d{3}){2,}$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : undefined;
+}
+
+/** `007.50` and `7.5` are one number. */
+const canonical = (plain: string): string => {
+  const [whole = '', fraction = ''] = plain.split('.');
+  return `${whole.replace(/^0+(?=\d)/, '') || '0'}.${fraction.replace(/0+$/, '')}`;
+};

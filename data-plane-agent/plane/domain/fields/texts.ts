@@ -1,0 +1,84 @@
+import { instantOf, parseDay } from '../../../base/day.js';
+import { s } from '../../../base/schema.js';
+import { checker } from '../../../base/validation.js';
+import type { Member } from '../../contract/records/people.js';
+
+/** A member by id, email or name; a name that several have is nobody's, unless one of them alone is active. */
+export function memberNamed(members: readonly Member[], text: string): Member | undefined {
+  const exact = memberById(members, text) ?? members.find(({ email }) => sameText(email, text));
+  if (exact) return exact;
+  const named = members.filter(({ name }) => name === text);
+  const active = named.filter((member) => member.active);
+  return named.length === 1 ? named[0] : active.length === 1 ? active[0] : undefined;
+}
+
+/** Sheets and conversions ask for thousands of values one after the other. */
+export function memberById(members: readonly Member[], id: string): Member | undefined {
+  let index = indexes.get(members);
+  if (!index) indexes.set(members, (index = new Map(members.map((member) => [member.id, member]))));
+  return index.get(id);
+}
+const indexes = new WeakMap<readonly Member[], ReadonlyMap<string, Member>>();
+
+export const sameText = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+const YES = new Set(['true', 'yes', '1', '是']);
+const NO = new Set(['false', 'no', '0', '否']);
+export const flagIn = (text: string): boolean | undefined => (YES.has(text.toLowerCase()) ? true : NO.has(text.toLowerCase()) ? false : undefined);
+
+/** An ISO instant with its zone, in UTC with milliseconds. */
+export function instantIn(text: string): string | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i.test(text) || parseDay(text) === undefined) return undefined;
+  const ms = Date.parse(text.toUpperCase().replace(/([+-]\d{2})(\d{2})$/, '$1:$2'));
+  if (Number.isNaN(ms)) return undefined;
+  const instant = new Date(ms).toISOString();
+  return instant.length === 24 ? instant : undefined; // years of four digits
+}
+
+/** An ISO instant, or an ISO day and time (or a day alone) of the tenant's zone. */
+export function localInstantIn(text: string, timeZone: string): string | undefined {
+  const zoned = instantIn(text);
+  if (zoned !== undefined) return zoned;
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?)?$/i.exec(text);
+  const day = match?.[1] === undefined ? undefined : parseDay(match[1]);
+  if (day === undefined || !match) return undefined;
+  const [hour, minute, second, milli] = [Number(match[2] ?? 0), Number(match[3] ?? 0), Number(match[4] ?? 0), Number((match[5] ?? '').padEnd(3, '0'))];
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  return instantIn(new Date(instantOf(day, hour, timeZone) + minute * 60_000 + second * 1_000 + milli).toISOString());
+}
+
+/** The items of a list as people write it. */
+export const partsOf = (text: string): string[] => [...new Set(text.split(/[,;、，；]/).map((part) => part.trim()).filter((part) => part !== ''))];
+
+export function isUrl(text: string): boolean {
+  if (/\s/.test(text) || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  return new URL(text).hostname !== '';
+}
+
+const checkEmail = checker(s.email());
+export function emailIn(text: string): string | undefined {
+  const read = checkEmail(text);
+  return read.ok ? read.value : undefined;
+}
+
+/** Five to fifteen digits with what people put between them, and perhaps an extension. */
+export function isPhone(text: string): boolean {
+  const match = /^\+?([\d().\-/ ]+?)(?:\s*(?:ext\.?|x|#|转)\s*\d{1,6})?$/i.exec(text);
+  const digits = match?.[1]?.replaceAll(/\D/g, '').length ?? 0;
+  return digits >= 5 && digits <= 15;
+}
+
+/** A day written as the tenant writes days: `DD/MM/YYYY`, `D.M.YYYY`. A format of other parts reads nothing. */
+export function dayInFormat(text: string, format = ''): string | undefined {
+  const parts: string[] = [];
+  const pattern = format.replaceAll(/YYYY|MM?|DD?|[^YMD]+/g, (token) => {
+    if (!/^[YMD]/.test(token)) return token.replaceAll(/[.*+?^${}()|[\]\\/-]/g, String.raw`\$&`);
+    parts.push(token.charAt(0));
+    return token === 'YYYY' ? String.raw`(\d{4})` : String.raw`(\d{1,2})`;
+  });
+  if (parts.toSorted().join('') !== 'DMY' || /[YMD]/.test(pattern)) return undefined;
+  const match = new RegExp(`^${pattern}$`).exec(text.trim());
+  if (!match) return undefined;
+  const [year = '', month = '', day = ''] = ['Y', 'M', 'D'].map((part) => match[1 + parts.indexOf(part)] ?? '');
+  return parseDay(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
+}

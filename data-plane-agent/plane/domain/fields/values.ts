@@ -1,0 +1,202 @@
+import { parseDay, parseLooseDay } from '../../../base/day.js';
+import { isAmountProblem, toMinor, decimalsOf } from '../../../base/money.js';
+import { isCleanText } from '../../../base/validation.js';
+import { MAX_LONG_TEXT, MAX_NUMBER, MAX_OPTIONS, MAX_PRECISION, MAX_TEXT, type FieldOption, type FieldValue } from '../../contract/records/fields.js';
+import type { Member } from '../../contract/records/people.js';
+import { settingsOf } from './answer.js';
+import type { FieldRow } from './definition.js';
+import { decimalsIn, numberIn, plainNumber } from './numbers.js';
+import { emailIn, flagIn, instantIn, isPhone, isUrl, localInstantIn, memberById, memberNamed, partsOf, sameText } from './texts.js';
+
+/** Of a definition, what its values depend on. */
+export type ValueType = Pick<FieldRow, 'type' | 'options' | 'settings'>;
+
+/** A value as it is kept (`null` is none), or what is wrong with it, as the end of a sentence that begins with the field. */
+export type ReadValue = { readonly ok: true; readonly value: FieldValue | null } | { readonly ok: false; readonly problem: string };
+
+export interface CheckOptions {
+  /** Options that were removed pass too: a value from elsewhere, or one that is kept. */
+  readonly removedOptions?: boolean;
+  /** The present value: options of it that were removed may stay in it. */
+  readonly kept?: unknown;
+}
+
+/** Blank texts and empty lists are no value, in every type. */
+export const isNothing = (raw: unknown): boolean => raw === null || raw === undefined || (typeof raw === 'string' && raw.trim() === '') || (Array.isArray(raw) && raw.length === 0);
+
+/**
+ * Reads a JSON value by the field's type: texts are trimmed and brought to NFC, instants to UTC. Whether a member or a file exists is not
+ * known here: their ids pass as they are.
+ */
+export function checkedValue(field: ValueType, raw: unknown, options: CheckOptions = {}): ReadValue {
+  if (isNothing(raw)) return NOTHING;
+  switch (field.type) {
+    case 'text':
+    case 'long_text':
+      return checkedText(raw, Math.min(settingsOf(field).maxLength ?? MAX_LONG_TEXT, field.type === 'text' ? MAX_TEXT : MAX_LONG_TEXT));
+    case 'number':
+    case 'percent':
+    case 'currency':
+      return checkedNumber(field, raw);
+    case 'date':
+      return mapped(checkedText(raw, 100), (text) => parseDay(text) ?? WRONG('must be a calendar date like 2026-03-31'));
+    case 'datetime':
+      return mapped(checkedText(raw, 100), (text) => instantIn(text) ?? WRONG('must be an instant with its zone, like 2026-03-31T09:30:00Z'));
+    case 'boolean':
+      return typeof raw === 'boolean' ? kept(raw) : WRONG('must be true or false');
+    case 'select':
+      return mapped(checkedText(raw, 100), (id) => (offers(field, id, options) ? id : WRONG(NO_OPTION)));
+    case 'multi_select':
+      return checkedList(field, raw, options);
+    case 'url':
+      return mapped(checkedText(raw, MAX_TEXT), (text) => (isUrl(text) ? text : WRONG('must be a web address like https://example.com')));
+    case 'email':
+      return mapped(checkedText(raw, 254), (text) => emailIn(text) ?? WRONG('must be an email address'));
+    case 'phone':
+      return mapped(checkedText(raw, 40), (text) => (isPhone(text) ? text : WRONG('must be a phone number like +86 21 5555 0100')));
+    case 'user':
+    case 'file':
+      return checkedText(raw, 100);
+  }
+}
+
+export interface TextContext {
+  readonly members?: readonly Member[] | undefined;
+}
+
+/** A value as it stands in a cell of a sheet: labels of options, ISO days and instants, a member's email, plain numbers. `null` is an empty cell. */
+export function valueText(field: ValueType, value: unknown, { members = [] }: TextContext = {}): string {
+  if (value === null || value === undefined) return '';
+  switch (field.type) {
+    case 'number':
+    case 'percent':
+    case 'currency':
+      return typeof value === 'number' ? plainNumber(value) : plain(value);
+    case 'select':
+      return labelOf(field.options, plain(value));
+    case 'multi_select':
+      return listCell(field.options, (Array.isArray(value) ? value : [value]).map((id) => labelOf(field.options, plain(id))));
+    case 'user':
+      return memberById(members, plain(value))?.email ?? plain(value);
+    default:
+      return plain(value);
+  }
+}
+
+const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Reads a cell of a sheet; the inverse of `valueText`. Also takes ids of options and members, members' names, days as sheets write them, and instants of the tenant's zone. */
+export function valueFromText(field: ValueType, cell: string, { members = [], timeZone = 'UTC' }: TextContext & { readonly timeZone?: string } = {}): ReadValue {
+  const text = cell.replaceAll('\r\n', '\n').trim().normalize('NFC');
+  if (text === '') return NOTHING;
+  if (!isCleanText(text)) return WRONG('must not contain control characters or broken Unicode');
+  switch (field.type) {
+    case 'number':
+    case 'percent':
+    case 'currency': {
+      const number = numberIn(text);
+      return number === undefined ? WRONG('must be a number') : checkedValue(field, number);
+    }
+    case 'date': {
+      const day = parseLooseDay(text);
+      return day === undefined ? checkedValue(field, text) : kept(day);
+    }
+    case 'datetime':
+      return checkedValue(field, localInstantIn(text, timeZone) ?? text);
+    case 'boolean': {
+      const flag = flagIn(text);
+      return flag === undefined ? WRONG('must be true or false') : kept(flag);
+    }
+    case 'select': {
+      const option = optionNamed(field.options, text);
+      return option ? kept(option.id) : WRONG('must be one of the field\'s options');
+    }
+    case 'multi_select': {
+      const named = listIn(field.options, text).map((label) => optionNamed(field.options, label)?.id);
+      const ids = named.filter((id) => id !== undefined);
+      return ids.length < named.length ? WRONG('must be a list of the field\'s options') : checkedValue(field, [...new Set(ids)], { removedOptions: true });
+    }
+    case 'user':
+      return kept(memberNamed(members, text)?.id ?? text);
+    default:
+      return checkedValue(field, text);
+  }
+}
+
+export const labelOf = (options: readonly FieldOption[], id: string): string => options.find((option) => option.id === id)?.label ?? id;
+
+/** An option by its id or its label, whatever the label's case. */
+export const optionNamed = (options: readonly FieldOption[], text: string): FieldOption | undefined => options.find(({ id, label }) => id === text || label === text) ?? options.find(({ label }) => sameText(label, text));
+
+/** The labels of several options in one cell; as JSON when a plain list would be read as something else. */
+function listCell(options: readonly FieldOption[], labels: readonly string[]): string {
+  const list = labels.join(', ');
+  const isPlain = !labels.some((label) => /[,;、，；]/.test(label)) && !list.startsWith('[') && (labels.length === 1 || !optionNamed(options, list));
+  return isPlain ? list : JSON.stringify(labels);
+}
+
+function listIn(options: readonly FieldOption[], text: string): string[] {
+  if (optionNamed(options, text)) return [text];
+  if (text.startsWith('[')) {
+    const list = jsonTexts(text);
+    if (list) return list;
+  }
+  return partsOf(text);
+}
+
+function jsonTexts(text: string): string[] | undefined {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+const NOTHING: ReadValue = { ok: true, value: null };
+const NO_OPTION = 'must be the id of one of the field\'s options';
+const WRONG = (problem: string) => ({ ok: false, problem }) as const;
+const kept = <T extends FieldValue>(value: T) => ({ ok: true, value }) as const;
+
+type ReadText = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly problem: string };
+
+function checkedText(raw: unknown, max: number): ReadText {
+  if (typeof raw !== 'string') return WRONG('must be a string');
+  const text = raw.replaceAll('\r\n', '\n').trim().normalize('NFC');
+  if (!isCleanText(text)) return WRONG('must not contain control characters or broken Unicode');
+  // As JSON Schema counts: an emoji is one character.
+  return text.length > max && [...text].length > max ? WRONG(`must have at most ${max} characters`) : kept(text);
+}
+
+function mapped(read: ReadText, map: (text: string) => string | { readonly ok: false; readonly problem: string }): ReadValue {
+  if (!read.ok) return read;
+  const value = map(read.value);
+  return typeof value === 'string' ? kept(value) : value;
+}
+
+function checkedNumber(field: ValueType, raw: unknown): ReadValue {
+  if (typeof raw !== 'number' || !Number.isFinite(raw)) return WRONG('must be a number');
+  const { precision, currencyCode, min, max } = settingsOf(field);
+  if (Math.abs(raw) > MAX_NUMBER) return WRONG(`must be between -${MAX_NUMBER} and ${MAX_NUMBER}`);
+  if (min !== null && raw < min) return WRONG(`must be >= ${min}`);
+  if (max !== null && raw > max) return WRONG(`must be <= ${max}`);
+  if (currencyCode !== null) {
+    const minor = toMinor(raw, currencyCode);
+    if (isAmountProblem(minor)) return WRONG(minor.message);
+  }
+  const decimals = precision ?? (currencyCode === null ? MAX_PRECISION : decimalsOf(currencyCode));
+  if (decimalsIn(raw) > decimals) return WRONG(`must have at most ${decimals} decimals`);
+  return kept(raw === 0 ? 0 : raw);
+}
+
+function checkedList(field: ValueType, raw: unknown, options: CheckOptions): ReadValue {
+  if (!Array.isArray(raw)) return WRONG('must be a list');
+  if (raw.length > MAX_OPTIONS) return WRONG(`must have at most ${MAX_OPTIONS} items`);
+  const ids = raw as readonly unknown[];
+  if (!ids.every((id): id is string => typeof id === 'string' && offers(field, id, options))) return WRONG('must be a list of ids of the field\'s options');
+  return new Set(ids).size < ids.length ? WRONG('must not name an option twice') : kept([...ids]);
+}
+
+const offers = ({ options }: ValueType, id: string, { removedOptions = false, kept: present }: CheckOptions): boolean =>
+  options.some((option) => option.id === id && (!option.archived || removedOptions || present === id || (Array.isArray(present) && present.includes(id))));

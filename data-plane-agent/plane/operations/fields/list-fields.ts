@@ -1,0 +1,13 @@
+import { s } from '../../../base/schema.js';
+import { DynamicFields } from '../../contract/records/fields.js';
+import { fieldAnswer } from '../../domain/fields/answer.js';
+import { operation } from '../tools.js';
+
+/** The custom fields that the caller sees; whoever administers them is shown all, archived ones too. */
+export const listFields = operation({
+  effect: 'read',
+  input: s.object({}),
+  output: DynamicFields,
+  fails: [],
+  run: async ({ store }, { rights }) => (rights.admin ? await store.fields.all() : await store.fields.visible()).map(fieldAnswer),
+});

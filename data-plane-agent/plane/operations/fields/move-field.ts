@@ -1,0 +1,40 @@
+import { invalid } from '../../../base/failures.js';
+import type { PayloadOf } from '../../contract/records/fields.js';
+import type { FieldRow } from '../../domain/fields/definition.js';
+import { placed, type Place } from '../../domain/fields/placing.js';
+import { fieldNamed, moveOthers, type Done, type Work } from './command.js';
+
+/** Puts a field in its place, and the others of the section in theirs: from 1, without gaps. */
+export async function moveField({ tools, payload, fields }: Work<'MoveField'>): Promise<Done> {
+  const field = live(fields, 'payload.fieldId', payload.fieldId);
+  const at = placed(fields, field, placeOf(payload, field, fields));
+  await moveOthers(tools, at.others);
+  if (at.row.position === field.position && at.row.section === field.section) return { field };
+  return { field: await tools.store.fields.update(field, { ...at.row, updatedAt: tools.clock.now() }) };
+}
+
+function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: readonly FieldRow[]): Place {
+  const { order, beforeFieldId, afterFieldId, section } = payload;
+  const ways = (['order', 'beforeFieldId', 'afterFieldId'] as const).filter((key) => isGiven(payload[key]));
+  if (ways.length > 1) throw invalid(...ways.slice(1).map((key) => ({ path: `payload.${key}`, problem: `cannot stand beside ${ways[0] ?? ''}` })));
+  if (ways.length === 0 && section === undefined) throw invalid({ path: 'payload', problem: 'must say where to: by order, beforeFieldId, afterFieldId or section' });
+  const [key] = ways;
+  // Another section without a place in it is its end; the same one is no move.
+  if (key === undefined) return (section ?? null) === field.section ? { section: field.section, at: field.position } : { section: section ?? null };
+  if (key === 'order') return { section: section === undefined ? field.section : section, at: order ?? 1 };
+  const id = (key === 'beforeFieldId' ? beforeFieldId : afterFieldId) ?? '';
+  const other = live(fields, `payload.${key}`, id);
+  if (section !== undefined && section !== other.section) throw invalid({ path: 'payload.section', problem: `must be the section of ${key}` });
+  if (other.id === field.id) return { section: field.section, at: field.position };
+  // The field itself leaves its place first.
+  const standing = other.position - (field.section === other.section && field.position < other.position ? 1 : 0);
+  return { section: other.section, at: key === 'beforeFieldId' ? standing : standing + 1 };
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+function live(fields: readonly FieldRow[], path: string, id: string): FieldRow {
+  const field = fieldNamed(fields, path, id);
+  if (field.archived) throw invalid({ path, problem: 'is archived and has no place' });
+  return field;
+}

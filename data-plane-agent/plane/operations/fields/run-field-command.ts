@@ -1,0 +1,52 @@
+import { invalid } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { checker } from '../../../base/validation.js';
+import type { Call } from '../../contract/call.js';
+import { FieldCommandInput, FieldCommandResult, FieldSurroundings, PAYLOADS, type FieldCommandType, type PayloadOf } from '../../contract/records/fields.js';
+import { fieldAnswer } from '../../domain/fields/answer.js';
+import { operation, type Tools } from '../tools.js';
+import { archiveField } from './archive-field.js';
+import type { Done, Work } from './command.js';
+import { createField } from './create-field.js';
+import { duplicateField } from './duplicate-field.js';
+import { moveField } from './move-field.js';
+import { renameField } from './rename-field.js';
+import { updateFieldOptions } from './update-field-options.js';
+import { updateFieldType } from './update-field-type.js';
+
+/** One of the seven commands that change custom fields: all of it or nothing, one after the other. */
+export const runFieldCommand = operation({
+  effect: 'write',
+  input: s.object({ ...FieldCommandInput.properties, known: s.omittable(FieldSurroundings) }),
+  output: FieldCommandResult,
+  fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'FIELD_CONVERSION_LOSSY', 'FIELD_NOT_EDITABLE'],
+  async run(tools, call, { type, payload, known = {} }) {
+    const run = COMMANDS[type](payload);
+    if (payload['dryRun'] !== true) await tools.store.fields.hold();
+    const { field, result } = await run({ tools, call, known, fields: await tools.store.fields.all() });
+    return { commandId: tools.newId(), type, field: fieldAnswer(field), ...(result ? { result } : {}) };
+  },
+});
+
+type Rest = Omit<Work<FieldCommandType>, 'payload'>;
+/** Checks a command's payload, before anything is read, and is then ready to run. */
+type Command = (payload: Readonly<Record<string, unknown>>) => (work: Rest & { readonly tools: Tools; readonly call: Call }) => Promise<Done>;
+
+const command =
+  <C extends FieldCommandType>(type: C, run: (work: Work<C>) => Promise<Done>): Command =>
+  (payload) => {
+    const read = checker(PAYLOADS[type])(payload);
+    // Where another command does without, a blank has become nothing on its way here.
+    if (!read.ok) throw invalid(...read.issues.map(({ path, problem }) => ({ path: `payload.${path}`, problem: payload[path] === null ? 'is required' : problem })));
+    return (work) => run({ ...work, payload: read.value as PayloadOf<C> });
+  };
+
+const COMMANDS: Readonly<Record<FieldCommandType, Command>> = {
+  CreateField: command('CreateField', createField),
+  RenameField: command('RenameField', renameField),
+  UpdateFieldType: command('UpdateFieldType', updateFieldType),
+  UpdateFieldOptions: command('UpdateFieldOptions', updateFieldOptions),
+  DuplicateField: command('DuplicateField', duplicateField),
+  MoveField: command('MoveField', moveField),
+  ArchiveField: command('ArchiveField', archiveField),
+};

@@ -1,0 +1,50 @@
+import { fail, invalid } from '../../../base/failures.js';
+import type { FieldValue, PayloadOf } from '../../contract/records/fields.js';
+import { convert, LOST } from '../../domain/fields/convert.js';
+import { isChoice, visibleTo, type FieldRow } from '../../domain/fields/definition.js';
+import { nextSettings } from '../../domain/fields/new-field.js';
+import { nextOptions } from '../../domain/fields/options.js';
+import { convertValues, survey, type Survey, type ValueConversion } from './convert-values.js';
+import { fieldNamed, type Done, type Work } from './command.js';
+
+/**
+ * Gives a field another type (or other settings of its own), and the values of all contracts with it: all of them or none. Values that nobody
+ * has touched since come back as they were when the type is changed back within thirty days.
+ */
+export async function updateFieldType({ tools, call, payload, known, fields }: Work<'UpdateFieldType'>): Promise<Done> {
+  const { store, clock, newId } = tools;
+  const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
+  const asked = retyped(field, payload, { currencyCode: call.currencyCode, newId });
+  const context = { timeZone: call.timeZone, dateFormat: known.dateFormat, members: known.members ?? [] };
+  const conversion: ValueConversion = { from: field, to: asked, context, showsValues: visibleTo(field, call.actor.roleCode) };
+  const found = await survey(tools, conversion);
+  const result = { dryRun: payload.dryRun ?? false, total: found.total, converted: found.converted, cleared: found.cleared, unchanged: found.unchanged, samples: found.samples };
+  if (payload.dryRun) return { field, result };
+  if (found.cleared > 0 && payload.onInvalid !== 'clear') throw lossy(found);
+
+  const to: FieldRow = { ...found.to, defaultValue: defaultIn(field, found.to, conversion), updatedAt: clock.now() };
+  if (isSameDefinition(field, to)) return { field, result };
+  await convertValues(tools, { ...conversion, to });
+  await store.fieldValues.forget(clock.now());
+  const updated = await store.fields.update(field, to, { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } });
+  return { field: updated, result };
+}
+
+function retyped(field: FieldRow, { type, options, settings }: PayloadOf<'UpdateFieldType'>, { currencyCode, newId }: { readonly currencyCode: string; readonly newId: () => string }): FieldRow {
+  const next = nextSettings(field.settings, settings, { type, currencyCode });
+  const issues = [...next.issues, ...(options && options.length > 0 && !isChoice(type) ? [{ path: 'payload.options', problem: `mean nothing to a field of the type ${type}` }] : [])];
+  if (issues.length > 0) throw invalid(...issues);
+  return { ...field, type, settings: next.settings, options: options && isChoice(type) ? nextOptions(field.options, { given: options, newId }).options : field.options };
+}
+
+const lossy = ({ total, converted, unchanged, cleared, samples }: Survey) => fail('FIELD_CONVERSION_LOSSY', { total, convertible: converted + unchanged, lossy: cleared, samples });
+
+function defaultIn(field: FieldRow, to: FieldRow, { context }: ValueConversion): FieldValue | null {
+  if (field.defaultValue === null) return null;
+  const converted = convert(field.defaultValue, { from: field, to, context: { ...context, fileName: () => undefined } });
+  return converted === LOST ? null : converted;
+}
+
+const KEPT: readonly (keyof FieldRow)[] = ['type', 'options', 'settings', 'defaultValue'];
+const isSameDefinition = (a: FieldRow, b: FieldRow): boolean => KEPT.every((key) => JSON.stringify(a[key]) === JSON.stringify(b[key]));
+

@@ -1,0 +1,128 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Transaction } from '../../base/database/database.js';
+import type { Call } from '../contract/call.js';
+import type { Values } from '../domain/fields/changed-values.js';
+import { fieldForms, type FormsRow } from '../domain/fields/memory.js';
+import { contracts } from '../domain/rows.js';
+import { isOneOf } from './scope.js';
+
+/** A contract with what a field has in it. */
+export interface ContractValues {
+  readonly contractId: string;
+  readonly contractNo: string;
+  readonly values: Values;
+  readonly remembered: FormsRow | undefined;
+  /** Whether the caller may see the contract. */
+  readonly isInScope: boolean;
+}
+
+/** Contracts of one step: so many that their JSON takes some milliseconds. */
+const STEP = 250;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The custom values of all contracts of the tenant, deleted ones among them and whoever asks: a definition changes for all. They are walked in
+ * steps, between which other work gets its turn.
+ */
+export class FieldValueStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+  ) {}
+
+  /** Every contract with custom values, and every one without that has former forms of this field, in steps. */
+  async *walk(fieldId: string): AsyncGenerator<ContractValues[]> {
+    // SQLite would rather read all contracts by their key.
+    const walking = this.tx.dialect === 'sqlite' ? ' INDEXED BY contracts_with_values' : '';
+    yield* this.steps(fieldId, (after) => this.tx.all(`SELECT ${COLUMNS} FROM contracts${walking} WHERE tenant_id = ? AND id > ? AND dynamic_fields <> '{}' ORDER BY id LIMIT ?`, [this.call.tenantId, after, STEP]));
+    yield* this.steps(fieldId, (after) =>
+      this.tx.all(
+        `SELECT ${COLUMNS} FROM dynamic_field_forms f JOIN contracts ON contracts.tenant_id = f.tenant_id AND contracts.id = f.contract_id
+         WHERE f.tenant_id = ? AND f.field_id = ? AND f.contract_id > ? AND contracts.dynamic_fields = '{}' ORDER BY f.contract_id LIMIT ?`,
+        [this.call.tenantId, fieldId, after, STEP],
+      ),
+    );
+  }
+
+  /** Writes the custom values of contracts. Their versions stay: nobody has edited them. */
+  async write(rows: readonly { readonly contractId: string; readonly values: Values }[]): Promise<void> {
+    const { tenantId } = this.call;
+    if (this.tx.dialect === 'sqlite') {
+      for (const { contractId, values } of rows) await this.tx.run('UPDATE contracts SET dynamic_fields = ? WHERE tenant_id = ? AND id = ?', [JSON.stringify(values), tenantId, contractId]);
+    } else if (rows.length > 0) {
+      // One way there and back for all of them.
+      await this.tx.run(
+        `UPDATE contracts SET dynamic_fields = given.fields FROM (SELECT (item->>0)::uuid AS id, item->>1 AS fields FROM json_array_elements(?::json) AS item) AS given
+         WHERE contracts.tenant_id = ? AND contracts.id = given.id`,
+        [JSON.stringify(rows.map(({ contractId, values }) => [contractId, JSON.stringify(values)])), tenantId],
+      );
+    }
+  }
+
+  /** Keeps the former forms of contracts' values, in place of what was kept of them. */
+  async remember(rows: readonly FormsRow[]): Promise<void> {
+    const columns = 'INSERT INTO dynamic_field_forms (tenant_id, field_id, contract_id, forms, became, expires_at)';
+    const instead = 'ON CONFLICT (tenant_id, field_id, contract_id) DO UPDATE SET forms = excluded.forms, became = excluded.became, expires_at = excluded.expires_at';
+    if (this.tx.dialect === 'sqlite') {
+      for (const row of rows) await this.tx.run(`${columns} VALUES (?, ?, ?, ?, ?, ?) ${instead}`, [this.call.tenantId, ...fieldForms.values(row)]);
+    } else if (rows.length > 0) {
+      await this.tx.run(
+        `${columns} SELECT ?::uuid, (item->>0)::uuid, (item->>1)::uuid, item->>2, item->>3, (item->>4)::bigint FROM json_array_elements(?::json) AS item ${instead}`,
+        [this.call.tenantId, JSON.stringify(rows.map((row) => fieldForms.values(row)))],
+      );
+    }
+  }
+
+  /** Drops what was kept of values that have been touched since. */
+  async drop(fieldId: string, contractIds: readonly string[]): Promise<void> {
+    if (contractIds.length === 0) return;
+    const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
+    await this.tx.run(`DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND field_id = ? AND ${among.sql}`, [this.call.tenantId, fieldId, ...among.values]);
+  }
+
+  /** Former forms of any field whose time is over. */
+  async forget(now: number): Promise<void> {
+    await this.tx.run('DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND expires_at <= ?', [this.call.tenantId, now]);
+  }
+
+  /** The names of files by their ids. */
+  async fileNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const among = isOneOf(this.tx.dialect, 'id', ids);
+    const rows = await this.tx.all(`SELECT id, file_name FROM files WHERE tenant_id = ? AND ${among.sql}`, [this.call.tenantId, ...among.values]);
+    return new Map(rows.map((row) => [String(row['id']), String(row['file_name'])]));
+  }
+
+  private async *steps(fieldId: string, read: (after: string) => ReturnType<Transaction['all']>): AsyncGenerator<ContractValues[]> {
+    for (let after = BEFORE_ALL; ; ) {
+      const rows = await read(after);
+      const last = rows.at(-1);
+      if (!last) return;
+      const ids = rows.map((row) => String(row['id']));
+      const remembered = await this.remembered(fieldId, ids);
+      yield rows.map((row) => ({
+        contractId: String(row['id']),
+        contractNo: String(row['contract_no']),
+        values: JSON.parse(String(row['dynamic_fields'])) as Values,
+        remembered: remembered.get(String(row['id'])),
+        isInScope: this.sees(row),
+      }));
+      if (rows.length < STEP) return;
+      after = String(last['id']);
+      await nextTurn();
+    }
+  }
+
+  private async remembered(fieldId: string, contractIds: readonly string[]): Promise<ReadonlyMap<string, FormsRow>> {
+    const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
+    const rows = await this.tx.all(`SELECT ${fieldForms.columnNames} FROM dynamic_field_forms WHERE tenant_id = ? AND field_id = ? AND ${among.sql}`, [this.call.tenantId, fieldId, ...among.values]);
+    return new Map(rows.map((row) => fieldForms.decode(row)).map((form) => [form.contractId, form]));
+  }
+
+  private sees(row: Awaited<ReturnType<Transaction['all']>>[number]): boolean {
+    const { subjectScope, ownerScope } = this.call;
+    return (subjectScope === null || subjectScope.includes(String(row['subject_id']))) && (ownerScope === null || row['owner_id'] === ownerScope || row['owner_superior_id'] === ownerScope);
+  }
+}
+
+const COLUMNS = ['id', 'contract_no', 'dynamic_fields', 'subject_id', 'owner_id', 'owner_superior_id'].map((column) => `${contracts.name}.${column}`).join(', ');
