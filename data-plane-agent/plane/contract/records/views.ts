@@ -1,0 +1,65 @@
+import { s, partial, type Static } from '../../../base/schema.js';
+import { stamps, warnings } from './common.js';
+import { CONTRACT_SORTS, ContractQuery, contractDetailProperties } from './contracts.js';
+
+export const VIEW_MODES = ['table', 'board', 'calendar', 'tasks'] as const;
+export const VIEW_SCOPES = ['personal', 'team'] as const;
+export type ViewMode = (typeof VIEW_MODES)[number];
+export type ViewScope = (typeof VIEW_SCOPES)[number];
+
+/** How many personal views a member may make, and how many team views a tenant may have. */
+export const MAX_VIEWS = 200;
+
+/** What a view may filter by: the query parameters of the contract list. */
+export const VIEW_FILTERS: ReadonlySet<string> = new Set(Object.keys(ContractQuery.properties));
+
+/** The fields of a contract that a view may show or group by, beside custom fields by their id. The last few are added by the control plane. */
+export const VIEW_COLUMNS: ReadonlySet<string> = new Set([...Object.keys(contractDetailProperties).filter((name) => name !== 'warnings'), 'subjectName', 'ownerName', 'ownerSuperiorName']);
+
+/** What contracts are grouped by besides: nothing, or a filter of the list that is no field of its own. */
+export const VIEW_GROUPINGS: ReadonlySet<string> = new Set(['none', 'payment', ...VIEW_COLUMNS]);
+
+const columns = (about: string) => s.list(s.text({ max: 100 }), 300, about);
+
+/** A saved view as a client sends it (API document 2.13). */
+export const SavedViewInput = s.object(
+  {
+    name: s.text(),
+    mode: s.enum(VIEW_MODES),
+    scope: s.optional(s.enum(VIEW_SCOPES, 'Default: personal.')),
+    groupBy: s.text({ max: 100, about: 'A field of contracts, `payment`, the id of a custom field, or `none`.' }),
+    filters: s.free('By query parameter of `GET /contracts`: a text, number, flag, or a list of these.'),
+    sortKey: s.enum(CONTRACT_SORTS),
+    visibleFields: columns('Fields of contracts and ids of custom fields, in their order.'),
+    cardFields: columns('The same, for cards.'),
+    description: s.optional(s.longText()),
+  },
+  { title: 'SavedViewInput' },
+);
+export type SavedViewInput = Static<typeof SavedViewInput>;
+export const SavedViewPatch = partial(SavedViewInput, { title: 'SavedViewPatch' });
+export type SavedViewPatch = Static<typeof SavedViewPatch>;
+
+export const SavedView = s.object(
+  {
+    id: s.id(),
+    name: s.text(),
+    mode: s.enum(VIEW_MODES),
+    scope: s.enum(VIEW_SCOPES),
+    groupBy: s.text({ max: 100 }),
+    filters: s.free(),
+    sortKey: s.enum(CONTRACT_SORTS),
+    visibleFields: columns('Those that there are and that the reader may see.'),
+    cardFields: columns('Those that there are and that the reader may see.'),
+    description: s.nullable(s.longText()),
+    ownerId: s.nullable(s.id('Whose the personal view is; of a team view, who looks after it.')),
+    createdBy: s.nullable(s.id()),
+    warnings,
+    ...stamps,
+  },
+  { title: 'SavedView' },
+);
+export type SavedView = Static<typeof SavedView>;
+
+/** Personal views come to a successor beyond what he may make himself, so the list is longer than the two limits. */
+export const SavedViewList = s.list(SavedView, 100_000);

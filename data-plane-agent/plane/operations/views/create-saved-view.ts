@@ -1,0 +1,25 @@
+import { fail, invalid } from '../../../base/failures.js';
+import { MAX_VIEWS, SavedView, SavedViewInput } from '../../contract/records/views.js';
+import { newView, viewAnswer, viewIssues } from '../../domain/views.js';
+import { operation } from '../tools.js';
+import { checkTeam } from './check-team.js';
+import { seenFields } from './seen-fields.js';
+
+/** Saves a view: one's own, or one for the team, which is for administrators. */
+export const createSavedView = operation({
+  effect: 'write',
+  input: SavedViewInput,
+  output: SavedView,
+  fails: ['FORBIDDEN', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  async run(tools, call, input) {
+    const { views } = tools.store;
+    const row = newView(input, { id: tools.newId(), actorId: call.actor.id, now: tools.clock.now() });
+    checkTeam(row, call);
+    const issues = viewIssues(input);
+    if (issues.length > 0) throw invalid(...issues);
+    if (await views.isTaken(row)) throw fail('DUPLICATE_CODE', { field: 'name', value: row.name });
+    if ((await views.count(row.scope, row.scope === 'team' ? null : row.ownerId)) >= MAX_VIEWS) throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
+    await views.insert(row);
+    return viewAnswer(row, await seenFields(tools, [row]));
+  },
+});

@@ -1,0 +1,18 @@
+import { s } from '../../../base/schema.js';
+import { SavedViewList } from '../../contract/records/views.js';
+import { viewAnswer } from '../../domain/views.js';
+import { operation } from '../tools.js';
+import { seenFields } from './seen-fields.js';
+
+/** The caller's own views and the team's. */
+export const listSavedViews = operation({
+  effect: 'read',
+  input: s.object({}),
+  output: SavedViewList,
+  fails: [],
+  async run(tools) {
+    const rows = await tools.store.views.seen();
+    const fields = await seenFields(tools, rows);
+    return rows.map((row) => viewAnswer(row, fields));
+  },
+});

@@ -1,0 +1,31 @@
+import { fail, invalid } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { MAX_VIEWS, SavedView, SavedViewPatch } from '../../contract/records/views.js';
+import { isSameView, patchedView, viewAnswer, viewIssues } from '../../domain/views.js';
+import { operation } from '../tools.js';
+import { checkTeam } from './check-team.js';
+import { seenFields } from './seen-fields.js';
+
+/** Changes what is given of a view. A request that changes nothing leaves no trace. */
+export const updateSavedView = operation({
+  effect: 'write',
+  input: s.object({ viewId: s.id(), changes: SavedViewPatch }),
+  output: SavedView,
+  fails: ['FORBIDDEN', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  async run(tools, call, { viewId, changes }) {
+    const { views } = tools.store;
+    const issues = viewIssues(changes);
+    if (issues.length > 0) throw invalid(...issues);
+    const before = await views.find(viewId);
+    if (!before) throw fail('NOT_FOUND', {});
+    const after = patchedView(before, changes, { actorId: call.actor.id, now: tools.clock.now() });
+    checkTeam(before, call);
+    checkTeam(after, call);
+    if (isSameView(before, after)) return viewAnswer(before, await seenFields(tools, [before]));
+    if (await views.isTaken(after, before.id)) throw fail('DUPLICATE_CODE', { field: 'name', value: after.name });
+    const joins = after.scope !== before.scope;
+    if (joins && (await views.count(after.scope, after.scope === 'team' ? null : after.ownerId)) >= MAX_VIEWS) throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
+    await views.update(before, after);
+    return viewAnswer(after, await seenFields(tools, [after]));
+  },
+});

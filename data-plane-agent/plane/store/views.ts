@@ -1,0 +1,82 @@
+import type { Transaction } from '../../base/database/database.js';
+import { isId } from '../../base/ids.js';
+import type { Call } from '../contract/call.js';
+import type { ViewScope } from '../contract/records/views.js';
+import { savedViews, type SavedViewRow } from '../domain/view-rows.js';
+import type { Journal } from './journal.js';
+
+/** Saved views. What the caller reads are his own personal ones and the team's; those of others only leave with their member. */
+export class ViewStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly journal: Journal,
+  ) {}
+
+  /** Personal ones first, then the team's, each by name. */
+  async seen(): Promise<SavedViewRow[]> {
+    const rows = await this.tx.all(`SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND (scope = 'team' OR owner_id = ?) ORDER BY scope, name, id`, [this.call.tenantId, this.call.actor.id]);
+    return rows.map((row) => savedViews.decode(row));
+  }
+
+  /** Held until the transaction ends. */
+  async find(id: string): Promise<SavedViewRow | undefined> {
+    if (!isId(id)) return undefined;
+    const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
+    const row = await this.tx.get(`SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND id = ? AND (scope = 'team' OR owner_id = ?)${lock}`, [this.call.tenantId, id, this.call.actor.id]);
+    return row && savedViews.decode(row);
+  }
+
+  /** Whether a view beside `except` has the name among the team's views, or among the personal ones of that owner. */
+  async isTaken({ scope, ownerId, nameKey }: Pick<SavedViewRow, 'scope' | 'ownerId' | 'nameKey'>, except: string | null = null): Promise<boolean> {
+    const row =
+      scope === 'team'
+        ? await this.tx.get("SELECT id FROM saved_views WHERE tenant_id = ? AND scope = 'team' AND name_key = ?", [this.call.tenantId, nameKey])
+        : await this.tx.get("SELECT id FROM saved_views WHERE tenant_id = ? AND scope = 'personal' AND owner_id = ? AND name_key = ?", [this.call.tenantId, ownerId, nameKey]);
+    return row !== undefined && row['id'] !== except;
+  }
+
+  /** How many views the team has, or the member has of his own; of a team view the member is who looks after it. */
+  async count(scope: ViewScope, ownerId: string | null): Promise<number> {
+    if (ownerId !== null && !isId(ownerId)) return 0;
+    const whose = ownerId === null ? '' : ' AND owner_id = ?';
+    const row = await this.tx.get(`SELECT count(*) AS n FROM saved_views WHERE tenant_id = ? AND scope = ?${whose}`, [this.call.tenantId, scope, ...(ownerId === null ? [] : [ownerId])]);
+    return Number(row?.['n']);
+  }
+
+  /** All of a member's views of one scope: for whoever hands them over. */
+  async ofMember(scope: ViewScope, memberId: string): Promise<SavedViewRow[]> {
+    if (!isId(memberId)) return [];
+    const rows = await this.tx.all(`SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY name, id`, [this.call.tenantId, scope, memberId]);
+    return rows.map((row) => savedViews.decode(row));
+  }
+
+  /** The latest few of a member's views, by name alone. */
+  async samples(scope: ViewScope, memberId: string, limit: number): Promise<{ id: string; name: string }[]> {
+    if (!isId(memberId)) return [];
+    const rows = await this.tx.all('SELECT id, name FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY created_at DESC, id DESC LIMIT ?', [this.call.tenantId, scope, memberId, limit]);
+    return rows.map((row) => ({ id: String(row['id']), name: String(row['name']) }));
+  }
+
+  async insert(row: SavedViewRow): Promise<void> {
+    await savedViews.insert(this.tx, this.call.tenantId, [row]);
+    this.told(row.id, null, row);
+  }
+
+  async update(before: SavedViewRow, after: SavedViewRow): Promise<void> {
+    await savedViews.update(this.tx, this.call.tenantId, before.id, before, after);
+    this.told(before.id, before, after);
+  }
+
+  async remove(row: SavedViewRow): Promise<void> {
+    await this.tx.run('DELETE FROM saved_views WHERE tenant_id = ? AND id = ?', [this.call.tenantId, row.id]);
+    this.told(row.id, row, null);
+  }
+
+  private told(id: string, before: SavedViewRow | null, after: SavedViewRow | null): void {
+    this.journal.changed({ record: 'saved_view', id, before: before && said(before), after: after && said(after) });
+  }
+}
+
+/** The key is only the name again. */
+const said = ({ nameKey: _key, ...row }: SavedViewRow) => row;
