@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { isFailure } from '../../data-plane-agent/base/failures.js';
+import type { ImportInput, ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
+import { MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
+import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
+import { TooManyRows } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
+import { sheetOfWorkbook } from '../../server/data-planes/import-source.js';
+import { TENANT_OPTION } from '../accounts.js';
+import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
+import { CommandError, misuse } from '../errors.js';
+import { configuration } from '../installation.js';
+import { table } from '../render/table.js';
+import { withTenantPlane } from '../tenant-plane.js';
+
+interface Options {
+  readonly tenant: string;
+  readonly sheet?: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+export const addImport: AddCommand = (program, cli) => {
+  program
+    .command('import <file>')
+    .description('Enters the contracts of a CSV or an .xlsx workbook: the good rows, and tells of the others why not.')
+    .requiredOption(...TENANT_OPTION)
+    .option('--sheet <name>', 'of a workbook; its first sheet by default')
+    .option('--dry-run', 'say what would happen, and enter nothing')
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      `\nA CSV may be in UTF-8, UTF-16 with a byte order mark, or GB18030. At most ${MAX_IMPORT_ROWS} rows. Headers are field names or their\nlabels in English or Chinese; "duebook export --profile full" writes such a file. Nothing that is there is\nchanged: a number that is taken is an error of its row. Ends with 0 when all rows are in, with 1 when some failed.`,
+    )
+    .addHelpText('after', examples('duebook import contracts.xlsx --tenant acme --dry-run', 'duebook import contracts.csv --tenant acme --json > report.json'))
+    .action(async (file: string, { tenant, sheet: sheetName, dryRun, json }: Options) => {
+      const config = configuration(cli, { quiet: json === true });
+      const sheet = await sheetOfFile(file, sheetName);
+      const report = await withTenantPlane(config, cli, tenant, ({ plane, directory }) => {
+        const people = { members: directory.members().map(({ id, name, email, active }) => ({ id, name, email, active })), subjects: directory.subjects().map(({ id, name }) => ({ id, name })) };
+        const input: ImportInput = { rows: null, sheet, people };
+        return (dryRun ? plane.previewImport(input) : plane.importContracts(input)).catch((error: unknown) => Promise.reject(unreadable(file, error)));
+      });
+      cli.io.data(json ? jsonText(report) : textOf(report, { dryRun: dryRun === true }));
+      if (report.failed > 0) throw new CommandError('IMPORT_INCOMPLETE', `${report.failed} ${report.failed === 1 ? 'row' : 'rows'} ${dryRun ? 'would not be' : 'not'} entered`);
+    });
+};
+
+async function sheetOfFile(path: string, sheetName: string | undefined): Promise<NonNullable<ImportInput['sheet']>> {
+  const kind = extname(path).toLowerCase();
+  if (kind !== '.csv' && kind !== '.xlsx') throw misuse('the file must be a .csv or an .xlsx');
+  if (kind === '.csv' && sheetName !== undefined) throw misuse('--sheet is for workbooks');
+  const bytes = contentOf(path);
+  try {
+    return kind === '.csv' ? await readCsv(textIn(bytes)) : await sheetOfWorkbook(bytes, sheetName ?? null);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function contentOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw error instanceof Error && 'code' in error && error.code === 'ENOENT' ? new CommandError('NOT_FOUND', `there is no file ${path}`) : error;
+  }
+}
+
+function unreadable(path: string, error: unknown): unknown {
+  if (error instanceof TooManyRows) return new CommandError('TOO_MANY_ROWS', `${path} has more than ${MAX_IMPORT_ROWS} rows; split it`);
+  return isFailure(error, 'IMPORT_FILE_INVALID') ? new CommandError(error.code, `${path} cannot be imported: ${error.details.reason}`) : error;
+}
+
+/** UTF-8 is never valid by chance; what is not that, and says nothing of itself, is what Chinese spreadsheets write. */
+function textIn(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  for (const encoding of ['utf-8', 'gb18030']) {
+    try {
+      return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+  throw new CommandError('IMPORT_FILE_INVALID', 'the file is neither UTF-8 nor GB18030');
+}
+
+function textOf({ total, created, failed, skipped, contracts, unknownColumns, rows }: ImportReport, { dryRun }: { dryRun: boolean }): string {
+  const entered = `${contracts} ${contracts === 1 ? 'contract' : 'contracts'} ${dryRun ? 'would be' : contracts === 1 ? 'was' : 'were'} entered`;
+  const summary = `${entered}, from ${created} of ${total} rows; ${failed} failed, ${skipped} were blank.`;
+  const unknown = unknownColumns.length === 0 ? [] : [`Columns that are not known and were left out: ${unknownColumns.join(', ')}`];
+  const problems = rows.flatMap(({ row, errors = [] }) => errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']));
+  return [summary, ...unknown, ...(problems.length === 0 ? [] : [table(['ROW', 'CODE', 'PROBLEM', 'VALUE'], problems.map((cells) => cells.map(oneLine)))])].join('\n');
+}
+
+/** What a cell held goes to a terminal, and may hold what terminals obey. */
+const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');

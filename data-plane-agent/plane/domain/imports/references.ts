@@ -1,0 +1,66 @@
+import type { People } from '../../contract/records/people.js';
+import { fold } from '../search.js';
+import type { ReferenceField } from '../sheet/columns.js';
+import { problemAt, type Candidate, type RowProblem } from './candidate.js';
+
+/** Whom and what the contracts of an import may refer to by name. */
+export interface Directory {
+  subject(text: string): Found;
+  member(text: string): Found;
+  template(text: string): Found;
+}
+/** An id, or why there is none, as the end of a sentence. */
+export type Found = { readonly id: string } | { readonly problem: string };
+
+export function directoryOf({ members, subjects }: People, templates: readonly { readonly id: string; readonly code: string }[]): Directory {
+  const subjectsById = new Map(subjects.map((subject) => [subject.id, subject]));
+  const subjectsByName = grouped(subjects, ({ name }) => fold(name));
+  const membersById = new Map(members.map((member) => [member.id, member]));
+  const membersByEmail = new Map(members.map((member) => [member.email.toLowerCase(), member]));
+  const templatesByKey = new Map(templates.flatMap(({ id, code }) => [[code, id], [id, id]] as const));
+  return {
+    subject(text) {
+      const named = subjectsById.has(text) ? [{ id: text }] : (subjectsByName.get(fold(text)) ?? []);
+      const [one] = named;
+      if (!one) return { problem: 'is no subject company of yours, by id or name' };
+      return named.length > 1 ? { problem: 'is the name of several subject companies; give the id' } : { id: one.id };
+    },
+    member(text) {
+      const found = membersById.get(text) ?? membersByEmail.get(text.toLowerCase());
+      if (!found) return { problem: 'is nobody\'s id or e-mail address here' };
+      return found.active ? { id: found.id } : { problem: 'is no active member' };
+    },
+    template(text) {
+      const id = templatesByKey.get(text);
+      return id === undefined ? { problem: 'is no lifecycle template, by id or code' } : { id };
+    },
+  };
+}
+
+const KIND = { subjectId: 'subject', ownerId: 'member', ownerSuperiorId: 'member', lifecycleTemplateId: 'template' } as const satisfies Record<ReferenceField, keyof Directory>;
+
+/** The contract with ids for what it names: an id that is not known here gives way to the name, e-mail address or code beside it. */
+export function withReferences({ input, beside, place }: Candidate, directory: Directory): { readonly input: Record<string, unknown>; readonly problems: readonly RowProblem[] } {
+  const found: Record<string, unknown> = { ...input };
+  const problems: RowProblem[] = [];
+  for (const [field, kind] of Object.entries(KIND) as [ReferenceField, keyof Directory][]) {
+    const given = input[field];
+    // What is no text is for the schema to refuse.
+    if (given !== undefined && given !== null && typeof given !== 'string') continue;
+    const attempts = [{ column: field as string, text: given ?? '' }, beside.get(field) ?? { column: field, text: '' }].map(({ column, text }) => ({ column, text: text.trim().normalize('NFC') })).filter(({ text }) => text !== '');
+    const results = attempts.map(({ column, text }) => ({ column, result: directory[kind](text) }));
+    const [known] = results.flatMap(({ result }) => ('id' in result ? [result.id] : []));
+    if (known !== undefined) found[field] = known;
+    else if (results[0] && 'problem' in results[0].result) {
+      problems.push(problemAt(place(results[0].column), results[0].result.problem, 'REFERENCE_INVALID'));
+      if (attempts[0]) found[field] = attempts[0].text.slice(0, 100); // refused already: a name is no id, and too long for one at most
+    }
+  }
+  return { input: found, problems };
+}
+
+function grouped<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  return groups;
+}

@@ -1,0 +1,80 @@
+import type { Rights } from '../../contract/call.js';
+import type { ImportReport } from '../../contract/records/imports.js';
+import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
+import type { FieldRow } from '../fields/definition.js';
+import { shown } from '../sensitive.js';
+import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, type CellKind } from '../sheet/columns.js';
+import { BYTE_ORDER_MARK, csvRow } from '../sheet/csv-write.js';
+import { guarded, unguarded } from '../sheet/guard.js';
+import { ERROR_COLUMN, type Target } from '../sheet/headers.js';
+import type { Candidate } from './candidate.js';
+import { isAccount } from './report.js';
+
+/** The rows that were not entered, as they came, under their header. Texts are as they stand in a CSV. */
+export interface Rejected {
+  readonly header: readonly string[];
+  /** Which columns hold account numbers. */
+  readonly accounts: readonly number[];
+  /** Which columns hold custom fields, by their codes. */
+  readonly custom: readonly { readonly at: number; readonly code: string }[];
+  readonly rows: readonly { readonly row: number; readonly cells: readonly string[] }[];
+}
+
+/** The rejected rows of a file. The column in which an earlier import told its reasons gives way to the new ones. */
+export function rejectedOfSheet({ header, records }: Sheet, targets: readonly (Target | undefined)[], failed: ReadonlySet<number>): Rejected {
+  const width = Math.max(header.length, ...records.filter(({ row }) => failed.has(row)).map(({ cells }) => cells.length));
+  const kept = Array.from({ length: width }, (_, at) => at).filter((at) => targets[at]?.name !== ERROR_COLUMN);
+  return {
+    header: kept.map((at) => guarded(header[at] ?? '')),
+    accounts: kept.flatMap((at, i) => (isAccount(targets[at]?.name ?? null) ? [i] : [])),
+    custom: kept.flatMap((at, i) => {
+      const target = targets[at];
+      return target?.kind === 'custom' ? [{ at: i, code: target.field.code }] : [];
+    }),
+    rows: records.filter(({ row }) => failed.has(row)).map(({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) })),
+  };
+}
+
+/** The rejected rows of a request, as rows of a file: one for each payment line. */
+export function rejectedOfRows(candidates: readonly Candidate[], fields: readonly FieldRow[]): Rejected {
+  const own = CONTRACT_COLUMNS.flatMap(({ name, field, kind }) => (field === null ? [] : [{ name, kind }]));
+  const header = [...own.map(({ name }) => name), ...fields.map(({ code }) => `${CUSTOM_FIELD}${code}`), ...LINE_COLUMNS.map(({ name }) => name)];
+  const rows = candidates.flatMap(({ rows: [row], input }) => {
+    const custom = recordOf(input['dynamicFields']);
+    const contract = [...own.map(({ name, kind }) => valueText(input[name], kind)), ...fields.map(({ id }) => valueText(custom[id], 'text'))];
+    const payments: unknown = input['payments'];
+    const lines = Array.isArray(payments) && payments.length > 0 ? payments.map(recordOf) : [{}];
+    return lines.map((line) => ({ row, cells: [...contract, ...LINE_COLUMNS.map(({ field, kind }) => valueText(field === null ? undefined : line[field], kind))] }));
+  });
+  const custom = fields.map(({ code }, i) => ({ at: own.length + i, code }));
+  return { header, accounts: header.flatMap((name, i) => (isAccount(name) ? [i] : [])), custom, rows };
+}
+
+interface Reader {
+  /** Whether it is for whoever sent the rows, who is told no more than he said. */
+  readonly isOwn: boolean;
+  readonly rights: Pick<Rights, 'sensitive'>;
+  /** The custom fields that the reader sees. */
+  readonly fields: readonly Pick<FieldRow, 'code'>[];
+}
+
+/** The file of bad rows, each with its reasons, ready to be put right and imported again. Custom values that the reader may not see are left empty. */
+export function rejectedCsv({ header, accounts, custom, rows }: Rejected, report: ImportReport, { isOwn, rights, fields }: Reader): string {
+  const reasons = new Map(report.rows.map(({ row, errors = [] }) => [row, errors.map(({ message }) => message).join('; ')]));
+  const hidden = new Set(isOwn || rights.sensitive ? [] : accounts);
+  const seen = new Set(fields.map(({ code }) => code));
+  const unseen = new Set(isOwn ? [] : custom.filter(({ code }) => !seen.has(code)).map(({ at }) => at));
+  const lines = rows.map(({ row, cells }) => csvRow([...cells.map((cell, i) => (unseen.has(i) ? '' : hidden.has(i) && cell !== '' ? (shown(cell, rights) ?? '') : cell)), guarded(reasons.get(row) ?? '')]));
+  return BYTE_ORDER_MARK + csvRow([...header, ERROR_COLUMN]) + lines.join('');
+}
+
+/** Guarded afresh: a cell that came as `'=1` stands for `=1`, and one that came bare must not stay so. */
+const cellText = (cell: SheetCell): string => (cell === null ? '' : typeof cell === 'string' ? guarded(unguarded(cell)) : String(cell));
+
+function valueText(value: unknown, kind: CellKind): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return kind === 'list' ? JSON.stringify(value) : guarded(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value);
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {});

@@ -1,0 +1,74 @@
+import type { Rights } from '../../contract/call.js';
+import { MAX_ROW_ERRORS, type ImportedRow, type ImportError, type ImportReport } from '../../contract/records/imports.js';
+import type { FieldRow } from '../fields/definition.js';
+import { shown } from '../sensitive.js';
+import { CUSTOM_FIELD } from '../sheet/columns.js';
+import { numberOf, type Candidate, type RowProblem } from './candidate.js';
+
+/** What became of a contract that was to be entered. */
+export interface Outcome {
+  readonly candidate: Candidate;
+  readonly entered: { readonly contractId: string; readonly contractNo: string } | null;
+  /** Of one that was not entered, at least one. */
+  readonly problems: readonly RowProblem[];
+}
+
+interface Told {
+  readonly outcomes: readonly Outcome[];
+  readonly blank: readonly number[];
+  readonly unknownColumns: readonly string[];
+  readonly rights: Pick<Rights, 'sensitive'>;
+}
+
+/** The report of an import, row by row in the order of the file. */
+export function reportOf(batchId: string | null, { outcomes, blank, unknownColumns, rights }: Told): ImportReport {
+  const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
+  const rows = [...outcomes.flatMap((outcome) => rowsOf(outcome, { rights, isPreview: batchId === null })), ...skipped].toSorted((a, b) => a.row - b.row);
+  const count = (status: ImportedRow['status']): number => rows.filter((row) => row.status === status).length;
+  return {
+    batchId,
+    total: rows.length,
+    created: count('created'),
+    failed: count('failed'),
+    skipped: skipped.length,
+    contracts: outcomes.filter(({ entered }) => entered !== null).length,
+    unknownColumns: [...unknownColumns],
+    rows,
+  };
+}
+
+function rowsOf({ candidate, entered, problems }: Outcome, { rights, isPreview }: { readonly rights: Told['rights']; readonly isPreview: boolean }): ImportedRow[] {
+  if (entered) return candidate.rows.map((row) => ({ row, status: 'created', ...(isPreview ? {} : { contractId: entered.contractId }), contractNo: entered.contractNo }));
+  const contractNo = numberOf(candidate)?.slice(0, 1_000);
+  return candidate.rows.map((row) => ({ row, status: 'failed', ...(contractNo === undefined ? {} : { contractNo }), errors: errorsOf(row, problems, rights) }));
+}
+
+function errorsOf(row: number, problems: readonly RowProblem[], rights: Told['rights']): ImportError[] {
+  const own = problems.filter((problem) => problem.row === row);
+  const elsewhere = problems.find((problem) => problem.row !== row)?.row ?? row;
+  // A contract is entered whole or not at all.
+  if (own.length === 0) return [{ field: null, code: 'INVALID_INPUT', message: `row ${elsewhere} of the same contract has an error`, value: null }];
+  return own.slice(0, MAX_ROW_ERRORS).map(({ field, code, message, value }) => ({ field: field?.slice(0, 400) ?? null, code, message: message.slice(0, 1_000), value: quoted(field, value, rights) }));
+}
+
+/** As the caller may see it, at most a hundred characters. */
+function quoted(field: string | null, value: unknown, rights: Told['rights']): string | null {
+  if (value === null || value === undefined) return null;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return cut(isAccount(field) ? (shown(text, rights) ?? '') : text);
+}
+
+export const isAccount = (field: string | null): boolean => field !== null && /(^|\.)(payeeAccount|receiptAccount)$/.test(field);
+
+function cut(text: string): string {
+  const start = text.slice(0, 200); // a hundred characters are at most two hundred units
+  return [...start].slice(0, 100).join('').toWellFormed();
+}
+
+/** A report for somebody else than it was made for: `fields` are the custom fields that he sees, and of others he is told no value; `null` for whoever sent them. */
+export function reportFor(report: ImportReport, rights: Told['rights'], fields: readonly Pick<FieldRow, 'id' | 'code'>[] | null): ImportReport {
+  const seen = new Set(fields?.flatMap(({ id, code }) => [`${CUSTOM_FIELD}${code}`, `dynamicFields.${id}`]));
+  const isHidden = (field: string | null) => fields !== null && field !== null && /^(?:cf:|dynamicFields)/.test(field) && !seen.has(field);
+  const shownError = (error: ImportError): ImportError => ({ ...error, value: isHidden(error.field) ? null : isAccount(error.field) ? shown(error.value, rights) : error.value });
+  return { ...report, rows: report.rows.map((row) => (row.errors ? { ...row, errors: row.errors.map(shownError) } : row)) };
+}

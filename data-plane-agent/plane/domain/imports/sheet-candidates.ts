@@ -1,0 +1,159 @@
+import { s } from '../../../base/schema.js';
+import { turns } from '../../../base/turns.js';
+import { checker } from '../../../base/validation.js';
+import type { People } from '../../contract/records/people.js';
+import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
+import { uniqueKey } from '../contract-changes.js';
+import type { FieldRow } from '../fields/definition.js';
+import { valueFromText } from '../fields/values.js';
+import { cellContent, readCell, type ReadCell } from '../sheet/cells.js';
+import { CUSTOM_FIELD, OF_LINE, type ReferenceField } from '../sheet/columns.js';
+import type { Target } from '../sheet/headers.js';
+import { isBlank } from '../sheet/sheet.js';
+import { problemAt, type Candidate, type Place, type RowProblem } from './candidate.js';
+
+export interface SheetReading {
+  readonly sheet: Sheet;
+  /** What each column is. */
+  readonly targets: readonly (Target | undefined)[];
+  readonly people: Pick<People, 'members'>;
+  readonly timeZone: string;
+}
+
+/**
+ * The contracts of a sheet. Rows with one contract number that have a payment line each are one contract: what they say of it must agree, and
+ * an empty cell says nothing. A row without a line whose number stands before is a contract of its own, and a duplicate.
+ */
+export async function sheetCandidates(reading: SheetReading): Promise<Candidate[]> {
+  const groups: Rows[] = [];
+  const byNumber = new Map<string, Rows>();
+  const turn = turns();
+  for (const record of reading.sheet.records) {
+    await turn();
+    const read = readRow(record, reading);
+    const number = read.contract.get('contractNo')?.value;
+    const key = typeof number === 'string' ? uniqueKey(number.trim().normalize('NFC')) : '';
+    const group = byNumber.get(key);
+    if (group && read.line.size > 0 && group.every(({ line }) => line.size > 0)) group.push(read);
+    else {
+      const begun: Rows = [read];
+      groups.push(begun);
+      if (key !== '' && !group) byNumber.set(key, begun);
+    }
+  }
+  const candidates: Candidate[] = [];
+  for (const rows of groups) {
+    await turn();
+    candidates.push(candidateOf(rows));
+  }
+  return candidates;
+}
+
+type Rows = [ReadRow, ...ReadRow[]];
+
+interface Cell {
+  readonly row: number;
+  /** The column's name. */
+  readonly name: string;
+  readonly raw: SheetCell;
+  /** What it says; `undefined` when it could not be read. */
+  readonly value: unknown;
+}
+
+interface ReadRow {
+  readonly row: number;
+  /** By the column's name, only cells that hold something. */
+  readonly contract: ReadonlyMap<string, Cell>;
+  /** By the field of a line. */
+  readonly line: ReadonlyMap<string, Cell>;
+  /** By the custom field's id. */
+  readonly custom: ReadonlyMap<string, Cell>;
+  readonly beside: ReadonlyMap<ReferenceField, Cell>;
+  readonly problems: readonly RowProblem[];
+}
+
+function readRow({ row, cells }: Sheet['records'][number], { sheet, targets, people, timeZone }: SheetReading): ReadRow {
+  const found = { contract: new Map<string, Cell>(), line: new Map<string, Cell>(), custom: new Map<string, Cell>(), beside: new Map<ReferenceField, Cell>() };
+  const problems: RowProblem[] = [];
+  const keep = <K>(into: Map<K, Cell>, key: K, name: string, raw: SheetCell, read: ReadCell): void => {
+    if (read.ok && (read.value === undefined || read.value === null)) return;
+    into.set(key, { row, name, raw, value: read.ok ? read.value : undefined });
+    if (!read.ok) problems.push(problemAt({ row, field: name, value: raw }, read.problem));
+  };
+  for (const [at, raw] of cells.entries()) {
+    const target = targets[at];
+    if (!target) {
+      // Where a comma was not quoted, all that follows stands one column too far to the right.
+      if (!isBlank(raw) && (at >= sheet.header.length || sheet.header[at] === null)) problems.push({ row, field: null, code: 'INVALID_INPUT', message: `the cell in column ${at + 1} has no header`, value: raw });
+      continue;
+    }
+    if (target.kind === 'contract' && target.column.insteadOf) keep(found.beside, target.column.insteadOf, target.name, raw, readCell(raw, 'text', sheet));
+    else if (target.kind === 'contract') keep(found.contract, target.name, target.name, raw, readCell(raw, target.column.kind, sheet));
+    else if (target.kind === 'line') keep(found.line, target.name.slice(OF_LINE.length), target.name, raw, readCell(raw, target.column.kind, sheet));
+    else if (target.kind === 'custom') keep(found.custom, target.field.id, target.name, raw, readCustom(raw, target.field, { people, timeZone }));
+  }
+  return { row, ...found, problems };
+}
+
+function readCustom(raw: SheetCell, field: FieldRow, { people, timeZone }: Pick<SheetReading, 'people' | 'timeZone'>): ReadCell {
+  if (isBlank(raw)) return { ok: true, value: undefined };
+  const text = cellContent(raw);
+  return text.ok ? valueFromText(field, text.value, { members: people.members, timeZone }) : text;
+}
+
+function candidateOf(rows: Readonly<Rows>): Candidate {
+  const [first, ...more] = rows;
+  const problems = rows.flatMap((row) => row.problems);
+  const contract = agreed(rows.map((row) => row.contract), problems);
+  const custom = agreed(rows.map((row) => row.custom), problems);
+  const beside = agreed(rows.map((row) => row.beside), problems);
+  const lines = rows.filter(({ line }) => line.size > 0);
+  const inputOf = (cells: ReadonlyMap<string, Cell>) => Object.fromEntries([...cells].filter(([, { value }]) => value !== undefined).map(([key, { value }]) => [key, value]));
+  return {
+    rows: [first.row, ...more.map(({ row }) => row)],
+    input: { ...inputOf(contract), ...(lines.length > 0 ? { payments: lines.map(({ line }) => inputOf(line)) } : {}), ...(custom.size > 0 ? { dynamicFields: inputOf(custom) } : {}) },
+    problems,
+    beside: new Map([...beside].map(([field, { name, value }]) => [field, { column: name, text: String(value) }])),
+    place: (path) => placeIn({ first, lines, contract, custom, beside }, path),
+  };
+}
+
+/** One cell for each key: the first that holds something. Later ones must say the same. */
+function agreed<K>(rows: readonly ReadonlyMap<K, Cell>[], problems: RowProblem[]): Map<K, Cell> {
+  const cells = new Map<K, Cell>();
+  for (const row of rows) {
+    for (const [key, cell] of row) {
+      const before = cells.get(key);
+      if (!before) cells.set(key, cell);
+      else if (!saysTheSame(before, cell)) problems.push(problemAt({ row: cell.row, field: cell.name, value: cell.raw }, `contradicts row ${before.row} of the same contract`));
+    }
+  }
+  return cells;
+}
+
+const normal = checker(s.object({ value: s.text({ max: 1_000_000 }) }));
+const plainText = (value: unknown): unknown => {
+  if (typeof value !== 'string') return value;
+  const checked = normal({ value });
+  return checked.ok ? checked.value.value : value;
+};
+const saysTheSame = (a: Cell, b: Cell): boolean => JSON.stringify(plainText(a.value)) === JSON.stringify(plainText(b.value));
+
+interface Parts {
+  readonly first: ReadRow;
+  readonly lines: readonly ReadRow[];
+  readonly contract: ReadonlyMap<string, Cell>;
+  readonly custom: ReadonlyMap<string, Cell>;
+  readonly beside: ReadonlyMap<string, Cell>;
+}
+
+function placeIn({ first, lines, contract, custom, beside }: Parts, path: string): Place {
+  const [, index, field = ''] = /^payments\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
+  if (index !== undefined) {
+    const line = lines[Number(index)];
+    return { row: line?.row ?? first.row, field: field === '' ? 'line' : `${OF_LINE}${field}`, value: line?.line.get(field)?.raw };
+  }
+  const [, id] = /^dynamicFields\.(.+)$/.exec(path) ?? [];
+  const own = id === undefined ? (contract.get(path.split(/[.[]/, 1)[0] ?? '') ?? [...beside.values()].find(({ name }) => name === path)) : custom.get(id);
+  return { row: own?.row ?? first.row, field: id === undefined ? path : (own?.name ?? `${CUSTOM_FIELD}${id}`), value: own?.raw };
+}

@@ -1,0 +1,109 @@
+import { isFailure } from '../../../base/failures.js';
+import { turns } from '../../../base/turns.js';
+import type { Call } from '../../contract/call.js';
+import type { ContractInput } from '../../contract/records/contracts.js';
+import type { ImportInput } from '../../contract/records/imports.js';
+import { candidateOfRow, withDuplicates, type Candidate, type RowProblem } from '../../domain/imports/candidate.js';
+import { checkCandidate, problemsOf } from '../../domain/imports/check-candidate.js';
+import { directoryOf, type Directory } from '../../domain/imports/references.js';
+import { rejectedOfRows, rejectedOfSheet, type Rejected } from '../../domain/imports/rejected.js';
+import type { Outcome } from '../../domain/imports/report.js';
+import { sheetCandidates } from '../../domain/imports/sheet-candidates.js';
+import type { ContractRow } from '../../domain/rows.js';
+import { matchHeader } from '../../domain/sheet/headers.js';
+import { enterContract } from '../contracts/enter-contract.js';
+import type { Tools } from '../tools.js';
+
+export interface EnteredImport {
+  readonly outcomes: readonly Outcome[];
+  readonly blank: readonly number[];
+  readonly unknownColumns: readonly string[];
+  readonly rejected: Rejected;
+}
+
+/** Enters what can be entered, each contract by itself, and tells of the others why not. */
+export async function enterCandidates(tools: Tools, call: Call, input: ImportInput): Promise<EnteredImport> {
+  const { store } = tools;
+  await store.lifecycle.ensureShipped(); // not within a contract's own savepoint, which may be undone
+  const fields = await store.fields.visible();
+  const directory = directoryOf(input.people, await store.lifecycleConfig.templates());
+  const read = await readInput(call, input, fields);
+  const entering: Entering = { directory, members: input.people.members, turn: turns(), entered: [] };
+  const candidates = withDuplicates(read.candidates);
+  const outcomes: Outcome[] = [];
+  for (let at = 0; at < candidates.length; at += TOGETHER) outcomes.push(...(await enterSome(tools, call, candidates.slice(at, at + TOGETHER), entering)));
+  for (const row of entering.entered) {
+    await entering.turn();
+    await store.contracts.index(row);
+  }
+  const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
+  return { outcomes, blank: input.sheet?.blank ?? [], unknownColumns: read.unknownColumns, rejected: read.rejected(failed) };
+}
+
+interface Reading {
+  readonly candidates: readonly Candidate[];
+  readonly unknownColumns: readonly string[];
+  readonly rejected: (failed: readonly Candidate[]) => Rejected;
+}
+
+async function readInput(call: Call, { rows, sheet, people }: ImportInput, fields: Awaited<ReturnType<Tools['store']['fields']['visible']>>): Promise<Reading> {
+  if (!sheet) {
+    const candidates = (rows ?? []).map((row, i) => candidateOfRow(i + 1, row));
+    return { candidates, unknownColumns: [], rejected: (failed) => rejectedOfRows(failed, fields) };
+  }
+  const { targets, unknown } = matchHeader(sheet.header, fields);
+  const candidates = await sheetCandidates({ sheet, targets, people, timeZone: call.timeZone });
+  return { candidates, unknownColumns: unknown, rejected: (failed) => rejectedOfSheet(sheet, targets, new Set(failed.flatMap((candidate) => candidate.rows))) };
+}
+
+interface Entering {
+  readonly directory: Directory;
+  readonly members: ImportInput['people']['members'];
+  /** Lets others go first, now and then. */
+  readonly turn: () => Promise<void>;
+  /** Contracts that no search finds yet. */
+  readonly entered: ContractRow[];
+}
+
+/**
+ * Contracts that share a savepoint as long as all is well. Each could have its own, but in a long transaction SQLite is the slower to end one
+ * the more pages the transaction has changed, and takes a quarter of an import's time for it.
+ */
+const TOGETHER = 25;
+
+/** Together, if all of them can be entered; else each by itself. */
+async function enterSome(tools: Tools, call: Call, candidates: readonly Candidate[], entering: Entering): Promise<Outcome[]> {
+  const checked = candidates.map((candidate) => ({ candidate, result: checkCandidate(candidate, { directory: entering.directory, rights: call.rights }) }));
+  const attempt = async ({ candidate, result }: (typeof checked)[number], enter: (input: ContractInput) => Promise<ContractRow>): Promise<Outcome> => {
+    await entering.turn();
+    if (!result.ok) return refused(candidate, result.problems);
+    const { id, contractNo } = await enter(result.input);
+    return { candidate, entered: { contractId: id, contractNo }, problems: [] };
+  };
+  const already = entering.entered.length;
+  const enter = async (input: ContractInput): Promise<ContractRow> => {
+    const { row } = await enterContract(tools, call, input, { source: 'import', indexLater: true, members: entering.members });
+    entering.entered.push(row);
+    return row;
+  };
+  try {
+    return await tools.savepoint(() => inTurn(checked, (one) => attempt(one, enter)));
+  } catch (error) {
+    if (!isFailure(error)) throw error;
+    entering.entered.length = already;
+  }
+  return inTurn(checked, (one) =>
+    attempt(one, (input) => tools.savepoint(() => enter(input))).catch((error: unknown) => {
+      if (isFailure(error)) return refused(one.candidate, problemsOf(error, one.candidate));
+      throw error;
+    }),
+  );
+}
+
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+const refused = (candidate: Candidate, problems: readonly RowProblem[]): Outcome => ({ candidate, entered: null, problems });

@@ -1,0 +1,17 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { rejectedCsv } from '../../domain/imports/rejected.js';
+import { operation } from '../tools.js';
+
+/** The rows of an import that were not entered, as a CSV. */
+export const getImportErrors = operation({
+  effect: 'read',
+  input: s.object({ batchId: s.id() }),
+  output: s.object({ csv: s.verbatim({ max: 1_000_000_000 }) }),
+  fails: [],
+  async run({ store }, { actor, rights }, { batchId }) {
+    const batch = await store.imports.find(batchId);
+    if (!batch) throw fail('NOT_FOUND', {});
+    return { csv: rejectedCsv(batch.rejected, batch.report, { isOwn: actor.id !== null && batch.createdBy === actor.id, rights, fields: await store.fields.visible() }) };
+  },
+});

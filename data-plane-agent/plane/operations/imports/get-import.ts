@@ -1,0 +1,19 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { ImportReport } from '../../contract/records/imports.js';
+import { reportFor } from '../../domain/imports/report.js';
+import { operation } from '../tools.js';
+
+/** The report of an import, as long as it is kept. */
+export const getImport = operation({
+  effect: 'read',
+  input: s.object({ batchId: s.id() }),
+  output: ImportReport,
+  fails: [],
+  async run({ store }, { actor, rights }, { batchId }) {
+    const batch = await store.imports.find(batchId);
+    if (!batch) throw fail('NOT_FOUND', {});
+    const isOwn = actor.id !== null && batch.createdBy === actor.id;
+    return reportFor(batch.report, rights, isOwn ? null : await store.fields.visible());
+  },
+});

@@ -1,0 +1,21 @@
+import { ImportInput, ImportReport } from '../../contract/records/imports.js';
+import { reportOf } from '../../domain/imports/report.js';
+import { operation } from '../tools.js';
+import { enterCandidates } from './enter-candidates.js';
+
+/**
+ * Enters the contracts of a file or a list: each whole or not at all, the bad ones reported, and the report kept. It is one transaction, so
+ * that one which is broken off leaves nothing, and one that is asked for again under its key answers what it answered.
+ */
+export const importContracts = operation({
+  effect: 'write',
+  input: ImportInput,
+  output: ImportReport,
+  fails: ['IMPORT_FILE_INVALID'],
+  async run(tools, call, input) {
+    const { rejected, ...told } = await enterCandidates(tools, call, input);
+    const report = reportOf(tools.newId(), { ...told, rights: call.rights });
+    await tools.store.imports.insert({ id: report.batchId ?? '', report, rejected });
+    return report;
+  },
+});

@@ -1,0 +1,30 @@
+import { ImportInput, ImportReport } from '../../contract/records/imports.js';
+import { reportOf } from '../../domain/imports/report.js';
+import { operation } from '../tools.js';
+import { enterCandidates, type EnteredImport } from './enter-candidates.js';
+
+/** Says what an import would do by doing it, and undoing it: no second set of rules can differ from the first. */
+export const previewImport = operation({
+  effect: 'write',
+  isUpkeep: true,
+  input: ImportInput,
+  output: ImportReport,
+  fails: ['IMPORT_FILE_INVALID'],
+  async run(tools, call, input) {
+    try {
+      return await tools.savepoint(async () => {
+        throw new Undone(await enterCandidates(tools, call, input));
+      });
+    } catch (error) {
+      if (error instanceof Undone) return reportOf(null, { ...error.told, rights: call.rights });
+      throw error;
+    }
+  },
+});
+
+/** What undoes a savepoint that came to its end. */
+class Undone extends Error {
+  constructor(readonly told: EnteredImport) {
+    super('undone');
+  }
+}

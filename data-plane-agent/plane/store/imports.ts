@@ -1,0 +1,38 @@
+import type { Clock } from '../../base/clock.js';
+import type { Transaction } from '../../base/database/database.js';
+import { isId } from '../../base/ids.js';
+import type { Call } from '../contract/call.js';
+import { BATCH_DAYS } from '../contract/records/imports.js';
+import { importBatches, type ImportBatchRow } from '../domain/import-rows.js';
+import type { Journal } from './journal.js';
+
+const KEPT_MS = BATCH_DAYS * 24 * 60 * 60 * 1000;
+
+/** Reports of imports. They are for whoever made the import, and for administrators who see all contracts. */
+export class ImportStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly clock: Clock,
+    private readonly journal: Journal,
+  ) {}
+
+  /** Each import takes a few along that are past their time, more than it adds. */
+  async insert(batch: Pick<ImportBatchRow, 'id' | 'report' | 'rejected'>): Promise<void> {
+    const { tenantId, actor } = this.call;
+    const now = this.clock.now();
+    await this.tx.run('DELETE FROM import_batches WHERE tenant_id = ? AND id IN (SELECT id FROM import_batches WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)', [tenantId, tenantId, now]);
+    await importBatches.insert(this.tx, tenantId, [{ ...batch, createdBy: actor.id, createdAt: now, expiresAt: now + KEPT_MS }]);
+    const { total, created, failed, skipped, contracts } = batch.report;
+    this.journal.changed({ record: 'import_batch', id: batch.id, before: null, after: { total, created, failed, skipped, contracts } });
+  }
+
+  async find(id: string): Promise<ImportBatchRow | undefined> {
+    if (!isId(id)) return undefined;
+    const { tenantId, actor, rights, subjectScope, ownerScope } = this.call;
+    const row = await this.tx.get(`SELECT ${importBatches.columnNames} FROM import_batches WHERE tenant_id = ? AND id = ? AND expires_at > ?`, [tenantId, id, this.clock.now()]);
+    if (!row) return undefined;
+    const seesAll = rights.admin && subjectScope === null && ownerScope === null;
+    return seesAll || (actor.id !== null && row['created_by'] === actor.id) ? importBatches.decode(row) : undefined;
+  }
+}

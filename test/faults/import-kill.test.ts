@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
+import { client, type Answer } from '../support/http.js';
+import { needsPostgres } from '../support/postgres.js';
+import type { Running } from '../support/process.js';
+import { aContract, aLine } from '../support/samples.js';
+import { install, METRICS_TOKEN, register, type Installation } from './installation.js';
+import type { Owner } from './ledger.js';
+
+const CONTRACTS = 300;
+
+describe('a server that is killed in the middle of an import', () => {
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    describe(`on ${kind}`, function () {
+      if (kind === 'postgres') needsPostgres();
+      this.timeout(120_000); // of which a quiet machine needs a tenth
+
+      let installation: Installation | undefined;
+      let server: Running | undefined;
+      after('remove the installation', async () => {
+        await server?.kill();
+        await installation?.remove();
+      });
+
+      it('has entered none of it, and enters it once when it is asked again under its key', async () => {
+        installation = await install(kind);
+        server = await installation.start();
+        const { token, owner } = await register(server.origin);
+        const rows = Array.from({ length: CONTRACTS }, () => contractOf(owner));
+        const send = ({ origin }: Running): Promise<Answer<ImportReport>> => client(origin, token).post<ImportReport>('/contracts/import', { rows }, { headers: { 'Idempotency-Key': 'the-whole-book' } });
+
+        const unanswered = send(server).then(({ text }) => text, () => 'not answered');
+        await isWriting(server);
+        await server.kill();
+        expect(await unanswered).to.equal('not answered');
+        expect(await installation.stored()).to.deep.equal([]);
+
+        server = await installation.start();
+        const first = await send(server);
+        expect(first.body, first.text.slice(0, 500)).to.include({ total: CONTRACTS, created: CONTRACTS });
+        expect((await send(server)).body).to.deep.equal(first.body);
+        await server.kill();
+        const stored = await installation.stored();
+        expect(stored.filter(({ isWhole }) => isWhole)).to.have.length(CONTRACTS);
+      });
+    });
+  }
+});
+
+/** With as many parts as the ledger's contracts have. */
+const contractOf = (owner: Owner) =>
+  aContract({
+    ...owner,
+    payments: [aLine({ receivedAmount: 10 }), aLine({ period: '2' }), aLine({ period: '3' })],
+    terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }, { kind: 'other', title: 'Insurance', note: 'By the lessee' }],
+    extraNotes: [{ label: 'Gate', value: '4' }],
+  });
+
+/** Settles when the server has a transaction open over contract data. */
+async function isWriting({ origin }: Running): Promise<void> {
+  for (;;) {
+    const page = await (await fetch(`${origin}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
+    const used = /^duebook_\S*\{[^}]*database="tenant"[^}]*state="used"[^}]*\} (\d+)$/m.exec(page) ?? /^duebook_\S*\{[^}]*state="used"[^}]*database="tenant"[^}]*\} (\d+)$/m.exec(page);
+    if (!used) throw new Error(`there is no such metric: ${page.slice(0, 2_000)}`);
+    if (Number(used[1]) > 0) return;
+    await sleep(5);
+  }
+}

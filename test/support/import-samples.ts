@@ -1,0 +1,36 @@
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { ImportInput, ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
+import type { People } from '../../data-plane-agent/plane/contract/records/people.js';
+import type { SheetCell } from '../../data-plane-agent/plane/contract/records/sheet.js';
+import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
+import { sheetOf } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
+
+export const HARBOUR = { id: newId(), name: 'Harbour Equipment Ltd' };
+export const YUANHANG = { id: newId(), name: '远航租赁有限公司' };
+export const MING = { id: newId(), name: 'Ming Li', email: 'ming@harbour.test', active: true };
+export const LEAVER = { id: newId(), name: 'Lee Ver', email: 'lee@harbour.test', active: false };
+export const PEOPLE: People = { members: [MING, LEAVER], subjects: [HARBOUR, YUANHANG] };
+
+let made = 0;
+
+/** The cells of a contract that every rule accepts, with numbers of its own. */
+export function cellsOf(changes: Readonly<Record<string, SheetCell>> = {}): Record<string, SheetCell> {
+  const n = ++made;
+  return {
+    archiveCode: `IA-${n}`, contractNo: `IC-${n}`, projectName: `Import ${n}`, subjectName: HARBOUR.name, partyA: 'Harbour Logistics Ltd', partyB: '上海远东机械有限公司', equipmentName: 'Crawler crane', equipmentModel: 'QUY-80',
+    quantity: 2, unitPrice: 5000, paymentMethod: 'bank transfer', startDate: '2026-01-01', endDate: '2026-12-31', ownerEmail: MING.email, ...changes,
+  };
+}
+
+/** A sheet with these rows; its header has every column that one of them names. `null` for a blank row. */
+export function aSheet(rows: readonly (Readonly<Record<string, SheetCell>> | null)[], { decimalComma = false, date1904 = false } = {}): ImportInput {
+  const header = [...new Set(rows.flatMap((row) => Object.keys(row ?? {})))];
+  return { rows: null, sheet: sheetOf([header, ...rows.map((row) => header.map((name) => row?.[name] ?? null))], { decimalComma, date1904 }), people: PEOPLE };
+}
+
+export const ofRows = (rows: readonly unknown[]): ImportInput => ({ rows: rows as ImportInput['rows'], sheet: null, people: PEOPLE });
+
+export const ofCsv = async (text: string, people: People = PEOPLE): Promise<ImportInput> => ({ rows: null, sheet: await readCsv(text), people });
+
+/** What is wrong with the rows, in short: `3 line.amount INVALID_INPUT`. */
+export const faultsOf = ({ rows }: ImportReport): string[] => rows.flatMap(({ row, errors = [] }) => errors.map(({ field, code }) => `${row} ${field ?? '-'} ${code}`));
