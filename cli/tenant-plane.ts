@@ -1,0 +1,38 @@
+import { todayIn } from '../data-plane-agent/base/day.js';
+import type { Call } from '../data-plane-agent/plane/contract/call.js';
+import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
+import { WORKFLOW_STAGES } from '../data-plane-agent/plane/contract/vocabulary.js';
+import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
+import type { Config } from '../server/config.js';
+import type { Plane } from '../server/data-planes/plane.js';
+import { systemCall } from '../server/data-planes/system-call.js';
+import { TenantStore } from '../server/store/tenants.js';
+import { createChanges } from '../server/tenants/changes.js';
+import { createDirectory, type TenantDirectory } from '../server/tenants/directory.js';
+import { settingsOf } from '../server/tenants/settings.js';
+import type { Cli } from './cli.js';
+import { CommandError } from './errors.js';
+import { cliActor, withPlanes } from './installation.js';
+
+/** One organisation's contract data as the operator has it: all of it, on the organisation's own day and under its settings. */
+export interface TenantPlane {
+  readonly call: Call;
+  readonly plane: Plane;
+  readonly directory: TenantDirectory;
+}
+
+/** Throws NOT_FOUND for an unknown organisation, and DATA_KEPT_BY_AGENTS where there is nothing here to work on. */
+export function withTenantPlane<T>(config: Config, cli: Cli, slug: string, work: (tenant: TenantPlane) => Promise<T>): Promise<T> {
+  return withPlanes(config, cli, async ({ platform, tenant: kept, dataPlanes }) => {
+    const record = await platform.read({ tenantId: null }, (tx) => new TenantStore(tx).bySlug(slug));
+    if (!record) throw new CommandError('NOT_FOUND', `there is no organisation ${slug}`);
+    if (!kept) throw new CommandError('DATA_KEPT_BY_AGENTS', 'contract data is kept by the organisations\' own agents');
+    const { timezone, reminderLeadDays, defaultCurrency, defaultLanguage } = settingsOf(record.settings);
+    const at = cli.clock.now();
+    // Running contracts are entered at the stage where they are.
+    const controls = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin' as const]));
+    const call: Call = { ...systemCall({ tenantId: record.id, actor: cliActor(), at }), controls, timeZone: timezone, today: todayIn(timezone, at), reminderLeadDays, currencyCode: defaultCurrency, language: defaultLanguage };
+    const directory = await createDirectory({ database: platform, clock: cli.clock, changes: createChanges() }).of(record.id);
+    return work({ call, plane: bind(dataPlanes.forTenant(record.id), OPERATION_NAMES, call), directory });
+  });
+}

@@ -1,0 +1,57 @@
+import { fail } from '../../../base/failures.js';
+import type { FieldRow } from '../fields/definition.js';
+import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, SUMMARY_COLUMNS, type ContractColumn, type LineColumn } from './columns.js';
+
+/** What the cells under a header are. */
+export type Target =
+  | { readonly kind: 'contract'; readonly name: string; readonly column: ContractColumn }
+  | { readonly kind: 'line'; readonly name: string; readonly column: LineColumn }
+  | { readonly kind: 'custom'; readonly name: string; readonly field: FieldRow }
+  /** Known, and left alone: figures that are computed, and our own reasons in the file of bad rows. */
+  | { readonly kind: 'ignored'; readonly name: string };
+
+/** The column that says in a file of bad rows what is wrong with each. */
+export const ERROR_COLUMN = 'error';
+
+export interface MatchedHeader {
+  readonly targets: readonly (Target | undefined)[];
+  /** Headers that name nothing, as they were written. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Finds what each header names: a field, its label in English or Chinese, or a custom field (`cf:` and its code, or its name), whatever its
+ * case and spaces. `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID when two columns are one field, or none is known.
+ */
+export function matchHeader(header: readonly (string | null)[], fields: readonly FieldRow[]): MatchedHeader {
+  const known = new Map([...customTargets(fields), ...OWN]);
+  const targets = header.map((text) => (text === null ? undefined : known.get(keyOf(text))));
+  if (targets.every((target) => target === undefined)) throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a header that is known' });
+  const seen = new Set<string>();
+  for (const target of targets) {
+    if (!target || target.kind === 'ignored') continue;
+    if (seen.has(target.name)) throw fail('IMPORT_FILE_INVALID', { reason: `two columns are ${target.name}` });
+    seen.add(target.name);
+  }
+  return { targets, unknown: header.filter((text, at): text is string => text !== null && targets[at] === undefined).map((text) => text.trim().slice(0, 200)) };
+}
+
+const keyOf = (header: string): string => header.normalize('NFKC').toLowerCase().replaceAll(/\s/g, '');
+
+const named = (target: Target, ...names: readonly string[]): [string, Target][] => names.map((name) => [keyOf(name), target]);
+
+const isRead = (column: ContractColumn): boolean => column.field !== null || column.insteadOf !== undefined;
+
+/** Our own columns win over custom fields of their name, and what is read over what is not. */
+const OWN: readonly [string, Target][] = [
+  ...named({ kind: 'ignored', name: ERROR_COLUMN }, ERROR_COLUMN),
+  ...[...SUMMARY_COLUMNS, ...CONTRACT_COLUMNS].filter((column) => !isRead(column)).flatMap((column) => named({ kind: 'ignored', name: column.name }, column.name, column.labels.en, column.labels.zh)),
+  ...LINE_COLUMNS.flatMap((column) => named({ kind: 'line', name: column.name, column }, column.labels.en, column.labels.zh, column.name)),
+  ...CONTRACT_COLUMNS.filter(isRead).flatMap((column) => named({ kind: 'contract', name: column.name, column }, column.labels.en, column.labels.zh, column.name)),
+];
+
+/** A code wins over another field's name. */
+function customTargets(fields: readonly FieldRow[]): [string, Target][] {
+  const target = (field: FieldRow): Target => ({ kind: 'custom', name: `${CUSTOM_FIELD}${field.code}`, field });
+  return [...fields.flatMap((field) => named(target(field), field.name)), ...fields.flatMap((field) => named(target(field), `${CUSTOM_FIELD}${field.code}`))];
+}

@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CsvError, parse } from 'csv-parse';
+import { fail } from '../../../base/failures.js';
+import { MAX_IMPORT_ROWS, type Sheet } from '../../contract/records/sheet.js';
+import { sheetOf, TooManyRows } from './sheet.js';
+
+/** Bytes that are read before others get their turn. */
+const PIECE = 64 * 1024;
+/** Blank rows at the end are none, but a file of nothing else has its end too. */
+const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
+
+/**
+ * Reads a CSV (RFC 4180): with or without a byte order mark, any kind of line end, commas, semicolons or tabs between the cells, whichever
+ * the header has most of. Fails with IMPORT_FILE_INVALID, or throws `TooManyRows`.
+ */
+export async function readCsv(text: string): Promise<Sheet> {
+  const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const delimiter = delimiterOf(plain);
+  const parser = Readable.from(pieces(Buffer.from(plain)), { objectMode: false }).pipe(
+    parse({ delimiter, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true, skip_empty_lines: false }),
+  );
+  const rows: string[][] = [];
+  try {
+    for await (const record of parser as AsyncIterable<string[]>) {
+      rows.push(record);
+      if (rows.length > MAX_RECORDS) throw new TooManyRows();
+    }
+  } catch (error) {
+    throw error instanceof CsvError ? fail('IMPORT_FILE_INVALID', { reason: reasonOf(error) }, { cause: error }) : error;
+  }
+  return sheetOf(rows, { decimalComma: delimiter === ';', date1904: false });
+}
+
+async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    if (at > 0) await nextTurn();
+    yield bytes.subarray(at, at + PIECE);
+  }
+}
+
+const DELIMITERS = [',', ';', '\t'] as const;
+
+/** What stands between the cells of the header, outside of quotes; a comma when nothing does. */
+function delimiterOf(text: string): string {
+  const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
+  let quoted = false;
+  let begun = false;
+  for (const character of text) {
+    if (character === '"') quoted = !quoted;
+    if (quoted) continue;
+    const count = counts.get(character);
+    if (count !== undefined) counts.set(character, count + 1);
+    else if (character !== '\n' && character !== '\r') begun ||= character.trim() !== '';
+    else if (begun) break;
+  }
+  return DELIMITERS.reduce<string>((most, delimiter) => ((counts.get(delimiter) ?? 0) > (counts.get(most) ?? 0) ? delimiter : most), ',');
+}
+
+/** Where the parser stopped, in words of ours: its own quote the file. */
+function reasonOf(error: CsvError): string {
+  const line: unknown = error['lines'];
+  const where = typeof line === 'number' ? `line ${line}: ` : '';
+  switch (error.code) {
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return `${where}a quote is opened and never closed`;
+    case 'INVALID_OPENING_QUOTE':
+      return `${where}a quote in the middle of a cell; a cell with quotes must stand in quotes, each of its own doubled`;
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return `${where}text after a closing quote; a quote within a cell must be doubled`;
+    default:
+      return `${where}it is no readable CSV`;
+  }
+}

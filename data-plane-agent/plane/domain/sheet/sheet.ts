@@ -1,0 +1,27 @@
+import { fail } from '../../../base/failures.js';
+import { MAX_COLUMNS, MAX_IMPORT_ROWS, type Sheet, type SheetCell } from '../../contract/records/sheet.js';
+
+/** More rows than an import takes: not the file is wrong, but what was asked. */
+export class TooManyRows extends Error {
+  override readonly name = 'TooManyRows';
+}
+
+export const isBlank = (cell: SheetCell | undefined): boolean => cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '');
+
+/** Finds the header, which is the first row with anything in it, and the records below it. Blank rows at the end are none. */
+export function sheetOf(rows: readonly (readonly SheetCell[])[], kind: Pick<Sheet, 'decimalComma' | 'date1904'>): Sheet {
+  const last = rows.findLastIndex((cells) => !cells.every(isBlank));
+  const first = rows.findIndex((cells) => !cells.every(isBlank));
+  const header = rows[first];
+  if (!header) throw fail('IMPORT_FILE_INVALID', { reason: 'it has no header' });
+  if (last - first > MAX_IMPORT_ROWS) throw new TooManyRows();
+  if (rows.some((cells) => cells.length > MAX_COLUMNS)) throw fail('IMPORT_FILE_INVALID', { reason: `it has more than ${MAX_COLUMNS} columns` });
+  const records: Sheet['records'] = [];
+  const blank: number[] = [];
+  for (let at = first + 1; at <= last; at++) {
+    const cells = rows[at] ?? [];
+    if (cells.every(isBlank)) blank.push(at + 1);
+    else records.push({ row: at + 1, cells: [...cells] });
+  }
+  return { header: header.map((cell) => (isBlank(cell) ? null : String(cell))), records, blank, ...kind };
+}

@@ -1,0 +1,21 @@
+import { isId } from '../../../base/ids.js';
+import { s } from '../../../base/schema.js';
+import { EXPORT_PROFILES, ExportFilter, ExportPlan } from '../../contract/records/export.js';
+import { filterOf, orderOf } from '../contracts/list-contracts.js';
+import { operation } from '../tools.js';
+import { columnsOf } from './export-columns.js';
+
+/**
+ * What an export is going to hold, settled before its first row is written: the columns and, as long as they are not too many, which
+ * contracts and in which order.
+ */
+export const planContractExport = operation({
+  effect: 'read',
+  input: s.object({ profile: s.enum(EXPORT_PROFILES), filter: ExportFilter }),
+  output: ExportPlan,
+  fails: [],
+  async run({ store }, call, { profile, filter }) {
+    const found = await store.contractExport.ids(filterOf(filter, call), orderOf(filter), filter.ids?.filter(isId));
+    return { columns: await columnsOf(store, profile), ids: found ?? null };
+  },
+});
