@@ -1,0 +1,17 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** How long long work goes on before others get their turn, in milliseconds: nobody waits much longer than twice this. */
+const SLICE_MS = 20;
+
+/**
+ * For long work on SQLite, in which nothing waits by itself: call what this answers between its steps. It lets whoever waits go first, as
+ * often as needed and not more often, since a transaction that is open keeps other writers waiting.
+ */
+export function turns(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < SLICE_MS) return;
+    await nextTurn();
+    since = performance.now();
+  };
+}

@@ -1,0 +1,119 @@
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { ExtractionRun, ExtractionRunField } from '../../contract/records/extraction.js';
+import { iso } from '../answers.js';
+import { masked } from '../sensitive.js';
+import { CONTRACT_COLUMNS, LINE_COLUMNS } from '../sheet/columns.js';
+import type { ExtractedField } from './extract.js';
+import { byPlace, placeOf } from './keys.js';
+import type { ExtractionRunRow, FieldReviewRow, ReviewRow } from './rows.js';
+
+export interface RunParts {
+  readonly row: ExtractionRunRow;
+  readonly fieldReviews: ReadonlyMap<string, FieldReviewRow>;
+  readonly reviews: readonly ReviewRow[];
+  /** The custom fields that the reader sees. */
+  readonly customFields: ReadonlySet<string>;
+}
+
+/** A run as one reader may see it: account numbers in full only for those who see them elsewhere. `warnings` are those of this answer alone. */
+export function runAnswer({ row, fieldReviews, reviews, customFields }: RunParts, { rights, language }: Pick<Call, 'rights' | 'language'>, warnings: readonly Warning[] = []): ExtractionRun {
+  const found = new Map(row.fields.map((field) => [field.fieldKey, field]));
+  const keys = [...new Set([...found.keys(), ...fieldReviews.keys()])].toSorted(byPlace);
+  const locale = language.toLowerCase().startsWith('zh') ? 'zh' : 'en';
+  const { id, contractId, status, sourceKind, fileId, fileName, engineName, engineVersion, missingFields, createdBy } = row;
+  return {
+    id, contractId, status,
+    source: { kind: sourceKind, fileId, fileName },
+    engine: { name: engineName, version: engineVersion },
+    overallConfidence: row.overallConfidence / 100,
+    fields: keys.map((key) => {
+      const answer = fieldAnswer(key, { found: found.get(key), review: fieldReviews.get(key), label: labelOf(key, locale), customFields });
+      if (rights.sensitive) return answer;
+      return isAccount(key) ? maskedField(answer) : key === 'payments' ? { ...answer, overrideValue: maskedLines(answer.overrideValue) } : answer;
+    }),
+    missingFields: [...missingFields],
+    warnings: [...row.warnings, ...warnings],
+    reviews: reviews.map(({ createdAt, actorId, actorName, applied, fields, metadata }) => ({
+      at: iso(createdAt), by: actorId, byName: actorName, applied, fields: fields.map(({ fieldKey, status: as }) => ({ fieldKey, status: as })), metadata,
+    })),
+    createdBy, createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt),
+  };
+}
+
+interface FieldParts {
+  readonly found: ExtractedField | undefined;
+  readonly review: FieldReviewRow | undefined;
+  readonly label: string;
+  readonly customFields: ReadonlySet<string>;
+}
+
+function fieldAnswer(fieldKey: string, { found, review, label, customFields }: FieldParts): ExtractionRunField {
+  const override = review?.status === 'overridden' ? review.overrideValue : null;
+  return {
+    fieldKey,
+    label,
+    value: found?.value ?? null,
+    rawText: found?.rawText ?? null,
+    confidence: found?.confidence ?? 0,
+    band: bandOf(found?.confidence ?? 0),
+    location: found?.location ?? null,
+    candidates: (found?.candidates ?? []).map(({ value, rawText, confidence, location }) => ({ value, rawText, confidence, location })),
+    reviewStatus: review?.status ?? 'pending',
+    overrideValue: fieldKey === 'dynamicFields' ? seenValues(override, customFields) : override,
+    reviewedBy: review?.reviewedBy ?? null,
+    reviewedAt: review ? iso(review.reviewedAt) : null,
+    warnings: (found?.doubts ?? []).map((code) => ({ code, message: DOUBTS[code] ?? 'This reading is doubtful.' })),
+  };
+}
+
+export const bandOf = (confidence: number): ExtractionRunField['band'] => (confidence >= 0.9 ? 'high' : confidence >= 0.6 ? 'medium' : 'low');
+
+const DOUBTS: Readonly<Record<string, string>> = {
+  AMBIGUOUS: 'The text says something else as likely: see the candidates.',
+  SEVERAL_ITEMS: 'The text has several items; a contract has room for one.',
+  WHOSE_ACCOUNT: 'The text does not say whose account this is.',
+  DAY_OR_MONTH_FIRST: 'Day and month may be the other way round.',
+  FROM_SHARE: 'The text says a share of the total, from which the amount was computed.',
+  TOTAL_MISMATCH: 'Quantity × unit price is not the total.',
+  CAPITAL_AMOUNT_MISMATCH: 'The amount in words is not the amount in digits.',
+  DATES_REVERSED: 'The end is before the start.',
+  INSTALMENTS_MISMATCH: 'The instalments do not add up to the total.',
+};
+
+/** `payeeAccount` and `payments[n].receiptAccount`. */
+export const isAccount = (key: string): boolean => key === 'payeeAccount' || key.endsWith('.receiptAccount');
+
+const maskedField = (field: ExtractionRunField): ExtractionRunField => ({
+  ...field,
+  value: maskedValue(field.value),
+  rawText: field.rawText === null ? null : masked(field.rawText),
+  candidates: field.candidates.map((candidate) => ({ ...candidate, value: maskedValue(candidate.value), rawText: masked(candidate.rawText) })),
+  overrideValue: maskedValue(field.overrideValue),
+});
+
+const maskedValue = (value: unknown): unknown => (typeof value === 'string' ? masked(value) : value);
+
+/** Payment lines that a review put in, with their account numbers masked. */
+const maskedLines = (lines: unknown): unknown =>
+  Array.isArray(lines) ? (lines as readonly Readonly<Record<string, unknown>>[]).map((line) => ('receiptAccount' in line ? { ...line, receiptAccount: maskedValue(line['receiptAccount']) } : line)) : lines;
+
+/** Custom values that somebody else put in: those that this reader may see. */
+const seenValues = (values: unknown, customFields: ReadonlySet<string>): unknown =>
+  typeof values === 'object' && values !== null ? Object.fromEntries(Object.entries(values).filter(([id]) => customFields.has(id))) : values;
+
+type Labels = { readonly en: string; readonly zh: string };
+const TERMS: Readonly<Record<string, Labels>> = { kind: { en: 'Kind', zh: '类别' }, title: { en: 'Title', zh: '标题' }, date: { en: 'Date', zh: '日期' }, note: { en: 'Text', zh: '内容' } };
+const OTHERS: Readonly<Record<string, Labels>> = { payments: { en: 'Payment lines', zh: '付款计划' }, dynamicFields: { en: 'Custom fields', zh: '自定义字段' } };
+const CONTRACT: Readonly<Record<string, Labels>> = Object.fromEntries(CONTRACT_COLUMNS.map(({ name, labels }) => [name, labels]));
+const LINE: Readonly<Record<string, Labels>> = Object.fromEntries(LINE_COLUMNS.map(({ field, labels }) => [field, labels]));
+
+/** What people call the field, in the tenant's language: of lines and terms with their number, from 1. */
+function labelOf(key: string, locale: 'en' | 'zh'): string {
+  const place = placeOf(key);
+  if (!place) return key;
+  if (place.list === undefined) return (CONTRACT[place.name] ?? OTHERS[place.name])?.[locale] ?? key;
+  const own = (place.list === 'payments' ? LINE : TERMS)[place.name]?.[locale] ?? place.name;
+  const list = { payments: { en: 'Payment', zh: '付款' }, terms: { en: 'Term', zh: '条款' } }[place.list][locale];
+  return `${list} ${place.index + 1}: ${own}`;
+}

@@ -1,0 +1,58 @@
+import { toMinor, isAmountProblem, unitPriceText } from '../../../base/money.js';
+import type { TSchema } from '../../../base/schema.js';
+import { checker } from '../../../base/validation.js';
+import { ContractInput, MAX_LINES, TermInput } from '../../contract/records/contracts.js';
+import { PaymentLineInput } from '../../contract/records/lines.js';
+
+/** A field of a contract as a run names it: `partyA`, `payments[2].amount`, `terms[0].note`. */
+export interface FieldPlace {
+  readonly list: 'payments' | 'terms' | undefined;
+  readonly index: number;
+  /** The field's name in the contract, the line or the term. */
+  readonly name: string;
+}
+
+/** The contract's own fields, in their order. */
+export const CONTRACT_FIELDS: readonly string[] = Object.keys(ContractInput.properties);
+
+const ITEM = /^(payments|terms)\[(0|[1-9]\d{0,3})\]\.([A-Za-z]{1,40})$/;
+const ITEMS = { payments: PaymentLineInput.properties, terms: TermInput.properties };
+
+/** `undefined` when no contract has such a field. */
+export function placeOf(key: string): FieldPlace | undefined {
+  if (Object.hasOwn(ContractInput.properties, key)) return { list: undefined, index: 0, name: key };
+  const [, list, index = '', name = ''] = ITEM.exec(key) ?? [];
+  if ((list !== 'payments' && list !== 'terms') || !Object.hasOwn(ITEMS[list], name) || Number(index) >= MAX_LINES) return undefined;
+  return { list, index: Number(index), name };
+}
+
+/** The schema of a field's value. */
+export const schemaOf = ({ list, name }: FieldPlace): TSchema => {
+  const properties: Readonly<Record<string, TSchema>> = list === undefined ? ContractInput.properties : ITEMS[list];
+  const schema = properties[name];
+  if (!schema) throw new Error(`no schema for ${name}`);
+  return schema;
+};
+
+const MONEY: ReadonlySet<string> = new Set(['totalAmount', 'deposit', 'periodicRent', 'amount', 'receivedAmount', 'invoiceAmount']);
+
+/** Whether the contract would take the value: what it would not, was not read right. */
+export function isTaken(key: string, value: unknown, currency: string): boolean {
+  const place = placeOf(key);
+  if (!place || !checker(schemaOf(place))(value).ok) return false;
+  if (MONEY.has(place.name)) return typeof value === 'number' && !isAmountProblem(toMinor(value, currency));
+  return place.name !== 'unitPrice' || (typeof value === 'number' && !isAmountProblem(unitPriceText(value)));
+}
+
+/** In the order of a contract: its own fields, then the lines, then the terms. */
+export function byPlace(a: string, b: string): number {
+  const [one, two] = [rank(a), rank(b)];
+  return one.list - two.list || one.index - two.index || one.name - two.name;
+}
+
+function rank(key: string): { list: number; index: number; name: number } {
+  const place = placeOf(key);
+  if (!place) return { list: 9, index: 0, name: 0 };
+  const names = place.list === undefined ? CONTRACT_FIELDS : Object.keys(ITEMS[place.list]);
+  return { list: place.list === undefined ? 0 : place.list === 'payments' ? 1 : 2, index: place.index, name: names.indexOf(place.name) };
+}

@@ -1,0 +1,185 @@
+import { isBlank, isCjk, isDigit, isLatin, lineAt, lineSpan, type Document, type Span } from './document.js';
+import { LABELS, QUALIFIED_BY, TURNED_BY, type Announced } from './labels.js';
+
+/** How a label is parted from its value, the surest first: a colon, the edge of a table's cell, a verb (`为`, `shall be`), a gap, the end of the line, or nothing at all. */
+export type Parting = 'colon' | 'cell' | 'verb' | 'gap' | 'line' | 'none';
+
+/** A place where the document says a label. The span is the label's; its value begins at `valueAt`. */
+export interface LabelHit extends Span {
+  readonly meanings: readonly Meaning[];
+  readonly parting: Parting;
+  readonly valueAt: number;
+  /** What stands in brackets between label and value: a unit, a role, `含税`. */
+  readonly aside: string;
+  /** Nothing but numbering stands before it in its line or cell. */
+  readonly leads: boolean;
+}
+
+export interface Meaning {
+  readonly announced: Announced;
+  readonly weight: number;
+}
+
+/** A document that says labels more often than this is none that rules can read; the rest is not looked at. */
+const MAX_HITS = 8_000;
+
+/** Units of text between two pauses. */
+const STEP = 32_768;
+
+/** All labels of the document in their order: one walk over the text, in time that grows with its length alone. Yields where it may pause. */
+export function* labelHits(document: Document): Generator<undefined, LabelHit[]> {
+  const hits: LabelHit[] = [];
+  const { plain } = document;
+  for (let at = 0, pauseAt = STEP; at < plain.length && hits.length < MAX_HITS; ) {
+    if (at >= pauseAt) {
+      pauseAt = at + STEP;
+      yield;
+    }
+    const found = labelAt(plain, at);
+    const hit = found && hitOf(document, at, found);
+    if (hit) hits.push(hit);
+    at = found ? found.end : at + 1;
+  }
+  return hits;
+}
+
+/** The longest label that begins there, if any. */
+export function labelAt(plain: string, at: number): { readonly end: number; readonly meanings: readonly Meaning[] } | undefined {
+  const first = plain.charCodeAt(at);
+  if (!FIRSTS[first] || (isLatin(first) && isWordUnit(plain.charCodeAt(at - 1)))) return undefined;
+  let node: Node | undefined = ROOT;
+  let best: { end: number; meanings: readonly Meaning[] } | undefined;
+  for (let place = at; ; ) {
+    const next: Node | undefined = node.next.get(plain.charCodeAt(place));
+    if (next) {
+      node = next;
+      place += 1;
+      if (node.meanings && !(isLatin(plain.charCodeAt(place - 1)) && isWordUnit(plain.charCodeAt(place)))) best = { end: place, meanings: node.meanings };
+      continue;
+    }
+    const after = pastBlanks(plain, place);
+    if (after === place || after - place > 8) return best;
+    // Chinese labels are often spread out to the width of a form.
+    if (isCjk(plain.charCodeAt(place - 1)) && isCjk(plain.charCodeAt(after))) place = after;
+    else if (node.next.has(32) && !isBlank(plain.charCodeAt(place))) return best;
+    else {
+      node = node.next.get(32);
+      if (!node) return best;
+      place = after;
+    }
+  }
+}
+
+/** Whether the whole stretch, brackets aside, is one label: such a cell heads a column, or announces, and is no value. */
+export function isLabel(document: Pick<Document, 'plain'>, { start, end }: Span): readonly Meaning[] | undefined {
+  const found = labelAt(document.plain, start);
+  if (!found) return undefined;
+  const rest = document.plain.slice(found.end, Math.min(end, found.end + 60)).replace(/[([][^)\]]{0,40}[)\]]/g, '').replace(/[\s.:*#]+/g, '');
+  return rest === '' || labelAt(rest, 0)?.end === rest.length ? found.meanings : undefined;
+}
+
+function hitOf(document: Document, start: number, { end, meanings }: { end: number; meanings: readonly Meaning[] }): LabelHit | undefined {
+  const { plain } = document;
+  const before = plain.charCodeAt(start - 1);
+  const glued = start > 0 && isCjk(before) && isCjk(plain.charCodeAt(start));
+  const line = lineSpan(document, lineAt(document, start));
+  const lead = plain.slice(Math.max(line.start, start - 24), start);
+  if (TURNED_BY.test(lead)) return undefined;
+  const { at, aside } = pastAsides(plain, end, line.end);
+  const parted = partingAt(plain, at, line.end);
+  if (glued && !QUALIFIED_BY.test(lead) && parted.parting !== 'colon') return undefined;
+  const leads = LEADS.test(lead.slice(Math.max(lead.lastIndexOf('|'), lead.lastIndexOf('\t'), lead.lastIndexOf('  ')) + 1)) && (start - line.start <= 24 || /[|\t]|  /.test(lead));
+  return { start, end, meanings: glued && !QUALIFIED_BY.test(lead) ? meanings.map(({ announced, weight }) => ({ announced, weight: weight * 0.7 })) : meanings, parting: parted.parting, valueAt: parted.valueAt, aside, leads };
+}
+
+/** Numbering, bullets and quotation before a label: `第三条`, `1.2`, `(一)`, `-`, `article 5`. */
+const LEADS = /^[\s>*#•·"'-]*(?:第[一二三四五六七八九十百\d]{1,4}[条章款项]|(?:article|section|clause) \d{1,3}|\(?[\d一二三四五六七八九十]{1,3}(?:\.\d{1,2}){0,3}[).、,:]?)?[\s.、:*"'-]*$/;
+
+/** Past a full stop, brackets and a second label for the same thing: `Contract No. (合同编号)`, `单价（元）`, `卖方/Seller`. */
+function pastAsides(plain: string, from: number, lineEnd: number): { at: number; aside: string } {
+  let at = from;
+  let aside = '';
+  for (let step = 0; step < 4; step++) {
+    if (plain[at] === '.' || plain[at] === '*' || plain[at] === '"') at += 1;
+    const next = pastBlanks(plain, at);
+    const opener = plain[next];
+    if ((opener === '(' || opener === '[') && next < lineEnd) {
+      const close = plain.slice(next, Math.min(lineEnd, next + 60)).search(/[)\]]/);
+      if (close < 0) break;
+      aside += ` ${plain.slice(next + 1, next + close)}`;
+      at = next + close + 1;
+      continue;
+    }
+    const second = opener === '/' || isSwitch(plain, next) ? pastBlanks(plain, opener === '/' ? next + 1 : next) : undefined;
+    const other = second === undefined ? undefined : labelAt(plain, second);
+    if (!other || other.end > lineEnd) break;
+    aside += ` ${plain.slice(second, other.end)}`;
+    at = other.end;
+  }
+  return { at, aside };
+}
+
+/** From one script to the other, as in a form that says everything twice. */
+const isSwitch = (plain: string, at: number): boolean => {
+  const before = plain.charCodeAt(at - 1) === 32 ? plain.charCodeAt(at - 2) : plain.charCodeAt(at - 1);
+  return (isCjk(before) && isLatin(plain.charCodeAt(at))) || (isLatin(before) && isCjk(plain.charCodeAt(at)));
+};
+
+function partingAt(plain: string, from: number, lineEnd: number): { parting: Parting; valueAt: number } {
+  const next = Math.min(pastBlanks(plain, from), lineEnd);
+  const sign = plain[next];
+  if (next < lineEnd && (sign === ':' || sign === '=')) return valueAfter(plain, next + 1, lineEnd, 'colon');
+  if (next < lineEnd && sign === '|') return valueAfter(plain, next + 1, lineEnd, 'cell');
+  if (plain.slice(from, next).includes('\t') && next < lineEnd) return { parting: 'cell', valueAt: next };
+  if (next >= lineEnd) return { parting: 'line', valueAt: lineEnd };
+  VERB.lastIndex = next;
+  const verb = VERB.exec(plain);
+  if (verb) return { parting: 'verb', valueAt: pastBlanks(plain, next + verb[0].length) };
+  return next - from >= 2 ? { parting: 'gap', valueAt: next } : { parting: 'none', valueAt: next };
+}
+
+const VERB = /(?:共计|合计|总计|为|是|计|即|shall be|shall amount to|will be|amounts to|is|are|of|totals|means|equals)(?![a-z])[:]?|"?,? ?means /y;
+
+function valueAfter(plain: string, from: number, lineEnd: number, parting: Parting): { parting: Parting; valueAt: number } {
+  const at = pastBlanks(plain, from);
+  return at >= lineEnd ? { parting: 'line', valueAt: lineEnd } : { parting, valueAt: at };
+}
+
+export function pastBlanks(plain: string, from: number, most = 40): number {
+  let at = from;
+  while (isBlank(plain.charCodeAt(at)) && at - from < most) at += 1;
+  return at;
+}
+
+const isWordUnit = (unit: number): boolean => isLatin(unit) || isDigit(unit);
+
+interface Node {
+  readonly next: Map<number, Node>;
+  meanings?: Meaning[];
+}
+
+const ROOT = trieOf(LABELS);
+const FIRSTS = firstsOf(ROOT);
+
+function trieOf(labels: typeof LABELS): Node {
+  const root: Node = { next: new Map() };
+  for (const [announced, weight, words] of labels) {
+    for (const word of words.split('|')) {
+      let node = root;
+      for (let i = 0; i < word.length; i++) {
+        const unit = word.charCodeAt(i);
+        const next = node.next.get(unit) ?? { next: new Map() };
+        node.next.set(unit, next);
+        node = next;
+      }
+      (node.meanings ??= []).push({ announced, weight });
+    }
+  }
+  return root;
+}
+
+function firstsOf({ next }: Node): Uint8Array {
+  const firsts = new Uint8Array(65_536);
+  for (const unit of next.keys()) firsts[unit] = 1;
+  return firsts;
+}

@@ -1,0 +1,49 @@
+import { c, table, type RecordOf } from '../../../base/database/columns.js';
+import type { FieldReview, ReviewStatus, RunStatus } from '../../contract/records/extraction.js';
+import type { CheckWarning } from './checks.js';
+import type { ExtractedField } from './extract.js';
+
+/** What was read of one text. The text itself is not kept: only the words that a reading rests on. */
+export const extractionRuns = table('extraction_runs', {
+  id: c.text('id'),
+  contractId: c.orNull(c.text('contract_id')),
+  status: c.word<RunStatus>('status'),
+  sourceKind: c.word<'text' | 'file'>('source_kind'),
+  fileId: c.orNull(c.text('file_id')),
+  fileName: c.orNull(c.text('file_name')),
+  engineName: c.text('engine_name'),
+  engineVersion: c.text('engine_version'),
+  /** In hundredths. */
+  overallConfidence: c.int('overall_confidence'),
+  fields: c.json<readonly ExtractedField[]>('fields'),
+  missingFields: c.json<readonly string[]>('missing_fields'),
+  warnings: c.json<readonly CheckWarning[]>('warnings'),
+  createdBy: c.orNull(c.text('created_by')),
+  createdAt: c.int('created_at'),
+  updatedAt: c.int('updated_at'),
+});
+export type ExtractionRunRow = RecordOf<typeof extractionRuns>;
+
+/** How a field stands after its last review. */
+export const extractionFieldReviews = table('extraction_field_reviews', {
+  runId: c.text('run_id'),
+  fieldKey: c.text('field_key'),
+  status: c.word<ReviewStatus>('status'),
+  overrideValue: c.json<unknown>('override_value'),
+  reviewedBy: c.orNull(c.text('reviewed_by')),
+  reviewedAt: c.int('reviewed_at'),
+});
+export type FieldReviewRow = RecordOf<typeof extractionFieldReviews>;
+
+/** Every review, as it was sent. */
+export const extractionReviews = table('extraction_reviews', {
+  id: c.text('id'),
+  runId: c.text('run_id'),
+  fields: c.json<readonly FieldReview[]>('fields'),
+  metadata: c.orNull(c.json<Record<string, unknown>>('metadata')),
+  applied: c.flag('applied'),
+  actorId: c.orNull(c.text('actor_id')),
+  actorName: c.text('actor_name'),
+  createdAt: c.int('created_at'),
+});
+export type ReviewRow = RecordOf<typeof extractionReviews>;

@@ -1,0 +1,54 @@
+import type { Readings } from './candidates.js';
+import type { Document } from './document.js';
+import { readChineseNumber } from './numerals.js';
+
+/** What running text and titles say without a label. Each pattern looks at a short stretch only, and is tried so many times at most. */
+const MOST = 40;
+
+interface Pattern {
+  readonly key: string;
+  readonly confidence: number;
+  readonly pattern: RegExp;
+  readonly value: (said: string, document: Document, at: number) => unknown;
+}
+
+const asSaid = (said: string, { text }: Document, at: number): string => text.slice(at, at + said.length).replace(/\s+/g, ' ').normalize('NFC').trim();
+
+const PATTERNS: readonly Pattern[] = [
+  { key: 'quantity', confidence: 0.76, pattern: /(?:共|合)(?:计)? ?(\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆架部](?![/每])/g, value: (said) => Number(readChineseNumber(said, 0)?.value ?? said) },
+  { key: 'equipmentName', confidence: 0.75, pattern: /(?:购买|采购|租赁|承租|出售|出租)的?([\u4e00-\u9fff]{2,20})\((?=型号|规格)/g, value: asSaid },
+  { key: 'invoicePoints', confidence: 0.78, pattern: /(?<![\d.])(\d{1,2}) ?% ?的?(?:的?增值税|vat|gst)|(?:增值税(?:专用)?(?:发票)?|vat|gst)[^%\n\d。;]{0,16}(\d{1,2})(?:\.0{1,2})? ?%/g, value: Number },
+  { key: 'paymentMethod', confidence: 0.78, pattern: /(?:以|通过|采用|采取|用)((?:银行)?(?:电汇|转账|汇款|承兑汇票)|现金|支票|信用证|电汇或转账)(?:的)?(?:方式|形式)?(?:向|支付|付款|结算|汇|付)/g, value: asSaid },
+  { key: 'paymentMethod', confidence: 0.76, pattern: /(?:paid|payable|payments?|made|pay|remit\w{0,4})[^.\n;]{0,60}? (?:by|via|through) (?:way of |means of )?(bank transfer|wire transfer|telegraphic transfer(?: \(t\/t\))?|t\/t|electronic (?:funds )?transfer|letter of credit|irrevocable letter of credit|cheque|check|bank draft)(?![a-z])/g, value: asSaid },
+  { key: 'paymentCycle', confidence: 0.75, pattern: /(按(?:月|季度|季|半年|年)(?:度)?(?:支付|付款|结算|缴纳|付租)|每(?:月|季度|季|半年|年)支付(?:一次)?)/g, value: asSaid },
+  { key: 'paymentCycle', confidence: 0.74, pattern: /(?:payable|paid|pay|due|rent|instal?ments?)[^.\n;]{0,30}? ((?:monthly|quarterly|semi-annually|half-yearly|annually|yearly)(?: in (?:advance|arrears?))?)(?![a-z]| (?:rent|payment|instal|lease|sum|in (?:adv|arr)))/g, value: asSaid },
+];
+
+export function readRunningText(document: Document, readings: Readings): void {
+  for (const { key, confidence, pattern, value } of PATTERNS) {
+    pattern.lastIndex = 0;
+    for (let n = 0; n < MOST; n++) {
+      const match = pattern.exec(document.plain);
+      if (!match) break;
+      const said = match[1] ?? match[2] ?? '';
+      const start = match.index + match[0].lastIndexOf(said);
+      readings.add(key, { value: value(said, document, start), start, end: start + said.length, confidence });
+    }
+  }
+}
+
+const LEASE = /租赁|回租|租用|lease|leasing|rental agreement|hire (?:agreement|contract)|hire purchase/;
+const SALE = /买卖|销售|采购|购销|供货|购货|订货|(?:purchase and )?sales?(?: and purchase)? (?:contract|agreement)|contract (?:of|for) sale|purchase (?:contract|agreement|order)|supply (?:contract|agreement)|sale agreement/;
+const CONTRACT = /合同|协议|契约|contract|agreement|lease|order/;
+
+/** The title says whether it is a sale or a lease. */
+export function readTitle(document: Document, readings: Readings): void {
+  for (const [line, { start, end }] of document.lines.slice(0, 20).entries()) {
+    const text = document.plain.slice(start, Math.min(end, start + 90)).replaceAll(/(?<=[\u4e00-\u9fff]) +(?=[\u4e00-\u9fff])/g, '');
+    if (end - start > 80 || !CONTRACT.test(text) || /[。;:]|编号/.test(text)) continue;
+    const match = LEASE.exec(text) ?? SALE.exec(text);
+    if (!match) continue;
+    readings.add('type', { value: LEASE.test(text) ? 'lease' : 'sale', start, end, confidence: line < 8 ? 0.95 : 0.8 });
+    return;
+  }
+}

@@ -1,0 +1,137 @@
+import { isBlank, lineAt, trimmed, type Span } from './document.js';
+import { isLabel, type Meaning } from './label-hits.js';
+import { currencyOf, type AmountHint } from './amounts.js';
+import type { Announced } from './labels.js';
+import type { Labelled } from './values.js';
+
+export interface Column {
+  readonly meanings: readonly Meaning[];
+  /** What its head says of the amounts in it: `金额（万元）`. */
+  readonly hint: AmountHint;
+}
+
+/** A table: its columns by their heads, and the cells of each row under them; a row with another number of cells is not aligned. */
+export interface Table extends Span {
+  readonly columns: readonly (Column | undefined)[];
+  readonly rows: readonly (readonly Span[])[];
+}
+
+const MAX_COLUMNS = 24;
+/** Of all tables together. */
+const MAX_ROWS = 2_000;
+const MAX_TABLES = 40;
+const MAX_TRIED = 2_000;
+
+/** The tables of the document: lines whose cells are parted by `|`, tabs or gaps, under a line of which at least two cells are labels. */
+export function tablesOf(document: Labelled): Table[] {
+  const tables: Table[] = [];
+  let left = MAX_ROWS;
+  let tried = 0;
+  for (let i = 0, labels = labelsByLine(document); i < document.lines.length - 1 && tables.length < MAX_TABLES && left > 0 && tried < MAX_TRIED; i++) {
+    const head = document.lines[i];
+    if (!head || (labels.get(head.number) ?? 0) < 2) continue;
+    tried += 1;
+    const table = tableUnder(document, i, left);
+    if (!table) continue;
+    tables.push(table);
+    left -= table.rows.length;
+    i += table.lines;
+  }
+  return tables;
+}
+
+/** How many labels stand in each line: a head has at least two. */
+function labelsByLine(document: Labelled): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { start } of document.hits) {
+    const line = lineAt(document, start);
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function tableUnder(document: Labelled, at: number, mostRows: number): (Table & { readonly lines: number }) | undefined {
+  const [head, first] = [document.lines[at], document.lines[at + 1]];
+  if (!head || !first) return undefined;
+  const separator = separatorOf(document, head);
+  const heads = cellsOf(document, head, separator);
+  if (heads.length < 2 || heads.length > MAX_COLUMNS) return undefined;
+  const columns = heads.map((cell) => columnOf(document, cell));
+  if (columns.filter(Boolean).length < Math.max(2, heads.length / 2)) return undefined;
+  // The two parties side by side are no table of things.
+  if (columns.every((column) => column?.meanings.some(({ announced }) => announced.startsWith('party:')))) return undefined;
+  // Labels over labels are a form of several columns, and no table.
+  if (cellsOf(document, first, separator).every((cell) => columnOf(document, cell) !== undefined) && !isRule(document, first)) return undefined;
+  const rows: (readonly Span[])[] = [];
+  let last = at;
+  for (let next = at + 1; next < document.lines.length && rows.length < mostRows; next++) {
+    const line = document.lines[next];
+    // One blank line may part the rows of a text that was taken out of a page.
+    if (!line || line.number - (document.lines[next - 1]?.number ?? 0) > 2) break;
+    if (!isRule(document, line)) {
+      const cells = cellsOf(document, line, separator);
+      // Gaps are in any text: there a row has as many cells as the head, or adds up.
+      if (cells.length < 2 || separatorOf(document, line) !== separator || (separator === GAP && cells.length !== heads.length && !ADDS_UP.test(document.plain.slice(line.start, line.end)))) break;
+      rows.push(cells);
+    }
+    last = next;
+  }
+  if (!rows.some((row) => row.length === heads.length)) return undefined;
+  return { columns, rows, start: head.start, end: document.lines[last]?.end ?? head.end, lines: last - at };
+}
+
+/** Which column the label heads, if one does. The surer meaning wins. */
+export function columnFor({ columns }: Table, ...announced: readonly Announced[]): number {
+  const weights = columns.map((column) => Math.max(0, ...(column?.meanings ?? []).filter((meaning) => announced.includes(meaning.announced)).map(({ weight }) => weight)));
+  const best = Math.max(0, ...weights);
+  return best === 0 ? -1 : weights.indexOf(best);
+}
+
+const GAP = '  ';
+const ADDS_UP = /^\s*(?:合\s*计|总\s*计|小\s*计|total|grand total)/;
+
+/** What parts the cells of a line: bars, tabs or gaps. */
+export function separatorOf(document: Labelled, { start, end }: Span): string {
+  const text = document.plain.slice(start, Math.min(end, start + 4_000));
+  return text.includes('|') ? '|' : text.includes('\t') ? '\t' : GAP;
+}
+
+/** The cells of a line, without those that are empty at its edges. */
+export function cellsOf(document: Labelled, { start, end }: Span, separator: string): Span[] {
+  const { plain } = document;
+  if (end - start > 4_000 || end - start < 3) return [];
+  const cells: Span[] = [];
+  let from = start;
+  for (let at = start; at <= end; at++) {
+    const isEnd = at === end;
+    const isEdge = separator === GAP ? isBlank(plain.charCodeAt(at)) && isBlank(plain.charCodeAt(at + 1)) : plain[at] === separator;
+    if (!isEnd && !isEdge) continue;
+    const cell = trimmed(document, { start: from, end: at });
+    // Between bars an empty cell keeps its place.
+    if (cell.end > cell.start || (separator !== GAP && from !== start && !isEnd)) cells.push(cell);
+    if (separator === GAP) while (at + 1 < end && isBlank(plain.charCodeAt(at + 1))) at += 1;
+    from = at + 1;
+    if (cells.length > MAX_COLUMNS) return [];
+  }
+  return separator === GAP && cells.length === 1 ? [] : cells;
+}
+
+/** `|---|:---:|`, `-----`, `+====+`. */
+function isRule(document: Labelled, { start, end }: Span): boolean {
+  return end > start && /^[\s|+:=-]+$/.test(document.plain.slice(start, Math.min(end, start + 400))) && /[-=]/.test(document.plain.slice(start, Math.min(end, start + 400)));
+}
+
+function columnOf(document: Labelled, cell: Span): Column | undefined {
+  // `甲方：` announces what stands behind it, and heads no column.
+  if (cell.end - cell.start > 60 || document.plain[cell.end - 1] === ':') return undefined;
+  const meanings = isLabel(document, cell);
+  return meanings && { meanings, hint: hintOf(document, document.plain.slice(cell.start, cell.end)) };
+}
+
+/** Units in brackets: `（万元）`, `(USD)`, `(RMB thousand)`. */
+export function hintOf(document: Labelled, text: string): AmountHint {
+  const unit = /亿/.test(text) ? 8 : /万/.test(text) ? 4 : /千元|thousand/.test(text) ? 3 : /million/.test(text) ? 6 : undefined;
+  const word = /人民币|美元|欧元|港[币元]|日元|英镑|rmb|cny|usd|us\$|eur|gbp|hkd|jpy|sgd|aud|€|£|\$|元/.exec(text)?.[0];
+  const currency = word === undefined ? undefined : currencyOf(word, document)?.code;
+  return { ...(unit === undefined ? {} : { unit }), ...(currency === undefined ? {} : { currency }) };
+}

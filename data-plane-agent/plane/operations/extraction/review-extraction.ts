@@ -1,0 +1,57 @@
+import { fail, invalid } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { ExtractionRun, ReviewInput } from '../../contract/records/extraction.js';
+import { People } from '../../contract/records/people.js';
+import { checkedReviews, chosenValues, reviewed, type CheckedReview } from '../../domain/extraction/review.js';
+import type { ContractRow } from '../../domain/rows.js';
+import { operation } from '../tools.js';
+import { applyRun } from './apply-run.js';
+import { checkPeople, NAMING } from './check-people.js';
+import { answerOf } from './run-answer.js';
+
+const NOBODY: People = { members: [], subjects: [] };
+
+/** Reviews fields of a run, the last review of each counting, and writes them to the contract where that is asked: all of it or nothing. */
+export const reviewExtraction = operation({
+  effect: 'write',
+  // The control plane adds who there is, where the review names people or writes a contract.
+  input: s.object({ runId: s.id(), ...ReviewInput.properties, people: s.omittable(People) }),
+  output: ExtractionRun,
+  fails: [
+    'EXTRACTION_INCOMPLETE', 'VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE',
+    'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'WORKFLOW_CONTROL_REQUIRED', 'FORBIDDEN',
+  ],
+  async run(tools, call, { runId, fields, applyToContract, metadata, people = NOBODY }) {
+    const { store, clock, newId } = tools;
+    const { reviews, issues } = checkedReviews(fields);
+    if (issues.length > 0) throw invalid(...issues);
+    const before = await store.extractions.find(runId, { forUpdate: true });
+    if (!before) throw fail('NOT_FOUND', {});
+    const contract = before.contractId === null ? undefined : await store.contracts.find(before.contractId);
+    const standing = await store.extractions.fieldReviews(before.id);
+    const now = clock.now();
+    const currencyCode = contract?.currencyCode ?? foundCurrency(before.fields) ?? call.currencyCode;
+    const fresh = reviewed(reviews, { row: before, standing, currencyCode }, { actorId: call.actor.id, now });
+    refuseUnknown(reviews, people, contract);
+
+    await store.extractions.putFieldReviews([...fresh.values()]);
+    await store.extractions.insertReview({ id: newId(), runId: before.id, fields, metadata: metadata ?? null, applied: applyToContract === true, actorId: call.actor.id, actorName: call.actor.name, createdAt: now });
+    const values = chosenValues(before, new Map([...standing, ...fresh]));
+    const applied = applyToContract === true ? await applyRun(tools, call, before, values, people) : undefined;
+    const after = { ...before, contractId: applied?.contractId ?? before.contractId, status: applied ? ('applied' as const) : ('reviewed' as const), updatedAt: now };
+    await store.extractions.update(before, after, Object.fromEntries(reviews.map(({ fieldKey, status }) => [fieldKey, status])));
+    return answerOf(tools, call, after, applied?.warnings);
+  },
+});
+
+const foundCurrency = (fields: readonly { readonly fieldKey: string; readonly value: unknown }[]): string | undefined => {
+  const found = fields.find(({ fieldKey }) => fieldKey === 'currencyCode')?.value;
+  return typeof found === 'string' ? found : undefined;
+};
+
+/** Who is put in place of a value must be there when it is said, and again when it is written. */
+function refuseUnknown(reviews: readonly CheckedReview[], people: People, contract: ContractRow | undefined): void {
+  for (const { fieldKey, overrideValue, path } of reviews) {
+    if ((NAMING as readonly string[]).includes(fieldKey)) checkPeople({ [fieldKey]: overrideValue }, people, contract, () => `${path}.overrideValue`);
+  }
+}

@@ -1,0 +1,100 @@
+import type { Transaction } from '../../base/database/database.js';
+import { isId } from '../../base/ids.js';
+import type { Call } from '../contract/call.js';
+import { extractionFieldReviews, extractionReviews, extractionRuns, type ExtractionRunRow, type FieldReviewRow, type ReviewRow } from '../domain/extraction/rows.js';
+import type { Journal } from './journal.js';
+import { withinScope, type Fragment } from './scope.js';
+
+/** A run that nobody applied is kept so long after its last review; each new run removes a few that are older. */
+const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+const REMOVED_AT_ONCE = 10;
+
+/**
+ * Runs of extraction with their reviews. A run for a contract is seen by whoever sees the contract; one for none by whoever made it, and by
+ * administrators who see the whole book.
+ */
+export class ExtractionStore {
+  private readonly scope: Fragment;
+
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly journal: Journal,
+  ) {
+    this.scope = withinScope(call, tx.dialect, 'contracts');
+  }
+
+  async find(id: string, { forUpdate = false }: { readonly forUpdate?: boolean } = {}): Promise<ExtractionRunRow | undefined> {
+    if (!isId(id)) return undefined;
+    const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
+    const found = await this.tx.get(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND id = ?${lock}`, [this.call.tenantId, id]);
+    const row = found && extractionRuns.decode(found);
+    return row && (await this.isSeen(row)) ? row : undefined;
+  }
+
+  /** The last run for a contract that the caller has already found. */
+  async latestOf(contractId: string): Promise<ExtractionRunRow | undefined> {
+    const row = await this.tx.get(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT 1`, [this.call.tenantId, contractId]);
+    return row && extractionRuns.decode(row);
+  }
+
+  private async isSeen({ contractId, createdBy }: ExtractionRunRow): Promise<boolean> {
+    const { actor, rights, subjectScope, ownerScope } = this.call;
+    if (contractId === null) return (createdBy !== null && createdBy === actor.id) || (rights.admin && subjectScope === null && ownerScope === null);
+    return (await this.tx.get(`SELECT id FROM contracts WHERE ${this.scope.sql} AND contracts.id = ? AND contracts.deleted_at IS NULL`, [...this.scope.values, contractId])) !== undefined;
+  }
+
+  async insert(row: ExtractionRunRow): Promise<void> {
+    await extractionRuns.insert(this.tx, this.call.tenantId, [row]);
+    this.told(row.id, null, said(row));
+  }
+
+  /** `reviewed` tells the audit which fields were reviewed how; what they were overridden with is the contract's to tell, once it is there. */
+  async update(before: ExtractionRunRow, after: ExtractionRunRow, reviewed: Readonly<Record<string, string>>): Promise<void> {
+    await extractionRuns.update(this.tx, this.call.tenantId, before.id, before, after);
+    this.told(before.id, said(before), { ...said(after), reviewed });
+  }
+
+  /** By field. */
+  async fieldReviews(runId: string): Promise<Map<string, FieldReviewRow>> {
+    const rows = await this.tx.all(`SELECT ${extractionFieldReviews.columnNames} FROM extraction_field_reviews WHERE tenant_id = ? AND run_id = ?`, [this.call.tenantId, runId]);
+    return new Map(rows.map((row) => extractionFieldReviews.decode(row)).map((review) => [review.fieldKey, review]));
+  }
+
+  /** How fields stand now: the last review counts. */
+  async putFieldReviews(rows: readonly FieldReviewRow[]): Promise<void> {
+    const { tenantId } = this.call;
+    for (const { runId, fieldKey } of rows) await this.tx.run('DELETE FROM extraction_field_reviews WHERE tenant_id = ? AND run_id = ? AND field_key = ?', [tenantId, runId, fieldKey]);
+    await extractionFieldReviews.insert(this.tx, tenantId, rows);
+  }
+
+  /** The latest reviews, newest first. */
+  async reviews(runId: string, limit: number): Promise<ReviewRow[]> {
+    const rows = await this.tx.all(`SELECT ${extractionReviews.columnNames} FROM extraction_reviews WHERE tenant_id = ? AND run_id = ? ORDER BY id DESC LIMIT ?`, [this.call.tenantId, runId, limit]);
+    return rows.map((row) => extractionReviews.decode(row));
+  }
+
+  async insertReview(row: ReviewRow): Promise<void> {
+    await extractionReviews.insert(this.tx, this.call.tenantId, [row]);
+  }
+
+  /** Removes a few runs that were never applied and have been left alone for long. */
+  async removeOld(now: number): Promise<void> {
+    const { tenantId } = this.call;
+    const rows = await this.tx.all("SELECT id FROM extraction_runs WHERE tenant_id = ? AND updated_at < ? AND status <> 'applied' ORDER BY updated_at LIMIT ?", [tenantId, now - KEPT_MS, REMOVED_AT_ONCE]);
+    for (const id of rows.map((row) => String(row['id']))) {
+      for (const table of ['extraction_reviews', 'extraction_field_reviews']) await this.tx.run(`DELETE FROM ${table} WHERE tenant_id = ? AND run_id = ?`, [tenantId, id]);
+      await this.tx.run('DELETE FROM extraction_runs WHERE tenant_id = ? AND id = ?', [tenantId, id]);
+      this.told(id, { status: 'expired' }, null);
+    }
+  }
+
+  private told(id: string, before: object | null, after: object | null): void {
+    this.journal.changed({ record: 'extraction', id, before, after });
+  }
+}
+
+/** Of a run the trail keeps what was done, and nothing of what was read. */
+const said = ({ contractId, status, sourceKind, fileId, fileName, engineName, engineVersion, overallConfidence, fields }: ExtractionRunRow) => ({
+  contractId, status, sourceKind, fileId, fileName, engine: `${engineName} ${engineVersion}`, overallConfidence: overallConfidence / 100, fieldsFound: fields.length,
+});

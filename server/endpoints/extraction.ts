@@ -1,0 +1,59 @@
+import { ExtractInput, ExtractionRun, ReviewInput } from '../../data-plane-agent/plane/contract/records/extraction.js';
+import { edit } from '../auth/permissions.js';
+import { endpoint } from '../http/endpoint.js';
+import { checkRoleCodes } from './config-references.js';
+import { peopleOf } from './people.js';
+
+const extractContract = endpoint('POST /contracts/extract', {
+  summary: 'Read a contract from its text',
+  description:
+    'Exactly one of `text` and `fileRef`. Rules for English and Chinese read labelled values, tables, staged payments and running text; each field says where in the text it stands and how sure it is, with at most three readings. ' +
+    'Nothing is made up: what was not found is in `missingFields`, and a share of the total (30 %) becomes an amount only where the total was found. Sides without `Party A` and `Party B` are taken in the order seller or lessor, buyer or lessee; bank and account are those of the side that is paid. ' +
+    'Cross-checks are `warnings`: `TOTAL_MISMATCH`, `CAPITAL_AMOUNT_MISMATCH`, `DATES_REVERSED`, `INSTALMENTS_MISMATCH`. Nothing is written to a contract before a review says so. ' +
+    'The text is not kept, only the words that readings rest on; a run that was never applied goes 90 days after its last review. Without `contractId` a run is seen by who made it and by administrators who see the whole book.',
+  needs: edit('contract_edit'),
+  body: ExtractInput,
+  status: 201,
+  returns: ExtractionRun,
+  fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID'],
+  run: ({ body, plane }) => plane.extractContract(body),
+});
+
+const getExtraction = endpoint('GET /contracts/extractions/:runId', {
+  summary: 'Read an extraction with its reviews',
+  description: 'Account numbers are masked for roles without `sensitive_data (view)`.',
+  needs: edit('contract_edit'),
+  returns: ExtractionRun,
+  fails: [],
+  run: ({ params, plane }) => plane.getExtraction(params),
+});
+
+const reviewExtraction = endpoint('PATCH /contracts/extractions/:runId/review', {
+  summary: 'Accept, override or reject what was read, and write it to the contract',
+  description:
+    'May be called many times; for each field the last review counts, and every call is kept with its `metadata`. Any field of contracts may be overridden, found or not; a value is checked as `PATCH /contracts/:id` checks it. ' +
+    '`applyToContract` writes what was accepted and overridden, now and before, all of it or nothing, with the rules of `PATCH /contracts/:id`: `payments` become the plan as it should be, `terms` replace. `If-Match` names the contract\'s version. ' +
+    'A run without a contract makes a draft: `ownerId` defaults to the caller, `subjectId` to the only subject company in the caller\'s scope, and what lacks is named by `EXTRACTION_INCOMPLETE`. ' +
+    'A draft then moves by `mark_extracted` where the plan has `workflowAutomation` and the lifecycle lets the caller; else the warning `NOT_MARKED_EXTRACTED` says that it stays. What a refusal undoes includes the review itself.',
+  needs: edit('contract_edit'),
+  body: ReviewInput,
+  returns: ExtractionRun,
+  fails: [
+    'EXTRACTION_INCOMPLETE', 'VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE',
+    'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'WORKFLOW_CONTROL_REQUIRED',
+  ],
+  run: async ({ params, body, plane, principal, services }) => {
+    for (const [i, { fieldKey, overrideValue }] of body.fields.entries()) {
+      // Whatever is no list of texts is refused by its form.
+      if (fieldKey !== 'workflowAllowedRoles' || !Array.isArray(overrideValue) || !overrideValue.every((code) => typeof code === 'string')) continue;
+      await checkRoleCodes(`fields[${i}].overrideValue`, overrideValue, { principal, services, found: () => plane.getExtraction(params) });
+    }
+    const namesPeople = body.applyToContract === true || body.fields.some(({ fieldKey }) => NAMING.has(fieldKey));
+    return plane.reviewExtraction({ ...params, ...body, ...(namesPeople ? { people: await peopleOf(principal, services) } : {}) });
+  },
+});
+
+/** Fields that name a member or a subject company. */
+const NAMING: ReadonlySet<string> = new Set(['subjectId', 'ownerId', 'ownerSuperiorId']);
+
+export const extractionEndpoints = { extractContract, getExtraction, reviewExtraction };
