@@ -6,7 +6,7 @@ import type { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, ReceiptP
 import type { LineRow } from './rows.js';
 import type { AmountReader } from './amounts.js';
 import { outstanding, overpaid, uninvoiced } from './receivable.js';
-import { unmasked } from './sensitive.js';
+import { accountSent } from './sensitive.js';
 
 /** Under what a line changes. `path` begins the names of bad fields: `''` or `payments[2].`. */
 export interface LineContext {
@@ -16,6 +16,8 @@ export interface LineContext {
   readonly now: number;
   /** The currency of the line's contract. */
   readonly contractCurrency: string;
+  /** What is invoiced on the contract beside its lines: it stands in the same sum. */
+  readonly unlinkedInvoicedMinor?: number;
 }
 
 /** A line as it is entered, with what was already received or invoiced on it. */
@@ -43,6 +45,8 @@ export function newLine(input: PaymentLineInput, place: { id: string; contractId
     invoiceAttachment: null,
     invoicedMinor: 0,
     uninvoicedMinor: 0,
+    invoiceRecords: 0,
+    invoicesStanding: 0,
     createdAt: context.now,
     updatedAt: context.now,
     deletedAt: null,
@@ -80,7 +84,7 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
     receivedDate: receivedDate({ line, receivedMinor, given: patch.receivedDate, today: context.today }),
     method: given(patch.method, line.method),
     payerName: given(patch.payerName, line.payerName),
-    receiptAccount: given(unmasked(patch.receiptAccount, line.receiptAccount), line.receiptAccount),
+    receiptAccount: given(accountSent(patch.receiptAccount, line.receiptAccount, (problem) => context.amounts.refuse(`${context.path}receiptAccount`, problem)), line.receiptAccount),
     bankSerialNo: given(patch.bankSerialNo, line.bankSerialNo),
     reconciliationNote: given(patch.reconciliationNote, line.reconciliationNote),
     proof: given(patch.proof, line.proof),
@@ -106,7 +110,8 @@ export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context:
     invoiceDate: given(patch.invoiceDate, line.invoiceDate),
     invoiceNo: given(patch.invoiceNo, line.invoiceNo),
     invoiceAttachment: given(patch.invoiceAttachment, line.invoiceAttachment),
-    invoicedMinor: invoiceMinor ?? 0,
+    // Once there are records they alone say what is invoiced, and follow the line where it is written.
+    invoicedMinor: line.invoiceRecords > 0 ? line.invoicedMinor : (invoiceMinor ?? 0),
     updatedAt: context.now,
   });
 }
@@ -115,11 +120,11 @@ export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context:
  * Refuses lines of one contract whose sums no longer fit, by the field of a line that brought them there, or by `blame`. They stand in
  * the contract's headline, so only those in its currency are added.
  */
-export function checkSums(lines: readonly LineRow[], { amounts, contractCurrency, blame }: Pick<LineContext, 'amounts' | 'contractCurrency'> & { readonly blame?: string }): void {
+export function checkSums(lines: readonly LineRow[], { amounts, contractCurrency, unlinkedInvoicedMinor = 0, blame }: Pick<LineContext, 'amounts' | 'contractCurrency' | 'unlinkedInvoicedMinor'> & { readonly blame?: string }): void {
   const own = lines.filter(({ currencyCode }) => currencyCode === contractCurrency);
   amounts.fits(blame ?? 'amount', own.map(({ amountMinor }) => amountMinor), contractCurrency);
   amounts.fits(blame ?? 'receivedAmount', own.map(({ receivedMinor }) => receivedMinor), contractCurrency);
-  amounts.fits(blame ?? 'invoiceAmount', own.map(({ invoicedMinor }) => invoicedMinor), contractCurrency);
+  amounts.fits(blame ?? 'invoiceAmount', [...own.map(({ invoicedMinor }) => invoicedMinor), unlinkedInvoicedMinor], contractCurrency);
 }
 
 /** Whether a change left everything as it was: then nothing is written, and the record keeps its time and version. */
@@ -136,14 +141,17 @@ export function receiptWarnings(line: LineRow): Warning[] {
   return [{ code: 'NOTE_RECOMMENDED', message: 'Say in reconciliationNote why this receipt is an exception.' }];
 }
 
-/** An invoice ahead of the plan happens, and is not refused. */
+/** An invoice ahead of the plan happens, and is not refused; nor is an amount that no record carries. */
 export function invoiceWarnings(line: LineRow): Warning[] {
-  if (line.invoicedMinor <= line.amountMinor) return [];
-  return [{ code: 'INVOICE_EXCEEDS_LINE', message: 'More is invoiced than the payment line amounts to.' }];
+  const isUncounted = line.invoiceRecords > 0 && line.invoiceNo === null && (line.invoiceMinor ?? 0) > 0;
+  return [
+    ...(line.invoicedMinor > line.amountMinor ? [{ code: 'INVOICE_EXCEEDS_LINE', message: 'More is invoiced than the payment line amounts to.' }] : []),
+    ...(isUncounted ? [{ code: 'INVOICE_RECORDS_COUNT', message: 'The payment line has invoice records: they say what is invoiced, and an invoiceAmount without invoiceNo does not count.' }] : []),
+  ];
 }
 
 /** Whether anything was received on the line, or an invoice stands against it: then it cannot simply be removed. */
-export const hasMoney = (line: LineRow): boolean => line.receivedMinor > 0 || line.invoiceNo !== null || (line.invoiceMinor ?? 0) > 0 || line.invoicedMinor !== 0;
+export const hasMoney = (line: LineRow): boolean => line.receivedMinor > 0 || line.invoiceNo !== null || (line.invoiceMinor ?? 0) > 0 || line.invoicedMinor !== 0 || line.invoicesStanding > 0;
 
 /** Keeps what is left of a line beside it, where the indexes of the tabs read it. */
 const settled = (line: LineRow): LineRow => ({ ...line, outstandingMinor: outstanding(line), uninvoicedMinor: uninvoiced(line) });

@@ -1,4 +1,6 @@
+import { s } from '../../../base/schema.js';
 import { ContractDetail, ContractInput } from '../../contract/records/contracts.js';
+import { Member } from '../../contract/records/people.js';
 import { operation } from '../tools.js';
 import { detailOf } from './detail.js';
 import { enterContract } from './enter-contract.js';
@@ -6,11 +8,12 @@ import { enterContract } from './enter-contract.js';
 /** Enters a contract with its lines, terms and notes: all of it or nothing. */
 export const createContract = operation({
   effect: 'write',
-  input: ContractInput,
+  // The control plane adds the members whom custom values name.
+  input: s.object({ ...ContractInput.properties, members: s.omittable(s.list(Member, 1_000)) }),
   output: ContractDetail,
-  fails: ['DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'WORKFLOW_CONTROL_REQUIRED', 'RECONCILE_WITHOUT_RECEIPT'],
-  async run(tools, call, input) {
-    const { row, warnings, ...parts } = await enterContract(tools, call, input);
+  fails: ['DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'WORKFLOW_CONTROL_REQUIRED', 'RECONCILE_WITHOUT_RECEIPT', 'DUPLICATE_CODE'],
+  async run(tools, call, { members = [], ...input }) {
+    const { row, warnings, ...parts } = await enterContract(tools, call, input, { members });
     return detailOf(tools, call, row, parts, warnings);
   },
 });

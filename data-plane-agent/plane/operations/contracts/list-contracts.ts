@@ -22,15 +22,16 @@ export const listContracts = operation({
     const selection = await store.contractList.select(filterOf(query, call));
     const rows = offset < selection.total ? await store.contractList.page(selection, orderOf(query), { offset, limit: pageSize }) : [];
     const due = await store.contractList.dueLines(rows, addDays(call.today, call.reminderLeadDays));
-    return pageOf(rows.map((row) => contractSummary(row, due.get(row.id) ?? [], call)), { page, pageSize, total: selection.total });
+    const shown = await store.fields.shown(rows);
+    return pageOf(shown.map((row) => contractSummary(row, due.get(row.id) ?? [], call)), { page, pageSize, total: selection.total });
   },
 });
 
 /** Newest first when nothing is said; a sort that is named begins with the least. */
-const orderOf = ({ sort, order }: ContractQuery): ContractOrder => ({ sort: sort ?? 'createdAt', order: order ?? (sort ? 'asc' : 'desc') });
+export const orderOf = ({ sort, order }: Pick<ContractQuery, 'sort' | 'order'>): ContractOrder => ({ sort: sort ?? 'createdAt', order: order ?? (sort ? 'asc' : 'desc') });
 
 /** `false` asks for nothing. An id that cannot be a record's is answered like a record that is not there. */
-function filterOf({ overdue, dueSoon, ...query }: ContractQuery, call: Call): ContractFilter {
+export function filterOf({ overdue, dueSoon, ...query }: Omit<ContractQuery, 'page' | 'pageSize'>, call: Call): ContractFilter {
   const { subjectId, ownerId } = query;
   const isOutside = subjectId && !(isId(subjectId) && (call.subjectScope?.includes(subjectId) ?? true));
   if (isOutside || (ownerId && !isId(ownerId))) throw fail('NOT_FOUND', {});

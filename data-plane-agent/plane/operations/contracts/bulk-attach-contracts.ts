@@ -1,0 +1,26 @@
+import { BulkAttachment, BulkAttachmentResult } from '../../contract/records/bulk.js';
+import { touched } from '../../domain/contract-changes.js';
+import { operation } from '../tools.js';
+import { inChunks } from './in-chunks.js';
+
+/** Kinds of files that a contract may show as its own. */
+const KINDS = ['contract_original', 'other_evidence'] as const;
+
+/** Gives many contracts one file, such as a framework agreement. A lock does not protect the attachment. */
+export const bulkAttachContracts = operation({
+  effect: 'write',
+  input: BulkAttachment,
+  output: BulkAttachmentResult,
+  fails: ['FILE_REFERENCE_INVALID'],
+  async run(tools, call, { ids, contractAttachment }) {
+    const { store, clock } = tools;
+    await store.files.check('contractAttachment', contractAttachment, { kinds: KINDS });
+    const now = clock.now();
+    let updated = 0;
+    const notFound = await inChunks(tools, ids, async (rows) => {
+      for (const row of rows) if (row.contractAttachment !== contractAttachment) await store.contracts.update(row, touched({ ...row, contractAttachment }, { now, actorId: call.actor.id }));
+      updated += rows.length;
+    });
+    return { updated, notFound };
+  },
+});

@@ -1,0 +1,26 @@
+import { BulkDeletion, BulkDeletionResult } from '../../contract/records/bulk.js';
+import { operation } from '../tools.js';
+import { inChunks } from './in-chunks.js';
+import { removeContracts } from './remove-contracts.js';
+
+/** Moves many contracts to the trash: those that can go do, and the others are named. */
+export const bulkDeleteContracts = operation({
+  effect: 'write',
+  input: BulkDeletion,
+  output: BulkDeletionResult,
+  fails: [],
+  async run(tools, call, { ids }) {
+    const staying = new Map<string, 'CONTRACT_HAS_MONEY'>();
+    let deleted = 0;
+    const notFound = await inChunks(tools, ids, async (rows) => {
+      const refused = await removeContracts(tools, call, rows);
+      for (const [id, { code }] of refused) staying.set(id, code);
+      deleted += rows.length - refused.size;
+    });
+    const blocked = [...new Set(ids)].flatMap((id) => {
+      const code = staying.get(id);
+      return code === undefined ? [] : [{ id, code }];
+    });
+    return { deleted, notFound, blocked };
+  },
+});

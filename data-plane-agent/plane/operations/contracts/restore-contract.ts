@@ -1,0 +1,40 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { ContractDetail } from '../../contract/records/contracts.js';
+import { touched, withAggregates } from '../../domain/contract-changes.js';
+import { isRestorable } from '../../domain/trash.js';
+import type { ContractRow } from '../../domain/rows.js';
+import { operation, type Tools } from '../tools.js';
+import { checkVersion } from './checks.js';
+import { detailOf } from './detail.js';
+
+/** Undoes a deletion: the contract comes back with the lines, tasks and invoice records that went with it. A live one stays as it is. */
+export const restoreContract = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id() }),
+  output: ContractDetail,
+  fails: ['VERSION_MISMATCH', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'DUPLICATE_CODE'],
+  async run(tools, call, { contractId }) {
+    const { store, clock } = tools;
+    // In this order: of two who restore it at once, the later one waits here, and then finds it live.
+    const row = (await store.contracts.find(contractId, { forUpdate: true, deleted: true })) ?? (await store.contracts.find(contractId, { forUpdate: true }));
+    const now = clock.now();
+    if (!row || !(row.deletedAt === null || isRestorable(row.deletedAt, now))) throw fail('NOT_FOUND', {});
+    checkVersion(row, call);
+    if (row.deletedAt === null) return detailOf(tools, call, row);
+
+    await refuseTaken(tools, row);
+    await store.lines.restoreWithContract(row.id, { deletedAt: row.deletedAt, now });
+    await store.tasks.restoreWithContract(row.id, row.deletedAt);
+    await store.invoices.restoreWithContract(row.id, row.deletedAt);
+    const lines = await store.lines.ofContract(row.id);
+    const restored = await store.contracts.update(row, touched(withAggregates({ ...row, deletedAt: null }, lines), { now, actorId: call.actor.id }));
+    return detailOf(tools, call, restored, { lines });
+  },
+});
+
+/** Its numbers were free while it was gone. */
+async function refuseTaken({ store }: Tools, { contractKey, archiveKey, contractNo, archiveCode }: ContractRow): Promise<void> {
+  if (await store.contracts.holderOf({ contractKey })) throw fail('DUPLICATE_CONTRACT_NO', { contractNo });
+  if (await store.contracts.holderOf({ archiveKey })) throw fail('DUPLICATE_ARCHIVE_CODE', { archiveCode });
+}

@@ -1,0 +1,21 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { OK, Ok } from '../../contract/records/common.js';
+import { heldContract, touchContract } from '../contracts/held.js';
+import { operation } from '../tools.js';
+
+/** Removes a note from a contract. */
+export const deleteNote = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), noteId: s.id() }),
+  output: Ok,
+  fails: ['VERSION_MISMATCH'],
+  async run(tools, call, { contractId, noteId }) {
+    const contract = await heldContract(tools, call, contractId);
+    const note = (await tools.store.contracts.notes(contract.id)).find(({ id }) => id === noteId);
+    if (!note) throw fail('NOT_FOUND', {});
+    await tools.store.contracts.removeNotes([note]);
+    await touchContract(tools, call, contract);
+    return OK;
+  },
+});

@@ -1,0 +1,25 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { NotePatch, NoteResult } from '../../contract/records/contracts.js';
+import { noteAnswer } from '../../domain/answers.js';
+import type { NoteRow } from '../../domain/rows.js';
+import { heldContract, touchContract } from '../contracts/held.js';
+import { operation } from '../tools.js';
+
+/** Changes a note of a contract. A request that changes nothing leaves no trace. */
+export const updateNote = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), noteId: s.id(), ...NotePatch.properties }),
+  output: NoteResult,
+  fails: ['VERSION_MISMATCH'],
+  async run(tools, call, { contractId, noteId, label, value }) {
+    const contract = await heldContract(tools, call, contractId);
+    const before = (await tools.store.contracts.notes(contract.id)).find(({ id }) => id === noteId);
+    if (!before) throw fail('NOT_FOUND', {});
+    const after: NoteRow = { ...before, label: label ?? before.label, value: value ?? before.value, updatedAt: tools.clock.now() };
+    if (after.label === before.label && after.value === before.value) return { ...noteAnswer(before), contractVersion: contract.version };
+    await tools.store.contracts.updateNote(before, after);
+    const { version } = await touchContract(tools, call, contract);
+    return { ...noteAnswer(after), contractVersion: version };
+  },
+});

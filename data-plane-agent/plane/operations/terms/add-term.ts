@@ -1,0 +1,26 @@
+import { invalid } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { MAX_LINES, TermInput, TermResult } from '../../contract/records/contracts.js';
+import { termAnswer } from '../../domain/answers.js';
+import type { TermRow } from '../../domain/rows.js';
+import { heldContract, touchContract } from '../contracts/held.js';
+import { operation } from '../tools.js';
+
+/** Adds a term to a contract, also to a locked one: what was agreed before stays as it is. */
+export const addTerm = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), ...TermInput.properties }),
+  output: TermResult,
+  fails: ['VERSION_MISMATCH'],
+  async run(tools, call, { contractId, kind, title, date, note }) {
+    const { store, clock, newId } = tools;
+    const contract = await heldContract(tools, call, contractId);
+    const terms = await store.contracts.terms(contract.id);
+    if (terms.length >= MAX_LINES) throw invalid({ path: 'terms', problem: `must have at most ${MAX_LINES} items` });
+    const now = clock.now();
+    const term: TermRow = { id: newId(), contractId: contract.id, position: (terms.at(-1)?.position ?? -1) + 1, kind, title, date: date ?? null, note, createdAt: now, updatedAt: now };
+    await store.contracts.insertTerms([term]);
+    const { version } = await touchContract(tools, call, contract);
+    return { ...termAnswer(term), contractVersion: version };
+  },
+});

@@ -1,0 +1,22 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { OK, Ok } from '../../contract/records/common.js';
+import { heldContract, refuseLockedTerms, touchContract } from '../contracts/held.js';
+import { operation } from '../tools.js';
+
+/** Removes a term from a contract that is not locked. */
+export const deleteTerm = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), termId: s.id() }),
+  output: Ok,
+  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED'],
+  async run(tools, call, { contractId, termId }) {
+    const contract = await heldContract(tools, call, contractId);
+    const term = (await tools.store.contracts.terms(contract.id)).find(({ id }) => id === termId);
+    if (!term) throw fail('NOT_FOUND', {});
+    refuseLockedTerms(contract);
+    await tools.store.contracts.removeTerms([term]);
+    await touchContract(tools, call, contract);
+    return OK;
+  },
+});

@@ -1,0 +1,27 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { TermPatch, TermResult } from '../../contract/records/contracts.js';
+import { termAnswer } from '../../domain/answers.js';
+import { areSameTerms } from '../../domain/contract-patch.js';
+import type { TermRow } from '../../domain/rows.js';
+import { heldContract, refuseLockedTerms, touchContract } from '../contracts/held.js';
+import { operation } from '../tools.js';
+
+/** Changes a term of a contract. A request that changes nothing leaves no trace, and passes on a locked contract too. */
+export const updateTerm = operation({
+  effect: 'write',
+  input: s.object({ contractId: s.id(), termId: s.id(), ...TermPatch.properties }),
+  output: TermResult,
+  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED'],
+  async run(tools, call, { contractId, termId, kind, title, date, note }) {
+    const contract = await heldContract(tools, call, contractId);
+    const before = (await tools.store.contracts.terms(contract.id)).find(({ id }) => id === termId);
+    if (!before) throw fail('NOT_FOUND', {});
+    const after: TermRow = { ...before, kind: kind ?? before.kind, title: title ?? before.title, date: date === undefined ? before.date : date, note: note ?? before.note, updatedAt: tools.clock.now() };
+    if (areSameTerms([before], [after])) return { ...termAnswer(before), contractVersion: contract.version };
+    refuseLockedTerms(contract);
+    await tools.store.contracts.updateTerm(before, after);
+    const { version } = await touchContract(tools, call, contract);
+    return { ...termAnswer(after), contractVersion: version };
+  },
+});

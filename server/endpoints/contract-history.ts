@@ -1,0 +1,42 @@
+import { s } from '../../data-plane-agent/base/schema.js';
+import { page } from '../../data-plane-agent/plane/contract/records/common.js';
+import { historyChangeProperties, historyEntryProperties, HistoryQuery, MAX_HISTORY_CHANGES, type HistoryChange } from '../../data-plane-agent/plane/contract/records/history.js';
+import { view } from '../auth/permissions.js';
+import { endpoint } from '../http/endpoint.js';
+import type { TenantDirectory } from '../tenants/directory.js';
+
+/** A change with the names of the members and subject companies whose ids it holds. */
+const NamedChange = s.object(
+  { ...historyChangeProperties, beforeName: s.nullable(s.text({ about: 'Of a member or a subject company, whose id `before` is.' })), afterName: s.nullable(s.text()) },
+  { title: 'HistoryChange' },
+);
+const NamedEntry = s.object({ ...historyEntryProperties, changes: s.list(NamedChange, MAX_HISTORY_CHANGES) }, { title: 'HistoryEntry' });
+
+const listHistory = endpoint('GET /contracts/:id/history', {
+  summary: 'List who changed what of a contract',
+  description:
+    'Newest first: the contract itself, its lines, terms, notes, invoice records and tasks, each field under the name and in the unit of the API. What follows from other fields, such as sums, is not told again. ' +
+    'Account numbers are masked for everybody, and of custom fields only those that the caller may see are there. A deleted contract is not found; its history is there again once it is restored.',
+  needs: view('contract_view'),
+  query: HistoryQuery,
+  returns: page(NamedEntry, { title: 'HistoryPage' }),
+  fails: [],
+  run: async ({ params, query, plane, principal, services }) => {
+    const directory = await services.directory.of(principal.tenant.id);
+    const found = await plane.listHistory({ contractId: params.id, ...query });
+    return { ...found, items: found.items.map((entry) => ({ ...entry, changes: entry.changes.map((change) => named(change, directory)) })) };
+  },
+});
+
+function named(change: HistoryChange, directory: TenantDirectory) {
+  const nameOf = (value: unknown): string | null => {
+    if (typeof value !== 'string') return null;
+    if (change.field === 'subjectId') return directory.subjectName(value);
+    return MEMBER_FIELDS.has(change.field) ? directory.memberName(value) : null;
+  };
+  return { ...change, beforeName: nameOf(change.before), afterName: nameOf(change.after) };
+}
+
+const MEMBER_FIELDS: ReadonlySet<string> = new Set(['ownerId', 'ownerSuperiorId', 'acceptedBy']);
+
+export const contractHistoryEndpoints = { listHistory };

@@ -1,0 +1,38 @@
+import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
+import { NoteInput, NotePatch, NoteResult } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import { edit } from '../auth/permissions.js';
+import { endpoint } from '../http/endpoint.js';
+
+const MOVES = 'A lock does not protect notes. Moves the contract\'s version; `If-Match` means that version.';
+
+const addNote = endpoint('POST /contracts/:id/notes', {
+  summary: 'Add a note to a contract',
+  description: `The contract answers it in \`notes\`, after those that are there. ${MOVES}`,
+  needs: edit('contract_edit'),
+  body: NoteInput,
+  status: 201,
+  returns: NoteResult,
+  fails: ['VERSION_MISMATCH'],
+  run: ({ params, body, plane }) => plane.addNote({ contractId: params.id, ...body }),
+});
+
+const updateNote = endpoint('PATCH /contracts/:id/notes/:noteId', {
+  summary: 'Change a note of a contract',
+  description: `${MOVES} A request that changes nothing leaves it unmoved.`,
+  needs: edit('contract_edit'),
+  body: NotePatch,
+  returns: NoteResult,
+  fails: ['VERSION_MISMATCH'],
+  run: ({ params, body, plane }) => plane.updateNote({ contractId: params.id, noteId: params.noteId, ...body }),
+});
+
+const deleteNote = endpoint('DELETE /contracts/:id/notes/:noteId', {
+  summary: 'Remove a note from a contract',
+  description: MOVES,
+  needs: edit('contract_edit'),
+  returns: Ok,
+  fails: ['VERSION_MISMATCH'],
+  run: ({ params, plane }) => plane.deleteNote({ contractId: params.id, noteId: params.noteId }),
+});
+
+export const contractNoteEndpoints = { addNote, updateNote, deleteNote };

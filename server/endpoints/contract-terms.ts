@@ -1,0 +1,38 @@
+import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
+import { TermInput, TermPatch, TermResult } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import { edit } from '../auth/permissions.js';
+import { endpoint } from '../http/endpoint.js';
+
+const MOVES = 'Moves the contract\'s version; `If-Match` means that version.';
+
+const addTerm = endpoint('POST /contracts/:id/terms', {
+  summary: 'Add a term to a contract',
+  description: `Also to a locked one: what was agreed before stays as it is. ${MOVES}`,
+  needs: edit('contract_edit'),
+  body: TermInput,
+  status: 201,
+  returns: TermResult,
+  fails: ['VERSION_MISMATCH'],
+  run: ({ params, body, plane }) => plane.addTerm({ contractId: params.id, ...body }),
+});
+
+const updateTerm = endpoint('PATCH /contracts/:id/terms/:termId', {
+  summary: 'Change a term of a contract',
+  description: `Terms are core fields: on a locked contract they keep their values (\`CONTRACT_LOCKED\`, \`fields: ["terms"]\`). ${MOVES} A request that changes nothing leaves it unmoved, and passes on a locked contract too.`,
+  needs: edit('contract_edit'),
+  body: TermPatch,
+  returns: TermResult,
+  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED'],
+  run: ({ params, body, plane }) => plane.updateTerm({ contractId: params.id, termId: params.termId, ...body }),
+});
+
+const deleteTerm = endpoint('DELETE /contracts/:id/terms/:termId', {
+  summary: 'Remove a term from a contract',
+  description: `Not from a locked one. ${MOVES}`,
+  needs: edit('contract_edit'),
+  returns: Ok,
+  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED'],
+  run: ({ params, plane }) => plane.deleteTerm({ contractId: params.id, termId: params.termId }),
+});
+
+export const contractTermEndpoints = { addTerm, updateTerm, deleteTerm };

@@ -1,0 +1,11 @@
+import { shown } from '../../data-plane-agent/plane/domain/sensitive.js';
+import { meets, view, type Permissions } from '../auth/permissions.js';
+import type { SubjectRecord } from '../store/subjects.js';
+
+/** A subject company as it is answered: its account number in full only to those who may see account numbers. */
+export const subjectAnswer = ({ createdAt, updatedAt, defaultPayeeAccount, ...subject }: SubjectRecord, permissions: Permissions) => ({
+  ...subject,
+  defaultPayeeAccount: shown(defaultPayeeAccount, { sensitive: meets(permissions, view('sensitive_data')) }),
+  createdAt: new Date(createdAt).toISOString(),
+  updatedAt: new Date(updatedAt).toISOString(),
+});
