@@ -1,13 +1,15 @@
 import { addDays, type Day } from '../../data-plane-agent/base/day.js';
 import type { PaymentLineInput, ReceiptPatch } from '../../data-plane-agent/plane/contract/records/lines.js';
+import { invoiceOnLine, invoicesOf, type DemoInvoice } from './invoices.js';
 import type { Random } from './random.js';
 import type { Life } from './shapes.js';
 import type { Texts } from './texts.js';
 
-/** A payment line as it is entered, and the receipts that are recorded on it after that: each a new total. */
+/** A payment line as it is entered; the receipts that are recorded on it after that, each a new total; and its invoice records. */
 export interface DemoLine {
   readonly input: PaymentLineInput;
   readonly later: readonly ReceiptPatch[];
+  readonly invoices: readonly DemoInvoice[];
 }
 
 export interface DuePart {
@@ -35,11 +37,11 @@ export function demoLines(parts: readonly DuePart[], habit: Habit, customs: Cust
   return parts.map((part, index) => {
     const outcome = outcomeOf(index, habit, customs);
     const [first, ...later] = receiptsOf(part, index, outcome, customs);
-    return { input: { ...part, ...first, ...invoiceOf(part, index, outcome, customs) }, later };
+    return { input: { ...part, ...first, ...invoiceOnLine(part, index, outcome, customs) }, later, invoices: invoicesOf(part, index, outcome, customs) };
   });
 }
 
-type Outcome = 'paid' | 'in parts' | 'corrected' | 'overpaid' | 'partial' | 'unpaid';
+export type Outcome = 'paid' | 'in parts' | 'corrected' | 'overpaid' | 'partial' | 'unpaid';
 
 function outcomeOf(index: number, habit: Habit, { random, life }: Customs): Outcome {
   const age = life.past - index;
@@ -55,7 +57,7 @@ function outcomeOf(index: number, habit: Habit, { random, life }: Customs): Outc
 }
 
 /** In how many of a hundred cases the last line due is still open, the one before it, and so on; older ones are settled. */
-const OPEN: Readonly<Record<Habit, readonly number[]>> = { prompt: [12, 2], slow: [65, 30, 6, 1], bad: [90, 75, 55, 30, 12, 4] };
+const OPEN: Readonly<Record<Habit, readonly number[]>> = { prompt: [14, 2], slow: [65, 22, 3], bad: [90, 60, 30, 12, 4] };
 
 function receiptsOf({ amount, dueDate }: DuePart, index: number, outcome: Outcome, customs: Customs): ReceiptPatch[] {
   const { random, today, payer, account, texts, serial } = customs;
@@ -75,25 +77,13 @@ function receiptsOf({ amount, dueDate }: DuePart, index: number, outcome: Outcom
     case 'partial':
       return [receipt(share, day, 1)];
     case 'corrected':
-      return [receipt(amount * 10, day, 1), { ...receipt(amount, day, 1), reconciliationStatus: 'matched', reconciliationNote: texts.mistyped }];
+      return [receipt(amount * 10, addDays(notFirst(day), -1), 1), { ...receipt(amount, notFirst(day), 1), reconciliationStatus: 'matched', reconciliationNote: texts.mistyped }];
     case 'overpaid':
       return [{ ...receipt(amount + Math.max(1, Math.floor((amount * random.between(2, 10)) / 100)), day, 1), reconciliationNote: texts.overpaid }];
   }
 }
 
-/** In how many of a hundred cases a line has an invoice. */
-const INVOICED: Readonly<Record<Outcome, number>> = { paid: 93, 'in parts': 93, corrected: 93, overpaid: 95, partial: 75, unpaid: 60 };
-
-function invoiceOf({ amount, dueDate }: DuePart, index: number, outcome: Outcome, { random, today, life, serial }: Customs): Partial<PaymentLineInput> {
-  const ahead = index - life.past;
-  // What is not due yet is rarely invoiced, and only for the next time.
-  const chance = ahead > 0 || (ahead === 0 && life.stage !== 'active') ? 0 : ahead === 0 ? 20 : INVOICED[outcome];
-  if (!random.percent(chance)) return {};
-  return {
-    invoiceAmount: random.percent(4) ? Math.floor(amount / 2) : amount,
-    invoiceDate: earlier(addDays(dueDate, -random.between(3, 20)), addDays(today, -1)),
-    invoiceNo: `25${String(serial * 1_000 + index).padStart(18, '0')}`,
-  };
-}
+/** A day whose day before is in the same month: what was mistyped and what put it right must not fall into two months. */
+const notFirst = (day: Day): Day => (day.endsWith('-01') ? addDays(day, -1) : day);
 
 const earlier = (a: Day, b: Day): Day => (a < b ? a : b);

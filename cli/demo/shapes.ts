@@ -44,23 +44,30 @@ const PLANS: readonly (Plan & { readonly howMany: number })[] = [
 const MONTHS_BEHIND = 24;
 const MONTHS_AHEAD = 12;
 
-/** How often each stage comes up among those that a plan can be at. */
-const WEIGHTS: readonly (readonly [WorkflowStage, number])[] = [
-  ['draft', 4],
+/** How often each stage comes up, in parts of a hundred. */
+const BEGINNING: readonly (readonly [WorkflowStage, number])[] = [
+  ['draft', 5],
   ['extracted', 2],
-  ['review', 4],
-  ['approved', 3],
-  ['signed', 6],
-  ['active', 60],
-  ['completed', 15],
-  ['archived', 6],
+  ['review', 3],
+  ['approved', 2],
+  ['signed', 3],
 ];
+const RUNNING = 85;
+/** How many would be done had plans been begun evenly as time went by; the business grows, so there are fewer. */
+const DONE = 0.75;
+
+/** The shorter a plan is, the more of its kind are done by now. */
+function weightsOf({ lines, stepMonths }: Plan, { canBegin }: { readonly canBegin: boolean }): readonly (readonly [WorkflowStage, number])[] {
+  const done = Math.max(0, Math.round(DONE * RUNNING * (1 - (lines * stepMonths) / MONTHS_BEHIND)));
+  const archived = Math.round(done * 0.4);
+  return [...(canBegin ? BEGINNING : []), ['active', RUNNING - done], ['completed', done - archived], ['archived', archived]];
+}
 
 function liveThrough(plan: Plan, random: Random): Life {
   const { lines, stepMonths } = plan;
   const least = Math.max(0, lines - Math.floor(MONTHS_AHEAD / stepMonths));
   const most = Math.min(lines, Math.floor(MONTHS_BEHIND / stepMonths));
-  const possible = WEIGHTS.filter(([stage]) => (isDone(stage) ? most === lines : stage === 'active' || least === 0));
+  const possible = weightsOf(plan, { canBegin: least === 0 });
   const stage = random.pick(asSome(possible.flatMap(([name, weight]) => Array.from({ length: weight }, () => name))));
   if (isDone(stage)) return { ...plan, stage, past: lines, endedMonthsAgo: random.between(0, MONTHS_BEHIND - lines * stepMonths) };
   if (stage === 'active') return { ...plan, stage, past: random.between(Math.max(1, least), Math.min(lines - 1, most)), endedMonthsAgo: 0 };

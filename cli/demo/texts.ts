@@ -16,6 +16,12 @@ export interface Texts {
   readonly slowPayer: string;
   readonly overpaid: string;
   readonly mistyped: string;
+  /** Each number once, as the tax office or the company itself numbers invoices. */
+  invoiceNo(serial: number): string;
+  readonly invoiceMistyped: string;
+  readonly invoiceWrongBuyer: string;
+  /** Remark of a contract that is in the book already. */
+  readonly twice: string;
   readonly terms: Readonly<Record<TermInput['kind'], Readonly<{ title: string; note: string }>>>;
 }
 
@@ -33,6 +39,10 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     slowPayer: '客户付款审批周期较长，到期前一周需提醒。',
     overpaid: '客户多付，待确认退款或抵下一期。',
     mistyped: '金额录入有误，已按银行回单更正。',
+    invoiceNo: (serial) => `25${String(serial).padStart(18, '0')}`,
+    invoiceMistyped: '金额多录一位，作废重开。',
+    invoiceWrongBuyer: '购方税号有误，红冲后重开。',
+    twice: '重复录入。',
     terms: {
       deposit: { title: '押金', note: '押金相当于两期租金，设备退还验收合格后十五日内无息退还。' },
       delivery: { title: '交货', note: '预付款到账后四十五日内交货，运费及保险由供方承担。' },
@@ -55,6 +65,10 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     slowPayer: 'Pays late as a rule: remind a week before the due date.',
     overpaid: 'Customer paid too much; refund or set off against the next line.',
     mistyped: 'Amount mistyped at first; corrected from the bank statement.',
+    invoiceNo: (serial) => `EU-INV-${String(serial).padStart(6, '0')}`,
+    invoiceMistyped: 'One digit too many; voided and written again.',
+    invoiceWrongBuyer: 'VAT number of the buyer was wrong; credited and written again.',
+    twice: 'Entered twice.',
     terms: {
       deposit: { title: 'Deposit', note: 'Two instalments, returned without interest within fifteen days after the equipment came back in order.' },
       delivery: { title: 'Delivery', note: 'Within 45 days after the advance payment, DAP at the place of installation.' },
@@ -77,6 +91,10 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     slowPayer: '支払いが遅れがち。期日の一週間前に連絡する。',
     overpaid: '過入金。返金または次回分への充当を確認中。',
     mistyped: '入力誤り。入金明細により訂正済み。',
+    invoiceNo: (serial) => `JP-請求-${String(serial).padStart(6, '0')}`,
+    invoiceMistyped: '桁数の誤り。取消のうえ再発行。',
+    invoiceWrongBuyer: '宛先の登録番号に誤り。赤伝のうえ再発行。',
+    twice: '二重登録。',
     terms: {
       deposit: { title: '保証金', note: '二回分相当。返却検査の合格後十五日以内に無利息で返還する。' },
       delivery: { title: '納入', note: '前払金の入金後四十五日以内に据付場所へ納入する。' },

@@ -26,26 +26,30 @@ export const WARES: Some<Ware> = [
   { name: { zh: '高空作业平台', en: 'Boom lift', ja: '高所作業車' }, models: ['BL-14', 'BL-18'], price: 189_000, rent: 5_600 },
 ];
 
+/** What customers make a living of, as the custom field names it. */
+export const INDUSTRIES = ['Machinery', 'Automotive', 'Medical', 'Electronics', 'Aerospace', 'Packaging', 'Logistics', 'Foundry'] as const;
+export type Industry = (typeof INDUSTRIES)[number];
+
 interface Customers {
   readonly places: Some<string>;
-  readonly trades: Some<string>;
+  readonly trades: Some<readonly [name: string, industry: Industry]>;
   name(place: string, trade: string): string;
 }
 
 const CUSTOMERS: Readonly<Record<Language, Customers>> = {
   zh: {
     places: ['苏州', '无锡', '常州', '宁波', '东莞', '成都', '武汉', '青岛', '西安', '合肥'],
-    trades: ['明川精密机械', '恒砺汽车零部件', '康禾医疗器械', '宏溪电子', '云翎航空配件', '金穗包装', '北辰仓储物流'],
+    trades: [['明川精密机械', 'Machinery'], ['恒砺汽车零部件', 'Automotive'], ['康禾医疗器械', 'Medical'], ['宏溪电子', 'Electronics'], ['云翎航空配件', 'Aerospace'], ['金穗包装', 'Packaging'], ['北辰仓储物流', 'Logistics']],
     name: (place, trade) => `${place}${trade}有限公司`,
   },
   en: {
     places: ['Noordkade', 'Rheinfels', 'Alpenrand', 'Danubia', 'Balticum', 'Lombarda', 'Jutland Fjord', 'Walden'],
-    trades: ['Precision GmbH', 'Automotive Parts B.V.', 'Medical AG', 'Electronics S.r.l.', 'Packaging A/S', 'Logistics N.V.', 'Foundry S.A.'],
+    trades: [['Precision GmbH', 'Machinery'], ['Automotive Parts B.V.', 'Automotive'], ['Medical AG', 'Medical'], ['Electronics S.r.l.', 'Electronics'], ['Packaging A/S', 'Packaging'], ['Logistics N.V.', 'Logistics'], ['Foundry S.A.', 'Foundry']],
     name: (place, trade) => `${place} ${trade}`,
   },
   ja: {
     places: ['東海', '北陸', '瀬戸内', 'みちのく', '阿蘇', '琵琶湖'],
-    trades: ['精密工業', '自動車部品', '医療機器', '電子製作所', '物流', '鋳造'],
+    trades: [['精密工業', 'Machinery'], ['自動車部品', 'Automotive'], ['医療機器', 'Medical'], ['電子製作所', 'Electronics'], ['物流', 'Logistics'], ['鋳造', 'Foundry']],
     name: (place, trade) => `株式会社${place}${trade}`,
   },
 };
@@ -53,12 +57,14 @@ const CUSTOMERS: Readonly<Record<Language, Customers>> = {
 export interface Customer {
   readonly name: string;
   readonly place: string;
+  readonly industry: Industry;
 }
 
 export function customerIn(language: Language, random: Random): Customer {
   const { places, trades, name } = CUSTOMERS[language];
   const place = random.pick(places);
-  return { name: name(place, random.pick(trades)), place };
+  const [trade, industry] = random.pick(trades);
+  return { name: name(place, trade), place, industry };
 }
 
 /** An amount of whole CNY in another currency, rounded as price lists are. Rates are fixed: the book is the same for ever. */

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
-import { addDays, daysBetween } from '../../data-plane-agent/base/day.js';
+import { addDays, addMonths, daysBetween } from '../../data-plane-agent/base/day.js';
 import { demoBook, type DemoContract } from '../../cli/demo/book.js';
 import { DEMO_MEMBERS, DEMO_OWNER, DEMO_SUBJECTS } from '../../cli/demo/cast.js';
+import { isImported } from '../../cli/demo/import.js';
 import type { DemoLine } from '../../cli/demo/lines.js';
+import { papersOf } from '../../cli/demo/papers.js';
+import { extract } from '../../data-plane-agent/plane/domain/extraction/extract.js';
+import { TASK_STATUSES, WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
 
 const today = '2026-03-15';
@@ -26,7 +30,7 @@ describe('the demo book', () => {
 
   it('has sales and leases at every stage', () => {
     expect(new Set(book.map(({ input }) => input.type))).to.deep.equal(new Set(['sale', 'lease']));
-    expect(new Set(book.map(({ input }) => input.workflowStage))).to.deep.equal(new Set(['draft', 'extracted', 'review', 'approved', 'signed', 'active', 'completed', 'archived']));
+    expect(new Set(book.map(({ stage }) => stage))).to.deep.equal(new Set(WORKFLOW_STAGES));
   });
 
   it('has every sort of payment: settled, in parts, corrected, too much, too little, overdue, due soon; and invoices', () => {
@@ -37,7 +41,79 @@ describe('the demo book', () => {
     expect(lines.filter(({ input, later }) => later.some(({ receivedAmount }) => (receivedAmount ?? 0) < (input.receivedAmount ?? 0))).length).to.be.above(10);
     expect(lines.filter((line) => line.input.dueDate >= today && line.input.dueDate <= addDays(today, 7) && received(line) < line.input.amount).length).to.be.above(10);
     expect(lines.filter(({ input }) => input.invoiceNo).length).to.be.above(1_000);
-    expect(lines.filter(({ input }) => !input.invoiceNo).length).to.be.above(500);
+    expect(lines.filter(({ input, invoices }) => !input.invoiceNo && invoices.length === 0).length).to.be.above(500);
+  });
+
+  it('has invoice records in every state: drafts, issued, void, and red letters, the last two with the right one beside them', () => {
+    const invoices = lines.flatMap((line) => line.invoices);
+    expect(invoices.filter(({ input }) => input.status === 'issued').length).to.be.above(100);
+    expect(invoices.filter(({ input }) => input.status === 'draft').length).to.be.above(5);
+    for (const turns of ['void', 'red_letter'] as const) {
+      const turned = lines.filter((line) => line.invoices.some((invoice) => invoice.turns === turns));
+      expect(turned.length, turns).to.be.within(1, 20);
+      for (const line of turned) expect(line.invoices.filter((invoice) => invoice.input.status === 'issued' && !invoice.turns)).to.have.length(1);
+    }
+    // A record would be made of what stands on the line, and then there were two.
+    expect(lines.filter(({ input, invoices: records }) => input.invoiceNo && records.length > 0)).to.deep.equal([]);
+  });
+
+  it('has tasks in every state, each seen to by somebody, and some that are late', () => {
+    const tasks = book.flatMap((contract) => contract.tasks);
+    const states = new Set(tasks.map((task) => task.states.at(-1)));
+    // What is overdue the daily step says.
+    expect(states).to.deep.equal(new Set(TASK_STATUSES.filter((status) => status !== 'overdue')));
+    expect(tasks.filter(({ states: [...path], input }) => ['pending', 'in_progress'].includes(path.at(-1) ?? '') && (input.dueDate ?? '') < today).length).to.be.above(4);
+    for (const { tasks: own } of book) expect(new Set(own.map(({ input }) => input.code)).size).to.equal(own.length);
+  });
+
+  it('has contracts that went their way step by step, in the hands of several people, none of whom approves his own; a refused move and a lock', () => {
+    const travelled = book.filter(({ input, acts }) => input.workflowStage === 'draft' && acts.length >= 3);
+    expect(travelled.length).to.be.above(30);
+    for (const { acts, owner } of travelled) {
+      expect(new Set(acts.map(({ by }) => by)).size).to.be.above(1);
+      expect(acts.every(({ by, note, ...act }) => note !== '' && !(act.does === 'move' && act.transition === 'approve' && by === owner))).to.equal(true);
+    }
+    const acts = book.flatMap((contract) => contract.acts);
+    expect(acts.filter(({ does }) => does === 'try')).to.have.length(1);
+    expect(acts.filter(({ does }) => does === 'lock')).to.have.length(1);
+    expect(acts.some((act) => act.does === 'move' && act.transition === 'return_to_draft')).to.equal(true);
+  });
+
+  it('has values for every custom field, on many contracts', () => {
+    for (const field of ['industry', 'deputy', 'warrantyUntil', 'creditLimit'] as const) expect(book.filter(({ custom }) => custom[field] !== null).length, field).to.be.above(30);
+    expect(book.filter(({ custom }) => custom.framework).length).to.be.within(20, 150);
+  });
+
+  it('has drafts to import, and two papers to read, of which one does not add up', () => {
+    expect(book.filter(isImported).length).to.be.within(3, 20);
+    // A file has no receipts, invoices or acts in it.
+    expect(book.filter((contract) => isImported(contract) && (contract.acts.length > 0 || contract.lines.some(({ input, later, invoices }) => input.receivedAmount || input.invoiceNo || later.length + invoices.length > 0)))).to.deep.equal([]);
+    const papers = papersOf(book);
+    expect(papers.map(({ review }) => review !== undefined)).to.deep.equal([true, false]);
+    const runs = papers.map(({ contract, text }) => extract(text, { currencyCode: contract.input.currencyCode ?? '' }));
+    expect(runs.map(({ warnings }) => warnings.map(({ code }) => code))).to.deep.equal([[], ['TOTAL_MISMATCH']]);
+    const [read] = papers;
+    for (const { fieldKey, status } of read?.review ?? []) if (status === 'accepted') expect(runs[0]?.fields.find((field) => field.fieldKey === fieldKey)?.value, fieldKey).to.equal(read?.contract.input[fieldKey as 'contractNo' | 'totalAmount']);
+  });
+
+  it('looks like a business, whatever the day: money comes in each month, and never less than goes back', () => {
+    for (const day of [today, '2026-01-01', '2026-01-02', '2026-05-31', '2028-02-29', '2028-03-01']) {
+      const months = new Map<string, number>();
+      for (const { input, lines: plan } of demoBook(day)) for (const { input: first, later } of plan) {
+        let before = 0;
+        for (const { receivedAmount, receivedDate } of [first, ...later]) {
+          if (!receivedAmount || !receivedDate) continue;
+          const month = `${input.currencyCode} ${receivedDate.slice(0, 7)}`;
+          months.set(month, (months.get(month) ?? 0) + receivedAmount - before);
+          before = receivedAmount;
+        }
+      }
+      expect([...months].filter(([, sum]) => sum < 0), day).to.deep.equal([]);
+      for (const currency of ['CNY', 'EUR', 'JPY']) {
+        const last = [1, 2, 3, 4, 5].map((n) => months.get(`${currency} ${addMonths(`${day.slice(0, 7)}-01`, -n).slice(0, 7)}`) ?? 0);
+        expect(Math.min(...last) / Math.max(...last), `${currency} before ${day}`).to.be.above(0.25);
+      }
+    }
   });
 
   it('spans three years', () => {
@@ -58,15 +134,16 @@ describe('the demo book', () => {
     unique(book.map(({ input }) => input.contractNo));
     unique(book.map(({ input }) => input.archiveCode));
     for (const { lines: plan } of book) unique(plan.map(({ input }) => input.period));
-    unique(lines.flatMap(({ input }) => (input.invoiceNo ? [input.invoiceNo] : [])));
+    unique(lines.flatMap(({ input, invoices }) => [...(input.invoiceNo ? [input.invoiceNo] : []), ...invoices.map((invoice) => invoice.input.invoiceNo)]));
   });
 
   it('has told the future nothing: no receipt, invoice or signature is later than today', () => {
-    for (const { input, lines: plan } of book) {
+    for (const { input, lines: plan, acts } of book) {
       expect((input.signDate ?? '') < today && input.startDate <= input.endDate, input.contractNo).to.equal(true);
+      for (const { on } of acts) expect((on ?? '') < today, input.contractNo).to.equal(true);
       for (const line of plan) {
         for (const { receivedDate } of [line.input, ...line.later]) expect((receivedDate ?? '') < today).to.equal(true);
-        expect((line.input.invoiceDate ?? '') < today).to.equal(true);
+        for (const { invoiceDate } of [line.input, ...line.invoices.map((invoice) => invoice.input)]) expect((invoiceDate ?? '') < today).to.equal(true);
       }
     }
   });
@@ -80,7 +157,10 @@ describe('the demo book', () => {
 
   it('is the same whatever the day, but for its dates', () => {
     const shape = (day: string) =>
-      demoBook(day).map(({ input, lines: plan, owner }) => [input.contractNo, input.partyA, input.totalAmount, owner, plan.map((line) => [line.input.amount, received(line), line.input.dueDate < day, isOverdue(line, day), line.input.invoiceNo])]);
+      demoBook(day).map(({ input, lines: plan, owner, stage, acts, tasks, custom, notes }) => [
+        input.contractNo, input.partyA, input.equipmentModel, input.totalAmount, owner, plan.map((line) => [line.input.amount, received(line), line.input.dueDate < day, isOverdue(line, day), line.input.invoiceNo, line.invoices.map((invoice) => invoice.input.invoiceNo)]),
+        stage, acts.map(({ by, note }) => [by, note]), tasks.map((task) => task.input.code), { ...custom, warrantyUntil: null }, notes,
+      ]);
     const expected = JSON.stringify(shape(today));
     // Month ends and leap days are where steps of months could slip across today.
     for (const day of ['2026-01-01', '2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01', '2026-03-31', '2026-05-31', '2026-12-31', '2028-02-29', '2028-03-01']) {

@@ -5,6 +5,8 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { demoBook } from '../../cli/demo/book.js';
+import { TASK_STATUSES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { fakeClock } from '../support/clock.js';
 import { installations, type Outcome } from '../support/cli.js';
 import { skip } from '../support/skip.js';
@@ -17,12 +19,37 @@ function bookIn(dataDir: string) {
   try {
     const rows = (sql: string) => file.prepare(sql).raw().all() as unknown[][];
     return {
-      contracts: rows('SELECT contract_no, project_name, currency_code, total_minor, received_minor, outstanding_minor, overpaid_minor, invoiced_minor, payment_status, next_due_date, stage_code, locked FROM contracts ORDER BY contract_no'),
-      lines: rows(`SELECT contract_no, l.period, l.due_date, l.amount_minor, l.received_minor, l.reconciliation_status, l.invoice_no FROM payment_lines l JOIN contracts c ON c.id = l.contract_id ORDER BY contract_no, l.period`),
+      contracts: rows(
+        'SELECT contract_no, project_name, currency_code, total_minor, received_minor, outstanding_minor, overpaid_minor, invoiced_minor, payment_status, next_due_date, sign_date, status, stage_code, locked, tasks_live, tasks_done, version FROM contracts WHERE deleted_at IS NULL ORDER BY contract_no',
+      ),
+      trash: rows('SELECT contract_no, version FROM contracts WHERE deleted_at IS NOT NULL ORDER BY contract_no'),
+      lines: rows(`SELECT contract_no, l.period, l.due_date, l.amount_minor, l.received_minor, l.reconciliation_status, l.invoice_no, l.invoiced_minor FROM payment_lines l JOIN contracts c ON c.id = l.contract_id WHERE l.deleted_at IS NULL ORDER BY contract_no, l.period`),
       receipts: rows(`SELECT contract_no, l.period, r.total_minor, r.delta_minor, r.actor_name FROM receipts r JOIN payment_lines l ON l.id = r.line_id JOIN contracts c ON c.id = l.contract_id ORDER BY contract_no, l.period, r.id`),
-      terms: rows('SELECT count(*) FROM contract_terms'),
-      notes: rows('SELECT count(*) FROM contract_notes'),
+      invoices: rows('SELECT contract_no, l.period, i.invoice_no, i.status, i.amount_minor, i.invoice_date, i.from_line FROM invoices i JOIN payment_lines l ON l.id = i.line_id JOIN contracts c ON c.id = i.contract_id WHERE i.deleted_at IS NULL ORDER BY i.invoice_no, i.status'),
+      tasks: rows('SELECT contract_no, t.code, t.status, t.due_date, t.acceptance_status, t.owner_id IS NULL FROM fulfillment_tasks t JOIN contracts c ON c.id = t.contract_id ORDER BY contract_no, t.code'),
+      events: rows('SELECT contract_no, e.kind, e.from_stage_code, e.to_stage_code, e.transition_code, e.locked, e.note, e.actor_name, e.source FROM workflow_events e JOIN contracts c ON c.id = e.contract_id ORDER BY contract_no, e.id'),
+      fields: rows('SELECT code, type, visible_roles, position FROM dynamic_fields ORDER BY code'),
+      values: rows('SELECT contract_no, (SELECT count(*) FROM json_each(dynamic_fields)) FROM contracts ORDER BY contract_no'),
+      views: rows('SELECT name, scope, mode, filters FROM saved_views ORDER BY name'),
+      imports: rows("SELECT json_extract(report, '$.contracts'), json_extract(report, '$.failed') FROM import_batches"),
+      runs: rows('SELECT contract_no, r.status, r.overall_confidence, (SELECT count(*) FROM extraction_reviews v WHERE v.run_id = r.id) FROM extraction_runs r JOIN contracts c ON c.id = r.contract_id ORDER BY contract_no'),
+      terms: rows('SELECT contract_no, count(*) FROM contract_terms t JOIN contracts c ON c.id = t.contract_id GROUP BY contract_no ORDER BY contract_no'),
+      notes: rows('SELECT contract_no, n.label, n.value FROM contract_notes n JOIN contracts c ON c.id = n.contract_id ORDER BY contract_no, n.label, n.value'),
+      audit: rows('SELECT action, actor_kind, actor_name, count(*) FROM audit_log GROUP BY action, actor_kind, actor_name ORDER BY action, actor_kind, actor_name'),
     };
+  } finally {
+    file.close();
+  }
+}
+
+/** Months that a cash flow would show as less than nothing. */
+function negativeMonthsIn(dataDir: string) {
+  const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
+  try {
+    return [
+      "SELECT currency_code, substr(received_date, 1, 7) AS month, sum(delta_minor) AS minor FROM receipts GROUP BY 1, 2 HAVING sum(delta_minor) < 0",
+      "SELECT currency_code, substr(invoice_date, 1, 7) AS month, sum(CASE status WHEN 'issued' THEN amount_minor WHEN 'red_letter' THEN -amount_minor ELSE 0 END) AS minor FROM invoices WHERE deleted_at IS NULL GROUP BY 1, 2 HAVING minor < 0",
+    ].flatMap((sql) => file.prepare(sql).all());
   } finally {
     file.close();
   }
@@ -54,6 +81,18 @@ describe('duebook demo', function () {
     expect(bookIn(other.dataDir)).to.deep.equal(book);
     expect(book.contracts).to.have.length(300);
     expect(book.lines).to.have.length(3_000);
+    expect(book.trash).to.have.length(2);
+    expect(book.fields).to.have.length(5);
+    expect(book.views.map(([, scope]) => scope)).to.have.members(['personal', 'team', 'team']);
+    expect(book.imports.map(([, failed]) => failed)).to.deep.equal([1]);
+    expect(book.runs.map(([, status]) => status)).to.have.members(['applied', 'needs_review']);
+    expect(new Set(book.invoices.map(([, , , status]) => status))).to.deep.equal(new Set(['draft', 'issued', 'void', 'red_letter']));
+    expect(new Set(book.tasks.map(([, , status]) => status))).to.deep.equal(new Set(TASK_STATUSES));
+    expect(new Set(book.events.map(([, kind]) => kind))).to.deep.equal(new Set(['created', 'stage_changed', 'locked', 'transition_denied']));
+    // Nobody is told that a contract is where it is not meant to be.
+    const stages = new Map(demoBook('2026-03-15').map(({ input, stage }) => [input.contractNo, stage]));
+    for (const row of book.contracts) expect(row[12], String(row[0])).to.equal(stages.get(String(row[0])));
+    expect(negativeMonthsIn(one.dataDir)).to.deep.equal([]);
     expect(peopleIn(one.dataDir)).to.deep.equal({ members: 12, roles: 7, subjects: 3, plan: 'enterprise' });
 
     clock.advance(86_400_000);
@@ -83,7 +122,12 @@ describe('duebook demo', function () {
       expect(bookIn(killed.dataDir).contracts.length).to.be.within(contracts, 299);
       expect(peopleIn(killed.dataDir).plan).to.equal('free');
     }
-    expect(made(await killed.inProcess(['demo', '--no-serve', '--json'])).created).to.equal(true);
+    // Among what stands around the contracts, or at its end: that takes a moment only.
+    const running = killed.start(['demo', '--no-serve']);
+    await untilThere('import_batches', 1, killed.dataDir);
+    running.kill('SIGKILL');
+    await running.ended;
+    await killed.inProcess(['demo', '--no-serve', '--json']);
     expect(bookIn(killed.dataDir)).to.deep.equal(bookIn(whole.dataDir));
     expect(peopleIn(killed.dataDir)).to.deep.equal({ members: 12, roles: 7, subjects: 3, plan: 'enterprise' });
   });
@@ -155,18 +199,20 @@ function hasCurl(): boolean {
 }
 
 /** Watches from outside until so many contracts are in the book. */
-async function enteredAtLeast(count: number, dataDir: string): Promise<void> {
+const enteredAtLeast = (count: number, dataDir: string): Promise<void> => untilThere('contracts', count, dataDir);
+
+async function untilThere(table: string, count: number, dataDir: string): Promise<void> {
   for (;;) {
-    if (contractsIn(dataDir) >= count) return;
+    if (rowsIn(table, dataDir) >= count) return;
     await sleep(5);
   }
 }
 
-function contractsIn(dataDir: string): number {
+function rowsIn(table: string, dataDir: string): number {
   if (!existsSync(join(dataDir, 'tenant.db'))) return 0;
   const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
   try {
-    return file.prepare("SELECT count(*) FROM sqlite_master WHERE name = 'contracts'").pluck().get() === 1 ? Number(file.prepare('SELECT count(*) FROM contracts').pluck().get()) : 0;
+    return file.prepare('SELECT count(*) FROM sqlite_master WHERE name = ?').pluck().get(table) === 1 ? Number(file.prepare(`SELECT count(*) FROM ${table}`).pluck().get()) : 0;
   } finally {
     file.close();
   }

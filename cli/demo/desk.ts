@@ -1,0 +1,81 @@
+import type { Day } from '../../data-plane-agent/base/day.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
+import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
+import type { People } from '../../data-plane-agent/plane/contract/records/people.js';
+import { WORKFLOW_STAGES, type Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
+import type { DataPlanes } from '../../server/data-planes/for-tenant.js';
+import type { Plane } from '../../server/data-planes/plane.js';
+import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
+import { DEMO_MEMBERS, DEMO_SUBJECTS } from './cast.js';
+import type { DemoIds, DemoTenant } from './tenant.js';
+
+export type { Plane };
+
+/** Where the demo's people sit as they enter their book. */
+export interface Desk {
+  readonly dataPlanes: DataPlanes;
+  readonly tenant: DemoTenant;
+  readonly ids: DemoIds;
+  /** Told how many contracts of the book are entered. */
+  readonly progress: (done: number, all: number) => void;
+}
+
+interface Sitting {
+  /** The day under which something is done; else the one on which the book was begun. */
+  readonly on?: Day | undefined;
+  /**
+   * Running contracts are taken over at the stage where they are, which whoever has the machine may do, in somebody's name. All else members do
+   * themselves, with the controls of their roles.
+   */
+  readonly takesOver?: boolean;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/** The data plane as one of the demo's people uses it. */
+export function planeOf(desk: Plant, key: string, { on, takesOver = false }: Sitting = {}): Plane {
+  const member = DEMO_MEMBERS.find((one) => one.key === key);
+  const controls = takesOver ? EVERYTHING : BUILT_IN_ROLES.find(({ code }) => code === member?.roleCode)?.workflowControls;
+  return bound(desk, {
+    actor: { kind: takesOver ? 'cli' : 'user', id: desk.ids.member(key), name: member?.name ?? key, roleCode: member?.roleCode ?? null, ip: null },
+    ...(controls ? { controls } : {}),
+    ...(on === undefined ? {} : { today: on }),
+  });
+}
+
+/** The data plane as a job uses it. */
+export const planeOfJobs = (desk: Plant): Plane => bound(desk, {});
+
+type Plant = Pick<Desk, 'dataPlanes' | 'tenant' | 'ids'>;
+
+function bound({ dataPlanes, tenant }: Plant, who: Partial<Pick<Call, 'actor' | 'controls' | 'today'>>): Plane {
+  const call: Call = {
+    tenantId: tenant.id,
+    requestId: newId(),
+    timeoutMs: TIMEOUT_MS,
+    actor: { kind: 'system', id: null, name: 'duebook', roleCode: null, ip: null },
+    subjectScope: null,
+    ownerScope: null,
+    controls: {},
+    rights: ALL_RIGHTS,
+    timeZone: tenant.timeZone,
+    today: tenant.day,
+    reminderLeadDays: 7,
+    currencyCode: 'CNY',
+    language: 'en',
+    idempotency: null,
+    ifVersion: null,
+    ...who,
+  };
+  return bind(dataPlanes.forTenant(tenant.id), OPERATION_NAMES, call);
+}
+
+const EVERYTHING: Readonly<Record<string, Control>> = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin']));
+
+/** Who and what there is, as the control plane tells operations that know people by name. */
+export const peopleAt = ({ ids }: Pick<Desk, 'ids'>): People => ({
+  members: DEMO_MEMBERS.map(({ key, name, email }) => ({ id: ids.member(key), name, email, active: true })),
+  subjects: DEMO_SUBJECTS.map(({ key, name }) => ({ id: ids.subject(key), name })),
+});
