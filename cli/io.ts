@@ -6,6 +6,8 @@ import type { ReadStream, WriteStream } from 'node:tty';
 export interface Io {
   /** What the command was asked for. */
   data(text: string): void;
+  /** The same as it is, without a newline; settles when more can be taken, with `false` when nobody reads any more. */
+  write(text: string): Promise<boolean>;
   /** What a person may want to know beside it. */
   message(text: string): void;
   /** One line that replaces itself; nothing unless on a terminal. An empty one clears it. */
@@ -31,6 +33,7 @@ export function createIo({ stdin, stdout, stderr }: Streams): Io {
   const isTerminal = (stream: { readonly isTTY?: boolean }): boolean => stream.isTTY === true;
   return {
     data: (text) => void stdout.write(`${text}\n`),
+    write: (text) => written(stdout, text),
     message: (text) => void stderr.write(`${text}\n`),
     progress: (text) => {
       if (isTerminal(stderr)) stderr.write(`\r\u001B[K${text}`);
@@ -40,6 +43,13 @@ export function createIo({ stdin, stdout, stderr }: Streams): Io {
     input: () => (isTerminal(stdin) ? Promise.resolve('') : allOf(stdin)),
     ask: (question, { hidden } = { hidden: false }) => asked({ stdin, stderr, question, hidden }),
   };
+}
+
+function written(stdout: WriteStream, text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    // What goes wrong is the stream's own event, which the program hears.
+    stdout.write(text, (error) => resolve(!error));
+  });
 }
 
 /** An open pipe into which nobody writes must not hold up a script for ever. */

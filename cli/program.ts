@@ -6,6 +6,8 @@ import { addCodes } from './commands/codes.js';
 import { addConfig } from './commands/config.js';
 import { addDemo } from './commands/demo.js';
 import { addDoctor } from './commands/doctor.js';
+import { addExport } from './commands/export.js';
+import { addImport } from './commands/import.js';
 import { addKeys } from './commands/keys.js';
 import { addMembers } from './commands/members.js';
 import { addMigrate } from './commands/migrate.js';
@@ -32,6 +34,6 @@ export function createProgram(cli: Cli, { json }: { json: boolean }): Command {
       getErrHasColors: () => false,
     })
     .addHelpText('after', '\nThe same environment variables as the server\'s say what it works on; "duebook config" shows them.\nExit codes: 0 done, 1 failed, 2 misused, 78 badly configured.');
-  for (const add of [addMigrate, addBootstrap, addTenants, addMembers, addSessions, addCodes, addKeys, addAudit, addConfig, addDoctor, addDemo]) add(program, cli);
+  for (const add of [addMigrate, addBootstrap, addTenants, addMembers, addSessions, addCodes, addKeys, addImport, addExport, addAudit, addConfig, addDoctor, addDemo]) add(program, cli);
   return program;
 }

@@ -1,10 +1,10 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { Option } from 'commander';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { chainsOf, exportChain, verifyOne, type Source } from '../audit-chains.js';
 import { CommandError, misuse } from '../errors.js';
 import { cliActor, configuration, withPlanes } from '../installation.js';
+import { outFile } from '../out-file.js';
 import { faultText } from '../../server/audit/verify.js';
 import { periodOf, type Period } from '../../server/audit/period.js';
 import { AuditStore } from '../../server/store/audit.js';
@@ -73,13 +73,15 @@ const addExport: AddCommand = (audit, cli) => {
     .action(async ({ tenant, source, from, to, out, json }: Options & { readonly from?: string; readonly to?: string; readonly out?: string }) => {
       const filter = period({ from, to });
       const config = configuration(cli, { quiet: json === true });
-      const writer = out === undefined ? { line: (text: string) => cli.io.data(text), close: () => undefined } : fileWriter(out);
+      const file = out === undefined ? undefined : outFile(out);
       try {
         const events = await withPlanes(config, cli, async (planes) => {
           let written = 0;
           for (const chain of await chainsOf(planes, { slug: tenant, source })) {
             for await (const event of exportChain(planes, chain, { keyRing: config.keyRing, clock: cli.clock, filter })) {
-              writer.line(JSON.stringify(event));
+              const line = JSON.stringify(event);
+              if (file) file.write(`${line}\n`);
+              else cli.io.data(line);
               written += 1;
             }
             await planes.platform.write({ tenantId: null }, (tx) =>
@@ -90,7 +92,7 @@ const addExport: AddCommand = (audit, cli) => {
         });
         cli.io.message(json ? jsonText({ events }) : `${events} events.`);
       } finally {
-        writer.close();
+        file?.close();
       }
     });
 };
@@ -101,14 +103,4 @@ function period(given: { from: string | undefined; to: string | undefined }): Pe
   } catch (error) {
     throw isFailure(error, 'INVALID_INPUT') ? misuse(error.details.issues.map(({ path, problem }) => `--${path} ${problem}`).join('; ')) : error;
   }
-}
-
-function fileWriter(path: string): { line(text: string): void; close(): void } {
-  let file: number;
-  try {
-    file = openSync(path, 'wx', 0o600);
-  } catch (error) {
-    throw error instanceof Error && 'code' in error && error.code === 'EEXIST' ? misuse(`--out ${path} is there already`) : error;
-  }
-  return { line: (text) => void writeSync(file, `${text}\n`), close: () => closeSync(file) };
 }

@@ -33,7 +33,7 @@ export const FAILURES = {
 
   PLAN_FEATURE_NOT_ENABLED: domain(403, 'The tenant\'s plan lacks a feature that this endpoint needs.', Type.Object({ feature: text() })),
   REGISTRATION_DISABLED: domain(403, 'Public registration is switched off on this installation.', None),
-  WORKFLOW_CONTROL_REQUIRED: domain(403, 'The role lacks the workflow control level that this needs at this stage.', Type.Object({ control: text(), stage: text() })),
+  WORKFLOW_CONTROL_REQUIRED: domain(403, 'The role lacks the workflow control level that this needs at this stage, or is none of the `roles` that may move the contract or enter the stage.', Type.Object({ control: text(), stage: text(), roles: Type.Optional(texts()) })),
 
   VERSION_MISMATCH: domain(412, '`If-Match` names another version than the record\'s present one.', Type.Object({ version: Type.Integer() })),
   IDEMPOTENCY_IN_PROGRESS: domain(409, 'The first request with this idempotency key is still running.', None),
@@ -64,18 +64,33 @@ export const FAILURES = {
   LAST_SUBJECT: domain(409, 'A tenant keeps at least one subject company.', None),
   SUCCESSOR_INVALID: domain(422, 'The successor is disabled, the same person, or lacks the second factor that his new role needs.', Type.Object({ field: text(), reason: text() })),
   SUCCESSOR_SCOPE_INSUFFICIENT: domain(409, 'The successor may not see all subject companies of what would move; these are missing.', Type.Object({ subjectIds: texts() })),
-  LIMIT_REACHED: domain(409, 'The tenant, or the member whose they are, has as many of these as there can be.', Type.Object({ limit: Type.Integer() })),
+  LIMIT_REACHED: domain(409, 'The tenant, the contract, or the member whose they are, has as many of these as there can be.', Type.Object({ limit: Type.Integer() })),
 
+  DUPLICATE_CODE: domain(409, 'Another record of the kind has this code, name or number.', Type.Object({ field: text(), value: text() })),
+
+  TRANSITION_CONDITION_FAILED: domain(409, 'Conditions of the transition, or of leaving the stage, do not hold; all of them are named.', Type.Object({ failed: Type.Array(Type.Object({ condition: text(), of: text(), message: text(), missing: Type.Optional(texts()) })) })),
+  STAGE_IN_USE: domain(409, 'Contracts are in the stage, or transitions or reminder rules name it, so its code or category cannot change.', Type.Object({ contracts: Type.Integer(), transitionCodes: texts(), typeCodes: texts() })),
+  TYPE_IN_USE: domain(409, 'Contracts have the contract type, or custom fields name it, so its code cannot change.', Type.Object({ contracts: Type.Integer(), fieldCodes: texts() })),
+
+  FIELD_NOT_EDITABLE: domain(403, 'The role may see these custom fields, but not write them.', Type.Object({ fields: texts() })),
+  FIELD_CONVERSION_LOSSY: domain(409, 'Values of the field would be lost by the change of type; a dry run shows them, and `onInvalid: clear` lets them go.', Type.Object({
+    total: Type.Integer(), convertible: Type.Integer(), lossy: Type.Integer(),
+    samples: Type.Array(Type.Object({ contractId: text(), contractNo: text(), value: Type.Unsafe<string | number | boolean | string[] | null>({ type: ['string', 'number', 'boolean', 'array', 'null'], items: { type: 'string' } }) })),
+  })),
   CONTRACT_LOCKED: domain(409, 'The contract is locked, and the request changes core fields.', Type.Object({ fields: texts() })),
   CONTRACT_HAS_MONEY: domain(409, 'The contract is signed or active and has received money, so it cannot be deleted.', Type.Object({ receivedAmount: Type.Number(), currencyCode: text() })),
   DUPLICATE_CONTRACT_NO: domain(409, 'Another live contract has this contract number.', Type.Object({ contractNo: text() })),
   DUPLICATE_ARCHIVE_CODE: domain(409, 'Another live contract has this archive code.', Type.Object({ archiveCode: text() })),
   INVALID_TRANSITION: domain(409, 'A record cannot move from its present state to this one.', Type.Object({ field: text(), from: Type.Union([text(), Type.Null()]), to: text(), allowed: texts() })),
   CURRENCY_FIXED: domain(409, 'Money was received or an invoice was issued, so the currency can no longer change.', Type.Object({ currencyCode: text() })),
-  LINE_HAS_MONEY: domain(409, 'The payment line has a receipt or an invoice, so it cannot be removed.', Type.Object({ paymentIds: texts() })),
+  LINE_HAS_MONEY: domain(409, 'The payment line has a receipt or an invoice, so it cannot be removed; or money was matched to it, so its invoice cannot be made void.', Type.Object({ paymentIds: texts() })),
+  RED_LETTER_EXCEEDS_ISSUED: domain(409, 'Red letters would take away more than is issued on the payment line or, without a line, on the contract.', Type.Object({ issuedAmount: Type.Number(), redLetterAmount: Type.Number(), currencyCode: text() })),
+  INVOICE_FIXED: domain(409, 'An invoice record that is no draft any more keeps these fields.', Type.Object({ fields: texts(), status: text() })),
   RECONCILE_WITHOUT_RECEIPT: domain(422, '`matched` needs money received.', None),
   REFERENCE_INVALID: domain(422, 'An id in the body does not exist within the caller\'s scope.', Type.Object({ field: text(), value: text() })),
+  EXTRACTION_INCOMPLETE: domain(422, 'What was accepted and overridden does not make a contract, a line or a term yet; these fields lack.', Type.Object({ missingFields: texts() })),
   FILE_REFERENCE_INVALID: domain(422, 'A file reference does not exist within the caller\'s scope.', Type.Object({ field: text(), value: text() })),
+  IMPORT_FILE_INVALID: domain(422, 'The file to import cannot be read: it is broken, of another kind, or would unpack to far too much.', Type.Object({ reason: text() })),
 
   DATA_PLANE_NOT_CONNECTED: domain(409, 'The tenant has no data plane: none has joined, or its connection is pending or revoked.', None),
   DATA_PLANE_UNAVAILABLE: domain(503, 'The tenant\'s data plane does not answer; nothing was done.', Type.Object({ retryAfterSeconds: Type.Integer() })),

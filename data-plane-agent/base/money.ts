@@ -46,6 +46,11 @@ export function toMajor(minor: number, currency: string): number {
   return minor / 10 ** decimalsOf(currency);
 }
 
+/** A sum of minor units, which may be no safe integer, as the nearest JSON number in major units. */
+export function sumToMajor(minor: bigint, currency: string): number {
+  return Number(`${minor}e-${decimalsOf(currency)}`); // read as decimal text: a division would round twice
+}
+
 /** Quantity × unit price in minor units. The unit price is in major units with up to 6 decimals; the quantity an integer. */
 export function multiply(quantity: number, unitPrice: string | number, currency: string): number | AmountProblem {
   if (!Number.isSafeInteger(quantity)) throw new RangeError(`not an integer quantity: ${quantity}`);
@@ -70,9 +75,9 @@ export function sumMinor(values: Iterable<number>, currency: string): number | A
   return withinCap(sum, currency);
 }
 
-/** a / b of two integers (minor units or counts) with 4 decimals; null when b is 0. */
-export function ratio(a: number, b: number): number | null {
-  return b === 0 ? null : Number(divideRounded(BigInt(a) * 10_000n, BigInt(b))) / 10_000;
+/** a / b of two integers (minor units, sums of them or counts) with 4 decimals; null when b is 0. */
+export function ratio(a: number | bigint, b: number | bigint): number | null {
+  return BigInt(b) === 0n ? null : Number(divideRounded(BigInt(a) * 10_000n, BigInt(b))) / 10_000;
 }
 
 /** The tax inside a tax-inclusive amount: amount × r / (100 + r), r in percent (13 = 13 %); net is what is left. */

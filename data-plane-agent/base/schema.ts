@@ -58,6 +58,19 @@ export const s = {
   flag: (about?: string) => Type.Boolean(described(about)),
   enum: <const V extends readonly string[]>(values: V, about?: string) =>
     Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...described(about) }),
+  /** A text, a number, a flag or a list of short texts: a value whose kind is decided elsewhere. */
+  scalar: (options: { maxLength: number; maxItems: number; about?: string }) =>
+    Type.Unsafe<string | number | boolean | string[]>({
+      type: ['string', 'number', 'boolean', 'array'],
+      'x-text': true,
+      minLength: 1,
+      maxLength: options.maxLength,
+      minimum: -1e15,
+      maximum: 1e15,
+      items: { type: 'string', 'x-text': true, minLength: 1, maxLength: 500, pattern: String.raw`\S` },
+      maxItems: options.maxItems,
+      ...described(options.about),
+    }),
   list: <T extends TSchema>(item: T, max: number, about?: string) => Type.Array(item, { maxItems: max, ...described(about) }),
   /** An object of the caller's own making: plain JSON, at most 16 KB, at most eight levels. */
   free: (about?: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', 'x-free': true, additionalProperties: true, ...described(about) }),

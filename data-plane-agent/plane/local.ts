@@ -9,6 +9,7 @@ import { checker } from '../base/validation.js';
 import type { Call } from './contract/call.js';
 import type { Answer, DataPlane } from './contract/data-plane.js';
 import type { Operation } from './contract/operation.js';
+import { Books } from './store/books.js';
 import { IdempotencyStore } from './store/idempotency.js';
 import { Journal } from './store/journal.js';
 import { createStore } from './store/store.js';
@@ -26,7 +27,7 @@ export interface LocalDataPlaneOptions<L> {
 
 /**
  * The data plane in this process. Around every `run` stand, in this one place: validation of the input, the transaction, the idempotency
- * record, the audit rows, the outbox rows, and the tenant's data version, under which totals are cached.
+ * record, the audit rows, the outbox rows, the rollups, and the tenant's data version, under which totals are cached.
  */
 export function createLocalDataPlane<L extends Readonly<Record<string, Operation<Tools>>>>(options: LocalDataPlaneOptions<L>): DataPlane<L> {
   const { database, clock, keyRing } = options;
@@ -34,7 +35,7 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Operation
   const totals = new Totals();
 
   const run = async (operation: Operation<Tools>, name: string, call: Call, input: unknown): Promise<Answer<unknown>> => {
-    if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor({ tx, call, clock, keyRing, totals }, new Journal()), call, input), replayed: false }));
+    if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor({ tx, call, clock, keyRing, totals }, new Journal(), new Books()), call, input), replayed: false }));
     const change = () => database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, keyRing, totals, name, operation, input })));
     const refused = async (failure: Failure): Promise<never> => {
       const { afterRefusal } = operation;
@@ -71,12 +72,15 @@ interface Change extends Work {
 async function journaled({ name, operation, input, ...work }: Change): Promise<unknown> {
   const { tx, call, clock } = work;
   const journal = new Journal();
+  const books = new Books();
   const before = tx.writes;
-  const output = await operation.run(toolsFor(work, journal), call, input);
-  if (tx.writes === before || operation.isUpkeep) return output;
+  const output = await operation.run(toolsFor(work, journal, books), call, input);
+  const changed = tx.writes > before;
+  if (operation.isUpkeep || !(changed || journal.hasNotes)) return output;
   if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);
   await journal.write(tx, call, name, clock.now());
-  await moveDataVersion(tx, call.tenantId);
+  if (changed) await moveDataVersion(tx, call.tenantId);
+  await books.close(tx, call.tenantId); // last: writers of the same figures wait for each other from here to the commit
   return output;
 }
 
@@ -98,5 +102,20 @@ interface Work {
   readonly totals: Totals;
 }
 
-const toolsFor = (work: Work, journal: Journal): Tools => ({ store: createStore({ ...work, journal }), journal, clock: work.clock, newId });
+const toolsFor = (work: Work, journal: Journal, books: Books): Tools => ({
+  store: createStore({ ...work, journal, books }),
+  journal,
+  clock: work.clock,
+  newId,
+  async savepoint(attempt) {
+    const marks = { journal: journal.mark(), books: books.mark() };
+    try {
+      return await work.tx.savepoint(attempt);
+    } catch (error) {
+      journal.backTo(marks.journal);
+      books.backTo(marks.books);
+      throw error;
+    }
+  },
+});
 

@@ -31,7 +31,7 @@ export function createPlatformAudit({ database, keyRing }: { database: Database;
   return {
     list: async ({ tenantId, filter, page, pageSize }) => {
       const { rows, total } = await database.read(scope, (tx) => trail(tx, tenantId).page(filter, { page, pageSize }));
-      return pageOf(rows.map(auditEntry), { page, pageSize, total });
+      return pageOf(rows.map((row) => auditEntry(row)), { page, pageSize, total });
     },
     following: ({ chain, afterId, filter }) => database.read(scope, (tx) => trail(tx, chain).following(afterId, filter)),
     waitingChains: async () => {

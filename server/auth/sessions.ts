@@ -5,10 +5,10 @@ import type { RequestInfo } from '../http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
-import type { SubjectRecord } from '../store/subjects.js';
 import type { Changes } from '../tenants/changes.js';
 import type { Directory } from '../tenants/directory.js';
 import { DEFAULT_SETTINGS, type Settings } from '../tenants/settings.js';
+import { subjectAnswer } from '../tenants/subject-answer.js';
 import type { Login } from './login.js';
 import type { Principal } from './principal.js';
 import { mergedPreferences } from './profile.js';
@@ -76,7 +76,7 @@ export function createSessions({ database, clock, changes, directory, edition, l
         tenant: { id: tenant.id, slug: tenant.slug, name: tenant.name, edition },
         permissions: { ...permissions },
         featureFlags: { ...features },
-        subjects: subjects.map(subjectAnswer),
+        subjects: subjects.map((subject) => subjectAnswer(subject, permissions)),
         settings: {
           timezone, reminderLeadDays, reminderHour, reminderEscalationDays, ownerScopeEnabled,
           preferences: mergedPreferences(all, member.preferences),
@@ -85,11 +85,5 @@ export function createSessions({ database, clock, changes, directory, edition, l
     },
   };
 }
-
-const subjectAnswer = ({ createdAt, updatedAt, ...subject }: SubjectRecord) => ({
-  ...subject,
-  createdAt: instant(createdAt),
-  updatedAt: instant(updatedAt),
-});
 
 const instant = (at: number): string => new Date(at).toISOString();

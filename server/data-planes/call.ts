@@ -12,12 +12,12 @@ const TIMEOUT_MS = 10_000;
 const OWNER_SCOPED: ReadonlySet<string> = new Set(['sales', 'manager']);
 
 /** What the data plane is told about a request: who asks, which rows they may see, and which day it is for them. */
-export function callOf({ principal, request, idempotency, ifVersion }: Conditions & { readonly principal: Principal; readonly request: RequestInfo }): Call {
+export function callOf({ principal, request, idempotency, ifVersion, patienceMs = TIMEOUT_MS }: Conditions & { readonly principal: Principal; readonly request: RequestInfo; readonly patienceMs?: number | undefined }): Call {
   const { tenant, user, settings, controls } = principal;
   return {
     tenantId: tenant.id,
     requestId: request.id,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: patienceMs,
     actor: { kind: 'user', id: user.id, name: user.name, roleCode: user.roleCode, ip: request.ip },
     subjectScope: user.subjectScope && [...user.subjectScope],
     ownerScope: settings.ownerScopeEnabled && OWNER_SCOPED.has(user.roleCode) ? user.id : null,

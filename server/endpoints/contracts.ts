@@ -4,7 +4,9 @@ import { ContractInput, ContractPatch, ContractQuery } from '../../data-plane-ag
 import { edit, view } from '../auth/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
+import { checkRoleCodes } from './config-references.js';
 import { checkLineRights } from './line-rights.js';
+import { membersNamed } from './people.js';
 import { checkReferences, NamedContractDetail, NamedContractPage, withNames } from './named.js';
 
 const listContracts = endpoint('GET /contracts', {
@@ -37,16 +39,17 @@ const getContract = endpoint('GET /contracts/:id', {
 
 const createContract = endpoint('POST /contracts', {
   summary: 'Enter a contract',
-  description: 'With its payment lines, terms and notes: all of it or nothing. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`.',
+  description: 'With its payment lines, terms and notes: all of it or nothing. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record.',
   needs: edit('contract_edit'),
   body: ContractInput,
   status: 201,
   returns: NamedContractDetail,
-  fails: ['DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'WORKFLOW_CONTROL_REQUIRED', 'RECONCILE_WITHOUT_RECEIPT'],
+  fails: ['DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'WORKFLOW_CONTROL_REQUIRED', 'RECONCILE_WITHOUT_RECEIPT', 'DUPLICATE_CODE'],
   run: async ({ body, plane, principal, services }) => {
     checkLineRights(principal, body.payments ?? []);
     await checkReferences(body, { principal, services });
-    const contract = await plane.createContract(body);
+    await checkRoleCodes('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services });
+    const contract = await plane.createContract({ ...body, ...(await membersNamed(body, { principal, services })) });
     return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
   },
 });
@@ -56,22 +59,27 @@ const updateContract = endpoint('PATCH /contracts/:id', {
   description:
     'What is not given stays; `null` clears an optional field or brings its default back. `terms` and `extraNotes` replace what the contract has, `dynamicFields` merges by key. ' +
     'Naming another `typeCode` does not change `type`. A total that was computed follows quantity and unit price. In another currency every amount keeps its number. ' +
-    'On a locked contract a core field may be sent with the value that it has. A stage changes by transitions only, and payment lines by their own endpoints. ' +
-    'A request that changes nothing answers 200 with the version unmoved.',
+    'On a locked contract a core field may be sent with the value that it has. A stage changes by transitions only. ' +
+    'A request that changes nothing answers 200 with the version unmoved.\n\n' +
+    '`payments` is the plan as it should be. A line is the present one of the same `period`; a period that comes twice, here or in the contract, is told apart by `dueDate`, and the same pair twice is 400. ' +
+    'Of a line that is found the fields given change, with `null` as in `PATCH /payments/:paymentId`; others are new; what is missing is removed, and nothing happens at all when money was received or invoiced on it (`LINE_HAS_MONEY`). `[]` and `null` remove all lines. ' +
+    'A change of what was received needs `payment_entry (edit)`, of an invoice `invoice (edit)`; to send back what a line has needs neither, and a `reconciliationStatus` that is sent back does not keep a line matched whose amount changes. ' +
+    'Without `currencyCode` a line in the contract\'s currency follows it. On a locked contract period, due date, amount and currency of the lines stay (`CONTRACT_LOCKED`, `fields: ["payments"]`), receipts and invoices are open. Warnings name up to 100 `paymentIds`.',
   needs: edit('contract_edit'),
   body: ContractPatch,
   returns: NamedContractDetail,
-  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID'],
+  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
   run: async ({ params, body, plane, principal, services }) => {
     await checkReferences(body, { principal, services }, () => plane.getContract({ contractId: params.id }));
-    const contract = await plane.updateContract({ contractId: params.id, changes: body });
+    await checkRoleCodes('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services, found: () => plane.getContract({ contractId: params.id }) });
+    const contract = await plane.updateContract({ contractId: params.id, changes: body, ...(await membersNamed(body, { principal, services })) });
     return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
   },
 });
 
 const deleteContract = endpoint('DELETE /contracts/:id', {
   summary: 'Delete a contract',
-  description: 'With its payment lines; receipts stay for audit, and its numbers become free. A signed or active contract with money received needs the workflow control `admin` at its stage.',
+  description: 'With its payment lines, tasks and invoice records, to the trash, from which it can be restored for thirty days; receipts stay for audit, and its numbers become free. A signed or active contract with money received needs the workflow control `admin` at its stage.',
   needs: edit('contract_delete'),
   returns: Ok,
   fails: ['VERSION_MISMATCH', 'CONTRACT_HAS_MONEY'],

@@ -1,17 +1,32 @@
 import type { Endpoints } from '../http/mount.js';
+import { analyticsEndpoints } from './analytics.js';
 import { auditEndpoints } from './audit.js';
 import { authEndpoints } from './auth.js';
+import { contractConfigEndpoints } from './contract-config.js';
+import { contractExportEndpoints } from './contract-export.js';
+import { contractBulkEndpoints } from './contract-bulk.js';
+import { contractHistoryEndpoints } from './contract-history.js';
+import { contractNoteEndpoints } from './contract-notes.js';
+import { contractTermEndpoints } from './contract-terms.js';
+import { contractTrashEndpoints } from './contract-trash.js';
 import { contractEndpoints } from './contracts.js';
+import { contractImportEndpoints } from './contract-import.js';
+import { extractionEndpoints } from './extraction.js';
+import { dynamicFieldEndpoints } from './dynamic-fields.js';
 import { healthEndpoints } from './health.js';
 import { invitationEndpoints } from './invitations.js';
+import { invoiceEndpoints } from './invoices.js';
 import { mfaEndpoints } from './mfa.js';
 import { passkeyEndpoints } from './passkeys.js';
 import { passwordResetEndpoints } from './password-reset.js';
 import { paymentEndpoints } from './payments.js';
 import { profileEndpoints } from './profile.js';
+import { savedViewEndpoints } from './saved-views.js';
 import { sessionEndpoints } from './sessions.js';
 import { ssoEndpoints } from './sso.js';
+import { taskEndpoints } from './tasks.js';
 import { tenantAdminEndpoints } from './tenant-admin/index.js';
+import { workflowEndpoints } from './workflow.js';
 
 /** The one list: routes, access checks, validation, the OpenAPI document and the guarantee tests all come from it. */
 export const ENDPOINTS = {
@@ -25,7 +40,22 @@ export const ENDPOINTS = {
   ...invitationEndpoints,
   ...healthEndpoints,
   ...contractEndpoints,
+  ...contractImportEndpoints,
+  ...contractNoteEndpoints,
+  ...contractTermEndpoints,
+  ...contractBulkEndpoints,
+  ...contractTrashEndpoints,
+  ...contractHistoryEndpoints,
+  ...contractExportEndpoints,
   ...paymentEndpoints,
+  ...invoiceEndpoints,
+  ...taskEndpoints,
+  ...analyticsEndpoints,
+  ...savedViewEndpoints,
+  ...extractionEndpoints,
+  ...workflowEndpoints,
+  ...contractConfigEndpoints,
+  ...dynamicFieldEndpoints,
   ...auditEndpoints,
   ...tenantAdminEndpoints,
 } as const satisfies Endpoints;

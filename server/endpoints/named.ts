@@ -7,10 +7,10 @@ import type { Services } from '../services.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
 /** Names of members and subject companies belong to the control plane: the data plane answers ids, and they are added here. */
-const names = { subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()), ownerSuperiorName: s.nullable(s.text()) };
+export const nameProperties = { subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()), ownerSuperiorName: s.nullable(s.text()), createdByName: s.nullable(s.text()), updatedByName: s.nullable(s.text()) };
 
-export const NamedContract = s.object({ ...contractProperties, ...names }, { title: 'Contract' });
-export const NamedContractDetail = s.object({ ...contractDetailProperties, ...names }, { title: 'ContractDetail' });
+export const NamedContract = s.object({ ...contractProperties, ...nameProperties }, { title: 'Contract' });
+export const NamedContractDetail = s.object({ ...contractDetailProperties, ...nameProperties }, { title: 'ContractDetail' });
 export const NamedContractPage = page(NamedContract, { title: 'ContractPage' });
 
 export const withNames = <C extends ContractSummary | ContractDetail>(contract: C, directory: TenantDirectory) => ({
@@ -18,6 +18,8 @@ export const withNames = <C extends ContractSummary | ContractDetail>(contract: 
   subjectName: directory.subjectName(contract.subjectId),
   ownerName: directory.memberName(contract.ownerId),
   ownerSuperiorName: contract.ownerSuperiorId === null ? null : directory.memberName(contract.ownerSuperiorId),
+  createdByName: contract.createdBy === null ? null : directory.memberName(contract.createdBy),
+  updatedByName: contract.updatedBy === null ? null : directory.memberName(contract.updatedBy),
 });
 
 /** Ids of members and subject companies that a contract refers to. */

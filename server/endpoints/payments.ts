@@ -27,7 +27,7 @@ const listPayments = endpoint('GET /payments', {
 
 const getPaymentStats = endpoint('GET /payments/stats', {
   summary: 'Count and add up payment lines',
-  description: 'Over the contracts that the caller may see, currency by currency. Amounts at the top are those in the tenant\'s default currency.',
+  description: 'Over the contracts that the caller may see, currency by currency. Amounts at the top are those in the tenant\'s default currency. `dueSoon` has what is due from today to the end of the reminder lead days, and is part of `due`.',
   needs: view('payment_entry'),
   returns: PaymentStats,
   fails: [],
@@ -36,12 +36,12 @@ const getPaymentStats = endpoint('GET /payments/stats', {
 
 const addPaymentLine = endpoint('POST /contracts/:id/payments', {
   summary: 'Add a payment line to a contract',
-  description: 'Also to a locked one. Invoice fields need `invoice (edit)`.',
+  description: 'Also to a locked one. Invoice fields need `invoice (edit)`, and an `invoiceNo` makes an issued invoice record.',
   needs: edit('payment_entry'),
   body: PaymentLineInput,
   status: 201,
   returns: PaymentLineResult,
-  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
   run: ({ params, body, plane, principal }) => {
     checkLineRights(principal, [body]);
     return plane.addPaymentLine({ contractId: params.id, ...body });
@@ -51,11 +51,11 @@ const addPaymentLine = endpoint('POST /contracts/:id/payments', {
 const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
   summary: 'Change a payment line',
   description:
-    'On a locked contract period, due date, amount and currency stay as they are (`CONTRACT_LOCKED`); receipts and invoice evidence stay open. A line with money received or invoiced keeps its currency. Without `amount` a new currency keeps the number. Another amount puts a matched line back to `pending`. Invoice fields need `invoice (edit)`. Moves the contract\'s version; `If-Match` is not read.',
+    'Invoice fields mean what they mean in `PATCH /payments/:paymentId/invoice`. On a locked contract period, due date, amount and currency stay as they are (`CONTRACT_LOCKED`); receipts and invoice evidence stay open. A line with money received or invoiced keeps its currency. Without `amount` a new currency keeps the number. Another amount puts a matched line back to `pending`. Invoice fields need `invoice (edit)`. Moves the contract\'s version; `If-Match` is not read.',
   needs: edit('payment_entry'),
   body: PaymentLinePatch,
   returns: PaymentLineResult,
-  fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
   run: ({ params, body, plane, principal }) => {
     checkPatchRights(principal, body);
     return plane.updatePaymentLine({ ...params, ...body });
@@ -84,7 +84,7 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
 
 const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
   summary: 'List what was received on a payment line',
-  description: 'Each change of the total, newest first; corrections have a negative `delta`. Receipts of a removed line stay readable.',
+  description: 'Each change of the total, newest first; corrections have a negative `delta`, and the day on which they were made unless the request gave another `receivedDate`. Receipts of a removed line stay readable.',
   needs: view('payment_entry'),
   query: ReceiptQuery,
   returns: ReceiptPage,
@@ -94,11 +94,14 @@ const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
 
 const recordInvoiceEvidence = endpoint('PATCH /payments/:paymentId/invoice', {
   summary: 'Record the invoice written for a payment line',
-  description: 'An invoice above the line\'s amount is accepted with the warning `INVOICE_EXCEEDS_LINE`.',
+  description:
+    'With an `invoiceNo` it makes one issued invoice record of the line, or takes the one that was entered under that number; later changes of these fields change that record, another number renames it, and `null` removes it unless money was matched to the line (`LINE_HAS_MONEY`). ' +
+    'Without a number `invoiceAmount` counts as long as the line has no invoice records at all; after that the warning `INVOICE_RECORDS_COUNT` says that it does not. What is invoiced without a date gets today\'s. ' +
+    'An invoice above the line\'s amount is accepted with the warning `INVOICE_EXCEEDS_LINE`. Of a record that is void or reversed the line keeps nothing: the next invoice has a number of its own.',
   needs: edit('invoice'),
   body: InvoiceEvidencePatch,
   returns: PaymentLineResult,
-  fails: ['FILE_REFERENCE_INVALID'],
+  fails: ['FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
   run: ({ params, body, plane }) => plane.recordInvoiceEvidence({ ...params, ...body }),
 });
 

@@ -1,4 +1,4 @@
-import type { People } from '../../data-plane-agent/plane/contract/records/people.js';
+import type { Member, People } from '../../data-plane-agent/plane/contract/records/people.js';
 import type { Principal } from '../auth/principal.js';
 import type { Services } from '../services.js';
 
@@ -9,4 +9,12 @@ export async function peopleOf({ tenant, user }: Principal, { directory }: Pick<
     members: known.members().map(({ id, name, email, active }) => ({ id, name, email, active })),
     subjects: known.subjects().filter(({ id }) => user.subjectScope?.includes(id) ?? true).map(({ id, name }) => ({ id, name })),
   };
+}
+
+/** Of the tenant's members, those whose ids stand in the custom values of a request. Nobody is looked up for a request without. */
+export async function membersNamed({ dynamicFields }: { readonly dynamicFields?: Readonly<Record<string, unknown>> | null }, { principal, services }: { readonly principal: Principal; readonly services: Services }): Promise<{ members?: Member[] }> {
+  const texts = new Set(Object.values(dynamicFields ?? {}).filter((value) => typeof value === 'string').map((text) => text.trim()));
+  if (texts.size === 0) return {};
+  const known = await services.directory.of(principal.tenant.id);
+  return { members: known.members().filter(({ id }) => texts.has(id)).map(({ id, name, email, active }) => ({ id, name, email, active })) };
 }

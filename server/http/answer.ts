@@ -1,14 +1,17 @@
 import { checker } from '../../data-plane-agent/base/validation.js';
-import type { Endpoint } from './endpoint.js';
+import type { Endpoint, MediaType } from './endpoint.js';
 import type { HttpContext } from './exchange.js';
 import { JSON_TYPE } from './problems.js';
-import { isReply, type Reply } from './reply.js';
+import { isReply, type FileText, type Reply } from './reply.js';
+import { stream } from './stream.js';
 
 /** Compiles how the results of an endpoint are sent. */
-export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: boolean; checkAnswers: boolean }): (ctx: HttpContext, result: unknown) => void {
+export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: boolean; checkAnswers: boolean }): (ctx: HttpContext, result: unknown) => Promise<void> {
   const usual = endpoint.status ?? 200;
+  const { produces } = endpoint;
+  if (produces) return (ctx, result) => sendFile(ctx, isReply(result) ? result : { body: result }, { status: usual, mediaType: produces });
   const check = checkAnswers ? answerCheck(endpoint) : undefined;
-  return (ctx, result) => {
+  return async (ctx, result) => {
     const { body, status = usual, headers, cookie }: Omit<Reply<unknown>, symbol> = isReply(result) ? result : { body: result };
     ctx.status = status;
     if (headers) ctx.set({ ...headers });
@@ -24,6 +27,18 @@ export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: b
     ctx.set('Content-Type', JSON_TYPE);
     ctx.body = text;
   };
+}
+
+/** The first piece is there before the answer begins, so that what goes wrong until then is told as such. */
+async function sendFile(ctx: HttpContext, { body, headers = {} }: Pick<Reply<unknown>, 'body' | 'headers'>, { status, mediaType }: { readonly status: number; readonly mediaType: MediaType }): Promise<void> {
+  const begin = (): void => {
+    ctx.status = status;
+    ctx.set({ ...headers, 'Content-Type': `${mediaType}; charset=utf-8` });
+  };
+  const file = body as FileText; // what the declaration says of an endpoint that produces a file
+  if (typeof file !== 'string') return stream(ctx, file, begin);
+  begin();
+  ctx.body = file;
 }
 
 /** Checks what the client will read, not the object that it was made from. */

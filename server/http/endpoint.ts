@@ -33,6 +33,12 @@ export interface Endpoint<
   readonly openQuery?: boolean;
   /** What it writes to contract data is sent under a key also when the client gives none, so that a lost answer can be asked for again. */
   readonly keyed?: boolean;
+  /** An answer that is a file and no JSON: `returns` is then the schema that `fileOf` makes of it, and `run` gives its text, whole or piece by piece. */
+  readonly produces?: MediaType;
+  /** It changes nothing though it is a POST: neither `Idempotency-Key` nor `If-Match` is read. */
+  readonly takesNoKey?: true;
+  /** How long it may take, in milliseconds, where that is longer than usual. */
+  readonly patienceMs?: number;
   readonly returns: A;
   /** 201 where a record is created, 302 where the browser is sent on. */
   readonly status?: 200 | 201 | 302;
@@ -45,6 +51,7 @@ export interface Endpoint<
 export const isChallenged = ({ body }: Pick<Endpoint, 'body'>): boolean => 'challengeToken' in ((body as { readonly properties?: object } | undefined)?.properties ?? {});
 
 export type Route = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
+export type MediaType = 'text/csv';
 export type Access = 'public' | 'signed_in' | Need;
 
 /** What an endpoint's `run` is given. `principal` and `plane` are there exactly when the endpoint needs a caller. */

@@ -32,6 +32,8 @@ export interface Api {
 export interface Caller extends Conditions {
   readonly principal: Principal;
   readonly request: RequestInfo;
+  /** How long it may take, in milliseconds, where that is longer than usual. */
+  readonly patienceMs: number | undefined;
   /** To be called when the data plane answered from memory. */
   onReplay(): void;
 }
@@ -70,11 +72,11 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
       principal,
       // Made when it is asked for: many endpoints have nothing to do with contract data.
       get plane(): Plane | undefined {
-        return principal && api.planeFor({ ...asked, idempotency: asked.idempotency ?? ownKey(endpoint, principal), principal, request: info, onReplay });
+        return principal && api.planeFor({ ...asked, idempotency: asked.idempotency ?? ownKey(endpoint, principal), principal, request: info, patienceMs: endpoint.patienceMs, onReplay });
       },
     };
     // The declaration's types say which of these an endpoint may see; of one taken from a list they are forgotten.
-    answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]));
+    await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]));
   };
 }
 
@@ -105,8 +107,8 @@ interface ReadConditions {
 const NONE: ReadConditions = { issues: [], of: () => NO_CONDITIONS };
 
 /** `Idempotency-Key` counts on every write outside /auth, `If-Match` on every write. */
-function conditionReader({ route }: Endpoint): (ctx: HttpContext, principal: Principal | undefined) => ReadConditions {
-  if (route.startsWith('GET ')) return () => NONE;
+function conditionReader({ route, takesNoKey }: Endpoint): (ctx: HttpContext, principal: Principal | undefined) => ReadConditions {
+  if (takesNoKey || route.startsWith('GET ')) return () => NONE;
   const keyed = !/^\w+ \/auth\//.test(route);
   return (ctx, principal) => {
     const { headers, method } = ctx.req;

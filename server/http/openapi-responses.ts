@@ -18,7 +18,7 @@ export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
   const codes = failuresOf(endpoint);
   const statuses = [...new Set([...frameworkStatuses(endpoint), ...codes.map((code) => FAILURES[code].status)])].toSorted((a, b) => a - b);
   return {
-    [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : { description: 'Done.', content: { 'application/json': { schema: book.write(endpoint.returns) } } },
+    [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : { description: 'Done.', content: { [endpoint.produces ?? 'application/json']: { schema: book.write(endpoint.returns) } } },
     ...Object.fromEntries(statuses.map((status) => [status, refusal(status, { book, codes: codes.filter((code) => FAILURES[code].status === status) })])),
   };
 }
@@ -27,9 +27,9 @@ const REDIRECT: Json = { description: 'The browser is sent on.', headers: { Loca
 
 /** The failures that an endpoint declares, with those that come from what it is. */
 export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
-  const { route, needs, query } = endpoint;
+  const { route, needs, query, takesNoKey } = endpoint;
   const inAuth = /^\w+ \/auth\//.test(route);
-  const writes = !route.startsWith('GET ');
+  const writes = !takesNoKey && !route.startsWith('GET ');
   const contractData: readonly FailureCode[] = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', ...(writes ? (['DATA_PLANE_OUTCOME_UNKNOWN', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const) : [])];
   const namesRecords = route.includes('/:') || Object.keys(query?.properties ?? {}).some((key) => /^ids?$|Ids?$/.test(key));
   const all: readonly FailureCode[] = [

@@ -96,8 +96,8 @@ const HEADER_PARAMETERS: Readonly<Record<string, Json>> = {
   IfMatch: { name: 'If-Match', in: 'header', required: false, description: 'The `ETag` of the version that is to be changed: another one answers 412.', schema: { type: 'string' } },
 };
 
-function headerParameters({ route, needs, fails }: Endpoint): readonly Json[] {
-  const keyed = needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
+function headerParameters({ route, needs, fails, takesNoKey }: Endpoint): readonly Json[] {
+  const keyed = !takesNoKey && needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
   const versioned = (fails as readonly FailureCode[]).includes('VERSION_MISMATCH');
   return [...(keyed ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }

@@ -41,6 +41,13 @@ export function writeProblems({ log, isTransient }: { log: Log; isTransient: (er
         ctx.respond = false;
         return;
       }
+      if (ctx.res.headersSent) {
+        // Half an answer must not look like a whole one: the connection breaks before the end of the body was said.
+        log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'an answer broke off');
+        ctx.respond = false;
+        ctx.res.destroy();
+        return;
+      }
       const refusal = refusalOf(error, { requestId: info.id, isTransient });
       if (refusal.status === 500) log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'unexpected error');
       else if (refusal.status >= 502) log.warn({ err: error, requestId: info.id, method: ctx.method, route }, 'not available');

@@ -1,3 +1,6 @@
+import Type, { type TUnsafe } from 'typebox';
+import type { MediaType } from './endpoint.js';
+
 const REPLY = Symbol('reply');
 
 /** An answer with more than a body: a cookie, a redirect, an entity tag. */
@@ -14,6 +17,14 @@ export const reply = <T>(body: T, more: Omit<Reply<T>, 'body' | typeof REPLY>): 
 
 /** Sends the browser on, from an endpoint whose status is 302. The address is the endpoint's to vouch for. */
 export const redirect = (location: string, more: Pick<Reply<object>, 'cookie'> = {}): Reply<Record<string, never>> => reply({}, { status: 302, headers: { Location: location }, ...more });
+
+/** A file for the client to keep. What is given piece by piece is sent as it comes; when it fails, the transfer breaks off. */
+export const attachment = <T extends FileText>(body: T, { fileName }: { readonly fileName: string }): Reply<T> => reply(body, { headers: { 'Content-Disposition': `attachment; filename="${fileName}"` } });
+
+export type FileText = string | AsyncIterable<string>;
+
+/** The schema of such an answer. */
+export const fileOf = (mediaType: MediaType, about: string): TUnsafe<FileText> => Type.Unsafe<FileText>({ type: 'string', contentMediaType: mediaType, description: about });
 
 /** A record with its version as the entity tag, which a client sends back in `If-Match`. */
 export const tagged = <T extends { readonly version: number }>(body: T): Reply<T> => reply(body, { headers: { ETag: `"${body.version}"` } });

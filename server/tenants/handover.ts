@@ -31,6 +31,8 @@ export interface HandoverPreview {
 }
 
 export interface HandoverPlan {
+  /** Whose personal views they were is said in their names. */
+  readonly memberName: string;
   readonly successorId: string;
   readonly successorScope: string[] | null;
   readonly successorSuperiorId: string | null;
@@ -53,7 +55,7 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
 
     plan: async ({ tenantId, memberId, successorUserId, disable, superiorIds }, actor) => {
       // Both planes have their answers: nobody looks at the plan.
-      if (await database.hasAnswered(actor.keyed)) return { successorId: successorUserId, successorScope: null, successorSuperiorId: null };
+      if (await database.hasAnswered(actor.keyed)) return { memberName: '', successorId: successorUserId, successorScope: null, successorSuperiorId: null };
       return database.read({ tenantId: null }, async (tx) => {
         const members = new MemberStore(tx, tenantId);
         const member = await found(members, memberId);
@@ -63,7 +65,7 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
         if (successor.id === member.id) throw fail('SUCCESSOR_INVALID', { field: 'successorUserId', reason: 'the same person' });
         if (successor.status !== 'active') throw fail('SUCCESSOR_INVALID', { field: 'successorUserId', reason: 'disabled' });
         const active = new Set((await members.names()).filter((one) => one.active && one.id !== memberId).map(({ id }) => id));
-        return { successorId: successor.id, successorScope: successor.subjectScope && [...successor.subjectScope], successorSuperiorId: superiorIds.find((id) => active.has(id)) ?? null };
+        return { memberName: member.name, successorId: successor.id, successorScope: successor.subjectScope && [...successor.subjectScope], successorSuperiorId: superiorIds.find((id) => active.has(id)) ?? null };
       });
     },
 

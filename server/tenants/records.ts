@@ -1,7 +1,7 @@
 import { partial, s } from '../../data-plane-agent/base/schema.js';
 import { Warning } from '../../data-plane-agent/plane/contract/records/common.js';
 import { HandoverSamples, HandoverTotals } from '../../data-plane-agent/plane/contract/records/ownership.js';
-import { CONTROLS, WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { CONTROLS } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { LEVELS, MODULES } from '../auth/permissions.js';
 import { SubjectCompany } from '../auth/shapes.js';
 import { CHANNEL_KINDS } from '../store/channels.js';
@@ -76,7 +76,7 @@ export const OwnerTransfer = s.object({ newOwnerId: s.id() }, { title: 'OwnerTra
 export const OwnerTransferred = s.object({ owner: Member, previousOwner: Member }, { title: 'OwnerTransferred' });
 
 const levels = s.object(Object.fromEntries(MODULES.map((module) => [module, s.enum(LEVELS)])));
-const controls = s.object(Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, s.enum(CONTROLS)])));
+const controls = s.map(s.enum(CONTROLS), 500, 'By stage category, all eight, and by the codes of single stages, which win over their category.');
 export const Role = s.object(
   { code: s.text({ max: 64 }), name: s.text({ max: 80 }), builtIn: s.flag(), memberCount: s.integer(), permissions: levels, workflowControls: controls },
   { title: 'Role' },
@@ -92,7 +92,10 @@ export const PermissionsOverview = s.object(
 );
 const some = <V extends readonly string[]>(keys: readonly string[], values: V) => s.object(Object.fromEntries(keys.map((key) => [key, s.omittable(s.enum(values))])));
 export const PermissionsPatch = s.object({ permissions: some(MODULES, LEVELS) }, { title: 'PermissionsPatch' });
-export const ControlsPatch = s.object({ controls: some(WORKFLOW_STAGES, CONTROLS) }, { title: 'WorkflowControlsPatch' });
+export const ControlsPatch = s.object(
+  { controls: s.map(s.nullable(s.enum(CONTROLS)), 500, 'By stage category, or by the code of a stage of any lifecycle template, which wins over its category. `null` takes the control of a stage code away again.') },
+  { title: 'WorkflowControlsPatch' },
+);
 
 /** The API document's neutral names for the five chats, in their order. */
 export const CHAT_NAMES = { chat_a: 'slack', chat_b: 'teams', chat_c: 'feishu', chat_d: 'dingtalk', chat_e: 'wecom' } as const;

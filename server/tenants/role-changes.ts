@@ -1,6 +1,6 @@
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import { CONTROLS, type Control, type WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import { CONTROLS, type Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { LEVELS, type Level, type Module, type Permissions } from '../auth/permissions.js';
 import type { Actor } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
@@ -22,7 +22,8 @@ type OfRole = { readonly tenantId: string; readonly code: string };
 export interface Roles {
   list(tenantId: string): Promise<CountedRole[]>;
   setPermissions(change: OfRole & { readonly permissions: Partial<Permissions> }, actor: Actor): Promise<CountedRole>;
-  setWorkflowControls(change: OfRole & { readonly controls: Partial<Record<WorkflowStage, Control>> }, actor: Actor): Promise<CountedRole>;
+  /** By stage category, or by stage code, which the caller has looked up; `null` takes the control of a stage code away. */
+  setWorkflowControls(change: OfRole & { readonly controls: Readonly<Record<string, Control | null>> }, actor: Actor): Promise<CountedRole>;
 }
 
 export function createRoles({ database, change }: { database: Database; change: ChangeTenant }): Roles {
@@ -52,10 +53,12 @@ export function createRoles({ database, change }: { database: Database; change: 
       change({ ...ask, tenantId, actor, action: 'role_workflow_controls_changed' }, async (tx, _tenant, at) => {
         const roles = new RoleStore(tx, tenantId);
         const role = await found(roles, new MemberStore(tx, tenantId), code);
-        const changed = differences<Partial<Record<string, Control>>>(role.workflowControls, patch);
-        const isLower = ([stage, to]: [string, Control]) => CONTROLS.indexOf(to) < CONTROLS.indexOf(role.workflowControls[stage] ?? 'none');
-        if (code === OWNER && (Object.entries(patch) as [string, Control][]).some(isLower)) throw fail('LAST_OWNER', {});
-        const workflowControls = { ...role.workflowControls, ...patch };
+        const nothing = Object.fromEntries(Object.keys(patch).map((stage) => [stage, null]));
+        const changed = differences<Partial<Record<string, Control | null>>>({ ...nothing, ...role.workflowControls }, patch);
+        // Of a stage code without a control of its own the owner has that of its category, which is the highest.
+        const isLower = ([stage, to]: [string, Control | null]) => to !== null && CONTROLS.indexOf(to) < CONTROLS.indexOf(role.workflowControls[stage] ?? 'admin');
+        if (code === OWNER && Object.entries(patch).some(isLower)) throw fail('LAST_OWNER', {});
+        const workflowControls = Object.fromEntries(Object.entries({ ...role.workflowControls, ...patch }).filter((entry): entry is [string, Control] => entry[1] !== null));
         if (changed) await roles.setWorkflowControls({ code, controls: workflowControls, at });
         return { answer: { ...role, workflowControls }, changed, recordId: code };
       }),

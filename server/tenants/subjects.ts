@@ -1,6 +1,7 @@
 import type { Database } from '../../data-plane-agent/base/database/database.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
+import { accountSent, masked } from '../../data-plane-agent/plane/domain/sensitive.js';
 import type { Actor } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { SubjectStore, type SubjectRecord } from '../store/subjects.js';
@@ -35,7 +36,7 @@ export function createSubjects({ database, change }: { database: Database; chang
       change({ ...ask, tenantId, actor, action: 'subject_added' }, async (tx, _tenant, at) => {
         const store = new SubjectStore(tx, tenantId);
         if ((await store.all()).length >= MAX_SUBJECTS) throw fail('LIMIT_REACHED', { limit: MAX_SUBJECTS });
-        const subject: SubjectRecord = { id: newId(), name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank, createdAt: at, updatedAt: at };
+        const subject: SubjectRecord = { id: newId(), name, legalName, taxNo, defaultPayeeAccount: wholeAccount(defaultPayeeAccount, null), defaultPayeeBank, createdAt: at, updatedAt: at };
         await store.insert(subject);
         return { answer: subject, changed: { name, legalName, taxNo }, recordId: subject.id };
       }),
@@ -44,11 +45,13 @@ export function createSubjects({ database, change }: { database: Database; chang
       change({ ...ask, tenantId, actor, action: 'subject_changed' }, async (tx, _tenant, at) => {
         const store = new SubjectStore(tx, tenantId);
         const subject = await found(store, subjectId);
-        const changed = differences(subject, fields);
+        const { defaultPayeeAccount: sent, ...others } = fields;
+        const given = sent === undefined ? others : { ...others, defaultPayeeAccount: wholeAccount(sent, subject.defaultPayeeAccount) };
+        const changed = differences(subject, given);
         if (!changed) return { answer: subject, changed };
-        const next: SubjectRecord = { ...subject, ...fields, updatedAt: at };
+        const next: SubjectRecord = { ...subject, ...given, updatedAt: at };
         await store.update(next);
-        return { answer: next, changed: masked(changed), recordId: subjectId };
+        return { answer: next, changed: withMaskedAccount(changed), recordId: subjectId };
       }),
 
     remove: ({ tenantId, subjectId, contracts }, actor) =>
@@ -70,8 +73,14 @@ async function found(store: SubjectStore, id: string): Promise<SubjectRecord> {
   return subject;
 }
 
+/** The account number that was meant: the masked form of the present one means that. */
+const wholeAccount = (sent: string | null, present: string | null): string | null =>
+  accountSent(sent, present, (problem) => {
+    throw invalid({ path: 'defaultPayeeAccount', problem });
+  });
+
 /** Of an account number the audit keeps the end only. */
-function masked({ defaultPayeeAccount: account, ...changed }: Record<string, { from: unknown; to: unknown }>): Record<string, unknown> {
-  const end = (value: unknown) => (typeof value === 'string' ? `****${value.slice(-4)}` : null);
+function withMaskedAccount({ defaultPayeeAccount: account, ...changed }: Record<string, { from: unknown; to: unknown }>): Record<string, unknown> {
+  const end = (value: unknown) => (typeof value === 'string' ? masked(value) : null);
   return { ...changed, ...(account ? { defaultPayeeAccount: { from: end(account.from), to: end(account.to) } } : {}) };
 }

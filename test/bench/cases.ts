@@ -32,7 +32,11 @@ const overduePath = (page: number) => `${api}/payments?tab=overdue&page=${page}&
 export const searchPath = (q: string) => `${api}/contracts?${new URLSearchParams({ q, pageSize: '20' }).toString()}`;
 /** Without a filter, so that page 2 000 is there. */
 export const deepPath = (page: number) => `${api}/contracts?sort=endDate&page=${page}&pageSize=20`;
-export const statsPath = `${api}/payments/stats`;
+/** What is answered from the rollups: its cost goes with days, not with lines. */
+export const FIGURE_PATHS = {
+  stats: [`${api}/payments/stats`],
+  analytics: ['summary', 'cashflow', 'distribution'].map((name) => `${api}/analytics/${name}`),
+} as const;
 export const SEARCHES = { 'rare, Latin': WORDS.rareLatin, 'common, Latin': WORDS.commonLatin, 'rare, CJK': WORDS.rareCjk, 'common, CJK': WORDS.commonCjk } as const;
 
 const pages = Array.from({ length: 50 }, (_, i) => i + 1);

@@ -1,5 +1,5 @@
 import { processorMs, residentMb, type Running } from '../support/process.js';
-import { deepPath, SEARCHES, searchPath, statsPath, type LoadCase } from './cases.js';
+import { deepPath, FIGURE_PATHS, SEARCHES, searchPath, type LoadCase } from './cases.js';
 import { ask, CONNECTIONS, median, oneByOne, percentile, underLoad, WrongAnswer, type Load } from './load.js';
 import type { Row } from './report.js';
 import { startService } from './service.js';
@@ -86,10 +86,13 @@ export async function latencyRows({ ours: { origin: ours }, token }: Sides, { sm
       rows.push({ key: 'q', name: `q ${what} (${total} found)`, unit: 'ms', figure, raw: null, ratio: null, target: 'p50 ≤ 10 ms', met: figure <= 10, details: { q, total } });
     }
   }
-  if (isWanted('stats')) {
-    const figure = p50(await times([statsPath]));
-    const small = p50(await times([statsPath], { as: smallToken }));
-    rows.push({ key: 'stats', name: 'payments/stats', unit: 'ms', figure, raw: null, ratio: figure / small, target: 'p50 ≤ 3 ms, ≤ 1.5 × of a fortieth of the book', met: figure <= 3 && figure <= 1.5 * small, details: { small } });
+  for (const [key, paths] of Object.entries(FIGURE_PATHS)) {
+    if (!isWanted(key)) continue;
+    for (const path of paths) {
+      const figure = p50(await times([path]));
+      const small = p50(await times([path], { as: smallToken }));
+      rows.push({ key, name: path.split('/').slice(3).join('/'), unit: 'ms', figure, raw: null, ratio: figure / small, target: 'p50 ≤ 3 ms, ≤ 1.5 × of a fortieth of the book', met: figure <= 3 && figure <= 1.5 * small, details: { small } });
+    }
   }
   return rows;
 }

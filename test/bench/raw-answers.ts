@@ -93,7 +93,7 @@ export function contractAnswer(row: Row, open: readonly Row[], setting: RawSetti
     isDueSoon,
     daysToEnd: daysBetween(today, end),
     validity: today < start ? 'not_started' : today > end ? 'expired' : end <= addDays(today, 30) ? 'expiring' : 'in_force',
-    fulfillmentStatus: 'none',
+    fulfillmentStatus: fulfillment(row, today),
     createdBy: row['created_by'],
     updatedBy: row['updated_by'],
     version: row['version'],
@@ -102,18 +102,30 @@ export function contractAnswer(row: Row, open: readonly Row[], setting: RawSetti
   };
 }
 
+function fulfillment(row: Row, today: Day): string {
+  const open = row['tasks_in_time_until'];
+  if (row['tasks_live'] === 0) return 'none';
+  if (open === null) return 'fulfilled';
+  return day(open) < today ? 'lapsed' : row['tasks_done'] === 0 ? 'unfulfilled' : 'partial';
+}
+
 export const contractNames = (row: Row, { subjectName, userName }: RawSetting) => ({
   subjectName,
   ownerName: userName,
   ownerSuperiorName: row['owner_superior_id'] === null ? null : userName,
+  createdByName: row['created_by'] === null ? null : userName,
+  updatedByName: row['updated_by'] === null ? null : userName,
 });
 
-export function detailAnswer({ row, lines, terms, notes }: { row: Row; lines: readonly Row[]; terms: readonly Row[]; notes: readonly Row[] }, setting: RawSetting): Record<string, unknown> {
+/** Tasks and invoice records are read as the product reads them; the bench's book has none to answer. */
+export function detailAnswer({ row, lines, terms, notes, tasks = [], invoices = [] }: { row: Row; lines: readonly Row[]; terms: readonly Row[]; notes: readonly Row[]; tasks?: readonly Row[]; invoices?: readonly Row[] }, setting: RawSetting): Record<string, unknown> {
   return {
     ...contractAnswer(row, lines.filter((line) => num(line['outstanding_minor']) > 0), setting),
     payments: lines.map((line) => lineAnswer(line, setting)),
     terms: terms.map((term) => ({ id: term['id'], kind: term['kind'], title: term['title'], date: term['date'], note: term['note'], createdAt: iso(term['created_at']), updatedAt: iso(term['updated_at']) })),
     notes: notes.map((note) => ({ id: note['id'], label: note['label'], value: note['value'], createdAt: iso(note['created_at']), updatedAt: iso(note['updated_at']) })),
+    fulfillmentTasks: tasks,
+    invoices,
     warnings: [],
     ...contractNames(row, setting),
   };

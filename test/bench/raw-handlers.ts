@@ -1,5 +1,7 @@
 import { v7 as newId } from 'uuid';
+import { invoices } from '../../data-plane-agent/plane/domain/invoice-rows.js';
 import { contracts, lines, notes, receipts, terms } from '../../data-plane-agent/plane/domain/rows.js';
+import { tasks } from '../../data-plane-agent/plane/domain/task-rows.js';
 import { contractAnswer, contractNames, detailAnswer, lineAnswer, paymentRowAnswer, type RawSetting, type Row } from './raw-answers.js';
 
 /** One statement; its text has `?` for each value. The handler is given its rows. */
@@ -42,12 +44,15 @@ const LINES_OF = `SELECT ${LINE.join(', ')} FROM payment_lines WHERE tenant_id =
 const TERMS_OF = `SELECT ${TERM.join(', ')} FROM contract_terms WHERE tenant_id = ? AND contract_id = ? ORDER BY position, id`;
 const NOTES_OF = `SELECT ${NOTE.join(', ')} FROM contract_notes WHERE tenant_id = ? AND contract_id = ? ORDER BY position, id`;
 
+const TASKS_OF = `SELECT ${columns(tasks.columnNames).join(', ')} FROM fulfillment_tasks WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL ORDER BY created_at, id`;
+const INVOICES_OF = `SELECT ${columns(invoices.columnNames).join(', ')} FROM invoices WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL ORDER BY created_at, id`;
+
 /** `GET /contracts/:id` */
 export const get: Handler = function* get({ id }, setting) {
   const values = [setting.tenantId, id];
   const [row] = yield { sql: GET, values };
   if (!row) return undefined;
-  return detailAnswer({ row, lines: yield { sql: LINES_OF, values }, terms: yield { sql: TERMS_OF, values }, notes: yield { sql: NOTES_OF, values } }, setting);
+  return detailAnswer({ row, lines: yield { sql: LINES_OF, values }, terms: yield { sql: TERMS_OF, values }, notes: yield { sql: NOTES_OF, values }, tasks: yield { sql: TASKS_OF, values }, invoices: yield { sql: INVOICES_OF, values } }, setting);
 };
 
 const OVERDUE = `SELECT ${LINE.map((name) => `p.${name}`).join(', ')}, ${['contract_no', 'project_name', 'party_a', 'party_b', 'subject_id', 'owner_id'].map((name) => `c.${name} AS c_${name}`).join(', ')}
@@ -93,7 +98,7 @@ export const create = (lifecycle: { templateId: string; stageCode: string; stage
     const id = newId();
     const lineRows: Row[] = input.payments.map((line, position) => {
       const amount = minor(line.amount);
-      const nothing = { received_minor: 0, invoiced_minor: 0, reconciliation_status: 'pending', currency_code: 'CNY', received_date: null, method: null, payer_name: null, receipt_account: null };
+      const nothing = { received_minor: 0, invoiced_minor: 0, invoice_records: 0, invoices_standing: 0, reconciliation_status: 'pending', currency_code: 'CNY', received_date: null, method: null, payer_name: null, receipt_account: null };
       const none = { bank_serial_no: null, reconciliation_note: null, proof: null, invoice_minor: null, invoice_date: null, invoice_no: null, invoice_attachment: null, deleted_at: null };
       return { id: newId(), contract_id: id, position, period: line.period, due_date: line.dueDate, amount_minor: amount, outstanding_minor: amount, uninvoiced_minor: amount, ...nothing, ...none, ...stamps };
     });
@@ -109,7 +114,7 @@ export const create = (lifecycle: { templateId: string; stageCode: string; stage
       status: text(input['status']), status_code: null, owner_id: text(input['ownerId']), owner_superior_id: null, remark: text(input['remark']), dynamic_fields: '{}',
       lifecycle_template_id: lifecycle.templateId, stage_code: lifecycle.stageCode, stage_category: lifecycle.stageCode, stage_name: lifecycle.stageName, allowed_roles: '[]', locked: 0,
       payment_status: 'unpaid', receivable_minor: receivable, received_minor: 0, outstanding_minor: receivable, outstanding_amount: receivable / 100, overpaid_minor: 0, invoiced_minor: 0, uninvoiced_minor: receivable,
-      next_due_date: input.payments.map(({ dueDate }) => dueDate).toSorted()[0] ?? null, other_currency_lines: 0, created_by: setting.userId, updated_by: setting.userId, deleted_at: null, version: 1, ...stamps,
+      next_due_date: input.payments.map(({ dueDate }) => dueDate).toSorted()[0] ?? null, other_currency_lines: 0, unlinked_invoiced_minor: 0, tasks_live: 0, tasks_done: 0, tasks_in_time_until: null, created_by: setting.userId, updated_by: setting.userId, deleted_at: null, version: 1, ...stamps,
     };
     const termRows: Row[] = input.terms.map(({ kind, title, date, note }, position) => ({ id: newId(), contract_id: id, position, kind, title, date: date ?? null, note, ...stamps }));
     const noteRows: Row[] = input.extraNotes.map(({ label, value }, position) => ({ id: newId(), contract_id: id, position, label, value, ...stamps }));

@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { verify } from '@node-rs/argon2';
 import SqliteConnection, { type Statement as Prepared } from 'better-sqlite3';
 import pg from 'pg';
-import type { RawSetting, Row } from './raw-answers.js';
+import type { Row } from './raw-answers.js';
+import { rawExport, type ExportSetting } from './raw-export.js';
 import { create, get, list, overdue, receipt, type Handler, type Statement } from './raw-handlers.js';
 
 /** What the bench tells the raw program, in `RAW_SETTING`. */
-export interface RawOptions extends RawSetting {
+export interface RawOptions extends ExportSetting {
   /** A file, or `postgres://…`. */
   readonly database: string;
   readonly totals: { readonly contracts: number; readonly overdue: number };
@@ -22,6 +23,7 @@ type Run = (handler: Handler, input: Parameters<Handler>[0], options: { readonly
  */
 export function startRaw(options: RawOptions, port: number): void {
   const run = options.database.startsWith('postgres') ? onPostgres(options) : onSqlite(options);
+  const sheet = options.database.startsWith('postgres') ? undefined : rawExport(sqlite(options.database), sqlite(options.database), options);
   const routes: readonly (readonly [RegExp, Handler, { writes: boolean; status: number }])[] = [
     [/^GET \/api\/v1\/contracts$/, list(options.totals), { writes: false, status: 200 }],
     [/^GET \/api\/v1\/contracts\/(.+)$/, get, { writes: false, status: 200 }],
@@ -32,6 +34,7 @@ export function startRaw(options: RawOptions, port: number): void {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://raw');
     if (url.pathname === '/api/v1/health') return send(response, 200, { status: 'ok' });
+    if (sheet && url.pathname === '/api/v1/contracts/export') return sheet(response);
     const body = request.method === 'GET' ? undefined : (JSON.parse(await bodyOf(request)) as { password?: string });
     if (url.pathname === '/api/v1/auth/login') return send(response, (await verify(options.passwordHash, body?.password ?? '')) ? 200 : 401, {});
     for (const [pattern, handler, { writes, status }] of routes) {
@@ -69,9 +72,14 @@ function bodyOf(request: IncomingMessage): Promise<string> {
   });
 }
 
-function onSqlite(options: RawOptions): Run {
-  const connection = new SqliteConnection(options.database);
+function sqlite(file: string): SqliteConnection.Database {
+  const connection = new SqliteConnection(file);
   for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', 'cache_size = -65536', 'temp_store = MEMORY']) connection.pragma(pragma);
+  return connection;
+}
+
+function onSqlite(options: RawOptions): Run {
+  const connection = sqlite(options.database);
   const prepared = new Map<string, Prepared>();
   const rowsOf = ({ sql, values }: Statement): readonly Row[] => {
     let statement = prepared.get(sql);

@@ -8,6 +8,7 @@ import { loadCases, type LoadCase, type Subject } from './cases.js';
 import { enumerationRows } from './enumeration.js';
 import { copyOfDatabase, passwordHash, postgresFacts, sqliteFacts } from './facts.js';
 import { WrongAnswer } from './load.js';
+import { exportRows } from './export.js';
 import { coldStart, latencyRows, loadRow, type Sides } from './measure.js';
 import type { RawOptions } from './raw.js';
 import { table, type Row } from './report.js';
@@ -64,6 +65,7 @@ async function onSqlite(folder: string, book: Book, rows: Row[], undo: (() => Pr
   const sides: Sides = { ours: service, raw, token: (await signIn(service.origin, 'bench')).token, seconds: SECONDS };
   const smallToken = (await signIn(service.origin, 'bench-small')).token;
   rows.push(...(await latencyRows(sides, { smallToken, contracts: CONTRACTS, isWanted })));
+  if (isWanted('export')) rows.push(...(await exportRows(sides, CONTRACTS)));
   await measured(loadCases(subject).filter(({ key }) => isWanted(key)), sides, rows, '');
 }
 
@@ -106,7 +108,7 @@ async function started(starting: Promise<Running>, undo: (() => Promise<unknown>
 function startRawProgram(database: string, platformFile: string, { tenant, today, facts }: Subject): Promise<Running> {
   const { tenantId, userId, userName, subjectId, subjectName, reminderLeadDays } = tenant;
   const hash = passwordHash(platformFile, credentials('bench').email);
-  const options: RawOptions = { database, tenantId, userId, userName, subjectId, subjectName, reminderLeadDays, today, totals: facts.totals, lifecycle: facts.lifecycle, passwordHash: hash };
+  const options: RawOptions = { database, tenantId, userId, userName, subjectId, subjectName, reminderLeadDays, today, totals: facts.totals, lifecycle: facts.lifecycle, passwordHash: hash, ownerEmail: credentials('bench').email };
   return startProcess(['--import=tsx', import.meta.filename], { path: '/api/v1/health', env: { RAW_SETTING: JSON.stringify(options) } });
 }
 

@@ -4,7 +4,7 @@ import { installations } from '../support/cli.js';
 
 const commands = [
   '', 'migrate', 'bootstrap', 'tenants', 'tenants list', 'tenants show', 'tenants set-plan', 'tenants suspend', 'tenants resume', 'members', 'members list', 'members reset-mfa', 'members reset-password', 'members unlock',
-  'sessions', 'sessions revoke', 'codes', 'codes issue', 'codes list', 'codes revoke', 'keys', 'keys rotate', 'keys status', 'keys reencrypt', 'audit', 'audit verify', 'audit export', 'config', 'doctor', 'demo',
+  'sessions', 'sessions revoke', 'codes', 'codes issue', 'codes list', 'codes revoke', 'keys', 'keys rotate', 'keys status', 'keys reencrypt', 'audit', 'audit verify', 'audit export', 'import', 'export', 'config', 'doctor', 'demo',
 ];
 
 describe('duebook --help', () => {

@@ -5,6 +5,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { CONTRACT_SORTS, type ContractSort } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { contracts, lines, type ContractRow, type LineRow } from '../../data-plane-agent/plane/domain/rows.js';
+import { Books } from '../../data-plane-agent/plane/store/books.js';
 import { ContractList, type ContractFilter } from '../../data-plane-agent/plane/store/contract-list.js';
 import { ContractStore } from '../../data-plane-agent/plane/store/contracts.js';
 import { Journal } from '../../data-plane-agent/plane/store/journal.js';
@@ -12,6 +13,8 @@ import { LineStore } from '../../data-plane-agent/plane/store/lines.js';
 import type { Fragment } from '../../data-plane-agent/plane/store/scope.js';
 import { indexText, TextSearch } from '../../data-plane-agent/plane/store/search-index.js';
 import { Totals } from '../../data-plane-agent/plane/store/totals.js';
+import { TrashStore } from '../../data-plane-agent/plane/store/trash.js';
+import { explaining } from '../support/explaining.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
@@ -133,10 +136,10 @@ describe('the plans of the contract statements', () => {
 
       it('one contract with its lines, terms and notes is read by key', async () => {
         const plans = await plansOf(async (tx, call) => {
-          const store = new ContractStore(tx, call, new Journal());
+          const store = new ContractStore(tx, call, new Journal(), new Books());
           const id = newId();
           await store.find(id);
-          await new LineStore(tx, call, new Journal()).ofContract(id);
+          await new LineStore(tx, call, new Journal(), new Books()).ofContract(id);
           await store.terms(id);
           await store.notes(id);
           await store.holderOf({ contractKey: 'n-5' });
@@ -146,6 +149,12 @@ describe('the plans of the contract statements', () => {
         const indexes = [name === 'sqlite' ? 'sqlite_autoindex_contracts_1' : 'contracts_pkey', 'lines_by_contract', 'terms_by_contract', 'notes_by_contract', 'contracts_contract_no', 'contracts_archive_code', 'lines_by_contract'];
         expect(plans).to.have.length(indexes.length);
         for (const [i, index] of indexes.entries()) if (!(name === 'postgres' && plans[i]?.includes('Seq Scan'))) expect(plans[i]).to.contain(index);
+      });
+
+      it('the trash is walked in its own index', async () => {
+        const plans = await plansOf((tx, call) => new TrashStore(tx, call).page(0, { page: 1, pageSize: 20 }));
+        expect(plans).to.have.length(2);
+        for (const plan of plans) expect(plan).to.contain('contracts_in_trash').and.not.to.contain(SORTING);
       });
 
       it('the open lines of a page are found by their contracts', async () => {
@@ -165,26 +174,6 @@ describe('the plans of the contract statements', () => {
     { only: ['sqlite', 'postgres'] },
   );
 });
-
-/** The transaction, which also notes the plan of each statement that it runs. */
-function explaining(tx: Transaction, plans: string[]): Transaction {
-  const noted = async <T>(sql: string, values: readonly Value[], run: () => Promise<T>): Promise<T> => {
-    const rows = await tx.all(`${tx.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'} ${sql}`, values);
-    plans.push(rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n'));
-    return run();
-  };
-  return {
-    dialect: tx.dialect,
-    get writes() {
-      return tx.writes;
-    },
-    all: (sql, values = []) => noted(sql, values, () => tx.all(sql, values)),
-    get: (sql, values = []) => noted(sql, values, () => tx.get(sql, values)),
-    run: (sql, values) => tx.run(sql, values),
-    table: (table) => tx.table(table),
-    savepoint: (work) => tx.savepoint(work),
-  };
-}
 
 async function only(tx: Transaction, sql: string, values: readonly Value[]): Promise<Row> {
   const row = await tx.get(sql, values);

@@ -5,7 +5,7 @@ import { failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
-const handover = (memberId: string, successorId: string) => ({ memberId, successorId, successorScope: null, successorSuperiorId: null, transferContracts: true, transferContractSupervisors: true });
+const handover = (memberId: string, successorId: string) => ({ memberId, memberName: 'Lea Leaver', successorId, successorScope: null, successorSuperiorId: null, transferContracts: true, transferContractSupervisors: true, transferTasks: true, transferSavedViews: true });
 const enter = (t: TestPlane, changes: Partial<ContractInput>) => t.plane.createContract(aContract(changes));
 const auditOf = async ({ database, call }: TestPlane, recordId: string) =>
   (await database.read(call, (tx) => tx.all("SELECT action, actor_id, changes FROM audit_log WHERE tenant_id = ? AND record_id = ? AND action = 'handOver' ORDER BY id", [call.tenantId, recordId]))).map((row) => ({ actor: row['actor_id'], changes: JSON.parse(String(row['changes'])) as unknown }));

@@ -7,7 +7,7 @@ import { aContract, aLine } from '../support/samples.js';
 
 describe('receipts', () => {
   forEachPlane((_name, makePlane) => {
-    it('the amount is the new total, and each change of it is kept with its delta, newest first', async () => {
+    it('the amount is the new total, and each change of it is kept with its delta, newest first; a correction is of the day on which it is made', async () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100 });
       await book.plane.recordReceipt({ paymentId, receivedAmount: 40, method: 'wire', bankSerialNo: 'S-1', payerName: '上海远东' });
@@ -20,7 +20,7 @@ describe('receipts', () => {
       const { items, ...frame } = await book.plane.listReceipts({ paymentId });
       expect(frame).to.deep.equal({ page: 1, pageSize: 20, total: 3, pageCount: 1 });
       expect(items.map(({ delta, total, receivedDate, actorName, at }) => ({ delta, total, receivedDate, actorName, at }))).to.deep.equal([
-        { delta: -29.5, total: 70.5, receivedDate: '2026-03-20', actorName: 'operator', at: '2026-03-15T08:00:02.000Z' },
+        { delta: -29.5, total: 70.5, receivedDate: '2026-03-15', actorName: 'operator', at: '2026-03-15T08:00:02.000Z' },
         { delta: 60, total: 100, receivedDate: '2026-03-20', actorName: 'Ming Li', at: '2026-03-15T08:00:01.000Z' },
         { delta: 40, total: 40, receivedDate: '2026-03-15', actorName: 'Ming Li', at: '2026-03-15T08:00:00.000Z' },
       ]);

@@ -69,9 +69,10 @@ describe('a data plane behind a wire', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }).filter((sample) => sample.trim() !== '' && isCleanText(sample));
     await overWire((remote) =>
       fc.assert(
-        fc.asyncProperty(text, text, fc.integer({ min: 0, max: 1e9 }), fc.jsonValue({ maxDepth: 3 }), async (projectName, remark, cents, custom) => {
+        fc.asyncProperty(text, text, fc.integer({ min: 0, max: 1e9 }), text, async (projectName, remark, cents, custom) => {
           const call = aCall();
-          const input = aContract({ projectName, remark, unitPrice: cents / 1e6, dynamicFields: { custom } });
+          const { field } = (await local.invoke('runFieldCommand', call, { type: 'CreateField', payload: { name: 'Custom', type: 'text' } })).output;
+          const input = aContract({ projectName, remark, unitPrice: cents / 1e6, dynamicFields: { [field.id]: custom } });
           const outcome = await remote.invoke('createContract', call, structuredClone(input)).then(({ output }) => output, () => undefined);
           if (!outcome) return void expect(await failureOf(local.invoke('createContract', call, structuredClone(input)))).to.have.property('code', 'INVALID_INPUT');
           const contractId = outcome.id;

@@ -23,7 +23,7 @@ const operations = {
       await store.lifecycle.ensureShipped();
       const [stage] = await store.lifecycle.stages((await store.lifecycle.defaultTemplate()).id);
       if (!stage) throw new Error('the standard template has stages');
-      const row = newContract({ id: newId(), input: aContract(), type: 'sale', stage, currencyCode: 'CNY', amounts: new AmountReader(), now: clock.now(), actorId: call.actor.id });
+      const row = newContract({ id: newId(), input: aContract(), type: 'sale', stage, currencyCode: 'CNY', dynamicFields: {}, amounts: new AmountReader(), now: clock.now(), actorId: call.actor.id });
       await store.contracts.insert(withAggregates(row, []));
       journal.announce('contract.created', { contractId: row.id }, clock.now() + 1_000);
       return {};

@@ -4,7 +4,7 @@ import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { toMajor } from '../../data-plane-agent/base/money.js';
 import { ContractInput, type ContractPatch } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
-import { mergedFields, newContract } from '../../data-plane-agent/plane/domain/contract-changes.js';
+import { newContract } from '../../data-plane-agent/plane/domain/contract-changes.js';
 import { isSameContract, patched } from '../../data-plane-agent/plane/domain/contract-patch.js';
 import { changedCoreFields } from '../../data-plane-agent/plane/domain/core-fields.js';
 import type { ContractRow, StageRow } from '../../data-plane-agent/plane/domain/rows.js';
@@ -16,7 +16,7 @@ const STAGE: StageRow = {
 
 function row(changes: Partial<ContractInput> = {}): ContractRow {
   const input = aContract({ deposit: 10, periodicRent: 20, remark: 'r', signDate: '2026-01-01', ...changes });
-  return newContract({ id: 'c', input, type: 'sale', stage: STAGE, currencyCode: input.currencyCode ?? 'CNY', amounts: new AmountReader(), now: 0, actorId: null });
+  return newContract({ id: 'c', input, type: 'sale', stage: STAGE, currencyCode: input.currencyCode ?? 'CNY', dynamicFields: {}, amounts: new AmountReader(), now: 0, actorId: null });
 }
 
 function patch(before: ContractRow, changes: ContractPatch): ContractRow {
@@ -66,10 +66,9 @@ describe('a patch of a contract', () => {
     }
   });
 
-  it('merges custom values', () => {
-    expect(mergedFields({ a: 1, b: 2 }, undefined)).to.deep.equal({ a: 1, b: 2 });
-    expect(mergedFields({ a: 1, b: 2 }, { a: null, c: { d: null } })).to.deep.equal({ b: 2, c: { d: null } });
-    expect(mergedFields({ a: 1 }, null)).to.deep.equal({});
+  it('leaves custom values to their definitions', () => {
+    const before = { ...row(), dynamicFields: { a: 1 } };
+    expect(patch(before, { dynamicFields: { a: 2 } }).dynamicFields).to.deep.equal({ a: 1 });
   });
 });
 

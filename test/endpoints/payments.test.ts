@@ -50,7 +50,7 @@ describe('payments over HTTP', () => {
 
       const refused = await owner.delete<DomainError>(path);
       expect(refused.status).to.equal(409);
-      expect(refused.body).to.deep.equal({ error: { code: 'LINE_HAS_MONEY', message: 'The payment line has a receipt or an invoice, so it cannot be removed.', details: { paymentIds: [added.body.id] } } });
+      expect(refused.body).to.deep.equal({ error: { code: 'LINE_HAS_MONEY', message: 'The payment line has a receipt or an invoice, so it cannot be removed; or money was matched to it, so its invoice cannot be made void.', details: { paymentIds: [added.body.id] } } });
       await owner.patch(path, { receivedAmount: 0, invoiceNo: null, invoiceAmount: null });
       expect((await owner.delete(path)).body).to.deep.equal({ ok: true });
       expect(await owner.get<NamedPage>('/payments', { query: { tab: 'overdue', contractId: contract.id } })).to.have.nested.property('body.total', 0);

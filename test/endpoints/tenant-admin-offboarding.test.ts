@@ -68,6 +68,20 @@ forEachServer((server) => {
       expect((await org.asOwner.get<{ total: number }>('/contracts', { query: { ownerId: leaver.id } })).body.total).to.equal(0);
     });
 
+    it('hands over the tasks that he has not finished, unless they are to stay', async () => {
+      const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+      const { id } = await enter(org.owner.id);
+      for (const [code, status] of [['T-1', 'in_progress'], ['T-2', 'completed']]) await org.asOwner.post(`/contracts/${id}/fulfillment-tasks`, { code, title: 'Deliver', status, ownerId: leaver.id });
+      const owners = async () => (await org.asOwner.get<{ fulfillmentTasks: { ownerId: string }[] }>(`/contracts/${id}`)).body.fulfillmentTasks.map(({ ownerId }) => ownerId);
+      const shown = await preview(leaver.id);
+      expect([shown.totals['openTasks'], shown.samples['openTasks']]).to.deep.equal([1, [{ id: shown.samples['openTasks']?.[0]?.id, name: 'T-1 Deliver' }]]);
+      expect((await offboard(leaver.id, { successorUserId: heir.id, transferTasks: false, disableMember: false })).body.transferred).to.deep.equal(NOTHING);
+      expect(await owners()).to.deep.equal([leaver.id, leaver.id]);
+      expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal({ ...NOTHING, openTasks: 1 });
+      expect(await owners()).to.deep.equal([heir.id, leaver.id]);
+      expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal(NOTHING);
+    });
+
     it('may be handed over again: nothing moves, and it answers the same with zero counts', async () => {
       const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
       const owned = await enter(leaver.id);

@@ -170,6 +170,18 @@ forEachServer((server) => {
       expect(body.workflowControls).to.deep.equal({ draft: 'view', extracted: 'view', review: 'view', approved: 'sign', signed: 'view', active: 'view', completed: 'view', archived: 'none' });
     });
 
+    it('get a workflow control at one stage, which wins over its category until it is taken away', async () => {
+      const template = await org.asOwner.post<{ id: string }>('/contract-config/lifecycle/templates', { code: 'own', name: 'Own' });
+      await org.asOwner.post(`/contract-config/lifecycle/templates/${template.body.id}/stages`, { code: 'legal_check', name: 'Legal check' });
+      const change = (role: string, controls: object) => org.asOwner.patch<Role>(`/tenant-admin/roles/${role}/workflow-controls`, { controls });
+      expect((await change('legal', { legal_check: 'sign' })).body.workflowControls).to.include({ legal_check: 'sign', review: 'approve' });
+      expect((await org.audit()).at(-1)).to.deep.include({ action: 'role_workflow_controls_changed', changes: { legal_check: { from: null, to: 'sign' } } });
+      expect((await change('legal', { legal_check: null })).body.workflowControls).not.to.have.property('legal_check');
+      expect((await change('legal', { review: null })).status, 'a category has a control always').to.equal(400);
+      expect(refusal(await org.asOwner.patch<DomainError>('/tenant-admin/roles/owner/workflow-controls', { controls: { legal_check: 'sign' } }))).to.deep.equal([409, 'LAST_OWNER', {}]);
+      expect((await change('owner', { legal_check: 'admin' })).status).to.equal(200);
+    });
+
     it('with an unknown module, stage or level are refused by name, and an unknown role is not found', async () => {
       const rows: readonly (readonly [path: string, body: unknown, message: RegExp])[] = [
         ['permissions', { permissions: { everything: 'edit' } }, /^permissions\.everything is not a known field$/],

@@ -3,6 +3,8 @@ import { PASSWORD } from '../support/accounts.js';
 import { codeOf } from '../support/authenticator-app.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
+import { OWN_BATCHES } from './contract-import-requests.js';
+import { OWN_VIEWS } from './saved-view-requests.js';
 
 /** Requests to what belongs to the caller alone: the samples are made by `client`, and whoever sends them must be the same. */
 export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
@@ -25,8 +27,8 @@ export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sampl
   'DELETE /auth/sessions/:id': async (org) => ({ params: { id: await anotherSession(org) } }),
 };
 
-/** They end or change how the caller signs in: a test gives them a caller whom nothing else needs. */
-export const CHANGES_CALLER: ReadonlySet<string> = new Set(['POST /auth/logout', 'POST /auth/mfa/enroll/start', 'POST /auth/mfa/enroll/confirm', 'POST /auth/mfa/disable', 'DELETE /auth/sessions/:id', 'POST /auth/passkeys/register/verify', 'DELETE /auth/passkeys/:id']);
+/** They end or change how the caller signs in, or what is his alone: a test gives them a caller whom nothing else needs. */
+export const CHANGES_CALLER: ReadonlySet<string> = new Set(['POST /auth/logout', 'POST /auth/mfa/enroll/start', 'POST /auth/mfa/enroll/confirm', 'POST /auth/mfa/disable', 'DELETE /auth/sessions/:id', 'POST /auth/passkeys/register/verify', 'DELETE /auth/passkeys/:id', ...OWN_VIEWS, ...OWN_BATCHES]);
 
 async function confirmation(org: Organisation): Promise<{ secret: string; code: string }> {
   await withoutFactor(org);

@@ -1,10 +1,19 @@
 import { OPERATOR, PASSWORD, uniqueSlug } from '../support/accounts.js';
 import type { Answer, Client, RequestOptions } from '../support/http.js';
 import { aContract, aLine } from '../support/samples.js';
+import { EXTRACTION_REQUESTS } from './extraction-requests.js';
+import { EXPORT_REQUESTS } from './export-requests.js';
+import { ANALYTICS_REQUESTS } from './analytics-requests.js';
 import { AUTH_REQUESTS } from './auth-requests.js';
+import { DYNAMIC_FIELD_REQUESTS } from './dynamic-field-requests.js';
+import { CONTRACT_REQUESTS } from './contract-requests.js';
+import { CONTRACT_IMPORT_REQUESTS } from './contract-import-requests.js';
 import type { Organisation } from './organisations.js';
 import { INVITATION_REQUESTS } from './invitation-requests.js';
+import { INVOICE_TASK_REQUESTS } from './invoice-task-requests.js';
+import { LIFECYCLE_REQUESTS } from './lifecycle-requests.js';
 import { PASSKEY_REQUESTS } from './passkey-requests.js';
+import { SAVED_VIEW_REQUESTS } from './saved-view-requests.js';
 import { SSO_REQUESTS } from './sso-requests.js';
 import { TENANT_ADMIN_REQUESTS } from './tenant-admin-requests.js';
 
@@ -38,6 +47,10 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   'GET /audit': ({ owner }) => ({ query: { actor: owner.id, action: 'login_succeeded', from: '2026-01-01', pageSize: '5' } }),
 
   ...TENANT_ADMIN_REQUESTS,
+  ...DYNAMIC_FIELD_REQUESTS,
+
+  ...CONTRACT_REQUESTS,
+  ...CONTRACT_IMPORT_REQUESTS,
 
   'GET /contracts': (org) => ({ query: { subjectId: org.subjectId, ownerId: org.owner.id, q: org.marker } }),
   'GET /contracts/:id': async (org) => ({ params: { id: (await contract(org)).id } }),
@@ -46,14 +59,24 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   'DELETE /contracts/:id': async (org) => ({ params: { id: (await contract(org)).id } }),
   'POST /contracts/:id/payments': async (org) => ({ params: { id: (await contract(org)).id }, body: { ...aLine() } }),
 
+  ...EXPORT_REQUESTS,
+  ...SAVED_VIEW_REQUESTS,
+  ...EXTRACTION_REQUESTS,
+  ...LIFECYCLE_REQUESTS,
+  ...INVOICE_TASK_REQUESTS,
+
   'GET /payments': async (org) => ({ query: { tab: 'all', contractId: (await contract(org)).id, subjectId: org.subjectId } }),
   'GET /payments/stats': () => ({}),
+  ...ANALYTICS_REQUESTS,
   'PATCH /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) }, body: { amount: 1_200 } }),
   'DELETE /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) } }),
   'GET /payments/:paymentId/receipts': async (org) => ({ params: { paymentId: await line(org) } }),
   'PATCH /payments/:paymentId/receipt': async (org) => ({ params: { paymentId: await line(org) }, body: { receivedAmount: 400, payerName: org.marker } }),
-  'PATCH /payments/:paymentId/invoice': async (org) => ({ params: { paymentId: await line(org) }, body: { invoiceAmount: 400, invoiceNo: org.marker } }),
+  'PATCH /payments/:paymentId/invoice': async (org) => ({ params: { paymentId: await line(org) }, body: { invoiceAmount: 400, invoiceNo: `${org.marker}-line-${++invoiced}` } }),
 };
+
+/** An invoice number is used once. */
+let invoiced = 0;
 
 /** Sends it as that client; `options` go to the client, `sample` may be changed on the way. */
 export function send<T = unknown>(client: Client, route: string, sample: Sample, options: RequestOptions = {}): Promise<Answer<T>> {

@@ -11,9 +11,9 @@ export interface Administration extends MadeTenant {
   audit(): Promise<readonly { readonly action: string; readonly recordId: string | null; readonly actorId: string | null; readonly ip: string | null; readonly requestId: string; readonly changes: Record<string, unknown> }[]>;
 }
 
-export async function administration(server: TestServer): Promise<Administration> {
+export async function administration(server: TestServer, options: Parameters<typeof makeTenant>[1] = {}): Promise<Administration> {
   const { services, foundation } = server;
-  const made = await makeTenant(services);
+  const made = await makeTenant(services, options);
   const { client } = await signIn(server.client, { tenant: made.tenant, member: made.owner });
   return {
     ...made,

@@ -116,6 +116,7 @@ async function inProcess(args: readonly string[], { env = {}, input = '', answer
   const waiting = [...(answers ?? [])];
   const io: Io = {
     data: (text) => (stdout += `${text}\n`),
+    write: (text) => Promise.resolve(((stdout += text), true)),
     message: (text) => (stderr += `${text}\n`),
     progress: () => undefined,
     interactive: answers !== undefined,

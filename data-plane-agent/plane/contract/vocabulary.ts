@@ -9,6 +9,12 @@ export const VALIDITIES = ['not_started', 'in_force', 'expiring', 'expired'] as 
 export const FULFILLMENT_STATUSES = ['none', 'unfulfilled', 'partial', 'fulfilled', 'lapsed'] as const;
 export const TERM_KINDS = ['deposit', 'delivery', 'debug', 'payment', 'expiry', 'other'] as const;
 export const PAYMENT_TABS = ['due', 'overdue', 'reconcile', 'invoice', 'all'] as const;
+/** What a file is to a contract. */
+export const FILE_KINDS = ['contract_original', 'invoice', 'receipt', 'acceptance_report', 'other_evidence'] as const;
+export const WORKFLOW_EVENT_KINDS = ['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied'] as const;
+export const WORKFLOW_EVENT_SOURCES = ['user', 'system', 'import'] as const;
+export const INVOICE_STATUSES = ['draft', 'issued', 'void', 'red_letter'] as const;
+export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'accepted', 'blocked', 'canceled', 'overdue'] as const;
 /** Workflow control levels, weakest first: each includes the ones before it. */
 export const CONTROLS = ['none', 'view', 'edit', 'approve', 'sign', 'admin'] as const;
 
@@ -18,5 +24,11 @@ export type WorkflowStage = (typeof WORKFLOW_STAGES)[number];
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export type DueStatus = (typeof DUE_STATUSES)[number];
 export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
+export type InvoiceStatus = (typeof INVOICE_STATUSES)[number];
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+export type FulfillmentStatus = (typeof FULFILLMENT_STATUSES)[number];
 export type PaymentTab = (typeof PAYMENT_TABS)[number];
+export type FileKind = (typeof FILE_KINDS)[number];
+export type WorkflowEventKind = (typeof WORKFLOW_EVENT_KINDS)[number];
+export type WorkflowEventSource = (typeof WORKFLOW_EVENT_SOURCES)[number];
 export type Control = (typeof CONTROLS)[number];

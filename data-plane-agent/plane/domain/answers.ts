@@ -4,20 +4,26 @@ import type { Call } from '../contract/call.js';
 import type { Warning } from '../contract/records/common.js';
 import type { ContractDetail, ContractSummary, Note, Term } from '../contract/records/contracts.js';
 import type { PaymentLine, PaymentPage } from '../contract/records/lines.js';
+import type { ShownContract } from './fields/shown.js';
+import { iso } from './instants.js';
+import type { InvoiceRow } from './invoice-rows.js';
+import { invoiceAnswer } from './invoices.js';
 import type { ContractRow, LineRow, NoteRow, PaymentRow, TermRow } from './rows.js';
 import { shown } from './sensitive.js';
+import type { TaskRow } from './task-rows.js';
+import { fulfillmentStatus, taskAnswer } from './tasks.js';
 import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Receivable } from './receivable.js';
 
 /** Of a call, what an answer depends on. */
 export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;
 
-export const iso = (ms: number): string => new Date(ms).toISOString();
+export { iso };
 
 /** A contract is said to expire in its last thirty days. */
 const EXPIRING_DAYS = 30;
 
 /** The answer for a contract. `open` are its lines with something outstanding. */
-export function contractSummary(row: ContractRow, open: readonly Receivable[], { today, reminderLeadDays, rights }: Reader): ContractSummary {
+export function contractSummary(row: ShownContract, open: readonly Receivable[], { today, reminderLeadDays, rights }: Reader): ContractSummary {
   const major = (minor: number) => toMajor(minor, row.currencyCode);
   const majorOrNull = (minor: number | null) => (minor === null ? null : major(minor));
   const due = dueState(open, { currencyCode: row.currencyCode, today, leadDays: reminderLeadDays });
@@ -77,7 +83,7 @@ export function contractSummary(row: ContractRow, open: readonly Receivable[], {
     isDueSoon: due.isDueSoon,
     daysToEnd: daysBetween(today, row.endDate),
     validity: validity(row, today),
-    fulfillmentStatus: 'none',
+    fulfillmentStatus: fulfillmentStatus(row, today),
     createdBy: row.createdBy,
     updatedBy: row.updatedBy,
     version: row.version,
@@ -92,14 +98,18 @@ export interface ContractParts {
   readonly lines: readonly LineRow[];
   readonly terms: readonly TermRow[];
   readonly notes: readonly NoteRow[];
+  readonly tasks: readonly TaskRow[];
+  readonly invoices: readonly InvoiceRow[];
 }
 
-export function contractDetail({ row, lines, terms, notes }: ContractParts, reader: Reader, warnings: readonly Warning[] = []): ContractDetail {
+export function contractDetail({ row, lines, terms, notes, tasks, invoices }: ContractParts & { readonly row: ShownContract }, reader: Reader, warnings: readonly Warning[] = []): ContractDetail {
   return {
     ...contractSummary(row, lines, reader),
     payments: lines.map((line) => paymentLine(line, reader)),
     terms: terms.map(termAnswer),
     notes: notes.map(noteAnswer),
+    fulfillmentTasks: tasks.map((task) => taskAnswer(task, reader)),
+    invoices: invoices.map(invoiceAnswer),
     warnings: [...(row.otherCurrencyLines > 0 ? [MIXED_CURRENCY] : []), ...warnings],
   };
 }
@@ -144,9 +154,9 @@ export function paymentRow(row: PaymentRow, reader: Reader): PaymentPage['items'
   return { ...paymentLine(row, reader), contractNo, projectName, partyA, partyB, subjectId, ownerId };
 }
 
-const termAnswer = (term: TermRow): Term => ({ id: term.id, kind: term.kind, title: term.title, date: term.date, note: term.note, createdAt: iso(term.createdAt), updatedAt: iso(term.updatedAt) });
+export const termAnswer = (term: TermRow): Term => ({ id: term.id, kind: term.kind, title: term.title, date: term.date, note: term.note, createdAt: iso(term.createdAt), updatedAt: iso(term.updatedAt) });
 
-const noteAnswer = (note: NoteRow): Note => ({ id: note.id, label: note.label, value: note.value, createdAt: iso(note.createdAt), updatedAt: iso(note.updatedAt) });
+export const noteAnswer = (note: NoteRow): Note => ({ id: note.id, label: note.label, value: note.value, createdAt: iso(note.createdAt), updatedAt: iso(note.updatedAt) });
 
 export const MIXED_CURRENCY: Warning = { code: 'MIXED_CURRENCY', message: 'Some lines are in another currency than the contract; the contract\'s amounts leave them out.' };
 

@@ -1,8 +1,9 @@
 import { fold } from './search.js';
-import type { ContractInput, ContractPatch, NoteInput, TermInput } from '../contract/records/contracts.js';
+import type { ContractInput, NoteInput, TermInput } from '../contract/records/contracts.js';
 import { aggregate } from './receivable.js';
 import type { AmountReader } from './amounts.js';
 import type { ContractRow, LineRow, NoteRow, StageRow, TermRow } from './rows.js';
+import { accountSent } from './sensitive.js';
 
 /** Numbers and archive codes are unique whatever their case. */
 export const uniqueKey = (code: string): string => fold(code);
@@ -13,13 +14,14 @@ export interface NewContract {
   readonly type: ContractRow['type'];
   readonly stage: StageRow;
   readonly currencyCode: string;
+  readonly dynamicFields: ContractRow['dynamicFields'];
   readonly amounts: AmountReader;
   readonly now: number;
   readonly actorId: string | null;
 }
 
 /** A contract as it is entered, still without its lines. */
-export function newContract({ id, input, type, stage, currencyCode, amounts, now, actorId }: NewContract): ContractRow {
+export function newContract({ id, input, type, stage, currencyCode, dynamicFields, amounts, now, actorId }: NewContract): ContractRow {
   const unitPrice = amounts.unitPrice('unitPrice', input.unitPrice);
   const computedMinor = amounts.product('totalAmount', input.quantity, unitPrice, currencyCode);
   if (input.endDate < input.startDate) amounts.refuse('endDate', 'must not be before startDate');
@@ -44,7 +46,7 @@ export function newContract({ id, input, type, stage, currencyCode, amounts, now
       computedMinor,
       currencyCode,
       paymentMethod: input.paymentMethod,
-      payeeAccount: input.payeeAccount ?? null,
+      payeeAccount: accountSent(input.payeeAccount, null, (problem) => amounts.refuse('payeeAccount', problem)) ?? null,
       payeeBank: input.payeeBank ?? null,
       depositMinor: amounts.optional('deposit', input.deposit, currencyCode),
       periodicRentMinor: amounts.optional('periodicRent', input.periodicRent, currencyCode),
@@ -59,7 +61,7 @@ export function newContract({ id, input, type, stage, currencyCode, amounts, now
       ownerId: input.ownerId,
       ownerSuperiorId: input.ownerSuperiorId ?? null,
       remark: input.remark ?? null,
-      dynamicFields: mergedFields({}, input.dynamicFields),
+      dynamicFields,
       lifecycleTemplateId: stage.templateId,
       stageCode: stage.code,
       stageCategory: stage.category,
@@ -75,6 +77,10 @@ export function newContract({ id, input, type, stage, currencyCode, amounts, now
       uninvoicedMinor: 0,
       nextDueDate: null,
       otherCurrencyLines: 0,
+      unlinkedInvoicedMinor: 0,
+      tasksLive: 0,
+      tasksDone: 0,
+      tasksInTimeUntil: null,
       totalAmount: 0,
       outstandingAmount: 0,
       createdAt: now,
@@ -88,8 +94,14 @@ export function newContract({ id, input, type, stage, currencyCode, amounts, now
   );
 }
 
-/** The contract with what it keeps of its live lines. Whoever changes a line writes this in the same transaction. */
-export const withAggregates = (row: ContractRow, lines: readonly LineRow[]): ContractRow => ({ ...row, ...aggregate(lines, row) });
+/**
+ * The contract with what it keeps of its live lines. Whoever changes a line writes this in the same transaction. Invoices that name no
+ * line count into what is invoiced; what is not invoiced is said line by line.
+ */
+export function withAggregates(row: ContractRow, lines: readonly LineRow[]): ContractRow {
+  const ofLines = aggregate(lines, row);
+  return { ...row, ...ofLines, invoicedMinor: ofLines.invoicedMinor + row.unlinkedInvoicedMinor };
+}
 
 /** Marks who changed a contract, and when. */
 export const touched = (row: ContractRow, by: { readonly now: number; readonly actorId: string | null }): ContractRow => ({ ...row, updatedAt: by.now, updatedBy: by.actorId });
@@ -99,9 +111,3 @@ export const newTerms = (inputs: readonly TermInput[], contractId: string, now: 
 
 export const newNotes = (inputs: readonly NoteInput[], contractId: string, now: number, newId: () => string): NoteRow[] =>
   inputs.map(({ label, value }, position) => ({ id: newId(), contractId, position, label, value, createdAt: now, updatedAt: now }));
-
-/** Custom values by field id: a key that is given replaces, `null` clears it, and `null` for the whole clears all. */
-export function mergedFields(present: ContractRow['dynamicFields'], given: ContractPatch['dynamicFields']): ContractRow['dynamicFields'] {
-  if (given === undefined) return present;
-  return Object.fromEntries(Object.entries(given === null ? {} : { ...present, ...given }).filter(([, value]) => value !== null));
-}

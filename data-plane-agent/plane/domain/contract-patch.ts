@@ -1,9 +1,9 @@
 import { toMajor } from '../../base/money.js';
 import type { ContractPatch, NoteInput, TermInput } from '../contract/records/contracts.js';
 import type { AmountReader } from './amounts.js';
-import { mergedFields, uniqueKey } from './contract-changes.js';
+import { uniqueKey } from './contract-changes.js';
 import type { ContractRow, NoteRow, TermRow } from './rows.js';
-import { unmasked } from './sensitive.js';
+import { accountSent } from './sensitive.js';
 
 export interface PatchContext {
   readonly amounts: AmountReader;
@@ -15,7 +15,7 @@ export interface PatchContext {
 
 /**
  * The contract as a PATCH leaves it: what is not given stays, `null` clears an optional field or brings its default back.
- * Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY.
+ * Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY. Custom values are left to their definitions.
  */
 export function patched(row: ContractRow, patch: ContractPatch, { amounts, defaultCurrency, defaultType }: PatchContext): ContractRow {
   const currencyCode = patch.currencyCode === undefined ? row.currencyCode : (patch.currencyCode ?? defaultCurrency);
@@ -39,7 +39,7 @@ export function patched(row: ContractRow, patch: ContractPatch, { amounts, defau
     equipmentName: patch.equipmentName ?? row.equipmentName,
     equipmentModel: patch.equipmentModel ?? row.equipmentModel,
     paymentMethod: patch.paymentMethod ?? row.paymentMethod,
-    payeeAccount: given(unmasked(patch.payeeAccount, row.payeeAccount), row.payeeAccount),
+    payeeAccount: given(accountSent(patch.payeeAccount, row.payeeAccount, (problem) => amounts.refuse('payeeAccount', problem)), row.payeeAccount),
     payeeBank: given(patch.payeeBank, row.payeeBank),
     paymentCycle: given(patch.paymentCycle, row.paymentCycle),
     signDate: given(patch.signDate, row.signDate),
@@ -52,16 +52,11 @@ export function patched(row: ContractRow, patch: ContractPatch, { amounts, defau
     ownerId: patch.ownerId ?? row.ownerId,
     ownerSuperiorId: given(patch.ownerSuperiorId, row.ownerSuperiorId),
     remark: given(patch.remark, row.remark),
-    dynamicFields: mergedFields(row.dynamicFields, patch.dynamicFields),
     allowedRoles: patch.workflowAllowedRoles === undefined ? row.allowedRoles : (patch.workflowAllowedRoles ?? []),
   };
   if (next.endDate < next.startDate) amounts.refuse('endDate', 'must not be before startDate');
-  if (Buffer.byteLength(JSON.stringify(next.dynamicFields)) > DYNAMIC_FIELDS_BYTES) amounts.refuse('dynamicFields', 'must be plain JSON of at most 16 KB and eight levels');
   return next;
 }
-
-/** What one request may carry of custom values is also what a contract may keep of them: a merge could pass it. */
-const DYNAMIC_FIELDS_BYTES = 16 * 1024;
 
 type Money = Pick<ContractRow, 'quantity' | 'unitPrice' | 'computedMinor' | 'totalMinor' | 'depositMinor' | 'periodicRentMinor'>;
 

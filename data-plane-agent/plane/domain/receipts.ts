@@ -5,9 +5,13 @@ import { iso } from './answers.js';
 import type { LineRow, ReceiptRow } from './rows.js';
 import { shown } from './sensitive.js';
 
-/** The history row for a change of what was received on a line; nothing when the total stayed. Corrections have a negative delta. */
-export function receiptOf(before: Pick<LineRow, 'receivedMinor'>, after: LineRow, call: Call, now: number, newId: () => string): ReceiptRow[] {
+/**
+ * The history row for a change of what was received on a line; nothing when the total stayed. A correction has a negative delta, and the
+ * day on which it is made unless another one was given: the line keeps the date of its money, and the months before keep their figures.
+ */
+export function receiptOf(before: Pick<LineRow, 'receivedMinor'> & Partial<Pick<LineRow, 'receivedDate'>>, after: LineRow, call: Call, now: number, newId: () => string): ReceiptRow[] {
   if (before.receivedMinor === after.receivedMinor) return [];
+  const isUndated = after.receivedDate === null || (after.receivedMinor < before.receivedMinor && after.receivedDate === before.receivedDate);
   return [
     {
       id: newId(),
@@ -16,7 +20,7 @@ export function receiptOf(before: Pick<LineRow, 'receivedMinor'>, after: LineRow
       deltaMinor: after.receivedMinor - before.receivedMinor,
       totalMinor: after.receivedMinor,
       currencyCode: after.currencyCode,
-      receivedDate: after.receivedDate ?? call.today,
+      receivedDate: isUndated ? call.today : after.receivedDate,
       method: after.method,
       payerName: after.payerName,
       receiptAccount: after.receiptAccount,

@@ -1,4 +1,5 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { Conditions, Effects } from '../contract/records/conditions.js';
 import type { ContractStatus, ContractType, Control, PaymentStatus, ReconciliationStatus, WorkflowStage } from '../contract/vocabulary.js';
 
 /** The tables of the data plane, field by field. Money is in minor units of the row's currency, instants in milliseconds. */
@@ -54,6 +55,13 @@ export const contracts = table('contracts', {
   uninvoicedMinor: c.int('uninvoiced_minor'),
   nextDueDate: c.orNull(c.text('next_due_date')),
   otherCurrencyLines: c.int('other_currency_lines'),
+  /** Net of red letters, over the invoice records that name no line; part of `invoicedMinor`. */
+  unlinkedInvoicedMinor: c.int('unlinked_invoiced_minor'),
+  /** Fulfillment tasks that are not canceled, and those of them that are completed or accepted. */
+  tasksLive: c.int('tasks_live'),
+  tasksDone: c.int('tasks_done'),
+  /** The last day on which an open task is still in time; `null` when none is open. */
+  tasksInTimeUntil: c.orNull(c.text('tasks_in_time_until')),
   /** In major units: contracts of several currencies sort by the numbers that are shown. */
   totalAmount: c.real('total_amount'),
   outstandingAmount: c.real('outstanding_amount'),
@@ -90,6 +98,9 @@ export const lines = table('payment_lines', {
   invoiceAttachment: c.orNull(c.text('invoice_attachment')),
   invoicedMinor: c.int('invoiced_minor'),
   uninvoicedMinor: c.int('uninvoiced_minor'),
+  /** Invoice records that name the line: live ones, and those of them that are issued or red letters. */
+  invoiceRecords: c.int('invoice_records'),
+  invoicesStanding: c.int('invoices_standing'),
   createdAt: c.int('created_at'),
   updatedAt: c.int('updated_at'),
   deletedAt: c.orNull(c.int('deleted_at')),
@@ -161,7 +172,7 @@ export const stages = table('lifecycle_stages', {
   position: c.int('position'),
   isTerminal: c.flag('is_terminal'),
   locksCoreFields: c.flag('locks_core_fields'),
-  completionRules: c.json<Record<string, unknown>>('completion_rules'),
+  completionRules: c.json<Conditions>('completion_rules'),
   allowedRoleCodes: c.json<string[]>('allowed_role_codes'),
   createdAt: c.int('created_at'),
   updatedAt: c.int('updated_at'),
@@ -176,8 +187,8 @@ export const transitions = table('lifecycle_transitions', {
   fromStageCode: c.text('from_stage_code'),
   toStageCode: c.text('to_stage_code'),
   requiredControl: c.word<Control>('required_control'),
-  conditions: c.json<Record<string, unknown>>('conditions'),
-  effects: c.json<Record<string, unknown>>('effects'),
+  conditions: c.json<Conditions>('conditions'),
+  effects: c.json<Effects>('effects'),
   position: c.int('position'),
   enabled: c.flag('enabled'),
   createdAt: c.int('created_at'),

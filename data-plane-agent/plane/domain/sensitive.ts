@@ -6,6 +6,16 @@ export const masked = (account: string): string => `****${account.slice(-4)}`;
 /** An account number as the caller may see it. */
 export const shown = (account: string | null, { sensitive }: Pick<Rights, 'sensitive'>): string | null => (account === null || sensitive ? account : masked(account));
 
-/** What was sent for an account number: the masked form of the present one, sent back with a record, changes nothing. */
-export const unmasked = <T extends string | null | undefined>(sent: T, present: string | null): T | string =>
-  typeof sent === 'string' && present !== null && sent === masked(present) ? present : sent;
+/**
+ * What was sent for an account number: the masked form of the present one, sent back with a record, changes nothing. Any other masked
+ * number is refused, since nobody can be paid to it.
+ */
+export function accountSent<T extends string | null | undefined>(sent: T, present: string | null, refuse: (problem: string) => void): T | string {
+  if (typeof sent !== 'string' || !isMasked(sent)) return sent;
+  if (present !== null && sent === masked(present)) return present;
+  refuse('is masked: send the whole account number, or leave it out');
+  return sent;
+}
+
+/** No account number begins with four asterisks and has so few characters. */
+const isMasked = (text: string): boolean => text.startsWith('****') && text.length <= 8;

@@ -1,16 +1,48 @@
+import { getAnalyticsCashflow } from './analytics/get-analytics-cashflow.js';
+import { getAnalyticsDistribution } from './analytics/get-analytics-distribution.js';
+import { getAnalyticsSummary } from './analytics/get-analytics-summary.js';
 import { chainAudit } from './audit/chain-audit.js';
 import { checkAudit } from './audit/check-audit.js';
 import { exportAudit } from './audit/export-audit.js';
 import { listAudit } from './audit/list-audit.js';
+import { bulkAttachContracts } from './contracts/bulk-attach-contracts.js';
+import { bulkDeleteContracts } from './contracts/bulk-delete-contracts.js';
 import { createContract } from './contracts/create-contract.js';
 import { deleteContract } from './contracts/delete-contract.js';
 import { getContract } from './contracts/get-contract.js';
 import { listContracts } from './contracts/list-contracts.js';
+import { listHistory } from './contracts/list-history.js';
+import { listTrash } from './contracts/list-trash.js';
+import { restoreContract } from './contracts/restore-contract.js';
 import { updateContract } from './contracts/update-contract.js';
+import { exportContracts } from './exchange/export-contracts.js';
+import { planContractExport } from './exchange/plan-contract-export.js';
+import { recordExport } from './exchange/record-export.js';
+import { addNote } from './notes/add-note.js';
+import { deleteNote } from './notes/delete-note.js';
+import { updateNote } from './notes/update-note.js';
+import { addLifecycleStage } from './lifecycle/add-lifecycle-stage.js';
+import { addLifecycleTransition } from './lifecycle/add-lifecycle-transition.js';
+import { createContractType } from './lifecycle/create-contract-type.js';
+import { createLifecycleTemplate } from './lifecycle/create-lifecycle-template.js';
+import { getContractCatalog } from './lifecycle/get-contract-catalog.js';
+import { updateContractType } from './lifecycle/update-contract-type.js';
+import { updateLifecycleStage } from './lifecycle/update-lifecycle-stage.js';
+import { updateLifecycleTemplate } from './lifecycle/update-lifecycle-template.js';
+import { updateLifecycleTransition } from './lifecycle/update-lifecycle-transition.js';
+import { getImport } from './imports/get-import.js';
+import { getImportErrors } from './imports/get-import-errors.js';
+import { getImportTemplate } from './imports/get-import-template.js';
+import { importContracts } from './imports/import-contracts.js';
+import { previewImport } from './imports/preview-import.js';
+import { listFields } from './fields/list-fields.js';
+import { runFieldCommand } from './fields/run-field-command.js';
 import { countSubjectContracts } from './ownership/count-subject-contracts.js';
 import { getHandoverExtent } from './ownership/get-handover-extent.js';
 import { handOver } from './ownership/hand-over.js';
 import { listSuperiors } from './ownership/list-superiors.js';
+import { addInvoice } from './invoices/add-invoice.js';
+import { updateInvoice } from './invoices/update-invoice.js';
 import { addPaymentLine } from './payments/add-payment-line.js';
 import { deletePaymentLine } from './payments/delete-payment-line.js';
 import { getPaymentStats } from './payments/get-payment-stats.js';
@@ -19,6 +51,22 @@ import { listReceipts } from './payments/list-receipts.js';
 import { recordInvoiceEvidence } from './payments/record-invoice-evidence.js';
 import { recordReceipt } from './payments/record-receipt.js';
 import { updatePaymentLine } from './payments/update-payment-line.js';
+import { addTask } from './tasks/add-task.js';
+import { stepOverdueTasks } from './tasks/step-overdue-tasks.js';
+import { updateTask } from './tasks/update-task.js';
+import { listWorkflowEvents } from './workflow/list-workflow-events.js';
+import { lockContract } from './workflow/lock-contract.js';
+import { transitionContract } from './workflow/transition-contract.js';
+import { addTerm } from './terms/add-term.js';
+import { deleteTerm } from './terms/delete-term.js';
+import { updateTerm } from './terms/update-term.js';
+import { extractContract } from './extraction/extract-contract.js';
+import { getExtraction } from './extraction/get-extraction.js';
+import { reviewExtraction } from './extraction/review-extraction.js';
+import { createSavedView } from './views/create-saved-view.js';
+import { deleteSavedView } from './views/delete-saved-view.js';
+import { listSavedViews } from './views/list-saved-views.js';
+import { updateSavedView } from './views/update-saved-view.js';
 
 /** The whole interface of the data plane. Adding an operation is adding a line here. */
 export const OPERATIONS = {
@@ -27,18 +75,66 @@ export const OPERATIONS = {
   listContracts,
   updateContract,
   deleteContract,
+  bulkDeleteContracts,
+  bulkAttachContracts,
+  listTrash,
+  restoreContract,
+  listHistory,
+  addNote,
+  updateNote,
+  deleteNote,
+  addTerm,
+  updateTerm,
+  deleteTerm,
   addPaymentLine,
   updatePaymentLine,
   deletePaymentLine,
   recordReceipt,
   listReceipts,
   recordInvoiceEvidence,
+  addInvoice,
+  updateInvoice,
+  addTask,
+  updateTask,
+  stepOverdueTasks,
   listPayments,
   getPaymentStats,
+  getAnalyticsSummary,
+  getAnalyticsCashflow,
+  getAnalyticsDistribution,
+  transitionContract,
+  lockContract,
+  listWorkflowEvents,
+  getContractCatalog,
+  createContractType,
+  updateContractType,
+  createLifecycleTemplate,
+  updateLifecycleTemplate,
+  addLifecycleStage,
+  updateLifecycleStage,
+  addLifecycleTransition,
+  updateLifecycleTransition,
   getHandoverExtent,
+  planContractExport,
+  exportContracts,
+  recordExport,
+  importContracts,
+  previewImport,
+  getImport,
+  getImportErrors,
+  getImportTemplate,
   listSuperiors,
   handOver,
   countSubjectContracts,
+  extractContract,
+  getExtraction,
+  reviewExtraction,
+  listSavedViews,
+  createSavedView,
+  updateSavedView,
+  deleteSavedView,
+  listFields,
+  runFieldCommand,
   listAudit,
   chainAudit,
   checkAudit,

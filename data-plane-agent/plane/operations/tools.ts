@@ -10,6 +10,11 @@ export interface Tools {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly newId: () => string;
+  /**
+   * Runs work that may fail by itself: what it did is undone, with what it told the journal and the books, and the failure is thrown on.
+   * For the rows of an import.
+   */
+  savepoint<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Declares an operation; see CONTRIBUTING.md. The name is its key in the list. */

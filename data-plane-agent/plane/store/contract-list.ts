@@ -28,10 +28,14 @@ export type ContractFilter = { readonly [K in keyof typeof EQUALS]?: string | nu
   readonly dueWithin?: readonly [first: Day, last: Day];
 };
 
-/** Which contracts are listed: decided once, and then counted and paged. */
-export interface Selection {
+/** Which contracts match a filter, and how they are come by. */
+export interface Matching {
   readonly where: Fragment;
   readonly route: Route;
+}
+
+/** Which contracts are listed: decided once, and then counted and paged. */
+export interface Selection extends Matching {
   readonly total: number;
 }
 
@@ -53,6 +57,12 @@ export class ContractList {
   }
 
   async select(filter: ContractFilter): Promise<Selection> {
+    const { where, route, count } = await this.matching(filter);
+    return { where, route, total: await this.remembered('contracts', where, () => this.counted(count)) };
+  }
+
+  /** For who needs no total; `count` would give it. */
+  async matching(filter: ContractFilter): Promise<Matching & { readonly count: Fragment }> {
     const own = conditionsOf(filter, dueWithinByRow);
     const isFiltered = own.length > 0 || this.call.subjectScope !== null || this.call.ownerScope !== null;
     const byText = filter.q ? await this.searched(filter.q) : undefined;
@@ -61,8 +71,7 @@ export class ContractList {
     const counted = whole(conditionsOf(filter, dueWithinByLines(this.call.tenantId)));
     const route: Route = { byId: byText?.byId ?? false, ownerId: isGiven(filter.ownerId), subjectId: isGiven(filter.subjectId), isFiltered: isFiltered || byText !== undefined };
     const count = byText && !byText.byId && !isFiltered ? byText.total : fragment(`SELECT count(*) AS total FROM contracts${counting(this.tx.dialect, route)} WHERE ${counted.sql}`, ...counted.values);
-    const total = await this.remembered('contracts', where, () => this.counted(count));
-    return { where, route, total };
+    return { where, route, count };
   }
 
   /** A page of a selection. Where a far page begins is remembered while the data stays, for whoever reads on from there. */

@@ -3,9 +3,10 @@ import { isId } from '../../base/ids.js';
 import { toMajor } from '../../base/money.js';
 import type { Call } from '../contract/call.js';
 import { contracts, type ContractRow, notes, type NoteRow, terms, type TermRow } from '../domain/rows.js';
+import type { Books } from './books.js';
 import type { Journal } from './journal.js';
-import { withinScope, type Fragment } from './scope.js';
-import { indexText, removeText } from './search-index.js';
+import { isOneOf, withinScope, type Fragment } from './scope.js';
+import { indexText, removeText, removeTexts } from './search-index.js';
 
 /** Contracts, their terms and notes. Every read begins with the caller's scope. */
 export class ContractStore {
@@ -15,6 +16,7 @@ export class ContractStore {
     private readonly tx: Transaction,
     private readonly call: Call,
     private readonly journal: Journal,
+    private readonly books: Books,
   ) {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
@@ -28,13 +30,30 @@ export class ContractStore {
     return row && contracts.decode(row);
   }
 
-  /** Answers `false` when another live contract has the contract number or the archive code. */
-  async insert(draft: ContractRow): Promise<boolean> {
+  /** The live contracts in scope among these ids, held until the transaction ends, in the order of their ids: two that hold many wait for each other instead of locking crosswise. */
+  async hold(ids: readonly string[]): Promise<ContractRow[]> {
+    const among = isOneOf(this.tx.dialect, 'contracts.id', ids.filter(isId));
+    const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
+    const rows = await this.tx.all(`SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND ${among.sql} AND contracts.deleted_at IS NULL ORDER BY contracts.id${lock}`, [...this.scope.values, ...among.values]);
+    return rows.map((row) => contracts.decode(row));
+  }
+
+  /**
+   * Answers `false` when another live contract has the contract number or the archive code. With `indexLater` no search finds it before
+   * `index` is called in the same transaction: SQLite writes its text index out at the end of each savepoint, of which an import has many.
+   */
+  async insert(draft: ContractRow, { indexLater = false }: { readonly indexLater?: boolean } = {}): Promise<boolean> {
     const row = sortable(draft);
     if ((await contracts.insert(this.tx, this.call.tenantId, [row], { skipConflicts: true })) === 0) return false;
-    await indexText(this.tx, this.call.tenantId, row);
+    if (!indexLater) await this.index(row);
     this.journal.changed({ record: 'contract', id: row.id, before: null, after: row });
+    this.books.contract(null, row);
     return true;
+  }
+
+  /** Makes a contract that was inserted with `indexLater` one that a search finds. */
+  index(row: ContractRow): Promise<void> {
+    return indexText(this.tx, this.call.tenantId, row);
   }
 
   /** Writes a changed contract; its version moves by one. The row must have been found `forUpdate`. */
@@ -42,9 +61,23 @@ export class ContractStore {
     const next = sortable({ ...after, version: before.version + 1 });
     await contracts.update(this.tx, this.call.tenantId, before.id, before, next);
     if (next.deletedAt !== null) await removeText(this.tx, this.call.tenantId, before.id);
-    else await indexText(this.tx, this.call.tenantId, next, before);
+    else await indexText(this.tx, this.call.tenantId, next, before.deletedAt === null ? before : undefined); // a deleted one has no text
     this.journal.changed({ record: 'contract', id: before.id, before, after: next });
+    this.books.contract(before, next);
     return next;
+  }
+
+  /** Takes contracts that were just `hold`ed out of sight; their versions move by one. */
+  async remove(rows: readonly ContractRow[], { deletedAt, now, actorId }: { readonly deletedAt: number; readonly now: number; readonly actorId: string | null }): Promise<void> {
+    const ids = rows.map(({ id }) => id);
+    const among = isOneOf(this.tx.dialect, 'id', ids);
+    await this.tx.run(`UPDATE contracts SET deleted_at = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`, [deletedAt, now, actorId, this.call.tenantId, ...among.values]);
+    await removeTexts(this.tx, this.call.tenantId, ids);
+    for (const before of rows) {
+      const after: ContractRow = { ...before, deletedAt, updatedAt: now, updatedBy: actorId, version: before.version + 1 };
+      this.journal.changed({ record: 'contract', id: before.id, before, after });
+      this.books.contract(before, after);
+    }
   }
 
   /** The live contract that has this number or archive code already, if any. Keys are case-folded. */
@@ -82,6 +115,16 @@ export class ContractStore {
   async insertNotes(rows: readonly NoteRow[]): Promise<void> {
     await notes.insert(this.tx, this.call.tenantId, rows);
     for (const row of rows) this.journal.changed({ record: 'note', id: row.id, root: { kind: 'contract', id: row.contractId }, before: null, after: row });
+  }
+
+  async updateTerm(before: TermRow, after: TermRow): Promise<void> {
+    await terms.update(this.tx, this.call.tenantId, before.id, before, after);
+    this.journal.changed({ record: 'term', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
+  }
+
+  async updateNote(before: NoteRow, after: NoteRow): Promise<void> {
+    await notes.update(this.tx, this.call.tenantId, before.id, before, after);
+    this.journal.changed({ record: 'note', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
   }
 
   async removeTerms(rows: readonly TermRow[]): Promise<void> {

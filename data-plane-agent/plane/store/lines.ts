@@ -2,8 +2,9 @@ import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { lines, type LineRow, receipts, type ReceiptRow } from '../domain/rows.js';
+import type { Books } from './books.js';
 import type { Journal } from './journal.js';
-import { withinScope, type Fragment } from './scope.js';
+import { isOneOf, isOneOfTexts, withinScope, type Fragment } from './scope.js';
 
 /** Payment lines and the receipts on them. Lines are reached through their contract, whose scope is theirs. */
 export class LineStore {
@@ -13,6 +14,7 @@ export class LineStore {
     private readonly tx: Transaction,
     private readonly call: Call,
     private readonly journal: Journal,
+    private readonly books: Books,
   ) {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
@@ -41,6 +43,19 @@ export class LineStore {
     return rows.map((row) => lines.decode(row));
   }
 
+  /** The live lines of contracts that the caller has already found. */
+  async ofContracts(contractIds: readonly string[]): Promise<LineRow[]> {
+    const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
+    const rows = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL ORDER BY contract_id, due_date, position, id`, [this.call.tenantId, ...among.values]);
+    return rows.map((row) => lines.decode(row));
+  }
+
+  /** What the lines of a contract are for, by id, removed ones too. */
+  async periodsOf(contractId: string): Promise<[id: string, period: string][]> {
+    const rows = await this.tx.all('SELECT id, period FROM payment_lines WHERE tenant_id = ? AND contract_id = ?', [this.call.tenantId, contractId]);
+    return rows.map((row) => [String(row['id']), String(row['period'])]);
+  }
+
   async insert(rows: readonly LineRow[]): Promise<void> {
     await lines.insert(this.tx, this.call.tenantId, rows);
     for (const row of rows) this.told(null, row);
@@ -54,6 +69,7 @@ export class LineStore {
   /** One row for each change of what was received; `total` is what the line then had. */
   async insertReceipts(rows: readonly ReceiptRow[]): Promise<void> {
     await receipts.insert(this.tx, this.call.tenantId, rows);
+    this.books.receipts(rows);
   }
 
   /** Whether anything was ever received on a line, also when it was given back. */
@@ -78,7 +94,42 @@ export class LineStore {
     return rows.map((row) => String(row['id']));
   }
 
+  /** Live lines in scope that were paid by one of these bank transfers; at most `limit`. */
+  async ofBankSerials(serials: readonly string[], limit: number): Promise<{ readonly id: string; readonly bankSerialNo: string }[]> {
+    if (serials.length === 0) return [];
+    const among = isOneOfTexts(this.tx.dialect, 'payment_lines.bank_serial_no', serials);
+    const rows = await this.tx.all(
+      `SELECT payment_lines.id, payment_lines.bank_serial_no FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
+       WHERE ${this.scope.sql} AND ${among.sql} AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL ORDER BY payment_lines.id LIMIT ?`,
+      [...this.scope.values, ...among.values, limit],
+    );
+    return rows.map((row) => ({ id: String(row['id']), bankSerialNo: String(row['bank_serial_no']) }));
+  }
+
+  /** When a line of these contracts was last removed, in epoch milliseconds; 0 when none ever was. */
+  async lastRemoval(contractIds: readonly string[]): Promise<number> {
+    const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
+    const row = await this.tx.get(`SELECT max(deleted_at) AS last FROM payment_lines WHERE tenant_id = ? AND ${among.sql}`, [this.call.tenantId, ...among.values]);
+    return Number(row?.['last'] ?? 0);
+  }
+
+  /** Takes the live lines of contracts away with them. `present` are those lines. */
+  async removeWithContracts(present: readonly LineRow[], now: number): Promise<void> {
+    if (present.length === 0) return;
+    const among = isOneOf(this.tx.dialect, 'id', present.map(({ id }) => id));
+    await this.tx.run(`UPDATE payment_lines SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql}`, [now, now, this.call.tenantId, ...among.values]);
+    for (const line of present) this.told(line, { ...line, deletedAt: now, updatedAt: now });
+  }
+
+  /** Brings back the lines that went with the contract at that moment; those removed before stay away. */
+  async restoreWithContract(contractId: string, { deletedAt, now }: { readonly deletedAt: number; readonly now: number }): Promise<void> {
+    const gone = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?`, [this.call.tenantId, contractId, deletedAt]);
+    await this.tx.run('UPDATE payment_lines SET deleted_at = NULL, updated_at = ? WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?', [now, this.call.tenantId, contractId, deletedAt]);
+    for (const line of gone.map((row) => lines.decode(row))) this.told(line, { ...line, deletedAt: null, updatedAt: now });
+  }
+
   private told(before: LineRow | null, after: LineRow): void {
     this.journal.changed({ record: 'payment_line', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
+    this.books.line(before, after);
   }
 }

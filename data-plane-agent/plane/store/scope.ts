@@ -16,6 +16,10 @@ export const allOf = (parts: readonly Fragment[]): Fragment => ({ sql: parts.map
 export const isOneOf = (dialect: Dialect, column: string, ids: readonly string[]): Fragment =>
   dialect === 'sqlite' ? fragment(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(ids)) : fragment(`${column} = ANY(?::uuid[])`, `{${ids.join(',')}}`);
 
+/** `column` is one of `texts`, which may hold anything. */
+export const isOneOfTexts = (dialect: Dialect, column: string, texts: readonly string[]): Fragment =>
+  fragment(`${column} IN (SELECT value FROM ${dialect === 'sqlite' ? 'json_each(?)' : 'json_array_elements_text(?::json)'})`, JSON.stringify(texts));
+
 /**
  * Where every query over contracts begins: the tenant, the caller's subject companies and, where the caller sees only contracts of
  * which he is owner or superior, that. `alias` names the contracts in the query.

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { ContractRow } from '../domain/rows.js';
 import { fold, grams, INDEXED_FROM, searchText } from '../domain/search.js';
-import { fragment, type Fragment } from './scope.js';
+import { fragment, isOneOf, type Fragment } from './scope.js';
 
 /** The fields that `q` looks through. */
 const textOf = (row: ContractRow): string =>
@@ -24,13 +24,16 @@ export async function indexText(tx: Transaction, tenantId: string, row: Contract
   await tx.run('INSERT INTO contract_search (rowid, text) VALUES (?, ?)', [doc, text]);
 }
 
-export async function removeText(tx: Transaction, tenantId: string, contractId: string): Promise<void> {
+export const removeText = (tx: Transaction, tenantId: string, contractId: string): Promise<void> => removeTexts(tx, tenantId, [contractId]);
+
+export async function removeTexts(tx: Transaction, tenantId: string, contractIds: readonly string[]): Promise<void> {
+  const among = isOneOf(tx.dialect, 'contract_id', contractIds);
   if (tx.dialect === 'postgres') {
-    await tx.run('DELETE FROM contract_grams WHERE tenant_id = ? AND contract_id = ?', [tenantId, contractId]);
+    await tx.run(`DELETE FROM contract_grams WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values]);
   } else {
-    await tx.run('DELETE FROM contract_search WHERE rowid = (SELECT doc FROM contract_texts WHERE tenant_id = ? AND contract_id = ?)', [tenantId, contractId]);
+    await tx.run(`DELETE FROM contract_search WHERE rowid IN (SELECT doc FROM contract_texts WHERE tenant_id = ? AND ${among.sql})`, [tenantId, ...among.values]);
   }
-  await tx.run('DELETE FROM contract_texts WHERE tenant_id = ? AND contract_id = ?', [tenantId, contractId]);
+  await tx.run(`DELETE FROM contract_texts WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values]);
 }
 
 /**

@@ -4,28 +4,51 @@ import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
 import { AuditTrail } from './audit-trail.js';
 import { tenantTrail } from './audit-of-tenant.js';
+import type { Books } from './books.js';
+import { ContractExport } from './contract-export.js';
 import { ContractList } from './contract-list.js';
 import { ContractStore } from './contracts.js';
+import { FieldStore } from './fields.js';
+import { FieldValueStore } from './field-values.js';
+import { FigureStore } from './figures.js';
 import { FileStore } from './files.js';
+import { ImportStore } from './imports.js';
+import { InvoiceStore } from './invoices.js';
 import type { Journal } from './journal.js';
+import { LifecycleConfigStore } from './lifecycle-config.js';
 import { LifecycleStore } from './lifecycle.js';
 import { LineStore } from './lines.js';
 import { OwnershipStore } from './ownership.js';
 import { PaymentList } from './payment-list.js';
-import { PaymentStatsStore } from './payment-stats.js';
+import { TaskStore } from './tasks.js';
 import type { Totals } from './totals.js';
+import { TrashStore } from './trash.js';
+import { ExtractionStore } from './extractions.js';
+import { ViewStore } from './views.js';
+import { WorkflowEventStore } from './workflow-events.js';
 
 /** The repositories, made from one transaction for one caller: none can be had without a tenant, and none outlives its transaction. */
 export interface Store {
   readonly contracts: ContractStore;
   readonly contractList: ContractList;
+  readonly contractExport: ContractExport;
+  readonly imports: ImportStore;
   readonly lines: LineStore;
+  readonly invoices: InvoiceStore;
+  readonly tasks: TaskStore;
   readonly paymentList: PaymentList;
-  readonly paymentStats: PaymentStatsStore;
   readonly lifecycle: LifecycleStore;
+  readonly lifecycleConfig: LifecycleConfigStore;
+  readonly workflowEvents: WorkflowEventStore;
+  readonly fields: FieldStore;
+  readonly fieldValues: FieldValueStore;
+  readonly figures: FigureStore;
   readonly files: FileStore;
   readonly auditTrail: AuditTrail;
   readonly ownership: OwnershipStore;
+  readonly views: ViewStore;
+  readonly extractions: ExtractionStore;
+  readonly trash: TrashStore;
 }
 
 /** What the repositories need; `totals` outlives the transaction, one for a database. */
@@ -33,19 +56,31 @@ export interface StoreParts {
   readonly tx: Transaction;
   readonly call: Call;
   readonly journal: Journal;
+  readonly books: Books;
   readonly clock: Clock;
   readonly keyRing: KeyRing;
   readonly totals: Totals;
 }
 
-export const createStore = ({ tx, call, journal, clock, keyRing, totals }: StoreParts): Store => ({
-  contracts: new ContractStore(tx, call, journal),
+export const createStore = ({ tx, call, journal, books, clock, keyRing, totals }: StoreParts): Store => ({
+  contracts: new ContractStore(tx, call, journal, books),
   contractList: new ContractList(tx, call, totals),
-  lines: new LineStore(tx, call, journal),
+  contractExport: new ContractExport(tx, call, totals),
+  imports: new ImportStore(tx, call, clock, journal),
+  lines: new LineStore(tx, call, journal, books),
+  invoices: new InvoiceStore(tx, call, journal, books),
+  tasks: new TaskStore(tx, call, journal),
   paymentList: new PaymentList(tx, call, totals),
-  paymentStats: new PaymentStatsStore(tx, call),
-  lifecycle: new LifecycleStore(tx, call, clock, journal),
+  lifecycle: new LifecycleStore(tx, call, journal),
+  lifecycleConfig: new LifecycleConfigStore(tx, call, clock, journal),
+  workflowEvents: new WorkflowEventStore(tx, call, clock, journal),
+  fields: new FieldStore(tx, call, journal),
+  fieldValues: new FieldValueStore(tx, call),
+  figures: new FigureStore(tx, call),
   files: new FileStore(tx, call),
   auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
-  ownership: new OwnershipStore(tx, call, journal),
+  ownership: new OwnershipStore(tx, call, journal, books),
+  views: new ViewStore(tx, call, journal),
+  extractions: new ExtractionStore(tx, call, journal),
+  trash: new TrashStore(tx, call),
 });

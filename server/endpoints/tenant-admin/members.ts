@@ -45,6 +45,8 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
   summary: 'Hand over what a member is responsible for, and close his way in',
   description:
     'Live contracts, archived ones included, go to the successor with owner and superior; who made what, and the history, stay. Where the successor would become his own superior, his own superior stands in, or nobody: a warning says so. ' +
+    'So do his fulfillment tasks that are not completed, accepted or canceled. ' +
+    'His personal views become the successor\'s, named `<name> (from <member>)`, and the team\'s views that he looked after are looked after by the successor. ' +
     'Then the member is disabled and his sessions end. All of it may be switched off part by part. Done again it moves nothing and answers the same with zero counts.',
   needs: edit('admin'),
   body: Offboarding,
@@ -58,7 +60,7 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
     const { superiorIds } = await plane.listSuperiors({ memberId: body.successorUserId });
     const successor = await handover.plan({ ...leaving, superiorIds }, actor);
     const moved = await plane.handOver({
-      memberId: params.id, ...successor, transferContracts: body.transferContracts ?? true, transferContractSupervisors: body.transferContractSupervisors ?? true,
+      memberId: params.id, ...successor, transferContracts: body.transferContracts ?? true, transferContractSupervisors: body.transferContractSupervisors ?? true, transferTasks: body.transferTasks ?? true, transferSavedViews: body.transferSavedViews ?? true,
     });
     const { disabled, auditId } = await handover.finish({ ...leaving, transferred: moved.transferred }, actor);
     return { transferred: moved.transferred, disabled, auditId, warnings: standInWarnings(moved) };

@@ -1,8 +1,9 @@
-import { fail } from '../../../data-plane-agent/base/failures.js';
+import { fail, invalid } from '../../../data-plane-agent/base/failures.js';
 import { s, type Static } from '../../../data-plane-agent/base/schema.js';
 import { CONTROLS, WORKFLOW_STAGES } from '../../../data-plane-agent/plane/contract/vocabulary.js';
 import { edit, LEVELS, MODULES, type Permissions } from '../../auth/permissions.js';
 import { actorOf } from '../../auth/session-issue.js';
+import type { Plane } from '../../data-planes/plane.js';
 import { endpoint } from '../../http/endpoint.js';
 import { ControlsPatch, PermissionsOverview, PermissionsPatch, Role } from '../../tenants/records.js';
 import type { Roles } from '../../tenants/role-changes.js';
@@ -37,14 +38,29 @@ const updatePermissions = endpoint('PATCH /tenant-admin/roles/:code/permissions'
 
 const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflow-controls', {
   summary: 'Change which workflow controls a role holds',
-  description: 'Stages that are not named stay. Those of the owner\'s role cannot be lowered.',
+  description: 'Stages that are not named stay. Keys are the eight stage categories and the codes of stages that there are. Those of the owner\'s role cannot be lowered.',
   needs: edit('admin'),
   body: ControlsPatch,
   returns: Role,
   fails: ['LAST_OWNER'],
-  run: async ({ params, body, principal, request, services }) =>
-    roleAnswer(await services.tenants.roles.setWorkflowControls({ tenantId: principal.tenant.id, code: codeOf(params), controls: given(body.controls) }, actorOf(principal.user, request))),
+  run: async ({ params, body, plane, principal, request, services }) => {
+    await checkStages(body.controls, plane);
+    return roleAnswer(await services.tenants.roles.setWorkflowControls({ tenantId: principal.tenant.id, code: codeOf(params), controls: body.controls }, actorOf(principal.user, request)));
+  },
 });
+
+/** Stage codes are known to the data plane, which is only asked when a key is no category. */
+async function checkStages(controls: Static<typeof ControlsPatch>['controls'], plane: Plane): Promise<void> {
+  const isCategory = (key: string) => (WORKFLOW_STAGES as readonly string[]).includes(key);
+  const others = Object.keys(controls).filter((key) => !isCategory(key));
+  const codes = others.length === 0 ? [] : (await plane.getContractCatalog({})).templates.flatMap(({ stages }) => stages.map(({ code }) => code));
+  const known = new Set(codes);
+  const issues = Object.entries(controls).flatMap(([key, control]) => {
+    if (!isCategory(key) && !known.has(key)) return [{ path: `controls.${key}`, problem: 'is not a known field' }];
+    return isCategory(key) && control === null ? [{ path: `controls.${key}`, problem: `must be one of ${CONTROLS.join(', ')}` }] : [];
+  });
+  if (issues.length > 0) throw invalid(...issues);
+}
 
 /** What is no code at all names no role, and is never asked of a database. */
 function codeOf({ code }: { readonly code: string }): string {
@@ -55,7 +71,7 @@ function codeOf({ code }: { readonly code: string }): string {
 const given = <V>(patch: Readonly<Record<string, V | undefined>>) => Object.fromEntries(Object.entries(patch).filter((entry): entry is [string, V] => entry[1] !== undefined));
 
 const roleAnswer = ({ code, name, builtIn, memberCount, permissions, workflowControls }: Awaited<ReturnType<Roles['setPermissions']>>): Static<typeof Role> => ({
-  code, name, builtIn, memberCount, permissions: { ...permissions }, workflowControls: Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, workflowControls[stage] ?? 'none'])),
+  code, name, builtIn, memberCount, permissions: { ...permissions }, workflowControls: { ...Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'none' as const])), ...workflowControls },
 });
 
 export const roleEndpoints = { listRoles, listPermissions, updatePermissions, updateWorkflowControls };

@@ -1,20 +1,21 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
 import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
-import { edit } from '../../auth/permissions.js';
+import { edit, type Permissions } from '../../auth/permissions.js';
 import { actorOf } from '../../auth/session-issue.js';
 import { SubjectCompany } from '../../auth/shapes.js';
 import { endpoint } from '../../http/endpoint.js';
 import { SavedSubject, SubjectInput, SubjectPatch } from '../../tenants/records.js';
 import { MAX_SUBJECTS, type Subjects } from '../../tenants/subjects.js';
+import { subjectAnswer } from '../../tenants/subject-answer.js';
 import { isSocialCreditCode } from '../../tenants/tax-no.js';
-import { stamped } from './stamped.js';
 
 const listSubjects = endpoint('GET /tenant-admin/subjects', {
   summary: 'List subject companies',
+  description: 'Account numbers are masked for roles without `sensitive_data (view)`, here and wherever they are answered; a masked one that is sent back changes nothing.',
   needs: edit('admin'),
   returns: s.list(SubjectCompany, MAX_SUBJECTS),
   fails: [],
-  run: async ({ principal, services }) => (await services.tenants.subjects.list(principal.tenant.id)).map(stamped),
+  run: async ({ principal, services }) => (await services.tenants.subjects.list(principal.tenant.id)).map((subject) => subjectAnswer(subject, principal.permissions)),
 });
 
 const createSubject = endpoint('POST /tenant-admin/subjects', {
@@ -27,7 +28,7 @@ const createSubject = endpoint('POST /tenant-admin/subjects', {
   fails: ['LIMIT_REACHED'],
   run: async ({ body, principal, request, services }) => {
     const { name, legalName = null, taxNo = null, defaultPayeeAccount = null, defaultPayeeBank = null } = body;
-    return saved(await services.tenants.subjects.add({ tenantId: principal.tenant.id, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank }, actorOf(principal.user, request)));
+    return saved(await services.tenants.subjects.add({ tenantId: principal.tenant.id, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank }, actorOf(principal.user, request)), principal.permissions);
   },
 });
 
@@ -38,7 +39,7 @@ const updateSubject = endpoint('PATCH /tenant-admin/subjects/:id', {
   returns: SavedSubject,
   fails: [],
   run: async ({ params, body, principal, request, services }) =>
-    saved(await services.tenants.subjects.update({ tenantId: principal.tenant.id, subjectId: params.id, fields: body }, actorOf(principal.user, request))),
+    saved(await services.tenants.subjects.update({ tenantId: principal.tenant.id, subjectId: params.id, fields: body }, actorOf(principal.user, request)), principal.permissions),
 });
 
 const deleteSubject = endpoint('DELETE /tenant-admin/subjects/:id', {
@@ -56,7 +57,7 @@ const deleteSubject = endpoint('DELETE /tenant-admin/subjects/:id', {
 
 type Subject = Awaited<ReturnType<Subjects['add']>>;
 
-const saved = (subject: Subject) => ({ ...stamped(subject), warnings: warningsOf(subject) });
+const saved = (subject: Subject, permissions: Permissions) => ({ ...subjectAnswer(subject, permissions), warnings: warningsOf(subject) });
 
 function warningsOf({ taxNo }: Subject): Warning[] {
   if (taxNo === null || [...taxNo].length !== 18 || isSocialCreditCode(taxNo)) return [];

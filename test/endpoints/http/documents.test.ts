@@ -34,8 +34,19 @@ describe('the OpenAPI document', () => {
         expect(description, `${operationId} ${status}`).not.to.equal('');
         // A redirect has a place to go to instead of a body.
         if (status === '302') expect(headers, operationId).to.have.property('Location');
-        else expect(content?.['application/json']?.schema, `${operationId} ${status}`).to.be.an('object');
+        else expect(Object.values(content ?? {})[0]?.schema, `${operationId} ${status}`).to.be.an('object');
       }
+    }
+  });
+
+  it('says which endpoint answers with a file, and asks for no key where nothing is changed', () => {
+    for (const method of ['get', 'post']) {
+      const asked = document().paths['/contracts/export']?.[method];
+      expect(asked?.responses['200']?.content).to.have.all.keys('text/csv');
+      expect(asked?.responses['200']?.content?.['text/csv']?.schema).to.include({ type: 'string', contentMediaType: 'text/csv' });
+      expect(asked?.responses['400']?.content).to.have.all.keys('application/json');
+      expect(JSON.stringify(asked)).not.to.contain('Idempotency-Key is').and.not.to.contain('IDEMPOTENCY_');
+      expect(JSON.stringify(asked?.parameters)).not.to.contain('IdempotencyKey');
     }
   });
 

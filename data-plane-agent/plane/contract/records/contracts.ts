@@ -1,7 +1,9 @@
 import { s, partial, type Static } from '../../../base/schema.js';
 import { CONTRACT_STATUSES, CONTRACT_TYPES, FULFILLMENT_STATUSES, PAYMENT_STATUSES, TERM_KINDS, VALIDITIES, WORKFLOW_STAGES } from '../vocabulary.js';
 import { page, pageQuery, stamps, warnings } from './common.js';
+import { Invoice, MAX_INVOICES } from './invoices.js';
 import { PaymentLine, PaymentLineInput } from './lines.js';
+import { MAX_TASKS, Task } from './tasks.js';
 
 /** How many lines, terms or notes one contract may have: enough for a weekly plan of thirty years. */
 export const MAX_LINES = 2_000;
@@ -75,7 +77,10 @@ export const ContractInput = s.object(
     ownerId: required.ownerId,
     ownerSuperiorId: s.optional(optional.ownerSuperiorId),
     remark: s.optional(optional.remark),
-    dynamicFields: s.optional(s.free('Custom field values by field id.')),
+    dynamicFields: s.optional(s.free(
+      'Custom field values by field id: texts, numbers, flags, days, instants with their zone, ids of options (a list of them for several), of a member or a file. `null`, a blank text and an empty list are no value. ' +
+        'A field that the caller cannot see, and one that is archived, is not a known field; one that he sees and may not write takes the value that it has. A change merges by key, and `null` for the whole clears what the caller may write.',
+    )),
     workflowStage: s.optional(s.enum(WORKFLOW_STAGES)),
     lifecycleTemplateId: s.optional(s.id()),
     lifecycleStageCode: s.optional(s.text({ max: 64 })),
@@ -140,11 +145,21 @@ export type Note = Static<typeof Note>;
 export const Term = s.object({ id: s.id(), kind: s.enum(TERM_KINDS), title: s.text(), date: s.nullable(s.day()), note: s.longText(), ...stamps }, { title: 'Term' });
 export type Term = Static<typeof Term>;
 
+const contractVersion = s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The contract\'s version by now, for `If-Match`.' });
+/** A new or changed note, and a new or changed term. */
+export const NoteResult = s.object({ ...Note.properties, contractVersion }, { title: 'NoteResult' });
+export const TermResult = s.object({ ...Term.properties, contractVersion }, { title: 'TermResult' });
+
+export const NotePatch = partial(NoteInput, { title: 'NotePatch' });
+export const TermPatch = partial(TermInput, { title: 'TermPatch' });
+
 export const contractDetailProperties = {
   ...contractProperties,
   payments: s.list(PaymentLine, MAX_LINES),
   terms: s.list(Term, MAX_LINES),
   notes: s.list(Note, MAX_LINES),
+  fulfillmentTasks: s.list(Task, MAX_TASKS),
+  invoices: s.list(Invoice, MAX_INVOICES),
   warnings,
 };
 export const ContractDetail = s.object(contractDetailProperties);

@@ -9,7 +9,7 @@ export const HandoverTotals = s.object(
   {
     contracts: s.integer({ about: 'Live contracts of which the member is the owner, archived ones included.' }),
     contractsAsSupervisor: s.integer({ about: 'Live contracts of which the member is the owner\'s superior.' }),
-    openTasks: s.integer(),
+    openTasks: s.integer({ about: 'Fulfillment tasks of live contracts that are not completed, accepted or canceled.' }),
     reminders: s.integer(),
     personalViews: s.integer(),
     teamViews: s.integer(),
@@ -20,7 +20,7 @@ export type HandoverTotals = Static<typeof HandoverTotals>;
 
 const ContractSample = s.object({ id: s.id(), contractNo: s.text({ max: 100 }), projectName: s.text(), subjectId: s.id(), workflowStage: s.enum(WORKFLOW_STAGES) }, { title: 'ContractSample' });
 export type ContractSample = Static<typeof ContractSample>;
-const Sample = s.object({ id: s.id(), name: s.text() }, { title: 'HandoverSample' });
+const Sample = s.object({ id: s.id(), name: s.text({ max: 700, about: 'Of a task its code and title.' }) }, { title: 'HandoverSample' });
 
 export const HandoverSamples = s.object(
   {

@@ -1,6 +1,7 @@
 import { s, type Static } from '../../../base/schema.js';
 
-const Member = s.object({ id: s.id(), name: s.text({ max: 200 }), email: s.text({ max: 320 }), active: s.flag() });
+export const Member = s.object({ id: s.id(), name: s.text({ max: 200 }), email: s.text({ max: 320 }), active: s.flag() });
+export type Member = Static<typeof Member>;
 const SubjectCompany = s.object({ id: s.id(), name: s.text() });
 
 /**

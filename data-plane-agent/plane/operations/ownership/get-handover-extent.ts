@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { HandoverExtent, NOTHING } from '../../contract/records/ownership.js';
+import { HandoverExtent, NOTHING, SAMPLES } from '../../contract/records/ownership.js';
 import { operation } from '../tools.js';
 
 /** What is in a member's hands. Totals are the tenant's; samples only what the caller may see. */
@@ -8,18 +8,18 @@ export const getHandoverExtent = operation({
   input: s.object({ memberId: s.id() }),
   output: HandoverExtent,
   fails: [],
-  async run({ store: { ownership } }, _call, { memberId }) {
+  async run({ store: { ownership, tasks, views } }, _call, { memberId }) {
     return {
-      totals: { ...NOTHING, contracts: await ownership.owned(memberId), contractsAsSupervisor: await ownership.supervised(memberId) },
+      totals: { ...NOTHING, contracts: await ownership.owned(memberId), contractsAsSupervisor: await ownership.supervised(memberId), openTasks: await tasks.countOpenOf(memberId), personalViews: await views.count('personal', memberId), teamViews: await views.count('team', memberId) },
       samples: {
         contracts: await ownership.samples('owned', memberId),
         contractsAsSupervisor: await ownership.samples('supervised', memberId),
-        openTasks: [],
+        openTasks: await tasks.samplesOf(memberId),
         reminders: [],
-        personalViews: [],
-        teamViews: [],
+        personalViews: await views.samples('personal', memberId, SAMPLES),
+        teamViews: await views.samples('team', memberId, SAMPLES),
       },
-      subjectIds: await ownership.subjectsOf(memberId),
+      subjectIds: [...new Set([...(await ownership.subjectsOf(memberId)), ...(await tasks.subjectsOf(memberId))])].toSorted(),
     };
   },
 });

@@ -5,6 +5,7 @@ import { HandoverTotals, NOTHING } from '../../contract/records/ownership.js';
 import { handedOver, type Handover, type Responsible } from '../../domain/handover.js';
 import type { HeldContract } from '../../store/ownership.js';
 import { operation } from '../tools.js';
+import { handOverViews } from './hand-over-views.js';
 
 /**
  * Puts what one member is responsible for into another's hands: all of it or, where the successor's scope lacks a subject company, nothing.
@@ -14,24 +15,32 @@ export const handOver = operation({
   effect: 'write',
   input: s.object({
     memberId: s.id(),
+    /** Goes into the names of his personal views. */
+    memberName: s.text({ min: 0, max: 200 }),
     successorId: s.id(),
     /** Subject companies that the successor may see; `null` is all. */
     successorScope: s.nullable(s.list(s.id(), 1_000)),
     successorSuperiorId: s.nullable(s.id()),
     transferContracts: s.flag(),
     transferContractSupervisors: s.flag(),
+    transferTasks: s.flag(),
+    transferSavedViews: s.flag(),
   }),
   output: s.object({ transferred: HandoverTotals, superiorsReplaced: s.integer(), superiorsCleared: s.integer() }),
   fails: ['SUCCESSOR_SCOPE_INSUFFICIENT', 'REFERENCE_INVALID'],
-  async run({ store, clock }, call, { successorScope, ...handover }) {
+  async run({ store, clock }, call, { successorScope, memberName, transferTasks, transferSavedViews, ...handover }) {
     refuseForm(handover);
     const held = await store.ownership.held(handover.memberId);
     const moved = held.map((contract) => ({ contract, to: handedOver(contract, handover) })).filter(({ contract, to }) => isMoved(contract, to));
-    refuseScope(moved.map(({ contract }) => contract), successorScope);
-    for (const group of grouped(moved)) await store.ownership.assign(group.contracts, group.to, { now: clock.now(), actorId: call.actor.id });
+    const tasks = transferTasks ? await store.tasks.heldBy(handover.memberId) : [];
+    refuseScope([...moved.map(({ contract }) => contract), ...tasks], successorScope);
+    const by = { now: clock.now(), actorId: call.actor.id };
+    for (const group of grouped(moved)) await store.ownership.assign(group.contracts, group.to, by);
+    await store.tasks.assign(tasks, { from: handover.memberId, to: handover.successorId, moved: new Set(moved.map(({ contract }) => contract.id)), ...by });
+    const views = transferSavedViews ? await handOverViews({ store, clock }, { ...handover, memberName }) : {};
     const stoodIn = moved.filter(({ to }) => to.stoodIn);
     return {
-      transferred: { ...NOTHING, ...counts(moved.map(({ contract }) => contract), handover) },
+      transferred: { ...NOTHING, ...counts(moved.map(({ contract }) => contract), handover), openTasks: tasks.length, ...views },
       superiorsReplaced: stoodIn.filter(({ to }) => to.ownerSuperiorId !== null).length,
       superiorsCleared: stoodIn.filter(({ to }) => to.ownerSuperiorId === null).length,
     };
@@ -45,7 +54,7 @@ function refuseForm({ successorId, successorSuperiorId }: Handover): void {
 
 const isMoved = (from: Responsible, to: Responsible): boolean => from.ownerId !== to.ownerId || from.ownerSuperiorId !== to.ownerSuperiorId;
 
-function refuseScope(moved: readonly HeldContract[], scope: readonly string[] | null): void {
+function refuseScope(moved: readonly Pick<HeldContract, 'subjectId'>[], scope: readonly string[] | null): void {
   if (scope === null) return;
   const missing = new Set(moved.map(({ subjectId }) => subjectId).filter((id) => !scope.includes(id)));
   if (missing.size > 0) throw fail('SUCCESSOR_SCOPE_INSUFFICIENT', { subjectIds: [...missing].toSorted() });

@@ -5,6 +5,7 @@ import { MAX_LINES } from '../../contract/records/contracts.js';
 import { PaymentLineInput, PaymentLineResult } from '../../contract/records/lines.js';
 import { checkSums, newLine } from '../../domain/line-changes.js';
 import { openingReceipts } from '../../domain/receipts.js';
+import { followLines, writeInvoices } from '../invoices/follow-lines.js';
 import { operation } from '../tools.js';
 import { holdContract, writeAggregates } from './change-line.js';
 import { checkLineFiles } from './check-files.js';
@@ -15,20 +16,22 @@ export const addPaymentLine = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...PaymentLineInput.properties }),
   output: PaymentLineResult,
-  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
   async run(tools, call, { contractId, ...input }) {
     const { store, newId } = tools;
     if (!isId(contractId)) throw fail('NOT_FOUND', {});
     const held = await holdContract(tools, call, contractId);
     const { context } = held;
     const position = held.lines.reduce((next, line) => Math.max(next, line.position + 1), 0);
-    const line = newLine(input, { id: newId(), contractId, position }, context);
+    const asked = newLine(input, { id: newId(), contractId, position }, context);
+    const { lines: [line = asked], changes } = await followLines(tools, call, held.contract, { steps: [{ before: null, after: asked, path: '' }], amounts: context.amounts });
     const lines = [...held.lines, line];
     checkSums(lines, context);
     context.amounts.done();
     if (lines.length > MAX_LINES) throw invalid({ path: 'payments', problem: `must have at most ${MAX_LINES} items` });
     await checkLineFiles(store, input);
     await store.lines.insert([line]);
+    await writeInvoices(tools, changes);
     await store.lines.insertReceipts(openingReceipts([line], call, context.now, newId));
     const contract = await writeAggregates(tools, call, { ...held, lines });
     return lineResult(tools, call, { line, contract, bankSerialNo: input.bankSerialNo });

@@ -6,6 +6,7 @@ import { touched, withAggregates } from '../../domain/contract-changes.js';
 import { checkSums, isUnchanged, type LineContext } from '../../domain/line-changes.js';
 import { receiptOf } from '../../domain/receipts.js';
 import type { ContractRow, LineRow } from '../../domain/rows.js';
+import { followLines, writeInvoices } from '../invoices/follow-lines.js';
 import type { Tools } from '../tools.js';
 import { checkLineFiles } from './check-files.js';
 
@@ -23,7 +24,7 @@ export interface HeldContract {
 export async function holdContract({ store, clock }: Tools, call: Call, contractId: string): Promise<HeldContract> {
   const contract = await store.contracts.find(contractId, { forUpdate: true });
   if (!contract) throw fail('NOT_FOUND', {});
-  const context = { amounts: new AmountReader(), path: '', today: call.today, now: clock.now(), contractCurrency: contract.currencyCode };
+  const context = { amounts: new AmountReader(), path: '', today: call.today, now: clock.now(), contractCurrency: contract.currencyCode, unlinkedInvoicedMinor: contract.unlinkedInvoicedMinor };
   return { contract, lines: await store.lines.ofContract(contractId), context };
 }
 
@@ -46,13 +47,15 @@ export async function changeLine(tools: Tools, call: Call, { paymentId, files, t
   const { contract, context } = held;
   const before = held.lines.find(({ id }) => id === paymentId);
   if (!before) throw fail('NOT_FOUND', {}); // removed while we waited for the contract
-  const line = await to(before, held);
+  const asked = await to(before, held);
+  const { lines: [line = asked], changes } = await followLines(tools, call, contract, { steps: [{ before, after: asked, path: '' }], amounts: context.amounts });
   const lines = held.lines.map((other) => (other.id === paymentId ? line : other)).filter(({ deletedAt }) => deletedAt === null);
   checkSums(lines, context);
   context.amounts.done();
   if (files) await checkLineFiles(store, files);
   if (isUnchanged(before, line)) return { line: before, contract };
   await store.lines.update(before, line);
+  await writeInvoices(tools, changes);
   await store.lines.insertReceipts(receiptOf(before, line, call, context.now, newId));
   return { line, contract: await writeAggregates(tools, call, { contract, lines, context }) };
 }

@@ -1,11 +1,11 @@
 import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
-import type { Call } from '../../contract/call.js';
 import { pageOf } from '../../contract/records/common.js';
 import { PaymentPage, PaymentQuery } from '../../contract/records/lines.js';
 import { paymentRow } from '../../domain/answers.js';
 import type { Store } from '../../store/store.js';
 import { operation } from '../tools.js';
+import { seeSubject } from '../see-subject.js';
 
 /** Receivables over all contracts of the caller's scope, tab by tab. */
 export const listPayments = operation({
@@ -16,7 +16,7 @@ export const listPayments = operation({
   async run({ store }, call, { tab, page, pageSize, contractId, subjectId, includeDeleted }) {
     const filter = { tab: tab ?? 'due', contractId: contractId ?? null, subjectId: subjectId ?? null, includeDeleted: includeDeleted ?? false };
     if (filter.contractId !== null) await seeContract(store, filter.contractId, filter);
-    if (filter.subjectId !== null) seeSubject(call, filter.subjectId);
+    seeSubject(call, filter.subjectId);
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.paymentList.page(filter, asked);
     return pageOf(rows.map((row) => paymentRow(row, call)), { ...asked, total });
@@ -27,9 +27,4 @@ export const listPayments = operation({
 async function seeContract(store: Store, contractId: string, { includeDeleted }: { includeDeleted: boolean }): Promise<void> {
   const seen = isId(contractId) && ((await store.contracts.find(contractId)) ?? (includeDeleted ? await store.contracts.find(contractId, { deleted: true }) : undefined));
   if (!seen) throw fail('NOT_FOUND', {});
-}
-
-/** Which subject companies there are is known to the control plane; here only those that the caller may not see are refused. */
-function seeSubject({ subjectScope }: Call, subjectId: string): void {
-  if (!isId(subjectId) || !(subjectScope?.includes(subjectId) ?? true)) throw fail('NOT_FOUND', {});
 }

@@ -11,7 +11,7 @@ export const updatePaymentLine = operation({
   effect: 'write',
   input: s.object({ paymentId: s.id(), ...PaymentLinePatch.properties }),
   output: PaymentLineResult,
-  fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
   async run(tools, call, { paymentId, ...patch }) {
     const changed = await changeLine(tools, call, {
       paymentId,

@@ -1,6 +1,14 @@
 import type { Migration } from '../../../base/database/migrator.js';
 import { contractBook } from './0001-contract-book.js';
 import { auditChain } from './0002-audit-chain.js';
+import { invoicesTasks } from './0003-invoices-tasks.js';
+import { oneDefaultTemplate } from './0004-one-default-template.js';
+import { rollups } from './0005-rollups.js';
+import { dynamicFields } from './0006-dynamic-fields.js';
+import { savedViews } from './0007-saved-views.js';
+import { importBatches } from './0008-import-batches.js';
+import { extraction } from './0009-extraction.js';
+import { trash } from './0010-trash.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
-export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain];
+export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash];

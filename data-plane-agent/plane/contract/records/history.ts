@@ -1,0 +1,38 @@
+import Type from 'typebox';
+import { s, type Static } from '../../../base/schema.js';
+import { ACTOR_KINDS } from './audit.js';
+import { page, pageQuery } from './common.js';
+
+/** Records of a contract whose changes its history tells. */
+export const HISTORY_RECORDS = ['contract', 'payment_line', 'term', 'note', 'invoice', 'fulfillment_task'] as const;
+export type HistoryRecord = (typeof HISTORY_RECORDS)[number];
+
+/** How many changed fields of one entry are listed. */
+export const MAX_HISTORY_CHANGES = 200;
+
+const anything = (about: string) => Type.Unsafe<unknown>({ description: about });
+
+export const historyChangeProperties = {
+  record: s.enum(HISTORY_RECORDS),
+  recordId: s.id(),
+  recordName: s.nullable(s.text({ about: 'What people call it: a contract\'s number, a line\'s period, a term\'s title, a note\'s label, an invoice\'s number, a task\'s code.' })),
+  field: s.text({ max: 200, about: 'As requests and answers name it; of a custom value `dynamicFields.` and the field\'s id.' }),
+  before: anything('The value before, as answers give it; `null` where there was none. Account numbers are masked.'),
+  after: anything('The value after; `null` where there is none.'),
+};
+export const HistoryChange = s.object(historyChangeProperties);
+export type HistoryChange = Static<typeof HistoryChange>;
+
+export const historyEntryProperties = {
+  id: s.id(),
+  at: s.instant(),
+  action: s.text({ max: 64, about: 'What was done, such as `recordReceipt` or `updateContract`.' }),
+  actor: s.object({ kind: s.enum(ACTOR_KINDS), id: s.nullable(s.id()), name: s.text() }),
+  changeCount: s.integer({ about: `How many fields changed in all; the first ${MAX_HISTORY_CHANGES} are listed.` }),
+};
+export const HistoryEntry = s.object({ ...historyEntryProperties, changes: s.list(HistoryChange, MAX_HISTORY_CHANGES) });
+export type HistoryEntry = Static<typeof HistoryEntry>;
+
+export const HistoryPage = page(HistoryEntry);
+export type HistoryPage = Static<typeof HistoryPage>;
+export const HistoryQuery = s.object({ ...pageQuery });

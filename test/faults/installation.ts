@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { client } from '../support/http.js';
+import { createDatabase } from '../support/postgres.js';
+import { startProcess, type Running } from '../support/process.js';
+import { root } from '../support/source.js';
+import type { Owner } from './ledger.js';
+import { storedInPostgres, storedInSqlite, type StoredContract } from './stored.js';
+
+/** A server that may be killed and started again, and its databases. */
+export interface Installation {
+  start(): Promise<Running>;
+  /** What the tenant database holds, read past the server. */
+  stored(): Promise<readonly StoredContract[]>;
+  remove(): Promise<void>;
+}
+
+/** For a look at what the server is doing. */
+export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
+
+/** From source: a test needs no build. One public address, on whichever port the next server listens: it is the issuer of tokens. */
+const start = (env: Readonly<Record<string, string>>): Promise<Running> =>
+  startProcess(['--import=tsx', join(root, 'server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, PUBLIC_URL: 'http://localhost:8080', ...env } });
+
+export async function install(kind: 'sqlite' | 'postgres'): Promise<Installation> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'duebook-kill-'));
+  const removeFolder = () => rm(dataDir, { recursive: true, force: true });
+  if (kind === 'sqlite') return { start: () => start({ DATA_DIR: dataDir }), stored: () => storedInSqlite(join(dataDir, 'tenant.db')), remove: removeFolder };
+  const [platform, tenant] = [await createDatabase({ durable: true }), await createDatabase({ durable: true })];
+  return {
+    start: () => start({ DATA_DIR: dataDir, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url }),
+    stored: () => storedInPostgres(tenant.adminUrl),
+    remove: async () => {
+      await Promise.all([platform.drop(), tenant.drop()]);
+      await removeFolder();
+    },
+  };
+}
+
+interface Me {
+  readonly user: { readonly id: string };
+  readonly subjects: readonly { readonly id: string }[];
+}
+
+/** The token outlives the server that gave it: its keys are in the platform database. */
+export async function register(origin: string): Promise<{ readonly token: string; readonly owner: Owner }> {
+  const account = { tenantSlug: 'ledger', tenantName: 'Ledger', adminName: 'Ledger Owner', email: 'owner@example.com', password: 'a ledger needs no secrets 42' };
+  const { status, text, body } = await client(origin).post<{ accessToken: string }>('/auth/register', account);
+  if (status !== 201) throw new Error(`cannot register: ${status} ${text}`);
+  const { user, subjects } = (await client(origin, body.accessToken).get<Me>('/auth/me')).body;
+  return { token: body.accessToken, owner: { subjectId: subjects[0]?.id ?? '', ownerId: user.id } };
+}

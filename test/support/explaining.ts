@@ -1,0 +1,21 @@
+import type { Transaction, Value } from '../../data-plane-agent/base/database/database.js';
+
+/** The transaction, which also notes the plan of each statement that it reads with. */
+export function explaining(tx: Transaction, plans: string[]): Transaction {
+  const noted = async <T>(sql: string, values: readonly Value[], run: () => Promise<T>): Promise<T> => {
+    const rows = await tx.all(`${tx.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'} ${sql}`, values);
+    plans.push(rows.map((row) => String(row['detail'] ?? row['QUERY PLAN'])).join('\n'));
+    return run();
+  };
+  return {
+    dialect: tx.dialect,
+    get writes() {
+      return tx.writes;
+    },
+    all: (sql, values = []) => noted(sql, values, () => tx.all(sql, values)),
+    get: (sql, values = []) => noted(sql, values, () => tx.get(sql, values)),
+    run: (sql, values) => tx.run(sql, values),
+    table: (table) => tx.table(table),
+    savepoint: (work) => tx.savepoint(work),
+  };
+}
