@@ -30,7 +30,7 @@ const getAnalyticsCashflow = endpoint('GET /analytics/cashflow', {
   description:
     `${MONEY} ` +
     'Twelve months, from five back to six ahead, those without anything included; `from` and `to` are the first and the last day. A line is expected in the month of its due date. Money counts in the month in which it was received, ' +
-    'and a correction in the month in which it was made. Invoices count in the month of their date, red letters in theirs; an amount that a line itself names as invoiced, without an invoice record, by its invoice date, or by the due date where it has none. ' +
+    'and a correction in the month in which it was made; a day of receipt that is corrected alone takes its money along. Invoices count in the month of their date, red letters in theirs; an amount that a line itself names as invoiced, without an invoice record, by its invoice date, or by the due date where it has none. ' +
     '`outstandingAmount` and `overdueAmount` are today\'s, of the lines due in the month.',
   needs: view('sensitive_data'),
   query: AnalyticsQuery,

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { unzipSync, type UnzipFileInfo } from 'fflate';
 import { fail, isFailure, type Failure } from '../failures.js';
+import { createFairTurns } from '../fair-turns.js';
 
 /** What a cell of a workbook holds. Days come as `YYYY-MM-DD`, errors of formulas as their text (`#DIV/0!`). */
 export type WorkbookCell = string | number | boolean | null;
@@ -21,17 +22,16 @@ const MEMORY_MB = 512;
 
 /**
  * Reads one sheet of an .xlsx workbook, the first unless one is named: values only, of formulas the ones that were calculated last. What it
- * would unpack to is added up before anything is unpacked. Fails with IMPORT_FILE_INVALID.
+ * would unpack to is added up before anything is unpacked. Workbooks are read one at a time, those of different `readers` (tenants) by turns. Fails
+ * with IMPORT_FILE_INVALID.
  */
-export async function readWorkbook(bytes: Uint8Array, sheetName: string | null): Promise<WorkbookSheet> {
+export async function readWorkbook(bytes: Uint8Array, sheetName: string | null, reader: string): Promise<WorkbookSheet> {
   checkArchive(bytes);
-  const turn = last.then(() => readInThread(bytes, sheetName));
-  last = turn.then(() => undefined, () => undefined);
-  return turn;
+  return take(reader, () => readInThread(bytes, sheetName));
 }
 
-/** One workbook at a time: each may take all the memory that one is given. */
-let last: Promise<void> = Promise.resolve();
+/** Each may take all the memory that one is given. */
+const take = createFairTurns();
 
 function checkArchive(bytes: Uint8Array): void {
   const head = Buffer.from(bytes.subarray(0, 8)).toString('hex');
