@@ -19,7 +19,10 @@ export const decimalsIn = (value: number): number => plainNumber(value).split('.
  * is read by the order of its separators; `1,5`, whose comma may be either, is none. `undefined` as well for what a JSON number could not keep exactly.
  */
 export function numberIn(text: string): number | undefined {
-  const bare = text.normalize('NFKC').trim();
+  const trimmed = text.trim();
+  // Looking for what stands at the end takes the square of a long text's time.
+  if (trimmed.length > MAX_TEXT) return undefined;
+  const bare = trimmed.normalize('NFKC').trim();
   const sign = /^(?:[+-]|−)/.exec(bare)?.[0] ?? '';
   const unsigned = bare.slice(sign.length).replace(/^(?:[A-Z]{3}\b|\p{Sc}|元)\s*/u, '').replace(/\s*(?:[A-Z]{3}|\p{Sc}|元|%)$/u, '').trim();
   const plain = withoutSeparators(unsigned);
@@ -28,6 +31,9 @@ export function numberIn(text: string): number | undefined {
   if (Math.abs(value) > MAX_NUMBER || canonical(plainNumber(value)) !== canonical(plain)) return undefined;
   return value === 0 ? 0 : sign === '' || sign === '+' ? value : -value;
 }
+
+/** No number that is kept exactly is so long, with all that stands around it. */
+const MAX_TEXT = 200;
 
 function withoutSeparators(text: string): string | undefined {
   if (text.length > 60) return undefined;

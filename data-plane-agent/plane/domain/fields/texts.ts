@@ -5,22 +5,39 @@ import type { Member } from '../../contract/records/people.js';
 
 /** A member by id, email or name; a name that several have is nobody's, unless one of them alone is active. */
 export function memberNamed(members: readonly Member[], text: string): Member | undefined {
-  const exact = memberById(members, text) ?? members.find(({ email }) => sameText(email, text));
+  const { byId, byEmail, byName } = indexOf(members);
+  const exact = byId.get(text) ?? byEmail.get(text.toLowerCase());
   if (exact) return exact;
-  const named = members.filter(({ name }) => name === text);
+  const named = byName.get(text) ?? [];
   const active = named.filter((member) => member.active);
   return named.length === 1 ? named[0] : active.length === 1 ? active[0] : undefined;
 }
 
-/** Sheets and conversions ask for thousands of values one after the other. */
-export function memberById(members: readonly Member[], id: string): Member | undefined {
-  let index = indexes.get(members);
-  if (!index) indexes.set(members, (index = new Map(members.map((member) => [member.id, member]))));
-  return index.get(id);
-}
-const indexes = new WeakMap<readonly Member[], ReadonlyMap<string, Member>>();
+export const memberById = (members: readonly Member[], id: string): Member | undefined => indexOf(members).byId.get(id);
 
-export const sameText = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+interface MemberIndex {
+  readonly byId: Map<string, Member>;
+  readonly byEmail: Map<string, Member>;
+  readonly byName: Map<string, Member[]>;
+}
+
+/** Sheets and conversions ask for thousands of values one after the other. */
+function indexOf(members: readonly Member[]): MemberIndex {
+  const known = indexes.get(members);
+  if (known) return known;
+  const index: MemberIndex = { byId: new Map(), byEmail: new Map(), byName: new Map() };
+  for (const member of members) {
+    const email = member.email.toLowerCase();
+    index.byId.set(member.id, member);
+    if (!index.byEmail.has(email)) index.byEmail.set(email, member);
+    const named = index.byName.get(member.name);
+    if (named) named.push(member);
+    else index.byName.set(member.name, [member]);
+  }
+  indexes.set(members, index);
+  return index;
+}
+const indexes = new WeakMap<readonly Member[], MemberIndex>();
 
 const YES = new Set(['true', 'yes', '1', '是']);
 const NO = new Set(['false', 'no', '0', '否']);
@@ -63,6 +80,7 @@ export function emailIn(text: string): string | undefined {
 
 /** Five to fifteen digits with what people put between them, and perhaps an extension. */
 export function isPhone(text: string): boolean {
+  if (text.length > 100) return false;
   const match = /^\+?([\d().\-/ ]+?)(?:\s*(?:ext\.?|x|#|转)\s*\d{1,6})?$/i.exec(text);
   const digits = match?.[1]?.replaceAll(/\D/g, '').length ?? 0;
   return digits >= 5 && digits <= 15;

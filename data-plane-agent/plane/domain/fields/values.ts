@@ -1,12 +1,12 @@
 import { parseDay, parseLooseDay } from '../../../base/day.js';
 import { isAmountProblem, toMinor, decimalsOf } from '../../../base/money.js';
 import { isCleanText } from '../../../base/validation.js';
-import { MAX_LONG_TEXT, MAX_NUMBER, MAX_OPTIONS, MAX_PRECISION, MAX_TEXT, type FieldOption, type FieldValue } from '../../contract/records/fields.js';
+import { MAX_LABEL, MAX_LONG_TEXT, MAX_NUMBER, MAX_OPTIONS, MAX_PRECISION, MAX_TEXT, type FieldOption, type FieldValue } from '../../contract/records/fields.js';
 import type { Member } from '../../contract/records/people.js';
 import { settingsOf } from './answer.js';
 import type { FieldRow } from './definition.js';
 import { decimalsIn, numberIn, plainNumber } from './numbers.js';
-import { emailIn, flagIn, instantIn, isPhone, isUrl, localInstantIn, memberById, memberNamed, partsOf, sameText } from './texts.js';
+import { emailIn, flagIn, instantIn, isPhone, isUrl, localInstantIn, memberById, memberNamed, partsOf } from './texts.js';
 
 /** Of a definition, what its values depend on. */
 export type ValueType = Pick<FieldRow, 'type' | 'options' | 'settings'>;
@@ -112,7 +112,9 @@ export function valueFromText(field: ValueType, cell: string, { members = [], ti
       return option ? kept(option.id) : WRONG('must be one of the field\'s options');
     }
     case 'multi_select': {
-      const named = listIn(field.options, text).map((label) => optionNamed(field.options, label)?.id);
+      const parts = text.length > MAX_LIST ? [] : listIn(field.options, text);
+      if (parts.length > MAX_OPTIONS || text.length > MAX_LIST) return WRONG(`must have at most ${MAX_OPTIONS} items`);
+      const named = parts.map((label) => optionNamed(field.options, label)?.id);
       const ids = named.filter((id) => id !== undefined);
       return ids.length < named.length ? WRONG('must be a list of the field\'s options') : checkedValue(field, [...new Set(ids)], { removedOptions: true });
     }
@@ -126,7 +128,35 @@ export function valueFromText(field: ValueType, cell: string, { members = [], ti
 export const labelOf = (options: readonly FieldOption[], id: string): string => options.find((option) => option.id === id)?.label ?? id;
 
 /** An option by its id or its label, whatever the label's case. */
-export const optionNamed = (options: readonly FieldOption[], text: string): FieldOption | undefined => options.find(({ id, label }) => id === text || label === text) ?? options.find(({ label }) => sameText(label, text));
+export function optionNamed(options: readonly FieldOption[], text: string): FieldOption | undefined {
+  if (text.length > MAX_NAMED) return undefined;
+  const { exact, folded } = namesOf(options);
+  return exact.get(text) ?? folded.get(text.toLowerCase());
+}
+
+/** A label has at most a hundred characters, and no more than these units. */
+const MAX_NAMED = 2 * MAX_LABEL;
+
+interface OptionNames {
+  readonly exact: Map<string, FieldOption>;
+  readonly folded: Map<string, FieldOption>;
+}
+
+/** Cells and conversions ask for thousands of labels one after the other; of two options with one name it is the first. */
+function namesOf(options: readonly FieldOption[]): OptionNames {
+  const known = indexes.get(options);
+  if (known) return known;
+  const names: OptionNames = { exact: new Map(), folded: new Map() };
+  const add = (to: Map<string, FieldOption>, name: string, option: FieldOption) => to.has(name) || to.set(name, option);
+  for (const option of options) {
+    add(names.exact, option.id, option);
+    add(names.exact, option.label, option);
+    add(names.folded, option.label.toLowerCase(), option);
+  }
+  indexes.set(options, names);
+  return names;
+}
+const indexes = new WeakMap<readonly FieldOption[], OptionNames>();
 
 /** The labels of several options in one cell; as JSON when a plain list would be read as something else. */
 function listCell(options: readonly FieldOption[], labels: readonly string[]): string {
@@ -153,6 +183,9 @@ function jsonTexts(text: string): string[] | undefined {
     throw error;
   }
 }
+
+/** Characters of a cell with so many options as there can be, each in quotes with all of its characters escaped. */
+const MAX_LIST = MAX_OPTIONS * (4 * MAX_LABEL + 4);
 
 const NOTHING: ReadValue = { ok: true, value: null };
 const NO_OPTION = 'must be the id of one of the field\'s options';
