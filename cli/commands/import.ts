@@ -52,7 +52,7 @@ async function sheetOfFile(path: string, sheetName: string | undefined): Promise
   if (kind === '.csv' && sheetName !== undefined) throw misuse('--sheet is for workbooks');
   const bytes = contentOf(path);
   try {
-    return kind === '.csv' ? await readCsv(textIn(bytes)) : await sheetOfWorkbook(bytes, sheetName ?? null);
+    return kind === '.csv' ? await readCsv(textIn(bytes)) : await sheetOfWorkbook(bytes, sheetName ?? null, 'cli');
   } catch (error) {
     throw unreadable(path, error);
   }
@@ -62,7 +62,9 @@ function contentOf(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw error instanceof Error && 'code' in error && error.code === 'ENOENT' ? new CommandError('NOT_FOUND', `there is no file ${path}`) : error;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') throw new CommandError('NOT_FOUND', `there is no file ${path}`);
+    throw code === 'EISDIR' ? misuse(`${path} is a folder`) : error;
   }
 }
 
@@ -75,6 +77,7 @@ function unreadable(path: string, error: unknown): unknown {
 function textIn(bytes: Uint8Array): string {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
   for (const encoding of ['utf-8', 'gb18030']) {
     try {
       return new TextDecoder(encoding, { fatal: true }).decode(bytes);

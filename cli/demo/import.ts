@@ -15,7 +15,7 @@ export async function importDrafts(book: readonly DemoContract[], present: Reado
   const drafts = book.filter(isImported);
   const [first] = drafts;
   if (!first || present.has(first.input.contractNo)) return;
-  await planeOf(desk, IMPORTER).importContracts({ ...(await importSource({ csv: csvOf(drafts) })), people: peopleAt(desk) });
+  await planeOf(desk, IMPORTER).importContracts({ ...(await importSource({ csv: csvOf(drafts) }, 'demo')), people: peopleAt(desk) });
 }
 
 /** The file as it came: contract and payment line in one row, the contract's cells repeated; the last row is the faulty one. */

@@ -9,9 +9,10 @@ const SOURCES = ['rows', 'xlsxBase64', 'csv'] as const;
 
 /**
  * What an import was sent, read before the data plane is called: nobody's transaction waits for a file to be unpacked. Fails with
- * INVALID_INPUT when it is not exactly one thing, or of too many rows, and with IMPORT_FILE_INVALID when it cannot be read.
+ * INVALID_INPUT when it is not exactly one thing, or of too many rows, and with IMPORT_FILE_INVALID when it cannot be read. `reader` is the
+ * tenant: those who have workbooks read take turns.
  */
-export async function importSource(sent: ContractImport): Promise<Pick<ImportInput, 'rows' | 'sheet'>> {
+export async function importSource(sent: ContractImport, reader: string): Promise<Pick<ImportInput, 'rows' | 'sheet'>> {
   const given = SOURCES.filter((source) => sent[source] !== undefined && sent[source] !== null);
   const [source, ...more] = given;
   if (!source) throw invalid({ path: 'rows', problem: 'is required, or xlsxBase64, or csv' });
@@ -22,7 +23,7 @@ export async function importSource(sent: ContractImport): Promise<Pick<ImportInp
   if (issues.length > 0) throw invalid(...issues);
   try {
     if (sent.csv) return { rows: null, sheet: await readCsv(sent.csv) };
-    if (sent.xlsxBase64) return { rows: null, sheet: await sheetOfWorkbook(bytesOf(sent.xlsxBase64), sent.sheetName ?? null) };
+    if (sent.xlsxBase64) return { rows: null, sheet: await sheetOfWorkbook(bytesOf(sent.xlsxBase64), sent.sheetName ?? null, reader) };
   } catch (error) {
     throw error instanceof TooManyRows ? invalid({ path: source, problem: `must have at most ${MAX_IMPORT_ROWS} rows` }) : error;
   }
@@ -30,8 +31,8 @@ export async function importSource(sent: ContractImport): Promise<Pick<ImportInp
 }
 
 /** The rows of a workbook's sheet, as an import takes them. */
-export async function sheetOfWorkbook(bytes: Uint8Array, sheetName: string | null): Promise<NonNullable<ImportInput['sheet']>> {
-  const { rows, date1904 } = await readWorkbook(bytes, sheetName);
+export async function sheetOfWorkbook(bytes: Uint8Array, sheetName: string | null, reader: string): Promise<NonNullable<ImportInput['sheet']>> {
+  const { rows, date1904 } = await readWorkbook(bytes, sheetName, reader);
   return sheetOf(rows, { decimalComma: false, date1904 });
 }
 

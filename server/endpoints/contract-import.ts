@@ -17,7 +17,7 @@ const RULES =
   '`rows`: an unknown field, or a row that is no object, is 400 for all of it; any other fault is its row\'s. `csv`: with or without a byte order mark; commas, semicolons or tabs; numbers like 1234.56 or 1,234.56, without a currency (in a file with semicolons also 1234,56, while 1,234 is refused as ambiguous); days as 2026-03-31, 2026/3/31 or 2026年3月31日. ' +
   '`xlsxBase64`: .xlsx without password or macros, one sheet; of formulas the value that was calculated last, their errors fail the row.\n\n' +
   'Headers are the names of fields, as an export has them, or their English or Chinese labels, whatever their case and spaces; custom fields are `cf:<code>` or go by their name; lists are JSON. Headers that name nothing are `unknownColumns`; figures that are computed are left alone. ' +
-  'In a file, rows with one contract number and a payment line each (`line.…`) are one contract; what they say of it must agree. A contract with a bad row is not entered at all. Ids of subject company, owner, superior and lifecycle template may be a name, an e-mail address or a code instead, and one that is unknown here gives way to the name, address or code in the column beside it. ' +
+  'In a file, rows with one contract number and a payment line each (`line.…`) are one contract; what they say of it must agree. A contract with a bad row is not entered at all. Ids of subject company, owner, superior and lifecycle template may be a name, an e-mail address or a code instead, and one that is unknown here gives way to the name, address or code in the column beside it. A column `Owner` is read where neither `ownerId` nor `ownerEmail` is there. ' +
   'Account numbers that an export has masked are refused. One apostrophe in front of `=`, `+`, `-`, `@` and the like is taken off, as an export puts it there.\n\n' +
   'Money received needs `payment_entry (edit)`, invoice fields `invoice (edit)`, stages after review the workflow control `admin`: without it these rows fail. ';
 
@@ -31,7 +31,7 @@ const importContracts = endpoint('POST /contracts/import', {
   returns: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
   run: async ({ body, plane, principal, services }) => {
-    const source = await importSource(body);
+    const source = await importSource(body, principal.tenant.id);
     return plane.importContracts({ ...source, people: await peopleOf(principal, services) });
   },
 });
@@ -41,11 +41,12 @@ const previewImport = endpoint('POST /contracts/import/preview', {
   description: `The report of \`POST /contracts/import\` for the same body, without ids, and nothing is kept. It does what the import would do and undoes it. \`Idempotency-Key\` is not read.\n\n${RULES.trim()}`,
   needs: edit('contract_edit'),
   body: ContractImport,
+  takesNoKey: true,
   patienceMs: PATIENCE_MS,
   returns: ImportReport,
-  fails: ['IMPORT_FILE_INVALID'],
+  fails: ['IMPORT_FILE_INVALID', 'DATA_PLANE_OUTCOME_UNKNOWN'],
   run: async ({ body, plane, principal, services }) => {
-    const source = await importSource(body);
+    const source = await importSource(body, principal.tenant.id);
     return plane.previewImport({ ...source, people: await peopleOf(principal, services) });
   },
 });

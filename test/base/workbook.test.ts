@@ -5,11 +5,11 @@ import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { readWorkbook } from '../../data-plane-agent/base/workbook/read-workbook.js';
 import { altered, aWorkbook, SHEET, workbookOfXml } from '../support/workbook.js';
 
-const cells = async (bytes: Uint8Array, sheet: string | null = null) => (await readWorkbook(bytes, sheet)).rows;
+const cells = async (bytes: Uint8Array, sheet: string | null = null) => (await readWorkbook(bytes, sheet, 'tenant')).rows;
 
 async function reasonOf(bytes: Uint8Array, sheet: string | null = null): Promise<string> {
   try {
-    await readWorkbook(bytes, sheet);
+    await readWorkbook(bytes, sheet, 'tenant');
   } catch (error) {
     if (isFailure(error, 'IMPORT_FILE_INVALID')) return error.details.reason;
     throw error;
@@ -34,7 +34,7 @@ describe('a workbook', () => {
 
   it('says when its days are counted from 1904', async () => {
     const bytes = altered(await aWorkbook([['a']]), (parts) => ({ 'xl/workbook.xml': (parts['xl/workbook.xml'] ?? '').replace(/(<workbook\b[^>]*>)(?:<workbookPr[^>]*\/>)?/, '$1<workbookPr date1904="1"/>') }));
-    expect((await readWorkbook(bytes, null)).date1904).to.equal(true);
+    expect((await readWorkbook(bytes, null, 'tenant')).date1904).to.equal(true);
   });
 
   it('is read sheet by sheet, by name, and one that is not there is told with those that are', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImportReport } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { installations, type Installation } from '../support/cli.js';
@@ -38,13 +38,13 @@ describe('duebook import', () => {
 
   it('enters a CSV in UTF-8, UTF-16 or GB18030, running contracts with their money too', async () => {
     const { inProcess, file, numbers } = await acme();
-    const files = [file('one.csv', csv(cells('U8'))), file('two.csv', Buffer.from(`\uFEFF${csv(cells('U16'))}`, 'utf16le')), file('three.CSV', gb18030(csv(cells('GB'), cells('GB', { 'line.period': '第2期' }))))];
+    const files = [file('one.csv', csv(cells('U8'))), file('two.csv', Buffer.from(`\uFEFF${csv(cells('U16'))}`, 'utf16le')), file('three.CSV', gb18030(csv(cells('GB'), cells('GB', { 'line.period': '第2期' })))), file('four.csv', Buffer.from(`\uFEFF${csv(cells('U16BE'))}`, 'utf16le').swap16())];
     for (const path of files) {
       const { code, stdout, stderr } = await inProcess(['import', path, '--tenant', 'acme']);
       expect([code, stderr], stdout).to.deep.equal([0, '']);
       expect(stdout).to.match(/^1 contract was entered, from [12] of [12] rows; 0 failed, 0 were blank\.\n$/);
     }
-    expect(await numbers()).to.deep.equal(['GB', 'U16', 'U8']);
+    expect(await numbers()).to.deep.equal(['GB', 'U16', 'U16BE', 'U8']);
   });
 
   it('says of bad rows why they are not in, enters the others, and ends with 1', async () => {
@@ -74,7 +74,7 @@ describe('duebook import', () => {
   });
 
   it('ends with why when there is nothing to read', async () => {
-    const { inProcess, file } = await acme();
+    const { inProcess, file, folder } = await acme();
     const ends = async (args: readonly string[]) => {
       const { code, stdout, stderr } = await inProcess(['import', ...args]);
       expect(stdout).to.equal('');
@@ -83,6 +83,8 @@ describe('duebook import', () => {
     expect(await ends([file('a.txt', 'x'), '--tenant', 'acme'])).to.deep.equal([2, 'duebook: the file must be a .csv or an .xlsx']);
     expect(await ends([file('a.csv', csv()), '--tenant', 'acme', '--sheet', 'x'])).to.deep.equal([2, 'duebook: --sheet is for workbooks']);
     expect(await ends(['nowhere.csv', '--tenant', 'acme'])).to.deep.equal([1, 'duebook: there is no file nowhere.csv']);
+    mkdirSync(join(folder, 'folder.csv'));
+    expect(await ends([join(folder, 'folder.csv'), '--tenant', 'acme'])).to.deep.equal([2, `duebook: ${join(folder, 'folder.csv')} is a folder`]);
     expect(await ends([file('b.csv', csv()), '--tenant', 'nobody'])).to.deep.equal([1, 'duebook: there is no organisation nobody']);
     const broken = file('c.xlsx', 'no workbook');
     expect(await ends([broken, '--tenant', 'acme'])).to.deep.equal([1, `duebook: ${broken} cannot be imported: it is no .xlsx workbook`]);

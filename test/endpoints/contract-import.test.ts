@@ -111,6 +111,9 @@ describe('importing contracts over HTTP', () => {
       expect((await owner.get<ContractPage>('/contracts')).body.total).to.equal(before + 1);
       const other = await owner.post<DomainError>('/contracts/import', { csv: csvOf([row()]) }, { headers });
       expect(other.body.error.code).to.equal('IDEMPOTENCY_KEY_REUSED');
+      const looked = await owner.post<ImportReport>('/contracts/import/preview', { csv: csvOf([row()]) }, { headers });
+      expect([looked.status, looked.body.created], 'a preview changes nothing, and reads no key').to.deep.equal([200, 1]);
+      expect((await owner.post('/contracts/import/preview', { csv: csvOf([row(), row()]) }, { headers })).status).to.equal(200);
     });
 
     it('keeps the report and the bad rows', async () => {
