@@ -32,6 +32,11 @@ describe('a cell', () => {
     for (const cell of [true, false]) isRefused(cell, 'number', /must be a number/);
   });
 
+  it('of a number that is a long text is refused without a long look at it', () => {
+    // Minutes, where each of the spaces is taken for the beginning of the end.
+    for (const space of [' ', '\u00a0']) expect(read(`1${space.repeat(300_000)}!`, 'number')).to.have.property('message').that.matches(/must be a number/);
+  });
+
   it('of a number in a file with semicolons may have a decimal comma, but not one that may mean thousands', () => {
     const comma = { decimalComma: true };
     for (const [cell, number] of [['1234,56', 1234.56], ['0,5', 0.5], ['-7,25', -7.25], ['1.234,56', 1234.56], ['1234.56', 1234.56], ['12', 12]] as const) expect(read(cell, 'number', comma), cell).to.equal(number);
@@ -54,6 +59,8 @@ describe('a cell', () => {
     expect(read('[{"label":"Gate","value":"4"}]', 'list')).to.deep.equal([{ label: 'Gate', value: '4' }]);
     for (const cell of ['a, b', '{"a":1}', '[1', '5', 5]) isRefused(cell, 'list', /must be a list as JSON/);
     isRefused(`[${'['.repeat(1_000_000)}`, 'list', /at most/);
+    isRefused(`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'list', /at most 8 levels/);
+    isRefused(`[${'1,'.repeat(400_000)}1]`, 'list', /at most 20000 values/);
   });
 
   it('that holds the error of a formula is refused, whatever it should hold', () => {
@@ -75,7 +82,11 @@ describe('a header', () => {
     for (const label of [(column: (typeof read)[number]) => column.name, (column: (typeof read)[number]) => column.labels.en, (column: (typeof read)[number]) => column.labels.zh]) {
       expect(names(read.map(label))).to.deep.equal(read.map(({ name }) => name));
     }
-    for (const column of SUMMARY_COLUMNS) for (const header of [column.name, column.labels.en, column.labels.zh]) expect(names([header]), header).to.deep.equal([column.name]);
+    for (const column of SUMMARY_COLUMNS) for (const header of [column.name, column.labels.en, column.labels.zh]) expect(names(['ownerSuperiorId', 'ownerId', header]), header).to.deep.equal(['ownerSuperiorId', 'ownerId', column.name]);
+  });
+
+  it('takes the column "Owner" for who the owner is, where no other one says it', () => {
+    expect([names(['Owner']), names(['负责人']), names(['Owner', 'Owner id']), names(['ownerEmail', 'owner'])]).to.deep.equal([['ownerEmail'], ['ownerEmail'], ['ownerName', 'ownerId'], ['ownerEmail', 'ownerName']]);
   });
 
   it('has a column for every field of a request', () => {

@@ -56,6 +56,7 @@ describe('a CSV', () => {
     for (const text of [`a\n${'1\n'.repeat(5_001)}`, `a\n${'1\n\n'.repeat(2_501)}1`, `a\n${'\n'.repeat(30_000)}1`]) {
       expect(await readCsv(text).then(() => 'read', (error: unknown) => error)).to.be.instanceOf(TooManyRows);
     }
-    expect(await reasonOf(`${'a,'.repeat(501)}b\n1`)).to.equal('it has more than 500 columns');
+    for (const text of [`${'a,'.repeat(501)}b\n1`, `a\n1\n${','.repeat(501)}`, ','.repeat(15_000_000)]) expect(await reasonOf(text)).to.equal('it has more than 500 columns');
+    expect((await table(`a,b\r"1${','.repeat(600)}","${','.repeat(600)}"\r2,3`))[2], 'commas within quotes part nothing').to.deep.equal(['2', '3']);
   });
 });

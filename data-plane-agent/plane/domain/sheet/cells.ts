@@ -1,4 +1,5 @@
 import { dayFromSerial, parseLooseDay } from '../../../base/day.js';
+import { beyond } from '../../../base/json-limits.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
 import { numberIn, plainNumber } from '../fields/numbers.js';
 import type { CellKind } from './columns.js';
@@ -60,9 +61,13 @@ function dayOf(cell: string | number, { date1904 }: Pick<Sheet, 'date1904'>): Re
 }
 
 const MAX_LIST = 1_000_000;
+/** Terms and notes are lists of plain records; far deeper ones are more than a copy of them bears. */
+const LIST_LIMITS = { levels: 8, values: 20_000 };
 
 function listOf(cell: string): ReadCell {
   if (cell.length > MAX_LIST) return wrong(`must have at most ${MAX_LIST} characters`);
+  const limit = beyond(cell, LIST_LIMITS)?.limit;
+  if (limit) return wrong(`must have at most ${LIST_LIMITS[limit]} ${limit}`);
   try {
     const list: unknown = JSON.parse(cell);
     return Array.isArray(list) ? { ok: true, value: list } : wrong('must be a list as JSON');

@@ -25,7 +25,7 @@ export interface MatchedHeader {
  */
 export function matchHeader(header: readonly (string | null)[], fields: readonly FieldRow[]): MatchedHeader {
   const known = new Map([...customTargets(fields), ...OWN]);
-  const targets = header.map((text) => (text === null ? undefined : known.get(keyOf(text))));
+  const targets = withOwner(header.map((text) => (text === null ? undefined : known.get(keyOf(text)))));
   if (targets.every((target) => target === undefined)) throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a header that is known' });
   const seen = new Set<string>();
   for (const target of targets) {
@@ -34,6 +34,13 @@ export function matchHeader(header: readonly (string | null)[], fields: readonly
     seen.add(target.name);
   }
   return { targets, unknown: header.filter((text, at): text is string => text !== null && targets[at] === undefined).map((text) => text.trim().slice(0, 200)) };
+}
+
+/** Where no other column says who the owner is, the one that an export fills with his name does: with his id or e-mail address, as people head it. */
+function withOwner(targets: readonly (Target | undefined)[]): readonly (Target | undefined)[] {
+  if (targets.some((target) => target?.kind === 'contract' && (target.name === 'ownerId' || target.name === 'ownerEmail'))) return targets;
+  const byEmail = OWN.find(([, { name }]) => name === 'ownerEmail')?.[1];
+  return targets.map((target) => (target?.kind === 'ignored' && target.name === 'ownerName' ? byEmail : target));
 }
 
 const keyOf = (header: string): string => header.normalize('NFKC').toLowerCase().replaceAll(/\s/g, '');

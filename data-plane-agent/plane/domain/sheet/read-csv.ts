@@ -2,11 +2,12 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
 import { fail } from '../../../base/failures.js';
-import { MAX_IMPORT_ROWS, type Sheet } from '../../contract/records/sheet.js';
-import { sheetOf, TooManyRows } from './sheet.js';
+import { turns } from '../../../base/turns.js';
+import { MAX_COLUMNS, MAX_IMPORT_ROWS, type Sheet } from '../../contract/records/sheet.js';
+import { sheetOf, TooManyRows, tooWide } from './sheet.js';
 
-/** Bytes that are read before others get their turn. */
-const PIECE = 64 * 1024;
+/** Bytes that are read before others get their turn; each may be a row of its own. */
+const PIECE = 16 * 1024;
 /** Blank rows at the end are none, but a file of nothing else has its end too. */
 const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
 
@@ -17,7 +18,9 @@ const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
 export async function readCsv(text: string): Promise<Sheet> {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const delimiter = delimiterOf(plain);
-  const parser = Readable.from(pieces(Buffer.from(plain)), { objectMode: false }).pipe(
+  const bytes = Buffer.from(plain);
+  await refuseWide(bytes, delimiter.charCodeAt(0));
+  const parser = Readable.from(pieces(bytes), { objectMode: false }).pipe(
     parse({ delimiter, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true, skip_empty_lines: false }),
   );
   const rows: string[][] = [];
@@ -41,12 +44,32 @@ async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
 
 const DELIMITERS = [',', ';', '\t'] as const;
 
+const [QUOTE, NEWLINE, RETURN] = [0x22, 0x0a, 0x0d] as const;
+
+/** A row of millions of cells is refused before the parser collects them, which would keep everybody waiting. */
+async function refuseWide(bytes: Buffer, delimiter: number): Promise<void> {
+  const turn = turns();
+  let quoted = false;
+  let columns = 1;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) quoted = !quoted;
+    else if (!quoted && byte === delimiter) columns += 1;
+    else if (!quoted && (byte === NEWLINE || byte === RETURN)) columns = 1;
+    if (columns > MAX_COLUMNS) throw tooWide();
+    if (at % PIECE === 0) await turn();
+  }
+}
+
+/** No header is longer, with blank rows in front of it; a file that goes on without one is not gone through for it. */
+const MAX_HEADER = 100_000;
+
 /** What stands between the cells of the header, outside of quotes; a comma when nothing does. */
 function delimiterOf(text: string): string {
   const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let quoted = false;
   let begun = false;
-  for (const character of text) {
+  for (const character of text.slice(0, MAX_HEADER)) {
     if (character === '"') quoted = !quoted;
     if (quoted) continue;
     const count = counts.get(character);

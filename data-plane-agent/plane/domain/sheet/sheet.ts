@@ -6,6 +6,8 @@ export class TooManyRows extends Error {
   override readonly name = 'TooManyRows';
 }
 
+export const tooWide = () => fail('IMPORT_FILE_INVALID', { reason: `it has more than ${MAX_COLUMNS} columns` });
+
 export const isBlank = (cell: SheetCell | undefined): boolean => cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '');
 
 /** Finds the header, which is the first row with anything in it, and the records below it. Blank rows at the end are none. */
@@ -15,7 +17,7 @@ export function sheetOf(rows: readonly (readonly SheetCell[])[], kind: Pick<Shee
   const header = rows[first];
   if (!header) throw fail('IMPORT_FILE_INVALID', { reason: 'it has no header' });
   if (last - first > MAX_IMPORT_ROWS) throw new TooManyRows();
-  if (rows.some((cells) => cells.length > MAX_COLUMNS)) throw fail('IMPORT_FILE_INVALID', { reason: `it has more than ${MAX_COLUMNS} columns` });
+  if (rows.some((cells) => cells.length > MAX_COLUMNS)) throw tooWide();
   const records: Sheet['records'] = [];
   const blank: number[] = [];
   for (let at = first + 1; at <= last; at++) {
