@@ -34,7 +34,7 @@ const reviewExtraction = endpoint('PATCH /contracts/extractions/:runId/review', 
     'May be called many times; for each field the last review counts, and every call is kept with its `metadata`. Any field of contracts may be overridden, found or not; a value is checked as `PATCH /contracts/:id` checks it. ' +
     '`applyToContract` writes what was accepted and overridden, now and before, all of it or nothing, with the rules of `PATCH /contracts/:id`: `payments` become the plan as it should be, `terms` replace. `If-Match` names the contract\'s version. ' +
     'A run without a contract makes a draft: `ownerId` defaults to the caller, `subjectId` to the only subject company in the caller\'s scope, and what lacks is named by `EXTRACTION_INCOMPLETE`. ' +
-    'A draft then moves by `mark_extracted` where the plan has `workflowAutomation` and the lifecycle lets the caller; else the warning `NOT_MARKED_EXTRACTED` says that it stays. What a refusal undoes includes the review itself.',
+    'On a plan with `workflowAutomation` a draft then moves by `mark_extracted`, or the warning `NOT_MARKED_EXTRACTED` says that the lifecycle does not let the caller. What a refusal undoes includes the review itself.',
   needs: edit('contract_edit'),
   body: ReviewInput,
   returns: ExtractionRun,
