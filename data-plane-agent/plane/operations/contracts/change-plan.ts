@@ -5,7 +5,8 @@ import type { Warning } from '../../contract/records/common.js';
 import { hasMoney } from '../../domain/line-changes.js';
 import { lineWarnings, NAMED_LINES } from '../../domain/line-warnings.js';
 import type { Plan } from '../../domain/plan.js';
-import { receiptOf } from '../../domain/receipts.js';
+import type { ReceiptRow } from '../../domain/rows.js';
+import { receiptHistory } from '../payments/receipt-history.js';
 import type { Tools } from '../tools.js';
 
 /** After so many lines others get their turn: on SQLite nothing in here waits by itself. */
@@ -24,7 +25,8 @@ export async function checkPlan({ store }: Tools, { steps, removed }: Plan): Pro
 }
 
 /** Writes a plan that was checked, with the receipt history of its lines. Answers what deserves a look. */
-export async function writePlan({ store, clock, newId }: Tools, call: Call, { steps, removed }: Plan): Promise<Warning[]> {
+export async function writePlan(tools: Tools, call: Call, { steps, removed }: Plan): Promise<Warning[]> {
+  const { store, clock } = tools;
   const now = clock.now();
   for (const line of removed) await store.lines.update(line, { ...line, deletedAt: now, updatedAt: now });
   for (const [i, { before, after }] of steps.entries()) {
@@ -32,7 +34,9 @@ export async function writePlan({ store, clock, newId }: Tools, call: Call, { st
     if (before) await store.lines.update(before, after);
   }
   await store.lines.insert(steps.filter(({ before }) => before === null).map(({ after }) => after));
-  await store.lines.insertReceipts(steps.flatMap(({ before, after }) => receiptOf(before ?? { receivedMinor: 0 }, after, call, now, newId)));
+  const receipts: ReceiptRow[] = [];
+  for (const { before, after } of steps) receipts.push(...(await receiptHistory(tools, call, { before: before ?? { receivedMinor: 0 }, after })));
+  await store.lines.insertReceipts(receipts);
   return lineWarnings(steps.map(({ after }) => after), await sharing(store, steps));
 }
 
