@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { demoBook } from '../../cli/demo/book.js';
 import { TASK_STATUSES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { fakeClock } from '../support/clock.js';
-import { installations, type Outcome } from '../support/cli.js';
+import { installations, type Outcome, type Running } from '../support/cli.js';
 import { skip } from '../support/skip.js';
 
 const made = ({ stdout }: Outcome) => JSON.parse(stdout) as { created: boolean; tenant: { id: string; slug: string }; signIn: { tenantSlug: string; email: string; password: string } };
@@ -67,7 +67,7 @@ function peopleIn(dataDir: string) {
 
 describe('duebook demo', function () {
   // Each of these enters 300 contracts, some of them twice.
-  this.timeout(60_000);
+  this.timeout(120_000);
   const install = installations();
   const clock = fakeClock('2026-03-15T08:00:00.000Z');
 
@@ -116,7 +116,7 @@ describe('duebook demo', function () {
     await whole.inProcess(['demo', '--no-serve']);
     for (const contracts of [40, 170]) {
       const running = killed.start(['demo', '--no-serve']);
-      await enteredAtLeast(contracts, killed.dataDir);
+      await untilThere('contracts', { count: contracts, dataDir: killed.dataDir, running });
       running.kill('SIGKILL');
       await running.ended;
       expect(bookIn(killed.dataDir).contracts.length).to.be.within(contracts, 299);
@@ -124,7 +124,7 @@ describe('duebook demo', function () {
     }
     // Among what stands around the contracts, or at its end: that takes a moment only.
     const running = killed.start(['demo', '--no-serve']);
-    await untilThere('import_batches', 1, killed.dataDir);
+    await untilThere('import_batches', { count: 1, dataDir: killed.dataDir, running });
     running.kill('SIGKILL');
     await running.ended;
     await killed.inProcess(['demo', '--no-serve', '--json']);
@@ -198,12 +198,12 @@ function hasCurl(): boolean {
   }
 }
 
-/** Watches from outside until so many contracts are in the book. */
-const enteredAtLeast = (count: number, dataDir: string): Promise<void> => untilThere('contracts', count, dataDir);
-
-async function untilThere(table: string, count: number, dataDir: string): Promise<void> {
-  for (;;) {
-    if (rowsIn(table, dataDir) >= count) return;
+/** Watches from outside until so many rows are there, as long as there is something to watch. */
+async function untilThere(table: string, { count, dataDir, running }: { count: number; dataDir: string; running: Running }): Promise<void> {
+  let hasEnded = false;
+  void running.ended.then(() => (hasEnded = true));
+  while (rowsIn(table, dataDir) < count) {
+    if (hasEnded) throw new Error(`it ended before there were ${count} ${table}`);
     await sleep(5);
   }
 }
