@@ -74,7 +74,7 @@ const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
 const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
   summary: 'Record money received against a payment line',
   description:
-    '`receivedAmount` is the new total received on the line: the same request twice changes nothing, and a lower total is a correction. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` when other lines name the transfer.',
+    '`receivedAmount` is the new total received on the line: the same request twice changes nothing, and a lower total is a correction. Another `receivedDate` alone says that what came on the former day came on this one, and the cash flow follows. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` when other lines name the transfer.',
   needs: edit('payment_entry'),
   body: ReceiptPatch,
   returns: PaymentLineResult,
@@ -84,7 +84,7 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
 
 const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
   summary: 'List what was received on a payment line',
-  description: 'Each change of the total, newest first; corrections have a negative `delta`, and the day on which they were made unless the request gave another `receivedDate`. Receipts of a removed line stay readable.',
+  description: 'Each change of the total, newest first; corrections have a negative `delta`, and the day on which they were made unless the request gave another `receivedDate`. A corrected day alone is two: what came on the former day is taken from it and put to the other. Receipts of a removed line stay readable.',
   needs: view('payment_entry'),
   query: ReceiptQuery,
   returns: ReceiptPage,

@@ -1,8 +1,8 @@
 import { koaBody, HttpMethodEnum } from 'koa-body';
 import { invalid } from '../../data-plane-agent/base/failures.js';
+import { beyond, type JsonLimits } from '../../data-plane-agent/base/json-limits.js';
 import type { Context } from 'koa';
 import type { HttpContext } from './exchange.js';
-import { beyond, type JsonLimits } from './json-limits.js';
 import { problem } from './problems.js';
 
 /** On what the body is when it is unpacked. */

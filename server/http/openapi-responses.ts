@@ -18,19 +18,40 @@ export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
   const codes = failuresOf(endpoint);
   const statuses = [...new Set([...frameworkStatuses(endpoint), ...codes.map((code) => FAILURES[code].status)])].toSorted((a, b) => a - b);
   return {
-    [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : { description: 'Done.', content: { [endpoint.produces ?? 'application/json']: { schema: book.write(endpoint.returns) } } },
+    [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : success(endpoint, book),
     ...Object.fromEntries(statuses.map((status) => [status, refusal(status, { book, codes: codes.filter((code) => FAILURES[code].status === status) })])),
   };
 }
+
+function success(endpoint: Endpoint, book: SchemaBook): Json {
+  const { produces, returns } = endpoint;
+  const isVersioned = 'version' in ((returns as { readonly properties?: object }).properties ?? {}); // `tagged` answers it with its version
+  const headers = headersOf([...(isVersioned ? ['ETag' as const] : []), ...(takesKey(endpoint) ? ['Idempotency-Replayed' as const] : []), ...(produces ? ['Content-Disposition' as const] : [])]);
+  return { description: 'Done.', ...headers, content: { [produces ?? 'application/json']: { schema: book.write(returns) } } };
+}
+
+/** Headers of answers that mean something to a client, beside those that every answer has. */
+export const ANSWER_HEADERS = {
+  ETag: { description: 'The version of the record, for `If-Match`.', schema: { type: 'string' } },
+  'Idempotency-Replayed': { description: '`true` when this is the answer that was kept under the `Idempotency-Key`; else it is not there.', schema: { type: 'string', enum: ['true'] } },
+  'Content-Disposition': { description: '`attachment`, with a name for the file.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: '`Bearer`.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+} as const satisfies Readonly<Record<string, Json>>;
+
+const headersOf = (names: readonly (keyof typeof ANSWER_HEADERS)[]): Json =>
+  names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
+
+/** Whether `Idempotency-Key` is read. */
+export const takesKey = ({ route, needs, takesNoKey }: Endpoint): boolean => !takesNoKey && needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
 
 const REDIRECT: Json = { description: 'The browser is sent on.', headers: { Location: { description: 'Where to.', required: true, schema: { type: 'string' } } } };
 
 /** The failures that an endpoint declares, with those that come from what it is. */
 export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
-  const { route, needs, query, takesNoKey } = endpoint;
+  const { route, needs, query } = endpoint;
   const inAuth = /^\w+ \/auth\//.test(route);
-  const writes = !takesNoKey && !route.startsWith('GET ');
-  const contractData: readonly FailureCode[] = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', ...(writes ? (['DATA_PLANE_OUTCOME_UNKNOWN', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const) : [])];
+  const contractData: readonly FailureCode[] = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', ...(takesKey(endpoint) ? (['DATA_PLANE_OUTCOME_UNKNOWN', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const) : [])];
   const namesRecords = route.includes('/:') || Object.keys(query?.properties ?? {}).some((key) => /^ids?$|Ids?$/.test(key));
   const all: readonly FailureCode[] = [
     ...(needs === 'public' ? [] : (['UNAUTHENTICATED'] as const)),
@@ -57,7 +78,7 @@ function refusal(status: number, { book, codes }: { book: SchemaBook; codes: rea
   const meanings = [...(framework === undefined ? [] : [framework]), ...codes.map((code) => (FAILURES[code].shape === 'domain' ? `\`${code}\`: ${FAILURES[code].meaning}` : FAILURES[code].meaning))];
   return {
     description: [...new Set(meanings)].join('\n\n') || statusText(status),
-    ...(status === 429 || status === 503 ? { headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } } } } : {}),
+    ...headersOf(status === 401 ? ['WWW-Authenticate'] : status === 429 || status === 503 ? ['Retry-After'] : []),
     content: { 'application/json': { schema: shapes.length === 1 ? shapes[0] : { oneOf: shapes } } },
   };
 }

@@ -4,7 +4,7 @@ import { needText } from '../auth/permissions.js';
 import type { Endpoint } from './endpoint.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
 import { schemaBook, withoutNull, type Json, type SchemaBook } from './openapi-schemas.js';
-import { responsesOf } from './openapi-responses.js';
+import { ANSWER_HEADERS, responsesOf, takesKey } from './openapi-responses.js';
 import { sendDocument, type Page } from './pages.js';
 
 /** The version of the API, which is in its prefix; the program has one of its own. */
@@ -41,6 +41,7 @@ export function openapi(endpoints: Endpoints, { productName }: { productName: st
     components: {
       schemas: book.schemas,
       parameters: HEADER_PARAMETERS,
+      headers: ANSWER_HEADERS,
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token of a session.' } },
     },
     'x-failures': Object.fromEntries(Object.entries(FAILURES).map(([code, { status, shape, meaning, details }]) => [code, { status, shape, meaning, details: book.write(details) }])),
@@ -96,10 +97,9 @@ const HEADER_PARAMETERS: Readonly<Record<string, Json>> = {
   IfMatch: { name: 'If-Match', in: 'header', required: false, description: 'The `ETag` of the version that is to be changed: another one answers 412.', schema: { type: 'string' } },
 };
 
-function headerParameters({ route, needs, fails, takesNoKey }: Endpoint): readonly Json[] {
-  const keyed = !takesNoKey && needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
-  const versioned = (fails as readonly FailureCode[]).includes('VERSION_MISMATCH');
-  return [...(keyed ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+function headerParameters(endpoint: Endpoint): readonly Json[] {
+  const versioned = (endpoint.fails as readonly FailureCode[]).includes('VERSION_MISMATCH');
+  return [...(takesKey(endpoint) ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
 /** One tag for each noun: the first word of the path. */
@@ -113,6 +113,7 @@ function introduction(): string {
   return [
     'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, instants ISO 8601 in UTC, amounts numbers in major units of their currency.',
     'Fields and parameters that are not documented are refused. `null` or an empty text in an optional field means no value; an answer carries every field, `null` where there is none.',
+    'Every answer has an `X-Request-Id`, and where the installation limits how often one may call, `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).',
     '## Errors',
     'What HTTP itself refuses answers `{ statusCode, message, error }`, where `message` is a list with one entry for each bad field. A rule of the product answers `{ error: { code, message, details } }`:',
     ['| code | status | meaning |', '| --- | --- | --- |', ...rows].join('\n'),

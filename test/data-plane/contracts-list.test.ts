@@ -152,6 +152,6 @@ describe('the contract list', () => {
 
 function withoutParts(detail: ContractDetail | undefined): ContractSummary | undefined {
   if (!detail) return undefined;
-  const { payments: _payments, terms: _terms, notes: _notes, warnings: _warnings, ...summary } = detail;
+  const { payments: _payments, terms: _terms, notes: _notes, invoices: _invoices, fulfillmentTasks: _tasks, warnings: _warnings, ...summary } = detail;
   return summary;
 }

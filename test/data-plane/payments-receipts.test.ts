@@ -35,6 +35,34 @@ describe('receipts', () => {
       expect(items.map(({ delta, total, receivedDate }) => ({ delta, total, receivedDate }))).to.deep.equal([{ delta: 30, total: 30, receivedDate: '2026-01-05' }]);
     });
 
+    it('a day that is corrected takes its money along: out of the one, into the other, once', async () => {
+      const book = makePlane();
+      const paymentId = await oneLine(book, { amount: 100, receivedAmount: 40, receivedDate: '2026-01-05' });
+      await book.plane.recordReceipt({ paymentId, receivedAmount: 90 });
+      const history = async () => (await book.plane.listReceipts({ paymentId })).items.map(({ delta, total, receivedDate }) => [delta, total, receivedDate]);
+      const inMonths = async () => (await book.plane.getAnalyticsCashflow({ subjectId: null, displayCurrency: 'CNY' })).series.filter(({ receivedAmount }) => receivedAmount !== 0).map(({ period, receivedAmount }) => [period, receivedAmount]);
+      expect(await inMonths()).to.deep.equal([['2026-01', 40], ['2026-03', 50]]);
+      for (let i = 0; i < 2; i++) expect(await book.plane.recordReceipt({ paymentId, receivedDate: '2026-02-10' })).to.include({ receivedAmount: 90, receivedDate: '2026-02-10', reconciliationStatus: 'pending' });
+      expect(await history()).to.deep.equal([[50, 90, '2026-02-10'], [-50, 40, '2026-03-15'], [50, 90, '2026-03-15'], [40, 40, '2026-01-05']]);
+      expect(await inMonths()).to.deep.equal([['2026-01', 40], ['2026-02', 50]]);
+
+      await book.plane.recordReceipt({ paymentId, receivedAmount: 30 });
+      await book.plane.updatePaymentLine({ paymentId, receivedDate: '2026-02-11' });
+      expect((await history()).slice(0, 3), 'no more than is left').to.deep.equal([[30, 30, '2026-02-11'], [-30, 0, '2026-02-10'], [-60, 30, '2026-03-15']]);
+      await book.plane.recordReceipt({ paymentId, receivedAmount: 20, receivedDate: '2026-04-01' });
+      await book.plane.recordReceipt({ paymentId, receivedDate: '2026-04-02' });
+      expect((await history()).slice(0, 3), 'a refund').to.deep.equal([[-10, 20, '2026-04-02'], [10, 30, '2026-04-01'], [-10, 20, '2026-04-01']]);
+    });
+
+    it('a day that a plan corrects takes its money along too', async () => {
+      const book = makePlane();
+      const line = aLine({ amount: 100, receivedAmount: 40 });
+      const { id: contractId, payments: [entered] } = await book.plane.createContract(aContract({ payments: [line] }));
+      await book.plane.updateContract({ contractId, changes: { payments: [{ ...line, receivedDate: '2026-02-10' }] } });
+      const { items } = await book.plane.listReceipts({ paymentId: entered?.id ?? '' });
+      expect(items.map(({ delta, receivedDate }) => [delta, receivedDate])).to.deep.equal([[40, '2026-02-10'], [-40, '2026-03-15'], [40, '2026-03-15']]);
+    });
+
     it('a total that falls to nothing clears the date and the reconciliation', async () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100, receivedAmount: 100, reconciliationStatus: 'matched' });

@@ -21,6 +21,14 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
   tenant: [
     ['0001-contract-book', '4111d578b006282d5ccb99a69e2ec29f4b9058b37bb41b68c94b06e7ad2577c8'],
     ['0002-audit-chain', 'e51b79bee32ac4b2c2293f855a19b33e54f51302f45e868592c2249e3888b0f6'],
+    ['0003-invoices-tasks', '388de9b4cbe5bb43b85693c94e372ecbb08faaaee3e05b69273c04b8450c3cc0'],
+    ['0004-one-default-template', '0c21001d09dcbed2a9c84e1ad54089906d7070f1e4d5a8c11367a4df4fcb2c1d'],
+    ['0005-rollups', 'b6372a86a08083381ee97028cebb9a8929882006397bd9069bc6f6aec6df28d2'],
+    ['0006-dynamic-fields', '6fecfd8c03dbd3ca23fc29521e4f38cf4b25ac9da6180338e8c7a7d3c679ccd9'],
+    ['0007-saved-views', '95dcd6e4616e19b7b8b9f6f38f7d7f34893beee8950db2ef7169df7bd0f7be1a'],
+    ['0008-import-batches', '7fd28b9417b8fa55f6c32f6b8cbd13e8069e6d7fb767d6460a3aa46f99ee1a8b'],
+    ['0009-extraction', '77bd53a4bcaadec4abd935650c10bef34066656b9dd0b2a6413c73bf0e79c59a'],
+    ['0010-trash', 'a855afcb972fb4b46b8118954938fcb32020b53369cf070babcd95e97aa3f8a2'],
   ],
 };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {

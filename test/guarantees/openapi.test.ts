@@ -16,7 +16,7 @@ interface Operation {
   readonly security?: readonly unknown[];
   readonly parameters: readonly { readonly $ref?: string; readonly name: string; readonly in: string; readonly required: boolean; readonly schema: Json }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { readonly schema: Json }> };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Readonly<Record<string, { readonly schema: Json }>> }>>;
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly headers?: Readonly<Record<string, object>>; readonly content?: Readonly<Record<string, { readonly schema: Json }>> }>>;
 }
 interface Document {
   readonly openapi: string;
@@ -53,6 +53,8 @@ describe('the OpenAPI document', () => {
       expect([headers.get('location') === null, headers.get('content-type'), text]).to.deep.equal([false, null, '']);
       return {};
     }
+    const told = Object.keys(response?.headers ?? {}).filter((header) => header !== 'Idempotency-Replayed');
+    expect(['ETag', 'Content-Disposition', 'WWW-Authenticate', 'Retry-After'].filter((header) => headers.has(header)), `${endpoint.route} answers ${status} with these headers`).to.have.members(told);
     const type = status < 300 ? (endpoint.produces ?? 'application/json') : 'application/json';
     expect(headers.get('content-type')).to.equal(`${type}; charset=utf-8`);
     return response?.content?.[type]?.schema ?? {};

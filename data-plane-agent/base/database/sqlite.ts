@@ -49,7 +49,7 @@ async function whenFree(work: () => void): Promise<void> {
 }
 
 // A later connection to a WAL file opens with synchronous=NORMAL, which loses the last commits when the power fails: hence on each.
-const EVERY_CONNECTION = ['synchronous = FULL', 'foreign_keys = ON', 'busy_timeout = 50', 'temp_store = MEMORY', 'cache_size = -65536'];
+const EVERY_CONNECTION = ['synchronous = FULL', 'foreign_keys = ON', 'busy_timeout = 50', 'temp_store = MEMORY', 'cache_size = -16384'];
 
 interface WaitingWrite {
   run(tx: SqliteTransaction): Promise<void>;

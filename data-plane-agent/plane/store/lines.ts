@@ -1,4 +1,5 @@
 import type { Transaction } from '../../base/database/database.js';
+import type { Day } from '../../base/day.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { lines, type LineRow, receipts, type ReceiptRow } from '../domain/rows.js';
@@ -70,6 +71,12 @@ export class LineStore {
   async insertReceipts(rows: readonly ReceiptRow[]): Promise<void> {
     await receipts.insert(this.tx, this.call.tenantId, rows);
     this.books.receipts(rows);
+  }
+
+  /** What came on a line on one day, less what was given back on it, in minor units; the nearest number where it passes 2^53. */
+  async receivedOn(lineId: string, day: Day): Promise<number> {
+    const row = await this.tx.get('SELECT sum(delta_minor * 1.0) AS received FROM receipts WHERE tenant_id = ? AND line_id = ? AND received_date = ?', [this.call.tenantId, lineId, day]);
+    return Number(row?.['received'] ?? 0);
   }
 
   /** Whether anything was ever received on a line, also when it was given back. */

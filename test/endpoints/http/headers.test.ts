@@ -57,7 +57,7 @@ describe('headers', () => {
     expect(allowed.status).to.equal(404);
     expect(allowed.headers.get('access-control-allow-origin')).to.equal('https://app.test');
     expect(allowed.headers.get('access-control-allow-credentials')).to.equal('true');
-    expect(allowed.headers.get('access-control-expose-headers')).to.contain('ETag').and.contain('Idempotency-Replayed').and.contain('RateLimit-Remaining');
+    expect(allowed.headers.get('access-control-expose-headers')).to.contain('ETag').and.contain('Idempotency-Replayed').and.contain('Content-Disposition').and.contain('RateLimit-Remaining');
     const other = await client.get('/who', { headers: { Origin: 'https://evil.test' } });
     expect(other.headers.get('access-control-allow-origin')).to.equal(null);
     expect(other.headers.get('vary')).to.contain('Origin');

@@ -4,11 +4,11 @@ import type { PaymentLinePatch } from '../../contract/records/lines.js';
 import { AmountReader } from '../../domain/amounts.js';
 import { touched, withAggregates } from '../../domain/contract-changes.js';
 import { checkSums, isUnchanged, type LineContext } from '../../domain/line-changes.js';
-import { receiptOf } from '../../domain/receipts.js';
 import type { ContractRow, LineRow } from '../../domain/rows.js';
 import { followLines, writeInvoices } from '../invoices/follow-lines.js';
 import type { Tools } from '../tools.js';
 import { checkLineFiles } from './check-files.js';
+import { receiptHistory } from './receipt-history.js';
 
 /** A contract that nobody else can change until the transaction ends, and its live lines as they are now. */
 export interface HeldContract {
@@ -40,7 +40,7 @@ interface LineChange {
  * line as it was writes nothing.
  */
 export async function changeLine(tools: Tools, call: Call, { paymentId, files, to }: LineChange): Promise<{ readonly line: LineRow; readonly contract: ContractRow }> {
-  const { store, newId } = tools;
+  const { store } = tools;
   const contractId = await store.lines.contractOf(paymentId);
   if (contractId === undefined) throw fail('NOT_FOUND', {});
   const held = await holdContract(tools, call, contractId);
@@ -56,7 +56,7 @@ export async function changeLine(tools: Tools, call: Call, { paymentId, files, t
   if (isUnchanged(before, line)) return { line: before, contract };
   await store.lines.update(before, line);
   await writeInvoices(tools, changes);
-  await store.lines.insertReceipts(receiptOf(before, line, call, context.now, newId));
+  await store.lines.insertReceipts(await receiptHistory(tools, call, { before, after: line }));
   return { line, contract: await writeAggregates(tools, call, { contract, lines, context }) };
 }
 
