@@ -27,6 +27,13 @@ describe('payment lines', () => {
       expect(await book.plane.getContract({ contractId })).to.include({ outstandingAmount: 60, receivableAmount: 120, nextDueDate: '2026-05-01', version: 3 });
     });
 
+    it('a line that another amount leaves overpaid is an exception, unless the caller names a status', async () => {
+      const book = makePlane();
+      const [first, second] = [await oneLine(book, { amount: 100, receivedAmount: 100 }), await oneLine(book, { amount: 100, receivedAmount: 100 })];
+      expect(await book.plane.updatePaymentLine({ paymentId: first.line.id, amount: 60 })).to.include({ overpaidAmount: 40, reconciliationStatus: 'exception' });
+      expect(await book.plane.updatePaymentLine({ paymentId: second.line.id, amount: 60, reconciliationStatus: 'matched' })).to.include({ overpaidAmount: 40, reconciliationStatus: 'matched' });
+    });
+
     it('a change that changes nothing leaves no receipt, no audit row and the same version', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100, receivedAmount: 60, method: 'wire' });

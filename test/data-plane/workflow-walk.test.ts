@@ -12,7 +12,18 @@ const ARROWS: Readonly<Record<string, readonly [from: WorkflowStage, to: Workflo
   approve: ['review', 'approved', 'approve'], revise: ['approved', 'review', 'approve'], sign: ['approved', 'signed', 'sign'], activate: ['signed', 'active', 'edit'], complete: ['active', 'completed', 'approve'],
   reopen: ['completed', 'active', 'admin'], archive: ['completed', 'archived', 'approve'], terminate: ['active', 'archived', 'admin'], restore: ['archived', 'completed', 'admin'],
 };
-const BESIDE: Readonly<Record<WorkflowStage, Control>> = { draft: 'edit', extracted: 'edit', review: 'edit', active: 'edit', approved: 'approve', completed: 'approve', signed: 'sign', archived: 'admin' };
+/** From the row's stage straight to the column's, in the order of the stages; those with a transition are in the table above. */
+const BESIDE: Readonly<Record<WorkflowStage, string>> = {
+  draft: '- - - approve sign sign sign admin',
+  extracted: 'edit - - approve sign sign sign admin',
+  review: '- approve - - sign sign sign admin',
+  approved: 'approve approve - - - sign sign admin',
+  signed: 'sign sign sign sign - - approve admin',
+  active: 'sign sign sign sign sign - - -',
+  completed: 'admin admin admin admin admin - - -',
+  archived: 'admin admin admin admin admin admin - -',
+};
+const straight = (from: WorkflowStage, to: WorkflowStage) => BESIDE[from].split(' ')[WORKFLOW_STAGES.indexOf(to)] as Control;
 const LOCKING = new Set<WorkflowStage>(['approved', 'signed', 'active', 'completed', 'archived']);
 const MAX_STEPS = 25;
 
@@ -42,7 +53,7 @@ function expected({ stage, locked }: State, step: Step, control: Control): State
   const to = step.toStageCode;
   if (to === stage) return { stage, locked };
   const arrow = Object.values(ARROWS).find(([from, target]) => from === stage && target === to);
-  const needed = arrow ? arrow[2] : stage === 'archived' ? 'admin' : BESIDE[to];
+  const needed = arrow ? arrow[2] : straight(stage, to);
   return reaches(control, needed) ? { stage: to, locked: LOCKING.has(to) } : 'WORKFLOW_CONTROL_REQUIRED';
 }
 

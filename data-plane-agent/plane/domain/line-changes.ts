@@ -62,17 +62,22 @@ export function withPlan(line: LineRow, patch: Pick<PaymentLinePatch, 'period' |
   const currencyCode = patch.currencyCode === undefined ? line.currencyCode : (patch.currencyCode ?? context.contractCurrency);
   const asked = patch.amount ?? (currencyCode === line.currencyCode ? undefined : toMajor(line.amountMinor, line.currencyCode));
   const amountMinor = asked === undefined ? line.amountMinor : context.amounts.minor(`${context.path}amount`, asked, currencyCode);
-  const reopened = line.reconciliationStatus === 'matched' && amountMinor !== line.amountMinor;
+  const { receivedMinor, reconciliationStatus } = line;
+  const changes = amountMinor !== line.amountMinor;
   return settled({
     ...line,
     period: patch.period ?? line.period,
     dueDate: patch.dueDate ?? line.dueDate,
     amountMinor,
     currencyCode,
-    reconciliationStatus: reopened ? 'pending' : line.reconciliationStatus,
+    reconciliationStatus: changes ? afterAnotherAmount(reconciliationStatus, { overpaid: overpaid({ amountMinor, receivedMinor }) > 0 }) : reconciliationStatus,
     updatedAt: context.now,
   });
 }
+
+/** Who had matched the money has to look again; what nobody has looked at is an exception once it is too much. */
+const afterAnotherAmount = (status: LineRow['reconciliationStatus'], line: { readonly overpaid: boolean }): LineRow['reconciliationStatus'] =>
+  status === 'matched' ? 'pending' : status === 'pending' && line.overpaid ? 'exception' : status;
 
 /** The line after a receipt was told. `receivedAmount` is the new total, so that the same request twice changes nothing. */
 export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineContext): LineRow {

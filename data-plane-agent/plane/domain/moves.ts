@@ -1,7 +1,7 @@
 import { fail, invalid, type Failure } from '../../base/failures.js';
 import type { Call } from '../contract/call.js';
 import type { TransitionInput } from '../contract/records/workflow.js';
-import type { Control, WorkflowStage } from '../contract/vocabulary.js';
+import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../contract/vocabulary.js';
 import { controlAt, holds } from './lifecycle.js';
 import type { ContractRow, StageRow, TransitionRow } from './rows.js';
 
@@ -36,7 +36,7 @@ export function waysOf(row: ContractRow, { stages, transitions }: Lifecycle, { t
   }
   if (!target || target.code === from.code) return [];
   const leading = leadingFrom(from, transitions).filter(({ toStageCode: to }) => to === target.code).map((transition) => wayBy(transition, from, stages));
-  return leading.length > 0 ? leading : [{ from, to: target, transition: null, control: strongest(DIRECT[target.category], outOf(from)) }];
+  return leading.length > 0 ? leading : [{ from, to: target, transition: null, control: strongest(directControl(from.category, target.category), outOf(from)) }];
 }
 
 /**
@@ -52,8 +52,17 @@ export function refusalOf({ from, to, control }: Way, { allowedRoles }: Pick<Con
   return undefined;
 }
 
-/** What a move straight to a stage of this category needs, where no transition leads to it: no back door past the shipped flow. */
-const DIRECT: Readonly<Record<WorkflowStage, Control>> = { draft: 'edit', extracted: 'edit', review: 'edit', active: 'edit', approved: 'approve', completed: 'approve', signed: 'sign', archived: 'admin' };
+/** What it takes to enter a category straight, where no transition leads there. */
+const ENTER: Readonly<Record<WorkflowStage, Control>> = { draft: 'edit', extracted: 'edit', review: 'edit', approved: 'approve', signed: 'sign', active: 'edit', completed: 'approve', archived: 'admin' };
+/** What it takes to undo one: as much as the shipped flow asks for the way back, and never less than it took to get there. */
+const UNDO: Readonly<Record<WorkflowStage, Control>> = { draft: 'edit', extracted: 'edit', review: 'approve', approved: 'approve', signed: 'sign', active: 'sign', completed: 'admin', archived: 'admin' };
+
+/** A straight move skips stages, not their controls: it needs the strongest of all that lie on its way, forward or back. */
+function directControl(from: WorkflowStage, to: WorkflowStage): Control {
+  const [start, end] = [WORKFLOW_STAGES.indexOf(from), WORKFLOW_STAGES.indexOf(to)];
+  const onTheWay = start < end ? WORKFLOW_STAGES.slice(start + 1, end + 1).map((stage) => ENTER[stage]) : WORKFLOW_STAGES.slice(end + 1, start + 1).map((stage) => UNDO[stage]);
+  return onTheWay.reduce(strongest, ENTER[to]);
+}
 
 const outOf = ({ isTerminal }: StageRow): Control => (isTerminal ? 'admin' : 'none');
 const strongest = (a: Control, b: Control): Control => (holds(a, b) ? a : b);
