@@ -55,7 +55,7 @@ describe('commands about custom fields', () => {
       expect(await issuesOf(create({ code: 'Bad Code' }))).to.deep.equal(['payload.code must match ^[a-z][a-z0-9_]{1,63}$']);
       expect(await issuesOf(create({ type: 'colour' }))).to.have.length(1);
       expect(await issuesOf(create({ options: [{ label: 'A' }], settings: { precision: 2, maxLength: 501 }, defaultValue: 5, visibleRoles: ['sales'], editableRoles: ['legal'] }))).to.deep.equal([
-        'payload.settings.precision means nothing to a field of the type text', 'payload.settings.maxLength must be <= 500 for the type text', 'payload.options mean nothing to a field of the type text',
+        'payload.settings.precision must be left out for a field of the type text', 'payload.settings.maxLength must be <= 500 for the type text', 'payload.options must be left out for a field of the type text',
         'payload.editableRoles must be among visibleRoles', 'payload.defaultValue must be a string',
       ]);
       expect(await issuesOf(create({ type: 'select', options: [{ label: 'A' }, { label: ' a ' }] }))).to.deep.equal(['payload.options[1].label must differ from the other labels, in more than case']);

@@ -248,7 +248,7 @@ describe('the contract configuration', () => {
         expect(await refusal(by('manager', controlsOf('admin')).transitionContract({ contractId: id, ...request }))).to.deep.equal(needs('view', 'draft', ['legal']));
       }
       await by('legal', { draft: 'view' }).transitionContract({ contractId: id, transitionCode: 'check' });
-      expect(await refusal(by('sales', { legal_check: 'none', review: 'admin' }).transitionContract({ contractId: id, toStageCode: 'draft' })), 'no transition leads back, and the stage\'s own key says none').to.deep.equal(needs('edit', 'legal_check'));
+      expect(await refusal(by('sales', { legal_check: 'none', review: 'admin' }).transitionContract({ contractId: id, toStageCode: 'draft' })), 'no transition leads back, and the stage\'s own key says none').to.deep.equal(needs('approve', 'legal_check'));
       await by('sales', { legal_check: 'none', review: 'admin' }).transitionContract({ contractId: id, transitionCode: 'finish' });
       for (const request of [{ transitionCode: 'again' }, { toStageCode: 'draft' }]) {
         expect(await refusal(by('owner', controlsOf('sign')).transitionContract({ contractId: id, ...request }))).to.deep.equal(needs('admin', 'done'));

@@ -17,7 +17,7 @@ interface Flow {
 async function tryMove(test: TestPlane, { conditions = {}, completionRules = {}, effects = {} }: Flow, contract: Partial<ContractInput> = {}, request: TransitionInput = { transitionCode: 'go' }) {
   const flow = await aTemplate(test, {
     code: `t_${newId().replaceAll('-', '_')}`,
-    stages: [{ code: 'first', name: 'First', category: 'draft', completionRules }, { code: 'second', name: 'Second', category: 'review' }],
+    stages: [{ code: 'first', name: 'First', category: 'draft', completionRules }, { code: 'second', name: 'Second', category: 'extracted' }],
     transitions: [{ code: 'go', name: 'Go', fromStageCode: 'first', toStageCode: 'second', conditions, effects }],
   });
   const made = await test.plane.createContract(aContract({ lifecycleTemplateId: flow.id, ...contract }));

@@ -17,7 +17,7 @@ export function nextSettings(present: FieldRow['settings'], given: GivenSettings
   const issues: Issue[] = [];
   const refuse = (key: keyof FieldSettings, problem: string) => issues.push({ path: `payload.settings.${key}`, problem });
   const named = Object.entries(given ?? {}).filter(([, value]) => value !== undefined) as [keyof FieldSettings, never][]; // the schema names its keys
-  for (const [key, value] of named) if (value !== null && !meansTo(type, key)) refuse(key, `means nothing to a field of the type ${type}`);
+  for (const [key, value] of named) if (value !== null && !meansTo(type, key)) refuse(key, `must be left out for a field of the type ${type}`);
   const merged: FieldRow['settings'] = { ...present, ...Object.fromEntries(named) };
   const settings = type === 'currency' ? { ...merged, currencyCode: merged.currencyCode ?? currencyCode } : merged;
   const own = settingsOf({ type, settings });

@@ -34,7 +34,7 @@ function draft(payload: PayloadOf<'CreateField'>, { id, now, currencyCode, codes
   const { name, type } = payload;
   const { settings, issues } = nextSettings({}, payload.settings, { type, currencyCode });
   const found: Issue[] = [...issues];
-  if (payload.options && payload.options.length > 0 && !isChoice(type)) found.push({ path: 'payload.options', problem: `mean nothing to a field of the type ${type}` });
+  if (payload.options && payload.options.length > 0 && !isChoice(type)) found.push({ path: 'payload.options', problem: `must be left out for a field of the type ${type}` });
   const visibleRoles = distinct(payload.visibleRoles);
   const editableRoles = distinct(payload.editableRoles);
   if (visibleRoles.length > 0 && editableRoles.some((role) => !visibleRoles.includes(role))) found.push({ path: 'payload.editableRoles', problem: 'must be among visibleRoles' });

@@ -32,7 +32,7 @@ export async function updateFieldType({ tools, call, payload, known, fields }: W
 
 function retyped(field: FieldRow, { type, options, settings }: PayloadOf<'UpdateFieldType'>, { currencyCode, newId }: { readonly currencyCode: string; readonly newId: () => string }): FieldRow {
   const next = nextSettings(field.settings, settings, { type, currencyCode });
-  const issues = [...next.issues, ...(options && options.length > 0 && !isChoice(type) ? [{ path: 'payload.options', problem: `mean nothing to a field of the type ${type}` }] : [])];
+  const issues = [...next.issues, ...(options && options.length > 0 && !isChoice(type) ? [{ path: 'payload.options', problem: `must be left out for a field of the type ${type}` }] : [])];
   if (issues.length > 0) throw invalid(...issues);
   return { ...field, type, settings: next.settings, options: options && isChoice(type) ? nextOptions(field.options, { given: options, newId }).options : field.options };
 }
