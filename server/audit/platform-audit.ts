@@ -2,8 +2,8 @@ import type { Database, Transaction } from '../../data-plane-agent/base/database
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { AuditCheck, AuditFilter, AuditPage, AuditRow } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { pageOf } from '../../data-plane-agent/plane/contract/records/common.js';
-import type { Link } from '../../data-plane-agent/plane/domain/audit-chain.js';
-import { auditEntry } from '../../data-plane-agent/plane/domain/audit-entry.js';
+import type { Link } from '../../data-plane-agent/plane/domain/audit/chain.js';
+import { auditEntry } from '../../data-plane-agent/plane/domain/audit/entry.js';
 import { AuditTrail, type TrailName } from '../../data-plane-agent/plane/store/audit-trail.js';
 import { fragment } from '../../data-plane-agent/plane/store/scope.js';
 

@@ -1,5 +1,5 @@
 import type { AuditCheck, AuditFault } from '../../data-plane-agent/plane/contract/records/audit.js';
-import type { Link } from '../../data-plane-agent/plane/domain/audit-chain.js';
+import type { Link } from '../../data-plane-agent/plane/domain/audit/chain.js';
 
 /** A whole chain, checked. */
 export interface Verified {

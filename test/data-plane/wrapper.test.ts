@@ -5,7 +5,7 @@ import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/s
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
 import { operation } from '../../data-plane-agent/plane/operations/tools.js';
 import { dataVersion } from '../../data-plane-agent/plane/store/data-version.js';
-import { newContract, withAggregates } from '../../data-plane-agent/plane/domain/contract-changes.js';
+import { newContract, withAggregates } from '../../data-plane-agent/plane/domain/contracts/changes.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';

@@ -4,9 +4,9 @@ import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { toMajor } from '../../data-plane-agent/base/money.js';
 import { ContractInput, type ContractPatch } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
-import { newContract } from '../../data-plane-agent/plane/domain/contract-changes.js';
-import { isSameContract, patched } from '../../data-plane-agent/plane/domain/contract-patch.js';
-import { changedCoreFields } from '../../data-plane-agent/plane/domain/core-fields.js';
+import { newContract } from '../../data-plane-agent/plane/domain/contracts/changes.js';
+import { isSameContract, patched } from '../../data-plane-agent/plane/domain/contracts/patch.js';
+import { changedCoreFields } from '../../data-plane-agent/plane/domain/contracts/core-fields.js';
 import type { ContractRow, StageRow } from '../../data-plane-agent/plane/domain/rows.js';
 import { aContract } from '../support/samples.js';
 

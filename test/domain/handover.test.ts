@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { handedOver, type Responsible } from '../../data-plane-agent/plane/domain/handover.js';
+import { handedOver, type Responsible } from '../../data-plane-agent/plane/domain/contracts/handover.js';
 
 const both = { memberId: 'leaver', successorId: 'heir', successorSuperiorId: 'boss', transferContracts: true, transferContractSupervisors: true };
 const pair = (ownerId: string, ownerSuperiorId: string | null): Responsible => ({ ownerId, ownerSuperiorId });

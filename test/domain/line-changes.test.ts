@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import type { PaymentLineInput, PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
-import { changesPlan, hasMoney, isUnchanged, newLine, receiptWarnings, withInvoice, withPlan, withReceipt, type LineContext } from '../../data-plane-agent/plane/domain/line-changes.js';
+import { changesPlan, hasMoney, isUnchanged, newLine, receiptWarnings, withInvoice, withPlan, withReceipt, type LineContext } from '../../data-plane-agent/plane/domain/payments/line-changes.js';
 
 const context = (changes: Partial<LineContext> = {}): LineContext => ({ amounts: new AmountReader(), path: '', today: '2026-03-15', now: 1_000, contractCurrency: 'CNY', ...changes });
 const aLine = (input: Partial<PaymentLineInput> = {}) => newLine({ period: '2026-03', dueDate: '2026-03-31', amount: 100, ...input }, { id: 'line', contractId: 'contract', position: 0 }, context());

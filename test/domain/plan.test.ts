@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
-import { movesPlan, plannedAs, followedTo, type PlanContext } from '../../data-plane-agent/plane/domain/plan.js';
-import { hasMoney } from '../../data-plane-agent/plane/domain/line-changes.js';
+import { movesPlan, plannedAs, followedTo, type PlanContext } from '../../data-plane-agent/plane/domain/payments/plan.js';
+import { hasMoney } from '../../data-plane-agent/plane/domain/payments/line-changes.js';
 import type { LineRow } from '../../data-plane-agent/plane/domain/rows.js';
 
 let ids = 0;

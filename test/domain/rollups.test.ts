@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { addDays } from '../../data-plane-agent/base/day.js';
-import { Entries, EVERY, PART, type BookedContract, type BookedLine } from '../../data-plane-agent/plane/domain/rollups.js';
+import { Entries, EVERY, PART, type BookedContract, type BookedLine } from '../../data-plane-agent/plane/domain/analytics/rollups.js';
 
 const contract: BookedContract = {
   id: 'c', subjectId: 's', ownerId: 'o', ownerSuperiorId: 'p', currencyCode: 'CNY', type: 'sale', status: 'in_progress', stageCategory: 'draft', paymentStatus: 'unpaid', totalMinor: 5, outstandingMinor: 5, otherCurrencyLines: 0, deletedAt: null,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { TASK_STATUSES, type TaskStatus } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import { fallenDue, fulfillmentStatus, newTask, patchedTask, taskAnswer, taskState } from '../../data-plane-agent/plane/domain/tasks.js';
+import { fallenDue, fulfillmentStatus, newTask, patchedTask, taskAnswer, taskState } from '../../data-plane-agent/plane/domain/tasks/tasks.js';
 
 const TODAY = '2026-03-15';
 const actor = { today: TODAY, now: 2_000, actorId: 'who' };

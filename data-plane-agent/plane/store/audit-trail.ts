@@ -1,7 +1,7 @@
 import type { Row, Transaction } from '../../base/database/database.js';
 import { SealError, type KeyRing } from '../../base/secrets.js';
 import type { AuditCheck, AuditFilter, AuditRow } from '../contract/records/audit.js';
-import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from '../domain/audit-chain.js';
+import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from '../domain/audit/chain.js';
 import { allOf, fragment, type Fragment } from './scope.js';
 
 /** One audit trail: a tenant's in either database, or the platform's own events that belong to no tenant. */

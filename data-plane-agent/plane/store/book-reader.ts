@@ -1,7 +1,7 @@
 import { c, table } from '../../base/database/columns.js';
 import type { Row, Transaction } from '../../base/database/database.js';
-import { invoices } from '../domain/invoice-rows.js';
-import type { BookedContract, BookedInvoice, BookedLine, BookedReceipt } from '../domain/rollups.js';
+import { invoices } from '../domain/invoices/rows.js';
+import type { BookedContract, BookedInvoice, BookedLine, BookedReceipt } from '../domain/analytics/rollups.js';
 import type { ContractStatus, ContractType, PaymentStatus, ReconciliationStatus, WorkflowStage } from '../contract/vocabulary.js';
 import { isOneOf } from './scope.js';
 

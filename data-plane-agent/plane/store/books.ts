@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transaction } from '../../base/database/database.js';
-import { Entries, isLive, movesDays, movesGroups, type BookedContract, type BookedInvoice, type BookedLine, type BookedReceipt } from '../domain/rollups.js';
+import { Entries, isLive, movesDays, movesGroups, type BookedContract, type BookedInvoice, type BookedLine, type BookedReceipt } from '../domain/analytics/rollups.js';
 import { BookReader } from './book-reader.js';
 import { writeEntries } from './rollups.js';
 

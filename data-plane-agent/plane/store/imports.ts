@@ -3,7 +3,7 @@ import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { BATCH_DAYS } from '../contract/records/imports.js';
-import { importBatches, type ImportBatchRow } from '../domain/import-rows.js';
+import { importBatches, type ImportBatchRow } from '../domain/imports/rows.js';
 import type { Journal } from './journal.js';
 
 const KEPT_MS = BATCH_DAYS * 24 * 60 * 60 * 1000;

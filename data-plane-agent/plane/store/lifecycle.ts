@@ -1,7 +1,7 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
-import { shipped } from '../domain/lifecycle-shipped.js';
-import type { Lifecycle } from '../domain/moves.js';
+import { shipped } from '../domain/lifecycle/shipped.js';
+import type { Lifecycle } from '../domain/lifecycle/moves.js';
 import { contractTypes, stages, templates, transitions, type ContractTypeRow, type StageRow, type TemplateRow, type TransitionRow } from '../domain/rows.js';
 import type { Journal } from './journal.js';
 

@@ -3,7 +3,7 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { SAMPLES, type ContractSample } from '../contract/records/ownership.js';
 import type { WorkflowStage } from '../contract/vocabulary.js';
-import type { Responsible } from '../domain/handover.js';
+import type { Responsible } from '../domain/contracts/handover.js';
 import { BookReader } from './book-reader.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../base/database/database.js';
-import { DAY_COLUMNS, GROUP_COLUMNS, PLAN_COLUMNS, type Entries, type Entry } from '../domain/rollups.js';
+import { DAY_COLUMNS, GROUP_COLUMNS, PLAN_COLUMNS, type Entries, type Entry } from '../domain/analytics/rollups.js';
 
 /**
  * The rollups: figures of receivables by day, and of contracts by what they are, kept by the operations that change them, so that

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { ContractRow } from '../domain/rows.js';
-import { fold, grams, INDEXED_FROM, searchText } from '../domain/search.js';
+import { fold, grams, INDEXED_FROM, searchText } from '../domain/contracts/search.js';
 import { fragment, isOneOf, type Fragment } from './scope.js';
 
 /** The fields that `q` looks through. */

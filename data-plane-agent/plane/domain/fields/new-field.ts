@@ -1,4 +1,4 @@
-import { fold } from '../search.js';
+import { fold } from '../contracts/search.js';
 import { decimalsOf } from '../../../base/money.js';
 import type { Issue } from '../../../base/validation.js';
 import { MAX_TEXT, type FieldSettings, type FieldType } from '../../contract/records/fields.js';

@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../../base/failures.js';
-import { uniqueKey } from '../contract-changes.js';
+import { uniqueKey } from '../contracts/changes.js';
 import type { ReferenceField } from '../sheet/columns.js';
 
 /** Something wrong with a row. */

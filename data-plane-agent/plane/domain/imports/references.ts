@@ -1,5 +1,5 @@
 import type { People } from '../../contract/records/people.js';
-import { fold } from '../search.js';
+import { fold } from '../contracts/search.js';
 import type { ReferenceField } from '../sheet/columns.js';
 import { problemAt, type Candidate, type RowProblem } from './candidate.js';
 

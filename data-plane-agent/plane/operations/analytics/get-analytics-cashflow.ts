@@ -1,5 +1,5 @@
 import { AnalyticsCashflow, AnalyticsInput } from '../../contract/records/analytics.js';
-import { analyticsCashflow, CASHFLOW_COUNTS, CASHFLOW_SUMS, cashflowCuts } from '../../domain/analytics-cashflow.js';
+import { analyticsCashflow, CASHFLOW_COUNTS, CASHFLOW_SUMS, cashflowCuts } from '../../domain/analytics/cashflow.js';
 import { seeSubject } from '../see-subject.js';
 import { operation } from '../tools.js';
 

@@ -1,6 +1,6 @@
 import { AnalyticsDistribution, AnalyticsInput } from '../../contract/records/analytics.js';
-import { agingCuts } from '../../domain/analytics.js';
-import { AGED_COUNTS, AGED_SUMS, analyticsDistribution } from '../../domain/analytics-distribution.js';
+import { agingCuts } from '../../domain/analytics/analytics.js';
+import { AGED_COUNTS, AGED_SUMS, analyticsDistribution } from '../../domain/analytics/distribution.js';
 import { seeSubject } from '../see-subject.js';
 import { operation } from '../tools.js';
 

@@ -1,5 +1,5 @@
 import { AnalyticsInput, AnalyticsSummary } from '../../contract/records/analytics.js';
-import { analyticsSummary, SUMMARY_COUNTS, SUMMARY_SUMS, summaryCuts } from '../../domain/analytics-summary.js';
+import { analyticsSummary, SUMMARY_COUNTS, SUMMARY_SUMS, summaryCuts } from '../../domain/analytics/summary.js';
 import { seeSubject } from '../see-subject.js';
 import { operation } from '../tools.js';
 

@@ -1,5 +1,5 @@
 import { BulkAttachment, BulkAttachmentResult } from '../../contract/records/bulk.js';
-import { touched } from '../../domain/contract-changes.js';
+import { touched } from '../../domain/contracts/changes.js';
 import { operation } from '../tools.js';
 import { inChunks } from './in-chunks.js';
 

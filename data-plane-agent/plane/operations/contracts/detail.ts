@@ -1,7 +1,7 @@
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractDetail } from '../../contract/records/contracts.js';
-import { contractDetail, type ContractParts } from '../../domain/answers.js';
+import { contractDetail, type ContractParts } from '../../domain/contracts/answers.js';
 import type { ContractRow } from '../../domain/rows.js';
 import type { Tools } from '../tools.js';
 

@@ -4,7 +4,7 @@ import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
 import { pageOf } from '../../contract/records/common.js';
 import { ContractPage, ContractQuery } from '../../contract/records/contracts.js';
-import { contractSummary } from '../../domain/answers.js';
+import { contractSummary } from '../../domain/contracts/answers.js';
 import type { ContractFilter } from '../../store/contract-list.js';
 import type { ContractOrder } from '../../store/contract-order.js';
 import { operation } from '../tools.js';

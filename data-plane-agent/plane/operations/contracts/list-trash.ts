@@ -1,6 +1,6 @@
 import { pageOf } from '../../contract/records/common.js';
 import { TrashPage, TrashQuery } from '../../contract/records/trash.js';
-import { RESTORABLE_MS, trashedContract } from '../../domain/trash.js';
+import { RESTORABLE_MS, trashedContract } from '../../domain/contracts/trash.js';
 import { operation } from '../tools.js';
 
 /** Deleted contracts that can still be restored, the latest deletion first. */

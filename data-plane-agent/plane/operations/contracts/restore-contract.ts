@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
-import { touched, withAggregates } from '../../domain/contract-changes.js';
-import { isRestorable } from '../../domain/trash.js';
+import { touched, withAggregates } from '../../domain/contracts/changes.js';
+import { isRestorable } from '../../domain/contracts/trash.js';
 import type { ContractRow } from '../../domain/rows.js';
 import { operation, type Tools } from '../tools.js';
 import { checkVersion } from './checks.js';

@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { InvoiceInput, InvoiceResult } from '../../contract/records/invoices.js';
-import { newInvoice } from '../../domain/invoices.js';
+import { newInvoice } from '../../domain/invoices/invoices.js';
 import { checkVersion } from '../contracts/checks.js';
 import { holdContract } from '../payments/change-line.js';
 import { operation } from '../tools.js';

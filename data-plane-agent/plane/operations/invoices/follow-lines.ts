@@ -2,9 +2,9 @@ import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { MAX_INVOICES } from '../../contract/records/invoices.js';
 import type { AmountReader } from '../../domain/amounts.js';
-import type { InvoiceChange, InvoiceRow } from '../../domain/invoice-rows.js';
-import { isStanding } from '../../domain/invoices.js';
-import { followed, inNewCurrency, movesRecords } from '../../domain/line-evidence.js';
+import type { InvoiceChange, InvoiceRow } from '../../domain/invoices/rows.js';
+import { isStanding } from '../../domain/invoices/invoices.js';
+import { followed, inNewCurrency, movesRecords } from '../../domain/invoices/line-evidence.js';
 import type { ContractRow, LineRow } from '../../domain/rows.js';
 import type { Tools } from '../tools.js';
 

@@ -1,9 +1,9 @@
 import type { Warning } from '../../contract/records/common.js';
 import type { InvoiceResult } from '../../contract/records/invoices.js';
-import { MIXED_CURRENCY } from '../../domain/answers.js';
-import type { InvoiceRow } from '../../domain/invoice-rows.js';
-import { invoiceAnswer } from '../../domain/invoices.js';
-import { invoiceWarnings } from '../../domain/line-changes.js';
+import { MIXED_CURRENCY } from '../../domain/contracts/answers.js';
+import type { InvoiceRow } from '../../domain/invoices/rows.js';
+import { invoiceAnswer } from '../../domain/invoices/invoices.js';
+import { invoiceWarnings } from '../../domain/payments/line-changes.js';
 import type { ContractRow, LineRow } from '../../domain/rows.js';
 
 /** A new or changed record as it is answered, with what deserves a look. */

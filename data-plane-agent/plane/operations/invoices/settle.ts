@@ -1,9 +1,9 @@
 import type { Call } from '../../contract/call.js';
-import { touched, withAggregates } from '../../domain/contract-changes.js';
-import type { InvoiceChange } from '../../domain/invoice-rows.js';
-import { afterChanges, netInvoiced, withRecords } from '../../domain/invoices.js';
-import { checkSums } from '../../domain/line-changes.js';
-import { isOfLine, refuseExcess, withoutEvidence } from '../../domain/line-evidence.js';
+import { touched, withAggregates } from '../../domain/contracts/changes.js';
+import type { InvoiceChange } from '../../domain/invoices/rows.js';
+import { afterChanges, netInvoiced, withRecords } from '../../domain/invoices/invoices.js';
+import { checkSums } from '../../domain/payments/line-changes.js';
+import { isOfLine, refuseExcess, withoutEvidence } from '../../domain/invoices/line-evidence.js';
 import type { ContractRow, LineRow } from '../../domain/rows.js';
 import type { HeldContract } from '../payments/change-line.js';
 import type { Tools } from '../tools.js';

@@ -1,8 +1,8 @@
 import { s } from '../../../base/schema.js';
 import { MAX_STAGES, Stage, StageInput } from '../../contract/records/lifecycle.js';
-import { afterLast, newStage } from '../../domain/config-changes.js';
-import { checkConditions } from '../../domain/config-checks.js';
-import { stageAnswer } from '../../domain/lifecycle-answers.js';
+import { afterLast, newStage } from '../../domain/lifecycle/config-changes.js';
+import { checkConditions } from '../../domain/lifecycle/config-checks.js';
+import { stageAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../tools.js';
 import { checkCode, checkCustomFields, checkRoom, foundTemplate, only, openConfig } from './checks.js';
 

@@ -1,8 +1,8 @@
 import { s } from '../../../base/schema.js';
 import { MAX_TRANSITIONS, TransitionConfig, TransitionConfigInput } from '../../contract/records/lifecycle.js';
-import { afterLast, newTransition } from '../../domain/config-changes.js';
-import { checkConditions } from '../../domain/config-checks.js';
-import { transitionAnswer } from '../../domain/lifecycle-answers.js';
+import { afterLast, newTransition } from '../../domain/lifecycle/config-changes.js';
+import { checkConditions } from '../../domain/lifecycle/config-checks.js';
+import { transitionAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../tools.js';
 import { checkCode, checkCustomFields, checkEffectForm, checkRoom, foundTemplate, only, openConfig } from './checks.js';
 import { checkEnds } from './check-ends.js';

@@ -1,6 +1,6 @@
 import { ContractType, ContractTypeInput, MAX_TYPES } from '../../contract/records/lifecycle.js';
-import { afterLast, newType } from '../../domain/config-changes.js';
-import { typeAnswer } from '../../domain/lifecycle-answers.js';
+import { afterLast, newType } from '../../domain/lifecycle/config-changes.js';
+import { typeAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../tools.js';
 import { checkCode, checkRoom, checkTypeRules, openConfig } from './checks.js';
 

@@ -1,7 +1,7 @@
 import { fail, invalid } from '../../../base/failures.js';
 import { MAX_TEMPLATES, Template, TemplateInput } from '../../contract/records/lifecycle.js';
-import { templateAnswer } from '../../domain/lifecycle-answers.js';
-import type { Lifecycle } from '../../domain/moves.js';
+import { templateAnswer } from '../../domain/lifecycle/answers.js';
+import type { Lifecycle } from '../../domain/lifecycle/moves.js';
 import { operation, type Tools } from '../tools.js';
 import { checkCode, checkRoom, openConfig } from './checks.js';
 

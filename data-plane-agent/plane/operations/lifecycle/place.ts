@@ -2,7 +2,7 @@ import { fail, invalid } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
-import { controlAt, holds, isEarlyStage } from '../../domain/lifecycle.js';
+import { controlAt, holds, isEarlyStage } from '../../domain/lifecycle/lifecycle.js';
 import type { ContractRow, StageRow } from '../../domain/rows.js';
 import type { Tools } from '../tools.js';
 

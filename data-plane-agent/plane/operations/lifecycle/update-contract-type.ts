@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ContractType, ContractTypePatch } from '../../contract/records/lifecycle.js';
-import { patchedType } from '../../domain/config-changes.js';
-import { typeAnswer } from '../../domain/lifecycle-answers.js';
+import { patchedType } from '../../domain/lifecycle/config-changes.js';
+import { typeAnswer } from '../../domain/lifecycle/answers.js';
 import { operation, type Tools } from '../tools.js';
 import { checkCode, checkTypeRules, openConfig } from './checks.js';
 

@@ -1,9 +1,9 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { Stage, StagePatch } from '../../contract/records/lifecycle.js';
-import { patchedStage } from '../../domain/config-changes.js';
-import { checkConditions } from '../../domain/config-checks.js';
-import { stageAnswer } from '../../domain/lifecycle-answers.js';
+import { patchedStage } from '../../domain/lifecycle/config-changes.js';
+import { checkConditions } from '../../domain/lifecycle/config-checks.js';
+import { stageAnswer } from '../../domain/lifecycle/answers.js';
 import type { StageRow } from '../../domain/rows.js';
 import { operation, type Tools } from '../tools.js';
 import { checkCode, checkCustomFields, openConfig } from './checks.js';

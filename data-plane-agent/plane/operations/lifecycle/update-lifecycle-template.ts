@@ -1,7 +1,7 @@
 import { invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { Template, TemplatePatch } from '../../contract/records/lifecycle.js';
-import { templateAnswer } from '../../domain/lifecycle-answers.js';
+import { templateAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../tools.js';
 import { checkCode, foundTemplate, openConfig } from './checks.js';
 import { leaveDefault } from './create-lifecycle-template.js';

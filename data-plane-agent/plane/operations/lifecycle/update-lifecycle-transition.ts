@@ -1,9 +1,9 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { TransitionConfig, TransitionConfigPatch } from '../../contract/records/lifecycle.js';
-import { patchedTransition } from '../../domain/config-changes.js';
-import { checkConditions } from '../../domain/config-checks.js';
-import { transitionAnswer } from '../../domain/lifecycle-answers.js';
+import { patchedTransition } from '../../domain/lifecycle/config-changes.js';
+import { checkConditions } from '../../domain/lifecycle/config-checks.js';
+import { transitionAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../tools.js';
 import { checkEnds } from './check-ends.js';
 import { checkCode, checkCustomFields, checkEffectForm, openConfig } from './checks.js';

@@ -1,4 +1,4 @@
-import { handedName, viewKey } from '../../domain/views.js';
+import { handedName, viewKey } from '../../domain/views/views.js';
 import type { Tools } from '../tools.js';
 
 interface ViewHandover {

@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import { s } from '../../../base/schema.js';
 import { HandoverTotals, NOTHING } from '../../contract/records/ownership.js';
-import { handedOver, type Handover, type Responsible } from '../../domain/handover.js';
+import { handedOver, type Handover, type Responsible } from '../../domain/contracts/handover.js';
 import type { HeldContract } from '../../store/ownership.js';
 import { operation } from '../tools.js';
 import { handOverViews } from './hand-over-views.js';

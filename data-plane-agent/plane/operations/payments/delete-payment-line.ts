@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { OK, Ok } from '../../contract/records/common.js';
-import { hasMoney } from '../../domain/line-changes.js';
+import { hasMoney } from '../../domain/payments/line-changes.js';
 import { operation } from '../tools.js';
 import { changeLine } from './change-line.js';
 

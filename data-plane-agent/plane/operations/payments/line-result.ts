@@ -1,8 +1,8 @@
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { PaymentLineResult } from '../../contract/records/lines.js';
-import { MIXED_CURRENCY, paymentLine } from '../../domain/answers.js';
-import { invoiceWarnings, receiptWarnings } from '../../domain/line-changes.js';
+import { MIXED_CURRENCY, paymentLine } from '../../domain/contracts/answers.js';
+import { invoiceWarnings, receiptWarnings } from '../../domain/payments/line-changes.js';
 import type { ContractRow, LineRow } from '../../domain/rows.js';
 import type { Tools } from '../tools.js';
 

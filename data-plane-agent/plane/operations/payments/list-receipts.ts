@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { pageOf } from '../../contract/records/common.js';
 import { ReceiptPage, ReceiptQuery } from '../../contract/records/lines.js';
-import { receiptAnswer } from '../../domain/receipts.js';
+import { receiptAnswer } from '../../domain/payments/receipts.js';
 import { operation } from '../tools.js';
 
 /** What was received on a line, newest first. Receipts outlive their line, for audit. */

@@ -1,5 +1,5 @@
 import type { Call } from '../../contract/call.js';
-import { formerDay, receiptOf, redatedReceipts, type Received } from '../../domain/receipts.js';
+import { formerDay, receiptOf, redatedReceipts, type Received } from '../../domain/payments/receipts.js';
 import type { LineRow, ReceiptRow } from '../../domain/rows.js';
 import type { Tools } from '../tools.js';
 

@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { InvoiceEvidencePatch, PaymentLineResult } from '../../contract/records/lines.js';
-import { withInvoice } from '../../domain/line-changes.js';
+import { withInvoice } from '../../domain/payments/line-changes.js';
 import { operation } from '../tools.js';
 import { changeLine } from './change-line.js';
 import { lineResult } from './line-result.js';

@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { PaymentLineResult, ReceiptPatch } from '../../contract/records/lines.js';
-import { withReceipt } from '../../domain/line-changes.js';
+import { withReceipt } from '../../domain/payments/line-changes.js';
 import { operation } from '../tools.js';
 import { changeLine } from './change-line.js';
 import { lineResult } from './line-result.js';

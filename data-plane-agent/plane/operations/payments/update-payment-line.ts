@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { PaymentLinePatch, PaymentLineResult } from '../../contract/records/lines.js';
-import { changesPlan, hasMoney, withInvoice, withPlan, withReceipt } from '../../domain/line-changes.js';
+import { changesPlan, hasMoney, withInvoice, withPlan, withReceipt } from '../../domain/payments/line-changes.js';
 import { operation } from '../tools.js';
 import { changeLine } from './change-line.js';
 import { lineResult } from './line-result.js';

@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_TASKS, TaskInput, TaskResult } from '../../contract/records/tasks.js';
-import { newTask, taskAnswer } from '../../domain/tasks.js';
+import { newTask, taskAnswer } from '../../domain/tasks/tasks.js';
 import { checkVersion } from '../contracts/checks.js';
 import { checkAttachment } from '../invoices/references.js';
 import { operation } from '../tools.js';

@@ -1,9 +1,9 @@
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
-import { touched } from '../../domain/contract-changes.js';
+import { touched } from '../../domain/contracts/changes.js';
 import type { ContractRow } from '../../domain/rows.js';
-import type { TaskRow } from '../../domain/task-rows.js';
-import { withTasks, type TaskContext } from '../../domain/tasks.js';
+import type { TaskRow } from '../../domain/tasks/rows.js';
+import { withTasks, type TaskContext } from '../../domain/tasks/tasks.js';
 import type { Tools } from '../tools.js';
 
 /** A contract that nobody else can change until the transaction ends, and its live tasks as they are now. */

@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { fallenDue } from '../../domain/tasks.js';
+import { fallenDue } from '../../domain/tasks/tasks.js';
 import { operation } from '../tools.js';
 import { holdTasks, writeTaskState } from './hold-tasks.js';
 

@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { TermPatch, TermResult } from '../../contract/records/contracts.js';
-import { termAnswer } from '../../domain/answers.js';
-import { areSameTerms } from '../../domain/contract-patch.js';
+import { termAnswer } from '../../domain/contracts/answers.js';
+import { areSameTerms } from '../../domain/contracts/patch.js';
 import type { TermRow } from '../../domain/rows.js';
 import { heldContract, refuseLockedTerms, touchContract } from '../contracts/held.js';
 import { operation } from '../tools.js';

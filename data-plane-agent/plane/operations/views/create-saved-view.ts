@@ -1,6 +1,6 @@
 import { fail, invalid } from '../../../base/failures.js';
 import { MAX_VIEWS, SavedView, SavedViewInput } from '../../contract/records/views.js';
-import { newView, viewAnswer, viewIssues } from '../../domain/views.js';
+import { newView, viewAnswer, viewIssues } from '../../domain/views/views.js';
 import { operation } from '../tools.js';
 import { checkTeam } from './check-team.js';
 import { seenFields } from './seen-fields.js';

@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { SavedViewList } from '../../contract/records/views.js';
-import { viewAnswer } from '../../domain/views.js';
+import { viewAnswer } from '../../domain/views/views.js';
 import { operation } from '../tools.js';
 import { seenFields } from './seen-fields.js';
 

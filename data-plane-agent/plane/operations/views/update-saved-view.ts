@@ -1,7 +1,7 @@
 import { fail, invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_VIEWS, SavedView, SavedViewPatch } from '../../contract/records/views.js';
-import { isSameView, patchedView, viewAnswer, viewIssues } from '../../domain/views.js';
+import { isSameView, patchedView, viewAnswer, viewIssues } from '../../domain/views/views.js';
 import { operation } from '../tools.js';
 import { checkTeam } from './check-team.js';
 import { seenFields } from './seen-fields.js';

@@ -1,6 +1,6 @@
 import type { Call } from '../../contract/call.js';
 import type { Conditions } from '../../contract/records/conditions.js';
-import { isListField, type Circumstances, type ListField } from '../../domain/conditions.js';
+import { isListField, type Circumstances, type ListField } from '../../domain/lifecycle/conditions.js';
 import type { ContractRow } from '../../domain/rows.js';
 import type { Tools } from '../tools.js';
 

@@ -3,7 +3,7 @@ import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { Effects } from '../../contract/records/conditions.js';
 import { MAX_TASKS } from '../../contract/records/tasks.js';
-import { newTask, taskState } from '../../domain/tasks.js';
+import { newTask, taskState } from '../../domain/tasks/tasks.js';
 import type { ContractRow } from '../../domain/rows.js';
 import type { Tools } from '../tools.js';
 

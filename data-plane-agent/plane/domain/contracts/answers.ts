@@ -1,0 +1,167 @@
+import { addDays, daysBetween } from '../../../base/day.js';
+import { toMajor, unitPriceNumber } from '../../../base/money.js';
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { ContractDetail, ContractSummary, Note, Term } from '../../contract/records/contracts.js';
+import type { PaymentLine, PaymentPage } from '../../contract/records/lines.js';
+import type { ShownContract } from '../fields/shown.js';
+import { iso } from '../instants.js';
+import type { InvoiceRow } from '../invoices/rows.js';
+import { invoiceAnswer } from '../invoices/invoices.js';
+import type { ContractRow, LineRow, NoteRow, PaymentRow, TermRow } from '../rows.js';
+import { shown } from '../sensitive.js';
+import type { TaskRow } from '../tasks/rows.js';
+import { fulfillmentStatus, taskAnswer } from '../tasks/tasks.js';
+import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Receivable } from '../analytics/receivable.js';
+
+/** Of a call, what an answer depends on. */
+export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;
+
+export { iso };
+
+/** A contract is said to expire in its last thirty days. */
+const EXPIRING_DAYS = 30;
+
+/** The answer for a contract. `open` are its lines with something outstanding. */
+export function contractSummary(row: ShownContract, open: readonly Receivable[], { today, reminderLeadDays, rights }: Reader): ContractSummary {
+  const major = (minor: number) => toMajor(minor, row.currencyCode);
+  const majorOrNull = (minor: number | null) => (minor === null ? null : major(minor));
+  const due = dueState(open, { currencyCode: row.currencyCode, today, leadDays: reminderLeadDays });
+  return {
+    id: row.id,
+    archiveCode: row.archiveCode,
+    contractNo: row.contractNo,
+    projectName: row.projectName,
+    subjectId: row.subjectId,
+    partyA: row.partyA,
+    partyB: row.partyB,
+    equipmentName: row.equipmentName,
+    equipmentModel: row.equipmentModel,
+    quantity: row.quantity,
+    unitPrice: unitPriceNumber(row.unitPrice),
+    paymentMethod: row.paymentMethod,
+    startDate: row.startDate,
+    endDate: row.endDate,
+    ownerId: row.ownerId,
+    type: row.type,
+    totalAmount: major(row.totalMinor),
+    computedAmount: major(row.computedMinor),
+    amountDifference: major(row.totalMinor - row.computedMinor),
+    currencyCode: row.currencyCode,
+    typeCode: row.typeCode,
+    payeeAccount: shown(row.payeeAccount, rights),
+    payeeBank: row.payeeBank,
+    deposit: majorOrNull(row.depositMinor),
+    periodicRent: majorOrNull(row.periodicRentMinor),
+    paymentCycle: row.paymentCycle,
+    signDate: row.signDate,
+    invoicePoints: row.invoicePoints,
+    contractAttachment: row.contractAttachment,
+    statusCode: row.statusCode,
+    ownerSuperiorId: row.ownerSuperiorId,
+    remark: row.remark,
+    status: row.status,
+    dynamicFields: row.dynamicFields,
+    workflowStage: row.stageCategory,
+    workflow: row.stageCategory,
+    lifecycleTemplateId: row.lifecycleTemplateId,
+    lifecycleStageCode: row.stageCode,
+    lifecycleStageName: row.stageName,
+    workflowAllowedRoles: row.allowedRoles,
+    locked: row.locked,
+    paymentStatus: row.paymentStatus,
+    receivableAmount: major(row.receivableMinor),
+    receivedAmount: major(row.receivedMinor),
+    outstandingAmount: major(row.outstandingMinor),
+    overdueAmount: major(due.overdueMinor),
+    overpaidAmount: major(row.overpaidMinor),
+    invoicedAmount: major(row.invoicedMinor),
+    uninvoicedAmount: major(row.uninvoicedMinor),
+    nextDueDate: row.nextDueDate,
+    daysOverdue: due.daysOverdue,
+    isOverdue: due.isOverdue,
+    isDueSoon: due.isDueSoon,
+    daysToEnd: daysBetween(today, row.endDate),
+    validity: validity(row, today),
+    fulfillmentStatus: fulfillmentStatus(row, today),
+    createdBy: row.createdBy,
+    updatedBy: row.updatedBy,
+    version: row.version,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}
+
+/** Everything that belongs to one contract. */
+export interface ContractParts {
+  readonly row: ContractRow;
+  readonly lines: readonly LineRow[];
+  readonly terms: readonly TermRow[];
+  readonly notes: readonly NoteRow[];
+  readonly tasks: readonly TaskRow[];
+  readonly invoices: readonly InvoiceRow[];
+}
+
+export function contractDetail({ row, lines, terms, notes, tasks, invoices }: ContractParts & { readonly row: ShownContract }, reader: Reader, warnings: readonly Warning[] = []): ContractDetail {
+  return {
+    ...contractSummary(row, lines, reader),
+    payments: lines.map((line) => paymentLine(line, reader)),
+    terms: terms.map(termAnswer),
+    notes: notes.map(noteAnswer),
+    fulfillmentTasks: tasks.map((task) => taskAnswer(task, reader)),
+    invoices: invoices.map(invoiceAnswer),
+    warnings: [...(row.otherCurrencyLines > 0 ? [MIXED_CURRENCY] : []), ...warnings],
+  };
+}
+
+export function paymentLine(line: LineRow, { today, reminderLeadDays, rights }: Reader): PaymentLine {
+  const major = (minor: number) => toMajor(minor, line.currencyCode);
+  return {
+    id: line.id,
+    contractId: line.contractId,
+    period: line.period,
+    dueDate: line.dueDate,
+    amount: major(line.amountMinor),
+    currencyCode: line.currencyCode,
+    receivedAmount: major(line.receivedMinor),
+    receivedDate: line.receivedDate,
+    method: line.method,
+    payerName: line.payerName,
+    receiptAccount: shown(line.receiptAccount, rights),
+    bankSerialNo: line.bankSerialNo,
+    reconciliationStatus: line.reconciliationStatus,
+    reconciliationNote: line.reconciliationNote,
+    proof: line.proof,
+    invoiceAmount: line.invoiceMinor === null ? null : major(line.invoiceMinor),
+    invoiceDate: line.invoiceDate,
+    invoiceNo: line.invoiceNo,
+    invoiceAttachment: line.invoiceAttachment,
+    outstandingAmount: major(line.outstandingMinor),
+    overpaidAmount: major(overpaid(line)),
+    invoicedAmount: major(line.invoicedMinor),
+    uninvoicedAmount: major(line.uninvoicedMinor),
+    paymentStatus: linePaymentStatus(line),
+    dueStatus: dueStatus(line, today, reminderLeadDays),
+    daysOverdue: daysOverdue(line, today),
+    deletedAt: line.deletedAt === null ? null : iso(line.deletedAt),
+    createdAt: iso(line.createdAt),
+    updatedAt: iso(line.updatedAt),
+  };
+}
+
+export function paymentRow(row: PaymentRow, reader: Reader): PaymentPage['items'][number] {
+  const { contractNo, projectName, partyA, partyB, subjectId, ownerId } = row;
+  return { ...paymentLine(row, reader), contractNo, projectName, partyA, partyB, subjectId, ownerId };
+}
+
+export const termAnswer = (term: TermRow): Term => ({ id: term.id, kind: term.kind, title: term.title, date: term.date, note: term.note, createdAt: iso(term.createdAt), updatedAt: iso(term.updatedAt) });
+
+export const noteAnswer = (note: NoteRow): Note => ({ id: note.id, label: note.label, value: note.value, createdAt: iso(note.createdAt), updatedAt: iso(note.updatedAt) });
+
+export const MIXED_CURRENCY: Warning = { code: 'MIXED_CURRENCY', message: 'Some lines are in another currency than the contract; the contract\'s amounts leave them out.' };
+
+function validity({ startDate, endDate }: ContractRow, today: string): ContractSummary['validity'] {
+  if (today < startDate) return 'not_started';
+  if (today > endDate) return 'expired';
+  return endDate <= addDays(today, EXPIRING_DAYS) ? 'expiring' : 'in_force';
+}

@@ -1,0 +1,113 @@
+import { fold } from './search.js';
+import type { ContractInput, NoteInput, TermInput } from '../../contract/records/contracts.js';
+import { aggregate } from '../analytics/receivable.js';
+import type { AmountReader } from '../amounts.js';
+import type { ContractRow, LineRow, NoteRow, StageRow, TermRow } from '../rows.js';
+import { accountSent } from '../sensitive.js';
+
+/** Numbers and archive codes are unique whatever their case. */
+export const uniqueKey = (code: string): string => fold(code);
+
+export interface NewContract {
+  readonly id: string;
+  readonly input: ContractInput;
+  readonly type: ContractRow['type'];
+  readonly stage: StageRow;
+  readonly currencyCode: string;
+  readonly dynamicFields: ContractRow['dynamicFields'];
+  readonly amounts: AmountReader;
+  readonly now: number;
+  readonly actorId: string | null;
+}
+
+/** A contract as it is entered, still without its lines. */
+export function newContract({ id, input, type, stage, currencyCode, dynamicFields, amounts, now, actorId }: NewContract): ContractRow {
+  const unitPrice = amounts.unitPrice('unitPrice', input.unitPrice);
+  const computedMinor = amounts.product('totalAmount', input.quantity, unitPrice, currencyCode);
+  if (input.endDate < input.startDate) amounts.refuse('endDate', 'must not be before startDate');
+  return withAggregates(
+    {
+      id,
+      archiveCode: input.archiveCode,
+      archiveKey: uniqueKey(input.archiveCode),
+      contractNo: input.contractNo,
+      contractKey: uniqueKey(input.contractNo),
+      projectName: input.projectName,
+      type,
+      typeCode: input.typeCode ?? null,
+      subjectId: input.subjectId,
+      partyA: input.partyA,
+      partyB: input.partyB,
+      equipmentName: input.equipmentName,
+      equipmentModel: input.equipmentModel,
+      quantity: input.quantity,
+      unitPrice,
+      totalMinor: amounts.optional('totalAmount', input.totalAmount, currencyCode) ?? computedMinor,
+      computedMinor,
+      currencyCode,
+      paymentMethod: input.paymentMethod,
+      payeeAccount: accountSent(input.payeeAccount, null, (problem) => amounts.refuse('payeeAccount', problem)) ?? null,
+      payeeBank: input.payeeBank ?? null,
+      depositMinor: amounts.optional('deposit', input.deposit, currencyCode),
+      periodicRentMinor: amounts.optional('periodicRent', input.periodicRent, currencyCode),
+      paymentCycle: input.paymentCycle ?? null,
+      signDate: input.signDate ?? null,
+      startDate: input.startDate,
+      endDate: input.endDate,
+      invoicePoints: input.invoicePoints ?? null,
+      contractAttachment: input.contractAttachment ?? null,
+      status: input.status ?? 'in_progress',
+      statusCode: input.statusCode ?? null,
+      ownerId: input.ownerId,
+      ownerSuperiorId: input.ownerSuperiorId ?? null,
+      remark: input.remark ?? null,
+      dynamicFields,
+      lifecycleTemplateId: stage.templateId,
+      stageCode: stage.code,
+      stageCategory: stage.category,
+      stageName: stage.name,
+      allowedRoles: input.workflowAllowedRoles ?? [],
+      locked: stage.locksCoreFields,
+      paymentStatus: 'unpaid',
+      receivableMinor: 0,
+      receivedMinor: 0,
+      outstandingMinor: 0,
+      overpaidMinor: 0,
+      invoicedMinor: 0,
+      uninvoicedMinor: 0,
+      nextDueDate: null,
+      otherCurrencyLines: 0,
+      unlinkedInvoicedMinor: 0,
+      tasksLive: 0,
+      tasksDone: 0,
+      tasksInTimeUntil: null,
+      totalAmount: 0,
+      outstandingAmount: 0,
+      createdAt: now,
+      createdBy: actorId,
+      updatedAt: now,
+      updatedBy: actorId,
+      deletedAt: null,
+      version: 1,
+    },
+    [],
+  );
+}
+
+/**
+ * The contract with what it keeps of its live lines. Whoever changes a line writes this in the same transaction. Invoices that name no
+ * line count into what is invoiced; what is not invoiced is said line by line.
+ */
+export function withAggregates(row: ContractRow, lines: readonly LineRow[]): ContractRow {
+  const ofLines = aggregate(lines, row);
+  return { ...row, ...ofLines, invoicedMinor: ofLines.invoicedMinor + row.unlinkedInvoicedMinor };
+}
+
+/** Marks who changed a contract, and when. */
+export const touched = (row: ContractRow, by: { readonly now: number; readonly actorId: string | null }): ContractRow => ({ ...row, updatedAt: by.now, updatedBy: by.actorId });
+
+export const newTerms = (inputs: readonly TermInput[], contractId: string, now: number, newId: () => string): TermRow[] =>
+  inputs.map(({ kind, title, date, note }, position) => ({ id: newId(), contractId, position, kind, title, date: date ?? null, note, createdAt: now, updatedAt: now }));
+
+export const newNotes = (inputs: readonly NoteInput[], contractId: string, now: number, newId: () => string): NoteRow[] =>
+  inputs.map(({ label, value }, position) => ({ id: newId(), contractId, position, label, value, createdAt: now, updatedAt: now }));

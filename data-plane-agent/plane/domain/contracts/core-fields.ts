@@ -1,0 +1,33 @@
+import type { ContractPatch } from '../../contract/records/contracts.js';
+import type { ContractRow } from '../rows.js';
+
+/** The request's fields that a lock protects, with what the row keeps of them. `terms` and `payments` are protected as well; they are no columns. */
+const CORE_COLUMNS = {
+  archiveCode: 'archiveCode',
+  contractNo: 'contractNo',
+  projectName: 'projectName',
+  type: 'type',
+  typeCode: 'typeCode',
+  subjectId: 'subjectId',
+  partyA: 'partyA',
+  partyB: 'partyB',
+  equipmentName: 'equipmentName',
+  equipmentModel: 'equipmentModel',
+  quantity: 'quantity',
+  unitPrice: 'unitPrice',
+  totalAmount: 'totalMinor',
+  currencyCode: 'currencyCode',
+  paymentMethod: 'paymentMethod',
+  payeeAccount: 'payeeAccount',
+  payeeBank: 'payeeBank',
+  deposit: 'depositMinor',
+  periodicRent: 'periodicRentMinor',
+  paymentCycle: 'paymentCycle',
+  signDate: 'signDate',
+  startDate: 'startDate',
+  endDate: 'endDate',
+} as const satisfies Partial<Record<keyof ContractPatch, keyof ContractRow>>;
+
+/** The core fields that a request moves. One that was sent with the value that the contract has is not among them. */
+export const changedCoreFields = (sent: ContractPatch, before: ContractRow, after: ContractRow): string[] =>
+  (Object.keys(CORE_COLUMNS) as (keyof typeof CORE_COLUMNS)[]).filter((field) => sent[field] !== undefined && before[CORE_COLUMNS[field]] !== after[CORE_COLUMNS[field]]);

@@ -1,0 +1,18 @@
+import type { TrashedContract } from '../../contract/records/trash.js';
+import { contractSummary, iso, type Reader } from './answers.js';
+import type { ShownContract } from '../fields/shown.js';
+
+const DAY_MS = 86_400_000;
+
+/** How long a deleted contract can be brought back. */
+export const RESTORABLE_MS = 30 * DAY_MS;
+
+export const isRestorable = (deletedAt: number, now: number): boolean => deletedAt + RESTORABLE_MS > now;
+
+/** A deleted contract as the trash lists it. Whoever changed it last deleted it; nothing of it is due any more. */
+export const trashedContract = (row: ShownContract & { readonly deletedAt: number }, reader: Reader): TrashedContract => ({
+  ...contractSummary(row, [], reader),
+  deletedAt: iso(row.deletedAt),
+  deletedBy: row.updatedBy,
+  restorableUntil: iso(row.deletedAt + RESTORABLE_MS),
+});

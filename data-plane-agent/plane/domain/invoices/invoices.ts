@@ -1,0 +1,189 @@
+import type { Day } from '../../../base/day.js';
+import { fail } from '../../../base/failures.js';
+import { taxIncluded, toMajor, unitPriceNumber } from '../../../base/money.js';
+import type { Invoice, InvoiceInput, InvoicePatch } from '../../contract/records/invoices.js';
+import type { InvoiceStatus } from '../../contract/vocabulary.js';
+import type { AmountReader } from '../amounts.js';
+import { uniqueKey } from '../contracts/changes.js';
+import { iso } from '../instants.js';
+import type { InvoiceChange, InvoiceRow } from './rows.js';
+import { uninvoiced } from '../analytics/receivable.js';
+import type { ContractRow, LineRow } from '../rows.js';
+
+/** Where an invoice record can go from where it is. Void records and red letters stay what they are. */
+const INVOICE_MOVES: Readonly<Record<InvoiceStatus, readonly InvoiceStatus[]>> = { draft: ['issued', 'void'], issued: ['void', 'red_letter'], void: [], red_letter: [] };
+
+/** Under what a record is entered or changed. */
+export interface InvoiceContext {
+  readonly amounts: AmountReader;
+  readonly contract: ContractRow;
+  /** The line that the record names by now. */
+  readonly line: LineRow | undefined;
+  readonly today: Day;
+  readonly now: number;
+  readonly actorId: string | null;
+}
+
+/** A record as it is entered. */
+export function newInvoice(input: InvoiceInput, id: string, { amounts, contract, line, today, now, actorId }: InvoiceContext): InvoiceRow {
+  const currencyCode = line?.currencyCode ?? contract.currencyCode;
+  const status = input.status ?? 'draft';
+  return {
+    id,
+    contractId: contract.id,
+    lineId: line?.id ?? null,
+    receiptId: input.paymentRecordId ?? null,
+    subjectId: contract.subjectId,
+    invoiceNo: input.invoiceNo,
+    invoiceKey: uniqueKey(input.invoiceNo),
+    amountMinor: amounts.minor('invoiceAmount', input.invoiceAmount, currencyCode),
+    currencyCode,
+    invoiceDate: dated(status, input.invoiceDate ?? null, today),
+    status,
+    attachment: input.attachment ?? null,
+    taxRate: taxRate(input.taxRate ?? null, { amounts, contract }),
+    note: input.note ?? null,
+    fromLine: false,
+    reversesId: null,
+    reversedById: null,
+    createdAt: now,
+    createdBy: actorId,
+    updatedAt: now,
+    updatedBy: actorId,
+    deletedAt: null,
+  };
+}
+
+/**
+ * The record as a PATCH leaves it, but for a turn to red letter, which makes another record. Only a draft changes in everything; under
+ * another currency an amount that is not given keeps its number.
+ */
+export function patchedInvoice(row: InvoiceRow, patch: InvoicePatch, { amounts, contract, line, today, now, actorId }: InvoiceContext): InvoiceRow {
+  const currencyCode = row.status === 'draft' ? (line?.currencyCode ?? contract.currencyCode) : row.currencyCode;
+  const asked = patch.invoiceAmount ?? (currencyCode === row.currencyCode ? undefined : toMajor(row.amountMinor, row.currencyCode));
+  const wanted = wantedStatus(row, patch);
+  const status = wanted === 'red_letter' ? row.status : wanted;
+  const invoiceNo = patch.invoiceNo ?? row.invoiceNo;
+  const next: InvoiceRow = {
+    ...row,
+    lineId: line?.id ?? null,
+    receiptId: given(patch.paymentRecordId, row.receiptId),
+    invoiceNo,
+    invoiceKey: uniqueKey(invoiceNo),
+    amountMinor: asked === undefined ? row.amountMinor : amounts.minor('invoiceAmount', asked, currencyCode),
+    currencyCode,
+    invoiceDate: dated(status, given(patch.invoiceDate, row.invoiceDate), today),
+    status,
+    attachment: given(patch.attachment, row.attachment),
+    taxRate: patch.taxRate === undefined ? row.taxRate : taxRate(patch.taxRate, { amounts, contract }),
+    note: given(patch.note, row.note),
+    updatedAt: now,
+    updatedBy: actorId,
+  };
+  amounts.done();
+  refuseFixed(row, next);
+  return next;
+}
+
+/** The status that a PATCH asks for, once it may be had: the same again is no move, and a record that was turned stays turned. */
+export function wantedStatus(row: InvoiceRow, patch: Pick<InvoicePatch, 'status'>): InvoiceStatus {
+  const to = patch.status === undefined ? row.status : (patch.status ?? 'draft');
+  if (to === row.status || (to === 'red_letter' && row.reversedById !== null)) return row.status;
+  const allowed = row.reversedById === null ? INVOICE_MOVES[row.status] : [];
+  if (!allowed.includes(to)) throw fail('INVALID_TRANSITION', { field: 'status', from: row.status, to, allowed: [...allowed] });
+  return to;
+}
+
+/** What turning an issued record to red letter makes of it: the record stays, and another one takes its amount away, so that each month's figures stay true. */
+export function reversal(row: InvoiceRow, id: string, { today, now, actorId }: Pick<InvoiceContext, 'today' | 'now' | 'actorId'>): { readonly reversed: InvoiceRow; readonly counter: InvoiceRow } {
+  const invoiceNo = `${[...row.invoiceNo].slice(0, NUMBER_MAX - REVERSED.length).join('')}${REVERSED}`;
+  const stamps = { createdAt: now, createdBy: actorId, updatedAt: now, updatedBy: actorId };
+  return {
+    reversed: { ...row, reversedById: id, updatedAt: now, updatedBy: actorId },
+    counter: { ...row, id, invoiceNo, invoiceKey: uniqueKey(invoiceNo), invoiceDate: today, status: 'red_letter', attachment: null, note: null, fromLine: false, reversesId: row.id, reversedById: null, ...stamps },
+  };
+}
+
+const REVERSED = '-R';
+const NUMBER_MAX = 500;
+
+/** What is invoiced net of red letters, in minor units; drafts and void records count nothing. A record that was turned keeps its plus. */
+export const netInvoiced = (records: readonly InvoiceRow[]): number => issuedMinor(records) - redMinor(records);
+
+export const issuedMinor = (records: readonly InvoiceRow[]): number => summed(records, 'issued');
+export const redMinor = (records: readonly InvoiceRow[]): number => summed(records, 'red_letter');
+
+const summed = (records: readonly InvoiceRow[], status: InvoiceStatus): number => records.reduce((sum, record) => (record.status === status ? sum + record.amountMinor : sum), 0);
+
+/** Issued invoices and red letters: they are in the books. */
+export const isStanding = ({ status }: Pick<InvoiceRow, 'status'>): boolean => status === 'issued' || status === 'red_letter';
+
+/** The line with what its live records say. Once it has one, whatever its state, records alone count; without any, its own invoice amount does. */
+export function withRecords(line: LineRow, records: readonly InvoiceRow[], now: number): LineRow {
+  const invoicedMinor = records.length === 0 ? (line.invoiceMinor ?? 0) : netInvoiced(records);
+  const next = { ...line, invoiceRecords: records.length, invoicesStanding: records.filter(isStanding).length, invoicedMinor };
+  const changed = (['invoiceRecords', 'invoicesStanding', 'invoicedMinor'] as const).some((field) => next[field] !== line[field]);
+  return changed ? { ...next, uninvoicedMinor: uninvoiced(next), updatedAt: now } : line;
+}
+
+/** Records as they are after changes, without removed ones. */
+export function afterChanges(records: readonly InvoiceRow[], changes: readonly InvoiceChange[], belongs: (row: InvoiceRow) => boolean): InvoiceRow[] {
+  const changed = new Map(changes.map(({ after }) => [after.id, after]));
+  const kept = records.filter(({ id }) => !changed.has(id));
+  return [...kept, ...[...changed.values()].filter((row) => row.deletedAt === null && belongs(row))];
+}
+
+/** Whether a change left everything as it was: then nothing is written. */
+export const isSameInvoice = (before: InvoiceRow, after: InvoiceRow): boolean =>
+  (Object.keys(after) as (keyof InvoiceRow)[]).every((field) => field === 'updatedAt' || field === 'updatedBy' || before[field] === after[field]);
+
+export function invoiceAnswer(row: InvoiceRow): Invoice {
+  const major = (minor: number) => toMajor(minor, row.currencyCode);
+  const { tax, net } = row.taxRate === null ? { tax: null, net: null } : taxIncluded(row.amountMinor, row.taxRate);
+  return {
+    id: row.id,
+    contractId: row.contractId,
+    receivablePlanId: row.lineId,
+    paymentRecordId: row.receiptId,
+    invoiceNo: row.invoiceNo,
+    invoiceAmount: major(row.amountMinor),
+    currencyCode: row.currencyCode,
+    invoiceDate: row.invoiceDate,
+    status: row.status,
+    attachment: row.attachment,
+    taxRate: row.taxRate === null ? null : unitPriceNumber(row.taxRate),
+    taxAmount: tax === null ? null : major(tax),
+    netAmount: net === null ? null : major(net),
+    note: row.note,
+    reversesInvoiceId: row.reversesId,
+    reversedByInvoiceId: row.reversedById,
+    createdBy: row.createdBy,
+    updatedBy: row.updatedBy,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
+}
+
+/** A document that is out has a date. */
+const dated = (status: InvoiceStatus, date: Day | null, today: Day): Day | null => date ?? (isStanding({ status }) ? today : null);
+
+/** The contract's `invoicePoints` where no rate is named. */
+function taxRate(percent: number | null, { amounts, contract }: Pick<InvoiceContext, 'amounts' | 'contract'>): string | null {
+  if (percent !== null) return amounts.unitPrice('taxRate', percent);
+  return contract.invoicePoints === null ? null : String(contract.invoicePoints);
+}
+
+/** What still changes once a record is out, and once it is void, a red letter or turned. */
+const OPEN_FIELDS: readonly (keyof InvoiceRow)[] = ['attachment', 'note', 'receiptId'];
+const CLOSED_FIELDS: readonly (keyof InvoiceRow)[] = ['attachment', 'note'];
+const FIELD_NAMES = { lineId: 'receivablePlanId', receiptId: 'paymentRecordId', invoiceNo: 'invoiceNo', amountMinor: 'invoiceAmount', invoiceDate: 'invoiceDate', taxRate: 'taxRate' } as const satisfies Partial<Record<keyof InvoiceRow, keyof InvoiceInput>>;
+
+function refuseFixed(before: InvoiceRow, after: InvoiceRow): void {
+  if (before.status === 'draft') return;
+  const free = before.status === 'issued' && before.reversedById === null ? OPEN_FIELDS : CLOSED_FIELDS;
+  const fixed = (Object.keys(FIELD_NAMES) as (keyof typeof FIELD_NAMES)[]).filter((field) => !free.includes(field) && before[field] !== after[field]);
+  if (fixed.length > 0) throw fail('INVOICE_FIXED', { fields: fixed.map((field) => FIELD_NAMES[field]), status: before.status });
+}
+
+/** `undefined` leaves a field as it is, `null` clears it. */
+const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);

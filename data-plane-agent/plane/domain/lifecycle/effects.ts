@@ -1,0 +1,23 @@
+import type { Effects } from '../../contract/records/conditions.js';
+import type { FailedCondition } from './conditions.js';
+import type { ContractRow, StageRow } from '../rows.js';
+
+/** The contract as a move leaves it: in the stage, locked as that says, with what the transition sets beside. */
+export function moved(row: ContractRow, to: StageRow, effects: Effects, today: string): ContractRow {
+  const sets = (field: 'signDate' | 'startDate' | 'endDate') => effects.setFieldToday?.includes(field) === true;
+  return {
+    ...row,
+    stageCode: to.code,
+    stageCategory: to.category,
+    stageName: to.name,
+    locked: effects.setLocked ?? to.locksCoreFields,
+    status: effects.setStatus ?? row.status,
+    signDate: sets('signDate') ? (row.signDate ?? today) : row.signDate,
+    startDate: sets('startDate') ? today : row.startDate,
+    endDate: sets('endDate') ? today : row.endDate,
+  };
+}
+
+/** A date that the move would set must leave a contract that does not end before it starts. */
+export const failedEffects = ({ startDate, endDate }: ContractRow): FailedCondition[] =>
+  endDate < startDate ? [{ condition: 'setFieldToday', of: 'transition', message: `The contract would end (${endDate}) before it starts (${startDate}).` }] : [];
