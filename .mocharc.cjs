@@ -1,3 +1,5 @@
+const { availableParallelism } = require('node:os');
+
 // Tests are TypeScript and run from source: tsx compiles what is imported.
 module.exports = {
   'node-option': ['import=tsx'],
@@ -5,8 +7,11 @@ module.exports = {
   // A first test may start a PostgreSQL; nothing else should come near this.
   timeout: 20_000,
   slow: 500,
-  // Handles left open must show as a run that does not end, not be swept away.
+  // Handles left open must show, not be swept away: as a run that does not end, or by test/support/each-file.ts.
   exit: false,
-  parallel: false,
+  require: ['./test/support/each-file.ts'],
+  // A file to a worker. Each may start servers of its own, so that more workers are not always faster.
+  parallel: true,
+  jobs: Math.min(4, Math.max(2, availableParallelism())),
   forbidOnly: Boolean(process.env.CI),
 };

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -90,6 +90,7 @@ async function startGuarded({ home, runAs, binaries, flags }: Place & { flags: s
     const guardian = spawn('/bin/sh', ['-c', script, 'guardian', home, ...server], { ...runAs, env: binaries.env, cwd: home, detached: true, stdio: ['pipe', log.fd, log.fd] });
     await once(guardian, 'spawn');
     guardian.unref();
+    if (guardian.stdin && 'unref' in guardian.stdin) (guardian.stdin as Socket).unref();
     return guardian;
   } finally {
     await log.close();

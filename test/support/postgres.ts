@@ -58,12 +58,17 @@ export async function whyNoPostgres(): Promise<string | undefined> {
   }
 }
 
-/** Ends the servers that this run started, or leaves one that was named as it was. A mocha run does it by itself. */
+/** Ends the servers that this run started, or leaves one that was named as it was. A mocha run in one process does it by itself. */
 export async function stopPostgres(): Promise<void> {
-  if (process.env['TEST_POSTGRES_URL']) for (const database of undropped) await database.drop();
+  if (process.env['TEST_POSTGRES_URL']) await dropRest();
   const started = [...servers.values()];
   servers.clear();
   for (const server of await Promise.allSettled(started)) if (server.status === 'fulfilled') await server.value.stop();
+}
+
+/** Drops what tests left: a server that was named outlives them. */
+export async function dropRest(): Promise<void> {
+  for (const database of undropped) await database.drop();
 }
 
 const undropped = new Set<TestDatabase>();
@@ -102,5 +107,6 @@ function withParts(url: string, { database, username, password }: { database: st
   return changed.href;
 }
 
-// Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config.
-if (typeof after === 'function') after('stop PostgreSQL', stopPostgres);
+// Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config. A worker
+// of a parallel run imports it once for many files: there the server ends with the worker (see postgres-server.ts).
+if (typeof after === 'function' && process.env['MOCHA_WORKER_ID'] === undefined) after('stop PostgreSQL', stopPostgres);

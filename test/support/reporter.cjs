@@ -23,9 +23,6 @@ class PlainEnd extends reporters.Spec {
   }
 }
 
-function reasonOf(test) {
-  for (let node = test; node; node = node.parent) if (node.skipReason) return node.skipReason;
-  return 'no reason given';
-}
+const reasonOf = (test) => test.skipReason ?? 'no reason given';
 
 module.exports = PlainEnd;
