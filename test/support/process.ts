@@ -30,9 +30,9 @@ export async function startProcess(args: readonly string[], { path, env }: { rea
 const withoutOurs = ({ PATH, HOME, TMPDIR, LANG }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH, HOME, TMPDIR, LANG });
 
 async function answering(child: ChildProcess, url: string): Promise<void> {
-  for (const giveUpAt = performance.now() + 30_000; ; await sleep(5)) {
+  for (const giveUpAt = performance.now() + 60_000; ; await sleep(5)) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the process ended with ${child.exitCode ?? child.signalCode} before it answered`);
-    if (performance.now() > giveUpAt) throw new Error(`no answer from ${url} in 30 s`);
+    if (performance.now() > giveUpAt) throw new Error(`no answer from ${url} in 60 s`);
     const answer = await fetch(url).catch(() => undefined); // nobody listens yet
     await answer?.text();
     if (answer?.status === 200) return;
