@@ -10,7 +10,7 @@ export type DemoAct = {
   readonly note: string;
   /** The day under which it is done, where the contract keeps it. */
   readonly on?: Day;
-} & ({ readonly does: 'move' | 'try'; readonly transition: string } | { readonly does: 'lock' });
+} & ({ readonly does: 'move' | 'try'; readonly transition: string } | { readonly does: 'lock' } | { readonly does: 'unlock' });
 
 /** Who has a hand in a contract: keys of the cast. */
 export interface Hands {
@@ -19,9 +19,14 @@ export interface Hands {
 }
 
 export interface Journey {
-  /** The stage at which it is entered. */
+  /** The stage at which it is entered, and its code where the contract's lifecycle template has several of that kind. */
   readonly from: WorkflowStage;
+  readonly fromCode?: string;
   readonly acts: readonly DemoAct[];
+  /** What can be done only when money and tasks are in the book. */
+  readonly finish: readonly DemoAct[];
+  /** The code of the stage where all that leaves it. */
+  readonly to: string;
 }
 
 interface Surroundings {
@@ -37,11 +42,15 @@ interface Surroundings {
  */
 export function journeyOf(life: Life, surroundings: Surroundings): Journey {
   const { stage, endedMonthsAgo } = life;
-  if (stage === 'completed' && endedMonthsAgo <= 2) return { from: 'active', acts: [deed('complete', approverOf(surroundings.hands), surroundings)] };
-  if (stage === 'archived' && endedMonthsAgo <= 6) return { from: 'completed', acts: [deed('archive', approverOf(surroundings.hands), surroundings)] };
-  if (stage === 'completed' || stage === 'archived' || ageMonths(life) > RECENT_MONTHS) return { from: stage, acts: [] };
-  return { from: 'draft', acts: wayTo(stage, surroundings) };
+  const reached = { finish: [], to: stage };
+  if (stage === 'completed' && endedMonthsAgo <= 2) return { ...reached, from: 'active', acts: [deed('complete', approverOf(surroundings.hands), surroundings)] };
+  if (stage === 'archived' && endedMonthsAgo <= 6) return { ...reached, from: 'completed', acts: [deed('archive', approverOf(surroundings.hands), surroundings)] };
+  if (isOfOldBooks(life)) return { ...reached, from: stage, acts: [] };
+  return { ...reached, from: 'draft', acts: wayTo(stage, surroundings) };
 }
+
+/** Whether it was begun before the demo's people kept their book here. */
+export const isOfOldBooks = (life: Life): boolean => life.stage === 'completed' || life.stage === 'archived' || ageMonths(life) > RECENT_MONTHS;
 
 const RECENT_MONTHS = 4;
 
@@ -66,6 +75,6 @@ function wayTo(stage: WorkflowStage, surroundings: Surroundings): DemoAct[] {
 }
 
 /** Nobody approves what is his own. */
-const approverOf = ({ superior }: Hands): string => superior ?? 'novak';
+export const approverOf = ({ superior }: Hands): string => superior ?? 'novak';
 
 const deed = (transition: Exclude<keyof Words['moves'], 'resubmit'>, by: string, { random, words }: Surroundings): DemoAct => ({ does: 'move', transition, by, note: random.pick(words.moves[transition]) });

@@ -3,12 +3,14 @@ import type { ContractInput, NoteInput, TermInput } from '../../data-plane-agent
 import type { WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { journeyOf, type DemoAct } from './acts.js';
 import { BOOKKEEPERS, DEMO_SUBJECTS, SELLERS, type DemoSubject } from './cast.js';
-import { customOf, type DemoCustom } from './fields.js';
+import { customOf, type DemoCustom } from './field-values.js';
 import { demoLines, type DemoLine, type DuePart, type Habit } from './lines.js';
 import { createRandom, type Random } from './random.js';
 import { demoLives, type Life } from './shapes.js';
 import { tasksOf, type DemoTask } from './tasks.js';
 import { TEXTS, type Texts } from './texts.js';
+import { factoryTest, turnkeyJourney } from './turnkey-acts.js';
+import { typeCodeOf } from './type-codes.js';
 import { customerIn, inCurrency, WARES } from './wares.js';
 import { WORDS, type Words } from './words.js';
 
@@ -20,9 +22,12 @@ export interface DemoContract {
   readonly owner: string;
   readonly superior: string | null;
   readonly bookkeeper: string;
-  /** Where it is once everything has been done to it. */
+  /** Where it is once everything has been done to it, and the code of that stage. */
   readonly stage: WorkflowStage;
+  readonly stageCode: string;
   readonly acts: readonly DemoAct[];
+  /** What is done once its money and tasks are in the book. */
+  readonly finish: readonly DemoAct[];
   readonly tasks: readonly DemoTask[];
   readonly custom: DemoCustom;
   /** Notes that somebody adds once it is there. */
@@ -34,16 +39,19 @@ export interface DemoContract {
  * in every run; dates stand to `today` as they always do, so that there is always something overdue and something coming.
  */
 export function demoBook(today: Day): DemoContract[] {
-  return withIncidents(demoLives(createRandom(2149)).map((life, index) => demoContract({ life, number: index + 1, today, random: createRandom(7_000 + index) })));
+  return withIncidents(demoLives(createRandom(2149)).map((life, index) => demoContract({ life, number: index + 1, today, random: createRandom(7_000 + index) })), today);
 }
 
-/** Of what waits for a review, one contract is approved by somebody who may not, and counsel locks another. */
-function withIncidents(book: readonly DemoContract[]): DemoContract[] {
-  const [pressed, locked] = book.filter(({ stage, superior }) => stage === 'review' && superior !== null);
+/** Of what waits for a review, one contract is approved by somebody who may not, and counsel locks two others, one of them for a while. Of one that runs, nobody has seen to any task. */
+function withIncidents(book: readonly DemoContract[], today: Day): DemoContract[] {
+  const [pressed, locked, lockedOnce] = book.filter(({ stage, superior, input }) => stage === 'review' && superior !== null && !input.typeCode);
+  const lapsed = book.find(({ input, tasks, lines }) => !input.typeCode && lines.length === 5 && tasks.length > 0 && tasks.every((task) => (task.input.dueDate ?? today) < addDays(today, -20)));
   return book.map((contract) => {
     const words = WORDS[contract.subject.language];
     if (contract === pressed) return { ...contract, acts: [...contract.acts, { does: 'try', transition: 'approve', by: contract.owner, note: words.refused }] };
     if (contract === locked) return { ...contract, acts: [...contract.acts, { does: 'lock', by: 'hoffmann', note: words.lock }] };
+    if (contract === lockedOnce) return { ...contract, acts: [...contract.acts, { does: 'lock', by: 'hoffmann', note: words.lock }, { does: 'unlock', by: 'novak', note: words.unlock }] };
+    if (contract === lapsed) return { ...contract, tasks: contract.tasks.map((task) => ({ ...task, input: { ...task.input, acceptanceStatus: 'pending' }, states: ['pending'] })) };
     return contract;
   });
 }
@@ -70,28 +78,35 @@ function demoContract({ life, number, today, random }: { life: Life; number: num
   const signDate = isSigned ? earlier(addDays(startDate, -random.between(3, 25)), addDays(today, -2)) : null;
   const lines = demoLines(parts, habit, { random, today, life, payer: customer.name, account: subject.defaultPayeeAccount, texts, serial: number });
   const isDiscounted = price.totalAmount < price.unitPrice * quantity;
-  const journey = journeyOf(life, { random, hands: seller, words, signDate });
+  const typeCode = typeCodeOf(life, { seller: subject.key, currencyCode });
+  const isTurnkey = typeCode === 'turnkey';
+  // Their states go by the day, so they must not draw from what else is drawn from.
+  const tasks = tasksOf(life, { random: createRandom(90_000 + number), today, hands: seller, words, startDate, endDate });
+  const journey = isTurnkey ? turnkeyJourney(life, { random, hands: seller, signDate, totalAmount: price.totalAmount, tasks }) : journeyOf(life, { random, hands: seller, words, signDate });
+  const model = random.pick(ware.models);
 
   return {
     subject,
     ...seller,
     bookkeeper: BOOKKEEPERS[subject.key],
     stage: life.stage,
+    stageCode: journey.to,
     acts: journey.acts,
+    finish: journey.finish,
     lines,
-    // Their states go by the day, so they must not draw from what else is drawn from.
-    tasks: tasksOf(life, { random: createRandom(90_000 + number), today, hands: seller, words, startDate, endDate }),
-    custom: customOf(life, { random, seller: subject.key, owner: seller.owner, industry: customer.industry, isDiscounted, warrantyUntil: addMonths(lastDue, 12), habit }),
+    tasks: [...tasks, ...(isTurnkey ? factoryTest(journey, seller) : [])],
+    custom: customOf(life, { random: createRandom(50_000 + number), seller: subject.key, owner: seller.owner, industry: customer.industry, isDiscounted, isTurnkey, model, startDate, warrantyUntil: addMonths(lastDue, 12), habit, number }),
     notes: notesOf(lines, { random, words, isSigned, bookkeeper: BOOKKEEPERS[subject.key], today }),
     input: {
       archiveCode: `${subject.mark}-A${code}`,
       contractNo: `${subject.mark}-${life.type === 'sale' ? 'S' : 'L'}-${code}`,
       projectName: texts.project(customer.place, ware.name[subject.language], life.type),
       type: life.type,
+      ...(typeCode === null ? {} : { typeCode }),
       partyA: customer.name,
       partyB: subject.legalName,
       equipmentName: ware.name[subject.language],
-      equipmentModel: random.pick(ware.models),
+      equipmentModel: model,
       quantity,
       ...price,
       currencyCode,
@@ -104,8 +119,10 @@ function demoContract({ life, number, today, random }: { life: Life; number: num
       startDate,
       endDate,
       invoicePoints: subject.key === 'china' ? 13 : subject.key === 'europe' ? 21 : 10,
+      ...(life.stage === 'signed' ? { statusCode: 'awaiting_deposit' } : {}),
       status: journey.from === 'completed' || journey.from === 'archived' ? 'completed' : 'in_progress',
       workflowStage: journey.from,
+      ...(journey.fromCode === undefined ? {} : { lifecycleStageCode: journey.fromCode }),
       remark: habit === 'prompt' ? (isDiscounted ? texts.discount : null) : texts.slowPayer,
       terms: termsOf(life, texts, { startDate, lastDue }),
       extraNotes: [

@@ -4,15 +4,18 @@ import type { WorkflowEvent } from '../../data-plane-agent/plane/contract/record
 import type { DemoAct } from './acts.js';
 import type { DemoContract } from './book.js';
 import { peopleAt, planeOf, type Desk, type Plane } from './desk.js';
-import { valuesOf, type DemoFields } from './fields.js';
+import { valuesOf } from './field-values.js';
+import type { DemoFields } from './fields.js';
 import type { DemoInvoice } from './invoices.js';
 import type { DemoLine } from './lines.js';
 import type { DemoTask } from './tasks.js';
 
 /** Enters a contract unless it is there, and all that was done to it since, as far as that is not done yet. */
 export async function enterContract(contract: DemoContract, presentId: string | undefined, { desk, fields }: { readonly desk: Desk; readonly fields: DemoFields }): Promise<void> {
-  const detail = presentId === undefined ? await createdAt(contract, { desk, fields }) : await planeOf(desk, contract.owner).getContract({ contractId: presentId });
-  await act(contract.acts, detail, { desk, isNew: presentId === undefined });
+  const entered = presentId === undefined ? await createdAt(contract, { desk, fields }) : await planeOf(desk, contract.owner).getContract({ contractId: presentId });
+  await act(contract.acts, entered, { desk, isNew: presentId === undefined });
+  // Moves of its own lifecycle may have made a task.
+  const detail = contract.input.typeCode && contract.acts.length > 0 ? await planeOf(desk, contract.owner).getContract({ contractId: entered.id }) : entered;
   const books = planeOf(desk, contract.bookkeeper);
   for (const line of contract.lines) {
     const lineId = detail.payments.find(({ period }) => period === line.input.period)?.id;
@@ -22,6 +25,7 @@ export async function enterContract(contract: DemoContract, presentId: string | 
   }
   for (const task of contract.tasks) await seeTo(task, detail, desk);
   for (const { by, note } of contract.notes) if (!detail.notes.some(({ label }) => label === note.label)) await planeOf(desk, by).addNote({ contractId: detail.id, ...note });
+  if (contract.finish.length > 0) await act([...contract.acts, ...contract.finish], detail, { desk, isNew: false });
   const { creditLimit } = contract.custom;
   // Sellers do not even know of the field. To set it to what it is leaves no trace.
   if (creditLimit !== null) await planeOf(desk, contract.superior ?? 'novak').updateContract({ contractId: detail.id, changes: { dynamicFields: { [fields.creditLimit.id]: creditLimit } } });
@@ -49,20 +53,20 @@ async function act(acts: readonly DemoAct[], { id }: ContractDetail, { desk, isN
 
 function isTrailOf({ kind, transitionCode }: WorkflowEvent, act: DemoAct | undefined): boolean {
   if (!act) return false;
-  if (act.does === 'lock') return kind === 'locked';
+  if (act.does === 'lock' || act.does === 'unlock') return kind === `${act.does}ed`;
   return kind === (act.does === 'try' ? 'transition_denied' : 'stage_changed') && transitionCode === act.transition;
 }
 
 async function perform(act: DemoAct, contractId: string, desk: Desk): Promise<void> {
   const { note } = act;
   const plane = planeOf(desk, act.by, { on: act.on });
-  if (act.does === 'lock') await plane.lockContract({ contractId, locked: true, note });
+  if (act.does === 'lock' || act.does === 'unlock') await plane.lockContract({ contractId, locked: act.does === 'lock', note });
   else if (act.does === 'move') await plane.transitionContract({ contractId, transitionCode: act.transition, note });
   else {
     try {
       await plane.transitionContract({ contractId, transitionCode: act.transition, note });
     } catch (error) {
-      if (!isFailure(error, 'WORKFLOW_CONTROL_REQUIRED')) throw error; // it is meant to be refused
+      if (!isFailure(error, 'WORKFLOW_CONTROL_REQUIRED') && !isFailure(error, 'TRANSITION_CONDITION_FAILED')) throw error; // it is meant to be refused
     }
   }
 }

@@ -1,9 +1,12 @@
 import { demoBook, type DemoContract } from './book.js';
+import { correct, restoreMistaken } from './corrections.js';
 import { planeOf, planeOfJobs, type Desk, type Plane } from './desk.js';
 import { enterContract } from './enter-contract.js';
 import { enterFields } from './fields.js';
+import { closeOutdatedType, enterTransitions, enterTypes } from './lifecycle.js';
 import { importDrafts, isImported } from './import.js';
 import { papersOf, readPapers, type DemoPaper } from './papers.js';
+import { tendFields } from './tend-fields.js';
 import { enterTrash } from './trash.js';
 import { saveViews } from './views.js';
 
@@ -16,7 +19,10 @@ const AT_ONCE = 30;
  */
 export async function enterBook(desk: Desk): Promise<void> {
   const book = demoBook(desk.tenant.day);
+  await enterTypes(desk);
   const fields = await enterFields(desk);
+  await enterTransitions(fields, desk);
+  await restoreMistaken(book, desk);
   const present = await presentContracts(planeOf(desk, 'lin'));
   const papers = papersOf(book);
   const byHand = book.filter((contract) => !isImported(contract)).map((contract) => readFirst(contract, papers));
@@ -28,6 +34,9 @@ export async function enterBook(desk: Desk): Promise<void> {
   const entered = await presentContracts(planeOf(desk, 'lin'));
   await readPapers(papers, entered, desk);
   await enterTrash(book, entered, desk);
+  await correct(book, entered, desk);
+  await closeOutdatedType(desk);
+  await tendFields(desk);
   await saveViews(fields, desk);
   // As the day begins: what nobody has seen to in time is overdue.
   while ((await planeOfJobs(desk).stepOverdueTasks({ limit: 500 })).isMore);

@@ -1,32 +1,12 @@
-import type { Day } from '../../data-plane-agent/base/day.js';
 import type { DynamicField, PayloadOf } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
-import type { SubjectKey } from './cast.js';
 import { planeOf, type Desk } from './desk.js';
-import type { Habit } from './lines.js';
-import type { Random } from './random.js';
-import type { Life } from './shapes.js';
-import { INDUSTRIES, type Industry } from './wares.js';
+import { INDUSTRIES } from './wares.js';
 
-/** What a contract holds in the demo's custom fields; the member by his key in the cast. */
-export interface DemoCustom {
-  readonly industry: Industry;
-  readonly deputy: string | null;
-  readonly warrantyUntil: Day | null;
-  readonly framework: boolean;
-  /** In whole CNY. Not everybody may see it. */
-  readonly creditLimit: number | null;
-}
+type Definition = PayloadOf<'CreateField'> & { readonly code: string };
 
-export interface DemoFields {
-  readonly industry: DynamicField;
-  readonly deputy: DynamicField;
-  readonly warrantyUntil: DynamicField;
-  readonly framework: DynamicField;
-  readonly creditLimit: DynamicField;
-}
-
-const FIELDS: Readonly<Record<keyof DemoFields, PayloadOf<'CreateField'> & { readonly code: string }>> = {
+/** The demo's custom fields, of each type one and more, in the order in which they are made and shown. */
+export const FIELDS = {
   industry: { code: 'industry', name: 'Industry', type: 'select', options: INDUSTRIES.map((label) => ({ label })), section: 'Customer' },
   deputy: { code: 'deputy', name: 'Deputy', type: 'user', description: 'Who stands in for the owner.' },
   warrantyUntil: { code: 'warranty_until', name: 'Warranty until', type: 'date', section: 'Service' },
@@ -35,55 +15,32 @@ const FIELDS: Readonly<Record<keyof DemoFields, PayloadOf<'CreateField'> & { rea
     code: 'credit_limit', name: 'Credit limit', type: 'currency', settings: { currencyCode: 'CNY', precision: 0 }, section: 'Customer',
     visibleRoles: ['owner', 'admin', 'manager', 'finance'], editableRoles: ['owner', 'admin', 'manager'], description: 'Seen and set by those who answer for it.',
   },
-};
+  orderNo: { code: 'order_no', name: 'PO number', type: 'text', settings: { maxLength: 40 }, section: 'Customer', typeCodes: ['turnkey'], required: true },
+  siteAccess: { code: 'site_access', name: 'Access to the site', type: 'long_text', section: 'Site', description: 'What whoever delivers must know.' },
+  connectedLoad: { code: 'connected_load', name: 'Connected load', type: 'number', settings: { precision: 1, min: 0, unit: 'kW' }, section: 'Site' },
+  retention: { code: 'retention', name: 'Retention', type: 'percent', settings: { precision: 1, min: 0, max: 20 }, editableRoles: ['owner', 'admin', 'manager', 'sales'], typeCodes: ['turnkey'], defaultValue: 5 },
+  handoverAt: { code: 'handover_at', name: 'Handover appointment', type: 'datetime', section: 'Site', typeCodes: ['turnkey'] },
+  certificates: { code: 'certificates', name: 'Certificates', type: 'multi_select', options: [{ label: 'CE', color: '#1d6fb8' }, { label: 'CCC', color: '#b3261e' }, { label: 'PSE', color: '#2e7d32' }, { label: 'GS' }], section: 'Service' },
+  manual: { code: 'manual', name: 'Manual', type: 'url', section: 'Service' },
+  invoiceEmail: { code: 'invoice_email', name: 'Invoices to', type: 'email', section: 'Customer' },
+  sitePhone: { code: 'site_phone', name: 'Phone on site', type: 'phone' },
+  sitePlan: { code: 'site_plan', name: 'Site plan', type: 'file', section: 'Site' },
+  leadTime: { code: 'lead_time', name: 'Lead time', type: 'text' },
+  region: { code: 'sales_region', name: 'Sales region', type: 'text', description: 'Until the companies had books of their own.' },
+} as const satisfies Readonly<Record<string, Definition>>;
+
+export type FieldKey = keyof typeof FIELDS;
+export type DemoFields = Readonly<Record<FieldKey, DynamicField>>;
 
 /** The demo's custom fields, which its administrator makes unless they are there. */
 export async function enterFields(desk: Desk): Promise<DemoFields> {
   const plane = planeOf(desk, 'novak');
   const present = await plane.listFields({});
   const roleCodes = BUILT_IN_ROLES.map(({ code }) => code);
-  const made = async (key: keyof DemoFields): Promise<DynamicField> => {
-    const payload = FIELDS[key];
-    return present.find(({ code }) => code === payload.code) ?? (await plane.runFieldCommand({ type: 'CreateField', payload: { ...payload }, known: { roleCodes } })).field;
-  };
+  const made: [string, DynamicField][] = [];
   // One after the other: the order in which they are made is that in which they are shown.
-  const [industry, deputy, warrantyUntil, framework, creditLimit] = [await made('industry'), await made('deputy'), await made('warrantyUntil'), await made('framework'), await made('creditLimit')];
-  return { industry, deputy, warrantyUntil, framework, creditLimit };
-}
-
-/** The values with which a contract is entered, by field. */
-export function valuesOf({ industry, deputy, warrantyUntil, framework }: DemoCustom, fields: DemoFields, { ids }: Pick<Desk, 'ids'>): Record<string, unknown> {
-  const option = fields.industry.options.find(({ label }) => label === industry);
-  return {
-    ...(option ? { [fields.industry.id]: option.id } : {}),
-    ...(deputy === null ? {} : { [fields.deputy.id]: ids.member(deputy) }),
-    ...(warrantyUntil === null ? {} : { [fields.warrantyUntil.id]: warrantyUntil }),
-    [fields.framework.id]: framework,
-  };
-}
-
-const DEPUTIES: Readonly<Record<SubjectKey, readonly [string, ...string[]]>> = { china: ['chen', 'zhang', 'zhou'], europe: ['devries', 'vermeulen', 'okafor'], japan: ['tanaka', 'vermeulen', 'okafor'] };
-const LIMITS: Readonly<Record<Habit, readonly [number, ...number[]]>> = { prompt: [2_000_000, 3_000_000, 5_000_000], slow: [800_000, 1_200_000], bad: [200_000, 300_000] };
-
-interface Surroundings {
-  readonly random: Random;
-  readonly seller: SubjectKey;
-  readonly owner: string;
-  readonly industry: Industry;
-  readonly isDiscounted: boolean;
-  readonly warrantyUntil: Day;
-  readonly habit: Habit;
-}
-
-export function customOf({ type, stage, endedMonthsAgo }: Life, { random, seller, owner, industry, isDiscounted, warrantyUntil, habit }: Surroundings): DemoCustom {
-  const deputy = random.pick(DEPUTIES[seller]);
-  const isRunning = stage === 'signed' || stage === 'active' || endedMonthsAgo === 0;
-  const creditLimit = random.pick(LIMITS[habit]);
-  return {
-    industry,
-    deputy: deputy !== owner && random.percent(60) ? deputy : null,
-    warrantyUntil: type === 'sale' && isRunning ? warrantyUntil : null,
-    framework: isDiscounted || random.percent(10),
-    creditLimit: stage === 'active' && random.percent(50) ? creditLimit : null,
-  };
+  for (const [key, payload] of Object.entries<Definition>(FIELDS)) {
+    made.push([key, present.find(({ code }) => code === payload.code) ?? (await plane.runFieldCommand({ type: 'CreateField', payload: { ...payload }, known: { roleCodes } })).field]);
+  }
+  return Object.fromEntries(made) as DemoFields; // each key of FIELDS was made
 }

@@ -10,7 +10,7 @@ export const isImported = ({ subject, stage }: DemoContract): boolean => subject
 
 const IMPORTER = 'vermeulen';
 
-/** Imports them in one batch, with a row that cannot be entered, unless the batch is there: it is in as a whole or not at all. */
+/** Imports them in one batch, with two rows that cannot be entered, unless the batch is there: it is in as a whole or not at all. */
 export async function importDrafts(book: readonly DemoContract[], present: ReadonlyMap<string, string>, desk: Desk): Promise<void> {
   const drafts = book.filter(isImported);
   const [first] = drafts;
@@ -18,7 +18,7 @@ export async function importDrafts(book: readonly DemoContract[], present: Reado
   await planeOf(desk, IMPORTER).importContracts({ ...(await importSource({ csv: csvOf(drafts) }, 'demo')), people: peopleAt(desk) });
 }
 
-/** The file as it came: contract and payment line in one row, the contract's cells repeated; the last row is the faulty one. */
+/** The file as it came: contract and payment line in one row, the contract's cells repeated; the last rows are the faulty ones. */
 export function csvOf(drafts: readonly DemoContract[]): string {
   const [example] = drafts;
   const rows = drafts.flatMap(rowsOf);
@@ -49,7 +49,7 @@ const cellsOf = ({ input, subject, owner, superior, custom }: DemoContract): Cel
   [`${CUSTOM_FIELD}framework_agreement`]: custom.framework ? 'yes' : 'no',
 });
 
-/** An address with a slip of the pen, and a day that there is not: the report says so of both. */
+/** An address with a slip of the pen and a day that there is not, and a code that the archive has given before: the report says so of each. */
 function faulty(example: DemoContract): string[][] {
   const { input } = example;
   const year = input.startDate.slice(0, 4);
@@ -57,6 +57,10 @@ function faulty(example: DemoContract): string[][] {
     rowOf({
       ...cellsOf(example), archiveCode: 'EU-A0417', contractNo: 'EU-S-0417', ownerEmail: 'pieter.devires@huayue.example',
       [`${OF_LINE}period`]: 'Advance payment', [`${OF_LINE}dueDate`]: `${year}-06-31`, [`${OF_LINE}amount`]: input.totalAmount,
+    }),
+    rowOf({
+      ...cellsOf(example), contractNo: 'EU-S-0418',
+      [`${OF_LINE}period`]: 'Advance payment', [`${OF_LINE}dueDate`]: `${year}-06-30`, [`${OF_LINE}amount`]: input.totalAmount,
     }),
   ];
 }

@@ -3,6 +3,7 @@ import type { Composed } from '../../server/compose.js';
 import type { Actor } from '../../server/store/audit.js';
 import { MemberStore } from '../../server/store/members.js';
 import { CommandError } from '../errors.js';
+import { demoChannel } from './channel.js';
 import { DEMO_MEMBERS, DEMO_OWNER, DEMO_SUBJECTS, DEMO_TENANT, type SubjectKey } from './cast.js';
 import { demoPassword, keptDemoPassword } from './password.js';
 
@@ -46,14 +47,17 @@ const DEMO_PLAN = 'enterprise';
 /** From now on the demo is found and not made again. */
 export const completeDemo = ({ services }: Composed, actor: Actor): Promise<void> => services.tenants.standing.setPlan({ slug: DEMO_TENANT.slug, planCode: DEMO_PLAN }, actor);
 
-/** Ids of the demo's companies and people, by their keys in the cast. */
+/** Ids of the demo's companies and people, by their keys in the cast, and of what it has one of. */
 export interface DemoIds {
   subject(key: SubjectKey): string;
   member(key: string): string;
+  /** The channel on which people are told. */
+  readonly channel: string;
 }
 
-/** Adds the companies and people that are not there yet. */
-export async function demoPeople({ services, foundation }: Composed, { tenant, actor }: { tenant: DemoTenant; actor: Actor }): Promise<DemoIds> {
+/** Adds the companies, people and channel that are not there yet. */
+export async function demoPeople(composed: Composed, { tenant, actor }: { tenant: DemoTenant; actor: Actor }): Promise<DemoIds> {
+  const { services, foundation } = composed;
   const tenantId = tenant.id;
   const presentSubjects = (await services.directory.of(tenantId)).subjects();
   const subjects = new Map<string, string>();
@@ -69,7 +73,7 @@ export async function demoPeople({ services, foundation }: Composed, { tenant, a
     const member = present ?? (await services.tenants.members.add({ tenantId, name, email, roleCode, subjectScope: scope ? scope.map(subject) : null, password: tenant.password }, actor));
     members.set(key, member.id);
   }
-  return { subject, member: (key) => known(members, key) };
+  return { subject, member: (key) => known(members, key), channel: await demoChannel(composed, { tenantId, actor }) };
 }
 
 function known(ids: ReadonlyMap<string, string>, key: string): string {

@@ -3,8 +3,8 @@ import { DEMO_OWNER } from './cast.js';
 import { planeOf, type Desk } from './desk.js';
 import type { DemoFields } from './fields.js';
 
-/** Two views for the team, and one that is the owner's alone. */
-const viewsFor = ({ industry, creditLimit, deputy }: DemoFields): readonly { readonly by: string; readonly view: SavedViewInput }[] => [
+/** Views for the team, one of each mode, and two that are somebody's alone. */
+const viewsFor = ({ industry, creditLimit, deputy, handoverAt, sitePhone }: DemoFields): readonly { readonly by: string; readonly view: SavedViewInput }[] => [
   {
     by: 'novak',
     view: {
@@ -22,11 +22,29 @@ const viewsFor = ({ industry, creditLimit, deputy }: DemoFields): readonly { rea
     },
   },
   {
+    by: 'novak',
+    view: {
+      name: 'Due in the next days', scope: 'team', mode: 'calendar', groupBy: 'payment', filters: { dueSoon: true, status: 'in_progress' }, sortKey: 'nextDueDate',
+      visibleFields: ['contractNo', 'partyA', 'nextDueDate', 'outstandingAmount', 'currencyCode'], cardFields: ['partyA', 'outstandingAmount'],
+    },
+  },
+  {
+    by: 'novak',
+    view: {
+      name: '交钥匙工程进度', scope: 'team', mode: 'tasks', groupBy: industry.id, filters: { typeCode: 'turnkey', workflow: 'active' }, sortKey: 'startDate',
+      visibleFields: ['contractNo', 'projectName', 'lifecycleStageName', 'fulfillmentStatus', handoverAt.id, sitePhone.id], cardFields: ['contractNo', 'fulfillmentStatus', handoverAt.id],
+    },
+  },
+  {
     by: DEMO_OWNER.key,
     view: {
       name: '待签署的合同', scope: 'personal', mode: 'table', groupBy: 'subjectId', filters: { workflow: 'approved' }, sortKey: 'totalAmount',
       visibleFields: ['contractNo', 'projectName', 'partyA', 'totalAmount', 'currencyCode', 'ownerName'], cardFields: [],
     },
+  },
+  {
+    by: 'zhang',
+    view: { name: '我的草稿', scope: 'personal', mode: 'board', groupBy: 'type', filters: { workflow: 'draft' }, sortKey: 'createdAt', visibleFields: ['contractNo', 'partyA', 'remark'], cardFields: ['contractNo', 'partyA'] },
   },
 ];
 

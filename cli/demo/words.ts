@@ -12,6 +12,7 @@ export interface Words {
   readonly moves: Readonly<Record<'mark_extracted' | 'submit_review' | 'return_to_draft' | 'resubmit' | 'approve' | 'sign' | 'activate' | 'complete' | 'archive', Some<string>>>;
   readonly refused: string;
   readonly lock: string;
+  readonly unlock: string;
   readonly tasks: Readonly<Record<TaskKind, string>>;
   /** A note that somebody adds later. */
   readonly counsel: Readonly<{ label: string; values: Some<string> }>;
@@ -33,6 +34,7 @@ export const WORDS: Readonly<Record<Language, Words>> = {
     },
     refused: '客户催得急，想先直接批准。',
     lock: '法务核对责任限额条款期间，暂不得修改。',
+    unlock: '核对完毕，可继续修改。',
     tasks: { delivery: '设备交货', installation: '安装调试', training: '操作人员培训', acceptance: '客户验收', return: '设备退还检查' },
     counsel: { label: '法务意见', values: ['责任上限改为合同总额，客户已同意。', '争议解决地为苏州仲裁委员会。'] },
     reminded: { label: '催款记录', values: ['已电话联系客户财务，承诺下周付款。', '客户称发票未收到，已重新寄送。'] },
@@ -51,6 +53,7 @@ export const WORDS: Readonly<Record<Language, Words>> = {
     },
     refused: 'The customer is pressing, so I would like to approve it right away.',
     lock: 'Not to be changed while counsel checks the limit of liability.',
+    unlock: 'Checked; it may be changed again.',
     tasks: { delivery: 'Deliver the equipment', installation: 'Install and commission', training: 'Train the operators', acceptance: 'Acceptance by the customer', return: 'Inspect on return' },
     counsel: { label: 'Legal opinion', values: ['Liability capped at the contract value; agreed with the customer.', 'Dutch law, Rotterdam courts.'] },
     reminded: { label: 'Reminder', values: ['Spoke to accounts payable: payment is in next week\'s run.', 'Customer says the invoice never came; sent again.'] },
@@ -69,6 +72,7 @@ export const WORDS: Readonly<Record<Language, Words>> = {
     },
     refused: '顧客が急いでいるため、先に承認したい。',
     lock: '責任制限条項の確認中は変更しないこと。',
+    unlock: '確認済み。変更可。',
     tasks: { delivery: '機械の納入', installation: '据付・試運転', training: '操作教育', acceptance: '検収', return: '返却検査' },
     counsel: { label: '法務意見', values: ['責任の上限を契約総額とし、顧客も同意。', '管轄は名古屋地方裁判所。'] },
     reminded: { label: '督促', values: ['経理へ電話。来週支払いとのこと。', '請求書が届いていないとのことで再送。'] },

@@ -74,13 +74,31 @@ describe('the demo book', () => {
       expect(acts.every(({ by, note, ...act }) => note !== '' && !(act.does === 'move' && act.transition === 'approve' && by === owner))).to.equal(true);
     }
     const acts = book.flatMap((contract) => contract.acts);
-    expect(acts.filter(({ does }) => does === 'try')).to.have.length(1);
-    expect(acts.filter(({ does }) => does === 'lock')).to.have.length(1);
+    expect(acts.filter(({ does }) => does === 'try')).to.have.length(2);
+    expect(acts.filter(({ does }) => does === 'lock')).to.have.length(2);
     expect(acts.some((act) => act.does === 'move' && act.transition === 'return_to_draft')).to.equal(true);
   });
 
+  it('has turnkey contracts that go a way of their own, some of them before the board, to the warranty or its end', () => {
+    const turnkey = book.filter(({ input }) => input.typeCode === 'turnkey');
+    expect(turnkey.length).to.be.within(20, 60);
+    expect(new Set(turnkey.map(({ stageCode }) => stageCode))).to.include.keys('board', 'signed', 'delivery', 'warranty', 'closed', 'archived');
+    expect(turnkey.every(({ custom }) => custom['orderNo'] !== null)).to.equal(true);
+    // What it hands over has no open task, whatever the day.
+    for (const day of [today, '2026-05-31', '2028-02-29']) {
+      for (const { finish, tasks } of demoBook(day)) if (finish.some((act) => act.does === 'move' && act.transition === 'hand_over')) expect(tasks.every(({ states }) => ['completed', 'accepted', 'canceled'].includes(states.at(-1) ?? ''))).to.equal(true);
+    }
+  });
+
+  it('has a contract whose tasks nobody has seen to in time, whatever the day', () => {
+    for (const day of [today, '2026-01-01', '2026-05-31', '2028-02-29', '2028-03-01']) {
+      const lapsed = demoBook(day).filter(({ tasks }) => tasks.length > 0 && tasks.every(({ input, states }) => states.at(-1) === 'pending' && (input.dueDate ?? day) < day));
+      expect(lapsed.map(({ input }) => input.contractNo), day).to.deep.equal(['EU-S-0205']);
+    }
+  });
+
   it('has values for every custom field, on many contracts', () => {
-    for (const field of ['industry', 'deputy', 'warrantyUntil', 'creditLimit'] as const) expect(book.filter(({ custom }) => custom[field] !== null).length, field).to.be.above(30);
+    for (const field of ['industry', 'deputy', 'warrantyUntil', 'creditLimit', 'siteAccess', 'connectedLoad', 'certificates', 'manual', 'invoiceEmail', 'sitePhone', 'leadTime', 'region'] as const) expect(book.filter(({ custom }) => custom[field] !== null).length, field).to.be.above(30);
     expect(book.filter(({ custom }) => custom.framework).length).to.be.within(20, 150);
   });
 
@@ -157,9 +175,9 @@ describe('the demo book', () => {
 
   it('is the same whatever the day, but for its dates', () => {
     const shape = (day: string) =>
-      demoBook(day).map(({ input, lines: plan, owner, stage, acts, tasks, custom, notes }) => [
+      demoBook(day).map(({ input, lines: plan, owner, stage, stageCode, acts, finish, tasks, custom, notes }) => [
         input.contractNo, input.partyA, input.equipmentModel, input.totalAmount, owner, plan.map((line) => [line.input.amount, received(line), line.input.dueDate < day, isOverdue(line, day), line.input.invoiceNo, line.invoices.map((invoice) => invoice.input.invoiceNo)]),
-        stage, acts.map(({ by, note }) => [by, note]), tasks.map((task) => task.input.code), { ...custom, warrantyUntil: null }, notes,
+        stage, stageCode, input.typeCode, [...acts, ...finish].map(({ by, note }) => [by, note]), tasks.map((task) => task.input.code), { ...custom, warrantyUntil: null, handoverAt: null }, notes,
       ]);
     const expected = JSON.stringify(shape(today));
     // Month ends and leap days are where steps of months could slip across today.

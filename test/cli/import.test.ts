@@ -47,6 +47,15 @@ describe('duebook import', () => {
     expect(await numbers()).to.deep.equal(['GB', 'U16', 'U16BE', 'U8']);
   });
 
+  it('knows the organisation\'s roles', async () => {
+    const { inProcess, file, numbers } = await acme();
+    const table = [[...HEADER, 'workflowAllowedRoles'], [...cells('R1'), '["sales"]'], [...cells('R2'), '["sales","pirate"]']];
+    const { code, stdout } = await inProcess(['import', file('roles.xlsx', await aWorkbook(table)), '--tenant', 'acme']);
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/3 +REFERENCE_INVALID +workflowAllowedRoles\[1\] is no role here +\["sales","pirate"\]\n/);
+    expect(await numbers()).to.deep.equal(['R1']);
+  });
+
   it('says of bad rows why they are not in, enters the others, and ends with 1', async () => {
     const { inProcess, file, numbers } = await acme();
     const path = file('book.xlsx', await aWorkbook([[...HEADER, '颜色'], [...cells('X1'), 'red'], [...cells('X2', { 数量: 'two\u009b31m' }), ''], [...cells('X1', { 'line.period': '', 'line.dueDate': '', 'line.amount': '', 'line.receivedAmount': '' }), '']]));
