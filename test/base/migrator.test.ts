@@ -34,6 +34,27 @@ describe('the migrator', () => {
       expect(left).to.deep.equal([]);
     });
 
+    it('lets a step work on rows before its statements, in as many transactions as it needs, and again when it was broken off', async () => {
+      const { database } = await fresh();
+      await migrate(database, [first]);
+      let isBroken = true;
+      const filling: Migration = {
+        ...second,
+        async fill(connection) {
+          const [row] = await connection.all('SELECT count(*) AS n FROM a');
+          if (Number(row?.['n']) === 0) await connection.transaction(async () => connection.run('INSERT INTO a (id, n) VALUES (?, ?)', ['00000000-0000-7000-8000-000000000001', 1]));
+          if (isBroken) throw new Error('the power failed');
+          await connection.transaction(async () => connection.run('UPDATE a SET n = n + 1'));
+        },
+      };
+      expect(await migrate(database, [first, filling]).catch((error: unknown) => error)).to.have.property('message', 'the power failed');
+      expect(await migrationState(database, [first, filling])).to.deep.equal({ applied: ['0001-first'], pending: ['0002-second'] });
+      isBroken = false;
+      expect(await migrate(database, [first, filling])).to.deep.equal(['0002-second']);
+      expect(await database.exclusive((connection) => connection.all('SELECT n, name FROM a'))).to.deep.equal([{ n: 2, name: null }]);
+      expect(await migrate(database, [first, filling])).to.deep.equal([]);
+    });
+
     it('refuses a step that was edited after it had been applied', async () => {
       const { database } = await fresh();
       await migrate(database, [first]);

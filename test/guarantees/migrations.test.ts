@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createHash } from 'node:crypto';
 import { checksumOf, type Migration } from '../../data-plane-agent/base/database/migrator.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
@@ -31,17 +32,24 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
     ['0010-trash', 'a855afcb972fb4b46b8118954938fcb32020b53369cf070babcd95e97aa3f8a2'],
   ],
 };
+/** The newest steps, which no release has applied yet: they may still change. One that lands moves up with its checksum. */
+const COMING: Readonly<Record<string, readonly string[]>> = { platform: [], tenant: ['0011-invoices-of-lines'] };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
   platform: { folder: 'server/store/migrations/', migrations: PLATFORM_MIGRATIONS },
   tenant: { folder: 'data-plane-agent/plane/store/migrations/', migrations: TENANT_MIGRATIONS },
 };
 
+/** The checksum of a step; what works on rows in code has none, and is known by its whole file. */
+const markOf = (migration: Migration, folder: string): string => (migration.fill ? createHash('sha256').update(read(`${folder}${migration.id}.ts`)).digest('hex') : checksumOf(migration));
+
 for (const [name, { folder, migrations }] of Object.entries(LISTS)) {
   describe(`the migrations of the ${name} database`, () => {
     const files = sourceFiles().filter((file) => file.startsWith(folder) && !file.endsWith('/index.ts'));
 
-    it('are those that have landed, unchanged and in their order', () => {
-      expect(migrations.map((migration) => [migration.id, checksumOf(migration)])).to.deep.equal(LANDED[name]);
+    it('are those that have landed, unchanged and in their order, and those that are coming', () => {
+      const coming = COMING[name] ?? [];
+      expect(migrations.filter(({ id }) => !coming.includes(id)).map((migration) => [migration.id, markOf(migration, folder)])).to.deep.equal(LANDED[name]);
+      expect(migrations.slice(migrations.length - coming.length).map(({ id }) => id)).to.deep.equal(coming);
     });
 
     it('are numbered without a gap, one file each, which has the name of its step', () => {

@@ -25,6 +25,11 @@ const TYPES: Readonly<Record<Dialect, ColumnTypes>> = {
 export interface Migration {
   readonly id: string;
   statements(types: ColumnTypes): readonly string[];
+  /**
+   * Work on rows that SQL alone cannot do, before the statements and outside their transaction: it takes one of its own for each batch,
+   * and finds by itself what is left to do, since it is run again when it was broken off.
+   */
+  fill?(connection: Exclusive): Promise<void>;
 }
 
 export interface MigrationState {
@@ -45,6 +50,7 @@ export function migrate(database: Database, migrations: readonly Migration[]): P
     await connection.run(`CREATE TABLE IF NOT EXISTS schema_migrations (id ${types.text} PRIMARY KEY, checksum ${types.text} NOT NULL)`);
     const pending = await pendingSteps(connection, migrations);
     for (const migration of pending) {
+      await migration.fill?.(connection);
       await connection.transaction(async () => {
         for (const statement of migration.statements(types)) await connection.run(statement);
         await connection.run('INSERT INTO schema_migrations (id, checksum) VALUES (?, ?)', [migration.id, checksumOf(migration)]);

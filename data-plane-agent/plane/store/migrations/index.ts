@@ -9,6 +9,7 @@ import { savedViews } from './0007-saved-views.js';
 import { importBatches } from './0008-import-batches.js';
 import { extraction } from './0009-extraction.js';
 import { trash } from './0010-trash.js';
+import { invoicesOfLines } from './0011-invoices-of-lines.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
-export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash];
+export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash, invoicesOfLines];

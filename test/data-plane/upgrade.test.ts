@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import { migrate } from '../../data-plane-agent/base/database/migrator.js';
+import type { Row } from '../../data-plane-agent/base/database/database.js';
+import { parseKeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
+import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type { PaymentStats } from '../../data-plane-agent/plane/contract/records/lines.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { OPERATION_NAMES, OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
+import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
+import { fakeClock } from '../support/clock.js';
+import { failureOf } from '../support/failures.js';
+import { LANDED, LANDED_STEPS, openLandedTenants, type LandedDatabase } from '../support/landed-schema.js';
+import { aCall, type TestPlane } from '../support/plane.js';
+import { needsPostgres } from '../support/postgres.js';
+import { rebuildRollups, rollupsOf } from '../support/rollups.js';
+
+const { one, two, trashed, four, five, harbour, quay } = LANDED.named;
+const IN_CNY = { subjectId: null, displayCurrency: 'CNY' };
+const CASES = [LANDED_STEPS, 10].flatMap((steps) => (['sqlite', 'postgres'] as const).map((kind) => ({ steps, kind })));
+
+for (const { steps, kind } of CASES) {
+  describe(`a ${kind} database of the first ${steps} steps with two organisations in it`, () => {
+    if (kind === 'postgres') needsPostgres();
+    let landed: LandedDatabase;
+    let book: TestPlane;
+    let other: TestPlane;
+    let linesBefore: Row[];
+    before('is brought up to date', async () => {
+      landed = await openLandedTenants(kind);
+      await migrate(landed.database, TENANT_MIGRATIONS.slice(0, steps));
+      linesBefore = await rowsOf('payment_lines', 'before');
+      expect(await migrate(landed.database, TENANT_MIGRATIONS)).to.deep.equal(TENANT_MIGRATIONS.slice(steps).map(({ id }) => id));
+      [book, other] = [callerOf(harbour), callerOf(quay)];
+    });
+    after(() => landed?.close());
+
+    const callerOf = ({ tenantId, ownerId }: typeof harbour): TestPlane => {
+      const clock = fakeClock(LANDED.at + 60_000);
+      const data = createLocalDataPlane({ operations: OPERATIONS, database: landed.database, clock, keyRing: parseKeyRing(LANDED.secretKeys) });
+      const call: Call = { ...aCall(), tenantId, actor: { kind: 'user', id: ownerId, name: 'Olive Owner', roleCode: 'owner', ip: null }, controls: { draft: 'admin' } };
+      const as = (changes: Partial<Call>) => bind(data, OPERATION_NAMES, { ...call, ...changes });
+      return { data, clock, database: landed.database, call, as, plane: as({}) };
+    };
+    /** `when` keeps statements apart that are prepared under another schema. */
+    const rowsOf = async (table: string, when = 'after'): Promise<Row[]> => {
+      const rows = [];
+      for (const { tenantId } of [harbour, quay]) rows.push(...(await landed.database.read({ tenantId }, (tx) => tx.all(`SELECT * FROM ${table} AS ${when}_it WHERE tenant_id = ? ORDER BY id`, [tenantId]))));
+      return rows;
+    };
+    const lineOf = async (contractId: string, period: string) => (await book.plane.getContract({ contractId })).payments.find((line) => line.period === period) ?? expect.fail(`no line ${period}`);
+
+    it('gives each line with an invoice number its record, and a number that another has one of its own', async () => {
+      const periods = new Map(linesBefore.map((row) => [row['id'], row]));
+      const said = (await rowsOf('invoices')).map((row) => {
+        const line = periods.get(row['line_id'] ?? null);
+        expect(row).to.include({ status: 'issued', from_line: 1, receipt_id: null, note: null, created_by: null, currency_code: line?.['currency_code'], contract_id: line?.['contract_id'] });
+        expect([row['created_at'], row['updated_at'], row['deleted_at']]).to.deep.equal([line?.['updated_at'], line?.['updated_at'], line?.['deleted_at']]);
+        return [line?.['period'], row['invoice_no'], row['invoice_key'], row['amount_minor'], row['invoice_date'], row['tax_rate']];
+      });
+      expect(said).to.have.deep.members([
+        ['2026-01', 'INV-A-1', 'inv-a-1', 400_000, '2026-01-20', '13'],
+        ['2026-02', 'RÉF-Ä2', 'réf-ä2', 250_000, '2026-02-28', '13'],
+        ['shared', 'inv-a-1-2', 'inv-a-1-2', 50_000, '2026-02-25', null],
+        ['yen', 'JP-1', 'jp-1', 70_000, '2026-03-01', null],
+        ['no amount', 'NUM-ONLY', 'num-only', 0, '2026-07-01', null],
+        ['again', 'INV-A-1-3', 'inv-a-1-3', 70_000, '2026-03-02', null],
+        ['rent', 'INV-A-1', 'inv-a-1', 120_000, '2026-03-05', null],
+        ['all', 'INV-A-1', 'inv-a-1', 999_999, '2026-03-03', null],
+        ['first', 'INV-A-1-4', 'inv-a-1-4', 10_000, '2026-02-01', null],
+        ['second', 'T-1', 't-1', 10_000, '2026-02-02', null],
+        ['third', 't-1-2', 't-1-2', 6_000, '2026-04-01', null],
+      ]);
+    });
+
+    it('leaves lines, contracts and versions as they were, but for what says that there is a record', async () => {
+      const given = new Set((await rowsOf('invoices')).map((row) => row['line_id']));
+      expect(given.size).to.equal(11);
+      expect(await rowsOf('payment_lines')).to.deep.equal(
+        linesBefore.map((row) => {
+          const isGiven = given.has(row['id'] ?? null);
+          return { ...row, invoice_records: isGiven ? 1 : 0, invoices_standing: isGiven ? 1 : 0, ...(isGiven ? { invoice_date: row['invoice_date'] ?? row['due_date'] } : {}) };
+        }),
+      );
+      const kept = new Map((await rowsOf('contracts')).map((row) => [row['id'], row]));
+      for (const row of LANDED.tenant['contracts'] ?? []) expect(kept.get(row['id'] ?? null)).to.include(row);
+    });
+
+    it('is done once: a run that was broken off before its end goes on where it was', async () => {
+      const step = TENANT_MIGRATIONS.find(({ id }) => id === '0011-invoices-of-lines');
+      const before = await rowsOf('invoices');
+      await landed.database.exclusive(async (connection) => step?.fill?.(connection));
+      expect(await rowsOf('invoices')).to.deep.equal(before);
+    });
+
+    it('has rollups that are what a rebuild makes', async () => {
+      const kept = [await rollupsOf(book), await rollupsOf(other)];
+      expect(kept.flatMap((tables) => Object.values(tables)).map((rows) => rows.length)).to.not.include(0);
+      await rebuildRollups(book);
+      expect([await rollupsOf(book), await rollupsOf(other)]).to.deep.equal(kept);
+    });
+
+    it('answers contracts, statistics and tabs as the program of that time did', async () => {
+      for (const [{ plane }, { tenantId }, ids, slug] of [[book, harbour, [one, two, four], 'harbour'], [other, quay, [five], 'quay']] as const) {
+        for (const contractId of ids) {
+          const was = LANDED.answers[contractId] as ContractDetail;
+          const is = await plane.getContract({ contractId });
+          // Free values under names that no field has are nobody's any more; and what is invoiced has a date.
+          const { payments, dynamicFields: _free, ...told } = unnamed(was);
+          expect(is).to.deep.include(told);
+          expect(is.dynamicFields).to.deep.equal({});
+          for (const [i, line] of payments.entries()) expect(is.payments[i]).to.deep.include({ ...line, invoiceDate: line.invoiceNo === null ? line.invoiceDate : (line.invoiceDate ?? line.dueDate) });
+          expect(is.invoices.map(({ receivablePlanId }) => receivablePlanId)).to.have.members(is.payments.filter(({ invoiceNo }) => invoiceNo !== null).map(({ id }) => id));
+        }
+        expect(await plane.getPaymentStats({})).to.deep.include(LANDED.answers[`stats ${slug}`] as PaymentStats);
+        for (const tab of ['due', 'overdue', 'reconcile', 'invoice', 'all'] as const) {
+          expect((await plane.listPayments({ tab })).items.map(({ id }) => id), `${tab} of ${tenantId}`).to.deep.equal(LANDED.answers[`${tab} ${slug}`]);
+        }
+      }
+    });
+
+    it('is searched, summed up and told month by month', async () => {
+      expect((await book.plane.listContracts({ q: 'strasse 1' })).total).to.equal(0); // ß stays what it is
+      expect((await book.plane.listContracts({ q: 'STRAßE 1' })).items.map(({ id }) => id)).to.deep.equal([one]);
+      expect(await book.plane.getAnalyticsSummary(IN_CNY)).to.include({ contractCount: 3, invoicedAmount: 4_000 + 2_500 + 500 + 300 + 700 + 1_200, receivedAmount: 5_000 });
+      const { series } = await book.plane.getAnalyticsCashflow(IN_CNY);
+      const invoiced = Object.fromEntries(series.filter(({ invoicedAmount }) => invoicedAmount !== 0).map(({ period, invoicedAmount }) => [period, invoicedAmount]));
+      expect(invoiced).to.deep.equal({ '2026-01': 4_000, '2026-02': 3_000, '2026-03': 1_900, '2026-06': 300 });
+    });
+
+    it('keeps its trail: it is whole, and tells a contract\'s history', async () => {
+      expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [] });
+      const { items } = await book.plane.listHistory({ contractId: one });
+      expect(items.map(({ action }) => action)).to.deep.equal(['recordReceipt', 'recordInvoiceEvidence', 'createContract']);
+      expect(items[1]?.changes).to.deep.include({ record: 'payment_line', recordId: (await lineOf(one, '2026-02')).id, recordName: '2026-02', field: 'invoiceAmount', before: null, after: 2_500 });
+      await book.as({ actor: { kind: 'system', id: null, name: 'schedule', roleCode: null, ip: null } }).chainAudit({});
+      expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [], waiting: 0 });
+    });
+
+    it('answers a write of that time again under its key', async () => {
+      const [kept] = LANDED.tenant['idempotency_records'] ?? [];
+      const again = book.as({ idempotency: { key: String(kept?.['key']), requestHash: String(kept?.['request_hash']) } });
+      expect((await again.createContract(anyContract())).id).to.equal(one);
+    });
+
+    it('counts what was invoiced on, whatever record comes to name the line', async () => {
+      const { id } = await lineOf(one, '2026-02');
+      await book.plane.addInvoice({ contractId: one, receivablePlanId: id, invoiceNo: 'REST', invoiceAmount: 500, status: 'issued' });
+      expect(await lineOf(one, '2026-02')).to.include({ invoicedAmount: 3_000, uninvoicedAmount: 0, invoiceNo: 'RÉF-Ä2' });
+      await book.plane.recordInvoiceEvidence({ paymentId: id, invoiceNo: 'RÉF-Ä3' });
+      const { invoices } = await book.plane.getContract({ contractId: one });
+      expect(invoices.filter(({ receivablePlanId }) => receivablePlanId === id).map(({ invoiceNo, invoiceAmount }) => [invoiceNo, invoiceAmount])).to.have.deep.members([['RÉF-Ä3', 2_500], ['REST', 500]]);
+      const shared = await lineOf(two, 'shared');
+      expect(await failureOf(book.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400 }))).to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'inv-a-1' } });
+      expect(await book.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400, invoiceNo: 'inv-a-1-2' })).to.include({ invoiceAmount: 400, invoicedAmount: 400 });
+    });
+
+    it('takes a receipt, a move and an export', async () => {
+      const { id } = await lineOf(two, 'again');
+      expect(await book.plane.recordReceipt({ paymentId: id, receivedAmount: 600 })).to.include({ paymentStatus: 'paid', receivedAmount: 600 });
+      expect(await book.plane.transitionContract({ contractId: two, transitionCode: 'submit_review' })).to.include({ workflowStage: 'review' });
+      expect((await book.plane.listWorkflowEvents({ contractId: two })).map(({ kind: event }) => event)).to.have.members(['stage_changed', 'created']);
+      const { columns } = await book.plane.planContractExport({ profile: 'full', filter: {} });
+      const { contracts } = await book.plane.exportContracts({ profile: 'full', filter: {}, fieldIds: [], ids: null, after: null });
+      expect(columns).to.not.be.empty;
+      expect(contracts.map(({ lines }) => lines.length)).to.have.members([3, 5, 1]);
+    });
+
+    it('gives back from the trash what was there, with its invoices', async () => {
+      expect((await book.plane.listTrash({})).items.map(({ id }) => id)).to.deep.equal([trashed]);
+      const { payments, invoices } = await book.plane.restoreContract({ contractId: trashed });
+      expect(payments.map(({ period, invoicedAmount }) => [period, invoicedAmount])).to.deep.equal([['first', 100], ['second', 100], ['third', 60]]);
+      expect(invoices.map(({ invoiceNo }) => invoiceNo)).to.have.members(['INV-A-1-4', 'T-1', 't-1-2']);
+      expect((await book.plane.listContracts({ q: 'straße 3' })).items.map(({ id }) => id)).to.deep.equal([trashed]);
+    });
+
+    it('has rollups that are what a rebuild makes, also after all that', async () => {
+      const kept = await rollupsOf(book);
+      await rebuildRollups(book);
+      expect(await rollupsOf(book)).to.deep.equal(kept);
+    });
+  });
+}
+
+/** What the server adds to an answer is no part of the plane's. */
+function unnamed(answer: ContractDetail): ContractDetail {
+  const { subjectName: _subject, ownerName: _owner, ownerSuperiorName: _superior, ...rest } = answer as ContractDetail & Record<'subjectName' | 'ownerName' | 'ownerSuperiorName', unknown>;
+  return rest;
+}
+
+const anyContract = () => ({
+  archiveCode: 'X', contractNo: 'X', projectName: 'X', subjectId: harbour.subjectId, partyA: 'X', partyB: 'X', equipmentName: 'X', equipmentModel: 'X', quantity: 1, unitPrice: 1,
+  paymentMethod: 'X', startDate: '2026-01-01', endDate: '2026-01-02', ownerId: harbour.ownerId,
+});

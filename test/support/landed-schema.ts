@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database, Row } from '../../data-plane-agent/base/database/database.js';
+import { migrate, type Migration } from '../../data-plane-agent/base/database/migrator.js';
+import { openDatabase } from '../../data-plane-agent/base/database/open.js';
+import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
+import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
+import type { DatabaseKind } from './server.js';
+import { createDatabase } from './postgres.js';
+
+interface LandedTenant {
+  readonly tenantId: string;
+  readonly ownerId: string;
+  readonly subjectId: string;
+  readonly email: string;
+}
+type Tables = Readonly<Record<string, readonly Row[]>>;
+
+interface Landed {
+  /** What the sealed columns are under. They seal nothing but this file. */
+  readonly secretKeys: string;
+  /** When it was written, epoch milliseconds. */
+  readonly at: number;
+  readonly named: Readonly<Record<'one' | 'two' | 'trashed' | 'four' | 'five' | 'secondSubject', string>> & Readonly<Record<'harbour' | 'quay', LandedTenant>>;
+  /** What the program of that time answered: contracts by id, `stats` and the tabs by organisation. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  readonly platform: Tables;
+  readonly tenant: Tables;
+}
+
+/**
+ * Two organisations as the last program before invoice records wrote them, row by row: plans, receipts, invoice numbers on lines (some
+ * twice), a deleted contract, a sealed answer, a chained trail. The texts carry the hashes that PostgreSQL searches by.
+ */
+export const LANDED = JSON.parse(readFileSync(new URL('landed-schema.json', import.meta.url), 'utf8')) as Landed;
+
+/** The steps of the tenant database that had landed then. */
+export const LANDED_STEPS = 2;
+
+export interface LandedDatabase {
+  readonly database: Database;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The tenant database of that time. */
+export const openLandedTenants = (kind: DatabaseKind): Promise<LandedDatabase> => opened(kind, TENANT_MIGRATIONS.slice(0, LANDED_STEPS), LANDED.tenant);
+
+/** The platform database of that time, without anybody's session. */
+export const openLandedPlatform = (kind: DatabaseKind): Promise<LandedDatabase> => opened(kind, PLATFORM_MIGRATIONS.filter(({ id }) => id <= '0007-audit-chain'), LANDED.platform);
+
+async function opened(kind: DatabaseKind, migrations: readonly Migration[], tables: Tables): Promise<LandedDatabase> {
+  const { url, remove } = await place(kind);
+  const database = await openDatabase(url, { poolMax: 4 });
+  await migrate(database, migrations);
+  for (const [table, rows] of Object.entries(tables)) for (const row of rows) await enter(database, table, row);
+  return {
+    database,
+    url,
+    async close() {
+      await database.close();
+      await remove();
+    },
+  };
+}
+
+/** The index over the searched texts has another form in each database. */
+async function enter(database: Database, table: string, row: Row): Promise<void> {
+  const tenantId = typeof row['tenant_id'] === 'string' ? row['tenant_id'] : null;
+  const insert = (name: string, values: Row) =>
+    database.write({ tenantId }, (tx) => tx.run(`INSERT INTO ${name} (${Object.keys(values).join(', ')}) VALUES (${Object.keys(values).map(() => '?').join(', ')})`, Object.values(values)));
+  if (table !== 'contract_texts') return void (await insert(table, row));
+  const { grams = null, doc = null, ...text } = row;
+  if (database.dialect === 'sqlite') {
+    await insert(table, { ...text, doc });
+    await insert('contract_search', { rowid: doc, text: text['text'] ?? null });
+  } else {
+    await insert(table, text);
+    await insert('contract_grams', { tenant_id: tenantId, contract_id: text['contract_id'] ?? null, grams });
+  }
+}
+
+async function place(kind: DatabaseKind): Promise<{ url: string; remove(): Promise<void> }> {
+  if (kind === 'postgres') {
+    const { url, drop } = await createDatabase();
+    return { url, remove: drop };
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'duebook-landed-'));
+  return { url: `sqlite:${join(folder, 'landed.db')}`, remove: () => rm(folder, { recursive: true, force: true }) };
+}
