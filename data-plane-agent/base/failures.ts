@@ -72,7 +72,7 @@ export const FAILURES = {
   STAGE_IN_USE: domain(409, 'Contracts are in the stage, or transitions or reminder rules name it, so its code or category cannot change.', Type.Object({ contracts: Type.Integer(), transitionCodes: texts(), typeCodes: texts() })),
   TYPE_IN_USE: domain(409, 'Contracts have the contract type, or custom fields name it, so its code cannot change.', Type.Object({ contracts: Type.Integer(), fieldCodes: texts() })),
 
-  FIELD_NOT_EDITABLE: domain(403, 'The role may see these custom fields, but not write them.', Type.Object({ fields: texts() })),
+  FIELD_NOT_EDITABLE: domain(403, 'The role may not write these custom fields; or, for a command that works on values, may not see them.', Type.Object({ fields: texts() })),
   FIELD_CONVERSION_LOSSY: domain(409, 'Values of the field would be lost by the change of type; a dry run shows them, and `onInvalid: clear` lets them go.', Type.Object({
     total: Type.Integer(), convertible: Type.Integer(), lossy: Type.Integer(),
     samples: Type.Array(Type.Object({ contractId: text(), contractNo: text(), value: Type.Unsafe<string | number | boolean | string[] | null>({ type: ['string', 'number', 'boolean', 'array', 'null'], items: { type: 'string' } }) })),

@@ -80,7 +80,8 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
   const format = json['format'];
   return (value) => {
     if (typeof value !== 'string') return value;
-    const text = verbatim ? value : value.replaceAll('\r\n', '\n').trim();
+    const trimmed = verbatim ? value : value.replaceAll('\r\n', '\n').trim();
+    const text = !verbatim && isBlankText(trimmed) ? '' : trimmed;
     if (text === '' && nullable) return null;
     if (verbatim || !text.isWellFormed()) return text;
     if (format === 'date') return parseDay(text) ?? text;
@@ -95,6 +96,9 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
 
 /** No control characters but tab and newline, and no lone surrogates (PostgreSQL refuses both). */
 export const isCleanText = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed();
+
+/** Nothing to see: white space, and characters of no width such as U+200B, U+2060 or U+FEFF. Among others they stay: they join emoji and steer scripts. */
+export const isBlankText = (text: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(text);
 
 const FREE_BYTES = 16 * 1024;
 const FREE_DEPTH = 8;

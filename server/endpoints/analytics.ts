@@ -15,7 +15,7 @@ const getAnalyticsSummary = endpoint('GET /analytics/summary', {
     `${MONEY} ` +
     'Every line is in one age of `aging` by what is open on it, so the ages add up to `outstandingAmount`; a line due today is `not_due`, and `d90_plus` (`atRiskAmount`) begins on the ninety-first day. ' +
     '`dueSoon` counts lines due from today to the end of the reminder lead days. The period of `dso` and `cei` is the 90 days that end today. *Billed* is what was invoiced in it less red letters, or, where that is nothing, the amounts of lines due in it. ' +
-    '`dso` = outstanding ÷ billed × 90. `cei` = (opening + billed − closing total) ÷ (opening + billed − closing current) × 100, where closing total is what is outstanding, closing current what of that is not overdue, ' +
+    '`dso` = outstanding ÷ billed × 90: over all that is open today, whenever it falls due and whether or not it was invoiced, so that a plan that reaches far ahead raises it. `cei` = (opening + billed − closing total) ÷ (opening + billed − closing current) × 100, where closing total is what is outstanding, closing current what of that is not overdue, ' +
     'and opening the roll-forward backwards: closing total + received in the period − billed. `avgDaysLate` = Σ (days from due date to the last receipt, none if in time, × amount) ÷ Σ amount over all lines paid in full. ' +
     '`collectionRate` = received on lines due up to today, each capped at its amount, ÷ their amount. Ratios have 4 decimals, and are `null` where the divisor is not above 0.',
   needs: view('sensitive_data'),

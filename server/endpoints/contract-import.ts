@@ -1,11 +1,13 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { BATCH_DAYS, ContractImport, ImportReport, MAX_ROW_ERRORS } from '../../data-plane-agent/plane/contract/records/imports.js';
+import { BATCH_DAYS, ContractImport, ImportReport, MAX_ROW_ERRORS, type ImportInput } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { TEMPLATE_LANGUAGES } from '../../data-plane-agent/plane/operations/imports/get-import-template.js';
 import { edit } from '../auth/permissions.js';
+import type { Principal } from '../auth/principal.js';
 import { importSource } from '../data-planes/import-source.js';
 import { endpoint } from '../http/endpoint.js';
 import { attachment, fileOf } from '../http/reply.js';
+import type { Services } from '../services.js';
 import { peopleOf } from './people.js';
 
 /** For five thousand contracts, and for the turn of another import before. */
@@ -21,18 +23,25 @@ const RULES =
   'Account numbers that an export has masked are refused. One apostrophe in front of `=`, `+`, `-`, `@` and the like is taken off, as an export puts it there.\n\n' +
   'Money received needs `payment_entry (edit)`, invoice fields `invoice (edit)`, stages after review the workflow control `admin`: without it these rows fail. ';
 
+/** Whom and what the rows may name. */
+const surroundingsOf = async (principal: Principal, services: Services): Promise<Pick<ImportInput, 'people' | 'roleCodes'>> => ({
+  people: await peopleOf(principal, services),
+  roleCodes: (await services.tenants.roles.list(principal.tenant.id)).map(({ code }) => code),
+});
+
 const importContracts = endpoint('POST /contracts/import', {
   summary: 'Import contracts from a list, a CSV or a workbook',
-  description: `${RULES}The report is kept for ${BATCH_DAYS} days. All of it is one transaction: an import that is broken off has entered nothing.`,
+  description: `${RULES}The report is kept for ${BATCH_DAYS} days. All of it is one transaction: an import that is broken off has entered nothing. Imports are made one at a time, those of different tenants by turns; of more than ten of one tenant that wait the next is 429 with \`Retry-After\`, and likewise of workbooks that wait to be read.`,
   needs: edit('contract_edit'),
   body: ContractImport,
+  needsBody: true,
   keyed: true,
   patienceMs: PATIENCE_MS,
   returns: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
   run: async ({ body, plane, principal, services }) => {
     const source = await importSource(body, principal.tenant.id);
-    return plane.importContracts({ ...source, people: await peopleOf(principal, services) });
+    return plane.importContracts({ ...source, ...(await surroundingsOf(principal, services)) });
   },
 });
 
@@ -41,13 +50,14 @@ const previewImport = endpoint('POST /contracts/import/preview', {
   description: `The report of \`POST /contracts/import\` for the same body, without ids, and nothing is kept. It does what the import would do and undoes it. \`Idempotency-Key\` is not read.\n\n${RULES.trim()}`,
   needs: edit('contract_edit'),
   body: ContractImport,
+  needsBody: true,
   takesNoKey: true,
   patienceMs: PATIENCE_MS,
   returns: ImportReport,
   fails: ['IMPORT_FILE_INVALID', 'DATA_PLANE_OUTCOME_UNKNOWN'],
   run: async ({ body, plane, principal, services }) => {
     const source = await importSource(body, principal.tenant.id);
-    return plane.previewImport({ ...source, people: await peopleOf(principal, services) });
+    return plane.previewImport({ ...source, ...(await surroundingsOf(principal, services)) });
   },
 });
 

@@ -39,7 +39,7 @@ const getContract = endpoint('GET /contracts/:id', {
 
 const createContract = endpoint('POST /contracts', {
   summary: 'Enter a contract',
-  description: 'With its payment lines, terms and notes: all of it or nothing. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record.',
+  description: 'With its payment lines, terms and notes: all of it or nothing. A `period` may come twice with one `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot tell the two apart, and they are changed line by line. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record.',
   needs: edit('contract_edit'),
   body: ContractInput,
   status: 201,

@@ -13,6 +13,7 @@ const extractContract = endpoint('POST /contracts/extract', {
     'The text is not kept, only the words that readings rest on; a run that was never applied goes 90 days after its last review. Without `contractId` a run is seen by who made it and by administrators who see the whole book.',
   needs: edit('contract_edit'),
   body: ExtractInput,
+  needsBody: true,
   status: 201,
   returns: ExtractionRun,
   fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID'],

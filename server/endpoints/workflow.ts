@@ -16,6 +16,7 @@ const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
   needs: edit('contract_edit'),
   feature: 'workflowAutomation',
   body: TransitionInput,
+  needsBody: true,
   returns: NamedContractDetail,
   fails: ['VERSION_MISMATCH', 'INVALID_TRANSITION', 'TRANSITION_CONDITION_FAILED', 'WORKFLOW_CONTROL_REQUIRED', 'REFERENCE_INVALID'],
   run: async ({ params, body, plane, principal, services }) => {

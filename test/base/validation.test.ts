@@ -36,6 +36,14 @@ describe('validation', () => {
     expect(issues(check({ name: '   ' }))).to.deep.equal(['name must not be empty']);
   });
 
+  it('takes a text of which nothing can be seen for an empty one, and leaves such characters in others', () => {
+    for (const blank of ['\u200b', ' \u2060\u00ad ', '\ufeff', '\u3164\u3000', '\u202e\u200f']) {
+      expect(issues(check({ name: blank })), JSON.stringify(blank)).to.deep.equal(['name must not be empty']);
+      expect(value({ name: 'x', note: blank, status: blank })).to.deep.equal({ name: 'x', note: null, status: null });
+    }
+    expect(value({ name: ' 👩\u200d🔧\u200b ', secret: '\u200b\u200b\u200b' })).to.deep.equal({ name: '👩\u200d🔧\u200b', secret: '\u200b\u200b\u200b' });
+  });
+
   it('keeps the calendar day of a timestamp as written', () => {
     expect(value({ name: 'x', due: '2026-03-31T23:30:00+09:00' }).due).to.equal('2026-03-31');
     expect(issues(check({ name: 'x', due: '2026-02-30' }))).to.deep.equal(['due must be a calendar date like 2026-03-31']);

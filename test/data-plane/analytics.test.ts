@@ -52,7 +52,7 @@ describe('analytics', () => {
       expect(summary).to.include({
         outstandingAmount: 500,
         collectionRate: 0.8462, // 550 of 650
-        dso: 75, // 500 ÷ 600 × 90: nothing is invoiced, so what was due counts
+        dso: 75, // 500 ÷ 600 × 90: nothing is invoiced, so what was due counts; of the 500, what falls due later counts too
         cei: 83.3333, // 500 came, 100 is overdue
         avgDaysLate: 5.5556, // (20 × 100 + 10 × 50) ÷ 450
       });

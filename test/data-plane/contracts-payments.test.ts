@@ -102,7 +102,7 @@ describe('the plan of a contract, sent as it should be', () => {
         });
       });
 
-      it('entered twice line by line, the one with money on it is meant', async () => {
+      it('entered twice, the one with money on it is meant', async () => {
         const t = makePlane();
         const made = await enter(t, [aLine(), aLine({ receivedAmount: 3 }), aLine()]);
         const kept = await send(t, made, [aLine()]);

@@ -44,15 +44,42 @@ describe('changing a custom field\'s type', () => {
       expect((await t.plane.listFields({}))[0]).to.deep.equal(field);
     });
 
-    it('shows samples only from contracts that the caller sees, and values only of a field that he sees', async () => {
+    it('shows samples only from contracts that the caller sees', async () => {
       const t = makePlane();
       const field = await aField(t, { visibleRoles: ['manager'] });
       const [mine] = await book(t, field.id, ['word', 'other']);
       const subjectScope = [(await t.plane.getContract({ contractId: mine ?? '' })).subjectId];
-      const dry = async (caller: Pick<TestPlane, 'plane'>) => (await toType(caller, field.id, 'number', { dryRun: true })).result;
-      expect((await dry({ plane: t.as({ subjectScope }) }))?.samples.map(({ contractId, value }) => [contractId, value])).to.deep.equal([[mine, 'word']]);
-      const other = await dry({ plane: t.as({ actor: { ...t.call.actor, roleCode: 'admin' } }) });
-      expect([other?.cleared, other?.samples.map(({ value }) => value)]).to.deep.equal([2, [null, null]]);
+      const { result } = await toType({ plane: t.as({ subjectScope }) }, field.id, 'number', { dryRun: true });
+      expect(result?.samples.map(({ contractId, value }) => [contractId, value])).to.deep.equal([[mine, 'word']]);
+    });
+
+    it('tells a caller who does not see the field no counts, and loses nothing for him', async () => {
+      const t = makePlane();
+      const field = await aField(t, { visibleRoles: ['manager'] });
+      const ids = await book(t, field.id, ['5', '1,200']);
+      const outsider = { plane: t.as({ actor: { ...t.call.actor, roleCode: 'admin' } }) };
+      const refused = { code: 'FIELD_NOT_EDITABLE', details: { fields: [field.id] } };
+      for (const more of [{ dryRun: true }, { settings: { max: 1_000 } }, { settings: { max: 1_000 }, onInvalid: 'clear' }]) expect(await failureOf(toType(outsider, field.id, 'number', more)), JSON.stringify(more)).to.deep.equal(refused);
+      expect(await failureOf(toType(outsider, field.id, 'date'))).to.deep.equal(refused);
+      expect(await valuesOf(t, ids, field.id)).to.deep.equal(['5', '1,200']);
+      const done = await toType(outsider, field.id, 'number');
+      expect([done.field.type, done.result]).to.deep.equal(['number', undefined]);
+      expect(await valuesOf(t, ids, field.id)).to.deep.equal([5, 1_200]);
+      expect((await toType(outsider, field.id, 'number')).result, 'nor when it is that already').to.equal(undefined);
+      const copy = await fieldCommand(outsider, 'DuplicateField', { fieldId: field.id, includeValues: true });
+      expect([copy.result, copy.field.visibleRoles, await valuesOf(t, ids, copy.field.id)]).to.deep.equal([undefined, ['manager'], [5, 1_200]]);
+    });
+
+    it('takes no options out of values that the caller does not see', async () => {
+      const t = makePlane();
+      const field = await aField(t, { type: 'select', options: [{ label: 'A' }, { label: 'B' }], visibleRoles: ['manager'] });
+      const [a = '', b = ''] = field.options.map(({ id }) => id);
+      const [mine = ''] = await book(t, field.id, [a]);
+      const outsider = { plane: t.as({ actor: { ...t.call.actor, roleCode: 'admin' } }) };
+      const without = (caller: Pick<TestPlane, 'plane'>, onRemoved: 'archive' | 'clear') => fieldCommand(caller, 'UpdateFieldOptions', { fieldId: field.id, options: [{ id: b, label: 'B' }], onRemoved });
+      expect(await failureOf(without(outsider, 'clear'))).to.deep.equal({ code: 'FIELD_NOT_EDITABLE', details: { fields: [field.id] } });
+      expect((await without(outsider, 'archive')).result).to.equal(undefined);
+      expect(await valueOf(t, mine, field.id)).to.equal(a);
     });
 
     it('a dry run counts and changes nothing', async () => {

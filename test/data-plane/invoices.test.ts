@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { InvoiceInput, InvoicePatch } from '../../data-plane-agent/plane/contract/records/invoices.js';
+import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { INVOICE_STATUSES, type InvoiceStatus } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { badFields, failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
@@ -178,6 +179,23 @@ describe('invoice records', () => {
       await t.plane.updateContract({ contractId: b.contractId, changes: { subjectId: there } });
       expect(await failureOf(holder.post({ invoiceNo: 'm-1' }))).to.include({ code: 'DUPLICATE_CODE' });
       expect((await b.post({ invoiceNo: 'M-2' })).invoiceNo).to.equal('M-2');
+    });
+
+    it('that are renamed, or go, on the way there are asked for the number that they have in the end', async () => {
+      const t = makePlane();
+      const there = newId();
+      const [b, holder] = [await book(t, { payments: [aLine({ invoiceNo: 'W-1', invoiceAmount: 10 }), aLine({ period: 'other', invoiceNo: 'W-2', invoiceAmount: 20 })] }), await book(t, { subjectId: there })];
+      for (const invoiceNo of ['w-1', 'w-4']) await holder.post({ invoiceNo });
+      const move = (...payments: PaymentLineInput[]) => t.plane.updateContract({ contractId: b.contractId, changes: { subjectId: there, payments } });
+      const taken = (value: string) => ({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value } });
+      expect(await failureOf(move(aLine({ amount: 7 }), aLine({ period: 'other' }))), 'another amount is no other number').to.deep.equal(taken('W-1'));
+      expect(await failureOf(move(aLine({ invoiceAmount: 11 }), aLine({ period: 'other' }))), 'nor is another sum').to.deep.equal(taken('W-1'));
+      expect(await failureOf(move(aLine({ invoiceNo: 'W-4' }), aLine({ period: 'other' })))).to.deep.equal(taken('W-4'));
+      expect(await failureOf(move(aLine({ invoiceNo: 'W-2' }), aLine({ period: 'other' })))).to.deep.equal(taken('W-2'));
+      const moved = await move(aLine({ invoiceNo: 'W-3' }), aLine({ period: 'other', invoiceNo: null }));
+      expect([moved.subjectId, moved.invoices.map(({ invoiceNo }) => invoiceNo)]).to.deep.equal([there, ['W-3']]);
+      expect(await failureOf(holder.post({ invoiceNo: 'w-3' })), 'it is there by now').to.deep.equal(taken('w-3'));
+      expect((await holder.post({ invoiceNo: 'W-2' })).invoiceNo).to.equal('W-2');
     });
 
     it('go with their contract and come back with it, unless a number was taken meanwhile', async () => {

@@ -77,6 +77,22 @@ describe('the contract configuration', () => {
       expect(await refusal(plane.createContract(aContract({ typeCode: 'nonsense' })))).to.deep.equal({ code: 'REFERENCE_INVALID', details: { field: 'typeCode', value: 'nonsense' } });
     });
 
+    it('types: a bad field is named before a code that is taken, and that before a template that is not there', async () => {
+      const { plane } = makePlane();
+      const { id } = await plane.createContractType({ code: 'service', name: 'Service' });
+      await plane.createContract(aContract({ typeCode: 'service' }));
+      const nowhere = { defaultRules: { remindFromStage: 'nowhere' } };
+      const unknown = { defaultLifecycleTemplateId: newId() };
+      const codeOf = async (work: Promise<unknown>) => { const outcome = await refusal(work); return outcome === 'carried out' ? outcome : outcome.code; };
+      expect(await codeOf(plane.createContractType({ code: 'sale', name: 'S', ...nowhere }))).to.equal('INVALID_INPUT');
+      expect(await codeOf(plane.createContractType({ code: 'sale', name: 'S', ...unknown, ...nowhere }))).to.equal('DUPLICATE_CODE');
+      expect(await codeOf(plane.createContractType({ code: 'new', name: 'S', ...unknown, ...nowhere }))).to.equal('REFERENCE_INVALID');
+      expect(await codeOf(plane.updateContractType({ typeId: id, changes: { code: 'sale', ...nowhere } }))).to.equal('INVALID_INPUT');
+      expect(await codeOf(plane.updateContractType({ typeId: id, changes: { code: 'other', ...nowhere } }))).to.equal('INVALID_INPUT');
+      expect(await codeOf(plane.updateContractType({ typeId: id, changes: { code: 'other', ...unknown } }))).to.equal('TYPE_IN_USE');
+      expect(await codeOf(plane.updateContractType({ typeId: id, changes: unknown }))).to.equal('REFERENCE_INVALID');
+    });
+
     it('a disabled type takes no new contract; those that have it go on', async () => {
       const { plane } = makePlane();
       const type = await plane.createContractType({ code: 'service', name: 'Service' });

@@ -139,6 +139,14 @@ describe('importing contracts over HTTP', () => {
       expect(body.created).to.equal(1);
     });
 
+    it('enters nothing for roles that the organisation does not have', async () => {
+      const sheet = { csv: csvOf([row({ workflowAllowedRoles: '["sales","pirate"]' }), row({ workflowAllowedRoles: '["sales"]' })]) };
+      for (const path of ['/contracts/import/preview', '/contracts/import']) {
+        const { body } = await owner.post<ImportReport>(path, sheet);
+        expect([faultsOf(body), body.created]).to.deep.equal([['2 workflowAllowedRoles[1] REFERENCE_INVALID'], 1]);
+      }
+    });
+
     it('asks for the right to write contracts, and row by row for those to money and later stages', async () => {
       const viewer = await memberOf('viewer');
       for (const path of ['/contracts/import', '/contracts/import/preview']) expect((await viewer.post<FrameworkError>(path, { csv: 'x' })).body).to.deep.equal({ statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' });

@@ -114,6 +114,12 @@ describe('the OpenAPI document', () => {
       }
     });
 
+    if (body) it(`says of ${name} whether it can do without a body`, async () => {
+      const { body: _body, ...sample } = await sampleOf(route, org);
+      const answer = await send(org.client, route, sample);
+      expect(answer.status === 400, answer.text).to.equal(operationOf(endpoint).requestBody?.required);
+    });
+
     it(`says of ${name} what it then really takes and answers`, async () => {
       const sample = await sampleOf(route, org);
       const schema = operationOf(endpoint).requestBody?.content['application/json']?.schema;

@@ -86,20 +86,22 @@ export class InvoiceStore {
     for (const row of gone) this.told(row, { ...row, deletedAt: null });
   }
 
-  /** The records follow their contract to another subject company. Throws DUPLICATE_CODE when that one has a number already. */
-  async moveToSubject(contractId: string, subjectId: string): Promise<void> {
-    const live = await this.ofContract(contractId);
-    if (live.length === 0) return;
-    await this.refuseTaken(contractId, 'mine.deleted_at IS NULL AND held.subject_id = ?', subjectId);
-    await this.tx.run('UPDATE invoices SET subject_id = ? WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL', [subjectId, this.call.tenantId, contractId]);
-    for (const row of live) this.told(row, { ...row, subjectId });
+  /** The records follow their contract to another subject company, but for those that are about to be written. Throws DUPLICATE_CODE when that one has a number already. */
+  async moveToSubject(contractId: string, subjectId: string, { except }: { readonly except: readonly string[] }): Promise<void> {
+    const others = new Set(except);
+    const moving = (await this.ofContract(contractId)).filter(({ id }) => !others.has(id));
+    if (moving.length === 0) return;
+    const among = (column: string) => isOneOf(this.tx.dialect, column, moving.map(({ id }) => id));
+    await this.refuseTaken(contractId, `${among('mine.id').sql} AND held.subject_id = ?`, ...among('mine.id').values, subjectId);
+    await this.tx.run(`UPDATE invoices SET subject_id = ? WHERE tenant_id = ? AND ${among('id').sql}`, [subjectId, this.call.tenantId, ...among('id').values]);
+    for (const row of moving) this.told(row, { ...row, subjectId });
   }
 
-  private async refuseTaken(contractId: string, condition: string, value: string | number): Promise<void> {
+  private async refuseTaken(contractId: string, condition: string, ...values: readonly Value[]): Promise<void> {
     const taken = await this.tx.get(
       `SELECT mine.invoice_no FROM invoices mine JOIN invoices held ON held.tenant_id = mine.tenant_id AND held.invoice_key = mine.invoice_key AND held.contract_id <> mine.contract_id
        WHERE mine.tenant_id = ? AND mine.contract_id = ? AND mine.status <> 'void' AND ${condition} AND held.deleted_at IS NULL AND held.status <> 'void' ORDER BY mine.id LIMIT 1`,
-      [this.call.tenantId, contractId, value],
+      [this.call.tenantId, contractId, ...values],
     );
     if (taken) throw fail('DUPLICATE_CODE', { field: 'invoiceNo', value: String(taken['invoice_no']) });
   }

@@ -40,6 +40,8 @@ export const ImportInput = s.object({
   rows: s.nullable(s.list(ContractRow, MAX_IMPORT_ROWS)),
   sheet: s.nullable(Sheet),
   people: People,
+  /** The tenant's roles; where they are not told, `workflowAllowedRoles` are taken as they come. */
+  roleCodes: s.omittable(s.list(s.text({ max: 64 }), 1_000)),
 });
 export type ImportInput = Static<typeof ImportInput>;
 

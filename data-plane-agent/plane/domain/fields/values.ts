@@ -1,6 +1,6 @@
 import { parseDay, parseLooseDay } from '../../../base/day.js';
 import { isAmountProblem, toMinor, decimalsOf } from '../../../base/money.js';
-import { isCleanText } from '../../../base/validation.js';
+import { isBlankText, isCleanText } from '../../../base/validation.js';
 import { MAX_LABEL, MAX_LONG_TEXT, MAX_NUMBER, MAX_OPTIONS, MAX_PRECISION, MAX_TEXT, type FieldOption, type FieldValue } from '../../contract/records/fields.js';
 import type { Member } from '../../contract/records/people.js';
 import { settingsOf } from './answer.js';
@@ -22,7 +22,7 @@ export interface CheckOptions {
 }
 
 /** Blank texts and empty lists are no value, in every type. */
-export const isNothing = (raw: unknown): boolean => raw === null || raw === undefined || (typeof raw === 'string' && raw.trim() === '') || (Array.isArray(raw) && raw.length === 0);
+export const isNothing = (raw: unknown): boolean => raw === null || raw === undefined || (typeof raw === 'string' && isBlankText(raw)) || (Array.isArray(raw) && raw.length === 0);
 
 /**
  * Reads a JSON value by the field's type: texts are trimmed and brought to NFC, instants to UTC. Whether a member or a file exists is not
@@ -88,7 +88,7 @@ const plain = (value: unknown): string => (typeof value === 'string' ? value : J
 /** Reads a cell of a sheet; the inverse of `valueText`. Also takes ids of options and members, members' names, days as sheets write them, and instants of the tenant's zone. */
 export function valueFromText(field: ValueType, cell: string, { members = [], timeZone = 'UTC' }: TextContext & { readonly timeZone?: string } = {}): ReadValue {
   const text = cell.replaceAll('\r\n', '\n').trim().normalize('NFC');
-  if (text === '') return NOTHING;
+  if (isBlankText(text)) return NOTHING;
   if (!isCleanText(text)) return WRONG('must not contain control characters or broken Unicode');
   switch (field.type) {
     case 'number':

@@ -1,3 +1,4 @@
+import { isBlankText } from '../../../base/validation.js';
 import type { People } from '../../contract/records/people.js';
 import { fold } from '../contracts/search.js';
 import type { ReferenceField } from '../sheet/columns.js';
@@ -8,15 +9,17 @@ export interface Directory {
   subject(text: string): Found;
   member(text: string): Found;
   template(text: string): Found;
+  isRole(code: string): boolean;
 }
 /** An id, or why there is none, as the end of a sentence. */
 export type Found = { readonly id: string } | { readonly problem: string };
 
-export function directoryOf({ members, subjects }: People, templates: readonly { readonly id: string; readonly code: string }[]): Directory {
+export function directoryOf({ people: { members, subjects }, roleCodes }: { readonly people: People; readonly roleCodes?: readonly string[] }, templates: readonly { readonly id: string; readonly code: string }[]): Directory {
   const subjectsById = new Map(subjects.map((subject) => [subject.id, subject]));
   const subjectsByName = grouped(subjects, ({ name }) => fold(name));
   const membersById = new Map(members.map((member) => [member.id, member]));
   const membersByEmail = new Map(members.map((member) => [member.email.toLowerCase(), member]));
+  const roles = roleCodes && new Set(roleCodes);
   const templatesByKey = new Map(templates.flatMap(({ id, code }) => [[code, id], [id, id]] as const));
   return {
     subject(text) {
@@ -34,16 +37,18 @@ export function directoryOf({ members, subjects }: People, templates: readonly {
       const id = templatesByKey.get(text);
       return id === undefined ? { problem: 'is no lifecycle template, by id or code' } : { id };
     },
+    isRole: (code) => roles?.has(code) ?? true,
   };
 }
 
-const KIND = { subjectId: 'subject', ownerId: 'member', ownerSuperiorId: 'member', lifecycleTemplateId: 'template' } as const satisfies Record<ReferenceField, keyof Directory>;
+const KIND = { subjectId: 'subject', ownerId: 'member', ownerSuperiorId: 'member', lifecycleTemplateId: 'template' } as const satisfies Record<ReferenceField, Kind>;
+type Kind = Exclude<keyof Directory, 'isRole'>;
 
 /** The contract with ids for what it names: an id that is not known here gives way to the name, e-mail address or code beside it. */
 export function withReferences({ input, beside, place }: Candidate, directory: Directory): { readonly input: Record<string, unknown>; readonly problems: readonly RowProblem[] } {
   const found: Record<string, unknown> = { ...input };
   const problems: RowProblem[] = [];
-  for (const [field, kind] of Object.entries(KIND) as [ReferenceField, keyof Directory][]) {
+  for (const [field, kind] of Object.entries(KIND) as [ReferenceField, Kind][]) {
     const given = input[field];
     // What is no text is for the schema to refuse.
     if (given !== undefined && given !== null && typeof given !== 'string') continue;
@@ -56,7 +61,13 @@ export function withReferences({ input, beside, place }: Candidate, directory: D
       if (attempts[0]) found[field] = attempts[0].text.slice(0, 100); // refused already: a name is no id, and too long for one at most
     }
   }
-  return { input: found, problems };
+  return { input: found, problems: [...problems, ...unknownRoles(input['workflowAllowedRoles'], place, directory)] };
+}
+
+/** What is no list of texts is for the schema to refuse. */
+function unknownRoles(codes: unknown, place: Candidate['place'], { isRole }: Directory): RowProblem[] {
+  const texts: readonly unknown[] = Array.isArray(codes) ? codes : [];
+  return texts.flatMap((code, i) => (typeof code !== 'string' || isBlankText(code) || isRole(code.trim().normalize('NFC')) ? [] : [problemAt(place(`workflowAllowedRoles[${i}]`), 'is no role here', 'REFERENCE_INVALID')]));
 }
 
 function grouped<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {

@@ -90,7 +90,7 @@ function matches(present: readonly LineRow[], sent: readonly PaymentLineInput[],
   const several = new Set([...repeated(present), ...repeated(sent)]);
   const keyOf = ({ period, dueDate }: Slot) => JSON.stringify(several.has(period) ? [period, dueDate] : [period]);
   const byKey = new Map<string, LineRow>();
-  // A contract may have a pair twice, entered line by line: the one with money on it is meant, since the other one can go.
+  // A contract may have a pair twice, entered together or line by line: the one with money on it is meant, since the other one can go.
   for (const line of present) if (!byKey.has(keyOf(line)) || hasMoney(line)) byKey.set(keyOf(line), line);
   const first = new Map<string, number>();
   const found = new Map<number, LineRow>();

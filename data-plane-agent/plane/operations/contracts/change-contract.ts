@@ -52,9 +52,9 @@ export async function changeContract(tools: Tools, call: Call, before: ContractR
   const next = withAggregates(changed, followed.lines);
   const isSamePlan = plan.steps.length === 0 && plan.removed.length === 0;
   if (isSameContract(before, next) && isSamePlan && !sentTerms && !sentNotes) return { row: before, lines, terms, notes, warnings: [] };
-  if (before.subjectId !== changed.subjectId) await store.invoices.moveToSubject(before.id, changed.subjectId);
+  if (before.subjectId !== changed.subjectId) await store.invoices.moveToSubject(before.id, changed.subjectId, { except: invoices.map(({ after }) => after.id) });
   const warnings = await writePlan(tools, call, followed);
-  await writeInvoices(tools, invoices);
+  await writeInvoices(tools, invoices.map((change) => ({ ...change, after: { ...change.after, subjectId: changed.subjectId } })));
   const nextTerms = sentTerms ? await replaceTerms(tools, terms, newTerms(sentTerms, before.id, now, newId)) : terms;
   const nextNotes = sentNotes ? await replaceNotes(tools, notes, newNotes(sentNotes, before.id, now, newId)) : notes;
   const row = await store.contracts.update(before, touched(next, { now, actorId: call.actor.id }));

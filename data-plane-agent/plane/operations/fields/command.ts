@@ -25,6 +25,9 @@ export function fieldNamed(fields: readonly FieldRow[], path: string, id: string
   return field;
 }
 
+/** What works on values is not for a caller who may not see them. */
+export const notSeen = ({ id }: Pick<FieldRow, 'id'>) => fail('FIELD_NOT_EDITABLE', { fields: [id] });
+
 /** Names are unique among live fields, whatever their case. */
 export function refuseTakenName(fields: readonly FieldRow[], name: string, except?: FieldRow): void {
   const key = nameKeyOf(name);

@@ -1,4 +1,3 @@
-import { fail } from '../../../base/failures.js';
 import { MAX_MADE_OPTIONS, MAX_OPTIONS, type FieldOption, type FieldValue, type LossSample } from '../../contract/records/fields.js';
 import { isChoice, type FieldRow } from '../../domain/fields/definition.js';
 import { LOST, labelsFor, type Conversion, type ConversionContext } from '../../domain/fields/convert.js';
@@ -6,6 +5,7 @@ import { turned, type Turned } from '../../domain/fields/memory.js';
 import { optionNamed } from '../../domain/fields/values.js';
 import type { ContractValues } from '../../store/field-values.js';
 import type { Tools } from '../tools.js';
+import { notSeen } from './command.js';
 
 const MAX_SAMPLES = 20;
 
@@ -14,8 +14,7 @@ export interface ValueConversion {
   /** With the options that it has without a look at values. */
   readonly to: FieldRow;
   readonly context: Omit<ConversionContext, 'fileName'>;
-  /** Whether the caller may see the field's values. */
-  readonly showsValues: boolean;
+  readonly seesValues: boolean;
 }
 
 export interface Survey {
@@ -32,7 +31,7 @@ export interface Survey {
 export async function survey(tools: Tools, conversion: ValueConversion): Promise<Survey> {
   const made = isChoice(conversion.to.type) && !isChoice(conversion.from.type) ? await optionsMade(tools, conversion) : [];
   // Options are read by all who administer fields: who may not see the values must not have them written there.
-  if (made.length > 0 && conversion.from.type !== 'boolean' && !conversion.showsValues) throw fail('FIELD_NOT_EDITABLE', { fields: [conversion.from.id] });
+  if (made.length > 0 && conversion.from.type !== 'boolean' && !conversion.seesValues) throw notSeen(conversion.from);
   const to = made.length === 0 ? conversion.to : { ...conversion.to, options: withMade(conversion.to.options, made, tools.newId) };
   const counts = { total: 0, converted: 0, cleared: 0, unchanged: 0 };
   const samples: LossSample[] = [];
@@ -41,7 +40,7 @@ export async function survey(tools: Tools, conversion: ValueConversion): Promise
       if (after.outcome === 'none') continue;
       counts.total += 1;
       counts[after.outcome] += 1;
-      if (after.outcome === 'cleared' && contract.isInScope && samples.length < MAX_SAMPLES) samples.push(sampleOf(contract, conversion));
+      if (after.outcome === 'cleared' && contract.isInScope && samples.length < MAX_SAMPLES) samples.push(sampleOf(contract, conversion.from));
     }
   }
   return { ...counts, samples, to };
@@ -105,7 +104,7 @@ async function inStep({ store }: Tools, step: readonly ContractValues[], { from,
   return { from, to, context: { ...context, fileName: (id) => names.get(id) } };
 }
 
-const sampleOf = ({ contractId, contractNo, values }: ContractValues, { from, showsValues }: ValueConversion): LossSample => {
+const sampleOf = ({ contractId, contractNo, values }: ContractValues, from: FieldRow): LossSample => {
   const value = values[from.id] as FieldValue; // it is there: it would be lost
-  return { contractId, contractNo, value: showsValues ? (typeof value === 'object' ? [...value] : value) : null };
+  return { contractId, contractNo, value: typeof value === 'object' ? [...value] : value };
 };

@@ -1,12 +1,12 @@
 import { fits } from '../../domain/fields/changed-values.js';
-import type { FieldRow } from '../../domain/fields/definition.js';
+import { visibleTo, type FieldRow } from '../../domain/fields/definition.js';
 import { codeFor, nameForCopy, nameKeyOf } from '../../domain/fields/new-field.js';
 import { placed } from '../../domain/fields/placing.js';
 import type { Tools } from '../tools.js';
 import { fieldNamed, moveOthers, refuseTakenName, refuseTooMany, type Done, type Work } from './command.js';
 
 /** A copy of a definition behind it, a live one also of an archived field, on request with the values of all contracts. */
-export async function duplicateField({ tools, payload, fields }: Work<'DuplicateField'>): Promise<Done> {
+export async function duplicateField({ tools, call, payload, fields }: Work<'DuplicateField'>): Promise<Done> {
   const { store, clock, newId } = tools;
   const source = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   refuseTooMany(fields, { isNew: true });
@@ -17,7 +17,9 @@ export async function duplicateField({ tools, payload, fields }: Work<'Duplicate
   const at = placed(fields, copy, { section: source.section, ...(source.archived ? {} : { at: source.position + 1 }) });
   await store.fields.insert(at.row);
   await moveOthers(tools, at.others);
-  return payload.includeValues ? { field: at.row, result: await copyValues(tools, { from: source.id, to: copy.id }) } : { field: at.row };
+  if (!payload.includeValues) return { field: at.row };
+  const result = await copyValues(tools, { from: source.id, to: copy.id });
+  return visibleTo(source, call.actor.roleCode) ? { field: at.row, result } : { field: at.row };
 }
 
 /** A contract whose custom values would become too large keeps its own only: it is counted as unchanged. */

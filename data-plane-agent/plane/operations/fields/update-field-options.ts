@@ -1,13 +1,13 @@
 import { invalid } from '../../../base/failures.js';
 import type { FieldValue } from '../../contract/records/fields.js';
-import { isChoice } from '../../domain/fields/definition.js';
+import { isChoice, visibleTo } from '../../domain/fields/definition.js';
 import { withValue } from '../../domain/fields/memory.js';
 import { nextOptions } from '../../domain/fields/options.js';
 import type { Tools } from '../tools.js';
-import { fieldNamed, type Done, type Work } from './command.js';
+import { fieldNamed, notSeen, type Done, type Work } from './command.js';
 
 /** Replaces the options of a choice. Those that are left out stay known to the values that have them, or go with them. */
-export async function updateFieldOptions({ tools, payload, fields }: Work<'UpdateFieldOptions'>): Promise<Done> {
+export async function updateFieldOptions({ tools, call, payload, fields }: Work<'UpdateFieldOptions'>): Promise<Done> {
   const { store, clock, newId } = tools;
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   if (!isChoice(field.type)) throw invalid({ path: 'payload.fieldId', problem: `must be a field with options; this one is of the type ${field.type}` });
@@ -16,6 +16,7 @@ export async function updateFieldOptions({ tools, payload, fields }: Work<'Updat
   const gone = new Set(removed);
   const defaultValue = field.defaultValue === null ? null : without(field.defaultValue, gone);
   if (JSON.stringify(options) === JSON.stringify(field.options)) return { field };
+  if (forgets && gone.size > 0 && !visibleTo(field, call.actor.roleCode)) throw notSeen(field);
   const result = forgets && gone.size > 0 ? await clear(tools, field.id, gone) : undefined;
   const did = result ? { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } } : {};
   const updated = await store.fields.update(field, { ...field, options, defaultValue, updatedAt: clock.now() }, did);

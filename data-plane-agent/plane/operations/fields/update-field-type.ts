@@ -5,7 +5,7 @@ import { isChoice, visibleTo, type FieldRow } from '../../domain/fields/definiti
 import { nextSettings } from '../../domain/fields/new-field.js';
 import { nextOptions } from '../../domain/fields/options.js';
 import { convertValues, survey, type Survey, type ValueConversion } from './convert-values.js';
-import { fieldNamed, type Done, type Work } from './command.js';
+import { fieldNamed, notSeen, type Done, type Work } from './command.js';
 
 /**
  * Gives a field another type (or other settings of its own), and the values of all contracts with it: all of them or none. Values that nobody
@@ -16,18 +16,23 @@ export async function updateFieldType({ tools, call, payload, known, fields }: W
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   const asked = retyped(field, payload, { currencyCode: call.currencyCode, newId });
   const context = { timeZone: call.timeZone, dateFormat: known.dateFormat, members: known.members ?? [] };
-  const conversion: ValueConversion = { from: field, to: asked, context, showsValues: visibleTo(field, call.actor.roleCode) };
+  const seesValues = visibleTo(field, call.actor.roleCode);
+  // A count tells of values, and one after the other of each of them.
+  if (payload.dryRun && !seesValues) throw notSeen(field);
+  const conversion: ValueConversion = { from: field, to: asked, context, seesValues };
   const found = await survey(tools, conversion);
   const result = { dryRun: payload.dryRun ?? false, total: found.total, converted: found.converted, cleared: found.cleared, unchanged: found.unchanged, samples: found.samples };
   if (payload.dryRun) return { field, result };
+  if (found.cleared > 0 && !seesValues) throw notSeen(field);
   if (found.cleared > 0 && payload.onInvalid !== 'clear') throw lossy(found);
 
   const to: FieldRow = { ...found.to, defaultValue: defaultIn(field, found.to, conversion), updatedAt: clock.now() };
-  if (isSameDefinition(field, to)) return { field, result };
+  const told = seesValues ? { result } : {};
+  if (isSameDefinition(field, to)) return { field, ...told };
   await convertValues(tools, { ...conversion, to });
   await store.fieldValues.forget(clock.now());
   const updated = await store.fields.update(field, to, { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } });
-  return { field: updated, result };
+  return { field: updated, ...told };
 }
 
 function retyped(field: FieldRow, { type, options, settings }: PayloadOf<'UpdateFieldType'>, { currencyCode, newId }: { readonly currencyCode: string; readonly newId: () => string }): FieldRow {

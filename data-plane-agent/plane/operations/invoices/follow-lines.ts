@@ -71,7 +71,7 @@ async function refuseTaken(store: Tools['store'], changes: readonly InvoiceChang
   for (const { before, after } of changes) {
     if (!holdsNumber(after)) continue;
     const isTwice = wanted.size === wanted.add(after.invoiceKey).size;
-    const isKept = before !== null && holdsNumber(before) && before.invoiceKey === after.invoiceKey;
+    const isKept = before !== null && holdsNumber(before) && before.invoiceKey === after.invoiceKey && before.subjectId === after.subjectId;
     const holder = isTwice || isKept ? undefined : await store.invoices.holderOf(after.subjectId, after.invoiceKey);
     const isGivenUp = holder !== undefined && writing.has(holder);
     if (isTwice || (holder !== undefined && !isGivenUp)) throw fail('DUPLICATE_CODE', { field: 'invoiceNo', value: after.invoiceNo });

@@ -44,15 +44,21 @@ export async function checkCustomFields({ store }: WithStore, path: string, cond
   if (dangling) throw fail('REFERENCE_INVALID', { field: dangling.field, value: dangling.value });
 }
 
-/** A type's template must be there and have a stage; its reminder rule must name a stage of it. */
+/** A type's template must be there. */
+export async function checkTypeTemplate(tools: WithStore, { defaultTemplateId }: Pick<ContractTypeRow, 'defaultTemplateId'>): Promise<void> {
+  if (defaultTemplateId !== null && !(await hasTemplate(tools, defaultTemplateId))) throw fail('REFERENCE_INVALID', { field: 'defaultLifecycleTemplateId', value: defaultTemplateId });
+}
+
+/** A type's template must have a stage, and its reminder rule name one of them. Of a template that is not there nothing can be said: `checkTypeTemplate` refuses it. */
 export async function checkTypeRules({ store }: WithStore, { defaultTemplateId, defaultRules }: Pick<ContractTypeRow, 'defaultTemplateId' | 'defaultRules'>): Promise<void> {
-  const templates = await store.lifecycleConfig.templates();
-  if (defaultTemplateId !== null && !templates.some(({ id }) => id === defaultTemplateId)) throw fail('REFERENCE_INVALID', { field: 'defaultLifecycleTemplateId', value: defaultTemplateId });
+  if (defaultTemplateId !== null && !(await hasTemplate({ store }, defaultTemplateId))) return;
   const stages = await store.lifecycle.stages(defaultTemplateId ?? (await store.lifecycle.defaultTemplate()).id);
   if (stages.length === 0) throw invalid({ path: 'defaultLifecycleTemplateId', problem: 'must be a template that has a stage' });
   const from = defaultRules['remindFromStage'];
   if (from !== undefined && from !== null && !stages.some(({ code }) => code === from)) throw invalid({ path: 'defaultRules.remindFromStage', problem: `must be a stage code of the type's lifecycle template: ${stages.map(({ code }) => code).join(', ')}` });
 }
+
+const hasTemplate = async ({ store }: WithStore, templateId: string): Promise<boolean> => (await store.lifecycleConfig.templates()).some(({ id }) => id === templateId);
 
 /** The one record of a list that was made from one. */
 export function only<R>([record]: readonly R[]): R {

@@ -2,7 +2,7 @@ import { ContractType, ContractTypeInput, MAX_TYPES } from '../../contract/recor
 import { afterLast, newType } from '../../domain/lifecycle/config-changes.js';
 import { typeAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../tools.js';
-import { checkCode, checkRoom, checkTypeRules, openConfig } from './checks.js';
+import { checkCode, checkRoom, checkTypeRules, checkTypeTemplate, openConfig } from './checks.js';
 
 export const createContractType = operation({
   effect: 'write',
@@ -14,9 +14,10 @@ export const createContractType = operation({
     await openConfig(tools);
     const types = await store.lifecycleConfig.types();
     const type = newType(input, { id: newId(), position: afterLast(types) });
+    await checkTypeRules(tools, type);
     checkCode(types, type);
     checkRoom(types, MAX_TYPES);
-    await checkTypeRules(tools, type);
+    await checkTypeTemplate(tools, type);
     return typeAnswer(await store.lifecycleConfig.insertType(type));
   },
 });

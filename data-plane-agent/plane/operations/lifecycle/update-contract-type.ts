@@ -4,7 +4,7 @@ import { ContractType, ContractTypePatch } from '../../contract/records/lifecycl
 import { patchedType } from '../../domain/lifecycle/config-changes.js';
 import { typeAnswer } from '../../domain/lifecycle/answers.js';
 import { operation, type Tools } from '../tools.js';
-import { checkCode, checkTypeRules, openConfig } from './checks.js';
+import { checkCode, checkTypeRules, checkTypeTemplate, openConfig } from './checks.js';
 
 /** Contracts that have the type stay as they are; what changes is what it gives to new ones. */
 export const updateContractType = operation({
@@ -19,9 +19,10 @@ export const updateContractType = operation({
     const before = types.find(({ id }) => id === typeId);
     if (!before) throw fail('NOT_FOUND', {});
     const after = patchedType(before, changes);
+    await checkTypeRules(tools, after);
     checkCode(types, after);
     if (after.code !== before.code) await refuseUsed(tools, before.code);
-    await checkTypeRules(tools, after);
+    await checkTypeTemplate(tools, after);
     return typeAnswer(await store.lifecycleConfig.updateType(before, after));
   },
 });
