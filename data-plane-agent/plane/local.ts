@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Database, Transaction } from '../base/database/database.js';
 import { isDatabaseError } from '../base/database/errors.js';
+import { createFairTurns } from '../base/fair-turns.js';
 import { invalid, isFailure, type Failure } from '../base/failures.js';
 import { newId } from '../base/ids.js';
 import type { KeyRing } from '../base/secrets.js';
@@ -25,6 +26,9 @@ export interface LocalDataPlaneOptions<L> {
   readonly keyRing: KeyRing;
 }
 
+/** Of one tenant; each may take seconds, and its caller waits for it. */
+const LONG_WRITES_WAITING = 10;
+
 /**
  * The data plane in this process. Around every `run` stand, in this one place: validation of the input, the transaction, the idempotency
  * record, the audit rows, the outbox rows, the rollups, and the tenant's data version, under which totals are cached.
@@ -33,13 +37,20 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Operation
   const { database, clock, keyRing } = options;
   const idempotency = new IdempotencyStore(keyRing, clock);
   const totals = new Totals();
+  const turns = { read: createFairTurns(), write: createFairTurns({ waitingOfEach: LONG_WRITES_WAITING }) };
+  const inTurn = <T>({ takesTurns, effect }: Operation<Tools>, { tenantId }: Call, work: () => Promise<T>): Promise<T> => (takesTurns ? turns[effect](tenantId, work) : work());
+  const read = <T>(call: Call, work: (tools: Tools) => Promise<T>): Promise<T> => database.read(call, (tx) => work(toolsFor({ tx, call, clock, keyRing, totals }, new Journal(), new Books())));
 
   const run = async (operation: Operation<Tools>, name: string, call: Call, input: unknown): Promise<Answer<unknown>> => {
-    if (operation.effect === 'read') return database.read(call, async (tx) => ({ output: await operation.run(toolsFor({ tx, call, clock, keyRing, totals }, new Journal(), new Books()), call, input), replayed: false }));
-    const change = () => database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, keyRing, totals, name, operation, input })));
+    if (operation.effect === 'read') return inTurn(operation, call, () => read(call, async (tools) => ({ output: await operation.run(tools, call, input, undefined), replayed: false })));
+    const change = () =>
+      inTurn(operation, call, async () => {
+        const prepared = operation.prepare && (await read(call, async (tools) => operation.prepare?.(tools, call, input)));
+        return database.write(call, (tx) => idempotency.once(tx, call, name, () => journaled({ tx, call, clock, keyRing, totals, name, operation, input, prepared })));
+      });
     const refused = async (failure: Failure): Promise<never> => {
       const { afterRefusal } = operation;
-      if (afterRefusal) await database.write(call, (tx) => journaled({ tx, call, clock, keyRing, totals, name, operation: { ...operation, run: (tools) => afterRefusal(tools, call, input, failure) }, input }));
+      if (afterRefusal) await database.write(call, (tx) => journaled({ tx, call, clock, keyRing, totals, name, operation: { ...operation, run: (tools) => afterRefusal(tools, call, input, failure) }, input, prepared: undefined }));
       throw failure;
     };
     const settled = await idempotency.alone(call, () => afterLostRace(change)).catch((error: unknown) => (isFailure(error) ? refused(error) : Promise.reject(error)));
@@ -66,15 +77,16 @@ interface Change extends Work {
   readonly name: string;
   readonly operation: Operation<Tools>;
   readonly input: unknown;
+  readonly prepared: unknown;
 }
 
 /** Runs a write and leaves its audit and outbox rows in the same transaction. */
-async function journaled({ name, operation, input, ...work }: Change): Promise<unknown> {
+async function journaled({ name, operation, input, prepared, ...work }: Change): Promise<unknown> {
   const { tx, call, clock } = work;
   const journal = new Journal();
   const books = new Books();
   const before = tx.writes;
-  const output = await operation.run(toolsFor(work, journal, books), call, input);
+  const output = await operation.run(toolsFor(work, journal, books), call, input, prepared);
   const changed = tx.writes > before;
   if (operation.isUpkeep || !(changed || journal.hasNotes)) return output;
   if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);

@@ -4,6 +4,7 @@ import { ExportQuery } from '../../data-plane-agent/plane/contract/records/expor
 import { edit } from '../auth/permissions.js';
 import type { Principal } from '../auth/principal.js';
 import { contractSheet, namesOf } from '../data-planes/contract-sheet.js';
+import { EXPORTS_AT_ONCE, oneOfFew } from '../data-planes/open-exports.js';
 import type { Plane } from '../data-planes/plane.js';
 import { endpoint } from '../http/endpoint.js';
 import { attachment, fileOf } from '../http/reply.js';
@@ -15,7 +16,8 @@ const DESCRIPTION =
   'Up to 10 000 contracts come in the order that `sort` and `order` ask for; more come in the order in which they were entered (newest first unless `sort=createdAt&order=asc`), so that each is there once, whatever happens meanwhile. ' +
   '`full` has one row for each payment line (`line.…`) with the contract\'s cells repeated, and one row with empty line cells for a contract without lines; custom fields that the caller may see are `cf:<code>`, lists are JSON. ' +
   'A text that begins with `=`, `+`, `-`, `@`, a tab or one of their full-width twins has an apostrophe in front, which an import takes off again. Without `sensitive_data` account numbers stay masked. ' +
-  'The file is sent as it is made: a transfer that breaks off (no final chunk) is not all of it. Each export is an event of the audit.';
+  'The file is sent as it is made: a transfer that breaks off (no final chunk) is not all of it. Each export is an event of the audit. ' +
+  `Exports that run at the same time share the work, so each is the slower; of more than ${EXPORTS_AT_ONCE} of one tenant the next is 429 with \`Retry-After\`.`;
 
 const CsvFile = fileOf('text/csv', 'The contracts, in columns as the profile has them.');
 
@@ -62,7 +64,7 @@ async function fileFor({ profile, page: _page, pageSize: _pageSize, ...filter }:
   const asked = profile ?? 'summary';
   const names = namesOf(await services.directory.of(principal.tenant.id));
   const day = todayIn(principal.settings.timezone, request.receivedAt);
-  return attachment(contractSheet({ plane, profile: asked, filter, names }), { fileName: `contracts-${asked}-${day}.csv` });
+  return attachment(oneOfFew(principal.tenant.id, contractSheet({ plane, profile: asked, filter, names })), { fileName: `contracts-${asked}-${day}.csv` });
 }
 
 /** In a body, somebody who is no member and a subject company outside the caller's scope are told of. A contract that is not there just has no rows. */

@@ -27,6 +27,8 @@ export interface Endpoint<
   readonly feature?: Feature;
   /** A body of which nothing is required may be left out altogether. */
   readonly body?: B;
+  /** Though none of its fields is required by itself, without any of them there is nothing to do. */
+  readonly needsBody?: true;
   /** `id`, `ids` and names that end in `Id` or `Ids` hold ids: one that is no UUID is 404. */
   readonly query?: Q;
   /** Query parameters beyond the declared ones are refused, but for provider callbacks, whose providers add some. */

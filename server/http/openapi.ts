@@ -65,7 +65,7 @@ function operation(name: string, endpoint: Endpoint, book: SchemaBook): Json {
     description: describe(endpoint),
     ...(needs === 'public' ? { security: [] } : {}),
     parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, book), ...headerParameters(endpoint)],
-    ...(body ? { requestBody: { required: ((body as { required?: readonly string[] }).required ?? []).length > 0, content: { 'application/json': { schema: book.write(body) } } } } : {}),
+    ...(body ? { requestBody: { required: endpoint.needsBody === true || ((body as { required?: readonly string[] }).required ?? []).length > 0, content: { 'application/json': { schema: book.write(body) } } } } : {}),
     responses: responsesOf(endpoint, book),
   };
 }

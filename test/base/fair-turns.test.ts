@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { createFairTurns } from '../../data-plane-agent/base/fair-turns.js';
 
 describe('fair turns', () => {
@@ -14,6 +15,24 @@ describe('fair turns', () => {
     };
     await Promise.all([take('greedy', work('g1')), take('greedy', work('g2')), take('greedy', work('g3')), take('greedy', work('g4')), take('modest', work('m1')), take('other', work('o1')), take('modest', work('m2'))]);
     expect(began).to.deep.equal(['g1', 'g2', 'm1', 'o1', 'g3', 'm2', 'g4']);
+  });
+
+  it('are refused to who has too much waiting, and to nobody else', async () => {
+    const take = createFairTurns({ waitingOfEach: 2 });
+    const done = (name: string) => () => Promise.resolve(name);
+    const [running, first, second, third, other] = [take('greedy', done('g1')), take('greedy', done('g2')), take('greedy', done('g3')), take('greedy', done('g4')), take('modest', done('m1'))];
+    const refusal = await third.catch((error: unknown) => error);
+    expect(isFailure(refusal, 'RATE_LIMITED') && refusal.details).to.deep.equal({ retryAfterSeconds: 10 });
+    expect(await Promise.all([running, first, second, other])).to.deep.equal(['g1', 'g2', 'g3', 'm1']);
+    expect(await take('greedy', done('g5'))).to.equal('g5');
+  });
+
+  it('leave room between two for whatever else there is to do', async () => {
+    const take = createFairTurns();
+    const seen: string[] = [];
+    setImmediate(() => seen.push('something else'));
+    await Promise.all([take('a', async () => seen.push('first')), take('b', async () => seen.push('second'))]);
+    expect(seen).to.deep.equal(['first', 'something else', 'second']);
   });
 
   it('go on after work that fails', async () => {

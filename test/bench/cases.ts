@@ -78,7 +78,7 @@ function newContracts({ tenant, today }: Subject): () => string {
 }
 
 /** Receipts on one line after the other; amounts below what any line of the book is for, and another one each time. */
-function newReceipts({ facts }: Subject): () => { readonly path: string; readonly body: string } {
+export function newReceipts({ facts }: Subject): () => { readonly path: string; readonly body: string } {
   let n = 0;
   return () => {
     n += 1;

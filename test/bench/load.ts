@@ -56,6 +56,28 @@ export async function oneByOne(origin: string, paths: readonly string[], { token
   return times.toSorted((a, b) => a - b);
 }
 
+/** Asks every so many milliseconds, whether or not the last answer is there. `stop` answers the times in milliseconds, once all are. */
+export function openLoop(origin: string, next: () => Asked, { token, everyMs }: { readonly token: string; readonly everyMs: number }): { stop(): Promise<readonly number[]> } {
+  const agent = new Agent({ keepAlive: true });
+  const times: Promise<number>[] = [];
+  const timer = setInterval(() => {
+    const began = performance.now();
+    const time = ask(origin, next(), { token, agent }).then(() => performance.now() - began);
+    time.catch(() => undefined); // `stop` tells of it
+    times.push(time);
+  }, everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      try {
+        return await Promise.all(times);
+      } finally {
+        agent.destroy();
+      }
+    },
+  };
+}
+
 /** The text of a 2xx answer. */
 export function ask(origin: string, { method, path, body }: Asked, { token, agent }: { readonly token: string; readonly agent?: Agent }): Promise<string> {
   return new Promise((resolve, reject) => {

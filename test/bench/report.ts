@@ -2,7 +2,7 @@
 export interface Row {
   readonly key: string;
   readonly name: string;
-  readonly unit: '/s' | 'ms' | 'MB' | '×' | '%';
+  readonly unit: '/s' | 's' | 'ms' | 'MB' | '×' | '%';
   /** Medians of the rounds. */
   readonly figure: number;
   readonly raw: number | null;

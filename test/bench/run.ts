@@ -9,6 +9,7 @@ import { enumerationRows } from './enumeration.js';
 import { copyOfDatabase, passwordHash, postgresFacts, sqliteFacts } from './facts.js';
 import { WrongAnswer } from './load.js';
 import { exportRows } from './export.js';
+import { importRows } from './import.js';
 import { coldStart, latencyRows, loadRow, type Sides } from './measure.js';
 import type { RawOptions } from './raw.js';
 import { table, type Row } from './report.js';
@@ -24,7 +25,7 @@ const POSTGRES_CONTRACTS = Math.min(CONTRACTS, 10_000);
 const CASES = new Set((process.env['BENCH_CASES'] ?? '').split(',').map((key) => key.trim()).filter((key) => key !== ''));
 /** The one case that has accounts of its own, and no contracts. */
 const needsBook = CASES.size === 0 || [...CASES].some((key) => key !== 'enumeration');
-const POSTGRES_CASES: ReadonlySet<string> = new Set(['list', 'get', 'create', 'receipt']);
+const POSTGRES_CASES: ReadonlySet<string> = new Set(['list', 'get', 'create', 'receipt', 'import']);
 const POSTGRES_AT_LEAST = 0.5;
 
 // This file is its own second program: the raw one, in a process of its own.
@@ -67,6 +68,7 @@ async function onSqlite(folder: string, book: Book, rows: Row[], undo: (() => Pr
   rows.push(...(await latencyRows(sides, { smallToken, contracts: CONTRACTS, isWanted })));
   if (isWanted('export')) rows.push(...(await exportRows(sides, CONTRACTS)));
   await measured(loadCases(subject).filter(({ key }) => isWanted(key)), sides, rows, '');
+  if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // last: afterwards the two sides have other books
 }
 
 async function onPostgres(rows: Row[], undo: (() => Promise<unknown>)[]): Promise<void> {
@@ -89,6 +91,7 @@ async function onPostgres(rows: Row[], undo: (() => Promise<unknown>)[]): Promis
   const asked = [...CASES].some((key) => POSTGRES_CASES.has(key)) ? CASES : POSTGRES_CASES;
   const cases = loadCases(subject).filter(({ key }) => POSTGRES_CASES.has(key) && asked.has(key));
   await measured(cases.map((one) => ({ ...one, atLeast: POSTGRES_AT_LEAST })), sides, rows, 'PostgreSQL: ');
+  if (asked.has('import')) rows.push(...(await importRows(sides, subject, 'PostgreSQL: ')));
 }
 
 async function measured(cases: readonly LoadCase[], sides: Sides, rows: Row[], prefix: string): Promise<void> {

@@ -117,6 +117,18 @@ describe('an import', () => {
       expect(faultsOf(rows)).to.deep.equal(['2 subjectId REFERENCE_INVALID', '2 ownerId REFERENCE_INVALID']);
     });
 
+    it('knows the organisation\'s roles, where it is told them', async () => {
+      const { plane } = makePlane();
+      const allowed = (...workflowAllowedRoles: unknown[]) => aContract({ ...IDS, workflowAllowedRoles: workflowAllowedRoles as string[] }); // what a client may send
+      const input = { ...ofRows([allowed('sales', ' legal '), allowed('sales', 'pirate', 'Sales'), allowed(7, ' '), allowed()]), roleCodes: ['sales', 'legal'] };
+      const report = await plane.importContracts(input);
+      expect(faultsOf(report)).to.deep.equal(['2 workflowAllowedRoles[1] REFERENCE_INVALID', '2 workflowAllowedRoles[2] REFERENCE_INVALID', '3 workflowAllowedRoles[0] INVALID_INPUT', '3 workflowAllowedRoles[1] INVALID_INPUT']);
+      expect(report.rows[1]?.errors?.[0]).to.include({ message: 'workflowAllowedRoles[1] is no role here', value: 'pirate' });
+      const sheet = await plane.previewImport({ ...aSheet([cellsOf({ workflowAllowedRoles: '["sales"]' }), cellsOf({ workflowAllowedRoles: '["pirate"]' })]), roleCodes: ['sales'] });
+      expect(faultsOf(sheet)).to.deep.equal(['3 workflowAllowedRoles[0] REFERENCE_INVALID']);
+      expect((await plane.previewImport(ofRows([allowed('pirate')]))).created).to.equal(1);
+    });
+
     it('looks at each entry of a list by itself, and quotes what was wrong', async () => {
       const { plane } = makePlane();
       const report = await plane.importContracts(ofRows([aContract(IDS), {}, { ...aContract(IDS), quantity: '2', remark: 'x'.repeat(10_001), payments: [{ period: '1', dueDate: '2026-02-30', amount: 1 }, {}] }, { ...aContract(IDS), terms: 'none', dynamicFields: { x: 1 } }]));

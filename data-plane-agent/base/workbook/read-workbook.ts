@@ -23,15 +23,17 @@ const MEMORY_MB = 512;
 /**
  * Reads one sheet of an .xlsx workbook, the first unless one is named: values only, of formulas the ones that were calculated last. What it
  * would unpack to is added up before anything is unpacked. Workbooks are read one at a time, those of different `readers` (tenants) by turns. Fails
- * with IMPORT_FILE_INVALID.
+ * with IMPORT_FILE_INVALID, and with RATE_LIMITED when too many of the reader wait.
  */
 export async function readWorkbook(bytes: Uint8Array, sheetName: string | null, reader: string): Promise<WorkbookSheet> {
   checkArchive(bytes);
   return take(reader, () => readInThread(bytes, sheetName));
 }
 
+/** Of one reader: each waits in memory, and may be read for as long as the deadline is. */
+const WAITING = 10;
 /** Each may take all the memory that one is given. */
-const take = createFairTurns();
+const take = createFairTurns({ waitingOfEach: WAITING });
 
 function checkArchive(bytes: Uint8Array): void {
   const head = Buffer.from(bytes.subarray(0, 8)).toString('hex');

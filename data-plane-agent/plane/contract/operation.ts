@@ -7,16 +7,26 @@ import type { Call } from './call.js';
  * its name, the call and the input to the agent, which does the same. `T` are the tools that `run` works with: a store that is already
  * bound to tenant, scopes and transaction, the clock, and ids.
  */
-export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = TSchema> {
+export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = TSchema, P = unknown> {
   readonly effect: 'read' | 'write';
   /** Housekeeping: it changes no contract data, so its writes are neither audited nor do they move the data version. */
   readonly isUpkeep?: true;
+  /**
+   * Long: of reads of this kind, and of writes of this kind, a data plane does one at a time, those of different tenants by turns, so that
+   * whoever wants something short waits for one of them at most. Of writes of one tenant only some wait; beyond those RATE_LIMITED.
+   */
+  readonly takesTurns?: true;
   readonly input: I;
   readonly output: O;
   /** Failures of its own, beside INVALID_INPUT and NOT_FOUND, which any may report. */
   readonly fails: readonly FailureCode[];
+  /**
+   * Of a write: what can be read and worked out before, in a snapshot of its own, for `run` to be handed. SQLite has one writer, so the
+   * less a long write does in its transaction, the shorter all others wait. Whatever must still hold then is checked again by `run`.
+   */
+  prepare?(tools: T, call: Call, input: Static<I>): Promise<P>;
   /** Must do nothing outside the transaction: it may be run again after a serialisation conflict. */
-  run(tools: T, call: Call, input: Static<I>): Promise<Static<O>>;
+  run(tools: T, call: Call, input: Static<I>, prepared: P): Promise<Static<O>>;
   /** What stays on record of a write that was refused by rule: it runs after the refusal has undone the rest, in a transaction of its own. */
   afterRefusal?(tools: T, call: Call, input: Static<I>, failure: Failure): Promise<void>;
 }

@@ -18,4 +18,4 @@ export interface Tools {
 }
 
 /** Declares an operation; see CONTRIBUTING.md. The name is its key in the list. */
-export const operation = <I extends TSchema, O extends TSchema>(declared: Operation<Tools, I, O>): Operation<Tools, I, O> => declared;
+export const operation = <I extends TSchema, O extends TSchema, P = unknown>(declared: Operation<Tools, I, O, P>): Operation<Tools, I, O, P> => declared;

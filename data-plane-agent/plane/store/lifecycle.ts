@@ -16,6 +16,9 @@ export interface ContractConfig {
 /** Contract types, and lifecycle templates with their stages and transitions, as they are read. */
 export class LifecycleStore {
   private isHeld = false;
+  private isShipped = false;
+  /** What was read since nothing of it can change: an operation that enters many contracts asks once. */
+  private readonly held: { defaultTemplate?: TemplateRow; readonly stages: Map<string, StageRow[]> } = { stages: new Map() };
 
   constructor(
     private readonly tx: Transaction,
@@ -26,7 +29,8 @@ export class LifecycleStore {
   /** Writes what every tenant has from the beginning, at its first write. Safe to call by several at once. */
   async ensureShipped(): Promise<void> {
     const { tenantId } = this.call;
-    if (await this.tx.get('SELECT id FROM lifecycle_templates WHERE tenant_id = ? LIMIT 1', [tenantId])) return;
+    this.isShipped ||= Boolean(await this.tx.get('SELECT id FROM lifecycle_templates WHERE tenant_id = ? LIMIT 1', [tenantId]));
+    if (this.isShipped) return;
     const start = shipped(tenantId);
     // Whoever comes second waits here for the first to commit, and then has nothing left to do.
     if ((await templates.insert(this.tx, tenantId, [start.template], { skipConflicts: true })) === 0) return;
@@ -42,8 +46,8 @@ export class LifecycleStore {
    * for them, and they for him. SQLite has one writer.
    */
   async hold(): Promise<void> {
-    if (this.isHeld || this.tx.dialect !== 'postgres') return;
-    await this.tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [stagesLock(this.call.tenantId)]);
+    if (this.isHeld) return;
+    if (this.tx.dialect === 'postgres') await this.tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [stagesLock(this.call.tenantId)]);
     this.isHeld = true;
   }
 
@@ -53,15 +57,22 @@ export class LifecycleStore {
   }
 
   async defaultTemplate(): Promise<TemplateRow> {
+    if (this.held.defaultTemplate) return this.held.defaultTemplate;
     const row = await this.tx.get(`SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? AND is_default = 1 ORDER BY id LIMIT 1`, [this.call.tenantId]);
     if (!row) throw new Error('the tenant has no default lifecycle template');
-    return templates.decode(row);
+    const template = templates.decode(row);
+    if (this.isHeld) this.held.defaultTemplate = template;
+    return template;
   }
 
   /** The stages of a template in their order. */
   async stages(templateId: string): Promise<StageRow[]> {
+    const before = this.held.stages.get(templateId);
+    if (before) return before;
     const rows = await this.tx.all(`SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND template_id = ? ORDER BY position, id`, [this.call.tenantId, templateId]);
-    return rows.map((row) => stages.decode(row));
+    const found = rows.map((row) => stages.decode(row));
+    if (this.isHeld) this.held.stages.set(templateId, found);
+    return found;
   }
 
   /** The transitions of a template in their order. */

@@ -11,6 +11,7 @@ import { columnsOf } from './export-columns.js';
  */
 export const planContractExport = operation({
   effect: 'read',
+  takesTurns: true,
   input: s.object({ profile: s.enum(EXPORT_PROFILES), filter: ExportFilter }),
   output: ExportPlan,
   fails: [],

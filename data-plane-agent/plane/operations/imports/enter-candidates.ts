@@ -3,16 +3,14 @@ import { turns } from '../../../base/turns.js';
 import type { Call } from '../../contract/call.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import type { ImportInput } from '../../contract/records/imports.js';
-import { candidateOfRow, withDuplicates, type Candidate, type RowProblem } from '../../domain/imports/candidate.js';
-import { checkCandidate, problemsOf } from '../../domain/imports/check-candidate.js';
-import { directoryOf, type Directory } from '../../domain/imports/references.js';
-import { rejectedOfRows, rejectedOfSheet, type Rejected } from '../../domain/imports/rejected.js';
+import type { Candidate, RowProblem } from '../../domain/imports/candidate.js';
+import { problemsOf } from '../../domain/imports/check-candidate.js';
+import type { Rejected } from '../../domain/imports/rejected.js';
 import type { Outcome } from '../../domain/imports/report.js';
-import { sheetCandidates } from '../../domain/imports/sheet-candidates.js';
 import type { ContractRow } from '../../domain/rows.js';
-import { matchHeader } from '../../domain/sheet/headers.js';
 import { enterContract } from '../contracts/enter-contract.js';
 import type { Tools } from '../tools.js';
+import type { PreparedImport } from './prepare-candidates.js';
 
 export interface EnteredImport {
   readonly outcomes: readonly Outcome[];
@@ -22,42 +20,21 @@ export interface EnteredImport {
 }
 
 /** Enters what can be entered, each contract by itself, and tells of the others why not. */
-export async function enterCandidates(tools: Tools, call: Call, input: ImportInput): Promise<EnteredImport> {
+export async function enterCandidates(tools: Tools, call: Call, { people }: ImportInput, { checked, blank, unknownColumns, rejected }: PreparedImport): Promise<EnteredImport> {
   const { store } = tools;
   await store.lifecycle.ensureShipped(); // not within a contract's own savepoint, which may be undone
-  const fields = await store.fields.visible();
-  const directory = directoryOf(input.people, await store.lifecycleConfig.templates());
-  const read = await readInput(call, input, fields);
-  const entering: Entering = { directory, members: input.people.members, turn: turns(), entered: [] };
-  const candidates = withDuplicates(read.candidates);
+  const entering: Entering = { members: people.members, turn: turns(), entered: [] };
   const outcomes: Outcome[] = [];
-  for (let at = 0; at < candidates.length; at += TOGETHER) outcomes.push(...(await enterSome(tools, call, candidates.slice(at, at + TOGETHER), entering)));
+  for (let at = 0; at < checked.length; at += TOGETHER) outcomes.push(...(await enterSome(tools, call, checked.slice(at, at + TOGETHER), entering)));
   for (const row of entering.entered) {
     await entering.turn();
     await store.contracts.index(row);
   }
   const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
-  return { outcomes, blank: input.sheet?.blank ?? [], unknownColumns: read.unknownColumns, rejected: read.rejected(failed) };
-}
-
-interface Reading {
-  readonly candidates: readonly Candidate[];
-  readonly unknownColumns: readonly string[];
-  readonly rejected: (failed: readonly Candidate[]) => Rejected;
-}
-
-async function readInput(call: Call, { rows, sheet, people }: ImportInput, fields: Awaited<ReturnType<Tools['store']['fields']['visible']>>): Promise<Reading> {
-  if (!sheet) {
-    const candidates = (rows ?? []).map((row, i) => candidateOfRow(i + 1, row));
-    return { candidates, unknownColumns: [], rejected: (failed) => rejectedOfRows(failed, fields) };
-  }
-  const { targets, unknown } = matchHeader(sheet.header, fields);
-  const candidates = await sheetCandidates({ sheet, targets, people, timeZone: call.timeZone });
-  return { candidates, unknownColumns: unknown, rejected: (failed) => rejectedOfSheet(sheet, targets, new Set(failed.flatMap((candidate) => candidate.rows))) };
+  return { outcomes, blank, unknownColumns, rejected: rejected(failed) };
 }
 
 interface Entering {
-  readonly directory: Directory;
   readonly members: ImportInput['people']['members'];
   /** Lets others go first, now and then. */
   readonly turn: () => Promise<void>;
@@ -72,9 +49,8 @@ interface Entering {
 const TOGETHER = 25;
 
 /** Together, if all of them can be entered; else each by itself. */
-async function enterSome(tools: Tools, call: Call, candidates: readonly Candidate[], entering: Entering): Promise<Outcome[]> {
-  const checked = candidates.map((candidate) => ({ candidate, result: checkCandidate(candidate, { directory: entering.directory, rights: call.rights }) }));
-  const attempt = async ({ candidate, result }: (typeof checked)[number], enter: (input: ContractInput) => Promise<ContractRow>): Promise<Outcome> => {
+async function enterSome(tools: Tools, call: Call, checked: PreparedImport['checked'], entering: Entering): Promise<Outcome[]> {
+  const attempt = async ({ candidate, result }: PreparedImport['checked'][number], enter: (input: ContractInput) => Promise<ContractRow>): Promise<Outcome> => {
     await entering.turn();
     if (!result.ok) return refused(candidate, result.problems);
     const { id, contractNo } = await enter(result.input);

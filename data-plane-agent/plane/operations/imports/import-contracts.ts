@@ -2,6 +2,7 @@ import { ImportInput, ImportReport } from '../../contract/records/imports.js';
 import { reportOf } from '../../domain/imports/report.js';
 import { operation } from '../tools.js';
 import { enterCandidates } from './enter-candidates.js';
+import { prepareCandidates } from './prepare-candidates.js';
 
 /**
  * Enters the contracts of a file or a list: each whole or not at all, the bad ones reported, and the report kept. It is one transaction, so
@@ -9,11 +10,13 @@ import { enterCandidates } from './enter-candidates.js';
  */
 export const importContracts = operation({
   effect: 'write',
+  takesTurns: true,
   input: ImportInput,
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
-  async run(tools, call, input) {
-    const { rejected, ...told } = await enterCandidates(tools, call, input);
+  prepare: prepareCandidates,
+  async run(tools, call, input, prepared) {
+    const { rejected, ...told } = await enterCandidates(tools, call, input, prepared);
     const report = reportOf(tools.newId(), { ...told, rights: call.rights });
     await tools.store.imports.insert({ id: report.batchId ?? '', report, rejected });
     return report;

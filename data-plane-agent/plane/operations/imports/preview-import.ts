@@ -2,18 +2,21 @@ import { ImportInput, ImportReport } from '../../contract/records/imports.js';
 import { reportOf } from '../../domain/imports/report.js';
 import { operation } from '../tools.js';
 import { enterCandidates, type EnteredImport } from './enter-candidates.js';
+import { prepareCandidates } from './prepare-candidates.js';
 
 /** Says what an import would do by doing it, and undoing it: no second set of rules can differ from the first. */
 export const previewImport = operation({
   effect: 'write',
   isUpkeep: true,
+  takesTurns: true,
   input: ImportInput,
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
-  async run(tools, call, input) {
+  prepare: prepareCandidates,
+  async run(tools, call, input, prepared) {
     try {
       return await tools.savepoint(async () => {
-        throw new Undone(await enterCandidates(tools, call, input));
+        throw new Undone(await enterCandidates(tools, call, input, prepared));
       });
     } catch (error) {
       if (error instanceof Undone) return reportOf(null, { ...error.told, rights: call.rights });
