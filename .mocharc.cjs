@@ -4,8 +4,8 @@ const { availableParallelism } = require('node:os');
 module.exports = {
   'node-option': ['import=tsx'],
   reporter: './test/support/reporter.cjs',
-  // A first test may start a PostgreSQL; nothing else should come near this.
-  timeout: 20_000,
+  // A file shares the machine with others, and a first test may start a PostgreSQL; nothing else should come near this.
+  timeout: 60_000,
   slow: 500,
   // Handles left open must show, not be swept away: as a run that does not end, or by test/support/each-file.ts.
   exit: false,
