@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { attachmentDisposition } from '../../base/content-disposition.js';
+import type { FileLinks, Permit } from './file-system-links.js';
+import type { FileSystemStore } from './file-system-store.js';
+import { ObjectStoreError, WrongLengthError } from './object-store.js';
+
+/** Why a request was not served; the process writes it in its own shape of errors. */
+export interface FileRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Serves the signed URLs of a file-system store, in whichever process holds it. Only a PUT or GET that was signed, before its time is over,
+ * is served; anything else is refused alike, so that nothing about what is stored can be learnt.
+ */
+export interface FileUrls {
+  /** The path that all of them begin with. */
+  readonly path: string;
+  /** Answers, or gives back what to refuse with: then nothing has been written. `onUpload` is told how long an upload that begins may take, in milliseconds. */
+  serve(request: IncomingMessage, answer: ServerResponse, hooks?: { readonly onUpload?: (ms: number) => void }): Promise<FileRefusal | undefined>;
+}
+
+export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly store: FileSystemStore; readonly links: FileLinks; /** A client that sends or takes nothing for so long has gone. */ readonly idleMs?: number }): FileUrls {
+  return {
+    path: links.path,
+    serve: async (request, answer, { onUpload } = {}) => {
+      const permit = links.permitOf(request.method ?? '', request.url ?? '');
+      if (!permit) return { status: 403, message: 'The link is not valid, or its time is over' };
+      try {
+        if (permit.method === 'GET') return await send(permit, request, answer, { store, idleMs });
+        const refusal = refusalOf(permit, request);
+        if (refusal) return refusal;
+        const longestMs = MINIMUM_MS + permit.sizeBytes / SLOWEST_BYTES_PER_MS;
+        onUpload?.(longestMs);
+        return await take(permit, request, answer, { store, idleMs, longestMs });
+      } catch (error) {
+        if (error instanceof ObjectStoreError) return { status: 503, message: 'The files cannot be reached', headers: { 'Retry-After': '5' } };
+        throw error;
+      }
+    },
+  };
+}
+
+/** A line that is slower than this is taken for one who keeps connections busy. */
+const SLOWEST_BYTES_PER_MS = 16;
+const MINIMUM_MS = 60_000;
+
+type Upload = Permit & { readonly method: 'PUT' };
+type Download = Permit & { readonly method: 'GET' };
+
+/** What the headers show already, before a byte is taken. */
+function refusalOf({ contentType, sizeBytes }: Upload, { headers }: IncomingMessage): FileRefusal | undefined {
+  const announced = headers['content-length'];
+  if (announced === undefined) return { status: 411, message: `The upload must have a Content-Length of ${sizeBytes}` };
+  if (Number(announced) > sizeBytes) return { status: 413, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
+  if (Number(announced) !== sizeBytes) return { status: 400, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
+  if (headers['content-encoding'] !== undefined) return { status: 415, message: 'The upload must not have a Content-Encoding' };
+  if (headers['content-type'] !== contentType) return { status: 415, message: `The upload must have the Content-Type ${contentType}` };
+  return undefined;
+}
+
+interface Service {
+  readonly store: FileSystemStore;
+  readonly idleMs: number;
+}
+
+async function take({ key, contentType, sizeBytes }: Upload, request: IncomingMessage, answer: ServerResponse, { store, idleMs, longestMs }: Service & { readonly longestMs: number }): Promise<FileRefusal | undefined> {
+  // A client that asked first (`Expect: 100-continue`) has waited until here.
+  if (request.headers.expect !== undefined) answer.writeContinue();
+  const patience = createPatience({ idleMs, longestMs });
+  try {
+    const stored = await store.write(key, Readable.from(patience.watch(request), { objectMode: false }), { sizeBytes, contentType });
+    answer.writeHead(200, { ETag: `"${stored.etag}"`, 'Content-Length': '0', 'Cache-Control': 'no-store' }).end();
+    return undefined;
+  } catch (error) {
+    if (patience.isOver()) return { status: 408, message: 'The upload was too slow', headers: { Connection: 'close' } };
+    if (error instanceof WrongLengthError) return { status: error.found === 'longer' ? 413 : 400, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
+    throw error;
+  } finally {
+    patience.end();
+  }
+}
+
+/** Ends a body that comes too slowly, without closing the connection: the client is still to be told. */
+function createPatience({ idleMs, longestMs }: { idleMs: number; longestMs: number }): { watch(request: IncomingMessage): AsyncIterable<Buffer>; isOver(): boolean; end(): void } {
+  const over = new AbortController();
+  const longest = setTimeout(() => over.abort(), longestMs);
+  const idle = setTimeout(() => over.abort(), idleMs);
+  return {
+    watch: async function* (request) {
+      const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+      for (;;) {
+        const next = await unless(over.signal, chunks.next());
+        if (next.done === true) return;
+        idle.refresh();
+        yield next.value;
+      }
+    },
+    isOver: () => over.signal.aborted,
+    end: () => {
+      clearTimeout(longest);
+      clearTimeout(idle);
+    },
+  };
+}
+
+function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Error('too slow'));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+async function send({ key, contentType, fileName }: Download, request: IncomingMessage, answer: ServerResponse, { store, idleMs }: Service): Promise<FileRefusal | undefined> {
+  const object = await store.open(key);
+  if (!object) return { status: 404, message: 'Not Found' };
+  try {
+    const { sizeBytes } = object;
+    const range = rangeOf(request.headers.range, sizeBytes);
+    if (range === 'beyond') return { status: 416, message: 'The file has no such range', headers: { 'Content-Range': `bytes */${sizeBytes}` } };
+    answer.writeHead(range ? 206 : 200, {
+      'Content-Type': contentType,
+      'Content-Length': String(range ? range.end - range.start + 1 : sizeBytes),
+      ...(range ? { 'Content-Range': `bytes ${range.start}-${range.end}/${sizeBytes}` } : {}),
+      'Accept-Ranges': 'bytes',
+      'Content-Disposition': attachmentDisposition(fileName),
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Cache-Control': 'private, no-store',
+    });
+    if (request.method === 'HEAD') answer.end();
+    else {
+      answer.setTimeout(idleMs, () => answer.destroy());
+      await pipeline(object.read(range), answer);
+    }
+  } catch (error) {
+    // What is sent already cannot be taken back: the connection breaks before the length that was said.
+    if (!answer.headersSent) throw error;
+    answer.destroy();
+  } finally {
+    await object.close();
+  }
+  return undefined;
+}
+
+/** One range of bytes; several at once, or what is none, is answered with the whole file, as HTTP allows. */
+function rangeOf(header: string | undefined, sizeBytes: number): { readonly start: number; readonly end: number } | 'beyond' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  const start = first === '' ? Math.max(0, sizeBytes - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
+  if (first !== '' && last !== '' && Number(last) < start) return undefined;
+  return start <= end ? { start, end } : 'beyond';
+}

@@ -1,0 +1,92 @@
+import { text } from 'node:stream/consumers';
+import type { Client } from 'minio';
+import type { Clock } from '../../base/clock.js';
+import type { S3Address } from './object-store-address.js';
+import { ObjectStoreError, type ObjectStore, type StoreFault } from './object-store.js';
+import { bucketUrl } from './s3-signature.js';
+import type { Ask, S3Transport } from './s3-transport.js';
+import { attempt, isFault, probeObject } from './store-probe.js';
+
+interface Probed {
+  readonly address: S3Address;
+  readonly origin: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly transport: S3Transport;
+  readonly ask: Ask;
+  /** Whether a bucket that is not there is made. */
+  readonly makes: boolean;
+}
+
+/** Whether the server is there, its clock is right, the bucket is ours alone, and the credentials allow what files need. */
+export async function probeS3(store: ObjectStore, { address, origin, client, clock, transport, ask, makes }: Probed): Promise<readonly StoreFault[]> {
+  const { bucket, region, accessKey } = address;
+  const base = bucketUrl(address, origin);
+  const anonymous = (url: URL): Promise<Answer> => ask(() => get(transport, url));
+  const grant = (...permissions: readonly string[]): string => `grant ${permissions.join(' and ')} on the bucket ${bucket} to the access key ${accessKey}`;
+
+  const reached = await attempt('reach', `look whether host, port and tls of OBJECT_STORE_URL are right and ${origin} can be reached from here`, async () => {
+    const answer = await anonymous(base);
+    if (answer.status >= 500) throw new ObjectStoreError('unavailable', `the object store answers ${answer.status}`);
+    return answer;
+  });
+  if (isFault(reached)) return [reached];
+  const faults: StoreFault[] = [...clockFaults(reached.value, clock)];
+
+  const there = await attempt('bucket', grant('s3:ListBucket'), async () => {
+    if (await ask(() => client.bucketExists(bucket))) return;
+    if (!makes) throw new Error(`the bucket ${bucket} is not there`);
+    try {
+      await ask(() => client.makeBucket(bucket, region));
+    } catch (error) {
+      // Another process that starts at the same moment has made it.
+      if (!(await ask(() => client.bucketExists(bucket)))) throw error;
+    }
+  });
+  if (isFault(there)) {
+    // A bucket may be there, and allow everything but to look whether it is: what follows tells.
+    const fix = `make the bucket ${bucket}, or ${grant('s3:CreateBucket')}; look whether key, secret and region of OBJECT_STORE_URL are right`;
+    faults.push({ ...there, fix });
+  }
+  const whileThere = async (key: string): Promise<readonly StoreFault[]> => {
+    const fix = `take public access away from the bucket ${bucket}: its policy, and on AWS Block Public Access`;
+    const asked = await attempt('private', fix, async () => {
+      const open = [
+        ...((await anonymous(new URL(key, base))).status === 200 ? ['read its objects'] : []),
+        ...((await anonymous(new URL('?list-type=2', base))).status === 200 ? ['list them'] : []),
+      ];
+      if (open.length > 0) throw new Error(`anybody may ${open.join(' and ')}`);
+    });
+    return isFault(asked) ? [asked] : [];
+  };
+  const found = await probeObject(store, {
+    put: grant('s3:PutObject'), get: grant('s3:GetObject'), list: grant('s3:ListBucket'), copy: grant('s3:GetObject', 's3:PutObject'), delete: grant('s3:DeleteObject'),
+  }, { whileThere });
+  // Without a bucket nothing can be put either: one fault is enough.
+  return isFault(there) && found.some(({ step }) => step === 'put') ? faults : [...faults, ...found];
+}
+
+/** A link for a download lives a minute, and begins and ends by the server's clock. */
+const SKEW_MS = 30_000;
+
+interface Answer {
+  readonly status: number;
+  readonly date: string | undefined;
+}
+
+/** Not signed: as anybody would. */
+const get = (transport: S3Transport, url: URL): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const request = transport.request(url, (answer) => {
+      text(answer).then(() => resolve({ status: answer.statusCode ?? 0, date: answer.headers.date }), reject);
+    });
+    request.on('error', reject);
+    request.end();
+  });
+
+function clockFaults({ date }: Answer, clock: Clock): readonly StoreFault[] {
+  const theirs = Date.parse(date ?? '');
+  const ahead = theirs - clock.now();
+  if (Number.isNaN(ahead) || Math.abs(ahead) <= SKEW_MS) return [];
+  return [{ step: 'clock', problem: `the clock of the object store is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ours`, fix: 'let both machines take their time from the network (NTP): signed links depend on it' }];
+}

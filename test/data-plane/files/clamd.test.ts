@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { strToU8, zipSync } from 'fflate';
+import { randomFillSync } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { createLog } from '../../../data-plane-agent/base/log.js';
+import { createClamd } from '../../../data-plane-agent/plane/files/clamd.js';
+import type { Scanner, Verdict } from '../../../data-plane-agent/plane/files/scanner.js';
+import { EICAR, needsClamd, startClamd, type TestClamd } from '../../support/clamd.js';
+import { encryptedZip, zeros } from '../../support/archives.js';
+
+const log = createLog({ level: 'silent', name: 'test' });
+const FILE_MAX_BYTES = 52_428_800;
+const scannerAt = (url: string, fileMaxBytes = FILE_MAX_BYTES): Scanner => createClamd({ url, fileMaxBytes, log });
+const scan = (scanner: Scanner, content: string | Uint8Array): Promise<Verdict> => scanner.scan(Readable.from([Buffer.from(content)]), { sizeBytes: content.length });
+const found = { status: 'infected', signature: 'Eicar-Test.UNOFFICIAL' };
+
+describe('a scan by clamd, set up as we ship it', () => {
+  needsClamd();
+  let clamd: TestClamd;
+  let scanner: Scanner;
+  before(async () => {
+    clamd = await startClamd();
+    scanner = scannerAt(clamd.url);
+  });
+  after(() => clamd.stop());
+
+  it('calls clean what is clean, nothing at all among it', async () => {
+    for (const content of ['a contract', '', zipSync({ 'a.txt': strToU8('a contract') })]) expect(await scan(scanner, content)).to.deep.equal({ status: 'clean' });
+  });
+
+  it('finds EICAR plain, in a zip, in a zip in a zip', async () => {
+    const zip = zipSync({ 'a.txt': strToU8('a contract'), 'b.txt': strToU8(EICAR) });
+    for (const content of [EICAR, `before it ${EICAR}`, zip, zipSync({ 'c.zip': zip })]) expect(await scan(scanner, content)).to.deep.equal(found);
+  });
+
+  it('finds EICAR at the end of 40 MB', async () => {
+    const bytes = randomFillSync(Buffer.alloc(40_000_000));
+    bytes.write(EICAR, bytes.length - EICAR.length, 'latin1');
+    expect(await scan(scanner, bytes)).to.deep.equal(found);
+  });
+
+  it('says of an encrypted archive that nobody has looked into it', async () => {
+    expect(await scan(scanner, encryptedZip('a.txt', 'a contract'))).to.deep.equal({ status: 'error', reason: 'the scanner did not look into it (Heuristics.Encrypted.Zip)' });
+  });
+
+  it('takes the largest file', async () => {
+    expect(await scanner.scan(zeros(FILE_MAX_BYTES), { sizeBytes: FILE_MAX_BYTES })).to.deep.equal({ status: 'clean' });
+  });
+
+  it('never takes a part for the whole', async () => {
+    const part = (bytes: number, sizeBytes: number): Promise<Verdict> => scanner.scan(zeros(bytes), { sizeBytes });
+    expect(await part(1_000_000, 1_000_001)).to.deep.equal({ status: 'error', reason: 'the content ended after 1000000 of 1000001 bytes' });
+    expect(await part(1_000_001, 1_000_000)).to.deep.equal({ status: 'error', reason: 'the content has more than its 1000000 bytes' });
+    expect(await part(0, 1)).to.deep.equal({ status: 'error', reason: 'the content ended after 0 of 1 bytes' });
+    const broken = Readable.from((function* () { yield Buffer.alloc(100_000); throw new Error('the store went away'); })());
+    expect(await scanner.scan(broken, { sizeBytes: 200_000 })).to.deep.equal({ status: 'error', reason: 'the content could not be read (the store went away)' });
+  });
+
+  it('finds what it has learned since', async () => {
+    expect(await scan(scanner, 'a new kind of malware')).to.deep.equal({ status: 'clean' });
+    await clamd.learn('New-Kind', 'new kind of malware');
+    expect(await scan(scanner, 'a new kind of malware')).to.deep.equal({ status: 'infected', signature: 'New-Kind.UNOFFICIAL' });
+  });
+
+  it('says its version, and passes its test', async () => {
+    expect((await scanner.version())?.engine).to.match(/^\d+\.\d+\.\d+/);
+    expect(await scanner.selfTest()).to.deep.equal([]);
+  });
+
+  it('takes many at once', async () => {
+    const verdicts = await Promise.all(Array.from({ length: 50 }, (_, at) => scan(scanner, at % 2 === 0 ? 'a contract' : EICAR)));
+    expect(verdicts.filter(({ status }) => status === 'clean')).to.have.length(25);
+    expect(verdicts.filter(({ status }) => status === 'infected')).to.have.length(25);
+  });
+});
+
+describe('a clamd that is set up otherwise', () => {
+  needsClamd();
+  const faultsWith = async (settings: Record<string, string>, fileMaxBytes?: number): Promise<readonly string[]> => {
+    const clamd = await startClamd({ settings });
+    try {
+      return await scannerAt(clamd.url, fileMaxBytes).selfTest();
+    } finally {
+      await clamd.stop();
+    }
+  };
+
+  it('is found out by the self-test', async () => {
+    expect(await faultsWith({ AlertExceedsMax: 'no' })).to.deep.equal(['the scanner calls clean what is beyond its limits: AlertExceedsMax must be yes']);
+    expect(await faultsWith({ AlertEncrypted: 'no' })).to.deep.equal(['the scanner calls clean what is encrypted: AlertEncrypted must be yes']);
+    expect(await faultsWith({ StreamMaxLength: '25M' })).to.deep.equal(['the scanner does not take a file of FILE_MAX_BYTES (52428800): StreamMaxLength must be more']);
+    expect((await faultsWith({ ScanArchive: 'no' }))[0]).to.contain('in an archive: ScanArchive must be yes');
+    const without = await startClamd();
+    await without.stop();
+    expect(await scannerAt(without.url).selfTest()).to.deep.equal([`the scanner at ${without.url} cannot be reached (ECONNREFUSED)`]);
+  });
+
+  it('refuses a byte more than its limit, and what it says of that is no verdict', async () => {
+    const clamd = await startClamd({ settings: { StreamMaxLength: '1M' }, listen: 'unix' });
+    try {
+      const scanner = scannerAt(clamd.url);
+      const MIB = 2 ** 20;
+      expect(await scanner.scan(zeros(MIB), { sizeBytes: MIB })).to.deep.equal({ status: 'clean' });
+      expect((await scanner.scan(zeros(MIB + 1), { sizeBytes: MIB + 1 })).status).to.equal('error');
+      // Far beyond it the connection breaks while we send.
+      for (let time = 0; time < 5; time += 1) expect((await scanner.scan(zeros(20 * MIB), { sizeBytes: 20 * MIB })).status).to.equal('error');
+    } finally {
+      await clamd.stop();
+    }
+  });
+
+  it('is not taken at its word when it left out what is beyond its limits', async () => {
+    const clamd = await startClamd({ settings: { MaxFileSize: '1M', MaxScanSize: '4M' } });
+    try {
+      expect(await scan(scannerAt(clamd.url), Buffer.concat([Buffer.from(EICAR), Buffer.alloc(2_000_000, 'a')]))).to.deep.equal({ status: 'error', reason: 'the scanner did not look into it (Heuristics.Limits.Exceeded.MaxFileSize)' });
+    } finally {
+      await clamd.stop();
+    }
+  });
+});

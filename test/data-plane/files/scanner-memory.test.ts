@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { randomFillSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { needsClamd, startClamd, type TestClamd } from '../../support/clamd.js';
+import { SCAN_MANY } from '../../support/scan-many.js';
+import { root } from '../../support/source.js';
+
+describe('scanning 50 files of 40 MB, four at a time', () => {
+  needsClamd();
+  let clamd: TestClamd;
+  const folder = mkdtempSync(join(tmpdir(), 'duebook-scan-'));
+  before(async () => {
+    clamd = await startClamd();
+  });
+  after(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await clamd.stop();
+  });
+
+  it('takes less than 64 MB', async function () {
+    this.timeout(120_000);
+    const content = randomFillSync(Buffer.alloc(40_000_000));
+    const path = join(folder, 'evidence');
+    writeFileSync(path, content);
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import=tsx', SCAN_MANY, clamd.url, path, String(content.length), '50'], { cwd: root });
+    const { grownBytes } = JSON.parse(stdout) as { grownBytes: number };
+    expect(grownBytes).to.be.lessThan(64 * 2 ** 20).and.greaterThan(0);
+  });
+});

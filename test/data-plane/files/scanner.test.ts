@@ -1,0 +1,213 @@
+import { expect } from 'chai';
+import { randomFillSync } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { createLog } from '../../../data-plane-agent/base/log.js';
+import { createClamd, verdictOf, versionOf } from '../../../data-plane-agent/plane/files/clamd.js';
+import { clamdAddress } from '../../../data-plane-agent/plane/files/clamd-stream.js';
+import { createScanSlots } from '../../../data-plane-agent/plane/files/scan-slots.js';
+import { signatureWarning } from '../../../data-plane-agent/plane/files/scanner-self-test.js';
+import type { Scanner, Verdict } from '../../../data-plane-agent/plane/files/scanner.js';
+import { needsClamd, startClamd } from '../../support/clamd.js';
+import { zeros } from '../../support/archives.js';
+
+const log = createLog({ level: 'silent', name: 'test' });
+const MIB = 2 ** 20;
+
+/** Does as it is told with each connection: clamd in its worst moments, which a real one has only by chance. */
+async function impostor(behave: (socket: Socket) => void): Promise<{ scanner: Scanner; open: Set<Socket>; server: Server }> {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.on('error', () => undefined).on('close', () => open.delete(socket));
+    behave(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP address');
+  const scanner = createClamd({ url: `tcp://127.0.0.1:${address.port}`, fileMaxBytes: MIB, log, patience: { baseMs: 150, perMiBMs: 0 } });
+  return { scanner, open, server };
+}
+
+const scan = (scanner: Scanner, content: Readable = Readable.from([Buffer.from('a contract')]), sizeBytes = 10): Promise<Verdict> => scanner.scan(content, { sizeBytes });
+
+/** Answers when the end of the content has come. */
+const answering = (answer: string) => (socket: Socket): void => void socket.on('data', (bytes) => bytes.subarray(-4).equals(Buffer.alloc(4)) && socket.end(answer));
+
+describe('a scanner that fails', () => {
+  const servers: Server[] = [];
+  const failing = async (behave: (socket: Socket) => void) => {
+    const made = await impostor(behave);
+    servers.push(made.server);
+    return made;
+  };
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  it('is never taken to have said clean, whatever it answers', async () => {
+    const answers = [
+      'stream: OK', 'stream: OK\n', ' stream: OK\0', 'stream: ok\0', 'stream: OK \0', 'OK\0', 'stream: \0', 'stream:OK\0', 'stream: OK\nstream: X FOUND\0', '\0stream: OK\0', '', 'UNKNOWN COMMAND\0',
+      'INSTREAM size limit exceeded. ERROR\0', 'stream: Can\'t allocate memory ERROR\0', 'stream: Heuristics.Limits.Exceeded.MaxScanTime FOUND\0', 'stream: Heuristics.Encrypted.PDF FOUND\0', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(10_000), 'stream: FOUND\0',
+    ];
+    for (const answer of answers) {
+      const { scanner } = await failing(answering(answer));
+      expect((await scan(scanner)).status, JSON.stringify(answer)).to.equal('error');
+    }
+  });
+
+  it('has found what it names, also in a piece of its answer at a time', async () => {
+    const { scanner } = await failing((socket) => {
+      socket.on('data', (bytes) => {
+        if (!bytes.subarray(-4).equals(Buffer.alloc(4))) return;
+        socket.write('stream: Win.Test', () => setImmediate(() => socket.end('.A-1 FOUND\0')));
+      });
+    });
+    expect(await scan(scanner)).to.deep.equal({ status: 'infected', signature: 'Win.Test.A-1' });
+  });
+
+  it('is waited for no longer than agreed when it accepts and never speaks, and its connection is closed', async () => {
+    const { scanner, open } = await failing(() => undefined);
+    const expected = { status: 'error', reason: 'the scanner did not answer within 0 s' };
+    expect(await scan(scanner)).to.deep.equal(expected);
+    // One that does not even read: what we send piles up in front of it and not in us.
+    expect(await scan(scanner, zeros(30 * MIB), 30 * MIB)).to.deep.equal(expected);
+    expect(await scanner.selfTest()).to.have.length(1);
+    for (const socket of open) await once(socket.resume(), 'close');
+  });
+
+  it('does not hold up those who wait behind it for longer either', async () => {
+    const { scanner } = await failing(() => undefined);
+    const verdicts = await Promise.all(Array.from({ length: 300 }, () => scan(scanner)));
+    expect(new Set(verdicts.map((verdict) => (verdict.status === 'error' ? verdict.reason : verdict.status)))).to.deep.equal(new Set(['the scanner did not answer within 0 s', 'the scanner has more files waiting than it can take']));
+  });
+
+  it('is an error when it is not there, resets the connection, or ends it', async () => {
+    const { scanner: gone, server } = await failing(() => undefined);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await scan(gone)).to.deep.equal({ status: 'error', reason: 'the scanner cannot be reached (ECONNREFUSED)' });
+    expect(await gone.version()).to.equal(undefined);
+    const { scanner: resets } = await failing((socket) => void socket.once('data', () => socket.resetAndDestroy()));
+    expect((await scan(resets, zeros(10 * MIB), 10 * MIB)).status).to.equal('error');
+    const { scanner: ends } = await failing((socket) => void socket.once('data', () => socket.end()));
+    expect((await scan(ends)).status).to.equal('error');
+  });
+
+  it('takes what it reads slowly at its own pace', async () => {
+    let ahead = 0;
+    let read = 0;
+    const content = Readable.from((function* () {
+      const piece = randomFillSync(Buffer.alloc(65_536));
+      for (let sent = 0; sent < 16 * MIB; sent += piece.length) {
+        ahead = Math.max(ahead, sent - read);
+        yield piece;
+      }
+    })());
+    const { scanner } = await failing((socket) => {
+      socket.on('data', (bytes) => {
+        read += bytes.length;
+        socket.pause();
+        setImmediate(() => socket.resume());
+        if (bytes.subarray(-4).equals(Buffer.alloc(4))) socket.end('stream: OK\0');
+      });
+    });
+    const patient = createClamd({ url: `tcp://127.0.0.1:${portOf(servers.at(-1))}`, fileMaxBytes: MIB, log });
+    expect(await scan(patient, content, 16 * MIB)).to.deep.equal({ status: 'clean' });
+    expect(ahead).to.be.lessThan(12 * MIB); // what the two kernels' buffers hold
+    expect(scanner.provider).to.equal('clamav');
+  });
+
+  it('is left when the caller has no more interest, and so is the content', async () => {
+    const { scanner } = await failing(() => undefined);
+    const content = zeros(MIB);
+    const stop = new AbortController();
+    const verdict = scanner.scan(content, { sizeBytes: MIB, signal: stop.signal });
+    stop.abort();
+    expect(await verdict).to.deep.equal({ status: 'error', reason: 'the scan was called off' });
+    expect(content.destroyed).to.equal(true);
+    expect(await scanner.scan(zeros(1), { sizeBytes: 1, signal: AbortSignal.abort() })).to.deep.equal({ status: 'error', reason: 'the scan was called off' });
+  });
+
+  it('leaves content that never comes', async () => {
+    const { scanner } = await failing(() => undefined);
+    const content = new Readable({ read: () => undefined });
+    expect((await scan(scanner, content, 10)).status).to.equal('error');
+    expect(content.destroyed).to.equal(true);
+  });
+});
+
+describe('a clamd that is killed', () => {
+  needsClamd();
+
+  it('while it is being sent a file has found nothing out, and is asked again when it is back', async () => {
+    const clamd = await startClamd();
+    try {
+      const scanner = createClamd({ url: clamd.url, fileMaxBytes: MIB, log });
+      let killed = Promise.resolve();
+      const half = Readable.from((async function* () {
+        yield Buffer.alloc(5 * MIB);
+        await (killed = clamd.kill());
+        yield Buffer.alloc(5 * MIB);
+      })());
+      expect((await scan(scanner, half, 10 * MIB)).status).to.equal('error');
+      await killed;
+      expect(await scan(scanner)).to.deep.equal({ status: 'error', reason: 'the scanner cannot be reached (ECONNREFUSED)' });
+    } finally {
+      await clamd.stop();
+    }
+  });
+});
+
+describe('what a scanner says', () => {
+  it('is read to the letter', () => {
+    expect(verdictOf('stream: OK')).to.deep.equal({ status: 'clean' });
+    expect(verdictOf('stream: Heuristics.OLE2.ContainsMacros FOUND').status).to.equal('infected');
+    for (const word of ['Heuristics.Limits.Exceeded.MaxFiles', 'Heuristics.Encrypted.Zip']) expect(verdictOf(`stream: ${word} FOUND`)).to.deep.equal({ status: 'error', reason: `the scanner did not look into it (${word})` });
+  });
+
+  it('tells engine, signatures and their day, or as much as there is', () => {
+    expect(versionOf('ClamAV 1.4.6/27123/Fri Nov 20 08:26:00 2026')).to.deep.equal({ engine: '1.4.6', signatures: '27123', signaturesAt: Date.UTC(2026, 10, 20, 8, 26) });
+    expect(versionOf('ClamAV 1.4.6/27123/Fri Nov  6 08:26:00 2026')?.signaturesAt).to.equal(Date.UTC(2026, 10, 6, 8, 26));
+    expect(versionOf('ClamAV 1.4.6')).to.deep.equal({ engine: '1.4.6', signatures: '', signaturesAt: null });
+    for (const other of ['UNKNOWN COMMAND', '', 'ClamAV', 'HTTP/1.1 400']) expect(versionOf(other)).to.equal(undefined);
+  });
+
+  it('is old after a week', () => {
+    const at = Date.UTC(2026, 10, 1);
+    const version = { engine: '1.4.6', signatures: '27123', signaturesAt: at };
+    expect(signatureWarning(version, at + 7 * 86_400_000)).to.equal(undefined);
+    expect(signatureWarning(version, at + 8 * 86_400_000)).to.equal("the scanner's signatures are 8 days old");
+    expect(signatureWarning({ ...version, signaturesAt: null }, at + 8 * 86_400_000)).to.equal(undefined);
+  });
+
+  it('is asked for where an address says', () => {
+    expect(clamdAddress('tcp://clamd:3310')).to.deep.equal({ host: 'clamd', port: 3310 });
+    expect(clamdAddress('tcp://clamd')).to.deep.equal({ host: 'clamd', port: 3310 });
+    expect(clamdAddress('tcp://[::1]:1')).to.deep.equal({ host: '::1', port: 1 });
+    for (const url of ['unix:/run/a b.sock', 'unix:///run/a%20b.sock']) expect(clamdAddress(url)).to.deep.equal({ path: '/run/a b.sock' });
+    for (const url of ['', 'clamd:3310', 'http://clamd', 'tcp://', 'tcp://clamd/x', 'tcp://u:p@clamd', 'unix:', 'unix:run/x', 'unix://host/run/x', 'tcp://clamd:3310?x']) expect(clamdAddress(url), url).to.equal(undefined);
+  });
+
+  it('is asked by a few at a time', async () => {
+    const slots = createScanSlots({ atOnce: 4, waiting: 100 });
+    let running = 0;
+    let most = 0;
+    const order: number[] = [];
+    await Promise.all(Array.from({ length: 20 }, (_, at) => slots(new AbortController().signal, async () => {
+      most = Math.max(most, (running += 1));
+      await new Promise(setImmediate);
+      order.push(at);
+      running -= 1;
+    })));
+    expect(most).to.equal(4);
+    expect(order).to.deep.equal([...order].toSorted((a, b) => a - b));
+    expect(running).to.equal(0);
+  });
+});
+
+function portOf(server: Server | undefined): number {
+  const address = server?.address();
+  if (address === null || address === undefined || typeof address === 'string') throw new Error('no TCP address');
+  return address.port;
+}

@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+/** A cable to a server on loopback, which can be pulled. */
+export interface Cable {
+  readonly port: number;
+  /** Breaks what goes over it off, and whatever comes until it is put in again. */
+  pull(): void;
+  putIn(): void;
+  stop(): Promise<void>;
+}
+
+export async function cableTo(port: number): Promise<Cable> {
+  const open = new Set<Socket>();
+  let isIn = true;
+  const end = (socket: Socket) => void socket.destroy();
+  const server = createServer((near) => {
+    if (!isIn) return end(near);
+    const far = connect(port, '127.0.0.1');
+    for (const [one, other] of [[near, far], [far, near]] as const) {
+      open.add(one);
+      one.pipe(other);
+      // Whichever end goes first takes the other along; why it went is told to those who use it.
+      one.on('error', () => end(other)).on('close', () => {
+        open.delete(one);
+        end(other);
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const breakOff = () => [...open].forEach(end);
+  return {
+    port: (server.address() as AddressInfo).port, // of a server on a port, not on a pipe
+    pull() {
+      isIn = false;
+      breakOff();
+    },
+    putIn: () => void (isIn = true),
+    async stop() {
+      server.close();
+      breakOff();
+      await once(server, 'close');
+    },
+  };
+}

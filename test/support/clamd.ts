@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFile, readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, startGuarded } from './guarded.js';
+import { skip } from './skip.js';
+import { read } from './source.js';
+
+export interface TestClamd {
+  /** As CLAMAV_URL takes it. */
+  readonly url: string;
+  /** Adds a signature that finds this text wherever it stands, and waits until it does. */
+  learn(name: string, text: string): Promise<void>;
+  /** Ends it at once, as a crash would, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** Ends it and removes what it had. */
+  stop(): Promise<void>;
+}
+
+/** The test file of eicar.org, in parts, so that no scanner finds it in this one. */
+export const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE!', '$H+H*'].join('');
+
+/**
+ * Starts a clamd with docker/clamd.conf, changed only in where it listens and keeps things, and in `settings`. It knows one signature, which
+ * finds EICAR wherever it stands. Throws when there is no clamd here: see `needsClamd`.
+ */
+export async function startClamd({ settings = {}, listen = 'tcp' }: { settings?: Readonly<Record<string, string>>; listen?: 'tcp' | 'unix' } = {}): Promise<TestClamd> {
+  const program = clamdProgram();
+  if (program === undefined) throw new Error(NONE);
+  const port = await freePort();
+  let target: Target = { host: '127.0.0.1', port };
+  let url = `tcp://127.0.0.1:${port}`;
+  const { home, stop } = await startGuarded({
+    name: 'clamd',
+    env: () => ({ PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' }),
+    command: (folder) => {
+      const socket = join(folder, 'clamd.sock');
+      if (listen === 'unix') [target, url] = [{ path: socket }, `unix:${socket}`];
+      const place = listen === 'unix' ? { LocalSocket: socket, LocalSocketMode: '660' } : { TCPSocket: String(port), TCPAddr: '127.0.0.1' };
+      mkdirSync(join(folder, 'signatures'));
+      writeFileSync(join(folder, 'signatures', 'test.ndb'), signature('Eicar-Test', EICAR));
+      writeFileSync(join(folder, 'clamd.conf'), configuration({ ...place, DatabaseDirectory: join(folder, 'signatures'), TemporaryDirectory: folder, PidFile: join(folder, 'pid'), User: userInfo().username, ...settings }));
+      return [program, '-c', join(folder, 'clamd.conf')];
+    },
+    answers: async () => (await asked(target, 'PING').catch(() => '')) === 'PONG', // not yet there
+  });
+  const log = (): Promise<string> => readFile(join(home, 'log'), 'utf8');
+  return {
+    url,
+    async learn(name, text) {
+      await appendFile(join(home, 'signatures', 'test.ndb'), signature(name, text));
+      const before = (await log()).length;
+      await asked(target, 'RELOAD');
+      while (!(await log()).includes('correctly reloaded', before)) await sleep(10);
+    },
+    async kill() {
+      process.kill(Number(await readFile(join(home, 'pid'), 'utf8')), 'SIGKILL');
+      // Gone is it when nobody listens any more: until then connections may still be taken, and broken off.
+      while ((await asked(target, 'PING').then(() => '', (error: unknown) => codeOf(error))) !== 'ECONNREFUSED') await sleep(5);
+    },
+    stop,
+  };
+}
+
+/** To be called first in a `describe` that needs clamd: skips the suite where there is none, which REQUIRE_SERVICES=1 makes a failure. */
+export function needsClamd(): void {
+  before('clamd', function () {
+    if (clamdProgram() === undefined) skip(this, NONE);
+  });
+}
+
+const NONE = 'no clamd was found (CLAMD_BIN, PATH, /usr/sbin); Debian has it in clamav-daemon';
+
+function clamdProgram(): string | undefined {
+  const named = process.env['CLAMD_BIN'];
+  if (named !== undefined && named !== '') return existsSync(named) ? named : undefined;
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== ''), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin'];
+  return folders.map((folder) => join(folder, 'clamd')).find((path) => existsSync(path));
+}
+
+/** The file that is shipped, with some settings in place of its own. */
+function configuration(settings: Readonly<Record<string, string>>): string {
+  const replaced = new Set([...Object.keys(settings), 'TCPSocket', 'TCPAddr']);
+  const shipped = read('docker/clamd.conf').split('\n').filter((line) => !replaced.has(line.split(' ')[0] ?? ''));
+  return [...shipped, ...Object.entries(settings).map(([name, value]) => `${name} ${value}`), ''].join('\n');
+}
+
+/** A line of an .ndb file: any kind of file (0), anywhere in it (*). */
+const signature = (name: string, text: string): string => `${name}:0:*:${Buffer.from(text).toString('hex')}\n`;
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+type Target = { readonly host: string; readonly port: number } | { readonly path: string };
+
+function asked(target: Target, command: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(target, () => socket.write(`z${command}\0`));
+    socket.on('data', (text: Buffer) => (answer += text.toString().replace('\0', ''))).on('error', reject).on('close', () => resolve(answer));
+  });
+}
