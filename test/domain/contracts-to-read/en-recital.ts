@@ -39,6 +39,7 @@ Page 1 of 1
     partyB: 'Kimberley Gas Holdings Limited',
     equipmentModel: 'SCX-450',
     quantity: 2,
+    unitPrice: 950000,
     totalAmount: 1900000,
     currencyCode: 'AUD',
     paymentMethod: 'electronic funds transfer',

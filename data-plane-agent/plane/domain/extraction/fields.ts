@@ -1,7 +1,7 @@
 import { currencyOf, findAmounts, readAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
 import { findDay } from './dates.js';
-import { lineAt, lineSpan, trimmed, type Span } from './document.js';
+import { lineAt, lineSpan, rawText, trimmed, type Span } from './document.js';
 import type { LabelHit, Parting } from './label-hits.js';
 import type { Announced } from './labels.js';
 import { sideAt, type Roles } from './parties.js';
@@ -46,7 +46,7 @@ export function* readFields(document: Labelled, tables: readonly Table[], roles:
 }
 
 /** `Account No. 12 345`: the label itself says that a number follows. */
-const isNumbered = ({ plain }: Labelled, { start, end }: LabelHit): boolean => /(?:account|a\/c) (?:no|number)$|账号$/.test(plain.slice(start, end));
+const isNumbered = ({ plain }: Labelled, { start, end }: LabelHit): boolean => /(?:account|a\/c) (?:no|number)$|账号$|^iban$/.test(plain.slice(start, end));
 
 /** A value under its label, where the label stands alone and no other follows. */
 function lineBelow(document: Labelled, hit: LabelHit): number | undefined {
@@ -74,8 +74,8 @@ const READERS: Partial<Readonly<Record<Announced, (place: Place) => void>>> = {
   contractNo: (place) => addText(place, 'contractNo', isNear(place) || /no|号/.test(label(place)) ? readCode(place.document, place.at) : undefined),
   archiveCode: (place) => addText(place, 'archiveCode', isNear(place) ? readCode(place.document, place.at) : undefined),
   projectName: (place) => addText(place, 'projectName', isNear(place) ? readName(place.document, place.at, { commas: true }) : undefined),
-  equipmentName: (place) => addText(place, 'equipmentName', (isNear(place) && !isHead(place)) || place.hit.parting === 'verb' ? thing(readName(place.document, place.at)) : undefined),
-  equipmentModel: (place) => addText(place, 'equipmentModel', isNear(place) || place.hit.parting === 'verb' ? thing(readName(place.document, place.at)) : besides(place)),
+  equipmentName: (place) => addText(place, 'equipmentName', (isNear(place) && !isHead(place)) || (place.hit.parting === 'verb' && !isDuty(place)) ? thing(readName(place.document, place.at)) : undefined),
+  equipmentModel: (place) => addModel(place, isNear(place) || place.hit.parting === 'verb' ? thing(readName(place.document, place.at)) : besides(place)),
   paymentMethod: (place) => addText(place, 'paymentMethod', isNear(place) || place.hit.parting === 'verb' ? unnumbered(place, readSentence(place.document, place.at)) : undefined),
   paymentCycle: (place) => addText(place, 'paymentCycle', isNear(place) || place.hit.parting === 'verb' ? unnumbered(place, readSentence(place.document, place.at, 120)) : undefined),
   remark: (place) => addText(place, 'remark', isNear(place) && place.hit.leads ? readSentence(place.document, place.at, 2_000) : undefined),
@@ -103,6 +103,16 @@ const READERS: Partial<Readonly<Record<Announced, (place: Place) => void>>> = {
   },
 };
 
+/** `规格型号及数量：CX104-5 壹台` says both. */
+function addModel(place: Place, text: ReadText | undefined): void {
+  const both = text && /数量|quantity/.test(label(place)) ? /^(.*?\S)[\s,，;、×*]+(\S{1,6}[台套辆件个部架]|\d{1,4} ?(?:units?|sets?))$/i.exec(place.document.plain.slice(text.start, text.end)) : null;
+  if (!text || !both) return addText(place, 'equipmentModel', text);
+  const [all, model = '', amount = ''] = both;
+  addText(place, 'equipmentModel', { start: text.start, end: text.start + model.length, value: rawText(place.document, { start: text.start, end: text.start + model.length }) });
+  const count = readCount(place.document, text.start + all.lastIndexOf(amount));
+  if (count) place.readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence: place.confidence });
+}
+
 const isLease = ({ readings }: Place): boolean => readings.best('type')?.value === 'lease';
 
 const label = ({ document, hit }: Place): string => document.plain.slice(hit.start, hit.end);
@@ -111,6 +121,9 @@ function addText({ readings, confidence }: Place, key: string, text: ReadText | 
   // A text that goes on for long is more likely a clause than a value.
   if (text) readings.add(key, { ...text, confidence: text.value.length > 160 && key !== 'remark' ? confidence * 0.85 : confidence });
 }
+
+/** What shall be, is what is to be done with the thing, and not its name. */
+const isDuty = ({ document, hit }: Place): boolean => /(?:shall|will) be/.test(document.plain.slice(hit.end, hit.valueAt));
 
 /** `塔式起重机，型号QTZ80`: after a comma, and a code. */
 const besides = ({ document, hit, at }: Place): ReadText | undefined => (/[,，、] ?$/.test(document.plain.slice(hit.start - 2, hit.start)) && at - hit.end <= 1 ? readCode(document, at) : undefined);
@@ -139,12 +152,14 @@ function readQuantity({ document, hit, at, confidence, readings }: Place): void 
 }
 
 function addAmount({ document, hit, at, confidence, readings }: Place, key: string): void {
-  const amount = readAmount(document, at, hintOf(document, hit.aside)) ?? (hit.parting === 'none' ? amountLater(document, hit) : undefined);
+  const amount = readAmount(document, at, hintOf(document, hit.aside)) ?? (hit.parting === 'none' ? amountLater(document, hit) : hit.parting === 'verb' ? findAmounts(document, at, Math.min(lineSpan(document, lineAt(document, at)).end, at + 32), 1)[0] : undefined);
   if (!amount) return;
   // In a sentence a number alone may be of anything.
   if (amount.isBare && (hit.parting === 'verb' || hit.parting === 'none' || hit.parting === 'line')) return;
   const isExclusive = /不含|未税|excl|net of/.test(hit.aside);
-  const sure = (amount.isBare ? 0.9 : 1) * (isExclusive ? 0.75 : 1) * (amount.currency && hit.parting === 'none' ? 1.1 : 1);
+  // The rent of one is not what is paid for all.
+  const isOfOne = key === 'periodicRent' && /(?:每台|单台|per unit)[^。;\n]{0,3}$/.test(document.plain.slice(Math.max(0, hit.start - 14), hit.start));
+  const sure = (isOfOne ? 0.8 : 1) * (amount.isBare ? 0.9 : 1) * (isExclusive ? 0.75 : 1) * (amount.currency && hit.parting === 'none' ? 1.1 : 1);
   readings.addAmount(key, amount, { confidence: confidence * sure });
 }
 
@@ -154,7 +169,11 @@ function amountLater(document: Labelled, { end }: LabelHit) {
   const next = document.hits[firstHitFrom(document.hits, end)];
   const until = Math.min(end + sentence.length + 30, next?.meanings.some(({ announced }) => MONEY.has(announced)) ? next.start : Infinity);
   const [amount] = / (?:is|of|be|being|equals?|total(?:s|ing)|amount(?:s|ing) to) /.test(`${sentence} `) ? findAmounts(document, end, until, 1) : [];
-  return amount && amount.start <= end + sentence.length ? amount : undefined;
+  if (amount && amount.start <= end + sentence.length) return amount;
+  // `The purchase price payable by the Purchaser … shall be the sum of …`.
+  const verb = /^[^.;。\n\d%]{0,140}? (?:shall be|will be|is|equals|amounts to)(?: equal to)?(?: the (?:sum|amount|total) of| an amount of)? /.exec(document.plain.slice(end, end + 180));
+  const later = verb && end + verb[0].length <= until + 140 ? readAmount(document, end + verb[0].length) : undefined;
+  return later && !later.isBare ? later : undefined;
 }
 
 function readCurrency({ document, hit, at, confidence, readings }: Place): void {

@@ -74,8 +74,8 @@ export function labelAt(plain: string, at: number): { readonly end: number; read
 export function isLabel(document: Pick<Document, 'plain'>, { start, end }: Span): readonly Meaning[] | undefined {
   const found = labelAt(document.plain, start);
   if (!found) return undefined;
-  const rest = document.plain.slice(found.end, Math.min(end, found.end + 60)).replace(/[([][^)\]]{0,40}[)\]]/g, '').replace(/[\s.:*#]+/g, '');
-  return rest === '' || labelAt(rest, 0)?.end === rest.length ? found.meanings : undefined;
+  const rest = document.plain.slice(found.end, Math.min(end, found.end + 60)).replace(/[([][^)\]]{0,40}[)\]]/g, '').replace(/[\s.:*#]+/g, ' ').trim();
+  return rest === '' || labelAt(rest, 0)?.end === rest.length || labelAt(rest.replaceAll(' ', ''), 0)?.end === rest.replaceAll(' ', '').length ? found.meanings : undefined;
 }
 
 function hitOf(document: Document, start: number, { end, meanings }: { end: number; meanings: readonly Meaning[] }): LabelHit | undefined {
@@ -87,10 +87,14 @@ function hitOf(document: Document, start: number, { end, meanings }: { end: numb
   if (TURNED_BY.test(lead)) return undefined;
   const { at, aside } = pastAsides(plain, end, line.end);
   const parted = partingAt(plain, at, line.end);
-  if (glued && !QUALIFIED_BY.test(lead) && parted.parting !== 'colon') return undefined;
+  // `四台起重机月租金共计人民币95,200元`: the amount that follows says what the label is.
+  const announcesMoney = parted.valueAt < line.end && MONEY_NEXT.test(plain.slice(parted.valueAt, parted.valueAt + 8));
+  if (glued && !QUALIFIED_BY.test(lead) && parted.parting !== 'colon' && !announcesMoney) return undefined;
   const leads = LEADS.test(lead.slice(Math.max(lead.lastIndexOf('|'), lead.lastIndexOf('\t'), lead.lastIndexOf('  ')) + 1)) && (start - line.start <= 24 || /[|\t]|  /.test(lead));
   return { start, end, meanings: glued && !QUALIFIED_BY.test(lead) ? meanings.map(({ announced, weight }) => ({ announced, weight: weight * 0.7 })) : meanings, parting: parted.parting, valueAt: parted.valueAt, aside, leads };
 }
+
+const MONEY_NEXT = /^(?:人民币 ?[¥\d]|¥ ?\d|\d{1,3}(?:,\d{3})+(?:\.\d+)? ?元|人民币[壹贰叁肆伍陆柒捌玖])/;
 
 /** Numbering, bullets and quotation before a label: `第三条`, `1.2`, `(一)`, `-`, `article 5`. */
 const LEADS = /^[\s>*#•·"'-]*(?:第[一二三四五六七八九十百\d]{1,4}[条章款项]|(?:article|section|clause) \d{1,3}|\(?[\d一二三四五六七八九十]{1,3}(?:\.\d{1,2}){0,3}[).、,:]?)?[\s.、:*"'-]*$/;

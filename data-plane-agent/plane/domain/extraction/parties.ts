@@ -155,7 +155,7 @@ function definedName(document: Labelled, hit: LabelHit, tied: Role): Mention | u
 }
 
 /** An opening bracket, `以下简称`, `hereinafter referred to as`, and the quotation mark. */
-const DEFINES = /(?:[,;] {0,2})?(?:\( {0,2})?(?:(?:以下|下)(?:简)?称(?:为)?[: ]{0,2}|(?:each )?(?:here(?:in)?after|herein)(?: collectively| individually)?(?: (?:referred to|called|known|designated))?(?: as)?,? {0,2}|(?:referred to|known) as {0,2})?"?(?:the )?$/;
+const DEFINES = /(?:[,;] {0,2})?(?:\( {0,2})?(?:(?:以下|下)(?:简)?称(?:为)?[: ]{0,2}|(?:each )?(?:here(?:in)?after|herein)(?: collectively| individually)?(?: (?:referred to|called|known|designated))?(?: as)?,? {0,2}|(?:referred to|known) as {0,2})?(?:the )?"?(?:the )?$/;
 
 /** Where a name in running text begins, at the latest. */
 function lastBoundary(before: string): { at: number; isSure: boolean } {
@@ -196,7 +196,7 @@ function nameIn(document: Labelled, span: Span): (Span & { name: string }) | und
   return { name: rawText(document, { start: begin, end }), start: begin, end };
 }
 
-const DESCRIBES = /[。;\n]|,(?! ?(?:ltd|inc|llc|l\.l\.c|co\b|corp|limited|plc|s\.a|gmbh|lp\b|llp|pte|pty|n\.v|b\.v))|\((?=\s*(?:以下|下称|简称|盖章|公章|签字|签章|甲方|乙方|出|承|买|卖|供|需|法定|统一|注册|地址|the |here|"|a |an |registered|company|reg|seal|signature|party|seller|buyer|lessor|lessee|sealed|stamp|abn|acn|uen|crn|vat|tax|no\.))| (?:having|with its|whose|located|incorporated|organi[sz]ed|established|registered|of no\.?|at no\.?|a company|a corporation|an? [a-z]+ (?:company|corporation))(?![a-z])|(?<=.)(?:地址|电话|住所|法定代表人|统一社会信用代码|税号)[: ]/;
+const DESCRIBES = /[。;\n]|,(?! ?(?:ltd|inc|llc|l\.l\.c|co\b|corp|limited|plc|s\.a|gmbh|lp\b|llp|pte|pty|n\.v|b\.v|p\.c|p\.a|pllc|l\.p|s\.p\.a|ag\b|kg\b|b\.?v\b|co-op|cooperative))|\((?=\s*(?:以下|下称|简称|盖章|公章|签字|签章|甲方|乙方|出|承|买|卖|供|需|法定|统一|注册|地址|the |here|"|a |an |registered|company|reg|seal|signature|party|seller|buyer|lessor|lessee|sealed|stamp|abn|acn|uen|crn|vat|tax|no\.))| (?:having|with its|whose|located|incorporated|organi[sz]ed|established|registered|of no\.?|at no\.?|a company|a corporation|an? [a-z]+ (?:company|corporation))(?![a-z])|(?<=.)(?:地址|电话|住所|法定代表人|统一社会信用代码|税号)[: ]/;
 
 /** Not a name: a form that was not filled in, a signature block, a sentence. */
 const NO_NAME = /^(?:盖章|签字|签章|公章|代表|签名|法定|授权|地址|电话|日期|年|应|须|将|有权|同意|负责|不得|的|在|向|按|是|和|与|经|双方|\(|signature|authori[sz]ed|name|title|date|by|shall|will|agrees?|is|are|has|may|must|hereby|or|and|to|in|of|on)(?![a-z])|^(?:x{2,}|[*·•…]+|\[.*\])|应当|双方|签订|本合同(?!工)|本协议|agreement|hereto|whereas|shall |的规定|____/;
@@ -218,7 +218,7 @@ export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | 
     if (!before || !role || (!isInLine && (before.parting === 'none' || before.parting === 'verb'))) continue;
     if (isInLine) return sideOf(joined(role, rolesIn(before.aside)), roles);
     const partyLine = lineAt(document, before.start);
-    const onLine = document.hits.filter((one) => one.start >= (document.lineStarts[partyLine] ?? 0) && one.start < (document.lineStarts[partyLine + 1] ?? 0) && roleOf(one.meanings));
+    const onLine = document.hits.filter((one) => one.start >= (document.lineStarts[partyLine] ?? 0) && one.start < (document.lineStarts[partyLine + 1] ?? 0) && roleOf(one.meanings) && document.plain[one.start - 1] !== '(');
     const chosen = onLine.length > 1 ? onLine[Math.min(column, onLine.length - 1)] : before;
     return chosen && sideOf(joined(roleOf(chosen.meanings) ?? role, rolesIn(chosen.aside)), roles);
   }

@@ -32,6 +32,7 @@ const TRIGGERS = /(?:made|entered into|executed|signed|dated|concluded|effective
 /** Days that running text tells of: when the contract was made, from when and until when it holds. */
 export function readRunningDays(document: Document, readings: Readings): void {
   const { plain } = document;
+  readSignedDays(document, readings);
   TRIGGERS.lastIndex = 0;
   for (let n = 0; n < MAX_TRIGGERS; n++) {
     const trigger = TRIGGERS.exec(plain);
@@ -42,7 +43,7 @@ export function readRunningDays(document: Document, readings: Readings): void {
     const tail = plain.slice(day.end, day.end + 60);
     const word = trigger[0];
     if (word.startsWith('自')) readSpan(document, { start: trigger.index, end: Math.min(plain.length, day.end + 40) }, isOfContract(plain, trigger.index) ? 0.86 : 0.62, readings);
-    else if (/^(?:made|entered|executed|signed|dated|concluded|effective)/.test(word)) addDay(/effective/.test(word) && !/made|entered|signed/.test(word) ? 'startDate' : 'signDate', day, trigger.index < 3_000 ? 0.9 : 0.7, readings);
+    else if (/^(?:made|entered|executed|signed|dated|concluded|effective)/.test(word)) addDay(/effective/.test(word) && !/made (?:and|on|as|this)|entered|signed/.test(word) ? 'startDate' : 'signDate', day, trigger.index < 3_000 ? 0.9 : 0.7, readings);
     else if (/于 ?$/.test(word)) {
       if (/^[^。\n]{0,40}?(?:签订|签署|订立|签约)/.test(tail)) addDay('signDate', day, 0.88, readings);
     } else if (/有效期至|截至|止于/.test(word) || /(?:expire|terminate|end|conclude)s?(?: on)$/.test(word)) addDay('endDate', day, 0.84, readings);
@@ -52,6 +53,24 @@ export function readRunningDays(document: Document, readings: Readings): void {
     }
   }
 }
+
+/** Lines of nothing but days, under the places where the parties sign: `2026年6月28日    2026年6月28日`. */
+function readSignedDays(document: Document, readings: Readings): void {
+  const { plain, lines } = document;
+  let signed = -MANY;
+  for (const [i, { start, end }] of lines.entries()) {
+    if (end - start > 200) continue;
+    const text = plain.slice(start, end);
+    if (/盖章|公章|签章|签字|signature|seal/.test(text)) signed = i;
+    if (i - signed > MANY || /[^\d年月日\s./〇一二三四五六七八九十-]/.test(text)) continue;
+    const day = findDay(plain, start, end);
+    const second = day && findDay(plain, day.end, end);
+    if (day && (!second || second.day === day.day)) addDay('signDate', day, 0.8, readings);
+  }
+}
+
+/** Lines between the place to sign and its day. */
+const MANY = 8;
 
 /** Where what begins is said to be the contract, its day is surer. */
 const isOfContract = (plain: string, at: number): boolean => /租赁|租期|合同|协议|有效|履行|服务|期限/.test(plain.slice(Math.max(0, at - 24), at));

@@ -47,13 +47,17 @@ export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
 function periodIn(document: Labelled, cell: Span): ReadPayment['period'] | undefined {
   const bare = trimmed(document, cell);
   if (/^\d{1,3}$/.test(document.plain.slice(bare.start, bare.end))) return { ...bare, value: rawText(document, bare) };
-  return textOf(document, cell, 100);
+  const text = textOf(document, cell, 100);
+  if (text) return text;
+  // `定金` announces a deposit elsewhere; in a plan it is a stage.
+  return WHOLE_STAGE.test(document.plain.slice(bare.start, bare.end)) ? { ...bare, value: rawText(document, bare) } : undefined;
 }
 
 const STAGES =
   '预付款|预付货款|预付定金|首付款|首期款|首付|首期租金|首期|定金|订金|进度款|发货款|提货款|到货款|交货款|货到款|安装款|安装调试款|调试款|验收款|竣工款|结算款|质保金|质量保证金|保修金|尾款|余款|末期款|第[一二三四五六七八九十\\d]{1,3}(?:期|笔|次|阶段|批)(?:款项|款|租金|付款|货款)?|' +
   '(?:first|second|third|fourth|fifth|sixth|final|last|initial|1st|2nd|3rd|[4-9]th) (?:instal?ment|payment|milestone)|down ?payment|advance payment|prepayment|progress payment|delivery payment|acceptance payment|balance payment|balance|retention(?: money| sum)?|final payment|instal?ment (?:no\\.? ?)?\\d{1,2}';
-const STAGE = new RegExp(`^[\\s>*•·-]*(?:\\(?(?:[a-h]|[\\divx一二三四五六七八九十]{1,4})(?:\\.\\d{1,2}){0,2}[).、,:]{0,2} *|[①-⑩] *)?(?:the |本合同)?(${STAGES})(?![a-z])`);
+const STAGE = new RegExp(`^[\\s>*•·-]*(?:\\(?(?:[a-h]|[\\divx一二三四五六七八九十]{1,4})(?:\\.\\d{1,2}){0,2}[).、,:]{0,2} *|[①-⑩] *)?(?:the |an? |本合同)?(${STAGES})(?![a-z])`);
+const WHOLE_STAGE = new RegExp(`^(?:${STAGES})$`);
 const IN_CLAUSE = new RegExp(`(?:作为|作|as (?:the |an? )?|支付|付清)(${STAGES})(?![a-z])`);
 /** What is paid for being late or for failing is no payment of the plan. */
 const PENALTY = /违约|滞纳|逾期|赔偿|罚|每日|日利率|penalt|late (?:charge|fee|payment)|overdue|default|liquidated|interest|damages|per day|per annum/;
@@ -82,7 +86,7 @@ function clausesOf(document: Labelled, { start, end }: Span): Span[] {
   const text = document.plain.slice(start, Math.min(end, start + MAX_LINE));
   const parts: Span[] = [];
   let from = 0;
-  for (const mark of text.matchAll(/[;。]|\. (?=[a-z(])|(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))/g)) {
+  for (const mark of text.matchAll(/[;。]|\. (?=[a-z(])|(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))|(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))/g)) {
     if (mark.index > from) parts.push({ start: start + from, end: start + mark.index });
     from = mark.index + mark[0].length;
   }

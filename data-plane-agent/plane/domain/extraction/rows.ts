@@ -1,9 +1,9 @@
 import { c, table, type RecordOf } from '../../../base/database/columns.js';
 import type { FieldReview, ReviewStatus, RunStatus } from '../../contract/records/extraction.js';
-import type { CheckWarning } from './checks.js';
+import type { Warning } from '../../contract/records/common.js';
 import type { ExtractedField } from './extract.js';
 
-/** What was read of one text. The text itself is not kept: only the words that a reading rests on. */
+/** What was read of one text or document. The text itself is not kept: only the words that a reading rests on. */
 export const extractionRuns = table('extraction_runs', {
   id: c.text('id'),
   contractId: c.orNull(c.text('contract_id')),
@@ -17,7 +17,12 @@ export const extractionRuns = table('extraction_runs', {
   overallConfidence: c.int('overall_confidence'),
   fields: c.json<readonly ExtractedField[]>('fields'),
   missingFields: c.json<readonly string[]>('missing_fields'),
-  warnings: c.json<readonly CheckWarning[]>('warnings'),
+  warnings: c.json<readonly Warning[]>('warnings'),
+  /** Of amounts that name none: the tenant's when the run was begun. */
+  currencyCode: c.orNull(c.text('currency_code')),
+  /** Of a document: how often its reading was begun, and when it is to be begun again unless it has come to an end by then. */
+  readingTries: c.int('reading_tries'),
+  readingDueAt: c.orNull(c.int('reading_due_at')),
   createdBy: c.orNull(c.text('created_by')),
   createdAt: c.int('created_at'),
   updatedAt: c.int('updated_at'),

@@ -1,3 +1,4 @@
+import { findAmounts, readAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
 import type { Document } from './document.js';
 import { readChineseNumber } from './numerals.js';
@@ -18,11 +19,14 @@ const PATTERNS: readonly Pattern[] = [
   { key: 'quantity', confidence: 0.76, pattern: /(?:共|合)(?:计)? ?(\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆架部](?![/每])/g, value: (said) => Number(readChineseNumber(said, 0)?.value ?? said) },
   { key: 'equipmentName', confidence: 0.75, pattern: /(?:购买|采购|租赁|承租|出售|出租)的?([\u4e00-\u9fff]{2,20})\((?=型号|规格)/g, value: asSaid },
   { key: 'invoicePoints', confidence: 0.78, pattern: /(?<![\d.])(\d{1,2}) ?% ?的?(?:的?增值税|vat|gst)|(?:增值税(?:专用)?(?:发票)?|vat|gst)[^%\n\d。;]{0,16}(\d{1,2})(?:\.0{1,2})? ?%/g, value: Number },
-  { key: 'paymentMethod', confidence: 0.78, pattern: /(?:以|通过|采用|采取|用)((?:银行)?(?:电汇|转账|汇款|承兑汇票)|现金|支票|信用证|电汇或转账)(?:的)?(?:方式|形式)?(?:向|支付|付款|结算|汇|付)/g, value: asSaid },
+  { key: 'paymentMethod', confidence: 0.78, pattern: /(?:以|通过|采用|采取|用)((?:银行)?(?:电汇|转账|汇款|承兑汇票)|现金|支票|信用证|电汇或转账)(?:的)?(?:方式|形式)?(?:向|支付|付款|结算|汇|付|将[^。;,\n]{0,12}(?:汇|支付|付至))/g, value: asSaid },
   { key: 'paymentMethod', confidence: 0.76, pattern: /(?:paid|payable|payments?|made|pay|remit\w{0,4})[^.\n;]{0,60}? (?:by|via|through) (?:way of |means of )?(bank transfer|wire transfer|telegraphic transfer(?: \(t\/t\))?|t\/t|electronic (?:funds )?transfer|letter of credit|irrevocable letter of credit|cheque|check|bank draft)(?![a-z])/g, value: asSaid },
   { key: 'paymentCycle', confidence: 0.75, pattern: /(按(?:月|季度|季|半年|年)(?:度)?(?:支付|付款|结算|缴纳|付租)|每(?:月|季度|季|半年|年)支付(?:一次)?)/g, value: asSaid },
   { key: 'paymentCycle', confidence: 0.74, pattern: /(?:payable|paid|pay|due|rent|instal?ments?)[^.\n;]{0,30}? ((?:monthly|quarterly|semi-annually|half-yearly|annually|yearly)(?: in (?:advance|arrears?))?)(?![a-z]| (?:rent|payment|instal|lease|sum|in (?:adv|arr)))/g, value: asSaid },
 ];
+
+/** `agrees to purchase two (2) units of the inclined bucket elevator, model BE-1800`: how many of what. */
+const SO_MANY = /(?:purchase|sell|lease|rent|buy|supply|deliver|hire)s?(?: from| to)?[^.;\n\d]{0,48}? ([a-z-]{3,12} \((\d{1,4})\)|\d{1,4}) (?:new |used )?(?:units?|sets?|pieces?|nos?)(?: of)?(?: the| an?)? ([a-z][a-z0-9 /-]{3,60}?)(?=,| \(|\.|;|\n| model| type| manufactured| together| with | at | for )/g;
 
 export function readRunningText(document: Document, readings: Readings): void {
   for (const { key, confidence, pattern, value } of PATTERNS) {
@@ -35,10 +39,45 @@ export function readRunningText(document: Document, readings: Readings): void {
       readings.add(key, { value: value(said, document, start), start, end: start + said.length, confidence });
     }
   }
+  readPrices(document, readings);
+  SO_MANY.lastIndex = 0;
+  for (let n = 0; n < MOST; n++) {
+    const match = SO_MANY.exec(document.plain);
+    if (!match) break;
+    const [all, count = '', digits, name = ''] = match;
+    const at = match.index + all.indexOf(count);
+    const end = match.index + all.length;
+    readings.add('quantity', { value: Number(digits ?? count), start: at, end: at + count.length, confidence: 0.78 });
+    if (!/^(?:following|equipment|goods|product)|described|listed/.test(name)) readings.add('equipmentName', { value: asSaid(name, document, end - name.length), start: end - name.length, end, confidence: 0.76 });
+  }
+}
+
+/** What follows the price of one, and what stands before the rent of a period: `48 payments of $3,275.00`. */
+const OF_ONE = / ?(?:per|for each|a|\/) ?(?:unit|set|piece|machine)(?![a-z])/g;
+const PAYMENTS_OF = /\d{1,3}(?: \([a-z-]+\))? (?:equal )?(?:consecutive )?(?:monthly |quarterly )?(?:rental |rent |lease )?(?:payments|instal?ments) of (?:not less than )?/g;
+
+function readPrices(document: Document, readings: Readings): void {
+  for (const match of takeFew(document.plain.matchAll(OF_ONE))) {
+    const amount = findAmounts(document, Math.max(0, match.index - 32), match.index, 4).find(({ end }) => match.index - end >= 0 && match.index - end <= 1);
+    if (amount) readings.addAmount('unitPrice', amount, { confidence: 0.76 });
+  }
+  if (readings.best('type')?.value !== 'lease') return;
+  for (const match of takeFew(document.plain.matchAll(PAYMENTS_OF))) {
+    const amount = readAmount(document, match.index + match[0].length);
+    if (amount && !amount.isBare) readings.addAmount('periodicRent', amount, { confidence: 0.78 });
+  }
+}
+
+function* takeFew<T>(matches: Iterable<T>): Generator<T> {
+  let n = 0;
+  for (const match of matches) {
+    if (n++ >= MOST) return;
+    yield match;
+  }
 }
 
 const LEASE = /租赁|回租|租用|lease|leasing|rental agreement|hire (?:agreement|contract)|hire purchase/;
-const SALE = /买卖|销售|采购|购销|供货|购货|订货|(?:purchase and )?sales?(?: and purchase)? (?:contract|agreement)|contract (?:of|for) sale|purchase (?:contract|agreement|order)|supply (?:contract|agreement)|sale agreement/;
+const SALE = /买卖|contract (?:of|for)(?: the)?[a-z ]{0,40} sale of goods|销售|采购|购销|供货|购货|订货|(?:purchase and )?sales?(?: and purchase)? (?:contract|agreement)|contract (?:of|for) sale|purchase (?:contract|agreement|order)|supply (?:contract|agreement)|sale agreement/;
 const CONTRACT = /合同|协议|契约|contract|agreement|lease|order/;
 
 /** The title says whether it is a sale or a lease. */

@@ -59,7 +59,7 @@ function tableUnder(document: Labelled, at: number, mostRows: number): (Table & 
   const columns = heads.map((cell) => columnOf(document, cell));
   if (columns.filter(Boolean).length < Math.max(2, heads.length / 2)) return undefined;
   // The two parties side by side are no table of things.
-  if (columns.every((column) => column?.meanings.some(({ announced }) => announced.startsWith('party:')))) return undefined;
+  if (columns.every((column) => !column || column.meanings.some(({ announced }) => announced.startsWith('party:')))) return undefined;
   // Labels over labels are a form of several columns, and no table.
   if (cellsOf(document, first, separator).every((cell) => columnOf(document, cell) !== undefined) && !isRule(document, first)) return undefined;
   const rows: (readonly Span[])[] = [];

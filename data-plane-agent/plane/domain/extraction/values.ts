@@ -29,7 +29,7 @@ function nextOpening({ hits }: Labelled, from: number, end: number): LabelHit | 
   for (let i = firstHitFrom(hits, from + 1); i < hits.length; i++) {
     const hit = hits[i];
     if (!hit || hit.start >= end) return undefined;
-    if (hit.parting === 'colon' || (hit.parting === 'line' && hit.valueAt >= hit.end && hit.end < end)) return hit;
+    if (hit.parting === 'colon' || (hit.parting === 'line' && hit.leads && hit.valueAt >= hit.end && hit.end < end)) return hit;
   }
   return undefined;
 }
@@ -118,6 +118,8 @@ export function readPercent({ plain }: Document, from: number): (Span & { readon
 /** The number of a bank account, as it stands: digits in groups, or an IBAN. */
 export function readAccount(document: Labelled, from: number): ReadText | undefined {
   const end = Math.min(cellEnd(document, from), from + 60);
+  const named = /^iban:? ?/.exec(document.plain.slice(from, end));
+  if (named) return readAccount(document, from + named[0].length);
   const match = /^(?:[a-z]{2}\d{2}[ -]?(?:[a-z0-9]{2,4}[ -]?){3,8}(?![a-z0-9])|\d(?:[ -]?[\dx*]){5,33}(?!\d))/.exec(document.plain.slice(from, end));
   return match ? textOf(document, { start: from, end: from + match[0].length }, 60) : undefined;
 }

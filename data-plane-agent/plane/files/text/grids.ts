@@ -1,0 +1,116 @@
+/** A line that is drawn along the page, or down it: its two ends, from the upper left corner on. */
+export interface Ruling {
+  readonly x1: number;
+  readonly y1: number;
+  readonly x2: number;
+  readonly y2: number;
+}
+
+/** A ruled table. Where no line parts two places they are one cell, which begins at the upper left of them. */
+export interface Grid {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly rows: number;
+  readonly columns: number;
+  /** The cell in which the point is, by the place where it begins. */
+  cellAt(x: number, y: number): { readonly row: number; readonly column: number };
+  /** Whether a cell begins there. */
+  begins(row: number, column: number): boolean;
+}
+
+const MAX_RULINGS = 4_000;
+const MAX_LINES = 300;
+/** Lines as near as this to each other are one, in parts of the page's width or so: about three points. */
+const NEAR = 3;
+
+/** The tables that lines make, from lines that touch or cross each other. `near` is how far from each other lines still touch. */
+export function gridsOf(rulings: readonly Ruling[], near = NEAR): Grid[] {
+  const long = rulings.filter(({ x1, y1, x2, y2 }) => Math.abs(x2 - x1) + Math.abs(y2 - y1) > near * 2).slice(0, MAX_RULINGS);
+  return groupsOf(long, near).flatMap((group) => {
+    const grid = gridOf(group, near);
+    return grid ? [grid] : [];
+  });
+}
+
+const isFlat = ({ x1, y1, x2, y2 }: Ruling): boolean => Math.abs(y2 - y1) <= Math.abs(x2 - x1);
+
+/** Rulings that touch, as groups. */
+function groupsOf(rulings: readonly Ruling[], near: number): Ruling[][] {
+  const parent = rulings.map((_, i) => i);
+  const root = (i: number): number => {
+    let at = i;
+    while (parent[at] !== at) at = parent[at] = parent[parent[at] ?? at] ?? at;
+    return at;
+  };
+  // By their upper ends, so that each is held against those alone that begin before it ends.
+  const order = rulings.map((ruling, i) => ({ i, from: Math.min(ruling.y1, ruling.y2), to: Math.max(ruling.y1, ruling.y2), left: Math.min(ruling.x1, ruling.x2), right: Math.max(ruling.x1, ruling.x2) })).toSorted((a, b) => a.from - b.from);
+  for (const [n, one] of order.entries()) {
+    for (let m = n + 1; m < order.length; m++) {
+      const two = order[m];
+      if (!two || two.from > one.to + near) break;
+      if (two.left <= one.right + near && two.right >= one.left - near) parent[root(one.i)] = root(two.i);
+    }
+  }
+  return [...grouped(rulings, (_, i) => root(i)).values()];
+}
+
+function gridOf(group: readonly Ruling[], near: number): Grid | undefined {
+  const flat = group.filter(isFlat);
+  const steep = group.filter((ruling) => !isFlat(ruling));
+  const ys = merged(flat.map(({ y1, y2 }) => (y1 + y2) / 2), near);
+  const xs = merged(steep.map(({ x1, x2 }) => (x1 + x2) / 2), near);
+  if (ys.length < 2 || xs.length < 2 || ys.length > MAX_LINES || xs.length > MAX_LINES || ys.length * xs.length < 6) return undefined;
+  const [rows, columns] = [ys.length - 1, xs.length - 1];
+  const at = (list: readonly number[], i: number): number => list[i] ?? 0;
+  const covers = (from: number, to: number, low: number, high: number): boolean => Math.min(from, to) <= low + (high - low) * 0.35 && Math.max(from, to) >= high - (high - low) * 0.35;
+  /** Whether a line parts the place from the one to its left, or from the one above it. */
+  const walls = { left: new Set<number>(), above: new Set<number>() };
+  for (const { x1, x2, y1, y2 } of steep) {
+    const column = nearest(xs, (x1 + x2) / 2);
+    for (let row = 0; row < rows; row++) if (covers(y1, y2, at(ys, row), at(ys, row + 1))) walls.left.add(row * (columns + 1) + column);
+  }
+  for (const { x1, x2, y1, y2 } of flat) {
+    const row = nearest(ys, (y1 + y2) / 2);
+    for (let column = 0; column < columns; column++) if (covers(x1, x2, at(xs, column), at(xs, column + 1))) walls.above.add(row * (columns + 1) + column);
+  }
+  const begin = (row: number, column: number): { row: number; column: number } => {
+    let [r, c] = [row, column];
+    while (c > 0 && !walls.left.has(r * (columns + 1) + c)) c -= 1;
+    while (r > 0 && !walls.above.has(r * (columns + 1) + c)) r -= 1;
+    while (c > 0 && !walls.left.has(r * (columns + 1) + c)) c -= 1;
+    return { row: r, column: c };
+  };
+  return {
+    left: at(xs, 0), right: at(xs, columns), top: at(ys, 0), bottom: at(ys, rows), rows, columns,
+    cellAt: (x, y) => begin(Math.max(0, Math.min(rows - 1, lastAtMost(ys, y))), Math.max(0, Math.min(columns - 1, lastAtMost(xs, x)))),
+    begins: (row, column) => {
+      const cell = begin(row, column);
+      return cell.row === row && cell.column === column;
+    },
+  };
+}
+
+/** The places, those near to each other as one, in their order. */
+function merged(places: readonly number[], near: number): number[] {
+  const kept: number[] = [];
+  for (const place of places.toSorted((a, b) => a - b)) {
+    const last = kept.at(-1);
+    if (last === undefined || place - last > near) kept.push(place);
+  }
+  return kept;
+}
+
+const nearest = (places: readonly number[], place: number): number => places.reduce((best, one, i) => (Math.abs(one - place) < Math.abs((places[best] ?? 0) - place) ? i : best), 0);
+const lastAtMost = (places: readonly number[], place: number): number => Math.max(0, places.findLastIndex((one) => one <= place));
+
+export function grouped<T>(items: readonly T[], by: (item: T, i: number) => number): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const [i, item] of items.entries()) {
+    const group = groups.get(by(item, i));
+    if (group) group.push(item);
+    else groups.set(by(item, i), [item]);
+  }
+  return groups;
+}

@@ -1,0 +1,92 @@
+import type { PDFPageProxy } from 'pdfjs-dist';
+import { pgm } from './bitmap.js';
+import type { Drawn, Matrix, PaintedImage, Placed } from './pdf-drawing.js';
+
+/** Dots in an inch: what character recognition is best at, and no more than this many of them on a page. */
+const RESOLUTION = 220;
+const MAX_DOTS = 12_000_000;
+/** A page on which pictures cover less than this part is not a scan. */
+const COVERED = 0.2;
+
+/** What the library's pictures hold, by their `kind`. */
+const [BITS, RGB, RGBA] = [1, 2, 3] as const;
+
+interface Bits {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array | Uint8ClampedArray;
+  readonly kind: number;
+}
+
+/** The pictures of a page put together as one in shades of grey, in a form that character recognition takes; `undefined` where there is nothing to read. */
+export async function pictureOf(page: PDFPageProxy, { pictures, width, height }: Drawn): Promise<Buffer | undefined> {
+  const covered = pictures.reduce((sum, { place: [a, b, c, d] }) => sum + Math.abs(a * d - b * c), 0);
+  if (covered < width * height * COVERED) return undefined;
+  const scale = Math.min(RESOLUTION / 72, Math.sqrt(MAX_DOTS / (width * height)));
+  const [across, down] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
+  const grey = new Uint8Array(across * down).fill(255);
+  let drawn = 0;
+  for (const picture of pictures) {
+    const bits = await bitsOf(page, picture.image);
+    if (!bits) continue;
+    paint(grey, { across, down }, bits, picture, scale);
+    drawn += 1;
+  }
+  return drawn === 0 ? undefined : pgm(grey, across, down);
+}
+
+async function bitsOf(page: PDFPageProxy, { id, data }: PaintedImage): Promise<Bits | undefined> {
+  const found: unknown = id === undefined ? data : await new Promise((resolve) => {
+    const objects = id.startsWith('g_') ? page.commonObjs : page.objs;
+    objects.get(id, resolve);
+  });
+  const image = found as Partial<Bits> | null | undefined;
+  if (!image?.data || !image.width || !image.height || !ArrayBuffer.isView(image.data)) return undefined;
+  return { width: image.width, height: image.height, data: image.data, kind: image.kind ?? BITS };
+}
+
+/** Draws one picture: each dot of the page within it takes the mean of what the picture has there. */
+function paint(grey: Uint8Array, { across, down }: { across: number; down: number }, bits: Bits, { place, image }: Placed, scale: number): void {
+  const [a, b, c, d, e, f] = place.map((number) => number * scale) as unknown as Matrix; // six numbers as before
+  const determinant = a * d - b * c;
+  if (determinant === 0) return;
+  const corners = [[0, 0], [1, 0], [0, 1], [1, 1]].map(([u = 0, v = 0]) => [a * u + c * v + e, b * u + d * v + f] as const);
+  const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value));
+  const [left, right] = [clamp(Math.floor(Math.min(...corners.map(([x]) => x))), across), clamp(Math.ceil(Math.max(...corners.map(([x]) => x))), across)];
+  const [top, bottom] = [clamp(Math.floor(Math.min(...corners.map(([, y]) => y))), down), clamp(Math.ceil(Math.max(...corners.map(([, y]) => y))), down)];
+  const shade = shadeOf(bits, image.isMask);
+  // How many of the picture's dots fall on one of the page.
+  const steps = clamp(Math.round(Math.sqrt((bits.width * bits.height) / Math.abs(determinant))), 4) || 1;
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
+      let sum = 0;
+      let count = 0;
+      for (let n = 0; n < steps * steps; n++) {
+        const [px, py] = [x + ((n % steps) + 0.5) / steps - e, y + (Math.floor(n / steps) + 0.5) / steps - f];
+        const u = (px * d - py * c) / determinant;
+        const v = (py * a - px * b) / determinant;
+        if (u < 0 || u >= 1 || v < 0 || v >= 1) continue;
+        // The picture's first row is at the top of its square.
+        sum += shade(Math.floor(u * bits.width), Math.floor((1 - v) * bits.height - 1e-9));
+        count += 1;
+      }
+      if (count === 0) continue;
+      const at = y * across + x;
+      grey[at] = image.isMask ? Math.min(grey[at] ?? 255, sum / count) : sum / count;
+    }
+  }
+}
+
+function shadeOf({ data, width, height, kind }: Bits, isMask: boolean): (x: number, y: number) => number {
+  const row = (y: number) => Math.max(0, Math.min(height - 1, y));
+  if (kind === RGB || kind === RGBA) {
+    const size = kind === RGB ? 3 : 4;
+    return (x, y) => {
+      const at = (row(y) * width + x) * size;
+      return 0.299 * (data[at] ?? 255) + 0.587 * (data[at + 1] ?? 255) + 0.114 * (data[at + 2] ?? 255);
+    };
+  }
+  const bytes = (width + 7) >> 3;
+  // A set bit is white; of a mask it is where nothing is painted.
+  return (x, y) => (((data[row(y) * bytes + (x >> 3)] ?? 255) >> (7 - (x & 7))) & 1 ? 255 : isMask ? 0 : 0);
+}

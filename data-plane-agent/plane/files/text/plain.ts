@@ -1,0 +1,50 @@
+import { parse } from 'csv-parse/sync';
+import { MAX_TEXT, type Reading } from './reading.js';
+
+/** Reads a text, its pages parted by form feeds where it has some. */
+export function readPlain(bytes: Uint8Array, reading: Reading): void {
+  for (const page of decoded(bytes, reading).split('\f')) if (!reading.isFull()) reading.page({ text: page, source: 'text' });
+}
+
+/** Reads a CSV: its rows as lines, its cells parted by tabs. What is none is read as the text that it is. */
+export function readCsvText(bytes: Uint8Array, reading: Reading): void {
+  const text = decoded(bytes, reading);
+  reading.page({ text: rowsOf(text)?.map((row) => row.map((cell) => cell.replaceAll(/\s+/g, ' ').trim()).join('\t')).join('\n') ?? text, source: 'text' });
+}
+
+function rowsOf(text: string): string[][] | undefined {
+  const head = text.slice(0, 20_000);
+  const count = (sign: string) => head.split(sign).length;
+  const delimiter = [',', ';', '\t'].reduce((most, sign) => (count(sign) > count(most) ? sign : most));
+  try {
+    return parse(text.slice(0, MAX_TEXT), { delimiter, relax_column_count: true, relax_quotes: true, skip_empty_lines: false, bom: true, record_delimiter: ['\r\n', '\n', '\r'] });
+  } catch {
+    // Whoever wrote it did not mean cells: it is a text all the same.
+    return undefined;
+  }
+}
+
+/** UTF-8, UTF-16 and, where it is neither, GB 18030, which the Chinese code pages of old are part of. */
+export function decoded(bytes: Uint8Array, reading: Reading): string {
+  const encoding = encodingOf(bytes);
+  if (encoding === 'gb18030') reading.warn('ENCODING_GUESSED', 'The text does not say how its signs are written; it was read as GB 18030.');
+  const text = new TextDecoder(encoding).decode(bytes.subarray(0, MAX_TEXT * 4));
+  if (text.length > MAX_TEXT) reading.warn('TEXT_CUT', `Only the first ${MAX_TEXT} signs were read.`);
+  return text.slice(0, MAX_TEXT).replaceAll(/\r\n?/g, '\n');
+}
+
+function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | 'gb18030' {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  const head = bytes.subarray(0, 4_096);
+  // Latin letters and line ends have a zero beside them, before or after.
+  const zeros = (odd: number) => head.reduce((sum, byte, i) => sum + (byte === 0 && i % 2 === odd ? 1 : 0), 0);
+  if (zeros(1) > head.length / 20) return 'utf-16le';
+  if (zeros(0) > head.length / 20) return 'utf-16be';
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return 'utf-8';
+  } catch {
+    return 'gb18030';
+  }
+}

@@ -1,0 +1,65 @@
+import { parentPort } from 'node:worker_threads';
+import { UnreadableDocument, type PageText, type TextWarning, type UnreadableCode } from './document-text.js';
+import { readDocx } from './docx.js';
+import type { Kind } from './kinds.js';
+import { MAX_OCR_PAGES } from './ocr.js';
+import { readPdf } from './pdf.js';
+import { readPictureFile } from './picture.js';
+import { readCsvText, readPlain } from './plain.js';
+import { MAX_TEXT, type Reading } from './reading.js';
+import { readXlsx } from './xlsx.js';
+
+/*
+ * The thread in which documents are read: they are hostile, the libraries read them in one go, and what makes one of them run out of memory or
+ * time takes this thread along and nothing more. It has no environment, and needs neither network nor files but its own packages.
+ */
+
+export interface Job {
+  readonly kind: Kind;
+  readonly bytes: Uint8Array;
+}
+
+export type Message = { readonly page: PageText } | { readonly warning: TextWarning } | { readonly failed: { readonly code: UnreadableCode; readonly message: string } } | { readonly done: true };
+
+const READERS: Readonly<Record<Kind, (bytes: Uint8Array, reading: Reading) => Promise<void> | void>> = { pdf: readPdf, docx: readDocx, xlsx: readXlsx, csv: readCsvText, plain: readPlain, picture: readPictureFile };
+
+parentPort?.on('message', (job: Job) => void read(job));
+
+async function read({ kind, bytes }: Job): Promise<void> {
+  try {
+    await READERS[kind](bytes, readingOf());
+    post({ done: true });
+  } catch (error) {
+    post({ failed: error instanceof UnreadableDocument ? { code: error.code, message: error.message } : { code: 'damaged', message: 'the document is damaged, or not of its kind' } });
+  }
+}
+
+const post = (message: Message): void => parentPort?.postMessage(message);
+
+function readingOf(): Reading {
+  let number = 0;
+  let left = MAX_TEXT;
+  const told = new Set<string>();
+  return {
+    ocr: { left: MAX_OCR_PAGES },
+    isFull: () => left <= 0,
+    page: ({ text, ...rest }) => {
+      number += 1;
+      // Form feeds part pages, and nothing else of a page does; half a sign is none.
+      const clean = text.replaceAll('\f', '\n').slice(0, Math.max(0, left)).toWellFormed();
+      left -= text.length;
+      post({ page: { number, text: clean, ...rest } });
+      if (left <= 0 && !told.has('TEXT_CUT')) {
+        told.add('TEXT_CUT');
+        post({ warning: { code: 'TEXT_CUT', message: `Only the first ${MAX_TEXT} signs of the document were read.` } });
+      }
+    },
+    warn: (code, message) => {
+      if (told.has(code + message) || told.size >= MAX_WARNINGS || (code === 'PAGES_LEFT_OUT' && told.has(code))) return;
+      told.add(code + message).add(code);
+      post({ warning: { code, message } });
+    },
+  };
+}
+
+const MAX_WARNINGS = 60;

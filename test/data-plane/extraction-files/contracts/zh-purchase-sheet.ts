@@ -1,0 +1,31 @@
+/** A purchase contract that was written in a spreadsheet, as small firms do: particulars above, the goods in the middle, clauses and both parties below. */
+export const ZH_PURCHASE_SHEET = {
+  rows: [
+    ['产品购销合同'],
+    ['需方：', '东莞市精诚模具塑胶有限公司', null, null, '合同编号：', 'JC20260512-07'],
+    ['供方：', '宁波海天塑机集团有限公司', null, null, '签订日期：', new Date(Date.UTC(2026, 4, 12))],
+    ['一、产品名称、型号、数量、金额'],
+    ['序号', '产品名称', '型号', '单位', '数量', '含税单价', '金额'],
+    [1, '伺服节能注塑机', 'MA3200Ⅲ/1350', '台', 5, 268_000, 1_340_000],
+    ['合计', null, null, null, 5, null, 1_340_000],
+    ['合计人民币（大写）：壹佰叁拾肆万元整'],
+    ['二、质量要求：按供方企业标准，整机质保十二个月。'],
+    ['三、交货时间及地点：2026年7月15日前送至东莞市长安镇需方工厂。'],
+    ['四、结算方式：电汇'],
+    ['五、付款计划'],
+    ['付款阶段', '比例', '付款日期', '付款金额'],
+    ['定金', 0.3, new Date(Date.UTC(2026, 4, 20)), 402_000],
+    ['提货款', 0.6, new Date(Date.UTC(2026, 6, 10)), 804_000],
+    ['尾款', 0.1, new Date(Date.UTC(2026, 9, 31)), 134_000],
+    ['六、供方开具13%增值税专用发票。'],
+    ['七、违约责任：按《中华人民共和国民法典》执行。'],
+    ['需方', null, null, '供方'],
+    ['地址：东莞市长安镇振安西路66号', null, null, '地址：宁波市北仑区海天路1688号'],
+    ['开户行：东莞农村商业银行长安支行', null, null, '开户行：中国银行宁波北仑支行'],
+    ['账号：180010190010023456', null, null, '账号：365558329981'],
+  ] as const,
+  expected: {
+    contractNo: 'JC20260512-07', type: 'sale', partyA: '宁波海天塑机集团有限公司', partyB: '东莞市精诚模具塑胶有限公司', signDate: '2026-05-12', equipmentName: '伺服节能注塑机', equipmentModel: 'MA3200Ⅲ/1350', quantity: 5, unitPrice: 268_000, totalAmount: 1_340_000, currencyCode: 'CNY', paymentMethod: '电汇', invoicePoints: 13,
+    payeeBank: '中国银行宁波北仑支行', payeeAccount: '365558329981', 'payments[0].period': '定金', 'payments[0].amount': 402_000, 'payments[0].dueDate': '2026-05-20', 'payments[1].period': '提货款', 'payments[1].amount': 804_000, 'payments[1].dueDate': '2026-07-10', 'payments[2].period': '尾款', 'payments[2].amount': 134_000, 'payments[2].dueDate': '2026-10-31',
+  },
+};

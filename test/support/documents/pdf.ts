@@ -1,0 +1,21 @@
+/** A PDF of one page with this content, written by hand: for what no program would print. */
+export function pdfOf(content: Buffer): Buffer {
+  const objects: (string | Buffer)[] = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << >> >>',
+    content,
+  ];
+  const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')];
+  const places: number[] = [];
+  for (const [i, object] of objects.entries()) {
+    places.push(Buffer.concat(parts).length);
+    parts.push(Buffer.from(`${i + 1} 0 obj\n`), Buffer.from(object), Buffer.from('\nendobj\n'));
+  }
+  const at = Buffer.concat(parts).length;
+  parts.push(Buffer.from(`xref\n0 5\n0000000000 65535 f \n${places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')}trailer << /Size 5 /Root 1 0 R >>\nstartxref\n${at}\n%%EOF`));
+  return Buffer.concat(parts);
+}
+
+/** A stream, `filter` saying how it is packed. */
+export const streamOf = (data: Buffer, filter = ''): Buffer => Buffer.concat([Buffer.from(`<< /Length ${data.length} ${filter} >>\nstream\n`), data, Buffer.from('\nendstream')]);
