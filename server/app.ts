@@ -2,6 +2,8 @@ import Koa from 'koa';
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import { isDatabaseError } from '../data-plane-agent/base/database/errors.js';
 import type { Log } from '../data-plane-agent/base/log.js';
+import type { FileUrls } from '../data-plane-agent/plane/files/file-system-urls.js';
+import { serveFileUrls } from './file-urls.js';
 import { accessLog } from './http/access-log.js';
 import { beginExchange, type HttpState, type Served } from './http/exchange.js';
 import type { Api } from './http/handler.js';
@@ -14,6 +16,8 @@ export interface AppOptions {
   readonly endpoints: Endpoints;
   readonly api: Api;
   readonly pages: readonly Page[];
+  /** Absent where an S3 server keeps the files, or an agent. */
+  readonly fileUrls?: FileUrls | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly corsOrigins: readonly string[];
@@ -34,6 +38,7 @@ export function createApp(options: AppOptions): Koa<HttpState> {
   app.use(refuseMalformed);
   if (cors) app.use(cors);
   app.use(servePages(options.pages));
+  if (options.fileUrls) app.use(serveFileUrls(options.fileUrls));
   app.use(mount(options.endpoints, options.api));
   app.use(nothingHere);
   // What Koa itself reports: a connection that broke while it was written to.

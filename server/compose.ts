@@ -36,6 +36,8 @@ import { createPlans } from './tenants/plans.js';
 export interface ComposeOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** What the process holds of memory, in bytes: a document that blows it up is given up on. Without it none is. */
+  readonly residentBytes?: (() => number) | undefined;
   /** Whether the process takes requests: not while it starts, nor while it drains. */
   readonly accepting?: () => boolean;
   /** For tests: an answer that is not as declared is a fault. */
@@ -56,8 +58,8 @@ export interface Composed {
 }
 
 /** Puts the product together. Nothing else knows how its parts are made. */
-export async function compose(config: Config, { clock, log, accepting = () => true, checkAnswers = false, argon2, behind = (planes) => planes }: ComposeOptions): Promise<Composed> {
-  const foundation = await openFoundation(config, { clock, log });
+export async function compose(config: Config, { clock, log, residentBytes = () => 0, accepting = () => true, checkAnswers = false, argon2, behind = (planes) => planes }: ComposeOptions): Promise<Composed> {
+  const foundation = await openFoundation(config, { clock, log, residentBytes });
   const { platform, tenant, tenantDb } = foundation;
   const dataPlanes = behind(foundation.dataPlanes);
   try {
@@ -78,13 +80,14 @@ export async function compose(config: Config, { clock, log, accepting = () => tr
         checkAnswers,
       },
       pages: [livez, readyz({ ready: async () => accepting() && (await health.platformDbUp()) }), metrics.page, keySet(services.keys), openapiPage(ENDPOINTS, config), ...docsPages(config), ...accountPages(config)],
+      fileUrls: foundation.files?.urls,
       clock,
       log,
       corsOrigins: config.corsOrigins,
       trustProxy: config.trustProxy,
       observers: [metrics.observe],
     });
-    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, dataPlanes }), leases: new Leases(platform, clock, newId(), log), log });
+    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, dataPlanes, files: foundation.files }), leases: new Leases(platform, clock, newId(), log), log });
     return { app, services, foundation, schedules, close: () => foundation.close() };
   } catch (error) {
     await foundation.close();

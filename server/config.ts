@@ -1,6 +1,9 @@
-import { boolean, cidrs, duration, integer, json, list, oneOf, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Parsed, type Rule, type Values } from '../data-plane-agent/base/config.js';
+import { boolean, bytes, cidrs, duration, integer, json, list, oneOf, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Parsed, type Rule, type Values } from '../data-plane-agent/base/config.js';
 import { isLoopback } from '../data-plane-agent/base/loopback.js';
 import { parseKeyRing, SealError, type KeyRing } from '../data-plane-agent/base/secrets.js';
+import { clamdAddress } from '../data-plane-agent/plane/files/clamd-stream.js';
+import { CONTENT_TYPES, mediaType } from '../data-plane-agent/plane/files/content-type.js';
+import { objectStoreAddress } from '../data-plane-agent/plane/files/object-store-address.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
 import { parseSsoProviders } from './auth/sso-providers.js';
@@ -29,6 +32,14 @@ export const SETTINGS = {
   dataDir: setting({ name: 'DATA_DIR', about: 'Folder of SQLite files and generated keys.', kind: text({ max: 4_000 }), default: './data' }),
   platformDatabaseUrl: setting({ name: 'PLATFORM_DATABASE_URL', about: 'Database of tenants, members and sessions.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('platform.db') }),
   tenantDatabaseUrl: setting({ name: 'TENANT_DATABASE_URL', about: 'Database of contract data.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('tenant.db') }),
+  objectStoreUrl: setting({ name: 'OBJECT_STORE_URL', about: 'Where the bytes of files are: file: and a folder, or a bucket of an S3 server as s3://key:secret@host:9000/bucket, with ?tls=false where it speaks no TLS, region=…, and style=virtual where the bucket stands before the host.', kind: objectStoreAddress(), default: ({ textOf }) => `file:${textOf('DATA_DIR') ?? ''}/files` }),
+  objectStorePublicUrl: setting({ name: 'OBJECT_STORE_PUBLIC_URL', about: 'Where users reach the object store, when under another address: for a folder PUBLIC_URL unless set, for an S3 server the address in OBJECT_STORE_URL. Links to files begin with it.', kind: origin() }),
+  fileMaxBytes: setting({ name: 'FILE_MAX_BYTES', about: 'How many bytes one file may have, at most 5 GiB.', kind: bytes({ min: 1, max: 5 * 1024 ** 3 }), default: 52_428_800 }),
+  fileContentTypes: setting({ name: 'FILE_CONTENT_TYPES', about: 'Content types that may be uploaded, comma-separated, of those that files can be checked for.', kind: contentTypes(), default: CONTENT_TYPES.join(',') }),
+  fileScanMode: setting({ name: 'FILE_SCAN_MODE', about: 'Who looks for malware in files; off takes them in unseen.', kind: oneOf('off', 'clamav'), default: (context) => (production(context) ? 'clamav' : 'off') }),
+  clamavUrl: setting({ name: 'CLAMAV_URL', about: 'The clamd that scans files, as tcp://host:3310 or unix:/path; docker/clamd.conf sets one up. Needed beside FILE_SCAN_MODE=clamav.', kind: clamavUrl() }),
+  fileDownloadRequiresCleanScan: setting({ name: 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN', about: 'Whether a file that is not scanned yet, or could not be scanned, stays here; an infected one always does.', kind: boolean(), default: true }),
+  tenantStorageQuotaBytes: setting({ name: 'TENANT_STORAGE_QUOTA_BYTES', about: 'How many bytes the files of one organisation may have together; without it there is no limit.', kind: bytes({ min: 1, max: Number.MAX_SAFE_INTEGER }) }),
   databasePoolMax: setting({ name: 'DATABASE_POOL_MAX', about: 'Connections to each PostgreSQL database.', kind: integer({ min: 1, max: 1_000 }), default: 10 }),
   keyRing: setting({ name: 'SECRET_KEYS', about: 'Keys that seal secrets, as id:base64,…; the first seals, all open.', kind: keyRing(), required: 'in production', secret: true }),
   accessTtl: setting({ name: 'JWT_ACCESS_TTL', about: 'Lifetime of an access token.', kind: duration({ maxMs: 24 * 3_600_000 }), default: '15m' }),
@@ -69,12 +80,21 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
   ({ smtpUrl, mailFrom }) => (smtpUrl !== undefined && mailFrom === undefined ? [{ name: 'MAIL_FROM', problem: 'is required beside SMTP_URL' }] : []),
   ({ botChallengeProvider, botChallengeSecret }) => (botChallengeProvider !== 'none' && botChallengeSecret === undefined ? [{ name: 'BOT_CHALLENGE_SECRET', problem: 'is required beside BOT_CHALLENGE_PROVIDER' }] : []),
   ({ webauthnRpId, webauthnOrigins }) => webauthnOrigins.map((address) => new URL(address).hostname).filter((host) => host !== webauthnRpId && !host.endsWith(`.${webauthnRpId}`)).map((host) => ({ name: 'WEBAUTHN_RP_ID', problem: `must be ${host} or a domain above it, which WEBAUTHN_ORIGINS has a page on` })),
+  ({ fileScanMode, clamavUrl: url }) => (fileScanMode === 'clamav' && url === undefined ? [{ name: 'CLAMAV_URL', problem: 'is required beside FILE_SCAN_MODE=clamav: set it to the address of a clamd, or FILE_SCAN_MODE=off to take files in that nothing has looked into' }] : []),
   ({ ssoProviders = [] }, context) => ssoProviders.filter(({ issuer }) => context.production && issuer.startsWith('http:')).map(({ id }) => ({ name: 'SSO_PROVIDERS', problem: `has an http issuer (${id}): in production it must be https` })),
 ];
 
 const cautions: readonly Rule<typeof SETTINGS>[] = [
   ({ mfaRequiredForAdmins }, context) => (context.production && !mfaRequiredForAdmins ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'is false: admins sign in with a password alone' }] : []),
   ({ publicRegistrationEnabled }, context) => (context.production && publicRegistrationEnabled ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }] : []),
+  ({ fileScanMode }, context) => (context.production && fileScanMode === 'off' ? [{ name: 'FILE_SCAN_MODE', problem: 'is off: nothing looks for malware in files' }] : []),
+  ({ fileScanMode, fileDownloadRequiresCleanScan }) => (fileScanMode !== 'off' && !fileDownloadRequiresCleanScan ? [{ name: 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN', problem: 'is false: files that could not be scanned can be downloaded' }] : []),
+  ({ publicUrl, objectStoreUrl, objectStorePublicUrl }, context) => {
+    const links = objectStorePublicUrl ?? (objectStoreUrl.provider === 's3' ? `${objectStoreUrl.tls ? 'https' : 'http'}://${objectStoreUrl.host}` : publicUrl);
+    // Whoever reads a link on its way may use it as well as the one for whom it was made.
+    const open = context.production && publicUrl.startsWith('https:') && links.startsWith('http:') && !isLoopback(links);
+    return open ? [{ name: 'OBJECT_STORE_PUBLIC_URL', problem: 'is not https: links to files go through the network in the open, and browsers refuse them on a page that is' }] : [];
+  },
 ];
 
 /** Reads the settings, all faults at once. `secretKeys` are the keys that were generated, for an environment that sets none. */
@@ -124,6 +144,24 @@ function originOf(given: string): Parsed<string> {
   const parsed = URL.canParse(given) ? new URL(given) : undefined;
   const plain = parsed && /^https?:$/.test(parsed.protocol) && parsed.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === '';
   return plain ? { ok: true, value: parsed.origin } : { ok: false, problem: 'must be an origin such as https://book.example.com, without a path' };
+}
+
+function clamavUrl(): Kind<string> {
+  return {
+    parse: (given) => (clamdAddress(given.trim()) ? { ok: true, value: given.trim() } : { ok: false, problem: 'must be tcp://host:port or unix:/path' }),
+    show: (value) => value,
+  };
+}
+
+function contentTypes(): Kind<readonly string[]> {
+  return {
+    parse: (given) => {
+      const types = given.split(',').map(mediaType).filter((type) => type !== '');
+      const unknown = types.filter((type) => !CONTENT_TYPES.includes(type));
+      return unknown.length === 0 ? { ok: true, value: types } : { ok: false, problem: `has types that files cannot be checked for: ${unknown.slice(0, 10).join(', ').slice(0, 300)}` };
+    },
+    show: (value) => value.join(','),
+  };
 }
 
 function mailAddress(): Kind<MailAddress> {

@@ -1,8 +1,10 @@
+import { createBackground, type Background } from '../data-plane-agent/base/background.js';
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { Database } from '../data-plane-agent/base/database/database.js';
 import { migrate, type Migration } from '../data-plane-agent/base/database/migrator.js';
 import { openDatabase } from '../data-plane-agent/base/database/open.js';
 import type { Log } from '../data-plane-agent/base/log.js';
+import { openFileServices, type OpenedFiles } from '../data-plane-agent/plane/files/open-services.js';
 import { createLocalDataPlane } from '../data-plane-agent/plane/local.js';
 import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../data-plane-agent/plane/store/migrations/index.js';
@@ -18,6 +20,10 @@ export interface Foundation {
   readonly tenant: Database | undefined;
   readonly dataPlanes: DataPlanes;
   readonly tenantDb: Check;
+  /** The object store, the scanner and the reader of documents; absent with the contract data. */
+  readonly files: OpenedFiles | undefined;
+  /** What goes on after its answer. */
+  readonly background: Background;
   close(): Promise<void>;
 }
 
@@ -36,9 +42,13 @@ export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUr
 }
 
 /** Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. The edition is read here and nowhere below. */
-export async function openFoundation(config: Config, { clock, log }: { clock: Clock; log: Log }): Promise<Foundation> {
+export async function openFoundation(config: Config, { clock, log, residentBytes }: { clock: Clock; log: Log; residentBytes: () => number }): Promise<Foundation> {
   const opened: Database[] = [];
+  const background = createBackground();
+  let files: OpenedFiles | undefined;
   const close = async (): Promise<void> => {
+    await background.settled();
+    await files?.close();
     for (const database of opened.toReversed()) await database.close();
   };
   const open = async ({ name, url, migrations }: ManagedDatabase): Promise<Database> => {
@@ -52,10 +62,11 @@ export async function openFoundation(config: Config, { clock, log }: { clock: Cl
     const managed = databasesOf(config);
     const platform = await open(managed.platform);
     // Without an agent that has joined there is nothing that could be down.
-    if (!managed.tenant) return { platform, tenant: undefined, dataPlanes: agentsOnly(), tenantDb: () => Promise.resolve(true), close };
+    if (!managed.tenant) return { platform, tenant: undefined, dataPlanes: agentsOnly(), tenantDb: () => Promise.resolve(true), files, background, close };
     const tenant = await open(managed.tenant);
-    const plane = createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing });
-    return { platform, tenant, dataPlanes: embedded(plane), tenantDb: (timeoutMs) => tenant.ping(timeoutMs), close };
+    files = openFileServices(config, { clock, log, residentBytes });
+    const plane = createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing, outside: { files, log, afterwards: background.add } });
+    return { platform, tenant, dataPlanes: embedded(plane), tenantDb: (timeoutMs) => tenant.ping(timeoutMs), files, background, close };
   } catch (error) {
     await close();
     throw error;

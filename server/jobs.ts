@@ -1,9 +1,11 @@
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { Database } from '../data-plane-agent/base/database/database.js';
 import type { Log } from '../data-plane-agent/base/log.js';
+import type { OpenedFiles } from '../data-plane-agent/plane/files/open-services.js';
 import { createAuditChaining } from './audit/chaining.js';
 import type { PlatformAudit } from './audit/platform-audit.js';
 import type { Config } from './config.js';
+import { eachTenant, type TenantsOptions } from './data-planes/each-tenant.js';
 import type { DataPlanes } from './data-planes/for-tenant.js';
 import { createMailDelivery } from './notifications/delivery.js';
 import { createSmtp } from './notifications/smtp.js';
@@ -11,11 +13,19 @@ import type { Job } from './schedules.js';
 import { removeExpired } from './store/expiry.js';
 
 /** What the server does by itself. */
-export function jobsOf(config: Config, parts: { database: Database; clock: Clock; log: Log; audit: PlatformAudit; dataPlanes: DataPlanes }): readonly Job[] {
+export function jobsOf(config: Config, parts: { database: Database; clock: Clock; log: Log; audit: PlatformAudit; dataPlanes: DataPlanes; files: Pick<OpenedFiles, 'objects'> | undefined }): readonly Job[] {
   const { database, clock } = parts;
   const chaining = createAuditChaining(parts);
-  return [...mailJob(config, parts), { name: 'audit-chain', rule: '*/5 * * * * *', run: (signal) => chaining.run(signal) }, { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }];
+  return [...mailJob(config, parts), ...fileJobs(parts, parts.files), { name: 'audit-chain', rule: '*/5 * * * * *', run: (signal) => chaining.run(signal) }, { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }];
 }
+
+/** Scans and readings that wait for their turn or were lost with their process, and what nobody will ask for any more. */
+const fileJobs = (parts: TenantsOptions, files: Pick<OpenedFiles, 'objects'> | undefined): Job[] => [
+  { name: 'file-scans', rule: '*/15 * * * * *', run: (signal) => eachTenant(parts, { job: 'file-scans', signal, step: (plane) => plane.scanFiles({}) }) },
+  { name: 'documents', rule: '5,35 * * * * *', run: (signal) => eachTenant(parts, { job: 'documents', signal, step: (plane) => plane.readDocuments({}) }) },
+  { name: 'file-sweep', rule: '20 15 * * * *', run: (signal) => eachTenant(parts, { job: 'file-sweep', signal, step: (plane) => plane.sweepFiles({ orphans: false }) }) },
+  { name: 'file-orphans', rule: '20 45 2 * * *', run: (signal) => eachTenant(parts, { job: 'file-orphans', signal, step: (plane) => plane.sweepFiles({ orphans: true }) }).then(() => files?.objects.tidy()) },
+];
 
 /** Only where there is a mail server. */
 function mailJob({ smtpUrl, mailFrom, keyRing, productName }: Config, { database, clock, log }: { database: Database; clock: Clock; log: Log }): Job[] {

@@ -14,7 +14,7 @@ if (loaded.ok) {
   const lifecycle = createLifecycle({ log });
   lifecycle.listen(process);
   try {
-    const { port } = await serve(config, { clock: systemClock, log, lifecycle });
+    const { port } = await serve(config, { clock: systemClock, log, lifecycle, residentBytes: () => process.memoryUsage.rss() });
     log.info({ host: config.host, port, publicUrl: config.publicUrl, edition: config.edition }, `listening on http://${config.host}:${port}`);
   } catch (error) {
     const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';

@@ -2,21 +2,24 @@ import type { Clock } from '../base/clock.js';
 import type { Database, Transaction } from '../base/database/database.js';
 import { isDatabaseError } from '../base/database/errors.js';
 import { createFairTurns } from '../base/fair-turns.js';
-import { invalid, isFailure, type Failure } from '../base/failures.js';
+import { fail, invalid, isFailure, type Failure } from '../base/failures.js';
 import { newId } from '../base/ids.js';
+import type { Log } from '../base/log.js';
 import type { KeyRing } from '../base/secrets.js';
 import type { TSchema } from '../base/schema.js';
 import { checker } from '../base/validation.js';
 import type { Call } from './contract/call.js';
 import type { Answer, DataPlane } from './contract/data-plane.js';
-import type { Operation } from './contract/operation.js';
+import type { Errand, Operation } from './contract/operation.js';
+import { ObjectStoreError } from './files/object-store.js';
+import type { FileServices } from './files/services.js';
 import { Books } from './store/books.js';
-import { IdempotencyStore } from './store/idempotency.js';
+import { IdempotencyStore, isRefusal, type Settled } from './store/idempotency.js';
 import { Journal } from './store/journal.js';
 import { createStore } from './store/store.js';
 import { moveDataVersion } from './store/data-version.js';
 import { Totals } from './store/totals.js';
-import type { Tools } from './operations/tools.js';
+import type { Tools, Work } from './operations/tools.js';
 
 export interface LocalDataPlaneOptions<L> {
   readonly operations: L;
@@ -24,7 +27,20 @@ export interface LocalDataPlaneOptions<L> {
   readonly clock: Clock;
   /** Seals the stored answers of idempotent writes, and the head of each audit chain. */
   readonly keyRing: KeyRing;
+  /** What errands need; a plane without it is for work on the database alone. */
+  readonly outside?: Outside;
 }
+
+/** What is outside the database. */
+export interface Outside {
+  readonly files: FileServices;
+  readonly log: Log;
+  /** Keeps the process until this has come to its end. It never rejects. */
+  afterwards(rest: Promise<void>): void;
+}
+
+/** An operation or an errand, as a list has them. */
+type Listed = Operation<Tools> | Errand<Work>;
 
 /** Of one tenant; each may take seconds, and its caller waits for it. */
 const LONG_WRITES_WAITING = 10;
@@ -33,8 +49,8 @@ const LONG_WRITES_WAITING = 10;
  * The data plane in this process. Around every `run` stand, in this one place: validation of the input, the transaction, the idempotency
  * record, the audit rows, the outbox rows, the rollups, and the tenant's data version, under which totals are cached.
  */
-export function createLocalDataPlane<L extends Readonly<Record<string, Operation<Tools>>>>(options: LocalDataPlaneOptions<L>): DataPlane<L> {
-  const { database, clock, keyRing } = options;
+export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>(options: LocalDataPlaneOptions<L>): DataPlane<L> {
+  const { database, clock, keyRing, outside } = options;
   const idempotency = new IdempotencyStore(keyRing, clock);
   const totals = new Totals();
   const turns = { read: createFairTurns(), write: createFairTurns({ waitingOfEach: LONG_WRITES_WAITING }) };
@@ -58,13 +74,55 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Operation
     return settled.replayed ? Promise.reject(settled.failure) : refused(settled.failure);
   };
 
+  const perform = async (errand: Errand<Work>, name: string, call: Call, input: unknown): Promise<Answer<unknown>> => {
+    if (!outside) throw new Error(`${name} needs an object store, and this data plane was opened without one`);
+    const kept = await database.read(call, (tx) => idempotency.stored(tx, call, name));
+    if (kept) return answered(kept);
+    let concluded: Settled | undefined;
+    const step = <T>(run: (tools: Tools) => Promise<T>) => (tx: Transaction) => journaled({ tx, call, clock, keyRing, totals, name, operation: { ...errand, run }, input, prepared: undefined }) as Promise<T>; // what `run` gives
+    const write = <T>(run: (tools: Tools) => Promise<T>): Promise<T> => afterLostRace(() => database.write(call, step(run)));
+    const work: Work = {
+      files: outside.files,
+      clock,
+      newId,
+      log: outside.log.child({ operation: name, requestId: call.requestId, tenantId: call.tenantId }),
+      read: (run) => read(call, run),
+      write,
+      upkeep: (run) => database.write(call, (tx) => run(toolsFor({ tx, call, clock, keyRing, totals }, new Journal(), new Books()))),
+      conclude: async <T>(run: (tools: Tools) => Promise<T>): Promise<T> => {
+        concluded = await afterLostRace(() => database.write(call, (tx) => idempotency.once(tx, call, name, () => step(run)(tx))));
+        return answered(concluded).output as T; // what `run` gave, now or when the key was first used
+      },
+      afterwards: (rest) => { outside.afterwards(rest().catch((error: unknown) => { work.log.error({ err: error }, 'not finished'); })); },
+    };
+    const output = await idempotency.alone(call, () => errand.perform(work, call, input)).catch(async (error: unknown) => {
+      // A refusal on the way is an answer to keep, as one of the last step is.
+      if (!concluded && isRefusal(error)) await database.write(call, (tx) => idempotency.once(tx, call, name, () => Promise.reject(error)));
+      throw unavailable(error, work.log);
+    });
+    return { output, replayed: concluded?.replayed ?? false };
+  };
+
   return {
     async invoke(name, call, input) {
       const operation = options.operations[name];
       if (!operation) throw new Error(`no operation is called ${name}`);
-      return (await run(operation, name, call, validated(operation.input, input))) as Answer<never>; // its output is what the operation declares
+      const checked = validated(operation.input, input);
+      return (await ('perform' in operation ? perform(operation, name, call, checked) : run(operation, name, call, checked))) as Answer<never>; // its output is what the operation declares
     },
   };
+}
+
+function answered(settled: Settled): Answer<unknown> {
+  if ('failure' in settled) throw settled.failure;
+  return settled;
+}
+
+/** A store out of reach, and one that its operator has locked us out of, are alike to the caller: try again later. The log tells them apart. */
+function unavailable(error: unknown, log: Log): unknown {
+  if (!(error instanceof ObjectStoreError)) return error;
+  log.error({ err: error }, error.code === 'denied' ? 'the object store refuses us: see duebook doctor' : 'the object store is out of reach');
+  return fail('OBJECT_STORE_UNAVAILABLE', { retryAfterSeconds: 10 }, { cause: error });
 }
 
 function validated(schema: TSchema, input: unknown): unknown {
@@ -73,7 +131,7 @@ function validated(schema: TSchema, input: unknown): unknown {
   return checked.value;
 }
 
-interface Change extends Work {
+interface Change extends Parts {
   readonly name: string;
   readonly operation: Operation<Tools>;
   readonly input: unknown;
@@ -81,12 +139,12 @@ interface Change extends Work {
 }
 
 /** Runs a write and leaves its audit and outbox rows in the same transaction. */
-async function journaled({ name, operation, input, prepared, ...work }: Change): Promise<unknown> {
-  const { tx, call, clock } = work;
+async function journaled({ name, operation, input, prepared, ...parts }: Change): Promise<unknown> {
+  const { tx, call, clock } = parts;
   const journal = new Journal();
   const books = new Books();
   const before = tx.writes;
-  const output = await operation.run(toolsFor(work, journal, books), call, input, prepared);
+  const output = await operation.run(toolsFor(parts, journal, books), call, input, prepared);
   const changed = tx.writes > before;
   if (operation.isUpkeep || !(changed || journal.hasNotes)) return output;
   if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);
@@ -106,7 +164,8 @@ async function afterLostRace<T>(change: () => Promise<T>): Promise<T> {
   }
 }
 
-interface Work {
+/** What a store is made of. */
+interface Parts {
   readonly tx: Transaction;
   readonly call: Call;
   readonly clock: Clock;
@@ -114,15 +173,15 @@ interface Work {
   readonly totals: Totals;
 }
 
-const toolsFor = (work: Work, journal: Journal, books: Books): Tools => ({
-  store: createStore({ ...work, journal, books }),
+const toolsFor = (parts: Parts, journal: Journal, books: Books): Tools => ({
+  store: createStore({ ...parts, journal, books }),
   journal,
-  clock: work.clock,
+  clock: parts.clock,
   newId,
   async savepoint(attempt) {
     const marks = { journal: journal.mark(), books: books.mark() };
     try {
-      return await work.tx.savepoint(attempt);
+      return await parts.tx.savepoint(attempt);
     } catch (error) {
       journal.backTo(marks.journal);
       books.backTo(marks.books);

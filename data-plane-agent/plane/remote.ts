@@ -1,15 +1,15 @@
 import { fail } from '../base/failures.js';
 import { checker } from '../base/validation.js';
 import type { Call } from './contract/call.js';
-import type { Answer, DataPlane } from './contract/data-plane.js';
-import type { Operation } from './contract/operation.js';
+import type { Answer, DataPlane, OperationList } from './contract/data-plane.js';
+import type { Declared } from './contract/operation.js';
 import { PROTOCOL_VERSION, TransportError, type Transport, type WireReply } from './contract/wire.js';
 
 /**
  * The data plane behind a wire. A lost reply is asked for again only where that is safe: of a read, and of a write that carries an
  * idempotency key, once, within the caller's time. What remains is said plainly: nothing ran, or it may have.
  */
-export function createRemoteDataPlane<L extends Readonly<Record<string, Operation<never>>>>({ operations, transport }: { readonly operations: L; readonly transport: Transport }): DataPlane<L> {
+export function createRemoteDataPlane<L extends OperationList>({ operations, transport }: { readonly operations: L; readonly transport: Transport }): DataPlane<L> {
   return {
     async invoke(name, call, input) {
       const operation = operations[name];
@@ -20,7 +20,7 @@ export function createRemoteDataPlane<L extends Readonly<Record<string, Operatio
   };
 }
 
-async function send(transport: Transport, operation: Operation<never>, name: string, call: Call, input: unknown): Promise<WireReply> {
+async function send(transport: Transport, operation: Declared, name: string, call: Call, input: unknown): Promise<WireReply> {
   const request = { protocol: PROTOCOL_VERSION, name, call, input };
   try {
     return await transport(request);
@@ -34,7 +34,7 @@ async function send(transport: Transport, operation: Operation<never>, name: str
   }
 }
 
-function answerOf(reply: WireReply, operation: Operation<never>, call: Call): Answer<unknown> {
+function answerOf(reply: WireReply, operation: Declared, call: Call): Answer<unknown> {
   if (!reply.ok) {
     if ('fault' in reply) throw new Error('the data plane reported a fault of its own; its log has it under this request id');
     throw fail(reply.code, reply.details, { replayed: reply.replayed });
@@ -44,5 +44,5 @@ function answerOf(reply: WireReply, operation: Operation<never>, call: Call): An
   return { output: checked.value, replayed: reply.replayed };
 }
 
-const lost = (operation: Operation<never>, call: Call, cause: TransportError) =>
+const lost = (operation: Declared, call: Call, cause: TransportError) =>
   operation.effect === 'read' || cause.nothingRan ? fail('DATA_PLANE_UNAVAILABLE', { retryAfterSeconds: 5 }, { cause }) : fail('DATA_PLANE_OUTCOME_UNKNOWN', { operationId: call.idempotency?.key ?? call.requestId }, { cause });

@@ -12,6 +12,7 @@ import { contractTrashEndpoints } from './contract-trash.js';
 import { contractEndpoints } from './contracts.js';
 import { contractImportEndpoints } from './contract-import.js';
 import { extractionEndpoints } from './extraction.js';
+import { fileEndpoints } from './files.js';
 import { dynamicFieldEndpoints } from './dynamic-fields.js';
 import { healthEndpoints } from './health.js';
 import { invitationEndpoints } from './invitations.js';
@@ -52,6 +53,7 @@ export const ENDPOINTS = {
   ...taskEndpoints,
   ...analyticsEndpoints,
   ...savedViewEndpoints,
+  ...fileEndpoints,
   ...extractionEndpoints,
   ...workflowEndpoints,
   ...contractConfigEndpoints,

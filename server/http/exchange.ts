@@ -58,6 +58,9 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
     secFetchSite: one(headers['sec-fetch-site']),
     cookies: cookiesOf(headers.cookie),
     ifMatch: headers['if-match'],
+    get followsLink() {
+      return ctx.accepts('json', 'html') !== 'json';
+    },
     receivedAt: clock.now(),
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SECURITY_HEADERS } from './headers.js';
@@ -15,16 +15,21 @@ export interface Listening {
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS_MS = 15_000;
 const REQUEST_MS = 120_000;
+const extensions = new WeakMap<IncomingMessage, (ms: number) => void>();
 /** Room for an access token with a scope of a thousand subject companies. */
 const HEADER_BYTES = 64 * 1024;
+
+/** Gives a request that has begun another time to come in whole, from now on; usually it has two minutes. */
+export const allowLonger = (request: IncomingMessage, ms: number): void => extensions.get(request)?.(ms);
 
 /** Serves over HTTP; port 0 takes a free one. Rejects when the address cannot be had. */
 export async function listen(handle: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> {
   // A missing Host header is refused by us, in our error shape.
-  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: HEADER_BYTES, requireHostHeader: false }, handle);
+  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: HEADER_BYTES, requireHostHeader: false }, handle);
   // The client that asks first is told to go on when its body is wanted, not before.
   server.on('checkContinue', handle);
   answerParseErrors(server);
+  limitRequests(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -44,6 +49,26 @@ function stop(server: Server): Promise<void> {
       resolve();
     });
   });
+}
+
+/** Node's own limit is the same for every request, and an upload of a large file takes longer than a query may. */
+function limitRequests(server: Server): void {
+  const limit = (request: IncomingMessage): void => {
+    if (request.complete) return;
+    const over = (): void => {
+      if (!request.complete) server.emit('clientError', Object.assign(new Error('the request did not come in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), request.socket);
+    };
+    let timer = setTimeout(over, REQUEST_MS);
+    const end = (): void => clearTimeout(timer);
+    extensions.set(request, (ms) => {
+      end();
+      timer = setTimeout(over, ms);
+    });
+    request.once('end', end);
+    request.once('close', end);
+  };
+  server.prependListener('request', limit);
+  server.prependListener('checkContinue', limit);
 }
 
 /** What is no HTTP has no request and no answer: the refusal is written on the bare connection. */

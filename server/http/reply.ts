@@ -1,4 +1,5 @@
 import Type, { type TUnsafe } from 'typebox';
+import { attachmentDisposition } from '../../data-plane-agent/base/content-disposition.js';
 import type { MediaType } from './endpoint.js';
 
 const REPLY = Symbol('reply');
@@ -19,7 +20,7 @@ export const reply = <T>(body: T, more: Omit<Reply<T>, 'body' | typeof REPLY>): 
 export const redirect = (location: string, more: Pick<Reply<object>, 'cookie'> = {}): Reply<Record<string, never>> => reply({}, { status: 302, headers: { Location: location }, ...more });
 
 /** A file for the client to keep. What is given piece by piece is sent as it comes; when it fails, the transfer breaks off. */
-export const attachment = <T extends FileText>(body: T, { fileName }: { readonly fileName: string }): Reply<T> => reply(body, { headers: { 'Content-Disposition': `attachment; filename="${fileName}"` } });
+export const attachment = <T extends FileText>(body: T, { fileName }: { readonly fileName: string }): Reply<T> => reply(body, { headers: { 'Content-Disposition': attachmentDisposition(fileName) } });
 
 export type FileText = string | AsyncIterable<string>;
 

@@ -11,6 +11,8 @@ export interface RequestInfo {
   readonly secFetchSite: string | undefined;
   readonly cookies: Readonly<Record<string, string>>;
   readonly ifMatch: string | undefined;
+  /** It would rather be sent on than read JSON, as a browser that follows a link. */
+  readonly followsLink?: boolean;
   readonly receivedAt: number;
   /** Of a write that came under an `Idempotency-Key`. */
   readonly keyed?: KeyedRequest;

@@ -1,11 +1,11 @@
 import { isFailure } from '../../base/failures.js';
 import type { Static } from '../../base/schema.js';
 import type { Call } from './call.js';
-import type { Operation } from './operation.js';
+import type { Declared } from './operation.js';
 
 /** A list of operations by name. */
-// The tools of an operation are nobody's business outside the data plane, and a list holds operations over the same ones.
-export type OperationList = Readonly<Record<string, Operation<never>>>;
+// How an operation does its work is nobody's business outside the data plane.
+export type OperationList = Readonly<Record<string, Declared>>;
 
 export interface Answer<T> {
   readonly output: T;

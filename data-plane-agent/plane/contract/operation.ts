@@ -2,12 +2,8 @@ import type { Failure, FailureCode } from '../../base/failures.js';
 import type { Static, TSchema } from '../../base/schema.js';
 import type { Call } from './call.js';
 
-/**
- * An operation is a transaction, and a message. In process, calling one opens a transaction and runs it; remotely, calling one sends
- * its name, the call and the input to the agent, which does the same. `T` are the tools that `run` works with: a store that is already
- * bound to tenant, scopes and transaction, the clock, and ids.
- */
-export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = TSchema, P = unknown> {
+/** What both sides of a wire know of an operation. */
+export interface Declared<I extends TSchema = TSchema, O extends TSchema = TSchema> {
   readonly effect: 'read' | 'write';
   /** Housekeeping: it changes no contract data, so its writes are neither audited nor do they move the data version. */
   readonly isUpkeep?: true;
@@ -20,6 +16,14 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
   readonly output: O;
   /** Failures of its own, beside INVALID_INPUT and NOT_FOUND, which any may report. */
   readonly fails: readonly FailureCode[];
+}
+
+/**
+ * An operation is a transaction, and a message. In process, calling one opens a transaction and runs it; remotely, calling one sends
+ * its name, the call and the input to the agent, which does the same. `T` are the tools that `run` works with: a store that is already
+ * bound to tenant, scopes and transaction, the clock, and ids.
+ */
+export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = TSchema, P = unknown> extends Declared<I, O> {
   /**
    * Of a write: what can be read and worked out before, in a snapshot of its own, for `run` to be handed. SQLite has one writer, so the
    * less a long write does in its transaction, the shorter all others wait. Whatever must still hold then is checked again by `run`.
@@ -29,4 +33,13 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
   run(tools: T, call: Call, input: Static<I>, prepared: P): Promise<Static<O>>;
   /** What stays on record of a write that was refused by rule: it runs after the refusal has undone the rest, in a transaction of its own. */
   afterRefusal?(tools: T, call: Call, input: Static<I>, failure: Failure): Promise<void>;
+}
+
+/**
+ * An operation that no transaction can hold, because it deals with what is outside the database: the object store, the scanner, the reader of
+ * documents. It goes in steps, each a transaction of its own and each audited as a write is. It may break off between any two of them and be
+ * run again from the beginning, so every step must be good to take twice. `W` is what it works with.
+ */
+export interface Errand<W, I extends TSchema = TSchema, O extends TSchema = TSchema> extends Declared<I, O> {
+  perform(work: W, call: Call, input: Static<I>): Promise<Static<O>>;
 }

@@ -11,6 +11,7 @@ export const TERM_KINDS = ['deposit', 'delivery', 'debug', 'payment', 'expiry', 
 export const PAYMENT_TABS = ['due', 'overdue', 'reconcile', 'invoice', 'all'] as const;
 /** What a file is to a contract. */
 export const FILE_KINDS = ['contract_original', 'invoice', 'receipt', 'acceptance_report', 'other_evidence'] as const;
+export const SCAN_STATUSES = ['pending', 'clean', 'infected', 'error', 'skipped'] as const;
 export const WORKFLOW_EVENT_KINDS = ['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied'] as const;
 export const WORKFLOW_EVENT_SOURCES = ['user', 'system', 'import'] as const;
 export const INVOICE_STATUSES = ['draft', 'issued', 'void', 'red_letter'] as const;
@@ -29,6 +30,7 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 export type FulfillmentStatus = (typeof FULFILLMENT_STATUSES)[number];
 export type PaymentTab = (typeof PAYMENT_TABS)[number];
 export type FileKind = (typeof FILE_KINDS)[number];
+export type ScanStatus = (typeof SCAN_STATUSES)[number];
 export type WorkflowEventKind = (typeof WORKFLOW_EVENT_KINDS)[number];
 export type WorkflowEventSource = (typeof WORKFLOW_EVENT_SOURCES)[number];
 export type Control = (typeof CONTROLS)[number];

@@ -18,6 +18,12 @@ import { updateContract } from './contracts/update-contract.js';
 import { exportContracts } from './exchange/export-contracts.js';
 import { planContractExport } from './exchange/plan-contract-export.js';
 import { recordExport } from './exchange/record-export.js';
+import { confirmFile } from './files/confirm-file.js';
+import { downloadFile } from './files/download-file.js';
+import { getFile } from './files/get-file.js';
+import { presignFile } from './files/presign-file.js';
+import { scanFiles } from './files/scan-files.js';
+import { sweepFiles } from './files/sweep-files.js';
 import { addNote } from './notes/add-note.js';
 import { deleteNote } from './notes/delete-note.js';
 import { updateNote } from './notes/update-note.js';
@@ -61,6 +67,7 @@ import { addTerm } from './terms/add-term.js';
 import { deleteTerm } from './terms/delete-term.js';
 import { updateTerm } from './terms/update-term.js';
 import { extractContract } from './extraction/extract-contract.js';
+import { readDocuments } from './extraction/read-documents.js';
 import { getExtraction } from './extraction/get-extraction.js';
 import { reviewExtraction } from './extraction/review-extraction.js';
 import { createSavedView } from './views/create-saved-view.js';
@@ -128,7 +135,14 @@ export const OPERATIONS = {
   countSubjectContracts,
   extractContract,
   getExtraction,
+  readDocuments,
   reviewExtraction,
+  presignFile,
+  confirmFile,
+  getFile,
+  downloadFile,
+  scanFiles,
+  sweepFiles,
   listSavedViews,
   createSavedView,
   updateSavedView,

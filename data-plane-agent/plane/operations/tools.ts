@@ -1,6 +1,8 @@
 import type { Clock } from '../../base/clock.js';
+import type { Log } from '../../base/log.js';
 import type { TSchema } from '../../base/schema.js';
-import type { Operation } from '../contract/operation.js';
+import type { Errand, Operation } from '../contract/operation.js';
+import type { FileServices } from '../files/services.js';
 import type { Journal } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 
@@ -19,3 +21,24 @@ export interface Tools {
 
 /** Declares an operation; see CONTRIBUTING.md. The name is its key in the list. */
 export const operation = <I extends TSchema, O extends TSchema, P = unknown>(declared: Operation<Tools, I, O, P>): Operation<Tools, I, O, P> => declared;
+
+/** What an errand works with, for one caller. */
+export interface Work {
+  readonly files: FileServices;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly log: Log;
+  /** A step that only looks. */
+  read<T>(step: (tools: Tools) => Promise<T>): Promise<T>;
+  /** A step that changes something. */
+  write<T>(step: (tools: Tools) => Promise<T>): Promise<T>;
+  /** A step of bookkeeping: claims and counters that are nobody's contract data, neither audited nor moving the data version. */
+  upkeep<T>(step: (tools: Tools) => Promise<T>): Promise<T>;
+  /** The last step: what it comes to is the errand's answer, and is answered again to whoever sends the same idempotency key. */
+  conclude<T>(step: (tools: Tools) => Promise<T>): Promise<T>;
+  /** Goes on after the answer, whoever waits no longer. What is lost with the process is taken up by a schedule. */
+  afterwards(rest: () => Promise<void>): void;
+}
+
+/** Declares an errand, as `operation` declares an operation. */
+export const errand = <I extends TSchema, O extends TSchema>(declared: Errand<Work, I, O>): Errand<Work, I, O> => declared;

@@ -32,6 +32,29 @@ export class ExtractionStore {
     return row && (await this.isSeen(row)) ? row : undefined;
   }
 
+  /** Whoever asks: for the reading of its document. */
+  async byId(id: string, { forUpdate = false }: { readonly forUpdate?: boolean } = {}): Promise<ExtractionRunRow | undefined> {
+    const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
+    const row = await this.tx.get(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND id = ?${lock}`, [this.call.tenantId, id]);
+    return row && extractionRuns.decode(row);
+  }
+
+  /** Runs whose document is to be read, the longest waiting first. */
+  async toRead(now: number, limit: number): Promise<ExtractionRunRow[]> {
+    const rows = await this.tx.all(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND reading_due_at <= ? ORDER BY reading_due_at LIMIT ?`, [this.call.tenantId, now, limit]);
+    return rows.map((row) => extractionRuns.decode(row));
+  }
+
+  /** Whether the reading is this caller's until then. */
+  async claimReading({ id, readingDueAt }: ExtractionRunRow, until: number): Promise<boolean> {
+    return (await this.tx.run('UPDATE extraction_runs SET reading_due_at = ?, reading_tries = reading_tries + 1 WHERE tenant_id = ? AND id = ? AND reading_due_at = ?', [until, this.call.tenantId, id, readingDueAt])) > 0;
+  }
+
+  /** A reading that could not begin: it is begun again later, and was no try. */
+  async putOffReading({ id }: ExtractionRunRow, until: number): Promise<void> {
+    await this.tx.run("UPDATE extraction_runs SET reading_due_at = ?, reading_tries = CASE WHEN reading_tries > 0 THEN reading_tries - 1 ELSE 0 END WHERE tenant_id = ? AND id = ? AND status = 'processing'", [until, this.call.tenantId, id]);
+  }
+
   /** The last run for a contract that the caller has already found. */
   async latestOf(contractId: string): Promise<ExtractionRunRow | undefined> {
     const row = await this.tx.get(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT 1`, [this.call.tenantId, contractId]);
@@ -52,7 +75,7 @@ export class ExtractionStore {
   /** `reviewed` tells the audit which fields were reviewed how; what they were overridden with is the contract's to tell, once it is there. */
   async update(before: ExtractionRunRow, after: ExtractionRunRow, reviewed: Readonly<Record<string, string>>): Promise<void> {
     await extractionRuns.update(this.tx, this.call.tenantId, before.id, before, after);
-    this.told(before.id, said(before), { ...said(after), reviewed });
+    this.told(before.id, said(before), { ...said(after), ...(Object.keys(reviewed).length > 0 ? { reviewed } : {}) });
   }
 
   /** By field. */

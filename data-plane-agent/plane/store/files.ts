@@ -1,33 +1,194 @@
-import type { Transaction } from '../../base/database/database.js';
+import type { Transaction, Value } from '../../base/database/database.js';
 import { fail } from '../../base/failures.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { FileKind } from '../contract/vocabulary.js';
+import { files, type FileRow } from '../domain/files/rows.js';
 import type { ContractRow } from '../domain/rows.js';
+import type { Journal } from './journal.js';
+import { isOneOf, withinScope, type Fragment } from './scope.js';
 
-/** The records of stored files; their bytes are in the object store. */
+/** Where a file hangs. */
+export interface Place {
+  readonly contractId?: string | null | undefined;
+  readonly paymentId?: string | null | undefined;
+}
+
+/**
+ * The records of confirmed files; their bytes are in the object store. A file hangs on the contract that it was filed under, and on those that
+ * refer to it, and is seen by whoever sees one of them. One that hangs nowhere is seen by whoever uploaded it, and by those who see all
+ * contracts of its subject company.
+ */
 export class FileStore {
+  private readonly scope: Fragment;
+
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-  ) {}
-
-  /** Refuses a file reference that does not exist within the caller's scope, or is of no such kind. `null` and `undefined` refer to nothing. */
-  async check(field: string, fileId: string | null | undefined, { kinds }: { readonly kinds?: readonly string[] } = {}): Promise<void> {
-    if (fileId === null || fileId === undefined) return;
-    if (!(await this.exists(fileId, kinds))) throw fail('FILE_REFERENCE_INVALID', { field, value: fileId });
+    private readonly journal: Journal,
+  ) {
+    this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  /** The kinds of the files that a contract has: those filed under it, and the one that it names as its attachment. */
+  /** Refuses a file reference that does not exist within the caller's scope, is of no such kind, or is infected. `null` and `undefined` refer to nothing. */
+  async check(field: string, fileId: string | null | undefined, { kinds }: { readonly kinds?: readonly string[] } = {}): Promise<void> {
+    if (fileId === null || fileId === undefined) return;
+    const row = await this.find(fileId);
+    if (!row || row.scanStatus === 'infected' || !(kinds?.includes(row.kind) ?? true)) throw fail('FILE_REFERENCE_INVALID', { field, value: fileId });
+  }
+
+  /** The kinds of the files that a contract has: those filed under it, and the one that it names as its attachment. An infected file is evidence of nothing. */
   async kindsOf({ id, contractAttachment }: Pick<ContractRow, 'id' | 'contractAttachment'>): Promise<Set<FileKind>> {
-    const rows = await this.tx.all('SELECT DISTINCT kind FROM files WHERE tenant_id = ? AND (contract_id = ? OR id = ?)', [this.call.tenantId, id, contractAttachment]);
+    const rows = await this.tx.all("SELECT DISTINCT kind FROM files WHERE tenant_id = ? AND (contract_id = ? OR id = ?) AND scan_status <> 'infected'", [this.call.tenantId, id, contractAttachment]);
     return new Set(rows.map((row) => String(row['kind']) as FileKind)); // kept as checked when the file was presigned
   }
 
-  private async exists(fileId: string, kinds: readonly string[] | undefined): Promise<boolean> {
-    if (!isId(fileId)) return false;
-    const row = await this.tx.get('SELECT subject_id, kind FROM files WHERE tenant_id = ? AND id = ?', [this.call.tenantId, fileId]);
-    if (!row || !(kinds?.includes(String(row['kind'])) ?? true)) return false;
-    return this.call.subjectScope === null || row['subject_id'] === null || this.call.subjectScope.includes(String(row['subject_id']));
+  /** A file that the caller may see; with a place, one that hangs there, in a contract that the caller may see. */
+  async find(id: string, place: Place = {}): Promise<FileRow | undefined> {
+    const row = await this.byId(id);
+    return row && (await this.isSeen(row)) && (await this.hangsAt(row, place)) ? row : undefined;
+  }
+
+  /** Whoever asks: for steps that have found the file before, and for housekeeping. */
+  async byId(id: string, { forUpdate = false }: { readonly forUpdate?: boolean } = {}): Promise<FileRow | undefined> {
+    if (!isId(id)) return undefined;
+    const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
+    const row = await this.tx.get(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND id = ?${lock}`, [this.call.tenantId, id]);
+    return row && files.decode(row);
+  }
+
+  async insert(row: FileRow): Promise<void> {
+    await files.insert(this.tx, this.call.tenantId, [row]);
+    this.told(null, row);
+  }
+
+  async update(before: FileRow, after: FileRow): Promise<void> {
+    await files.update(this.tx, this.call.tenantId, before.id, before, after);
+    this.told(before, after);
+  }
+
+  async remove(row: FileRow): Promise<void> {
+    await this.tx.run('DELETE FROM files WHERE tenant_id = ? AND id = ?', [this.call.tenantId, row.id]);
+    this.told(row, null);
+  }
+
+  /** What was done with a file that changed nothing of it. */
+  noted(row: FileRow, about: object): void {
+    this.journal.noted({ record: 'file', id: row.id, about });
+  }
+
+  /** Bytes of all files of the tenant. */
+  async usedBytes(): Promise<number> {
+    const row = await this.tx.get('SELECT coalesce(sum(size_bytes), 0) AS bytes FROM files WHERE tenant_id = ?', [this.call.tenantId]);
+    return Number(row?.['bytes']);
+  }
+
+  /** Whether the scan is this caller's until then. Whoever has it when the time is over has lost it. */
+  async claimScan(row: FileRow, until: number): Promise<boolean> {
+    return (await this.tx.run('UPDATE files SET scan_due_at = ? WHERE tenant_id = ? AND id = ? AND scan_due_at = ?', [until, this.call.tenantId, row.id, row.scanDueAt])) > 0;
+  }
+
+  /** Has files scanned that were passed over; and those that were found clean, or were given up on, by other signatures than these, or before an instant. Answers how many. */
+  async makeDue({ signatures, before, now, limit }: { readonly signatures: string; readonly before: number; readonly now: number; readonly limit: number }): Promise<number> {
+    const { tenantId } = this.call;
+    return this.tx.run(
+      `UPDATE files SET scan_due_at = ? WHERE tenant_id = ? AND id IN (
+         SELECT id FROM files WHERE tenant_id = ? AND scan_due_at IS NULL AND size_bytes > 0
+           AND (scan_status = 'skipped' OR (scan_status IN ('clean', 'error') AND (coalesce(scanned_with, '') <> ? OR coalesce(scanned_at, updated_at) < ?))) ORDER BY scanned_at, id LIMIT ?)`,
+      [now, tenantId, tenantId, signatures, before, limit],
+    );
+  }
+
+  /** Those whose scan is due, the longest waiting first. */
+  async toScan(now: number, limit: number): Promise<FileRow[]> {
+    const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_due_at <= ? ORDER BY scan_due_at LIMIT ?`, [this.call.tenantId, now, limit]);
+    return rows.map((row) => files.decode(row));
+  }
+
+  /** Infected files whose bytes are still kept, found before an instant. */
+  async quarantinedBefore(at: number, limit: number): Promise<FileRow[]> {
+    const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_status = 'infected' AND object_key <> '' AND scanned_at < ? ORDER BY scanned_at LIMIT ?`, [this.call.tenantId, at, limit]);
+    return rows.map((row) => files.decode(row));
+  }
+
+  /** Files that a contract has or had which was deleted before an instant; in order of their ids, those after one. Whether another needs them is not looked at. */
+  async ofDeleted({ before, after, limit }: { readonly before: number; readonly after: string; readonly limit: number }): Promise<FileRow[]> {
+    const { tenantId } = this.call;
+    // The attachment of an invoice or a task may be any text.
+    const deleted = 'IN (SELECT id FROM contracts WHERE tenant_id = ? AND deleted_at < ?)';
+    const rows = await this.tx.all(
+      `SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND id > ? AND (contract_id ${deleted} OR CAST(id AS text) IN (${OF_CONTRACTS.map(({ file, table, contract }) => `SELECT CAST(${file} AS text) FROM ${table} WHERE tenant_id = ? AND ${file} IS NOT NULL AND ${contract} ${deleted}`).join(' UNION ALL ')})) ORDER BY id LIMIT ?`,
+      [tenantId, after, tenantId, before, ...OF_CONTRACTS.flatMap(() => [tenantId, tenantId, before]), limit],
+    );
+    return rows.map((row) => files.decode(row));
+  }
+
+  /** Whether a contract refers to it that lives, or was deleted at that instant or later and may still be brought back. */
+  isNeeded(row: FileRow, deletedBefore: number): Promise<boolean> {
+    return this.isReferredTo(row, { sql: 'contracts.tenant_id = ? AND (contracts.deleted_at IS NULL OR contracts.deleted_at >= ?)', values: [this.call.tenantId, deletedBefore] });
+  }
+
+  /** Of these ids, what is known of their bytes: the key under which a file has them, or `null` of an upload that is not confirmed. */
+  async keysOf(ids: readonly string[]): Promise<Map<string, string | null>> {
+    const { tenantId } = this.call;
+    const among = isOneOf(this.tx.dialect, 'id', ids.filter(isId));
+    const rows = await this.tx.all(`SELECT id, object_key FROM files WHERE tenant_id = ? AND ${among.sql} UNION ALL SELECT id, NULL FROM file_uploads WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values, tenantId, ...among.values]);
+    return new Map(rows.map((row) => [String(row['id']), row['object_key'] === null ? null : String(row['object_key'])]));
+  }
+
+  private async isSeen(row: FileRow): Promise<boolean> {
+    const { subjectScope, ownerScope, actor } = this.call;
+    if (subjectScope === null && ownerScope === null) return true;
+    if (await this.isReferredTo(row, this.scope)) return true;
+    if (row.contractId !== null || (await this.isReferredTo(row, tenantOf(this.call)))) return false;
+    if (row.uploadedBy !== null && row.uploadedBy === actor.id) return true;
+    return ownerScope === null && row.subjectId !== null && (subjectScope?.includes(row.subjectId) ?? true);
+  }
+
+  private async hangsAt(row: FileRow, { contractId, paymentId }: Place): Promise<boolean> {
+    if (contractId && !(isId(contractId) && (await this.isReferredTo(row, { sql: `${this.scope.sql} AND contracts.id = ?`, values: [...this.scope.values, contractId] })))) return false;
+    if (!paymentId) return true;
+    if (!isId(paymentId)) return false;
+    if (row.paymentId === paymentId) return true;
+    const { tenantId } = this.call;
+    const line = await this.tx.get(
+      `SELECT 1 AS found FROM payment_lines WHERE tenant_id = ? AND id = ? AND (proof = ? OR invoice_attachment = ?)
+       UNION ALL SELECT 1 FROM receipts WHERE tenant_id = ? AND line_id = ? AND proof_file_id = ?
+       UNION ALL SELECT 1 FROM invoices WHERE tenant_id = ? AND line_id = ? AND attachment = ? LIMIT 1`,
+      [tenantId, paymentId, row.id, row.id, tenantId, paymentId, row.id, tenantId, paymentId, row.id],
+    );
+    return line !== undefined;
+  }
+
+  /** Whether a contract of these has the file: filed under it, or named by it, its lines, receipts, invoices or tasks; at last by its custom fields, for which there is no index. */
+  private async isReferredTo(row: FileRow, among: Fragment): Promise<boolean> {
+    const { tenantId } = this.call;
+    const values: Value[] = REFERRING.flatMap(() => [tenantId, row.id]);
+    const named = await this.tx.get(`SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.id IN (SELECT contract_id FROM files WHERE tenant_id = ? AND id = ? AND contract_id IS NOT NULL UNION ALL ${REFERRING.join(' UNION ALL ')}) LIMIT 1`, [...among.values, tenantId, row.id, ...values]);
+    if (named) return true;
+    const inFields = await this.tx.get(`SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.dynamic_fields <> '{}' AND contracts.dynamic_fields LIKE ? LIMIT 1`, [...among.values, `%"${row.id}"%`]);
+    return inFields !== undefined;
+  }
+
+  private told(before: FileRow | null, after: FileRow | null): void {
+    const { id, contractId } = before ?? after ?? NOBODY;
+    this.journal.changed({ record: 'file', id, ...(contractId === null ? {} : { root: { kind: 'contract' as const, id: contractId } }), before, after });
   }
 }
+
+const NOBODY = { id: '', contractId: null };
+
+const tenantOf = ({ tenantId }: Call): Fragment => ({ sql: 'contracts.tenant_id = ?', values: [tenantId] });
+
+/** The columns that refer to a file, and to whose contract. */
+const OF_CONTRACTS = [
+  { table: 'contracts', file: 'contract_attachment', contract: 'id' },
+  { table: 'payment_lines', file: 'proof', contract: 'contract_id' },
+  { table: 'payment_lines', file: 'invoice_attachment', contract: 'contract_id' },
+  { table: 'receipts', file: 'proof_file_id', contract: 'contract_id' },
+  { table: 'invoices', file: 'attachment', contract: 'contract_id' },
+  { table: 'fulfillment_tasks', file: 'attachment', contract: 'contract_id' },
+] as const;
+
+/** Each with the tenant and the file. */
+const REFERRING = OF_CONTRACTS.map(({ table, file, contract }) => `SELECT ${contract} FROM ${table} WHERE tenant_id = ? AND ${file} = ?`);

@@ -39,11 +39,8 @@ export class IdempotencyStore {
     if (!call.idempotency) return { output: await work(), replayed: false };
     const { key, requestHash } = call.idempotency;
     await this.takeTurn(tx, call.tenantId, key);
-    const stored = await tx.get('SELECT operation, request_hash, answer, expires_at FROM idempotency_records WHERE tenant_id = ? AND key = ?', [call.tenantId, key]);
-    if (stored && Number(stored['expires_at']) > this.clock.now()) {
-      if (stored['request_hash'] !== requestHash || stored['operation'] !== operation) return { failure: fail('IDEMPOTENCY_KEY_REUSED', {}), replayed: false };
-      return replay(JSON.parse(this.keyRing.openText(String(stored['answer']), context(call.tenantId, key))) as Stored);
-    }
+    const stored = await this.stored(tx, call, operation);
+    if (stored) return stored;
     const settled = await this.attempt(tx, work);
     await tx.run('DELETE FROM idempotency_records WHERE tenant_id = ? AND key IN (SELECT key FROM idempotency_records WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)', [call.tenantId, call.tenantId, this.clock.now()]);
     const answer: Stored = 'failure' in settled ? { code: settled.failure.code, details: settled.failure.details } : { output: settled.output };
@@ -53,6 +50,16 @@ export class IdempotencyStore {
       [call.tenantId, key, operation, requestHash, this.keyRing.seal(JSON.stringify(answer), context(call.tenantId, key)), this.clock.now() + KEPT_MS],
     );
     return settled;
+  }
+
+  /** What is answered without running anything; `undefined` when nothing is kept under the key. */
+  async stored(tx: Transaction, { tenantId, idempotency }: Keyed, operation: string): Promise<Settled | undefined> {
+    if (!idempotency) return undefined;
+    const { key, requestHash } = idempotency;
+    const row = await tx.get('SELECT operation, request_hash, answer, expires_at FROM idempotency_records WHERE tenant_id = ? AND key = ?', [tenantId, key]);
+    if (!row || Number(row['expires_at']) <= this.clock.now()) return undefined;
+    if (row['request_hash'] !== requestHash || row['operation'] !== operation) return { failure: fail('IDEMPOTENCY_KEY_REUSED', {}), replayed: false };
+    return replay(JSON.parse(this.keyRing.openText(String(row['answer']), context(tenantId, key))) as Stored);
   }
 
   /** Whether an answer is kept under the key, so that a write would be answered from memory, or refused for its key. */
@@ -66,7 +73,7 @@ export class IdempotencyStore {
     try {
       return { output: await tx.savepoint(work), replayed: false };
     } catch (error) {
-      if (isFailure(error) && error.code !== 'INVALID_INPUT' && FAILURES[error.code].status < 500 && FAILURES[error.code].status !== 429) return { failure: error, replayed: false };
+      if (isRefusal(error)) return { failure: error, replayed: false };
       throw error;
     }
   }
@@ -78,6 +85,12 @@ export class IdempotencyStore {
     if (row?.['mine'] !== 1) throw fail('IDEMPOTENCY_IN_PROGRESS', {});
   }
 }
+
+/** A refusal by rule. */
+export const isRefusal = (error: unknown): error is Failure => isFailure(error) && !PASSING.includes(error.code) && FAILURES[error.code].status < 500 && FAILURES[error.code].status !== 429;
+
+/** Validation comes before the rules; what another request is at just now is over soon. */
+const PASSING: readonly string[] = ['INVALID_INPUT', 'FILE_BEING_CONFIRMED'];
 
 const context = (tenantId: string, key: string) => `idempotency_records.answer.${tenantId}.${key}`;
 

@@ -6,7 +6,7 @@ import { masked } from '../domain/sensitive.js';
 
 export type RecordKind =
   | 'contract' | 'payment_line' | 'receipt' | 'term' | 'note' | 'invoice' | 'fulfillment_task' | 'workflow_event'
-  | 'contract_type' | 'lifecycle' | 'lifecycle_stage' | 'lifecycle_transition' | 'dynamic_field' | 'saved_view' | 'import_batch' | 'export' | 'extraction';
+  | 'contract_type' | 'lifecycle' | 'lifecycle_stage' | 'lifecycle_transition' | 'dynamic_field' | 'saved_view' | 'import_batch' | 'export' | 'extraction' | 'file';
 
 /** How much was told when it was taken. */
 export interface JournalMark {
@@ -88,7 +88,7 @@ const AUDIT_SQL = 'INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_i
 const OUTBOX_SQL = 'INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts) VALUES (?, ?, ?, ?, ?, ?, 0)';
 
 /** Bookkeeping of the row itself, which the audit row's own time and actor already say, and what is computed from other fields. */
-const UNSAID = new Set(['id', 'contractId', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'version', 'archiveKey', 'contractKey', 'invoiceKey', 'codeKey', 'invoiceRecords', 'invoicesStanding', 'tasksLive', 'tasksDone', 'tasksInTimeUntil', 'position', 'totalAmount', 'outstandingAmount']);
+const UNSAID = new Set(['id', 'contractId', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'version', 'archiveKey', 'contractKey', 'invoiceKey', 'codeKey', 'invoiceRecords', 'invoicesStanding', 'tasksLive', 'tasksDone', 'tasksInTimeUntil', 'position', 'totalAmount', 'outstandingAmount', 'scanDueAt', 'scanTries', 'etag', 'objectKey']);
 /** Account numbers: only the last four characters are kept in the trail. */
 const MASKED = new Set(['payeeAccount', 'receiptAccount']);
 

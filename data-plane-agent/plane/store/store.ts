@@ -24,6 +24,7 @@ import { TaskStore } from './tasks.js';
 import type { Totals } from './totals.js';
 import { TrashStore } from './trash.js';
 import { ExtractionStore } from './extractions.js';
+import { UploadStore } from './uploads.js';
 import { ViewStore } from './views.js';
 import { WorkflowEventStore } from './workflow-events.js';
 
@@ -44,6 +45,7 @@ export interface Store {
   readonly fieldValues: FieldValueStore;
   readonly figures: FigureStore;
   readonly files: FileStore;
+  readonly uploads: UploadStore;
   readonly auditTrail: AuditTrail;
   readonly ownership: OwnershipStore;
   readonly views: ViewStore;
@@ -77,7 +79,8 @@ export const createStore = ({ tx, call, journal, books, clock, keyRing, totals }
   fields: new FieldStore(tx, call, journal),
   fieldValues: new FieldValueStore(tx, call),
   figures: new FigureStore(tx, call),
-  files: new FileStore(tx, call),
+  files: new FileStore(tx, call, journal),
+  uploads: new UploadStore(tx, call),
   auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
   ownership: new OwnershipStore(tx, call, journal, books),
   views: new ViewStore(tx, call, journal),

@@ -28,7 +28,7 @@ export type ExtractInput = Static<typeof ExtractInput>;
 
 const anything = (about: string) => Type.Unsafe<unknown>({ description: about });
 const confidence = () => s.number({ min: 0, max: 1, about: 'From 0 to 1, two decimals.' });
-const location = s.object({ page: s.integer({ min: 1 }), start: s.integer(), end: s.integer() }, { title: 'TextLocation', about: 'The page from 1, and UTF-16 places in the text as it was sent; `end` is exclusive.' });
+const location = s.object({ page: s.integer({ min: 1 }), start: s.integer(), end: s.integer() }, { title: 'TextLocation', about: 'The page from 1, and UTF-16 places in the text as it was sent, of a file in the text that was read from it; `end` is exclusive.' });
 
 const Candidate = s.object({ value: anything('As the contract\'s field takes it.'), rawText: s.text({ min: 0 }), confidence: confidence(), location }, { title: 'ExtractionCandidate' });
 

@@ -1,60 +1,52 @@
 import { fail, invalid } from '../../../base/failures.js';
-import { turns } from '../../../base/turns.js';
 import { ExtractInput, ExtractionRun } from '../../contract/records/extraction.js';
-import { ENGINE, extraction, type Extraction } from '../../domain/extraction/extract.js';
+import { ENGINE } from '../../domain/extraction/extract.js';
 import type { ExtractionRunRow } from '../../domain/extraction/rows.js';
-import { operation } from '../tools.js';
+import { checkScan } from '../files/download-file.js';
+import { errand, type Tools, type Work } from '../tools.js';
+import { NOTHING_READ, READING_LEASE_MS, readDocument } from './read-document.js';
+import { readInTurns } from './read-in-turns.js';
 import { answerOf } from './run-answer.js';
 
 /**
- * Reads a contract from its text and keeps what was read, for review. Nothing is written to a contract, however sure it is. The text itself is
- * not kept: only the words that each reading rests on.
+ * Reads a contract from its text, or from a file, and keeps what was read, for review. Nothing is written to a contract, however sure it is. The text itself
+ * is not kept: only the words that each reading rests on. A file is read after the answer, whose run is `processing` until then.
  */
-export const extractContract = operation({
+export const extractContract = errand({
   effect: 'write',
   input: ExtractInput,
   output: ExtractionRun,
-  fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID'],
-  async run(tools, call, { contractId, fileRef, fileName, text }) {
-    const { store, clock, newId } = tools;
+  fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FILE_INFECTED', 'FILE_SCAN_PENDING'],
+  async perform(work, call, { contractId, fileRef, fileName, text }) {
+    const { clock, newId, conclude } = work;
     const given = text ?? undefined;
     if (given !== undefined && fileRef) throw invalid({ path: 'fileRef', problem: 'must be left out when text is given' });
     if (given === undefined && !fileRef) throw invalid({ path: 'text', problem: 'is required when there is no fileRef' });
     if (given?.trim() === '') throw invalid({ path: 'text', problem: 'must not be empty' });
-    if (contractId && !(await store.contracts.find(contractId))) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
-    // There are no stored files yet whose bytes could be read.
-    if (given === undefined) throw fail('FILE_REFERENCE_INVALID', { field: 'fileRef', value: fileRef ?? '' });
 
-    const read = await readInTurns(given, call.currencyCode);
-    const now = clock.now();
-    const row: ExtractionRunRow = {
-      id: newId(),
-      contractId: contractId ?? null,
-      status: 'needs_review',
-      sourceKind: 'text',
-      fileId: null,
-      fileName: fileName ?? null,
-      engineName: ENGINE.name,
-      engineVersion: ENGINE.version,
-      overallConfidence: Math.round(read.overallConfidence * 100),
-      fields: read.fields,
-      missingFields: read.missingFields,
-      warnings: read.warnings,
-      createdBy: call.actor.id,
-      createdAt: now,
-      updatedAt: now,
-    };
-    await store.extractions.removeOld(now);
-    await store.extractions.insert(row);
-    return answerOf(tools, call, row);
+    const id = newId();
+    const read = given === undefined ? NOTHING_READ : await readInTurns(given, call.currencyCode);
+    const answer = await conclude(async (tools) => {
+      const { contracts, extractions } = tools.store;
+      if (contractId && !(await contracts.find(contractId))) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
+      const source = given === undefined ? await documentOf(tools, work, fileRef ?? '') : { sourceKind: 'text' as const, fileId: null, fileName: fileName ?? null, readingTries: 0, readingDueAt: null };
+      const now = clock.now();
+      const run: ExtractionRunRow = {
+        id, contractId: contractId ?? null, ...read, ...source, engineName: ENGINE.name, engineVersion: ENGINE.version, currencyCode: call.currencyCode, createdBy: call.actor.id, createdAt: now, updatedAt: now,
+      };
+      await extractions.removeOld(now);
+      await extractions.insert(run);
+      return answerOf(tools, call, run);
+    });
+    if (answer.status === 'processing' && answer.id === id) work.afterwards(() => readDocument(work, call, id));
+    return answer;
   },
 });
 
-/** A long text takes a while: others get their turn in between. */
-async function readInTurns(text: string, currencyCode: string): Promise<Extraction> {
-  const steps = extraction(text, { currencyCode });
-  for (const turn = turns(); ; await turn()) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+/** The file that a run reads. One that nobody has looked at is not opened here either. */
+async function documentOf({ store }: Tools, { files: { policy }, clock }: Work, fileRef: string): Promise<Pick<ExtractionRunRow, 'sourceKind' | 'fileId' | 'fileName' | 'readingTries' | 'readingDueAt'>> {
+  const file = await store.files.find(fileRef);
+  if (!file) throw fail('FILE_REFERENCE_INVALID', { field: 'fileRef', value: fileRef });
+  checkScan(file, { ...policy, downloadRequiresCleanScan: true });
+  return { sourceKind: 'file', fileId: file.id, fileName: file.fileName, readingTries: 1, readingDueAt: clock.now() + READING_LEASE_MS };
 }

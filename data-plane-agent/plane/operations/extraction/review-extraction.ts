@@ -27,6 +27,7 @@ export const reviewExtraction = operation({
     if (issues.length > 0) throw invalid(...issues);
     const before = await store.extractions.find(runId, { forUpdate: true });
     if (!before) throw fail('NOT_FOUND', {});
+    if (before.status === 'processing') throw fail('INVALID_TRANSITION', { field: 'status', from: 'processing', to: 'reviewed', allowed: [] });
     const contract = before.contractId === null ? undefined : await store.contracts.find(before.contractId);
     const standing = await store.extractions.fieldReviews(before.id);
     const now = clock.now();

@@ -10,6 +10,7 @@ import { importBatches } from './0008-import-batches.js';
 import { extraction } from './0009-extraction.js';
 import { trash } from './0010-trash.js';
 import { invoicesOfLines } from './0011-invoices-of-lines.js';
+import { files } from './0012-files.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
-export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash, invoicesOfLines];
+export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash, invoicesOfLines, files];

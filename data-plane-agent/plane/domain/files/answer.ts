@@ -1,0 +1,11 @@
+import type { FileRecord } from '../../contract/records/files.js';
+import { iso } from '../contracts/answers.js';
+import type { FileRow } from './rows.js';
+
+export const fileAnswer = ({ id, fileName, contentType, sizeBytes, sha256, kind, subjectId, contractId, paymentId, scanStatus, scannedAt, scanSignature, scanError, uploadedBy, createdAt, updatedAt }: FileRow): FileRecord => ({
+  id, fileName, contentType, sizeBytes, sha256, kind, subjectId, contractId, paymentId, scanStatus,
+  scannedAt: scannedAt === null ? null : iso(scannedAt),
+  scanSignature, scanError, uploadedBy,
+  createdAt: iso(createdAt),
+  updatedAt: iso(updatedAt),
+});

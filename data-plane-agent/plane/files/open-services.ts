@@ -1,0 +1,76 @@
+import type { Clock } from '../../base/clock.js';
+import type { Log } from '../../base/log.js';
+import type { KeyRing } from '../../base/secrets.js';
+import { createClamd } from './clamd.js';
+import type { FileUrls } from './file-system-urls.js';
+import type { ObjectStoreAddress } from './object-store-address.js';
+import { openObjectStore } from './open-store.js';
+import type { Scanner } from './scanner.js';
+import type { FileServices } from './services.js';
+import { documentReader } from './text/index.js';
+import { trusted } from './trusted-scanner.js';
+import { createUploadTokens } from './upload-tokens.js';
+
+/** The settings of files, as the program's configuration has them. */
+export interface FileSettings {
+  readonly objectStoreUrl: ObjectStoreAddress;
+  readonly objectStorePublicUrl?: string | undefined;
+  readonly publicUrl: string;
+  readonly fileMaxBytes: number;
+  readonly fileContentTypes: readonly string[];
+  readonly fileScanMode: 'off' | 'clamav';
+  readonly clamavUrl?: string | undefined;
+  readonly fileDownloadRequiresCleanScan: boolean;
+  readonly tenantStorageQuotaBytes?: number | undefined;
+  readonly keyRing: KeyRing;
+}
+
+export interface OpenedFiles extends FileServices {
+  /** What the process that holds the store has to serve; an S3 server serves its own URLs. */
+  readonly urls: FileUrls | undefined;
+  close(): Promise<void>;
+}
+
+/** Fifty scanned pages take some minutes. */
+const READING_MS = 5 * 60_000;
+
+/** Everything that files need beside the database. Asks nobody anything yet. */
+export function openFileServices(settings: FileSettings, { clock, log, residentBytes }: { readonly clock: Clock; readonly log: Log; readonly residentBytes: () => number }): OpenedFiles {
+  const { objectStoreUrl, objectStorePublicUrl, publicUrl, fileMaxBytes, keyRing } = settings;
+  const { store, urls } = openObjectStore(objectStoreUrl, { publicUrl, storePublicUrl: objectStorePublicUrl, keyRing, clock });
+  const documents = documentReader({ residentBytes, maxBytes: fileMaxBytes, deadlineMs: READING_MS });
+  return {
+    objects: store,
+    scanner: scannerOf(settings, { clock, log }),
+    documents,
+    tokens: createUploadTokens({ keyRing, clock }),
+    policy: {
+      maxBytes: fileMaxBytes,
+      contentTypes: new Set(settings.fileContentTypes),
+      tenantQuotaBytes: settings.tenantStorageQuotaBytes,
+      scans: settings.fileScanMode !== 'off',
+      downloadRequiresCleanScan: settings.fileDownloadRequiresCleanScan,
+    },
+    urls,
+    async close() {
+      await documents.close();
+      await store.close();
+    },
+  };
+}
+
+function scannerOf({ fileScanMode, clamavUrl, fileMaxBytes }: FileSettings, { clock, log }: { readonly clock: Clock; readonly log: Log }): Scanner {
+  if (fileScanMode === 'clamav' && clamavUrl !== undefined) return trusted(createClamd({ url: clamavUrl, fileMaxBytes, log }), { clock, log });
+  return NOBODY;
+}
+
+/** Where nothing is scanned. Whoever asks all the same learns nothing. */
+const NOBODY: Scanner = {
+  provider: 'none',
+  scan: (content) => {
+    content.destroy();
+    return Promise.resolve({ status: 'error', reason: 'nothing is scanned here' });
+  },
+  version: () => Promise.resolve(undefined),
+  selfTest: () => Promise.resolve([]),
+};

@@ -1,0 +1,22 @@
+import { s } from '../../../base/schema.js';
+import { errand } from '../tools.js';
+import { READING_LEASE_MS, readDocument } from './read-document.js';
+
+/** Runs of one call, so that tenants have their turns. */
+const AT_ONCE = 5;
+
+/** Takes up readings of documents that were lost with their process, or had to wait. */
+export const readDocuments = errand({
+  effect: 'write',
+  input: s.object({}),
+  output: s.object({ read: s.integer(), more: s.flag() }),
+  fails: [],
+  async perform(work, call) {
+    const { clock, read, upkeep } = work;
+    const due = await read(({ store }) => store.extractions.toRead(clock.now(), AT_ONCE));
+    for (const run of due) {
+      if (await upkeep(({ store }) => store.extractions.claimReading(run, clock.now() + READING_LEASE_MS))) await readDocument(work, call, run.id);
+    }
+    return { read: due.length, more: due.length === AT_ONCE };
+  },
+});

@@ -1,0 +1,40 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { Download, DownloadQuery } from '../../contract/records/files.js';
+import { iso } from '../../domain/contracts/answers.js';
+import type { FileRow } from '../../domain/files/rows.js';
+import type { FilePolicy } from '../../files/services.js';
+import { errand } from '../tools.js';
+
+/** How long the URL is good. */
+const GOOD_MS = 60_000;
+
+/** A URL for one download, which goes on record with who asked for it. */
+export const downloadFile = errand({
+  effect: 'write',
+  input: s.object({ fileId: s.id(), ...DownloadQuery.properties }),
+  output: Download,
+  fails: ['FILE_INFECTED', 'FILE_SCAN_PENDING', 'FILE_BYTES_LOST', 'OBJECT_STORE_UNAVAILABLE'],
+  async perform({ files: { objects, policy }, clock, read, conclude }, _call, { fileId, contractId, paymentId }) {
+    const row = await read(({ store }) => store.files.find(fileId, { contractId, paymentId }));
+    if (!row) throw fail('NOT_FOUND', {});
+    checkScan(row, policy);
+    const object = await objects.head(row.objectKey);
+    // Only the bytes that were looked at are given out.
+    if (object?.etag !== row.etag) throw fail('FILE_BYTES_LOST', {});
+    const { fileName, contentType, sizeBytes, scanStatus } = row;
+    const expiresAt = clock.now() + GOOD_MS;
+    const url = await objects.downloadUrl({ key: row.objectKey, fileName, contentType, expiresAt });
+    return conclude(async ({ store }) => {
+      store.files.noted(row, { downloaded: fileName, scanStatus });
+      return { url, expiresAt: iso(expiresAt), fileName, contentType, sizeBytes, scanStatus };
+    });
+  },
+});
+
+/** Refuses what is infected always, and what was not found clean where only clean files are given out. What was passed over while nothing was scanned waits for its scan once there is a scanner. */
+export function checkScan({ scanStatus, scanSignature }: Pick<FileRow, 'scanStatus' | 'scanSignature'>, { scans, downloadRequiresCleanScan }: FilePolicy): void {
+  if (scanStatus === 'infected') throw fail('FILE_INFECTED', { signature: scanSignature ?? '' });
+  if (scanStatus === 'clean' || (scanStatus === 'skipped' && !scans)) return;
+  if (downloadRequiresCleanScan || scanStatus === 'skipped') throw fail('FILE_SCAN_PENDING', { scanStatus });
+}

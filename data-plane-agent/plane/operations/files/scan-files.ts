@@ -1,0 +1,38 @@
+import { s } from '../../../base/schema.js';
+import { errand } from '../tools.js';
+import { recordScan, SCAN_LEASE_MS } from './record-scan.js';
+import { scanObject } from './scan-object.js';
+
+/** Files of one call, so that tenants have their turns. */
+const AT_ONCE = 10;
+/** After so long none is begun any more: whoever called does not wait for ever. */
+const TURN_MS = 20_000;
+/** What was looked at longer ago is looked at again, whether or not the scanner says that its signatures have changed. */
+const LOOKED_AT_MS = 28 * 86_400_000;
+
+/** Scans what waits: files whose first scan did not end, those that could not be scanned, and those that were found clean by other signatures or long ago, or passed over while nothing was scanned. */
+export const scanFiles = errand({
+  effect: 'write',
+  input: s.object({}),
+  output: s.object({ scanned: s.integer(), more: s.flag() }),
+  fails: ['OBJECT_STORE_UNAVAILABLE'],
+  async perform(work, call) {
+    const { files, clock, read, upkeep } = work;
+    if (!files.policy.scans) return { scanned: 0, more: false };
+    const version = await files.scanner.version();
+    // Without an answer nothing is begun: a scanner that is down would only use up the tries.
+    if (!version) return { scanned: 0, more: false };
+    const waiting = await read(({ store }) => store.files.toScan(clock.now(), AT_ONCE));
+    if (waiting.length < AT_ONCE) await upkeep(({ store }) => store.files.makeDue({ signatures: version.signatures, before: clock.now() - LOOKED_AT_MS, now: clock.now(), limit: AT_ONCE - waiting.length }));
+    const due = await read(({ store }) => store.files.toScan(clock.now(), AT_ONCE));
+    const begunAt = performance.now();
+    let scanned = 0;
+    for (const row of due) {
+      if (performance.now() - begunAt > TURN_MS) return { scanned, more: true };
+      if (!(await upkeep(({ store }) => store.files.claimScan(row, clock.now() + SCAN_LEASE_MS)))) continue;
+      await recordScan(work, call, row, await scanObject(files, row, AbortSignal.timeout(SCAN_LEASE_MS)), version.signatures);
+      scanned += 1;
+    }
+    return { scanned, more: due.length === AT_ONCE };
+  },
+});

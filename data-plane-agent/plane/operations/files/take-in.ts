@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fail } from '../../../base/failures.js';
+import type { Call } from '../../contract/call.js';
+import type { FileRecord } from '../../contract/records/files.js';
+import { fileAnswer } from '../../domain/files/answer.js';
+import type { FileRow, UploadRow } from '../../domain/files/rows.js';
+import { NOT_SCANNED, scanned, waitingSince, type Finding } from '../../domain/files/scans.js';
+import { contentCheck } from '../../files/content-type.js';
+import { fileKey, uploadKey, type StoredObject } from '../../files/object-store.js';
+import type { Work } from '../tools.js';
+import { quarantined, recordScan, SCAN_LEASE_MS, tell } from './record-scan.js';
+import { scanObject } from './scan-object.js';
+
+/** So long a confirmation waits for the scanner; then the scan goes on without it. */
+const INLINE_SCAN_MS = 5_000;
+/** For reading a file once from beginning to end. */
+const READING_MS = 120_000;
+
+/**
+ * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is put to it meanwhile is
+ * not what was looked at. Broken off anywhere and begun again it comes to the same.
+ */
+export async function takeIn(work: Work, call: Call, upload: UploadRow): Promise<FileRecord> {
+  const { files: { objects }, clock } = work;
+  const from = uploadKey(call.tenantId, upload.id);
+  const object = await moved(work, call, upload, from);
+  const bytes = { objectKey: object.key, etag: object.etag, sizeBytes: object.sizeBytes };
+  const sha256 = await inspected(work, upload, object, from);
+  const first = await firstScan(work, bytes);
+
+  const now = clock.now();
+  const { id, fileName, contentType, kind, subjectId, contractId, paymentId, uploadedBy } = upload;
+  const scan = first === 'skipped' ? NOT_SCANNED : first.isOver ? scanned(NOT_SCANNED, first.finding, { now, signatures: first.signatures }) : waitingSince(now + SCAN_LEASE_MS);
+  const isInfected = scan.scanStatus === 'infected';
+  const row: FileRow = {
+    id, fileName, contentType, sha256, kind, subjectId, contractId, paymentId, uploadedBy, ...bytes, ...scan,
+    ...(isInfected ? await quarantined(work, call, { id, ...bytes }) : {}),
+    createdAt: now, updatedAt: now,
+  };
+  const answer = await work.conclude(async (tools) => {
+    const before = await tools.store.files.byId(id);
+    if (before) return fileAnswer(before);
+    // One that took longer than its claim holds may no longer know what lies under the key.
+    if (!(await tools.store.uploads.finish(id, upload.claimedUntil))) throw fail('FILE_BEING_CONFIRMED', {});
+    await tools.store.files.insert(row);
+    if (isInfected) tell(tools, row);
+    return fileAnswer(row);
+  });
+
+  work.afterwards(async () => {
+    await objects.remove(from);
+    if (isInfected) await objects.remove(object.key);
+    if (first === 'skipped' || first.isOver) return;
+    const { finding, signatures } = await first.rest;
+    await recordScan(work, call, row, finding, signatures);
+  });
+  return answer;
+}
+
+/** Copies what was uploaded out of the clients' reach. */
+async function moved({ files: { objects } }: Work, { tenantId }: Call, { id, sizeBytes, createdAt }: UploadRow, from: string): Promise<StoredObject> {
+  const there = await objects.head(from);
+  if (!there) throw fail('FILE_NOT_UPLOADED', {});
+  if (there.sizeBytes !== sizeBytes) {
+    await objects.remove(from);
+    throw fail('FILE_SIZE_MISMATCH', { announcedBytes: sizeBytes, uploadedBytes: there.sizeBytes });
+  }
+  const object = await objects.copy(from, fileKey(tenantId, id, new Date(createdAt).toISOString()), there.etag);
+  // It is being put anew: whoever does that confirms it when it is there.
+  if (!object) throw fail('FILE_NOT_UPLOADED', {});
+  return object;
+}
+
+/** The hash of the bytes, which are what they are said to be. */
+async function inspected({ files: { objects } }: Work, { contentType }: UploadRow, object: StoredObject, from: string): Promise<string> {
+  const content = await objects.read(object.key, AbortSignal.timeout(READING_MS));
+  if (!content) throw fail('FILE_NOT_UPLOADED', {});
+  const hash = createHash('sha256');
+  const check = contentCheck(contentType);
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    check.write(chunk);
+  }
+  const reason = check.end();
+  if (reason !== undefined) {
+    await objects.remove(object.key);
+    await objects.remove(from);
+    throw fail('FILE_CONTENT_MISMATCH', { contentType, reason });
+  }
+  return hash.digest('hex');
+}
+
+interface Scanned {
+  readonly finding: Finding;
+  readonly signatures: string | null;
+}
+
+/** `rest`: what the scan comes to, when it takes longer than whoever confirms waits for it. */
+type FirstScan = 'skipped' | ({ readonly isOver: true } & Scanned) | { readonly isOver: false; readonly rest: Promise<Scanned> };
+
+async function firstScan({ files }: Work, bytes: Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>): Promise<FirstScan> {
+  if (bytes.sizeBytes === 0) return { isOver: true, signatures: null, finding: { status: 'clean' } };
+  if (!files.policy.scans) return 'skipped';
+  const rest = scanWithVersion(files, bytes);
+  const settled = new AbortController();
+  const inTime = await Promise.race([rest, sleep(INLINE_SCAN_MS, undefined, { signal: settled.signal }).catch(() => undefined)]);
+  settled.abort();
+  return inTime ? { isOver: true, ...inTime } : { isOver: false, rest };
+}
+
+/** Asked first: with signatures that come while it is scanned it is scanned again. */
+async function scanWithVersion(files: Work['files'], bytes: Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>): Promise<Scanned> {
+  const signatures = (await files.scanner.version())?.signatures ?? null;
+  return { signatures, finding: await scanObject(files, bytes, AbortSignal.timeout(SCAN_LEASE_MS)) };
+}
