@@ -6,6 +6,7 @@ import { serve } from '../../server/serve.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { DEMO_OWNER, DEMO_TENANT } from '../demo/cast.js';
 import { enterBook } from '../demo/enter.js';
+import { enterFiles } from '../demo/files.js';
 import { completeDemo, demoPeople, demoTenant, type DemoTenant } from '../demo/tenant.js';
 import { firstRequests, type Request } from '../demo/try-it.js';
 import { CommandError } from '../errors.js';
@@ -67,6 +68,7 @@ async function makeBook(cli: Cli, { config, log, lifecycle }: { config: Config; 
     if (!tenant.complete) {
       const ids = await demoPeople(composed, { tenant, actor });
       await enterBook({ dataPlanes: composed.foundation.dataPlanes, tenant, ids, progress: (done, all) => cli.io.progress(done === all ? '' : `Entering the demo's contracts: ${done} of ${all}`) });
+      await enterFiles({ dataPlanes: composed.foundation.dataPlanes, tenant, ids, objects: composed.foundation.files?.objects });
       await completeDemo(composed, actor);
     }
     return { tenant, created: !tenant.complete };
@@ -83,7 +85,7 @@ function once(close: () => Promise<void>): () => Promise<void> {
 async function serveDemo(cli: Cli, { tenant, created, config, log, lifecycle, json }: Made & { config: Config; log: Log; lifecycle: Lifecycle; json: boolean }): Promise<void> {
   let serving: Composed & { readonly port: number };
   try {
-    serving = await serve(config, { clock: cli.clock, log, lifecycle });
+    serving = await serve(config, { clock: cli.clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss() });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw new CommandError('EADDRINUSE', `${config.host}:${config.port} is in use; set PORT to another port`, 1, { cause: error });
     throw error;

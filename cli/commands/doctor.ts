@@ -3,6 +3,8 @@ import { databaseChecks } from '../doctor/databases.js';
 import { dataDirCheck, diskCheck } from '../doctor/disk.js';
 import { keysCheck } from '../doctor/keys.js';
 import { mailCheck } from '../doctor/mail.js';
+import { objectStoreCheck } from '../doctor/object-store.js';
+import { scannerCheck } from '../doctor/scanner.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError } from '../errors.js';
 import { lookAtConfiguration, type LookedAt } from '../installation.js';
@@ -30,6 +32,8 @@ async function examine(cli: Cli, looked: LookedAt): Promise<Check[]> {
     diskCheck(looked.values),
     ...(await databaseChecks(looked, cli)),
     await keysCheck(looked, cli),
+    await objectStoreCheck(looked, cli),
+    await scannerCheck(looked, cli),
     await mailCheck(looked),
   ];
 }

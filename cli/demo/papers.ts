@@ -44,7 +44,7 @@ export async function readPapers(papers: readonly DemoPaper[], present: Readonly
 
 const grouped = (amount: number): string => amount.toLocaleString('en-US');
 
-function englishPaper({ input }: DemoContract): string {
+export function englishPaper({ input }: DemoContract): string {
   const isSale = input.type === 'sale';
   return [
     isSale ? 'EQUIPMENT SALES CONTRACT' : 'EQUIPMENT LEASE AGREEMENT',

@@ -9,6 +9,7 @@ import { enumerationRows } from './enumeration.js';
 import { copyOfDatabase, passwordHash, postgresFacts, sqliteFacts } from './facts.js';
 import { WrongAnswer } from './load.js';
 import { exportRows } from './export.js';
+import { fileRows } from './files.js';
 import { importRows } from './import.js';
 import { coldStart, latencyRows, loadRow, type Sides } from './measure.js';
 import type { RawOptions } from './raw.js';
@@ -23,8 +24,9 @@ const SECONDS = numberOf('BENCH_SECONDS', 2);
 const POSTGRES_CONTRACTS = Math.min(CONTRACTS, 10_000);
 /** Empty measures all; `postgres` among them measures those that PostgreSQL has there too. */
 const CASES = new Set((process.env['BENCH_CASES'] ?? '').split(',').map((key) => key.trim()).filter((key) => key !== ''));
-/** The one case that has accounts of its own, and no contracts. */
-const needsBook = CASES.size === 0 || [...CASES].some((key) => key !== 'enumeration');
+/** Cases that have accounts of their own, and no contracts. */
+const BOOKLESS: ReadonlySet<string> = new Set(['enumeration', 'files']);
+const needsBook = CASES.size === 0 || [...CASES].some((key) => !BOOKLESS.has(key));
 const POSTGRES_CASES: ReadonlySet<string> = new Set(['list', 'get', 'create', 'receipt', 'import']);
 const POSTGRES_AT_LEAST = 0.5;
 
@@ -37,6 +39,7 @@ async function bench(): Promise<void> {
   const rows: Row[] = [];
   try {
     if (isWanted('enumeration')) rows.push(...(await enumerationRows()));
+    if (isWanted('files')) rows.push(...(await fileRows()));
     if (needsBook) {
       console.error(`book of ${CONTRACTS} contracts`);
       const { folder, book } = await bookFolder(CONTRACTS);

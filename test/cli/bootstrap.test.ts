@@ -105,7 +105,7 @@ describe('duebook bootstrap', () => {
 
   it('refuses a common password in production', async () => {
     const { inProcess } = await install();
-    const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://book.acme.example', MFA_REQUIRED_FOR_ADMINS: 'false', SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://book.acme.example', MFA_REQUIRED_FOR_ADMINS: 'false', FILE_SCAN_MODE: 'off', SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
     const common = await inProcess([...acme, '--json'], { env, input: 'password123' });
     expect(errorOf(common)).to.include({ code: 'PASSWORD_TOO_WEAK' });
     expect(common.code).to.equal(1);

@@ -34,6 +34,7 @@ function bookIn(dataDir: string) {
       views: rows('SELECT name, scope, mode, filters FROM saved_views ORDER BY name'),
       imports: rows("SELECT json_extract(report, '$.contracts'), json_extract(report, '$.failed') FROM import_batches"),
       runs: rows('SELECT contract_no, r.status, r.overall_confidence, (SELECT count(*) FROM extraction_reviews v WHERE v.run_id = r.id) FROM extraction_runs r JOIN contracts c ON c.id = r.contract_id ORDER BY contract_no'),
+      files: rows('SELECT c.contract_no, f.kind, f.file_name, f.sha256, f.scan_status, (SELECT count(*) FROM extraction_runs r WHERE r.file_id = f.id) FROM files f JOIN contracts c ON c.id = f.contract_id ORDER BY f.file_name'),
       terms: rows('SELECT contract_no, count(*) FROM contract_terms t JOIN contracts c ON c.id = t.contract_id GROUP BY contract_no ORDER BY contract_no'),
       notes: rows('SELECT contract_no, n.label, n.value FROM contract_notes n JOIN contracts c ON c.id = n.contract_id ORDER BY contract_no, n.label, n.value'),
       audit: rows('SELECT action, actor_kind, actor_name, count(*) FROM audit_log GROUP BY action, actor_kind, actor_name ORDER BY action, actor_kind, actor_name'),
@@ -84,7 +85,8 @@ describe('duebook demo', function () {
     expect(book.lines).to.have.length(3_000);
     expect(book.trash).to.have.length(3);
     expect(book.imports.map(([, failed]) => failed)).to.deep.equal([2]);
-    expect(book.runs.map(([, status]) => status)).to.have.members(['applied', 'needs_review']);
+    expect(book.runs.map(([, status]) => status)).to.have.members(['applied', 'needs_review', 'needs_review']);
+    expect(book.files.map(([, kind]) => kind)).to.have.members(['contract_original', 'contract_original', 'invoice', 'receipt']);
     expect(new Set(book.invoices.map(([, , , status]) => status))).to.deep.equal(new Set(['draft', 'issued', 'void', 'red_letter']));
     expect(new Set(book.tasks.map(([, , status]) => status))).to.deep.equal(new Set(TASK_STATUSES));
     expect(new Set(book.events.map(([, kind]) => kind))).to.deep.equal(new Set(['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied']));
@@ -160,7 +162,7 @@ describe('duebook demo', function () {
 
   it('is not for production', async () => {
     const { inProcess, dataDir } = await install();
-    const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://book.acme.example', MFA_REQUIRED_FOR_ADMINS: 'false', SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://book.acme.example', MFA_REQUIRED_FOR_ADMINS: 'false', FILE_SCAN_MODE: 'off', SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
     const { code, stdout, stderr } = await inProcess(['demo', '--json'], { env });
     expect((JSON.parse(stderr) as { error: { code: string } }).error.code).to.equal('DEMO_IN_PRODUCTION');
     expect(stdout).to.equal('');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import Sqlite from 'better-sqlite3';
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installations, type Installation, type Outcome } from '../support/cli.js';
 import { startMailServer, type MailServer } from '../support/smtp.js';
@@ -32,10 +32,10 @@ describe('duebook doctor', () => {
     const { inProcess } = await install();
     await inProcess(bootstrap);
     const json = await inProcess(['doctor', '--json']);
-    expect(reportOf(json).checks.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['node ok', 'configuration ok', 'data_dir ok', 'disk ok', 'platform_database ok', 'tenant_database ok', 'keys ok', 'mail warn']);
+    expect(reportOf(json).checks.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['node ok', 'configuration ok', 'data_dir ok', 'disk ok', 'platform_database ok', 'tenant_database ok', 'keys ok', 'object_store ok', 'scanner ok', 'mail warn']);
     expect(json.stderr).to.equal('');
     const text = await inProcess(['doctor']);
-    expect(text.stdout.trimEnd().split('\n')).to.have.length(8);
+    expect(text.stdout.trimEnd().split('\n')).to.have.length(10);
     expect(text.code).to.equal(0);
   });
 
@@ -55,6 +55,25 @@ describe('duebook doctor', () => {
     expect(found.find(({ name }) => name === 'data_dir')).to.include({ status: 'fail' });
     expect(found.find(({ name }) => name === 'data_dir')?.fix).to.contain('DATA_DIR');
     expect(code).to.equal(1);
+  });
+
+  it('names an object store that cannot be used, without its secret, and leaves nothing in one that can', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    const files = join(installation.dataDir, 'files');
+    mkdirSync(files);
+    expect((await troubles(installation)).found).to.deep.equal([]);
+    expect(readdirSync(files, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).to.deep.equal([]);
+    const file = join(installation.folder, 'file');
+    writeFileSync(file, '');
+    const folder = await troubles(installation, { OBJECT_STORE_URL: `file:${file}` });
+    expect(named(folder.found)).to.deep.equal(['object_store fail']);
+    expect(folder.found[0]?.fix).to.contain(file);
+    const bucket = await installation.inProcess(['doctor', '--json'], { env: { OBJECT_STORE_URL: 's3://key:planted-secret@127.0.0.1:1/book?tls=false' } });
+    const found = reportOf(bucket).checks.find(({ name }) => name === 'object_store');
+    expect(found?.status).to.equal('fail');
+    expect(found?.fix).to.contain('OBJECT_STORE_URL');
+    expect(bucket.stdout + bucket.stderr).not.to.contain('planted-secret');
   });
 
   it('names a database that does not answer, without its password', async () => {

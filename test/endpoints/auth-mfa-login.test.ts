@@ -299,7 +299,7 @@ describe('signing in with a second factor', () => {
 
 describe('a server in production', () => {
   it('starts without being told of second factors, and asks admins for one at their first login', async () => {
-    const server = await startServer({ env: { NODE_ENV: 'production', PUBLIC_URL: 'https://book.example.test', SECRET_KEYS: generateKeyRingText(), SSO_PROVIDERS: '' } });
+    const server = await startServer({ env: { NODE_ENV: 'production', PUBLIC_URL: 'https://book.example.test', SECRET_KEYS: generateKeyRingText(), SSO_PROVIDERS: '', FILE_SCAN_MODE: 'off' } });
     try {
       const made = await makeTenant(server.services);
       const offered = await logIn(server.client, { ...made, member: made.owner });

@@ -1,5 +1,6 @@
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { aContract } from '../support/samples.js';
+import { uploadsOf } from '../support/uploads.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
@@ -51,10 +52,6 @@ async function deleted(org: Organisation): Promise<string> {
   return id;
 }
 
-/** The record of a contract's original; files are not uploaded yet. */
-async function original({ server, tenant }: Organisation): Promise<string> {
-  if (!server.foundation.tenant) throw new Error('this edition keeps contract data');
-  const id = newId();
-  await server.foundation.tenant.write({ tenantId: tenant.id }, (tx) => tx.run('INSERT INTO files (tenant_id, id, kind, file_name, created_at, updated_at) VALUES (?, ?, ?, ?, 0, 0)', [tenant.id, id, 'contract_original', 'contract.pdf']));
-  return id;
+async function original({ client }: Organisation): Promise<string> {
+  return (await uploadsOf(client).upload()).id;
 }

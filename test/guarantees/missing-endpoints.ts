@@ -6,9 +6,6 @@ export const MISSING: readonly string[] = `
   POST /collections/remind-bulk
   POST /collections/run-due-reminders
   POST /tenant-admin/notification-channels/:id/test
-  POST /files/presign
-  POST /files/confirm
-  GET /files/:id/download
   POST /ai-gateway/inspect
   GET /calendar-sync/status
   GET /calendar-sync/start
@@ -17,5 +14,4 @@ export const MISSING: readonly string[] = `
   PUT /collections/:paymentId/hold
   DELETE /collections/:paymentId/hold
   GET /collections/deliveries
-  GET /files/:id
 `.split('\n').map((line) => line.trim()).filter((line) => line !== '');

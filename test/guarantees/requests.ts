@@ -2,6 +2,7 @@ import { OPERATOR, PASSWORD, uniqueSlug } from '../support/accounts.js';
 import type { Answer, Client, RequestOptions } from '../support/http.js';
 import { aContract, aLine } from '../support/samples.js';
 import { EXTRACTION_REQUESTS } from './extraction-requests.js';
+import { FILE_REQUESTS } from './file-requests.js';
 import { EXPORT_REQUESTS } from './export-requests.js';
 import { ANALYTICS_REQUESTS } from './analytics-requests.js';
 import { AUTH_REQUESTS } from './auth-requests.js';
@@ -59,6 +60,7 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   'DELETE /contracts/:id': async (org) => ({ params: { id: (await contract(org)).id } }),
   'POST /contracts/:id/payments': async (org) => ({ params: { id: (await contract(org)).id }, body: { ...aLine() } }),
 
+  ...FILE_REQUESTS,
   ...EXPORT_REQUESTS,
   ...SAVED_VIEW_REQUESTS,
   ...EXTRACTION_REQUESTS,

@@ -9,6 +9,7 @@ import { forEachServer } from '../support/server.js';
 import { bodyFields, namesRecord, queryFields, withValue, type Json } from '../support/schemas.js';
 import { CHANGES_CALLER } from './auth-requests.js';
 import { memberOf, organisation, type Organisation } from './organisations.js';
+import { uploadsOf } from '../support/uploads.js';
 import { sampleOf, send, type Sample } from './requests.js';
 import { rowsOfTenant } from './rows.js';
 
@@ -27,15 +28,16 @@ const RECORDS: Readonly<Record<string, (org: Organisation) => string | Promise<s
   newOwnerId: ({ memberId }) => memberId,
   ids: async (org) => (await contractOf(org)).id,
   contractId: async (org) => (await contractOf(org)).id,
+  paymentId: async (org) => String((await sampleOf('PATCH /payments/:paymentId', org)).params?.['paymentId']),
   defaultLifecycleTemplateId: async (org) => (await contractOf(org)).lifecycleTemplateId,
   notifyChannelId: async ({ server, tenant }) => (await server.services.tenants.channels.add({ tenantId: tenant.id, kind: 'email', fields: { name: `books ${newId()}`, target: 'books@example.com' } }, OPERATOR)).id,
   lifecycleTemplateId: async (org) => (await contractOf(org)).lifecycleTemplateId,
-  // There are no file records yet: any id that is the other tenant's will do.
-  contractAttachment: async (org) => (await contractOf(org)).id,
-  fileRef: async (org) => (await contractOf(org)).id,
-  proof: async (org) => (await contractOf(org)).id,
-  invoiceAttachment: async (org) => (await contractOf(org)).id,
-  attachment: async (org) => (await contractOf(org)).id,
+  // Files of the other tenant.
+  contractAttachment: fileOf,
+  fileRef: fileOf,
+  proof: fileOf,
+  invoiceAttachment: fileOf,
+  attachment: fileOf,
   receivablePlanId: async (org) => (await contractOf(org)).payments[0]?.id ?? '',
   paymentRecordId: receiptOf,
   fieldId: customFieldOf,
@@ -60,6 +62,8 @@ const REFUSED_SOONER: readonly { readonly route: string; readonly path: RegExp; 
   { route: 'POST /contracts/import/preview', path: /^rows\[0\]\./, status: 200 },
   // A text is read, or a file: never both.
   { route: 'POST /contracts/extract', path: /^fileRef$/, status: 400 },
+  // The token says where the upload belongs, and everything else is a mismatch.
+  { route: 'POST /files/confirm', path: /Id$/, status: 422 },
   // The sample makes a text, which names no field and has no options; commands that name fields are tested with custom fields.
   { route: 'POST /dynamic-fields/commands', path: /^payload\./, status: 400 },
 ];
@@ -232,6 +236,10 @@ forEachServer((server) => {
 function seen({ status, headers, text }: Answer<unknown>, sent?: string) {
   const kept = [...headers].filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive', ...(sent === undefined ? [] : ['content-length'])].includes(name));
   return { status, headers: kept, text: sent === undefined ? text : text.replaceAll(sent, 'SENT') };
+}
+
+async function fileOf({ client }: Organisation): Promise<string> {
+  return (await uploadsOf(client).upload()).id;
 }
 
 async function recordFor(parts: readonly (string | number)[], org: Organisation): Promise<string> {

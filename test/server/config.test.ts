@@ -10,7 +10,7 @@ const faults = (env: NodeJS.ProcessEnv) => {
   const result = readServerConfig(env);
   return result.ok ? [] : result.faults;
 };
-const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com', MFA_REQUIRED_FOR_ADMINS: 'false' };
+const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com', MFA_REQUIRED_FOR_ADMINS: 'false', CLAMAV_URL: 'tcp://127.0.0.1:3310' };
 
 describe('the configuration of the server', () => {
   it('has defaults for a development machine', () => {
@@ -50,6 +50,29 @@ describe('the configuration of the server', () => {
     expect(result.ok).to.equal(true);
     expect(result.warnings.map(({ name }) => name)).to.deep.equal(['MFA_REQUIRED_FOR_ADMINS', 'PUBLIC_REGISTRATION_ENABLED']);
     expect(readServerConfig({}).warnings).to.deep.equal([]);
+  });
+
+  it('is refused with a scanner that is nowhere, which in production is the default, and says both ways out', () => {
+    for (const env of [{ ...production, CLAMAV_URL: '' }, { FILE_SCAN_MODE: 'clamav' }]) {
+      expect(faults(env)).to.have.length(1);
+      expect(faults(env)[0]).to.have.property('name', 'CLAMAV_URL');
+      expect(faults(env)[0]?.problem).to.contain('clamd').and.to.contain('FILE_SCAN_MODE=off');
+    }
+    const read = (env: NodeJS.ProcessEnv) => {
+      const result = readServerConfig(env);
+      return { scan: result.ok && [result.values.fileScanMode, result.values.fileDownloadRequiresCleanScan], warnings: result.warnings.map(({ name }) => name) };
+    };
+    expect(read({})).to.deep.equal({ scan: ['off', true], warnings: [] });
+    expect(read({ ...production, CLAMAV_URL: '', FILE_SCAN_MODE: 'off' })).to.deep.equal({ scan: ['off', true], warnings: ['MFA_REQUIRED_FOR_ADMINS', 'FILE_SCAN_MODE'] });
+    expect(read({ ...production, FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN: 'false' })).to.deep.equal({ scan: ['clamav', false], warnings: ['MFA_REQUIRED_FOR_ADMINS', 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN'] });
+    for (const url of ['tcp://clamd:3310', 'unix:/run/clamav/clamd.sock']) expect(faults({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: url })).to.deep.equal([]);
+    for (const url of ['clamd:3310', 'http://clamd:3310', 'unix:clamd.sock']) expect(faults({ CLAMAV_URL: url })).to.deep.equal([{ name: 'CLAMAV_URL', problem: 'must be tcp://host:port or unix:/path' }]);
+  });
+
+  it('lets in no files that nothing is known about', () => {
+    const result = readServerConfig({ FILE_CONTENT_TYPES: 'Application/PDF, image/png' });
+    expect(result.ok && result.values.fileContentTypes).to.deep.equal(['application/pdf', 'image/png']);
+    expect(faults({ FILE_CONTENT_TYPES: 'application/pdf,text/html,image/svg+xml' })).to.deep.equal([{ name: 'FILE_CONTENT_TYPES', problem: 'has types that files cannot be checked for: text/html, image/svg+xml' }]);
   });
 
   it('reads origins as browsers name them', () => {

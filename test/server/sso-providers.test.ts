@@ -9,7 +9,7 @@ const faultsOf = (SSO_PROVIDERS: string, env: NodeJS.ProcessEnv = {}): string[] 
   return result.ok ? [] : result.faults.map(({ name, problem }) => `${name} ${problem}`);
 };
 const faults = (...providers: readonly unknown[]) => faultsOf(JSON.stringify(providers));
-const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com' };
+const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com', CLAMAV_URL: 'tcp://127.0.0.1:3310' };
 
 describe('the providers of single sign-on', () => {
   it('are read with their defaults, also from a file', () => {

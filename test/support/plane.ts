@@ -13,6 +13,7 @@ import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-a
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { fakeClock, type FakeClock } from './clock.js';
+import { openOutside } from './outside.js';
 import { createDatabase, needsPostgres } from './postgres.js';
 import { serveOverHttp } from './wire.js';
 
@@ -83,8 +84,14 @@ function callerOf(base: Omit<TestPlane, 'plane' | 'call' | 'as'>, call: Call): T
 
 async function openPlane(name: PlaneName) {
   const clock = fakeClock();
-  const { database, close } = await openTenantDatabase(name === 'postgres' ? 'postgres' : 'sqlite');
-  const local = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: parseKeyRing(generateKeyRingText()) });
+  const { database, close: closeDatabase } = await openTenantDatabase(name === 'postgres' ? 'postgres' : 'sqlite');
+  const keyRing = parseKeyRing(generateKeyRingText());
+  const { outside, close: closeOutside } = await openOutside({ clock, keyRing });
+  const local = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing, outside });
+  const close = async (): Promise<void> => {
+    await closeOutside();
+    await closeDatabase();
+  };
   if (name !== 'remote') return { base: { data: local, clock, database }, close };
   const wire = await serveOverHttp(local, OPERATION_NAMES);
   return {

@@ -64,7 +64,7 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
     const log = createLog({ level: loaded.config.logLevel, name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
     const lifecycle = createLifecycle({ log });
     undo.push(async () => void (await lifecycle.stop('test')));
-    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, checkAnswers: true, argon2, ...(remote ? { behind: overHttp(undo) } : {}) });
+    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss(), checkAnswers: true, argon2, ...(remote ? { behind: overHttp(undo) } : {}) });
     const url = `http://127.0.0.1:${port}`;
     return { url, client: client(url), services, foundation, schedules, config: loaded.config, logged, stop: remove };
   } catch (error) {

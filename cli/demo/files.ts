@@ -1,0 +1,105 @@
+import { Readable } from 'node:stream';
+import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type { PresignInput } from '../../data-plane-agent/plane/contract/records/files.js';
+import type { PaymentLine } from '../../data-plane-agent/plane/contract/records/lines.js';
+import type { ObjectStore } from '../../data-plane-agent/plane/files/object-store.js';
+import { demoBook, type DemoContract } from './book.js';
+import { planeOf, type Desk, type Plane } from './desk.js';
+import { englishPaper } from './papers.js';
+import { pdfOfLines } from './pdf.js';
+
+/** A desk with a drawer for papers. */
+export interface FilingDesk extends Omit<Desk, 'progress'> {
+  /** Absent where agents alone have the files. */
+  readonly objects: ObjectStore | undefined;
+}
+
+/**
+ * Files papers: the signed original of a contract, with the invoice for one of its lines and the bank's receipt for the money; and the paper of
+ * a draft, which has been read and waits for a review. What an interrupted run filed is there by its references, and is left as it is.
+ */
+export async function enterFiles(desk: FilingDesk): Promise<void> {
+  const { objects } = desk;
+  if (!objects) return;
+  // Makes the folder, as a server does when it starts.
+  await objects.probe();
+  const book = demoBook(desk.tenant.day).filter(({ subject }) => subject.key === 'europe');
+  const evidenced = book.find(({ stage, lines }) => stage === 'active' && lines.some(isSettled));
+  const draft = book.find(({ stage, owner, superior }) => stage === 'draft' && superior !== null && owner !== superior);
+  if (evidenced) await fileEvidence(evidenced, { desk, objects });
+  if (draft) await fileDraft(draft, { desk, objects });
+}
+
+interface Drawer {
+  readonly desk: FilingDesk;
+  readonly objects: ObjectStore;
+}
+
+const isSettled = ({ input, later }: DemoContract['lines'][number]): boolean => later.length === 0 && input.receivedAmount === input.amount && typeof input.invoiceNo === 'string';
+
+async function fileEvidence(contract: DemoContract, { desk, objects }: Drawer): Promise<void> {
+  const { owner, bookkeeper, lines, input } = contract;
+  const plane = planeOf(desk, owner);
+  const detail = await contractAt(plane, contract);
+  if (!detail) return;
+  if (detail.contractAttachment === null) {
+    const file = await filed(plane, objects, { fileName: `${input.contractNo}.pdf`, kind: 'contract_original', contractId: detail.id, lines: englishPaper(contract).split('\n') });
+    await plane.updateContract({ contractId: detail.id, changes: { contractAttachment: file } });
+  }
+  const period = lines.find(isSettled)?.input.period;
+  const line = detail.payments.find((one) => one.period === period);
+  if (!line) return;
+  const books = planeOf(desk, bookkeeper);
+  if (line.invoiceAttachment === null) await books.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: await filed(books, objects, { fileName: `${line.invoiceNo ?? line.period}.pdf`, kind: 'invoice', paymentId: line.id, lines: invoicePaper(contract, line) }) });
+  if (line.proof === null) await books.recordReceipt({ paymentId: line.id, proof: await filed(books, objects, { fileName: `${line.bankSerialNo ?? line.period}.pdf`, kind: 'receipt', paymentId: line.id, lines: receiptPaper(contract, line) }) });
+}
+
+/** The reading is left to itself: it ends before the demo does, and nobody reviews it. */
+async function fileDraft(contract: DemoContract, { desk, objects }: Drawer): Promise<void> {
+  const plane = planeOf(desk, contract.owner);
+  const detail = await contractAt(plane, contract);
+  if (!detail) return;
+  const fileRef = detail.contractAttachment ?? (await filed(plane, objects, { fileName: `${contract.input.contractNo} scan.pdf`, kind: 'contract_original', contractId: detail.id, lines: englishPaper(contract).split('\n') }));
+  if (detail.contractAttachment === null) await plane.updateContract({ contractId: detail.id, changes: { contractAttachment: fileRef } });
+  // With a scanner that is slow the file may not have been looked at yet: then it is not read.
+  const { scanStatus } = await plane.getFile({ fileId: fileRef });
+  if ((scanStatus === 'clean' || scanStatus === 'skipped') && !(await isRead(fileRef, desk))) await plane.extractContract({ contractId: detail.id, fileRef });
+}
+
+/** The audit tells which runs there are, as they have no list of their own. */
+async function isRead(fileRef: string, desk: FilingDesk): Promise<boolean> {
+  const plane = planeOf(desk, 'lin');
+  const { items } = await plane.listAudit({ action: 'extractContract', pageSize: 200 });
+  for (const { recordId } of items) if (recordId !== null && (await plane.getExtraction({ runId: recordId })).source.fileId === fileRef) return true;
+  return false;
+}
+
+async function contractAt(plane: Plane, { input: { contractNo } }: DemoContract): Promise<ContractDetail | undefined> {
+  const { items } = await plane.listContracts({ q: contractNo, page: 1, pageSize: 20 });
+  const found = items.find((one) => one.contractNo === contractNo);
+  return found && plane.getContract({ contractId: found.id });
+}
+
+interface Paper extends Pick<PresignInput, 'fileName' | 'kind' | 'contractId' | 'paymentId'> {
+  readonly lines: readonly string[];
+}
+
+/** The three steps of every client, but for the way to the store: nobody serves its URLs yet. Answers the file's id. */
+async function filed(plane: Plane, objects: ObjectStore, { lines, ...about }: Paper): Promise<string> {
+  const bytes = pdfOfLines(lines);
+  const announced = { ...about, contentType: 'application/pdf', sizeBytes: bytes.length };
+  const { objectKey, uploadToken } = await plane.presignFile(announced);
+  await objects.write(objectKey, Readable.from([bytes]), { sizeBytes: bytes.length, contentType: announced.contentType });
+  return (await plane.confirmFile({ ...announced, objectKey, uploadToken })).id;
+}
+
+const money = (amount: number | null, { currencyCode }: PaymentLine): string => `${currencyCode} ${(amount ?? 0).toLocaleString('en-US')}.00`;
+
+const invoicePaper = ({ input }: DemoContract, line: PaymentLine): string[] => [
+  'INVOICE', `Invoice No.: ${line.invoiceNo ?? ''}`, `Date: ${line.invoiceDate ?? ''}`, `Contract No.: ${input.contractNo}`, '', `To: ${input.partyA}`, `From: ${input.partyB}`, '',
+  `For: ${input.equipmentName}, ${line.period}`, `Amount: ${money(line.invoiceAmount, line)}`, `Payable by: ${line.dueDate}`, `Bank: ${input.payeeBank ?? ''}`, `Account No.: ${input.payeeAccount ?? ''}`,
+];
+
+const receiptPaper = ({ input }: DemoContract, line: PaymentLine): string[] => [
+  'CREDIT ADVICE', `Transaction: ${line.bankSerialNo ?? ''}`, `Value date: ${line.receivedDate ?? ''}`, '', `Ordering party: ${line.payerName ?? ''}`, `Beneficiary: ${input.partyB}`, `Account: ${line.receiptAccount ?? ''}`, `Amount: ${money(line.receivedAmount, line)}`, `Details: ${input.contractNo}, ${line.period}`,
+];

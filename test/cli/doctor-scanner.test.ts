@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { installations, type Installation } from '../support/cli.js';
+import { needsClamd, startClamd } from '../support/clamd.js';
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly detail: string;
+  readonly fix: string | null;
+}
+
+describe('duebook doctor, of the scanner', () => {
+  needsClamd();
+  const install = installations();
+  const scannerCheck = async ({ inProcess }: Installation, env: Record<string, string>): Promise<Check | undefined> => {
+    const { stdout } = await inProcess(['doctor', '--json'], { env });
+    return (JSON.parse(stdout) as { checks: Check[] }).checks.find(({ name }) => name === 'scanner');
+  };
+
+  it('tries the clamd that it is set to, and says what is not as it must be', async () => {
+    const installation = await install();
+    const clamd = await startClamd();
+    const lax = await startClamd({ settings: { AlertExceedsMax: 'no' }, listen: 'unix' });
+    try {
+      const well = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url });
+      // It knows one signature, and none that comes from freshclam.
+      expect(well).to.include({ status: 'warn', fix: 'let freshclam fetch them' });
+      expect(well?.detail).to.contain(clamd.url).and.to.contain('finds EICAR');
+      const ill = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: lax.url });
+      expect(ill?.status).to.equal('fail');
+      expect(ill?.detail).to.contain('AlertExceedsMax');
+      expect(ill?.fix).to.contain('docker/clamd.conf');
+    } finally {
+      await clamd.stop();
+      await lax.stop();
+    }
+    const gone = await scannerCheck(installation, { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url });
+    expect(gone?.status).to.equal('fail');
+    expect(gone?.fix).to.contain('CLAMAV_URL');
+  });
+
+  it('says when there is none', async () => {
+    expect(await scannerCheck(await install(), {})).to.include({ status: 'ok', fix: null });
+  });
+});

@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { administration, type Administration } from '../support/administration.js';
+import type { Answer, Client, DomainError } from '../support/http.js';
+import { aContract, aLine } from '../support/samples.js';
+import { forEachServer } from '../support/server.js';
+import { uploadsOf } from '../support/uploads.js';
+
+interface Made { id: string; payments: { id: string }[] }
+
+/** Everywhere that the API takes a file. Each sends one reference, and says under which name it is refused. */
+const PLACES: Readonly<Record<string, (org: Administration, contract: Made, file: string, client: Client) => Promise<{ answer: Answer<unknown>; field: string }>>> = {
+  'a new contract': async (org, _, file, client) => ({ field: 'contractAttachment', answer: await client.post('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id, contractAttachment: file })) }),
+  'a contract': async (_, { id }, file, client) => ({ field: 'contractAttachment', answer: await client.patch(`/contracts/${id}`, { contractAttachment: file }) }),
+  'many contracts': async (_, { id }, file, client) => ({ field: 'contractAttachment', answer: await client.post('/contracts/bulk-attachment', { ids: [id], contractAttachment: file }) }),
+  'a line of a new contract': async (org, _, file, client) => ({ field: 'payments[0].proof', answer: await client.post('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id, payments: [aLine({ receivedAmount: 5, proof: file })] })) }),
+  'a new line': async (_, { id }, file, client) => ({ field: 'invoiceAttachment', answer: await client.post(`/contracts/${id}/payments`, { ...aLine({ invoiceAmount: 5, invoiceAttachment: file }) }) }),
+  'a receipt': async (_, { payments }, file, client) => ({ field: 'proof', answer: await client.patch(`/payments/${payments[0]?.id}/receipt`, { receivedAmount: 5, proof: file }) }),
+  'the invoice of a line': async (_, { payments }, file, client) => ({ field: 'invoiceAttachment', answer: await client.patch(`/payments/${payments[0]?.id}/invoice`, { invoiceAmount: 5, invoiceAttachment: file }) }),
+  'an invoice': async (_, { id }, file, client) => ({ field: 'attachment', answer: await client.post(`/contracts/${id}/invoices`, { invoiceNo: newId(), invoiceAmount: 5, attachment: file }) }),
+  'a task': async (_, { id }, file, client) => ({ field: 'attachment', answer: await client.post(`/contracts/${id}/fulfillment-tasks`, { code: `t${newId().slice(-8)}`, title: 'Deliver', kind: 'delivery', attachment: file }) }),
+  'a custom field': async (_, { id }, file, client) => {
+    const { body } = await client.post<{ field: { id: string } }>('/dynamic-fields/commands', { type: 'CreateField', payload: { name: `Scan ${newId().slice(-6)}`, type: 'file' } });
+    return { field: `dynamicFields.${body.field.id}`, answer: await client.patch(`/contracts/${id}`, { dynamicFields: { [body.field.id]: file } }) };
+  },
+  'an extraction': async (_, { id }, file, client) => ({ field: 'fileRef', answer: await client.post('/contracts/extract', { contractId: id, fileRef: file }) }),
+};
+
+/** Where an attachment may be anything that points to the evidence; only what looks like a file is checked. */
+const ANY_TEXT: ReadonlySet<string> = new Set(['an invoice', 'a task']);
+
+forEachServer((server) => {
+  describe('a reference to a file', () => {
+    let org: Administration;
+    let contract: Made;
+    before(async () => {
+      org = await administration(server());
+      contract = (await org.asOwner.post<Made>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id, payments: [aLine()] }))).body;
+    });
+    const infect = (id: string) => server().foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) => tx.run("UPDATE files SET scan_status = 'infected' WHERE tenant_id = ? AND id = ?", [org.tenant.id, id]));
+
+    for (const [place, send] of Object.entries(PLACES)) {
+      it(`in ${place} is taken when it is a file, and refused when it is missing, another tenant's, or infected`, async () => {
+        const stranger = await administration(server());
+        const infected = await uploadsOf(org.asOwner).upload();
+        await infect(infected.id);
+        for (const file of [newId(), ...(ANY_TEXT.has(place) ? [] : ['no-id']), (await uploadsOf(stranger.asOwner).upload()).id, infected.id]) {
+          const { field, answer } = await send(org, contract, file, org.asOwner);
+          if (file === infected.id && place === 'an extraction') {
+            expect((answer.body as DomainError).error.code, 'it would be read').to.equal('FILE_INFECTED');
+            continue;
+          }
+          expect(answer.status, `${file} ${answer.text}`).to.equal(422);
+          expect((answer.body as DomainError).error).to.deep.include({ code: 'FILE_REFERENCE_INVALID', details: { field, value: file } });
+        }
+        const { answer } = await send(org, contract, (await uploadsOf(org.asOwner).upload()).id, org.asOwner);
+        expect(answer.status, answer.text).to.be.oneOf([200, 201]);
+      });
+    }
+
+    it('to one that the caller does not see is refused: nobody opens a file by referring to it', async () => {
+      const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second Ltd' });
+      const { body: elsewhere } = await org.asOwner.post<Made>('/contracts', aContract({ subjectId: second.id, ownerId: org.owner.id }));
+      const hidden = await uploadsOf(org.asOwner).upload({ contractId: elsewhere.id });
+      const scoped = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
+      for (const [place, send] of Object.entries(PLACES)) {
+        const { answer } = await send(org, contract, hidden.id, scoped.client);
+        expect((answer.body as DomainError).error?.code, `${place}: ${answer.text}`).to.equal('FILE_REFERENCE_INVALID');
+      }
+      expect((await scoped.client.get(`/files/${hidden.id}`)).status).to.equal(404);
+    });
+  });
+});

@@ -1,0 +1,249 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Download, FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
+import { administration, type Administration } from '../support/administration.js';
+import { EICAR, needsClamd, startClamd, type TestClamd } from '../support/clamd.js';
+import { fakeClock, type FakeClock } from '../support/clock.js';
+import { asJob, objectsOf, ownerOf, settled, until } from '../support/file-server.js';
+import type { DomainError } from '../support/http.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { uploadsOf } from '../support/uploads.js';
+
+const TEXT = { fileName: 'note.txt', contentType: 'text/plain' };
+const DAY_MS = 86_400_000;
+
+describe('a scanner that is not always there', function () {
+  this.timeout(60_000);
+  needsClamd();
+  let clamd: TestClamd;
+  let line: Line;
+  let server: TestServer;
+  let clock: FakeClock;
+  let org: Administration;
+  beforeEach(async () => {
+    clock = fakeClock(Date.now());
+    clamd = await startClamd();
+    line = await lineTo(new URL(clamd.url));
+    server = await startServer({ clock, env: { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: line.url } });
+    await settled(server);
+    org = await administration(server);
+  });
+  afterEach(async () => {
+    await server.stop();
+    await line.stop();
+    await clamd.stop();
+  });
+
+  const record = async (id: string): Promise<FileRecord> => (await (await ownerOf(server, org)).get<FileRecord>(`/files/${id}`)).body;
+  const download = async (id: string) => (await ownerOf(server, org)).get<Download & DomainError>(`/files/${id}/download`);
+  const scan = () => asJob(server, org, clock).scanFiles({});
+  const text = (content: string) => ({ ...TEXT, bytes: Buffer.from(content) });
+
+  it('is down: files are taken in, told as not scanned and not given out; when it is back they are looked at by themselves', async () => {
+    line.mode = 'refuses';
+    const [harmless, evil] = [await uploadsOf(org.asOwner).upload(text('harmless')), await uploadsOf(org.asOwner).upload(text(EICAR))];
+    for (const { id, scanStatus, scanError } of [harmless, evil]) {
+      expect([scanStatus, typeof scanError]).to.deep.equal(['error', 'string']);
+      expect((await download(id)).body.error.code).to.equal('FILE_SCAN_PENDING');
+    }
+    // While it is down its tries are not used up.
+    for (let hours = 0; hours < 48; hours += 1) {
+      clock.advance(3_600_000);
+      expect(await scan()).to.deep.equal({ scanned: 0, more: false });
+    }
+    line.mode = 'passes';
+    await server.schedules.run('file-scans');
+    expect(await record(harmless.id)).to.include({ scanStatus: 'clean', scanError: null });
+    expect(await record(evil.id)).to.include({ scanStatus: 'infected' });
+    expect((await download(harmless.id)).status).to.equal(200);
+    expect((await download(evil.id)).status).to.equal(403);
+    expect(await objectsOf(server, org)).to.include(`quarantine/${org.tenant.id}/${evil.id}`);
+  });
+
+  it('is silent: the confirmation waits five seconds and no longer, and the scan goes on without it', async () => {
+    line.mode = 'silent';
+    const begun = performance.now();
+    const file = await uploadsOf(org.asOwner).upload(text('harmless'));
+    expect(performance.now() - begun).to.be.lessThan(9_000);
+    expect(file.scanStatus).to.equal('pending');
+    expect((await download(file.id)).body.error).to.deep.include({ code: 'FILE_SCAN_PENDING', details: { scanStatus: 'pending' } });
+    line.mode = 'passes';
+    line.hangUp();
+    await settled(server);
+    expect((await record(file.id)).scanStatus).to.equal('error');
+    clock.advance(61_000);
+    await server.schedules.run('file-scans');
+    expect((await record(file.id)).scanStatus).to.equal('clean');
+  });
+
+  it('is killed while it scans: the file waits, and is clean when another is there', async () => {
+    line.mode = 'stalls';
+    const bytes = Buffer.alloc(8_000_000, 'all is well\n');
+    const uploading = uploadsOf(org.asOwner).upload({ ...TEXT, bytes });
+    await until(() => Promise.resolve(line.received), (received) => received > 100_000);
+    await clamd.kill();
+    line.hangUp();
+    const file = await uploading;
+    expect(file.scanStatus).to.be.oneOf(['error', 'pending']);
+    await settled(server);
+    expect((await record(file.id)).scanStatus).to.equal('error');
+    clamd = await startClamd();
+    line.turnTo(new URL(clamd.url));
+    line.mode = 'passes';
+    clock.advance(61_000);
+    await scan();
+    expect((await record(file.id)).scanStatus).to.equal('clean');
+  });
+
+  it('gives no verdict again and again: it is asked ever more seldom, and left alone until it has other signatures', async () => {
+    const file = await uploadsOf(org.asOwner).upload(text('harmless'));
+    await put(file.id, "scan_status = 'pending', scan_due_at = 0");
+    line.mode = 'only versions';
+    const waits: number[] = [];
+    let since = clock.now();
+    for (let minutes = 0, step = 1; minutes < 30 * 60; minutes += step) {
+      step = minutes < 36 ? 1 : 30; // so soon the first three are over
+      if ((await scan()).scanned > 0) {
+        waits.push(Math.round((clock.now() - since) / 60_000));
+        since = clock.now();
+      }
+      clock.advance(step * 60_000);
+    }
+    // Looked at each minute at first, then each half hour.
+    expect(waits).to.deep.equal([0, 1, 5, 30, 120, 300, 480, 480]);
+    expect((await record(file.id)).scanStatus).to.equal('error');
+    line.mode = 'passes';
+    expect(await scan(), 'given up on').to.deep.include({ scanned: 0 });
+    line.version = 'ClamAV 1.4.6/27124/Fri Nov 20 08:26:00 2026';
+    expect(await scan()).to.deep.include({ scanned: 1 });
+    expect((await record(file.id)).scanStatus).to.equal('clean');
+  });
+
+  it('learns something: what was clean is looked at again, put into quarantine, and given out no more', async () => {
+    line.version = 'ClamAV 1.4.6/27123/Thu Nov 19 08:26:00 2026';
+    const [turned, stays] = [await uploadsOf(org.asOwner).upload(text('Beware of the marmalade')), await uploadsOf(org.asOwner).upload(text('harmless'))];
+    expect([turned.scanStatus, stays.scanStatus]).to.deep.equal(['clean', 'clean']);
+    expect((await download(turned.id)).status).to.equal(200);
+    await clamd.learn('Marmalade', 'marmalade');
+    expect(await scan(), 'as long as it says that it is the same').to.deep.equal({ scanned: 0, more: false });
+    line.version = 'ClamAV 1.4.6/27124/Fri Nov 20 08:26:00 2026';
+    await server.schedules.run('file-scans');
+    expect(await record(turned.id)).to.include({ scanStatus: 'infected', scanSignature: 'Marmalade.UNOFFICIAL' });
+    expect((await download(turned.id)).body.error.code).to.equal('FILE_INFECTED');
+    expect(await record(stays.id)).to.include({ scanStatus: 'clean' });
+    expect((await objectsOf(server, org)).filter((key) => key.endsWith(turned.id))).to.deep.equal([`quarantine/${org.tenant.id}/${turned.id}`]);
+    expect(await scan()).to.deep.equal({ scanned: 0, more: false });
+  });
+
+  it('has signatures of its own, which have no version: after four weeks files are looked at again all the same', async () => {
+    const file = await uploadsOf(org.asOwner).upload(text('Beware of the marmalade'));
+    await clamd.learn('Marmalade', 'marmalade');
+    clock.advance(27 * DAY_MS);
+    expect(await scan()).to.deep.include({ scanned: 0 });
+    clock.advance(2 * DAY_MS);
+    expect(await scan()).to.deep.include({ scanned: 1 });
+    expect((await record(file.id)).scanStatus).to.equal('infected');
+  });
+
+  it('cannot scan again just now: what was found clean stays so', async () => {
+    line.version = 'ClamAV 1.4.6/27123/Thu Nov 19 08:26:00 2026';
+    const file = await uploadsOf(org.asOwner).upload(text('harmless'));
+    line.version = 'ClamAV 1.4.6/27124/Fri Nov 20 08:26:00 2026';
+    line.mode = 'only versions';
+    expect(await scan()).to.deep.include({ scanned: 1 });
+    expect(await record(file.id)).to.deep.include({ scanStatus: 'clean' });
+    expect((await download(file.id)).status).to.equal(200);
+  });
+
+  it('two that scan at once do it once', async () => {
+    const file = await uploadsOf(org.asOwner).upload(text('harmless'));
+    await put(file.id, "scan_status = 'pending', scan_due_at = 0");
+    const done = await Promise.all(Array.from({ length: 5 }, scan));
+    expect(done.reduce((sum, { scanned }) => sum + scanned, 0)).to.equal(1);
+    await put(file.id, `scan_status = 'pending', scan_due_at = ${clock.now() + 600_000}`);
+    expect(await scan(), 'another has it').to.deep.include({ scanned: 0 });
+    clock.advance(601_000);
+    expect(await scan(), 'who had it is gone').to.deep.include({ scanned: 1 });
+  });
+
+  const put = (id: string, what: string) => server.foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) => tx.run(`UPDATE files SET ${what} WHERE tenant_id = ? AND id = ?`, [org.tenant.id, id]));
+});
+
+describe('a scanner that cannot be relied on', () => {
+  needsClamd();
+
+  it('is not believed: files stay unscanned, and the log says why', async () => {
+    const clamd = await startClamd({ settings: { AlertExceedsMax: 'no' } });
+    const server = await startServer({ env: { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url } });
+    try {
+      await settled(server);
+      expect(server.logged.map(({ msg }) => msg)).to.include('the scanner cannot be relied on: files stay unscanned');
+      const org = await administration(server);
+      const file = await uploadsOf(org.asOwner).upload({ ...TEXT, bytes: Buffer.from('harmless') });
+      expect(file).to.include({ scanStatus: 'error' });
+      expect(file.scanError).to.contain('AlertExceedsMax');
+      expect((await org.asOwner.get(`/files/${file.id}/download`)).status).to.equal(409);
+    } finally {
+      await server.stop();
+      await clamd.stop();
+    }
+  });
+});
+
+/** Between the server and its clamd. */
+interface Line {
+  readonly url: string;
+  /** `stalls`: takes what comes and passes nothing on; `only versions`: hangs up on every scan. */
+  mode: 'passes' | 'refuses' | 'silent' | 'stalls' | 'only versions';
+  /** What the scanner says that it is; its own words when there is nothing here. */
+  version: string | undefined;
+  /** Bytes from the server, of connections that stall. */
+  readonly received: number;
+  hangUp(): void;
+  turnTo(clamd: URL): void;
+  stop(): Promise<void>;
+}
+
+async function lineTo(clamd: URL): Promise<Line> {
+  const open = new Set<Socket>();
+  let [target, received] = [clamd, 0];
+  const server: Server = createServer({ allowHalfOpen: true }, (near) => {
+    open.add(near);
+    near.on('error', () => near.destroy()).on('close', () => open.delete(near));
+    if (line.mode === 'refuses') near.destroy();
+    else if (line.mode === 'stalls') near.on('data', (bytes: Buffer) => (received += bytes.length));
+    else if (line.mode !== 'silent') near.once('data', (first: Buffer) => speak(near, first));
+  });
+  const speak = (near: Socket, first: Buffer): void => {
+    const asksVersion = first.toString('latin1').startsWith('zVERSION');
+    if (asksVersion && line.version !== undefined) near.end(`${line.version}\0`);
+    else if (!asksVersion && line.mode === 'only versions') near.destroy();
+    else {
+      const far = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true });
+      far.on('error', () => near.destroy());
+      near.on('close', () => far.destroy());
+      far.write(first);
+      near.pipe(far).pipe(near);
+    }
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const line: Line = {
+    url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`, // of a server on a port, not on a pipe
+    mode: 'passes',
+    version: undefined,
+    get received() {
+      return received;
+    },
+    hangUp: () => [...open].forEach((socket) => socket.destroy()),
+    turnTo: (other) => void (target = other),
+    async stop() {
+      line.hangUp();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return line;
+}

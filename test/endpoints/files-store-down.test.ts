@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { rename, writeFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PresignedUpload } from '../../data-plane-agent/plane/contract/records/files.js';
+import { administration } from '../support/administration.js';
+import { cableTo, type Cable } from '../support/cable.js';
+import { settled } from '../support/file-server.js';
+import type { Answer, DomainError } from '../support/http.js';
+import { sharedMinio } from '../support/minio.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { skip } from '../support/skip.js';
+import { announcement, uploadsOf } from '../support/uploads.js';
+
+interface Breakable {
+  readonly server: TestServer;
+  takeAway(): Promise<void>;
+  giveBack(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const folder = async (): Promise<Breakable> => {
+  const server = await startServer();
+  const files = join(server.config.dataDir, 'files');
+  return {
+    server,
+    // As a disk that is not mounted any more, and a folder that has become something else.
+    takeAway: async () => { await rename(files, `${files}-away`); await writeFile(files, ''); },
+    giveBack: async () => { await rm(files); await rename(`${files}-away`, files); },
+    stop: () => server.stop(),
+  };
+};
+
+const minio = async (): Promise<Breakable> => {
+  const url = new URL((await sharedMinio()).url(`duebook-down-${process.pid}`));
+  const cable: Cable = await cableTo(Number(url.port));
+  url.port = String(cable.port);
+  const server = await startServer({ env: { OBJECT_STORE_URL: url.href } });
+  return {
+    server,
+    takeAway: () => Promise.resolve(cable.pull()),
+    giveBack: () => Promise.resolve(cable.putIn()),
+    stop: async () => { await server.stop(); await cable.stop(); },
+  };
+};
+
+for (const [kind, open] of Object.entries({ 'a folder': folder, minio })) {
+  describe(`an object store that is away, on ${kind}`, function () {
+    this.timeout(60_000);
+    let store: Breakable;
+    before(async function () {
+      store = await open().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+      await settled(store.server);
+    });
+    after(() => store.stop());
+
+    it('is told at each step, with when to come again; nothing is lost, and the same call works when it is back', async () => {
+      const org = await administration(store.server);
+      const uploads = uploadsOf(org.asOwner);
+      const kept = await uploads.upload();
+      const announced = await uploads.announce();
+      await uploads.put(announced);
+      const steps: Record<string, () => Promise<Answer<unknown>>> = {
+        presign: () => org.asOwner.post<PresignedUpload>('/files/presign', announcement()),
+        confirm: () => uploads.confirm(announced),
+        download: () => org.asOwner.get(`/files/${kept.id}/download`),
+      };
+      await store.takeAway();
+      for (const [name, step] of Object.entries(steps)) {
+        const { status, body, headers } = await step();
+        expect([status, (body as DomainError).error.code], name).to.deep.equal([503, 'OBJECT_STORE_UNAVAILABLE']);
+        expect(Number(headers.get('retry-after')), name).to.be.within(1, 60);
+      }
+      expect((await org.asOwner.get(`/files/${kept.id}`)).status, 'the record needs no store').to.equal(200);
+      await store.giveBack();
+      for (const [name, step] of Object.entries(steps)) expect((await step()).status, name).to.be.oneOf([200, 201]);
+    });
+  });
+}

@@ -1,0 +1,19 @@
+import { announcement, uploadsOf } from '../support/uploads.js';
+import type { Organisation } from './organisations.js';
+import type { Sample } from './requests.js';
+
+/** Requests about files, each with its upload behind it. */
+export const FILE_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
+  'POST /files/presign': (org) => ({ body: { ...named(org), subjectId: org.subjectId } }),
+  'POST /files/confirm': async (org) => {
+    const uploads = uploadsOf(org.client);
+    const { bucket, objectKey, uploadToken, ...announced } = await uploads.announce(name(org));
+    await uploads.put(announced);
+    return { body: { ...named(org), bucket, objectKey, uploadToken } };
+  },
+  'GET /files/:id': async (org) => ({ params: { id: (await uploadsOf(org.client).upload(name(org))).id } }),
+  'GET /files/:id/download': async (org) => ({ params: { id: (await uploadsOf(org.client).upload(name(org))).id } }),
+};
+
+const name = ({ marker }: Organisation) => ({ fileName: `${marker}.pdf` });
+const named = (org: Organisation) => announcement(name(org));

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemCall } from '../../server/data-planes/system-call.js';
+import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
+import type { OpenedFiles } from '../../data-plane-agent/plane/files/open-services.js';
+import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
+import type { Plane } from '../../server/data-planes/plane.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import { signIn } from './accounts.js';
+import type { Administration } from './administration.js';
+import { needsClamd, startClamd, type TestClamd } from './clamd.js';
+import type { Client } from './http.js';
+import { sharedMinio } from './minio.js';
+import { needsPostgres } from './postgres.js';
+import { startServer, type TestServer } from './server.js';
+import { skip } from './skip.js';
+
+export type FileServerKind = 'sqlite and a folder' | 'postgres and minio' | 'remote and a folder';
+
+interface FileServerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Made anew for each server. */
+  readonly clock?: () => Clock;
+  /** With a clamd of its own that scans. */
+  readonly scans?: boolean;
+  readonly kinds?: readonly FileServerKind[];
+}
+
+let buckets = 0;
+
+/** The same suite on each way to keep files. `server()` and, where files are scanned, `clamd()` give the running ones, in hooks and tests. */
+export function forEachFileServer(define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void, { env = {}, clock, scans = false, kinds = ['sqlite and a folder', 'postgres and minio', 'remote and a folder'] }: FileServerOptions = {}): void {
+  for (const kind of kinds) {
+    describe(`on ${kind}`, () => {
+      if (kind === 'postgres and minio') needsPostgres();
+      if (scans) needsClamd();
+      const undo: (() => Promise<void>)[] = [];
+      let running: { readonly server: TestServer; readonly clamd: TestClamd | undefined } | undefined;
+      before('start the server', async function () {
+        this.timeout(60_000); // servers that start on a busy machine
+        const bucket = kind === 'postgres and minio' ? (await sharedMinio().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)))).url(`duebook-f-${process.pid}-${++buckets}`) : undefined;
+        const clamd = scans ? await startClamd() : undefined;
+        if (clamd) undo.push(() => clamd.stop());
+        const server = await startServer({
+          env: { ...(bucket === undefined ? {} : { OBJECT_STORE_URL: bucket }), ...(clamd ? { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url } : {}), ...env },
+          ...(clock ? { clock: clock() } : {}),
+          ...(kind === 'remote and a folder' ? { remote: true } : { database: kind === 'postgres and minio' ? 'postgres' : 'sqlite' }),
+        });
+        undo.push(() => server.stop());
+        // Makes the bucket, and shows the scanner the test files.
+        await server.foundation.background.settled();
+        running = { server, clamd };
+      });
+      after('stop the server', async () => {
+        for (const step of undo.toReversed()) await step();
+      });
+      const now = () => {
+        if (!running) throw new Error('the server runs in hooks and tests, once its suite has begun');
+        return running;
+      };
+      define(() => now().server, kind, () => {
+        const { clamd } = now();
+        if (!clamd) throw new Error('this suite has no scanner');
+        return clamd;
+      });
+    });
+  }
+}
+
+export function filesOf({ foundation: { files } }: TestServer): OpenedFiles {
+  if (!files) throw new Error('an embedded data plane has a store');
+  return files;
+}
+
+/** The keys of all objects of the tenant, in order. */
+export async function objectsOf(server: TestServer, { tenant }: Pick<Administration, 'tenant'>): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of filesOf(server).objects.list('')) if (key.split('/')[1] === tenant.id) keys.push(key);
+  return keys.toSorted();
+}
+
+/** What goes on after an answer has come to its end. */
+export const settled = ({ foundation }: TestServer): Promise<void> => foundation.background.settled();
+
+/** The data plane as a job calls it. */
+export function asJob(server: TestServer, { tenant }: Pick<Administration, 'tenant'>, clock: Clock): Plane {
+  const call = systemCall({ tenantId: tenant.id, actor: { kind: 'system', id: null, name: 'job', ip: null, requestId: newId() }, at: clock.now() });
+  return bind(server.foundation.dataPlanes.forTenant(tenant.id), OPERATION_NAMES, call);
+}
+
+/** Signed in anew: access tokens do not outlive a clock that is moved. */
+export const ownerOf = async (server: TestServer, org: Administration): Promise<Client> => (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
+
+/** Asks again until it is so. */
+export async function until<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (isSo(answer)) return answer;
+    await sleep(50);
+  }
+}

@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createBackground } from '../../data-plane-agent/base/background.js';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import { createLog } from '../../data-plane-agent/base/log.js';
+import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
+import { CONTENT_TYPES } from '../../data-plane-agent/plane/files/content-type.js';
+import { openFileServices, type FileSettings } from '../../data-plane-agent/plane/files/open-services.js';
+import type { Outside } from '../../data-plane-agent/plane/local.js';
+
+export interface TestOutside {
+  readonly outside: Outside;
+  /** What went on after its answer has come to an end. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a data plane needs beside its database: files in a folder of their own that nobody scans, unless `settings` say otherwise. */
+export async function openOutside({ clock, keyRing, settings = {} }: { readonly clock: Clock; readonly keyRing: KeyRing; readonly settings?: Partial<FileSettings> }): Promise<TestOutside> {
+  const directory = await mkdtemp(join(tmpdir(), 'duebook-files-'));
+  const log = createLog({ level: 'silent', name: 'test' });
+  const background = createBackground();
+  const files = openFileServices(
+    { objectStoreUrl: { provider: 'filesystem', directory }, publicUrl: 'http://127.0.0.1', fileMaxBytes: 52_428_800, fileContentTypes: CONTENT_TYPES, fileScanMode: 'off', fileDownloadRequiresCleanScan: true, keyRing, ...settings },
+    { clock, log, residentBytes: () => process.memoryUsage.rss() },
+  );
+  return {
+    outside: { files, log, afterwards: background.add },
+    settled: background.settled,
+    async close() {
+      await background.settled();
+      await files.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
