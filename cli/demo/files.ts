@@ -15,8 +15,8 @@ export interface FilingDesk extends Omit<Desk, 'progress'> {
 }
 
 /**
- * Files papers: the signed original of a contract, with the invoice for one of its lines and the bank's receipt for the money; and the paper of
- * a draft, which has been read and waits for a review. What an interrupted run filed is there by its references, and is left as it is.
+ * Files papers: the signed original of a contract with the plan of its site, the invoice for one of its lines and the bank's receipt for the money; the
+ * paper of a draft, which has been read and waits for a review; and one framework agreement for several contracts. What an interrupted run filed is there by its references, and is left as it is.
  */
 export async function enterFiles(desk: FilingDesk): Promise<void> {
   const { objects } = desk;
@@ -26,8 +26,10 @@ export async function enterFiles(desk: FilingDesk): Promise<void> {
   const book = demoBook(desk.tenant.day).filter(({ subject }) => subject.key === 'europe');
   const evidenced = book.find(({ stage, lines }) => stage === 'active' && lines.some(isSettled));
   const draft = book.find(({ stage, owner, superior }) => stage === 'draft' && superior !== null && owner !== superior);
+  const ordered = book.filter((contract) => contract !== evidenced && contract.stage === 'active' && contract.custom.framework).slice(0, 3);
   if (evidenced) await fileEvidence(evidenced, { desk, objects });
   if (draft) await fileDraft(draft, { desk, objects });
+  await fileFramework(ordered, { desk, objects });
 }
 
 interface Drawer {
@@ -46,12 +48,33 @@ async function fileEvidence(contract: DemoContract, { desk, objects }: Drawer): 
     const file = await filed(plane, objects, { fileName: `${input.contractNo}.pdf`, kind: 'contract_original', contractId: detail.id, lines: englishPaper(contract).split('\n') });
     await plane.updateContract({ contractId: detail.id, changes: { contractAttachment: file } });
   }
+  await fileSitePlan(contract, detail, { desk, objects });
   const period = lines.find(isSettled)?.input.period;
   const line = detail.payments.find((one) => one.period === period);
   if (!line) return;
   const books = planeOf(desk, bookkeeper);
   if (line.invoiceAttachment === null) await books.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: await filed(books, objects, { fileName: `${line.invoiceNo ?? line.period}.pdf`, kind: 'invoice', paymentId: line.id, lines: invoicePaper(contract, line) }) });
   if (line.proof === null) await books.recordReceipt({ paymentId: line.id, proof: await filed(books, objects, { fileName: `${line.bankSerialNo ?? line.period}.pdf`, kind: 'receipt', paymentId: line.id, lines: receiptPaper(contract, line) }) });
+}
+
+/** The plan of the site, in a field that takes files. */
+async function fileSitePlan(contract: DemoContract, detail: ContractDetail, { desk, objects }: Drawer): Promise<void> {
+  const plane = planeOf(desk, contract.owner);
+  const field = (await plane.listFields({})).find(({ type }) => type === 'file');
+  if (!field || detail.dynamicFields[field.id] !== undefined) return;
+  const file = await filed(plane, objects, { fileName: 'site plan.pdf', kind: 'other_evidence', contractId: detail.id, lines: ['SITE PLAN', `Contract No.: ${contract.input.contractNo}`, '', 'Gate 3, hall B, bay 12. Lorries up to 18 m; floor load 5 t/m2.'] });
+  await plane.updateContract({ contractId: detail.id, changes: { dynamicFields: { [field.id]: file } } });
+}
+
+/** Under which all of these were ordered: one paper for several contracts. */
+async function fileFramework(contracts: readonly DemoContract[], { desk, objects }: Drawer): Promise<void> {
+  const [first] = contracts;
+  if (!first) return;
+  const plane = planeOf(desk, 'novak');
+  const details = (await Promise.all(contracts.map((contract) => contractAt(plane, contract)))).filter((detail) => detail?.contractAttachment === null);
+  if (details.length === 0) return;
+  const file = await filed(plane, objects, { fileName: 'framework agreement.pdf', kind: 'contract_original', lines: ['FRAMEWORK AGREEMENT', '', `Seller or lessor: ${first.input.partyB}`, '', 'Prices are those of the annual list, less 7 %. Each order is a contract of its own.'] });
+  await plane.bulkAttachContracts({ ids: details.flatMap((detail) => (detail ? [detail.id] : [])), contractAttachment: file });
 }
 
 /** The reading is left to itself: it ends before the demo does, and nobody reviews it. */

@@ -86,7 +86,7 @@ describe('duebook demo', function () {
     expect(book.trash).to.have.length(3);
     expect(book.imports.map(([, failed]) => failed)).to.deep.equal([2]);
     expect(book.runs.map(([, status]) => status)).to.have.members(['applied', 'needs_review', 'needs_review']);
-    expect(book.files.map(([, kind]) => kind)).to.have.members(['contract_original', 'contract_original', 'invoice', 'receipt']);
+    expect(book.files.map(([, kind]) => kind)).to.have.members(['contract_original', 'contract_original', 'invoice', 'other_evidence', 'receipt']);
     expect(new Set(book.invoices.map(([, , , status]) => status))).to.deep.equal(new Set(['draft', 'issued', 'void', 'red_letter']));
     expect(new Set(book.tasks.map(([, , status]) => status))).to.deep.equal(new Set(TASK_STATUSES));
     expect(new Set(book.events.map(([, kind]) => kind))).to.deep.equal(new Set(['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied']));
