@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { administration } from '../support/administration.js';
 import { settled } from '../support/file-server.js';
-import { freePort } from '../support/guarded.js';
+import { freePort } from '../support/guardian.js';
 import { sharedMinio } from '../support/minio.js';
 import { aContract } from '../support/samples.js';
 import { startServer } from '../support/server.js';

@@ -69,5 +69,20 @@ forEachServer((server) => {
       }
       expect((await scoped.client.get(`/files/${hidden.id}`)).status).to.equal(404);
     });
+
+    it('is none in a text: who writes the id of a file into one does not open it, nor keep it', async () => {
+      const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Third Ltd' });
+      const { body: elsewhere } = await org.asOwner.post<Made>('/contracts', aContract({ subjectId: second.id, ownerId: org.owner.id }));
+      const hidden = await uploadsOf(org.asOwner).upload({ contractId: elsewhere.id });
+      const scoped = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
+      const field = async (type: string) => (await org.asOwner.post<{ field: { id: string } }>('/dynamic-fields/commands', { type: 'CreateField', payload: { name: `${type} ${newId().slice(-6)}`, type } })).body.field.id;
+      const [scan, ...texts] = [await field('file'), await field('text'), await field('long_text')];
+      for (const said of [hidden.id, `"${scan}":"${hidden.id}"`, `{"${scan}":"${hidden.id}"}`]) {
+        for (const text of texts) expect((await scoped.client.patch(`/contracts/${contract.id}`, { dynamicFields: { [text]: said }, remark: said })).status).to.equal(200);
+        for (const path of [`/files/${hidden.id}`, `/files/${hidden.id}/download`]) expect((await scoped.client.get(path)).status, said).to.equal(404);
+      }
+      expect((await org.asOwner.patch(`/contracts/${contract.id}`, { dynamicFields: { [scan]: hidden.id } })).status).to.equal(200);
+      expect((await scoped.client.get(`/files/${hidden.id}`)).status, 'a field of files does').to.equal(200);
+    });
   });
 });

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
@@ -12,6 +10,7 @@ import { loadServerConfig } from '../../server/config-load.js';
 import { createHealth } from '../../server/health.js';
 import { serve } from '../../server/serve.js';
 import { client as clientOf, type DomainError } from '../support/http.js';
+import { freePort } from '../support/guardian.js';
 import { forEachServer, startServer } from '../support/server.js';
 
 const ID = '01890000-0000-7000-8000-00000000000a';
@@ -151,13 +150,3 @@ describe('the health record', () => {
     expect(asked).to.equal(1);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-  return address.port;
-}

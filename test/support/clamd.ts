@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, startGuarded } from './guarded.js';
+import { startGuarded } from './guarded.js';
+import { freePort } from './guardian.js';
 import { skip } from './skip.js';
 import { read } from './source.js';
 

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { freePort, speaksHttp, startGuarded, type Guarded } from './guarded.js';
+import { speaksHttp, startGuarded, type Guarded } from './guarded.js';
+import { endsWithItsRun, freePort } from './guardian.js';
 
 /** As `.ci/run` installs it. */
 const VERSION = 'v0.0.0-20260212201848-7aac2a2c5b7c';
@@ -48,4 +49,4 @@ export async function stopMinio(): Promise<void> {
 }
 
 // Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config.
-if (typeof after === 'function') after('stop MinIO', stopMinio);
+if (endsWithItsRun) after('stop MinIO', stopMinio);

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { ended, freePort, guarded } from './guardian.js';
 import { type RunAs, giveAway, ordinaryUser } from './ordinary-user.js';
 import { type Binaries, sources } from './postgres-binaries.js';
 
@@ -47,7 +47,8 @@ async function startIn({ durable, ...place }: Place & { durable: boolean }): Pro
   const password = randomBytes(18).toString('base64url');
   await initialise({ ...place, password });
   const port = await freePort();
-  const guardian = await startGuarded({ ...place, flags: ['-p', String(port), ...settings(durable)] });
+  const server = [join(place.binaries.bin, 'postgres'), '-D', join(place.home, 'data'), '-p', String(port), ...settings(durable)];
+  const guardian = await guarded({ home: place.home, command: server, env: place.binaries.env, signal: 'INT', runAs: place.runAs });
   const adminUrl = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   let ended: Promise<void> | undefined;
   const stop = (): Promise<void> => (ended ??= end(guardian, place.home));
@@ -78,32 +79,8 @@ const settings = (durable: boolean): string[] => [
   ...(durable ? [] : ['fsync=off', 'full_page_writes=off']),
 ].flatMap((setting) => ['-c', setting]);
 
-/**
- * The server's parent is a shell that waits on a pipe which only this process holds: however we end, the pipe closes,
- * the shell ends the server and removes the directory. It is detached, so that Ctrl-C reaches us and not the server.
- */
-async function startGuarded({ home, runAs, binaries, flags }: Place & { flags: string[] }): Promise<ChildProcess> {
-  const script = 'home=$1; shift; "$@" & server=$!; read -r _; kill -INT "$server" 2>/dev/null; wait "$server"; cd /; rm -rf "$home"';
-  const server = [join(binaries.bin, 'postgres'), '-D', join(home, 'data'), ...flags];
-  const log = await open(join(home, 'log'), 'a');
-  try {
-    const guardian = spawn('/bin/sh', ['-c', script, 'guardian', home, ...server], { ...runAs, env: binaries.env, cwd: home, detached: true, stdio: ['pipe', log.fd, log.fd] });
-    await once(guardian, 'spawn');
-    guardian.unref();
-    if (guardian.stdin && 'unref' in guardian.stdin) (guardian.stdin as Socket).unref();
-    return guardian;
-  } finally {
-    await log.close();
-  }
-}
-
 async function end(guardian: ChildProcess, home: string): Promise<void> {
-  if (guardian.exitCode === null && guardian.signalCode === null) {
-    const exited = once(guardian, 'exit');
-    guardian.ref();
-    guardian.stdin?.end();
-    await exited;
-  }
+  await ended(guardian);
   await rm(home, { recursive: true, force: true });
 }
 
@@ -122,14 +99,4 @@ async function untilItAnswers(url: string, home: string): Promise<void> {
       await sleep(25);
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP address for a loopback port');
-  return address.port;
 }

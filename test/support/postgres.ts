@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { endsWithItsRun } from './guardian.js';
 import { type PostgresServer, startServer } from './postgres-server.js';
 import { skip } from './skip.js';
 
@@ -107,6 +108,5 @@ function withParts(url: string, { database, username, password }: { database: st
   return changed.href;
 }
 
-// Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config. A worker
-// of a parallel run imports it once for many files: there the server ends with the worker (see postgres-server.ts).
-if (typeof after === 'function' && process.env['MOCHA_WORKER_ID'] === undefined) after('stop PostgreSQL', stopPostgres);
+// Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config.
+if (endsWithItsRun) after('stop PostgreSQL', stopPostgres);

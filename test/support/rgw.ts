@@ -1,11 +1,12 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort, speaksHttp } from './guarded.js';
+import { speaksHttp } from './guarded.js';
+import { ended, endsWithItsRun, freePort, guarded } from './guardian.js';
 import type { S3Server } from './minio.js';
 
 /**
@@ -17,7 +18,7 @@ export function sharedRgw(): Promise<S3Server> {
 }
 
 let shared: Promise<S3Server> | undefined;
-let home: string | undefined;
+let reaper: ChildProcess | undefined;
 
 const PROGRAMS = ['radosgw', 'radosgw-admin', 'ceph', 'ceph-mon', 'ceph-osd', 'ceph-authtool', 'monmaptool'];
 const run = promisify(execFile);
@@ -28,11 +29,11 @@ async function start(): Promise<S3Server> {
   if (missing.length > 0) throw new Error(`no Ceph gateway: ${missing.join(', ')} not on the PATH`);
   if (process.getuid?.() !== 0) throw new Error('no Ceph gateway: it starts as root alone');
   const at = await mkdtemp(join(tmpdir(), 'duebook-rgw-'));
-  home = at;
   const [port, mon2, mon1] = [await freePort(), await freePort(), await freePort()];
   const origin = `http://127.0.0.1:${port}`;
-  for (const folder of ['mon', 'osd0', 'rgw', 'run', 'log']) await mkdir(join(at, folder));
+  for (const folder of ['mon', 'osd0', 'rgw', 'run', 'logs']) await mkdir(join(at, folder));
   await writeFile(join(at, 'ceph.conf'), configuration(at, { port, mon2, mon1 }));
+  reaper = await guarded({ home: at, command: ['/bin/sh', '-c', REAPER, 'reaper', join(at, 'run')], env: { PATH: process.env.PATH }, signal: 'TERM' });
   const keyring = join(at, 'keyring');
   const env = { ...process.env, HOME: at, CEPH_CONF: join(at, 'ceph.conf') };
   const program = async (name: string, ...args: readonly string[]): Promise<string> => (await run(name, ['-c', join(at, 'ceph.conf'), ...args], { env })).stdout;
@@ -57,26 +58,22 @@ async function start(): Promise<S3Server> {
 const FSID = '6c7b1a55-2f0e-4a53-9d1f-3a0b6f8f5f10';
 const OSD = '0e0a4a0e-7d1c-4e0b-8a50-59f0c3a0b7a1';
 
-/** The servers put themselves into the background and write their process ids. */
-async function stop(): Promise<void> {
-  if (home === undefined) return;
-  const at = home;
-  home = undefined;
-  shared = undefined;
-  const files = (await readdir(join(at, 'run'))).filter((name) => name.endsWith('.pid'));
-  for (const file of files) await end(Number((await readFile(join(at, 'run', file), 'utf8')).trim()));
-  await rm(at, { recursive: true, force: true, maxRetries: 5 });
+/** The servers put themselves into the background and write their process ids; whoever watches over them ends them by these. */
+const REAPER = `
+end() {
+  pids=$!
+  for file in "$1"/*.pid; do [ -f "$file" ] && pids="$pids $(cat "$file")"; done
+  kill $pids
+  for pid in $pids; do left=20; while kill -0 "$pid" 2>/dev/null && [ "$left" -gt 0 ]; do left=$((left - 1)); sleep 0.25; done; kill -9 "$pid" 2>/dev/null; done
+  exit
 }
+trap 'end "$1"' TERM
+while :; do sleep 3600 & wait $!; done`;
 
-async function end(pid: number): Promise<void> {
-  if (!(pid > 1)) return;
-  for (const giveUpAt = performance.now() + 10_000; ; await sleep(50)) {
-    try {
-      process.kill(pid, performance.now() > giveUpAt ? 'SIGKILL' : 'SIGTERM');
-    } catch {
-      return; // it is gone
-    }
-  }
+async function stop(): Promise<void> {
+  if (reaper) await ended(reaper);
+  reaper = undefined;
+  shared = undefined;
 }
 
 const configuration = (at: string, { port, mon2, mon1 }: { port: number; mon2: number; mon1: number }): string => `[global]
@@ -104,7 +101,7 @@ osd objectstore = memstore
 memstore device bytes = 2147483648
 run dir = ${at}/run
 admin socket = ${at}/run/$name.asok
-log file = ${at}/log/$name.log
+log file = ${at}/logs/$name.log
 pid file = ${at}/run/$name.pid
 mon data avail crit = 1
 mon data avail warn = 1
@@ -121,4 +118,4 @@ rgw dns name = 127.0.0.1
 `;
 
 // Registered where this file is first imported, at the top of a test file: a hook of the root suite, with any config.
-if (typeof after === 'function') after('stop the Ceph gateway', stop);
+if (endsWithItsRun) after('stop the Ceph gateway', stop);

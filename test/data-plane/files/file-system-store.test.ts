@@ -99,6 +99,23 @@ describe('a file-system store', () => {
     expect(await opened.store.head('uploads/t/slow')).to.equal(undefined);
     expect(await readdir(join(opened.directory, '.incoming'))).to.deep.equal([]);
   });
+
+  it('takes two uploads with one link at once and no more: each would fill the disk by itself', async () => {
+    const { store } = await onFileSystem(undo);
+    const { url } = await store.uploadUrl({ key: 'uploads/t/crowd', contentType: 'text/plain', sizeBytes: 100, expiresAt: soon() });
+    const puts = Array.from({ length: 20 }, () => {
+      const put = request(url, { method: 'PUT', headers: { 'Content-Type': 'text/plain', 'Content-Length': '100' } });
+      put.write('x'.repeat(50));
+      return { put, answer: new Promise<number | undefined>((resolve, reject) => put.on('response', (said) => resolve(said.resume().statusCode)).on('error', reject)) };
+    });
+    const refused = new Set<object>();
+    await new Promise<void>((resolve) => {
+      for (const { put, answer } of puts) void answer.then((status) => status === 503 && refused.add(put).size === 18 && resolve());
+    });
+    for (const { put } of puts) put.end('x'.repeat(50));
+    expect(await Promise.all(puts.filter(({ put }) => !refused.has(put)).map(({ answer }) => answer))).to.deep.equal([200, 200]);
+    expect((await fetch(url, { method: 'PUT', headers: { 'Content-Type': 'text/plain' }, body: 'y'.repeat(100) })).status, 'there is room again').to.equal(200);
+  });
 });
 
 describe('OBJECT_STORE_URL', () => {
@@ -137,6 +154,12 @@ describe('Content-Disposition', () => {
     expect(attachmentDisposition('合同.pdf')).to.equal('attachment; filename="__.pdf"; filename*=UTF-8\'\'%E5%90%88%E5%90%8C.pdf');
     expect(attachmentDisposition('gnp.\u202Efdp.exe')).to.equal('attachment; filename="gnp.fdp.exe"');
     expect(attachmentDisposition('\r\n')).to.equal('attachment; filename="download"');
+  });
+
+  it('stays short enough for a proxy, whatever its signs come apart into', () => {
+    // Each is eighteen letters when it is taken apart.
+    expect(attachmentDisposition('\ufdfa'.repeat(255)).length).to.be.below(4_096);
+    expect(attachmentDisposition('\u{1F4C4}'.repeat(255)).length).to.be.below(4_096);
   });
 });
 

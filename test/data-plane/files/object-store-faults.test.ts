@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { systemClock } from '../../../data-plane-agent/base/clock.js';
 import { createS3Store } from '../../../data-plane-agent/plane/files/s3-store.js';
 import type { ObjectStore, StoreFault } from '../../../data-plane-agent/plane/files/object-store.js';
-import { freePort } from '../../support/guarded.js';
+import { freePort } from '../../support/guardian.js';
 import { sharedMinio, type S3Server } from '../../support/minio.js';
 import { skip } from '../../support/skip.js';
 import { addressOf, bytesOf, listening, never, onS3, putObject } from '../../support/stores.js';

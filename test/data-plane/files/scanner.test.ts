@@ -37,13 +37,17 @@ const answering = (answer: string) => (socket: Socket): void => void socket.on('
 
 describe('a scanner that fails', () => {
   const servers: Server[] = [];
+  const sockets: ReadonlySet<Socket>[] = [];
   const failing = async (behave: (socket: Socket) => void) => {
     const made = await impostor(behave);
     servers.push(made.server);
+    sockets.push(made.open);
     return made;
   };
   afterEach(() => {
     for (const server of servers.splice(0)) server.close();
+    // One that never reads never learns that its other side has gone.
+    for (const open of sockets.splice(0)) for (const socket of open) socket.destroy();
   });
 
   it('is never taken to have said clean, whatever it answers', async () => {
@@ -54,6 +58,15 @@ describe('a scanner that fails', () => {
     for (const answer of answers) {
       const { scanner } = await failing(answering(answer));
       expect((await scan(scanner)).status, JSON.stringify(answer)).to.equal('error');
+    }
+  });
+
+  it('is not believed when it says clean before it has the whole file; what it has found by then counts', async () => {
+    for (const [answer, status] of [['stream: OK\0', 'error'], ['stream: Worm FOUND\0', 'infected']] as const) {
+      const { scanner } = await failing((socket) => void socket.once('data', () => socket.write(answer)));
+      const content = new Readable({ read() {} });
+      content.push('the beginning of a contract');
+      expect((await scan(scanner, content, 1_000)).status, answer).to.equal(status);
     }
   });
 
