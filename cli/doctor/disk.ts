@@ -12,12 +12,23 @@ export function dataDirCheck({ dataDir }: { readonly dataDir: string }): Check {
       writeAndRemove(folder);
       return check.ok('data_dir', folder);
     }
-    const parent = nearestAbove(folder);
-    if (!statSync(parent).isDirectory()) return check.fail('data_dir', `${folder} cannot be made: ${parent} is not a folder`, fix);
-    accessSync(parent, constants.W_OK);
+    const obstacle = obstacleTo(folder);
+    if (obstacle !== undefined) return check.fail('data_dir', obstacle, fix);
     return check.ok('data_dir', `${folder} is made at the first start`);
   } catch (error) {
     return check.fail('data_dir', `${folder} cannot be written to (${reasonOf(error)})`, fix);
+  }
+}
+
+/** Why a folder that is not there cannot be made, if anything stands in the way. Makes nothing. */
+export function obstacleTo(folder: string): string | undefined {
+  const parent = nearestAbove(folder);
+  try {
+    if (!statSync(parent).isDirectory()) return `${folder} cannot be made: ${parent} is not a folder`;
+    accessSync(parent, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return `${folder} cannot be made in ${parent} (${reasonOf(error)})`;
   }
 }
 

@@ -5,7 +5,8 @@
  */
 export function attachmentDisposition(fileName: string): string {
   const name = cleaned(fileName);
-  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll(/[^\x20-\x7e]/gu, '_').replaceAll(/["\\%]/g, '_');
+  // Some single signs are eighteen when they are taken apart, and proxies take no header of any length.
+  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll(/[^\x20-\x7e]/gu, '_').replaceAll(/["\\%]/g, '_').slice(0, LONGEST);
   return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded(name)}`}`;
 }
 

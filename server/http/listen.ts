@@ -58,14 +58,21 @@ function limitRequests(server: Server): void {
     const over = (): void => {
       if (!request.complete) server.emit('clientError', Object.assign(new Error('the request did not come in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), request.socket);
     };
+    const { socket } = request;
     let timer = setTimeout(over, REQUEST_MS);
-    const end = (): void => clearTimeout(timer);
+    const end = (): void => {
+      clearTimeout(timer);
+      extensions.delete(request);
+      socket.off('close', end);
+    };
     extensions.set(request, (ms) => {
-      end();
+      clearTimeout(timer);
       timer = setTimeout(over, ms);
     });
     request.once('end', end);
     request.once('close', end);
+    // One whose bytes made no sense in the middle closes without a word.
+    socket.once('close', end);
   };
   server.prependListener('request', limit);
   server.prependListener('checkContinue', limit);

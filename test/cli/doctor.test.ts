@@ -3,6 +3,8 @@ import Sqlite from 'better-sqlite3';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installations, type Installation, type Outcome } from '../support/cli.js';
+import { sharedMinio } from '../support/minio.js';
+import { skip } from '../support/skip.js';
 import { startMailServer, type MailServer } from '../support/smtp.js';
 
 interface Check {
@@ -74,6 +76,31 @@ describe('duebook doctor', () => {
     expect(found?.status).to.equal('fail');
     expect(found?.fix).to.contain('OBJECT_STORE_URL');
     expect(bucket.stdout + bucket.stderr).not.to.contain('planted-secret');
+  });
+
+  it('names a folder for files that cannot be made', async () => {
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    writeFileSync(join(installation.folder, 'file'), '');
+    const { found } = await troubles(installation, { OBJECT_STORE_URL: `file:${join(installation.folder, 'file', 'files')}` });
+    expect(named(found)).to.deep.equal(['object_store fail']);
+    expect(found[0]?.detail).to.contain('cannot be made');
+    expect(found[0]?.fix).to.contain('OBJECT_STORE_URL');
+  });
+
+  it('takes a bucket that the first start makes for no fault, and makes none', async function () {
+    const minio = await sharedMinio().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+    const installation = await install();
+    await installation.inProcess(bootstrap);
+    for (const _again of [1, 2]) {
+      const { code, found } = await troubles(installation, { OBJECT_STORE_URL: minio.url(`duebook-d-${process.pid}`) });
+      expect(named(found)).to.deep.equal(['object_store warn']);
+      expect(found[0]?.detail).to.contain('is not there yet');
+      expect(found[0]?.fix).to.contain('s3:CreateBucket');
+      expect(code).to.equal(0);
+    }
+    const refused = await troubles(installation, { OBJECT_STORE_URL: `s3://${encodeURIComponent(minio.accessKey)}:another-secret@${new URL(minio.origin).host}/duebook-d-${process.pid}?tls=false` });
+    expect(named(refused.found)).to.deep.equal(['object_store fail']);
   });
 
   it('names a database that does not answer, without its password', async () => {

@@ -129,6 +129,22 @@ describe('the rules that read', () => {
   ];
   for (const [what, text, expected] of rows) it(what, () => expect(values(text)).to.deep.equal(expected));
 
+  it('stages that share a sentence are parted', () => {
+    const read = values('合同总金额：12万元\n首付款30%于2026年3月1日前支付，尾款70%于2026年6月1日前支付。');
+    expect(read).to.include({ 'payments[0].period': '首付款', 'payments[0].amount': 36_000, 'payments[0].dueDate': '2026-03-01', 'payments[1].period': '尾款', 'payments[1].amount': 84_000, 'payments[1].dueDate': '2026-06-01' });
+    expect(read).not.to.have.property('payments[2].period');
+  });
+
+  it('a comma before the name of a stage alone ends nothing', () => {
+    expect(values('合同总价：120,000元\n首付款30%，首付款于2026年3月1日支付。')).to.include({ 'payments[0].amount': 36_000, 'payments[0].dueDate': '2026-03-01' }).and.not.to.have.property('payments[1].period');
+  });
+
+  it('a rent may say its period first', () => {
+    expect(values('租金：每月人民币叁仟元整（¥3,000.00）')).to.include({ periodicRent: 3_000 });
+    expect(values('租金：每季度9,000.00元')).to.include({ periodicRent: 9_000 });
+    expect(values('租金：每月10日前支付')).not.to.have.property('periodicRent');
+  });
+
   it('numbers of either order of day and month are both told, and neither is sure', () => {
     const [field] = read('Signing Date: 03/04/2026').fields;
     expect(field?.candidates.map(({ value }) => value)).to.deep.equal(['2026-04-03', '2026-03-04']);

@@ -68,7 +68,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
             expect([...canaries].filter(([, secret]) => !/^\d+$/.test(secret) && bytes.includes(secret)).map(([what]) => `${what} in ${file}`)).to.deep.equal([]);
           }
         }
-        expect(readdirSync(server.config.dataDir).some((name) => readFileSync(join(server.config.dataDir, name)).includes(PASSWORD))).to.equal(false);
+        const kept = readdirSync(server.config.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+        expect(kept.some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(PASSWORD))).to.equal(false);
         expect(existsSync(join(server.config.dataDir, 'secret-keys'))).to.equal(false);
       });
     }

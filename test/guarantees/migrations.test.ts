@@ -33,7 +33,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
   ],
 };
 /** The newest steps, which no release has applied yet: they may still change. One that lands moves up with its checksum. */
-const COMING: Readonly<Record<string, readonly string[]>> = { platform: [], tenant: ['0011-invoices-of-lines'] };
+const COMING: Readonly<Record<string, readonly string[]>> = { platform: [], tenant: ['0011-invoices-of-lines', '0012-files'] };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
   platform: { folder: 'server/store/migrations/', migrations: PLATFORM_MIGRATIONS },
   tenant: { folder: 'data-plane-agent/plane/store/migrations/', migrations: TENANT_MIGRATIONS },

@@ -57,7 +57,17 @@ async function scanOne(address: ClamdAddress, content: Readable, { sizeBytes, si
   const onAbort = (): void => void content.destroy();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    return verdictOf(await ask(address, { command: 'INSTREAM', frames: framesOf(content, { sizeBytes }), signal }));
+    let hasAll = false;
+    const frames = (async function* () {
+      for await (const frame of framesOf(content, { sizeBytes })) {
+        hasAll = frame.at(-1)?.length === 0;
+        yield frame;
+      }
+    })();
+    const verdict = verdictOf(await ask(address, { command: 'INSTREAM', frames, signal }));
+    // What it has not been sent it cannot have looked at.
+    if (verdict.status === 'clean' && !hasAll) throw new ClamdError('answered before it had the whole file');
+    return verdict;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

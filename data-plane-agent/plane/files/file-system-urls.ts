@@ -25,6 +25,7 @@ export interface FileUrls {
 }
 
 export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly store: FileSystemStore; readonly links: FileLinks; /** A client that sends or takes nothing for so long has gone. */ readonly idleMs?: number }): FileUrls {
+  const uploads = new Map<string, number>();
   return {
     path: links.path,
     serve: async (request, answer, { onUpload } = {}) => {
@@ -34,9 +35,18 @@ export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly sto
         if (permit.method === 'GET') return await send(permit, request, answer, { store, idleMs });
         const refusal = refusalOf(permit, request);
         if (refusal) return refusal;
-        const longestMs = MINIMUM_MS + permit.sizeBytes / SLOWEST_BYTES_PER_MS;
-        onUpload?.(longestMs);
-        return await take(permit, request, answer, { store, idleMs, longestMs });
+        const goingOn = uploads.get(permit.key) ?? 0;
+        if (goingOn >= MOST_AT_ONCE) return { status: 503, message: 'Others are uploading with this link', headers: { 'Retry-After': '5' } };
+        uploads.set(permit.key, goingOn + 1);
+        try {
+          const longestMs = MINIMUM_MS + permit.sizeBytes / SLOWEST_BYTES_PER_MS;
+          onUpload?.(longestMs);
+          return await take(permit, request, answer, { store, idleMs, longestMs });
+        } finally {
+          const left = (uploads.get(permit.key) ?? 1) - 1;
+          if (left > 0) uploads.set(permit.key, left);
+          else uploads.delete(permit.key);
+        }
       } catch (error) {
         if (error instanceof ObjectStoreError) return { status: 503, message: 'The files cannot be reached', headers: { 'Retry-After': '5' } };
         throw error;
@@ -45,6 +55,8 @@ export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly sto
   };
 }
 
+/** With one link: each fills the disk by itself until it ends. Who tries again while his broken connection is still being waited for is the second. */
+const MOST_AT_ONCE = 2;
 /** A line that is slower than this is taken for one who keeps connections busy. */
 const SLOWEST_BYTES_PER_MS = 16;
 const MINIMUM_MS = 60_000;

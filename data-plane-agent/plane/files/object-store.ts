@@ -61,6 +61,8 @@ export interface StoreFault {
   readonly problem: string;
   /** For an operator: what to grant or mend. */
   readonly fix: string;
+  /** The bucket answers that it is not there, and was not to be made. */
+  readonly isYetToBe?: boolean;
 }
 
 /** `unavailable`: not reached, or not in time; `denied`: the credentials do not allow it. */

@@ -33,8 +33,10 @@ export async function probeS3(store: ObjectStore, { address, origin, client, clo
   if (isFault(reached)) return [reached];
   const faults: StoreFault[] = [...clockFaults(reached.value, clock)];
 
+  let isYetToBe = false;
   const there = await attempt('bucket', grant('s3:ListBucket'), async () => {
     if (await ask(() => client.bucketExists(bucket))) return;
+    isYetToBe = !makes;
     if (!makes) throw new Error(`the bucket ${bucket} is not there`);
     try {
       await ask(() => client.makeBucket(bucket, region));
@@ -46,7 +48,7 @@ export async function probeS3(store: ObjectStore, { address, origin, client, clo
   if (isFault(there)) {
     // A bucket may be there, and allow everything but to look whether it is: what follows tells.
     const fix = `make the bucket ${bucket}, or ${grant('s3:CreateBucket')}; look whether key, secret and region of OBJECT_STORE_URL are right`;
-    faults.push({ ...there, fix });
+    faults.push({ ...there, fix, ...(isYetToBe ? { isYetToBe } : {}) });
   }
   const whileThere = async (key: string): Promise<readonly StoreFault[]> => {
     const fix = `take public access away from the bucket ${bucket}: its policy, and on AWS Block Public Access`;

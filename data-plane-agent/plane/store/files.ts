@@ -166,7 +166,12 @@ export class FileStore {
     const values: Value[] = REFERRING.flatMap(() => [tenantId, row.id]);
     const named = await this.tx.get(`SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.id IN (SELECT contract_id FROM files WHERE tenant_id = ? AND id = ? AND contract_id IS NOT NULL UNION ALL ${REFERRING.join(' UNION ALL ')}) LIMIT 1`, [...among.values, tenantId, row.id, ...values]);
     if (named) return true;
-    const inFields = await this.tx.get(`SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.dynamic_fields <> '{}' AND contracts.dynamic_fields LIKE ? LIMIT 1`, [...among.values, `%"${row.id}"%`]);
+    // A text may say the id of any file: only a field of files refers to one, as the JSON of its value. In a text the quotes around such a pair are escaped.
+    const inFields = await this.tx.get(
+      `SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.dynamic_fields <> '{}' AND contracts.dynamic_fields LIKE ? AND EXISTS (
+         SELECT 1 FROM dynamic_fields WHERE dynamic_fields.tenant_id = ? AND dynamic_fields.type = 'file' AND contracts.dynamic_fields LIKE '%"' || CAST(dynamic_fields.id AS text) || '":"' || CAST(? AS text) || '"%') LIMIT 1`,
+      [...among.values, `%"${row.id}"%`, tenantId, row.id],
+    );
     return inFields !== undefined;
   }
 

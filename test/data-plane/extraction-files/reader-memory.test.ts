@@ -5,14 +5,14 @@ import { READ_MANY, type ReadMany } from '../../support/read-many.js';
 import { root } from '../../support/source.js';
 
 describe('the memory of a process that reads documents', function () {
-  this.timeout(90_000); // each thread reads its libraries from source
+  this.timeout(180_000); // each thread reads its libraries from source
 
   it('is given back when nothing is read, however often threads come and go', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '--import=tsx', READ_MANY, '5'], { cwd: root });
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '--import=tsx', READ_MANY, '7'], { cwd: root });
     const { before, busy, idle } = JSON.parse(stdout) as ReadMany;
-    // The allocator keeps some of what the first threads had, for the next.
-    const [, , third = 0, , last = 0] = idle;
+    // The allocator keeps some of what the first threads had, for the next: it settles after some.
+    const [, , , , fifth = 0, , last = 0] = idle;
     expect(last - before, stdout).to.be.lessThan(((busy - before) * 2) / 3);
-    expect(last - third, stdout).to.be.lessThan(24);
+    expect(last - fifth, stdout).to.be.lessThan(24);
   });
 });

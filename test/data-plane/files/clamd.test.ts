@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { strToU8, zipSync } from 'fflate';
 import { randomFillSync } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { crc32, deflateSync } from 'node:zlib';
 import { createLog } from '../../../data-plane-agent/base/log.js';
 import { createClamd } from '../../../data-plane-agent/plane/files/clamd.js';
 import type { Scanner, Verdict } from '../../../data-plane-agent/plane/files/scanner.js';
@@ -37,6 +38,11 @@ describe('a scan by clamd, set up as we ship it', () => {
     const bytes = randomFillSync(Buffer.alloc(40_000_000));
     bytes.write(EICAR, bytes.length - EICAR.length, 'latin1');
     expect(await scan(scanner, bytes)).to.deep.equal(found);
+  });
+
+  it('outlives a picture that is only long: others are scanned after it', async () => {
+    for (const picture of [longPicture(), zipSync({ 'a.png': longPicture() })]) expect(await scan(scanner, picture)).to.deep.equal({ status: 'clean' });
+    expect(await scan(scanner, EICAR)).to.deep.equal(found);
   });
 
   it('says of an encrypted archive that nobody has looked into it', async () => {
@@ -118,3 +124,20 @@ describe('a clamd that is set up otherwise', () => {
     }
   });
 });
+
+/** A PNG of 79 million dots in one line, for whose reduction a program may ask for 40 GB. */
+function longPicture(): Buffer {
+  const width = 79_000_000;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(1, 4);
+  header[8] = 8; // bits of a shade of grey
+  const part = (type: string, content: Buffer): Buffer => {
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    const body = Buffer.concat([Buffer.from(type, 'latin1'), content]);
+    length.writeUInt32BE(content.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), part('IHDR', header), part('IDAT', deflateSync(Buffer.alloc(width + 1))), part('IEND', Buffer.alloc(0))]);
+}

@@ -87,7 +87,7 @@ const READERS: Partial<Readonly<Record<Announced, (place: Place) => void>>> = {
   totalAmount: (place) => addAmount(isLease(place) ? { ...place, confidence: place.confidence * 0.88 } : place, 'totalAmount'),
   totalRent: (place) => addAmount(place, 'totalAmount'),
   deposit: (place) => addAmount(place, 'deposit'),
-  periodicRent: (place) => addAmount(place, 'periodicRent'),
+  periodicRent: (place) => addAmount({ ...place, at: pastPeriod(place) }, 'periodicRent'),
   currencyCode: readCurrency,
   signDate: (place) => addDay(place, 'signDate'),
   startDate: (place) => addDay(place, 'startDate'),
@@ -162,6 +162,9 @@ function addAmount({ document, hit, at, confidence, readings }: Place, key: stri
   const sure = (isOfOne ? 0.8 : 1) * (amount.isBare ? 0.9 : 1) * (isExclusive ? 0.75 : 1) * (amount.currency && hit.parting === 'none' ? 1.1 : 1);
   readings.addAmount(key, amount, { confidence: confidence * sure });
 }
+
+/** `租金：每月人民币叁仟元整`: for how long it is paid stands before how much. */
+const pastPeriod = ({ document, at }: Place): number => at + (/^每个?(?:月|季度?|半年|年|期)(?:租金)?[为:]? ?/.exec(document.plain.slice(at, at + 12))?.[0].length ?? 0);
 
 /** `The total rent over the term is GBP 444,000.00`: in the same sentence, before another label of money. */
 function amountLater(document: Labelled, { end }: LabelHit) {

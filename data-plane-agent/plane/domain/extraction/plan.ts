@@ -81,12 +81,15 @@ export function* readStages(document: Labelled): Generator<undefined, ReadPaymen
   return payments.slice(0, MAX_PAYMENTS);
 }
 
+/** Also before a stage that says how much in the same sentence: `首付款30%于3月1日前支付,尾款70%于6月1日前支付`. */
+const ENDS = /[;。]|\. (?=[a-z(])|(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))|(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))|(?<=,) ?(?=(?:首付款|首期款|预付款|定金|进度款|发货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))/g;
+
 /** The clauses of a line, parted where a sentence or a member of a list ends. */
 function clausesOf(document: Labelled, { start, end }: Span): Span[] {
   const text = document.plain.slice(start, Math.min(end, start + MAX_LINE));
   const parts: Span[] = [];
   let from = 0;
-  for (const mark of text.matchAll(/[;。]|\. (?=[a-z(])|(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))|(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))/g)) {
+  for (const mark of text.matchAll(ENDS)) {
     if (mark.index > from) parts.push({ start: start + from, end: start + mark.index });
     from = mark.index + mark[0].length;
   }
