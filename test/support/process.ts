@@ -21,7 +21,10 @@ export async function startProcess(args: readonly string[], { path, env }: { rea
   const origin = `http://127.0.0.1:${port}`;
   const began = performance.now();
   const child = spawn(process.execPath, args, { env: { ...withoutOurs(process.env), PUBLIC_URL: origin, ...env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'inherit'] });
-  await answering(child, `${origin}${path}`);
+  await answering(child, `${origin}${path}`).catch(async (error: unknown) => {
+    await end(child, 'SIGKILL');
+    throw error;
+  });
   if (child.pid === undefined) throw new Error('a process that answers has an id');
   return { origin, pid: child.pid, startedInMs: performance.now() - began, stop: () => end(child, 'SIGTERM'), kill: () => end(child, 'SIGKILL') };
 }
