@@ -10,8 +10,8 @@ module.exports = {
   // Handles left open must show, not be swept away: as a run that does not end, or by test/support/each-file.ts.
   exit: false,
   require: ['./test/support/each-file.ts'],
-  // A file to a worker. Each may start servers of its own, so that more workers are not always faster.
+  // A file to a worker, and one worker more than cores, for one often waits for a server of its own.
   parallel: true,
-  jobs: Math.min(4, Math.max(2, availableParallelism())),
+  jobs: Math.min(6, availableParallelism() + 1),
   forbidOnly: Boolean(process.env.CI),
 };

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installations, type Outcome } from '../support/cli.js';
 import { createDatabase, needsPostgres } from '../support/postgres.js';
+import { startProcess } from '../support/process.js';
 import { root } from '../support/source.js';
 
 interface Answer {
@@ -65,10 +66,10 @@ describe('duebook bootstrap', () => {
   });
 
   it('gives an enterprise plan unless told otherwise, to an owner who can sign in', async () => {
-    const { start, cli } = await install();
+    const { cli, dataDir } = await install();
     await cli([...acme], { input: 'a good long password' });
-    const demo = start(['demo', '--json'], { env: { PORT: '0' } });
-    const { url } = JSON.parse(await demo.printed('\n}')) as { url: string };
+    const server = await startProcess(['--import=tsx', join(root, 'server/main.ts')], { path: '/readyz', env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } });
+    const url = server.origin;
     const signedIn = await fetch(`${url}/api/v1/auth/login`, {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ tenantSlug: 'acme', email: 'ann@acme.example', password: 'a good long password' }),
     });
@@ -77,6 +78,7 @@ describe('duebook bootstrap', () => {
     const me = (await (await fetch(`${url}/api/v1/auth/me`, { headers: { Authorization: `Bearer ${accessToken}` } })).json()) as { user: { roleCode: string }; featureFlags: Record<string, boolean> };
     expect(me.user.roleCode).to.equal('owner');
     expect(me.featureFlags).to.include({ workflowAutomation: true, aiGateway: true });
+    await server.stop();
   });
 
   it('asks twice for the password at a terminal', async () => {

@@ -120,7 +120,7 @@ describe('duebook demo', function () {
     await untilThere('lifecycle_transitions', { count: 16, dataDir: killed.dataDir, running: early });
     early.kill('SIGKILL');
     await early.ended;
-    for (const contracts of [40, 170]) {
+    for (const contracts of [120]) {
       const running = killed.start(['demo', '--no-serve']);
       await untilThere('contracts', { count: contracts, dataDir: killed.dataDir, running });
       running.kill('SIGKILL');

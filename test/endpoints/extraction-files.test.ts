@@ -14,7 +14,7 @@ import { uploadsOf } from '../support/uploads.js';
 
 const put = (fieldKey: string, overrideValue: unknown) => ({ fieldKey, status: 'overridden', overrideValue });
 
-forEachFileServer((server) => {
+forEachFileServer((server, kind) => {
   describe('extraction from files over HTTP', function () {
     this.timeout(60_000); // the reader's libraries are read from source once
 
@@ -44,7 +44,8 @@ forEachFileServer((server) => {
       });
     }
 
-    describe('on paper', () => {
+    // Recognition takes seconds, and is the same wherever the bytes come from.
+    if (kind === 'sqlite and a folder') describe('on paper', () => {
       const browser = needsBrowser();
 
       it('a scan as PNG is recognised, and says so', async () => {

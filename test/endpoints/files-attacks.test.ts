@@ -12,6 +12,20 @@ import { PDF, reachable, uploadsOf, type ToUpload } from '../support/uploads.js'
 const ZIP = { fileName: 'evidence.zip', contentType: 'application/zip' };
 const TEXT = { fileName: 'note.txt', contentType: 'text/plain' };
 
+/** Made once: some take a while. */
+const INFECTED = [
+  ['EICAR', { ...TEXT, bytes: Buffer.from(EICAR) }],
+  ['EICAR in a zip', { ...ZIP, bytes: aZip({ 'a.txt': 'nothing to see', 'b/eicar.com': EICAR }) }],
+  ['EICAR in a zip in a zip', { ...ZIP, bytes: aZip({ 'inner.zip': aZip({ 'eicar.com': EICAR }) }) }],
+  ['EICAR at the end of 40 MB', { ...TEXT, bytes: Buffer.concat([Buffer.alloc(40_000_000, 'all is well\n'), Buffer.from(EICAR)]) }],
+] as const satisfies readonly (readonly [string, ToUpload])[];
+const UNSEEN = [
+  ['a zip bomb', { ...ZIP, bytes: aZip({ 'zeros.bin': Buffer.alloc(260_000_000) }) }, /unpacks to more/],
+  ['an encrypted zip', { ...ZIP, bytes: encryptedZip('secret.txt', 'nobody can look into this') }, /encrypted/i],
+  ['a zip that ends in the middle', { ...ZIP, bytes: aZip({ 'a.txt': 'x'.repeat(5_000), 'b.txt': randomBytes(5_000) }).subarray(0, 4_000) }, /./],
+  ['a zip with too many files', { ...ZIP, bytes: aZip(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`${i}`, '']))) }, /./],
+] as const satisfies readonly (readonly [string, ToUpload, RegExp])[];
+
 forEachFileServer((server) => {
   describe('attacks by files', function () {
     this.timeout(60_000); // forty megabytes go to the store, to the scanner and back
@@ -19,12 +33,7 @@ forEachFileServer((server) => {
     beforeEach(async () => { org = await administration(server()); });
     const download = (id: string) => org.asOwner.get<Download & DomainError>(`/files/${id}/download`);
 
-    for (const [what, file] of [
-      ['EICAR', { ...TEXT, bytes: Buffer.from(EICAR) }],
-      ['EICAR in a zip', { ...ZIP, bytes: aZip({ 'a.txt': 'nothing to see', 'b/eicar.com': EICAR }) }],
-      ['EICAR in a zip in a zip', { ...ZIP, bytes: aZip({ 'inner.zip': aZip({ 'eicar.com': EICAR }) }) }],
-      ['EICAR at the end of 40 MB', { ...TEXT, bytes: Buffer.concat([Buffer.alloc(40_000_000, 'all is well\n'), Buffer.from(EICAR)]) }],
-    ] as const satisfies readonly (readonly [string, ToUpload])[]) {
+    for (const [what, file] of INFECTED) {
       it(`${what} is found, moved to quarantine and never given out`, async () => {
         const confirmed = await uploadsOf(org.asOwner).upload(file);
         const { body } = await until(() => org.asOwner.get<FileRecord>(`/files/${confirmed.id}`), (answer) => answer.body.scanStatus !== 'pending');
@@ -40,12 +49,7 @@ forEachFileServer((server) => {
       });
     }
 
-    for (const [what, file, reason] of [
-      ['a zip bomb', { ...ZIP, bytes: aZip({ 'zeros.bin': Buffer.alloc(260_000_000) }) }, /unpacks to more/],
-      ['an encrypted zip', { ...ZIP, bytes: encryptedZip('secret.txt', 'nobody can look into this') }, /encrypted/i],
-      ['a zip that ends in the middle', { ...ZIP, bytes: aZip({ 'a.txt': 'x'.repeat(5_000), 'b.txt': randomBytes(5_000) }).subarray(0, 4_000) }, /./],
-      ['a zip with too many files', { ...ZIP, bytes: aZip(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`${i}`, '']))) }, /./],
-    ] as const satisfies readonly (readonly [string, ToUpload, RegExp])[]) {
+    for (const [what, file, reason] of UNSEEN) {
       it(`${what} is not called clean, says why, and is not given out`, async () => {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce(file);
