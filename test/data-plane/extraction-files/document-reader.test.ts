@@ -1,3 +1,4 @@
+import { skip } from '../../support/skip.js';
 import { spawnSync } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
@@ -146,7 +147,7 @@ describe('the reader of documents', function () {
   });
 
   it('recognises a picture without any network', function () {
-    if (spawnSync('unshare', ['-rn', 'true']).status !== 0) this.skip();
+    if (spawnSync('unshare', ['-rn', 'true']).status !== 0) skip(this, 'this system lets nobody take the network away from a process');
     const script = `import { documentReader } from './data-plane-agent/plane/files/text/index.js';
       const reader = documentReader({ residentBytes: () => 0 });
       const bytes = Buffer.from('${aPicture().toString('base64')}', 'base64');

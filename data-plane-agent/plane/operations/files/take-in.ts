@@ -104,6 +104,7 @@ async function firstScan({ files }: Work, bytes: Pick<FileRow, 'objectKey' | 'et
   if (!files.policy.scans) return 'skipped';
   const rest = scanWithVersion(files, bytes);
   const settled = new AbortController();
+  // The wait that is called off is one that nobody needs any more.
   const inTime = await Promise.race([rest, sleep(INLINE_SCAN_MS, undefined, { signal: settled.signal }).catch(() => undefined)]);
   settled.abort();
   return inTime ? { isOver: true, ...inTime } : { isOver: false, rest };
