@@ -3,8 +3,9 @@ import type { ContractInput, NoteInput, TermInput } from '../../data-plane-agent
 import type { WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { journeyOf, type DemoAct } from './acts.js';
 import { BOOKKEEPERS, DEMO_SUBJECTS, SELLERS, type DemoSubject } from './cast.js';
+import type { DuePart } from './customs.js';
 import { customOf, type DemoCustom } from './field-values.js';
-import { demoLines, type DemoLine, type DuePart, type Habit } from './lines.js';
+import { demoLines, type DemoLine, type Habit } from './lines.js';
 import { createRandom, type Random } from './random.js';
 import { demoLives, type Life } from './shapes.js';
 import { tasksOf, type DemoTask } from './tasks.js';

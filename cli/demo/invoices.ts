@@ -1,7 +1,7 @@
-import { addDays, type Day } from '../../data-plane-agent/base/day.js';
+import { addDays } from '../../data-plane-agent/base/day.js';
 import type { InvoiceInput } from '../../data-plane-agent/plane/contract/records/invoices.js';
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
-import type { Customs, DuePart, Outcome } from './lines.js';
+import { earlier, type Customs, type DuePart, type Outcome } from './customs.js';
 
 /** An invoice record as it is entered, and what becomes of it. */
 export interface DemoInvoice {
@@ -46,5 +46,3 @@ const invoiceOf = ({ amount, dueDate }: DuePart, index: number, { random, today,
   invoiceDate: earlier(addDays(dueDate, -random.between(3, 20)), addDays(today, -1)),
   invoiceNo: texts.invoiceNo(serial * 1_000 + index),
 });
-
-const earlier = (a: Day, b: Day): Day => (a < b ? a : b);

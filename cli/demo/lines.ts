@@ -1,33 +1,13 @@
 import { addDays, type Day } from '../../data-plane-agent/base/day.js';
 import type { PaymentLineInput, ReceiptPatch } from '../../data-plane-agent/plane/contract/records/lines.js';
+import { earlier, type Customs, type DuePart, type Outcome } from './customs.js';
 import { invoiceOnLine, invoicesOf, type DemoInvoice } from './invoices.js';
-import type { Random } from './random.js';
-import type { Life } from './shapes.js';
-import type { Texts } from './texts.js';
 
 /** A payment line as it is entered; the receipts that are recorded on it after that, each a new total; and its invoice records. */
 export interface DemoLine {
   readonly input: PaymentLineInput;
   readonly later: readonly ReceiptPatch[];
   readonly invoices: readonly DemoInvoice[];
-}
-
-export interface DuePart {
-  readonly period: string;
-  readonly dueDate: Day;
-  /** In whole major units. */
-  readonly amount: number;
-}
-
-export interface Customs {
-  readonly random: Random;
-  readonly today: Day;
-  readonly life: Life;
-  readonly payer: string;
-  readonly account: string;
-  readonly texts: Texts;
-  /** Tells apart what banks and tax offices number. */
-  readonly serial: number;
 }
 
 export type Habit = 'prompt' | 'slow' | 'bad';
@@ -40,8 +20,6 @@ export function demoLines(parts: readonly DuePart[], habit: Habit, customs: Cust
     return { input: { ...part, ...first, ...invoiceOnLine(part, index, outcome, customs) }, later, invoices: invoicesOf(part, index, outcome, customs) };
   });
 }
-
-export type Outcome = 'paid' | 'in parts' | 'corrected' | 'overpaid' | 'partial' | 'unpaid';
 
 function outcomeOf(index: number, habit: Habit, { random, life }: Customs): Outcome {
   const age = life.past - index;
@@ -85,5 +63,3 @@ function receiptsOf({ amount, dueDate }: DuePart, index: number, outcome: Outcom
 
 /** A day whose day before is in the same month: what was mistyped and what put it right must not fall into two months. */
 const notFirst = (day: Day): Day => (day.endsWith('-01') ? addDays(day, -1) : day);
-
-const earlier = (a: Day, b: Day): Day => (a < b ? a : b);

@@ -1,8 +1,8 @@
 import { checker } from '../../data-plane-agent/base/validation.js';
-import type { Endpoint, MediaType } from './endpoint.js';
+import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from './exchange.js';
 import { JSON_TYPE } from './problems.js';
-import { isReply, type FileText, type Reply } from './reply.js';
+import { isReply, type FileText, type MediaType, type Reply } from './reply.js';
 import { stream } from './stream.js';
 
 /** Compiles how the results of an endpoint are sent. */

@@ -4,7 +4,7 @@ import type { Need, Feature } from '../auth/permissions.js';
 import type { Principal } from '../auth/principal.js';
 import type { Services } from '../services.js';
 import type { RequestInfo } from './request.js';
-import type { Reply } from './reply.js';
+import type { MediaType, Reply } from './reply.js';
 import type { Plane } from '../data-planes/plane.js';
 
 /**
@@ -53,7 +53,6 @@ export interface Endpoint<
 export const isChallenged = ({ body }: Pick<Endpoint, 'body'>): boolean => 'challengeToken' in ((body as { readonly properties?: object } | undefined)?.properties ?? {});
 
 export type Route = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
-export type MediaType = 'text/csv';
 export type Access = 'public' | 'signed_in' | Need;
 
 /** What an endpoint's `run` is given. `principal` and `plane` are there exactly when the endpoint needs a caller. */

@@ -1,6 +1,5 @@
 import Type, { type TUnsafe } from 'typebox';
 import { attachmentDisposition } from '../../data-plane-agent/base/content-disposition.js';
-import type { MediaType } from './endpoint.js';
 
 const REPLY = Symbol('reply');
 
@@ -21,6 +20,9 @@ export const redirect = (location: string, more: Pick<Reply<object>, 'cookie'> =
 
 /** A file for the client to keep. What is given piece by piece is sent as it comes; when it fails, the transfer breaks off. */
 export const attachment = <T extends FileText>(body: T, { fileName }: { readonly fileName: string }): Reply<T> => reply(body, { headers: { 'Content-Disposition': attachmentDisposition(fileName) } });
+
+/** What an endpoint gives that is not JSON. */
+export type MediaType = 'text/csv';
 
 export type FileText = string | AsyncIterable<string>;
 
