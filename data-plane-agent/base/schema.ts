@@ -30,6 +30,8 @@ export const s = {
       ...(options.pattern === undefined ? {} : { pattern: options.pattern }),
       ...described(options.about),
     }),
+  /** The text of a whole document: taken exactly as sent, without control characters but those of tabs, lines and pages. */
+  document: (options: { max: number; about?: string }) => Type.Unsafe<string>({ type: 'string', 'x-verbatim': true, 'x-document': true, minLength: 1, maxLength: options.max, ...described(options.about) }),
   /** A reference to a record. Any short text passes here: whether it exists is for the operation to say (422), not for the shape. */
   id: (about?: string) => Type.Unsafe<string>({ type: 'string', 'x-text': true, minLength: 1, maxLength: 100, ...described(about) }),
   email: () => Type.Unsafe<string>({ type: 'string', format: 'email', 'x-text': true, minLength: 3, maxLength: 254 }),

@@ -25,6 +25,7 @@ ajv.addFormat('email', { type: 'string', validate: (text: string) => /^[^\s@<>()
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
 ajv.addKeyword({ keyword: 'x-text', type: 'string', validate: (on: boolean, text: string) => !on || isCleanText(text), error: { message: 'must not contain control characters or broken Unicode' } });
 ajv.addKeyword({ keyword: 'x-verbatim', type: 'string', validate: (on: boolean, text: string) => !on || text.isWellFormed(), error: { message: 'must not contain broken Unicode' } });
+ajv.addKeyword({ keyword: 'x-document', type: 'string', validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text), error: { message: 'must not contain control characters but tabs, line ends and form feeds' } });
 ajv.addKeyword({ keyword: 'x-free', type: 'object', validate: (on: boolean, value: object) => !on || isFreeObject(value), error: { message: 'must be plain JSON of at most 16 KB and eight levels' } });
 
 const compiled = new WeakMap<TSchema, Check<unknown>>();
@@ -93,6 +94,9 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
 
 // oxlint-disable-next-line no-control-regex -- the very characters that must not pass: C0 controls but tab and newline, and DEL
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
+
+// oxlint-disable-next-line no-control-regex -- as above; a document also has carriage returns and form feeds
+const DOCUMENT_CONTROL = /[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
 /** No control characters but tab and newline, and no lone surrogates (PostgreSQL refuses both). */
 export const isCleanText = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed();

@@ -95,10 +95,16 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
       },
       afterwards: (rest) => { outside.afterwards(rest().catch((error: unknown) => { work.log.error({ err: error }, 'not finished'); })); },
     };
-    const output = await idempotency.alone(call, () => errand.perform(work, call, input)).catch(async (error: unknown) => {
-      // A refusal on the way is an answer to keep, as one of the last step is.
-      if (!concluded && isRefusal(error)) await database.write(call, (tx) => idempotency.once(tx, call, name, () => Promise.reject(error)));
-      throw unavailable(error, work.log);
+    const output = await idempotency.alone(call, async () => {
+      try {
+        const came = await errand.perform(work, call, input);
+        // What needed no last step is the answer to its key all the same.
+        return concluded || !call.idempotency ? came : await work.conclude(() => Promise.resolve(came));
+      } catch (error) {
+        // A refusal on the way is an answer to keep, as one of the last step is.
+        if (!concluded && isRefusal(error)) await database.write(call, (tx) => idempotency.once(tx, call, name, () => Promise.reject(error)));
+        throw unavailable(error, work.log);
+      }
     });
     return { output, replayed: concluded?.replayed ?? false };
   };

@@ -52,12 +52,13 @@ const getFile = endpoint('GET /files/:id', {
 const downloadFile = endpoint('GET /files/:id/download', {
   summary: 'Get a URL for one download',
   description:
-    'The URL is good for 60 seconds and gives the bytes as an attachment. Whoever prefers something other than JSON (a browser that follows a link) is sent there at once, by 302; `*/*` is JSON. ' +
+    'The URL is good for 60 seconds and gives the bytes as an attachment. Whoever prefers something other than JSON (what `Accept` names first among the best: a browser that follows a link or shows a picture) is sent there at once, by 302; `*/*` and `application/*` are JSON. ' +
     'A clean file is given out always, an infected one never. One that waits for the scanner, or could not be scanned, is given out only where `FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN` is off, and one that was never scanned only while scanning is off. Each download goes on record. ' +
     'With `contractId` or `paymentId` the file must hang there.',
   needs: view('contract_view'),
   query: DownloadQuery,
   returns: Download,
+  sendsOn: true,
   fails: ['FILE_INFECTED', 'FILE_SCAN_PENDING', 'FILE_BYTES_LOST', 'OBJECT_STORE_UNAVAILABLE'],
   run: async ({ params, query, plane, request }) => {
     const download = await plane.downloadFile({ fileId: params.id, ...query });

@@ -44,6 +44,8 @@ export interface Endpoint<
   readonly returns: A;
   /** 201 where a record is created, 302 where the browser is sent on. */
   readonly status?: 200 | 201 | 302;
+  /** Whoever follows a link there is sent on, by 302, and gets no JSON. */
+  readonly sendsOn?: true;
   /** Domain failures beside those that every endpoint may answer. */
   readonly fails: readonly FailureCode[];
   run(request: Work<R, B, Q, N>): Promise<Static<A> | Reply<Static<A>>>;

@@ -45,6 +45,8 @@ export function beginExchange({ clock, observers }: { clock: Clock; observers: r
   };
 }
 
+const ANYTHING = '*/*';
+const TAKES_JSON = /^(\*\/\*|application\/\*|.+[/+]json)$/i;
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
 
 function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
@@ -59,7 +61,8 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
     cookies: cookiesOf(headers.cookie),
     ifMatch: headers['if-match'],
     get followsLink() {
-      return ctx.accepts('json', 'html') !== 'json';
+      const [preferred = ANYTHING] = [ctx.accepts()].flat();
+      return !TAKES_JSON.test(preferred);
     },
     receivedAt: clock.now(),
   };

@@ -19,6 +19,7 @@ export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
   const statuses = [...new Set([...frameworkStatuses(endpoint), ...codes.map((code) => FAILURES[code].status)])].toSorted((a, b) => a - b);
   return {
     [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : success(endpoint, book),
+    ...(endpoint.sendsOn ? { 302: REDIRECT } : {}),
     ...Object.fromEntries(statuses.map((status) => [status, refusal(status, { book, codes: codes.filter((code) => FAILURES[code].status === status) })])),
   };
 }

@@ -114,13 +114,40 @@ forEachFileServer((server) => {
       expect(await objectsOf(server(), org)).to.have.length(1);
     });
 
+    it('keeps the answer to a key, and not that another request has it just now', async () => {
+      const announced = await uploaded();
+      const [key, body] = [newId(), { ...announcement(), bucket: announced.bucket, objectKey: announced.objectKey, uploadToken: announced.uploadToken }];
+      const confirm = (content: object = body) => org.asOwner.post<FileRecord>('/files/confirm', content, { headers: { 'Idempotency-Key': key } });
+      const answers = await Promise.all([confirm(), confirm()]);
+      expect(answers.map(({ status }) => status)).to.include(201);
+      for (const answer of answers) if (answer.status !== 201) expect(failure(answer)).to.include({ code: 'IDEMPOTENCY_IN_PROGRESS' });
+      const again = await confirm();
+      expect([again.status, again.headers.get('idempotency-replayed'), again.body.id]).to.deep.equal([201, 'true', announced.fileId]);
+      expect(failure(await confirm({ ...body, bucket: null }))).to.include({ code: 'IDEMPOTENCY_KEY_REUSED' });
+      const presigns = await Promise.all(Array.from({ length: 4 }, () => org.asOwner.post<PresignedUpload>('/files/presign', announcement(), { headers: { 'Idempotency-Key': `${key}p` } })));
+      const made = presigns.filter(({ status }) => status === 201);
+      expect(new Set(made.map(({ body: { fileId } }) => fileId)).size, presigns.map(({ text }) => text).join()).to.equal(1);
+    });
+
+    it('keeps the answer to a key that comes to a file which is there already', async () => {
+      const announced = await uploaded();
+      const body = { ...announcement(), bucket: announced.bucket, objectKey: announced.objectKey, uploadToken: announced.uploadToken };
+      const made = await org.asOwner.post('/files/confirm', body);
+      const headers = { 'Idempotency-Key': newId() };
+      expect((await org.asOwner.post('/files/confirm', body, { headers })).text).to.equal(made.text);
+      expect((await org.asOwner.post('/files/confirm', body, { headers })).headers.get('idempotency-replayed')).to.equal('true');
+      expect(failure(await org.asOwner.post('/files/confirm', { ...body, bucket: null }, { headers }))).to.include({ code: 'IDEMPOTENCY_KEY_REUSED' });
+    });
+
     it('says when nothing was uploaded, and works when it has been', async () => {
       const uploads = uploadsOf(org.asOwner);
       const announced = await uploads.announce();
-      const refused = await uploads.confirm(announced);
+      const headers = { 'Idempotency-Key': newId() };
+      const confirm = () => org.asOwner.post<FileRecord>('/files/confirm', { ...announcement(), objectKey: announced.objectKey, uploadToken: announced.uploadToken }, { headers });
+      const refused = await confirm();
       expect([refused.status, failure(refused).code]).to.deep.equal([409, 'FILE_NOT_UPLOADED']);
       await uploads.put(announced);
-      expect((await uploads.confirm(announced)).status).to.equal(201);
+      expect((await confirm()).status, 'under the same key').to.equal(201);
     });
 
     it('refuses what is not what it says, removes it, and takes the right bytes after that', async () => {

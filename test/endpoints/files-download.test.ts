@@ -53,6 +53,7 @@ forEachFileServer((server) => {
 
     for (const [accept, status] of [
       [undefined, 200], ['*/*', 200], ['application/json', 200], ['application/*', 200], ['application/json, text/html;q=0.5', 200], ['text/html, application/xhtml+xml, */*;q=0.8', 302], ['application/pdf', 302], ['image/*', 302], ['text/html, application/json;q=0.9', 302],
+      ['application/json; charset=utf-8', 200], ['application/problem+json', 200], ['application/pdf, */*;q=0.1', 302], ['image/avif,image/webp,*/*', 302], ['application/pdf;q=0.2, */*', 200],
     ] as const) {
       it(`answers ${status} to Accept: ${accept ?? '(none)'}`, async () => {
         const file = await uploadsOf(org.asOwner).upload();

@@ -70,6 +70,50 @@ forEachServer((server) => {
       expect((await scoped.client.get(`/files/${hidden.id}`)).status).to.equal(404);
     });
 
+    it('in a review of an extraction is refused as the contract would refuse it', async () => {
+      const { body: run } = await org.asOwner.post<{ id: string }>('/contracts/extract', { contractId: contract.id, text: 'Contract No.: A-1' });
+      const review = (fieldKey: string, overrideValue: unknown) => org.asOwner.patch(`/contracts/extractions/${run.id}/review`, { fields: [{ fieldKey, status: 'overridden', overrideValue }] });
+      const there = await uploadsOf(org.asOwner).upload();
+      for (const [fieldKey, valueOf, field] of [
+        ['contractAttachment', (id: string) => id, 'fields[0].overrideValue'], ['payments[0].proof', (id: string) => id, 'fields[0].overrideValue'],
+        ['payments', (id: string) => [aLine({ invoiceAmount: 5, invoiceAttachment: id })], 'fields[0].overrideValue[0].invoiceAttachment'],
+      ] as const) {
+        const refused = await review(fieldKey, valueOf('nothing'));
+        expect(refused.status, refused.text).to.equal(422);
+        expect((refused.body as DomainError).error).to.deep.include({ code: 'FILE_REFERENCE_INVALID', details: { field, value: 'nothing' } });
+        const taken = await review(fieldKey, valueOf(there.id));
+        expect(taken.status, taken.text).to.equal(200);
+      }
+    });
+
+    it('is no way round a scope that has changed, nor round a field that is hidden', async () => {
+      const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Fourth Ltd' });
+      const scoped = await org.join({ roleCode: 'sales', subjectScope: [org.subjectId] });
+      const own = await uploadsOf(scoped.client).upload({ subjectId: org.subjectId });
+      expect((await scoped.client.get(`/files/${own.id}`)).status).to.equal(200);
+      const { body: elsewhere } = await org.asOwner.post<Made>('/contracts', aContract({ subjectId: second.id, ownerId: org.owner.id }));
+      const hidden = await uploadsOf(org.asOwner).upload({ contractId: elsewhere.id });
+      const field = async (visibleRoles: string[]) => (await org.asOwner.post<{ field: { id: string } }>('/dynamic-fields/commands', { type: 'CreateField', payload: { name: `Scan ${newId().slice(-6)}`, type: 'file', visibleRoles } })).body.field.id;
+      const [owners, everybodys] = [await field(['owner']), await field([])];
+      expect((await org.asOwner.patch(`/contracts/${contract.id}`, { dynamicFields: { [owners]: hidden.id } })).status).to.equal(200);
+      for (const path of [`/files/${hidden.id}`, `/files/${hidden.id}/download`, `/files/${hidden.id}/download?contractId=${contract.id}`]) expect((await scoped.client.get(path)).status, path).to.equal(404);
+      expect((await org.asOwner.get(`/files/${hidden.id}/download?contractId=${contract.id}`)).status).to.equal(200);
+      expect((await org.asOwner.patch(`/contracts/${contract.id}`, { dynamicFields: { [everybodys]: hidden.id } })).status).to.equal(200);
+      expect((await scoped.client.get(`/files/${hidden.id}`)).status).to.equal(200);
+
+      expect((await org.asOwner.patch(`/tenant-admin/members/${scoped.id}`, { subjectScope: [second.id] })).status).to.equal(200);
+      for (const path of [`/files/${own.id}`, `/files/${own.id}/download`]) expect((await scoped.client.get(path)).status, path).to.equal(404);
+    });
+
+    it('follows its contract to another subject company', async () => {
+      const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Fifth Ltd' });
+      const { body: moving } = await org.asOwner.post<Made>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }));
+      const filed = await uploadsOf(org.asOwner).upload({ contractId: moving.id });
+      expect(filed.subjectId).to.equal(org.subjectId);
+      expect((await org.asOwner.patch(`/contracts/${moving.id}`, { subjectId: second.id })).status).to.equal(200);
+      expect((await org.asOwner.get<{ subjectId: string }>(`/files/${filed.id}`)).body.subjectId).to.equal(second.id);
+    });
+
     it('is none in a text: who writes the id of a file into one does not open it, nor keep it', async () => {
       const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Third Ltd' });
       const { body: elsewhere } = await org.asOwner.post<Made>('/contracts', aContract({ subjectId: second.id, ownerId: org.owner.id }));

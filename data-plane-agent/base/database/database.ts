@@ -41,8 +41,11 @@ export interface Database {
   ping(timeoutMs: number): Promise<boolean>;
   /** Free and busy connections, for the metrics. */
   pool(): { readonly used: number; readonly free: number; readonly waiting: number };
-  /** A connection outside any transaction, for the migrator alone. */
-  exclusive<T>(work: (connection: Exclusive) => Promise<T>): Promise<T>;
+  /**
+   * A connection outside any transaction, for the migrator alone. On PostgreSQL it waits for whoever has it until he has done, which the
+   * migration of a large database may take an hour to, and says so at once and then every ten seconds.
+   */
+  exclusive<T>(work: (connection: Exclusive) => Promise<T>, waiting?: Waiting): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -50,6 +53,9 @@ export interface Database {
 export interface Scope {
   readonly tenantId: string | null;
 }
+
+/** Told while the migration lock is waited for. `heldBy` is for an operator. */
+export type Waiting = (wait: { readonly heldBy: string; readonly waitedMs: number }) => void;
 
 /** A connection that holds the migration lock: statements run one by one, `transaction` wraps some of them. */
 export interface Exclusive {

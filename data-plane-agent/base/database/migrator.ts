@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database, Dialect, Exclusive } from './database.js';
+import type { Database, Dialect, Exclusive, Waiting } from './database.js';
 
 /** How the two databases call the few column types that we use. Frozen: landed migrations depend on it. */
 export interface ColumnTypes {
@@ -44,7 +44,7 @@ export const checksumOf = (migration: Migration): string =>
  * Brings a database up to date, under a lock: of several that start at once, one migrates and the others wait.
  * Refuses a database that a newer program has migrated, and one whose applied steps differ from ours. Answers the steps that it applied.
  */
-export function migrate(database: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
+export function migrate(database: Database, migrations: readonly Migration[], waiting?: Waiting): Promise<readonly string[]> {
   return database.exclusive(async (connection) => {
     const types = TYPES[connection.dialect];
     await connection.run(`CREATE TABLE IF NOT EXISTS schema_migrations (id ${types.text} PRIMARY KEY, checksum ${types.text} NOT NULL)`);
@@ -57,12 +57,12 @@ export function migrate(database: Database, migrations: readonly Migration[]): P
       });
     }
     return pending.map(({ id }) => id);
-  });
+  }, waiting);
 }
 
-/** Which steps have been applied and which wait. Changes nothing. */
+/** Which steps have been applied and which wait. Changes nothing, and waits for nobody who is migrating. */
 export function migrationState(database: Database, migrations: readonly Migration[]): Promise<MigrationState> {
-  return database.exclusive(async (connection) => {
+  return database.read({ tenantId: null }, async (connection) => {
     const pending = (await hasHistory(connection)) ? await pendingSteps(connection, migrations) : migrations;
     const waiting = new Set(pending.map(({ id }) => id));
     return { applied: migrations.map(({ id }) => id).filter((id) => !waiting.has(id)), pending: [...waiting] };
@@ -73,7 +73,9 @@ export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch';
 }
 
-async function pendingSteps(connection: Exclusive, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+type Reader = Pick<Exclusive, 'dialect' | 'all'>;
+
+async function pendingSteps(connection: Reader, migrations: readonly Migration[]): Promise<readonly Migration[]> {
   const applied = new Map((await connection.all('SELECT id, checksum FROM schema_migrations')).map((row) => [row['id'], row['checksum']]));
   const changed = migrations.find((migration) => applied.has(migration.id) && applied.get(migration.id) !== checksumOf(migration));
   if (changed) throw new SchemaMismatch(`migration ${changed.id} was applied in another form; restore the program that applied it`);
@@ -83,7 +85,7 @@ async function pendingSteps(connection: Exclusive, migrations: readonly Migratio
   return migrations.filter(({ id }) => !applied.has(id));
 }
 
-async function hasHistory(connection: Exclusive): Promise<boolean> {
+async function hasHistory(connection: Reader): Promise<boolean> {
   const rows =
     connection.dialect === 'sqlite'
       ? await connection.all("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'")

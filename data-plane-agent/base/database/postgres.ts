@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
-import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
+import type { Database, Exclusive, Row, Scope, Transaction, Value, Waiting } from './database.js';
 import { isDatabaseError, translateError } from './errors.js';
 
 /** How often a transaction that lost against another one is run again. */
@@ -109,11 +109,13 @@ class PostgresDatabase implements Database {
     return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
   }
 
-  exclusive<T>(work: (connection: Exclusive) => Promise<T>): Promise<T> {
+  exclusive<T>(work: (connection: Exclusive) => Promise<T>, waiting?: Waiting): Promise<T> {
     return this.withClient(async (client) => {
-      await client.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
+      await migrationLock(client, waiting);
       const all = async (sql: string, values: readonly Value[] = []) => (await client.query({ text: numbered(sql).text, values: [...values] })).rows as Row[];
       try {
+        // An index over a large table takes its time. Locks that others hold are waited for as long as ever: behind a statement that waits, all others do.
+        await client.query(`SET lock_timeout = ${STATEMENT_TIMEOUT_MS}; SET statement_timeout = 0`);
         return await work({
           dialect: 'postgres',
           run: async (sql, values) => void (await all(sql, values)),
@@ -131,7 +133,7 @@ class PostgresDatabase implements Database {
           },
         });
       } finally {
-        await client.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
+        await client.query(`RESET lock_timeout; RESET statement_timeout; SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
       }
     });
   }
@@ -143,6 +145,26 @@ class PostgresDatabase implements Database {
 
 /** Any number that no other program on the same database takes. */
 const MIGRATION_LOCK = 7_233_921_046;
+const LOCK_STEP_MS = 100;
+const TOLD_EVERY_MS = 10_000;
+
+/** Asks again and again: one statement that waited would be cancelled for it. */
+async function migrationLock(client: pg.Client, waiting: Waiting | undefined): Promise<void> {
+  const begun = performance.now();
+  for (let tellAt = begun; ; await sleep(LOCK_STEP_MS)) {
+    if ((await client.query<{ mine: boolean }>(`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS mine`)).rows[0]?.mine) return;
+    const now = performance.now();
+    if (!waiting || now < tellAt) continue;
+    tellAt = now + TOLD_EVERY_MS;
+    const { rows: [holder] } = await client.query<{ pid: number; client: string | null }>(HOLDER);
+    waiting({ heldBy: holder ? `PostgreSQL process ${holder.pid}, for a client at ${holder.client ?? 'a local socket'}` : 'nobody any more', waitedMs: Math.round(now - begun) });
+  }
+}
+
+const HOLDER = `
+  SELECT pid, host(client_addr) AS client FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'advisory' AND granted AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND (classid::bigint << 32) + objid::bigint = ${MIGRATION_LOCK}`;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

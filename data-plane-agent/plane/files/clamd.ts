@@ -79,7 +79,7 @@ export function verdictOf(answer: string): Verdict {
   const signature = /^stream: (.{1,300}) FOUND$/.exec(answer)?.[1];
   if (signature === undefined) return { status: 'error', reason: `the scanner answered "${answer.slice(0, 200)}"` };
   // Nothing was found: it says that it has not looked.
-  return NOT_LOOKED_INTO.test(signature) ? { status: 'error', reason: `the scanner did not look into it (${signature})` } : { status: 'infected', signature };
+  return NOT_LOOKED_INTO.test(signature) ? { status: 'error', reason: `the scanner did not look into it (${signature})`, isFinal: true } : { status: 'infected', signature };
 }
 
 const NOT_LOOKED_INTO = /^Heuristics\.(Limits|Encrypted)\./;

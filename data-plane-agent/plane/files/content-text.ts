@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer';
+import { windows1252 } from './windows-1252.js';
 
 /** Text that passes: whether all of it is text in an encoding that the extraction reads. */
 export interface TextCheck {
@@ -9,7 +10,7 @@ export interface TextCheck {
 
 const START_CHARACTERS = 65_536;
 
-/** UTF-8, UTF-16 with its mark, or GB18030; no control characters but those of lines and pages. */
+/** UTF-8, UTF-16 with its mark, GB18030, or Windows-1252, which nearly any bytes are; no control characters but those of lines, pages and the end of old files. */
 export function textCheck(): TextCheck {
   let candidates: Decoder[] | undefined;
   /** The first two bytes may be the mark of UTF-16, and may come one by one. */
@@ -28,7 +29,7 @@ export function textCheck(): TextCheck {
       const read = (candidates ?? begin()).filter((decoder) => decoder.end());
       const plain = read.find((decoder) => !decoder.hasControls());
       if (plain) return { start: plain.start() };
-      return { problem: read.length > 0 ? 'has control characters that no text has' : 'is not text in UTF-8, UTF-16 or GB18030' };
+      return { problem: read.length > 0 ? 'has control characters that no text has' : 'is not the UTF-16 text that it begins as' };
     },
   };
 }
@@ -44,8 +45,8 @@ interface Decoder {
 function decodersFor(head: Buffer): Decoder[] {
   if (head[0] === 0xff && head[1] === 0xfe) return [decoder('utf-16le')];
   if (head[0] === 0xfe && head[1] === 0xff) return [decoder('utf-16be')];
-  // The two go side by side: the first characters of a Chinese text may be valid in both.
-  return [decoder('utf-8'), decoder('gb18030')];
+  // They go side by side: the first characters of a text may be valid in each.
+  return [decoder('utf-8'), decoder('gb18030'), westernDecoder()];
 }
 
 function decoder(encoding: 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be'): Decoder {
@@ -84,19 +85,39 @@ function decoder(encoding: 'utf-8' | 'gb18030' | 'utf-16le' | 'utf-16be'): Decod
   };
 }
 
-/** Tab, line ends and page ends are text. */
+/** Windows-1252, which any bytes are, unless five that mean nothing are among them. */
+function westernDecoder(): Decoder {
+  let start = '';
+  let hasControls = false;
+  return {
+    write(chunk) {
+      const text = windows1252(chunk);
+      if (start.length < START_CHARACTERS) start += text.slice(0, START_CHARACTERS - start.length);
+      hasControls ||= hasControl(text) || /[\u0080-\u009f]/.test(text);
+      return true;
+    },
+    end: () => true,
+    start: () => start,
+    hasControls: () => hasControls,
+  };
+}
+
+/** Tab, line ends and page ends are text, and what DOS ended files with. */
 function hasControl(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if ((code < 32 && code !== 9 && code !== 10 && code !== 12 && code !== 13) || code === 127) return true;
+    if ((code < 32 && code !== 9 && code !== 10 && code !== 12 && code !== 13 && code !== 26) || code === 127) return true;
   }
   return false;
 }
 
 /** Why a text is not one that a reader will take as a table. */
-export const csvFault = (start: string): string | undefined => (isActive(start) ? 'is not CSV: it begins as a page or a script' : undefined);
+export const csvFault = (start: string): string | undefined => (isActive(start) ? 'is not CSV: it begins as a page or a script' : documentFault(start));
 
-export const plainFault = (start: string): string | undefined => (isActive(start) ? 'is not plain text: it begins as a page or a script' : undefined);
+export const plainFault = (start: string): string | undefined => (isActive(start) ? 'is not plain text: it begins as a page or a script' : documentFault(start));
+
+/** Documents that may be made of letters alone, and a picture that may be, in Windows-1252. */
+const documentFault = (start: string): string | undefined => (/^\s*(%PDF-|%!PS|\{\\rtf|ÿØÿ)/.test(start) ? 'is not plain text: it begins as a PDF, PostScript or RTF document, or a picture' : undefined);
 
 /** XML is what has an element at its root, and is no page: neither by its root nor by a part that a browser would run. */
 export function xmlFault(start: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** Clean is said only on the scanner's own exact OK; everything that is neither is an error, with its reason. */
-export type Verdict = { readonly status: 'clean' } | { readonly status: 'infected'; readonly signature: string } | { readonly status: 'error'; readonly reason: string };
+export type Verdict = { readonly status: 'clean' } | { readonly status: 'infected'; readonly signature: string } | { readonly status: 'error'; readonly reason: string; /** Another look would come to the same, until its signatures or settings change. */ readonly isFinal?: boolean };
 
 export interface ScannerVersion {
   readonly engine: string;

@@ -3,8 +3,10 @@ import { fail } from '../../base/failures.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { FileKind } from '../contract/vocabulary.js';
+import type { FieldRow } from '../domain/fields/definition.js';
 import { files, type FileRow } from '../domain/files/rows.js';
 import type { ContractRow } from '../domain/rows.js';
+import type { FieldStore } from './fields.js';
 import type { Journal } from './journal.js';
 import { isOneOf, withinScope, type Fragment } from './scope.js';
 
@@ -16,8 +18,8 @@ export interface Place {
 
 /**
  * The records of confirmed files; their bytes are in the object store. A file hangs on the contract that it was filed under, and on those that
- * refer to it, and is seen by whoever sees one of them. One that hangs nowhere is seen by whoever uploaded it, and by those who see all
- * contracts of its subject company.
+ * refer to it, and is seen by whoever sees one of them. One that hangs nowhere is seen by whoever uploaded it, while he may see its subject
+ * company, and by those who see all contracts of that.
  */
 export class FileStore {
   private readonly scope: Fragment;
@@ -26,6 +28,7 @@ export class FileStore {
     private readonly tx: Transaction,
     private readonly call: Call,
     private readonly journal: Journal,
+    private readonly fields: FieldStore,
   ) {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
@@ -65,6 +68,15 @@ export class FileStore {
   async update(before: FileRow, after: FileRow): Promise<void> {
     await files.update(this.tx, this.call.tenantId, before.id, before, after);
     this.told(before, after);
+  }
+
+  /** What is filed under a contract follows it to another subject company. */
+  async moveToSubject(contractId: string, subjectId: string): Promise<void> {
+    const { tenantId } = this.call;
+    const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND contract_id = ? AND subject_id <> ?`, [tenantId, contractId, subjectId]);
+    if (rows.length === 0) return;
+    await this.tx.run('UPDATE files SET subject_id = ? WHERE tenant_id = ? AND contract_id = ?', [subjectId, tenantId, contractId]);
+    for (const row of rows.map((one) => files.decode(one))) this.told(row, { ...row, subjectId });
   }
 
   async remove(row: FileRow): Promise<void> {
@@ -124,8 +136,8 @@ export class FileStore {
   }
 
   /** Whether a contract refers to it that lives, or was deleted at that instant or later and may still be brought back. */
-  isNeeded(row: FileRow, deletedBefore: number): Promise<boolean> {
-    return this.isReferredTo(row, { sql: 'contracts.tenant_id = ? AND (contracts.deleted_at IS NULL OR contracts.deleted_at >= ?)', values: [this.call.tenantId, deletedBefore] });
+  async isNeeded(row: FileRow, deletedBefore: number): Promise<boolean> {
+    return this.isReferredTo(row, await this.fields.all(), { sql: 'contracts.tenant_id = ? AND (contracts.deleted_at IS NULL OR contracts.deleted_at >= ?)', values: [this.call.tenantId, deletedBefore] });
   }
 
   /** Of these ids, what is known of their bytes: the key under which a file has them, or `null` of an upload that is not confirmed. */
@@ -139,14 +151,14 @@ export class FileStore {
   private async isSeen(row: FileRow): Promise<boolean> {
     const { subjectScope, ownerScope, actor } = this.call;
     if (subjectScope === null && ownerScope === null) return true;
-    if (await this.isReferredTo(row, this.scope)) return true;
-    if (row.contractId !== null || (await this.isReferredTo(row, tenantOf(this.call)))) return false;
-    if (row.uploadedBy !== null && row.uploadedBy === actor.id) return true;
-    return ownerScope === null && row.subjectId !== null && (subjectScope?.includes(row.subjectId) ?? true);
+    if (await this.isReferredTo(row, await this.fields.visible(), this.scope)) return true;
+    if (row.contractId !== null || (await this.isReferredTo(row, await this.fields.all(), tenantOf(this.call)))) return false;
+    if (row.subjectId !== null && !(subjectScope?.includes(row.subjectId) ?? true)) return false;
+    return (row.uploadedBy !== null && row.uploadedBy === actor.id) || (ownerScope === null && row.subjectId !== null);
   }
 
   private async hangsAt(row: FileRow, { contractId, paymentId }: Place): Promise<boolean> {
-    if (contractId && !(isId(contractId) && (await this.isReferredTo(row, { sql: `${this.scope.sql} AND contracts.id = ?`, values: [...this.scope.values, contractId] })))) return false;
+    if (contractId && !(isId(contractId) && (await this.isReferredTo(row, await this.fields.visible(), { sql: `${this.scope.sql} AND contracts.id = ?`, values: [...this.scope.values, contractId] })))) return false;
     if (!paymentId) return true;
     if (!isId(paymentId)) return false;
     if (row.paymentId === paymentId) return true;
@@ -160,18 +172,16 @@ export class FileStore {
     return line !== undefined;
   }
 
-  /** Whether a contract of these has the file: filed under it, or named by it, its lines, receipts, invoices or tasks; at last by its custom fields, for which there is no index. */
-  private async isReferredTo(row: FileRow, among: Fragment): Promise<boolean> {
+  /** Whether a contract of these has the file: filed under it, or named by it, its lines, receipts, invoices or tasks; at last by one of these custom fields, for which there is no index. */
+  private async isReferredTo(row: FileRow, fields: readonly FieldRow[], among: Fragment): Promise<boolean> {
     const { tenantId } = this.call;
     const values: Value[] = REFERRING.flatMap(() => [tenantId, row.id]);
     const named = await this.tx.get(`SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.id IN (SELECT contract_id FROM files WHERE tenant_id = ? AND id = ? AND contract_id IS NOT NULL UNION ALL ${REFERRING.join(' UNION ALL ')}) LIMIT 1`, [...among.values, tenantId, row.id, ...values]);
     if (named) return true;
     // A text may say the id of any file: only a field of files refers to one, as the JSON of its value. In a text the quotes around such a pair are escaped.
-    const inFields = await this.tx.get(
-      `SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.dynamic_fields <> '{}' AND contracts.dynamic_fields LIKE ? AND EXISTS (
-         SELECT 1 FROM dynamic_fields WHERE dynamic_fields.tenant_id = ? AND dynamic_fields.type = 'file' AND contracts.dynamic_fields LIKE '%"' || CAST(dynamic_fields.id AS text) || '":"' || CAST(? AS text) || '"%') LIMIT 1`,
-      [...among.values, `%"${row.id}"%`, tenantId, row.id],
-    );
+    const pairs = fields.filter(({ type }) => type === 'file').map(({ id }) => `%"${id}":"${row.id}"%`);
+    if (pairs.length === 0) return false;
+    const inFields = await this.tx.get(`SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.dynamic_fields <> '{}' AND contracts.dynamic_fields LIKE ? AND (${pairs.map(() => 'contracts.dynamic_fields LIKE ?').join(' OR ')}) LIMIT 1`, [...among.values, `%"${row.id}"%`, ...pairs]);
     return inFields !== undefined;
   }
 

@@ -64,26 +64,29 @@ export interface StoreParts {
   readonly totals: Totals;
 }
 
-export const createStore = ({ tx, call, journal, books, clock, keyRing, totals }: StoreParts): Store => ({
-  contracts: new ContractStore(tx, call, journal, books),
-  contractList: new ContractList(tx, call, totals),
-  contractExport: new ContractExport(tx, call, totals),
-  imports: new ImportStore(tx, call, clock, journal),
-  lines: new LineStore(tx, call, journal, books),
-  invoices: new InvoiceStore(tx, call, journal, books),
-  tasks: new TaskStore(tx, call, journal),
-  paymentList: new PaymentList(tx, call, totals),
-  lifecycle: new LifecycleStore(tx, call, journal),
-  lifecycleConfig: new LifecycleConfigStore(tx, call, clock, journal),
-  workflowEvents: new WorkflowEventStore(tx, call, clock, journal),
-  fields: new FieldStore(tx, call, journal),
-  fieldValues: new FieldValueStore(tx, call),
-  figures: new FigureStore(tx, call),
-  files: new FileStore(tx, call, journal),
-  uploads: new UploadStore(tx, call),
-  auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
-  ownership: new OwnershipStore(tx, call, journal, books),
-  views: new ViewStore(tx, call, journal),
-  extractions: new ExtractionStore(tx, call, journal),
-  trash: new TrashStore(tx, call),
-});
+export function createStore({ tx, call, journal, books, clock, keyRing, totals }: StoreParts): Store {
+  const fields = new FieldStore(tx, call, journal);
+  return {
+    contracts: new ContractStore(tx, call, journal, books),
+    contractList: new ContractList(tx, call, totals),
+    contractExport: new ContractExport(tx, call, totals),
+    imports: new ImportStore(tx, call, clock, journal),
+    lines: new LineStore(tx, call, journal, books),
+    invoices: new InvoiceStore(tx, call, journal, books),
+    tasks: new TaskStore(tx, call, journal),
+    paymentList: new PaymentList(tx, call, totals),
+    lifecycle: new LifecycleStore(tx, call, journal),
+    lifecycleConfig: new LifecycleConfigStore(tx, call, clock, journal),
+    workflowEvents: new WorkflowEventStore(tx, call, clock, journal),
+    fields,
+    fieldValues: new FieldValueStore(tx, call),
+    figures: new FigureStore(tx, call),
+    files: new FileStore(tx, call, journal, fields),
+    uploads: new UploadStore(tx, call),
+    auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
+    ownership: new OwnershipStore(tx, call, journal, books),
+    views: new ViewStore(tx, call, journal),
+    extractions: new ExtractionStore(tx, call, journal),
+    trash: new TrashStore(tx, call),
+  };
+}

@@ -46,7 +46,7 @@ describe('a scan by clamd, set up as we ship it', () => {
   });
 
   it('says of an encrypted archive that nobody has looked into it', async () => {
-    expect(await scan(scanner, encryptedZip('a.txt', 'a contract'))).to.deep.equal({ status: 'error', reason: 'the scanner did not look into it (Heuristics.Encrypted.Zip)' });
+    expect(await scan(scanner, encryptedZip('a.txt', 'a contract'))).to.deep.equal({ status: 'error', reason: 'the scanner did not look into it (Heuristics.Encrypted.Zip)', isFinal: true });
   });
 
   it('takes the largest file', async () => {
@@ -118,7 +118,7 @@ describe('a clamd that is set up otherwise', () => {
   it('is not taken at its word when it left out what is beyond its limits', async () => {
     const clamd = await startClamd({ settings: { MaxFileSize: '1M', MaxScanSize: '4M' } });
     try {
-      expect(await scan(scannerAt(clamd.url), Buffer.concat([Buffer.from(EICAR), Buffer.alloc(2_000_000, 'a')]))).to.deep.equal({ status: 'error', reason: 'the scanner did not look into it (Heuristics.Limits.Exceeded.MaxFileSize)' });
+      expect(await scan(scannerAt(clamd.url), Buffer.concat([Buffer.from(EICAR), Buffer.alloc(2_000_000, 'a')]))).to.deep.equal({ status: 'error', reason: 'the scanner did not look into it (Heuristics.Limits.Exceeded.MaxFileSize)', isFinal: true });
     } finally {
       await clamd.stop();
     }

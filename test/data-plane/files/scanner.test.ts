@@ -176,7 +176,7 @@ describe('what a scanner says', () => {
   it('is read to the letter', () => {
     expect(verdictOf('stream: OK')).to.deep.equal({ status: 'clean' });
     expect(verdictOf('stream: Heuristics.OLE2.ContainsMacros FOUND').status).to.equal('infected');
-    for (const word of ['Heuristics.Limits.Exceeded.MaxFiles', 'Heuristics.Encrypted.Zip']) expect(verdictOf(`stream: ${word} FOUND`)).to.deep.equal({ status: 'error', reason: `the scanner did not look into it (${word})` });
+    for (const word of ['Heuristics.Limits.Exceeded.MaxFiles', 'Heuristics.Encrypted.Zip']) expect(verdictOf(`stream: ${word} FOUND`)).to.deep.equal({ status: 'error', reason: `the scanner did not look into it (${word})`, isFinal: true });
   });
 
   it('tells engine, signatures and their day, or as much as there is', () => {

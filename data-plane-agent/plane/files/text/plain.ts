@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+import { windows1252 } from '../windows-1252.js';
 import { MAX_TEXT, type Reading } from './reading.js';
 
 /** Reads a text, its pages parted by form feeds where it has some. */
@@ -24,16 +25,20 @@ function rowsOf(text: string): string[][] | undefined {
   }
 }
 
-/** UTF-8, UTF-16 and, where it is neither, GB 18030, which the Chinese code pages of old are part of. */
+/** UTF-8, UTF-16 and, where it is neither, GB 18030, which the Chinese code pages of old are part of, or Windows-1252, which those of western Europe are. */
 export function decoded(bytes: Uint8Array, reading: Reading): string {
   const encoding = encodingOf(bytes);
-  if (encoding === 'gb18030') reading.warn('ENCODING_GUESSED', 'The text does not say how its signs are written; it was read as GB 18030.');
-  const text = new TextDecoder(encoding).decode(bytes.subarray(0, MAX_TEXT * 4));
+  const guessed = GUESSED[encoding];
+  if (guessed !== undefined) reading.warn('ENCODING_GUESSED', `The text does not say how its signs are written; it was read as ${guessed}.`);
+  const read = bytes.subarray(0, MAX_TEXT * 4);
+  const text = (encoding === 'windows-1252' ? windows1252(Buffer.from(read)) : new TextDecoder(encoding).decode(read)).replace(/\u001a+$/, '');
   if (text.length > MAX_TEXT) reading.warn('TEXT_CUT', `Only the first ${MAX_TEXT} signs were read.`);
   return text.slice(0, MAX_TEXT).replaceAll(/\r\n?/g, '\n');
 }
 
-function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | 'gb18030' {
+const GUESSED: Readonly<Record<string, string>> = { gb18030: 'GB 18030', 'windows-1252': 'Windows-1252' };
+
+function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | 'gb18030' | 'windows-1252' {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   const head = bytes.subarray(0, 4_096);
@@ -41,10 +46,27 @@ function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' | 'gb1
   const zeros = (odd: number) => head.reduce((sum, byte, i) => sum + (byte === 0 && i % 2 === odd ? 1 : 0), 0);
   if (zeros(1) > head.length / 20) return 'utf-16le';
   if (zeros(0) > head.length / 20) return 'utf-16be';
+  if (isValid(bytes, 'utf-8')) return 'utf-8';
+  return standsAlone(bytes) || !isValid(bytes, 'gb18030') ? 'windows-1252' : 'gb18030';
+}
+
+function isValid(bytes: Uint8Array, encoding: 'utf-8' | 'gb18030'): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return 'utf-8';
+    new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return true;
   } catch {
-    return 'gb18030';
+    return false;
   }
+}
+
+/** An accented letter stands among plain ones; of a Chinese sign both bytes are beyond ASCII, nearly always. */
+function standsAlone(bytes: Uint8Array): boolean {
+  const isPlain = (byte: number | undefined): boolean => byte === undefined || byte < 0x80;
+  let [all, alone] = [0, 0];
+  for (const [i, byte] of bytes.subarray(0, 65_536).entries()) {
+    if (isPlain(byte)) continue;
+    all += 1;
+    if (isPlain(bytes[i - 1]) && isPlain(bytes[i + 1])) alone += 1;
+  }
+  return alone > all / 2;
 }

@@ -52,7 +52,10 @@ export async function changeContract(tools: Tools, call: Call, before: ContractR
   const next = withAggregates(changed, followed.lines);
   const isSamePlan = plan.steps.length === 0 && plan.removed.length === 0;
   if (isSameContract(before, next) && isSamePlan && !sentTerms && !sentNotes) return { row: before, lines, terms, notes, warnings: [] };
-  if (before.subjectId !== changed.subjectId) await store.invoices.moveToSubject(before.id, changed.subjectId, { except: invoices.map(({ after }) => after.id) });
+  if (before.subjectId !== changed.subjectId) {
+    await store.invoices.moveToSubject(before.id, changed.subjectId, { except: invoices.map(({ after }) => after.id) });
+    await store.files.moveToSubject(before.id, changed.subjectId);
+  }
   const warnings = await writePlan(tools, call, followed);
   await writeInvoices(tools, invoices.map((change) => ({ ...change, after: { ...change.after, subjectId: changed.subjectId } })));
   const nextTerms = sentTerms ? await replaceTerms(tools, terms, newTerms(sentTerms, before.id, now, newId)) : terms;

@@ -34,6 +34,7 @@ export const reviewExtraction = operation({
     const currencyCode = contract?.currencyCode ?? foundCurrency(before.fields) ?? call.currencyCode;
     const fresh = reviewed(reviews, { row: before, standing, currencyCode }, { actorId: call.actor.id, now });
     refuseUnknown(reviews, people, contract);
+    for (const { path, fileRef } of filesOf(reviews)) if (fileRef !== contract?.contractAttachment) await store.files.check(path, fileRef);
 
     await store.extractions.putFieldReviews([...fresh.values()]);
     await store.extractions.insertReview({ id: newId(), runId: before.id, fields, metadata: metadata ?? null, applied: applyToContract === true, actorId: call.actor.id, actorName: call.actor.name, createdAt: now });
@@ -49,6 +50,17 @@ const foundCurrency = (fields: readonly { readonly fieldKey: string; readonly va
   const found = fields.find(({ fieldKey }) => fieldKey === 'currencyCode')?.value;
   return typeof found === 'string' ? found : undefined;
 };
+
+const FILE_FIELDS = ['contractAttachment', 'proof', 'invoiceAttachment'];
+
+/** The files that a review puts in place of what was read, in a field of its own or within lines. */
+function filesOf(reviews: readonly CheckedReview[]): { readonly path: string; readonly fileRef: string }[] {
+  return reviews.flatMap(({ fieldKey, overrideValue, path }) => {
+    const at = `${path}.overrideValue`;
+    if (fieldKey === 'payments' && Array.isArray(overrideValue)) return overrideValue.flatMap((line: object, i) => Object.entries(line).flatMap(([name, value]) => (FILE_FIELDS.includes(name) && typeof value === 'string' ? [{ path: `${at}[${i}].${name}`, fileRef: value }] : [])));
+    return FILE_FIELDS.includes(fieldKey.replace(/^.*\./, '')) && typeof overrideValue === 'string' ? [{ path: at, fileRef: overrideValue }] : [];
+  });
+}
 
 /** Who is put in place of a value must be there when it is said, and again when it is written. */
 function refuseUnknown(reviews: readonly CheckedReview[], people: People, contract: ContractRow | undefined): void {
