@@ -31,7 +31,7 @@ export function decoded(bytes: Uint8Array, reading: Reading): string {
   const guessed = GUESSED[encoding];
   if (guessed !== undefined) reading.warn('ENCODING_GUESSED', `The text does not say how its signs are written; it was read as ${guessed}.`);
   const read = bytes.subarray(0, MAX_TEXT * 4);
-  const text = (encoding === 'windows-1252' ? windows1252(Buffer.from(read)) : new TextDecoder(encoding).decode(read)).replace(/\u001a+$/, '');
+  const text = (encoding === 'windows-1252' ? windows1252(Buffer.from(read)) : new TextDecoder(encoding).decode(read)).replaceAll('\u001a', '');
   if (text.length > MAX_TEXT) reading.warn('TEXT_CUT', `Only the first ${MAX_TEXT} signs were read.`);
   return text.slice(0, MAX_TEXT).replaceAll(/\r\n?/g, '\n');
 }
