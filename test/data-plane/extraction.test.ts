@@ -26,7 +26,7 @@ describe('runs of extraction', () => {
     it('a text is read, kept for review, and read again as it was answered', async () => {
       const t = makePlane();
       const run = await t.plane.extractContract({ text: ZH_LEASE.text, fileName: 'lease.txt' });
-      expect(run).to.deep.include({ contractId: null, status: 'needs_review', source: { kind: 'text', fileId: null, fileName: 'lease.txt' }, engine: { name: 'rules', version: '1' }, createdBy: t.call.actor.id, warnings: [], reviews: [] });
+      expect(run).to.deep.include({ contractId: null, status: 'needs_review', source: { kind: 'text', fileId: null, fileName: 'lease.txt' }, engine: { name: 'rules', version: '2' }, createdBy: t.call.actor.id, warnings: [], reviews: [] });
       expect(run.overallConfidence).to.be.within(0.8, 1);
       expect(field(run, 'totalAmount')).to.include({ label: 'Total amount', value: 1_020_000, band: 'high', reviewStatus: 'pending', overrideValue: null, reviewedBy: null });
       expect(field(run, 'payments[1].dueDate')).to.include({ label: 'Payment 2: Due on', value: '2026-06-10' });

@@ -4,7 +4,7 @@ import type { ContractDetail } from '../../data-plane-agent/plane/contract/recor
 import type { ExtractionRun } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import { administration, type Administration } from '../support/administration.js';
 import { needsBrowser } from '../support/browser.js';
-import { ONE_CONTRACT_AS, ONE_CONTRACT_PAGE, ONE_CONTRACT_SAYS, TYPES } from '../support/documents/one-contract.js';
+import { ONE_CONTRACT_AS, ONE_CONTRACT_PAGE, ONE_CONTRACT_SAYS, ONE_CONTRACT_TEXT, TYPES } from '../support/documents/one-contract.js';
 import { printer } from '../support/documents/printed.js';
 import { forEachFileServer } from '../support/file-server.js';
 import type { Client, DomainError } from '../support/http.js';
@@ -55,6 +55,9 @@ forEachFileServer((server, kind) => {
         expect(run.status).to.equal('needs_review');
         expect(valuesOf(run)).to.include({ contractNo: 'KR-2026-07', totalAmount: 196_000, startDate: '2026-04-01' });
         expect(run.warnings.map(({ code }) => code)).to.include('RECOGNISED');
+        const said = (await sales.post<ExtractionRun>('/contracts/extract', { text: ONE_CONTRACT_TEXT })).body;
+        const surest = ({ fields }: ExtractionRun) => Math.max(...fields.map(({ confidence }) => confidence));
+        expect(surest(run), 'no surer than the signs are').to.be.lessThan(surest(said));
       });
     });
 

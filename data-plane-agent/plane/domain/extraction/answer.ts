@@ -75,6 +75,8 @@ const DOUBTS: Readonly<Record<string, string>> = {
   WHOSE_ACCOUNT: 'The text does not say whose account this is.',
   DAY_OR_MONTH_FIRST: 'Day and month may be the other way round.',
   FROM_SHARE: 'The text says a share of the total, from which the amount was computed.',
+  A_PLAN: 'The text says when which part is paid, and not by what means.',
+  OTHER_DOCUMENT: 'The document seems to be neither a sale nor a lease.',
   TOTAL_MISMATCH: 'Quantity × unit price is not the total.',
   CAPITAL_AMOUNT_MISMATCH: 'The amount in words is not the amount in digits.',
   DATES_REVERSED: 'The end is before the start.',

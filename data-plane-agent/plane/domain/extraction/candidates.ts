@@ -1,5 +1,5 @@
 import type { ReadAmount } from './amounts.js';
-import { rawText, type Document, type Span } from './document.js';
+import { pageAt, rawText, type Document, type Span } from './document.js';
 
 /** A reading of one field: what a rule took the words at a place to say. */
 export interface Candidate extends Span {
@@ -16,20 +16,26 @@ export interface Candidate extends Span {
 export class Readings {
   private readonly byKey = new Map<string, Candidate[]>();
 
-  constructor(private readonly document: Document) {}
+  /** `recognition`: how sure the signs of each page are, from 0 to 1; of a page that was not recognised from a picture nothing. */
+  constructor(private readonly document: Document, private readonly recognition: readonly (number | undefined)[] = []) {}
+
+  /** A field is no surer than the signs that it is read from: both have to be right. */
+  private certaintyAt(at: number): number {
+    return this.recognition[pageAt(this.document, at) - 1] ?? 1;
+  }
 
   add(key: string, candidate: Omit<Candidate, 'doubts'> & { readonly doubts?: readonly string[] }): void {
     const { start, end, value, confidence, doubts = [], inWords } = candidate;
     const known = this.byKey.get(key) ?? [];
     this.byKey.set(key, known);
     const same = known.findIndex((other) => isSame(other.value, value));
-    const fresh: Candidate = { start, end, value, confidence: Math.min(confidence, SUREST), doubts, inWords };
+    const fresh: Candidate = { start, end, value, confidence: Math.min(confidence, SUREST) * this.certaintyAt(start), doubts, inWords };
     if (same < 0) known.push(fresh);
     else {
       const other = known[same] ?? fresh;
       // Said twice is surer than said once; where it stands is where it is said best.
       const better = fresh.confidence > other.confidence ? fresh : other;
-      known[same] = { ...better, inWords: better.inWords ?? fresh.inWords ?? other.inWords, confidence: Math.min(SUREST, better.confidence + REPEATED) };
+      known[same] = { ...better, inWords: better.inWords ?? fresh.inWords ?? other.inWords, confidence: this.bounded(better, REPEATED) };
     }
   }
 
@@ -57,14 +63,27 @@ export class Readings {
   strengthen(key: string, by: number): void {
     const best = this.best(key);
     const list = this.byKey.get(key);
-    if (best && list) list[list.indexOf(best)] = { ...best, confidence: Math.min(SUREST, best.confidence + by) };
+    if (best && list) list[list.indexOf(best)] = { ...best, confidence: this.bounded(best, by) };
+  }
+
+  /** What speaks for a reading makes the words surer, and the signs no surer than they are. */
+  private bounded({ start, confidence }: Candidate, by: number): number {
+    return Math.min(SUREST * this.certaintyAt(start), confidence + by);
+  }
+
+  /** Only these fields, where their best reading is as sure as `from`; none stays surer than `most`. */
+  keep(keys: ReadonlySet<string>, { doubt, from, most }: { readonly doubt: string; readonly from: number; readonly most: number }): void {
+    for (const key of this.keys()) {
+      if (!keys.has(key) || (this.best(key)?.confidence ?? 0) < from) this.byKey.delete(key);
+      else this.byKey.set(key, this.of(key).map((reading) => ({ ...reading, confidence: Math.min(most, reading.confidence), doubts: [...reading.doubts, doubt] })));
+    }
   }
 
   /** The only account that a document names is the payee's. */
   clear(key: string, doubt: string, confidence: number): void {
     const readings = this.byKey.get(key) ?? [];
     const [only] = readings;
-    if (only && readings.length === 1 && only.doubts.includes(doubt)) this.byKey.set(key, [{ ...only, confidence, doubts: only.doubts.filter((one) => one !== doubt) }]);
+    if (only && readings.length === 1 && only.doubts.includes(doubt)) this.byKey.set(key, [{ ...only, confidence: confidence * this.certaintyAt(only.start), doubts: only.doubts.filter((one) => one !== doubt) }]);
   }
 
   /** A check spoke against what was read of a field: all of it, so that their order stays. */

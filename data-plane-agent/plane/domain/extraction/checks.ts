@@ -2,7 +2,7 @@ import { decimalsOf, isAmountProblem, multiply, toMinor } from '../../../base/mo
 import type { Readings } from './candidates.js';
 
 export interface CheckWarning {
-  readonly code: 'TOTAL_MISMATCH' | 'CAPITAL_AMOUNT_MISMATCH' | 'DATES_REVERSED' | 'INSTALMENTS_MISMATCH';
+  readonly code: 'TOTAL_MISMATCH' | 'CAPITAL_AMOUNT_MISMATCH' | 'DATES_REVERSED' | 'INSTALMENTS_MISMATCH' | 'OTHER_DOCUMENT';
   readonly message: string;
 }
 
@@ -62,7 +62,8 @@ function instalments(readings: Readings, currency: string): CheckWarning[] {
   const [stated = 0, ...parts] = minors as number[];
   const sum = parts.reduce((all, part) => all + part, 0);
   const agree = sum === stated;
-  for (const key of keys) judge(readings, key, agree ? undefined : { by: 0.1, doubt: 'INSTALMENTS_MISMATCH' });
+  // That shares of the total add up to it says nothing for it.
+  for (const key of keys) if (!agree || !readings.best(key)?.doubts.includes('FROM_SHARE')) judge(readings, key, agree ? undefined : { by: 0.1, doubt: 'INSTALMENTS_MISMATCH' });
   return agree ? [] : [{ code: 'INSTALMENTS_MISMATCH', message: `The instalments add up to ${sum / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.` }];
 }
 

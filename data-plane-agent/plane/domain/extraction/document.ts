@@ -135,6 +135,8 @@ function plainTable(): Uint16Array {
   set('～〜', '~');
   set('＿', '_');
   // Traditional characters of labels, numerals and dates.
+  // A variant that forms have as often.
+  set('帐', '账');
   set('約號編幣帳賬戶銀開戶總價額數單稱規設備產貨賣買賃貸貳參陸萬億圓簽訂時間標質檔項種類開電話傳間應為與雙費車輛臺臺稅繳納運輸調試驗證應週結結給憑據廠壹條', '约号编币账账户银开户总价额数单称规设备产货卖买赁贷贰叁陆万亿圆签订时间标质档项种类开电话传间应为与双费车辆台台税缴纳运输调试验证应周结结给凭据厂壹条');
   for (let unit = 65; unit <= 90; unit++) table[unit] = unit + 32;
   for (let unit = 0xff21; unit <= 0xff3a; unit++) table[unit] = unit - 0xfee0 + 32;

@@ -1,4 +1,3 @@
-import { decimalsOf } from '../../../base/money.js';
 import { Readings, type Candidate } from './candidates.js';
 import { crossCheck, type CheckWarning } from './checks.js';
 import { readClauses } from './clauses.js';
@@ -9,12 +8,14 @@ import { byPlace, CONTRACT_FIELDS, isTaken, placeOf } from './keys.js';
 import { labelHits } from './label-hits.js';
 import { readParties } from './parties.js';
 import { readRunningDays } from './periods.js';
-import { addPayments, readSchedule, readStages } from './plan.js';
-import { readRunningText, readTitle } from './running-text.js';
+import { addPayments, readSchedule } from './plan.js';
+import { readRunningText } from './running-text.js';
+import { readStages } from './stages.js';
 import { tablesOf } from './tables.js';
+import { keepOfOtherPaper, otherPaper, readTitle } from './titles.js';
 
 /** Moves when the rules read another value from the same text. */
-export const ENGINE = { name: 'rules', version: '1' } as const;
+export const ENGINE = { name: 'rules', version: '2' } as const;
 
 /** Where a value stands: the page from 1, and UTF-16 places in the text as it was sent, `end` exclusive. */
 export interface Location {
@@ -46,6 +47,13 @@ export interface Extraction {
   readonly overallConfidence: number;
 }
 
+export interface Context {
+  /** Of amounts that name none. */
+  readonly currencyCode: string;
+  /** The pages of the text in their order: of those that were recognised from pictures, how sure the recognition is, from 0 to 1. */
+  readonly pages?: readonly { readonly confidence?: number }[];
+}
+
 const MAX_CANDIDATES = 3;
 /** Two readings this near to each other are as likely. */
 const TIE = 0.04;
@@ -55,11 +63,11 @@ const TIE = 0.04;
  * place that is named with it: nothing is made up, and what the text says of how it should be read is text like any other. Pages are parted by form feeds.
  * It goes in steps of a few milliseconds, so that whoever drives it can do other things in between.
  */
-export function* extraction(text: string, { currencyCode }: { readonly currencyCode: string }): Generator<undefined, Extraction> {
+export function* extraction(text: string, { currencyCode, pages = [] }: Context): Generator<undefined, Extraction> {
   const plain = documentOf(text);
   yield;
   const document = { ...plain, hits: yield* labelHits(plain) };
-  const readings = new Readings(document);
+  const readings = new Readings(document, pages.map(({ confidence }) => confidence));
   yield;
   const tables = tablesOf(document);
   yield;
@@ -79,8 +87,10 @@ export function* extraction(text: string, { currencyCode }: { readonly currencyC
   const currency = typeof found === 'string' ? found : currencyCode;
   const total = readings.best('totalAmount');
   const schedule = tables.flatMap((table) => readSchedule(document, table));
-  addPayments(schedule.length > 0 ? schedule : yield* readStages(document), readings, total && { value: Number(total.value), decimals: decimalsOf(currency) });
-  const warnings = crossCheck(readings, currency);
+  const stages = schedule.length > 0 ? { payments: schedule, warnings: [] } : yield* readStages(document);
+  addPayments(stages.payments, readings, total && { value: Number(total.value), currency });
+  const paper = otherPaper(document);
+  const warnings = paper === undefined ? [...stages.warnings, ...crossCheck(readings, currency)] : [keepOfOtherPaper(paper, readings)];
   doubtTies(readings);
 
   const fields = readings.keys().toSorted(byPlace).flatMap((key) => fieldOf(document, key, readings.of(key).filter(({ value }) => isTaken(key, value, currency))));
@@ -89,7 +99,7 @@ export function* extraction(text: string, { currencyCode }: { readonly currencyC
 }
 
 /** The same at one go. */
-export function extract(text: string, context: { readonly currencyCode: string }): Extraction {
+export function extract(text: string, context: Context): Extraction {
   const steps = extraction(text, context);
   for (;;) {
     const { done, value } = steps.next();

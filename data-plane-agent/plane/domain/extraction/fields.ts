@@ -4,10 +4,12 @@ import { findDay } from './dates.js';
 import { lineAt, lineSpan, rawText, trimmed, type Span } from './document.js';
 import type { LabelHit, Parting } from './label-hits.js';
 import type { Announced } from './labels.js';
+import { meansIn } from './means.js';
 import { sideAt, type Roles } from './parties.js';
 import { readSpan } from './periods.js';
+import { isPlan } from './stages.js';
 import { hintOf, type Table } from './tables.js';
-import { cellEnd, firstHitFrom, readAccount, readCode, readCount, readName, readPercent, readSentence, type Labelled, type ReadText } from './values.js';
+import { cellEnd, firstHitFrom, pastBoxes, readAccount, readCode, readCount, readName, readPercent, readSentence, type Labelled, type ReadText } from './values.js';
 
 /** How sure a value is by what parts it from its label. */
 const BY_PARTING: Readonly<Record<Parting, number>> = { colon: 0.96, cell: 0.95, verb: 0.88, gap: 0.85, line: 0.84, none: 0.8 };
@@ -37,7 +39,8 @@ export function* readFields(document: Labelled, tables: readonly Table[], roles:
       const read = READERS[announced];
       const count = looked.get(announced) ?? 0;
       if (!read || count >= MOST || (weight < 1 && !hit.leads && hit.parting !== 'colon' && !MONEY.has(announced) && !isNumbered(document, hit))) continue;
-      const at = hit.parting === 'line' ? lineBelow(document, hit) : hit.valueAt;
+      const under = hit.parting === 'line' ? lineBelow(document, hit) : hit.valueAt;
+      const at = under === undefined ? undefined : pastBoxes(document, under);
       if (at === undefined) continue;
       looked.set(announced, count + 1);
       read({ document, hit, at, confidence: BY_PARTING[hit.parting] * weight * (hit.leads || hit.parting !== 'colon' ? 1 : 0.97), readings, roles });
@@ -74,12 +77,12 @@ const READERS: Partial<Readonly<Record<Announced, (place: Place) => void>>> = {
   contractNo: (place) => addText(place, 'contractNo', isNear(place) || /no|号/.test(label(place)) ? readCode(place.document, place.at) : undefined),
   archiveCode: (place) => addText(place, 'archiveCode', isNear(place) ? readCode(place.document, place.at) : undefined),
   projectName: (place) => addText(place, 'projectName', isNear(place) ? readName(place.document, place.at, { commas: true }) : undefined),
-  equipmentName: (place) => addText(place, 'equipmentName', (isNear(place) && !isHead(place)) || (place.hit.parting === 'verb' && !isDuty(place)) ? thing(readName(place.document, place.at)) : undefined),
-  equipmentModel: (place) => addModel(place, isNear(place) || place.hit.parting === 'verb' ? thing(readName(place.document, place.at)) : besides(place)),
-  paymentMethod: (place) => addText(place, 'paymentMethod', isNear(place) || place.hit.parting === 'verb' ? unnumbered(place, readSentence(place.document, place.at)) : undefined),
+  equipmentName: (place) => addWithCount(place, 'equipmentName', (isNear(place) && !isHead(place)) || (place.hit.parting === 'verb' && !isDuty(place)) ? thing(readName(place.document, place.at, { commas: PREMISES.test(label(place)) })) : undefined),
+  equipmentModel: (place) => addWithCount(place, 'equipmentModel', label(place) === 'type' ? undefined : isNear(place) || place.hit.parting === 'verb' ? thing(readName(place.document, place.at)) : besides(place)),
+  paymentMethod: (place) => addMethod(place, isNear(place) || place.hit.parting === 'verb' ? unnumbered(place, readSentence(place.document, place.at)) : undefined),
   paymentCycle: (place) => addText(place, 'paymentCycle', isNear(place) || place.hit.parting === 'verb' ? unnumbered(place, readSentence(place.document, place.at, 120)) : undefined),
   remark: (place) => addText(place, 'remark', isNear(place) && place.hit.leads ? readSentence(place.document, place.at, 2_000) : undefined),
-  payeeBank: (place) => payee(place, 'payeeBank', isNear(place) ? readName(place.document, place.at, { commas: true }) : undefined),
+  payeeBank: (place) => payee(place, 'payeeBank', isNear(place) ? bankIn(readName(place.document, place.at, { commas: true })) : undefined),
   payeeAccount: (place) => payee(place, 'payeeAccount', readAccount(place.document, place.at)),
   quantity: readQuantity,
   unitPrice: (place) => addAmount(place, 'unitPrice'),
@@ -103,12 +106,17 @@ const READERS: Partial<Readonly<Record<Announced, (place: Place) => void>>> = {
   },
 };
 
-/** `规格型号及数量：CX104-5 壹台` says both. */
-function addModel(place: Place, text: ReadText | undefined): void {
-  const both = text && /数量|quantity/.test(label(place)) ? /^(.*?\S)[\s,，;、×*]+(\S{1,6}[台套辆件个部架]|\d{1,4} ?(?:units?|sets?))$/i.exec(place.document.plain.slice(text.start, text.end)) : null;
-  if (!text || !both) return addText(place, 'equipmentModel', text);
-  const [all, model = '', amount = ''] = both;
-  addText(place, 'equipmentModel', { start: text.start, end: text.start + model.length, value: rawText(place.document, { start: text.start, end: text.start + model.length }) });
+/** An address has commas in it. */
+const PREMISES = /premises|property|房屋|坐落/;
+
+/** `规格型号及数量：CX104-5 壹台` says both; the digits of a model are not those of a count, unless something parts them. */
+const COUNTED = { equipmentModel: /^(.*?\S)[\s,，;、×*]+(\S{1,6}[台套辆件个部架]|\d{1,4} ?(?:units?|sets?))$/i, equipmentName: /^(.*?[^\s\d,，;、×*])[\s,，;、×*]*((?:\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆件个部架组座]|\d{1,4} ?(?:units?|sets?))$/i } as const;
+
+function addWithCount(place: Place, key: keyof typeof COUNTED, text: ReadText | undefined): void {
+  const both = text && /数量|quantity/.test(label(place)) ? COUNTED[key].exec(place.document.plain.slice(text.start, text.end)) : null;
+  if (!text || !both) return addText(place, key, text);
+  const [all, named = '', amount = ''] = both;
+  addText(place, key, { start: text.start, end: text.start + named.length, value: rawText(place.document, { start: text.start, end: text.start + named.length }) });
   const count = readCount(place.document, text.start + all.lastIndexOf(amount));
   if (count) place.readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence: place.confidence });
 }
@@ -122,6 +130,19 @@ function addText({ readings, confidence }: Place, key: string, text: ReadText | 
   if (text) readings.add(key, { ...text, confidence: text.value.length > 160 && key !== 'remark' ? confidence * 0.85 : confidence });
 }
 
+/**
+ * Under `付款方式` and `payment terms` often stands a plan: `T/T, 30% upon signing, 70% upon delivery`. Its parts are payment lines; the method is the means
+ * that it names. The whole stays a reading, and the field's where no means is named, but is not sure.
+ */
+function addMethod(place: Place, text: ReadText | undefined): void {
+  const { document, readings, confidence } = place;
+  if (!text || !isPlan(document, text)) return addText(place, 'paymentMethod', text);
+  const means = meansIn(document.plain.slice(text.start, text.end));
+  const span = means && { start: text.start + means.at, end: text.start + means.at + means.length };
+  if (span) readings.add('paymentMethod', { ...span, value: rawText(document, span), confidence });
+  readings.add('paymentMethod', { ...text, confidence: Math.min(confidence, 0.55), doubts: ['A_PLAN'] });
+}
+
 /** What shall be, is what is to be done with the thing, and not its name. */
 const isDuty = ({ document, hit }: Place): boolean => /(?:shall|will) be/.test(document.plain.slice(hit.end, hit.valueAt));
 
@@ -129,11 +150,14 @@ const isDuty = ({ document, hit }: Place): boolean => /(?:shall|will) be/.test(d
 const besides = ({ document, hit, at }: Place): ReadText | undefined => (/[,，、] ?$/.test(document.plain.slice(hit.start - 2, hit.start)) && at - hit.end <= 1 ? readCode(document, at) : undefined);
 
 /** A thing is named, not described: what reads like a clause is none. */
-const thing = (text: ReadText | undefined): ReadText | undefined => (text && !/(?:^(?:的|及|and |or |in |to |shall|will|is |are |as )|应当|shall |乙方|甲方|双方|如下|见附件|详见|as follows|set forth|listed in|described in|specified in)/i.test(text.value) ? text : undefined);
+const thing = (text: ReadText | undefined): ReadText | undefined => (text && !/(?:^(?:的|及|and |or |in |to |shall|will|is |are |as )|应当|shall |乙方|甲方|双方|如下|见附件|详见|^(?:[¥$€£]|\d[\d,.]*\d(?:元|万)|[a-z]{0,2}\$ ?\d)| (?:provides?|remains?|agrees?|may|must|will) |as follows|set forth|listed in|described in|specified in)/i.test(text.value) ? text : undefined);
 
 /** Under the heading `付款方式` often stands a list of stages, and no method. */
 const unnumbered = ({ hit, document }: Place, text: ReadText | undefined): ReadText | undefined =>
   text && !/^(?:如下|按(?:以下|下列)|as follows|the following|见)/i.test(text.value) && !(hit.parting === 'line' && /^[\s(]*(?:\d{1,2}|[一二三四五六七八九十])[).、]/.test(document.plain.slice(text.start - 4 < 0 ? 0 : lineSpan(document, lineAt(document, text.start)).start, text.end))) ? text : undefined;
+
+/** `Bank details: IBAN DE89 …` names no bank. */
+const bankIn = (text: ReadText | undefined): ReadText | undefined => (text && !/^(?:iban|account|a\/c|bic|swift|sort code|\d)/i.test(text.value) ? text : undefined);
 
 /** Bank and account are the payee's: those of the side that pays are left aside. */
 function payee(place: Place, key: 'payeeBank' | 'payeeAccount', text: ReadText | undefined): void {

@@ -74,9 +74,12 @@ export function labelAt(plain: string, at: number): { readonly end: number; read
 export function isLabel(document: Pick<Document, 'plain'>, { start, end }: Span): readonly Meaning[] | undefined {
   const found = labelAt(document.plain, start);
   if (!found) return undefined;
-  const rest = document.plain.slice(found.end, Math.min(end, found.end + 60)).replace(/[([][^)\]]{0,40}[)\]]/g, '').replace(/[\s.:*#]+/g, ' ').trim();
+  const rest = document.plain.slice(found.end, Math.min(end, found.end + 60)).replace(/[([][^)\]]{0,40}[)\]]/g, '').replace(CURRENCY_BEHIND, '').replace(/[\s.:*#]+/g, ' ').trim();
   return rest === '' || labelAt(rest, 0)?.end === rest.length || labelAt(rest.replaceAll(' ', ''), 0)?.end === rest.replaceAll(' ', '').length ? found.meanings : undefined;
 }
+
+/** `Unit price EUR`, `金额/元`. */
+const CURRENCY_BEHIND = /[ ,/]{1,2}(?:in )?(?:usd|us\$|eur|gbp|cny|rmb|hkd|jpy|sgd|aud|cad|chf|[€$£¥]|万?元)$/;
 
 function hitOf(document: Document, start: number, { end, meanings }: { end: number; meanings: readonly Meaning[] }): LabelHit | undefined {
   const { plain } = document;
@@ -85,7 +88,7 @@ function hitOf(document: Document, start: number, { end, meanings }: { end: numb
   const line = lineSpan(document, lineAt(document, start));
   const lead = plain.slice(Math.max(line.start, start - 24), start);
   if (TURNED_BY.test(lead)) return undefined;
-  const { at, aside } = pastAsides(plain, end, line.end);
+  const { at, aside } = pastAsides(plain, isBracketed(plain, start, end) ? end + 1 : end, line.end);
   const parted = partingAt(plain, at, line.end);
   // `四台起重机月租金共计人民币95,200元`: the amount that follows says what the label is.
   const announcesMoney = parted.valueAt < line.end && MONEY_NEXT.test(plain.slice(parted.valueAt, parted.valueAt + 8));
@@ -93,6 +96,9 @@ function hitOf(document: Document, start: number, { end, meanings }: { end: numb
   const leads = LEADS.test(lead.slice(Math.max(lead.lastIndexOf('|'), lead.lastIndexOf('\t'), lead.lastIndexOf('  ')) + 1)) && (start - line.start <= 24 || /[|\t]|  /.test(lead));
   return { start, end, meanings: glued && !QUALIFIED_BY.test(lead) ? meanings.map(({ announced, weight }) => ({ announced, weight: weight * 0.7 })) : meanings, parting: parted.parting, valueAt: parted.valueAt, aside, leads };
 }
+
+/** `采购人（甲方）：`: in brackets behind a word for the same, and before what both announce. */
+const isBracketed = (plain: string, start: number, end: number): boolean => plain[start - 1] === '(' && /^\) {0,2}:/.test(plain.slice(end, end + 4));
 
 const MONEY_NEXT = /^(?:人民币 ?[¥\d]|¥ ?\d|\d{1,3}(?:,\d{3})+(?:\.\d+)? ?元|人民币[壹贰叁肆伍陆柒捌玖])/;
 

@@ -1,6 +1,7 @@
-import { lineAt, lineSpan, rawText, trimmed, type Span } from './document.js';
+import { lineAt, lineSpan, trimmed, type Span } from './document.js';
 import { isLabel, labelAt, type LabelHit, type Meaning } from './label-hits.js';
 import type { Readings } from './candidates.js';
+import { isCompany, lastBoundary, nameIn } from './names.js';
 import { cellsOf, separatorOf } from './tables.js';
 import { cellEnd, firstHitFrom, type Labelled } from './values.js';
 
@@ -11,11 +12,11 @@ export type Letter = 'A' | 'B';
 export interface Roles {
   /** Which party is on the giving side, where the document ties the two. */
   readonly giver: Letter | undefined;
+  /** Of a paper that names only whom it goes to: the side of who writes it. */
+  readonly letterhead: Side | undefined;
 }
 
-interface Mention extends Span {
-  readonly letter: Letter | undefined;
-  readonly side: Side | undefined;
+interface Mention extends Span, Role {
   readonly name: string;
   readonly confidence: number;
 }
@@ -38,24 +39,46 @@ export function readParties(document: Labelled, readings: Readings): Roles {
     if (mention?.letter && mention.side && !ties.has(mention.side)) ties.set(mention.side, mention.letter);
   }
   const giver = ties.get('giver') ?? other(ties.get('taker'));
-  for (const { letter, side, name, confidence, start, end } of mentions) {
+  const [owners, sided] = [ownersSide(mentions), mentions.filter(({ side, letter }) => side ?? letter)];
+  const letterhead = sided.length > 0 && sided.every(({ side, letter }) => !letter && side === sided[0]?.side) ? letterheadOf(document, readings, sided[0]?.side) : undefined;
+  for (const { letter, side: own, isOwner, name, confidence, start, end } of letterhead ? [...mentions, letterhead] : mentions) {
+    const side = own ?? (isOwner ? owners : undefined);
     const known = letter ?? (side === undefined ? undefined : giver === undefined ? (side === 'giver' ? 'A' : 'B') : side === 'giver' ? giver : other(giver));
     if (known) readings.add(`party${known}`, { value: name, start, end, confidence: letter || giver ? confidence : confidence - 0.03 });
   }
-  return { giver: giver ?? (mentions.some(({ letter }) => letter) ? undefined : 'A') };
+  return { giver: giver ?? (mentions.some(({ letter }) => letter) ? undefined : 'A'), letterhead: letterhead?.side };
 }
 
 const MAX_LOOKED = 1_000;
+
+/** An owner is on the other side of whoever is named beside him. */
+function ownersSide(mentions: readonly Mention[]): Side | undefined {
+  const beside = mentions.find(({ side }) => side)?.side;
+  return beside && otherSide(beside);
+}
+
+const otherSide = (side: Side): Side => (side === 'giver' ? 'taker' : 'giver');
+
+/** An order or its confirmation names whom it goes to; who writes it is the letterhead. */
+function letterheadOf(document: Labelled, readings: Readings, named: Side | undefined): Mention | undefined {
+  const [head] = document.lines;
+  const name = head && head.end - head.start <= 120 && readings.best('type') ? nameIn(document, head) : undefined;
+  return name && named && isCompany(document.plain.slice(name.start, name.end)) ? { ...name, letter: undefined, side: otherSide(named), confidence: 0.78 } : undefined;
+}
+
 const other = (letter: Letter | undefined): Letter | undefined => (letter === undefined ? undefined : letter === 'A' ? 'B' : 'A');
 
 interface Role {
   readonly letter: Letter | undefined;
   readonly side: Side | undefined;
+  /** `Owner`: who lets on hire is one, and who has something built. */
+  readonly isOwner?: boolean;
 }
 
 export function roleOf(meanings: readonly Meaning[]): Role | undefined {
   for (const { announced } of meanings) {
     if (announced === 'party:A' || announced === 'party:B') return { letter: announced === 'party:A' ? 'A' : 'B', side: undefined };
+    if (announced === 'party:owner') return { letter: undefined, side: undefined, isOwner: true };
     if (announced === 'party:giver' || announced === 'party:taker') return { letter: undefined, side: announced === 'party:giver' ? 'giver' : 'taker' };
   }
   return undefined;
@@ -64,7 +87,7 @@ export function roleOf(meanings: readonly Meaning[]): Role | undefined {
 /** What brackets beside a role say of it: `出租人（以下简称甲方）`, `Party A (the Lessor)`. */
 const tieOf = (hit: LabelHit, role: Role): Role => joined(role, rolesIn(hit.aside));
 
-const joined = (one: Role, two: Role): Role => ({ letter: one.letter ?? two.letter, side: one.side ?? two.side });
+const joined = (one: Role, two: Role): Role => ({ letter: one.letter ?? two.letter, side: one.side ?? two.side, isOwner: Boolean(one.isOwner ?? two.isOwner) });
 
 function rolesIn(text: string): Role {
   let found: Role = { letter: undefined, side: undefined };
@@ -145,61 +168,21 @@ function definedName(document: Labelled, hit: LabelHit, tied: Role): Mention | u
   const { plain } = document;
   const lead = plain.slice(Math.max(0, hit.start - 60), hit.start);
   const opener = DEFINES.exec(lead);
-  if (!opener || !/[("称]|after|known as|referred/.test(opener[0]) || !/^"?[ ]{0,2}(?:or "|[),;/]|and|。|\n)|^ ?方?"/.test(plain.slice(hit.end, hit.end + 6))) return undefined;
+  if (!opener || !/[("称]|after|known as|referred|[,\n] {0,40}as $/.test(opener[0]) || !/^"?[ ]{0,2}(?:or "|[),;/]|and|。|\n)|^ ?方?"/.test(plain.slice(hit.end, hit.end + 6))) return undefined;
+  // `采购人（甲方）：` announces a name and is none.
+  if (/^\) {0,2}:/.test(plain.slice(hit.end, hit.end + 4))) return undefined;
   const until = hit.start - opener[0].length;
   const from = Math.max(0, until - 400);
   const before = plain.slice(from, until);
   const cut = lastBoundary(before);
   const name = nameIn(document, { start: from + cut.at, end: until });
-  return name && { ...name, ...tied, confidence: cut.isSure ? 0.92 : 0.8 };
+  // `the Bank, as lessor,` says of somebody who was named before what he is.
+  if (!name || (opener[0].endsWith('as ') && /^(?:the|each|either|any|such) /.test(plain.slice(name.start, name.end)))) return undefined;
+  return { ...name, ...tied, confidence: cut.isSure ? 0.92 : 0.8 };
 }
 
 /** An opening bracket, `以下简称`, `hereinafter referred to as`, and the quotation mark. */
-const DEFINES = /(?:[,;] {0,2})?(?:\( {0,2})?(?:(?:以下|下)(?:简)?称(?:为)?[: ]{0,2}|(?:each )?(?:here(?:in)?after|herein)(?: collectively| individually)?(?: (?:referred to|called|known|designated))?(?: as)?,? {0,2}|(?:referred to|known) as {0,2})?(?:the )?"?(?:the )?$/;
-
-/** Where a name in running text begins, at the latest. */
-function lastBoundary(before: string): { at: number; isSure: boolean } {
-  let at = 0;
-  let isSure = false;
-  for (const mark of BOUNDARIES) {
-    mark.lastIndex = 0;
-    for (let match = mark.exec(before); match; match = mark.exec(before)) {
-      const place = match.index + match[0].length;
-      if (place > at && place < before.length - 1) [at, isSure] = [place, true];
-    }
-  }
-  return { at, isSure };
-}
-
-const NUMBERED = '(?:\\(?[\\divxab]{1,3}[).]\\)? +)?';
-const BOUNDARIES = [
-  new RegExp(`(?:^|[ \\n])(?:by and between|between|by and among|among):?[ \\n]+${NUMBERED}`, 'g'),
-  // `and` is also part of names: it parts parties after a bracket, a comma or the end of a company's name.
-  new RegExp(`(?:[),";\\n]|ltd\\.?|inc\\.?|llc|co\\.|corp\\.?|limited|gmbh|company|plc)[ \\n]+and:?[ \\n]+${NUMBERED}`, 'g'),
-  /[:;。]["\s]*/g, /\n\s*\n\s*/g, /["'方人]\)[,"]* *(?:和|与|及|and)? */g, /\)[,"]* *(?:和|与|及) */g, /(?:^|[,。\n]) *(?:兹|现)?由 */g, /\n *(?=[^\n]{2,60}$)/g,
-];
-
-/** The name in the stretch: what describes the party after it (`, a company incorporated …`, `，住所：…`) is cut off. */
-function nameIn(document: Labelled, span: Span): (Span & { name: string }) | undefined {
-  const { plain } = document;
-  const { start, end: to } = trimmed(document, span);
-  const text = plain.slice(start, to);
-  const cut = DESCRIBES.exec(text);
-  let end = start + (cut ? cut.index : text.length);
-  while (end > start && /[\s,;:。、"'_([*-]/.test(plain[end - 1] ?? '')) end -= 1;
-  let begin = start;
-  while (begin < end && /[\s,;:。、"'_)*]/.test(plain[begin] ?? '')) begin += 1;
-  const leading = /^(?:本合同由|由|messrs\.? |m\/s\.? |the company |\(?\d{1,2}[).、] *|name: *)/.exec(plain.slice(begin, end));
-  if (leading) begin += leading[0].length;
-  const lower = plain.slice(begin, end);
-  if (lower.length < 2 || lower.length > 160 || !/[a-z\u3400-\u9fff]{2}/.test(lower) || NO_NAME.test(lower) || isLabel(document, { start: begin, end })) return undefined;
-  return { name: rawText(document, { start: begin, end }), start: begin, end };
-}
-
-const DESCRIBES = /[。;\n]|,(?! ?(?:ltd|inc|llc|l\.l\.c|co\b|corp|limited|plc|s\.a|gmbh|lp\b|llp|pte|pty|n\.v|b\.v|p\.c|p\.a|pllc|l\.p|s\.p\.a|ag\b|kg\b|b\.?v\b|co-op|cooperative))|\((?=\s*(?:以下|下称|简称|盖章|公章|签字|签章|甲方|乙方|出|承|买|卖|供|需|法定|统一|注册|地址|the |here|"|a |an |registered|company|reg|seal|signature|party|seller|buyer|lessor|lessee|sealed|stamp|abn|acn|uen|crn|vat|tax|no\.))| (?:having|with its|whose|located|incorporated|organi[sz]ed|established|registered|of no\.?|at no\.?|a company|a corporation|an? [a-z]+ (?:company|corporation))(?![a-z])|(?<=.)(?:地址|电话|住所|法定代表人|统一社会信用代码|税号)[: ]/;
-
-/** Not a name: a form that was not filled in, a signature block, a sentence. */
-const NO_NAME = /^(?:盖章|签字|签章|公章|代表|签名|法定|授权|地址|电话|日期|年|应|须|将|有权|同意|负责|不得|的|在|向|按|是|和|与|经|双方|\(|signature|authori[sz]ed|name|title|date|by|shall|will|agrees?|is|are|has|may|must|hereby|or|and|to|in|of|on)(?![a-z])|^(?:x{2,}|[*·•…]+|\[.*\])|应当|双方|签订|本合同(?!工)|本协议|agreement|hereto|whereas|shall |的规定|____/;
+const DEFINES = /[,\n] {0,40}as (?:the )?$|(?:[,;] {0,2})?(?:\( {0,2})?(?:(?:以下|下)(?:简)?称(?:为)?[: ]{0,2}|(?:each )?(?:here(?:in)?after|herein)(?: collectively| individually)?(?: (?:referred to|called|known|designated))?(?: as)?,? {0,2}|(?:referred to|known) as {0,2})?(?:the )?"?(?:the )?$/;
 
 /** Where a bank account stands, whose it is: the last party named above it, or in the same place of a line with both. */
 export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | undefined {
@@ -216,6 +199,7 @@ export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | 
     const role = before && roleOf(before.meanings);
     const isInLine = before !== undefined && lineAt(document, before.start) === line && /\S/.test(document.plain.slice(before.end, hit.start)) && columnOf(document, hit, line) === 0;
     if (!before || !role || (!isInLine && (before.parting === 'none' || before.parting === 'verb'))) continue;
+    if (roles.letterhead && line - lineAt(document, before.start) > BLOCK) return roles.letterhead;
     if (isInLine) return sideOf(joined(role, rolesIn(before.aside)), roles);
     const partyLine = lineAt(document, before.start);
     const onLine = document.hits.filter((one) => one.start >= (document.lineStarts[partyLine] ?? 0) && one.start < (document.lineStarts[partyLine + 1] ?? 0) && roleOf(one.meanings) && document.plain[one.start - 1] !== '(');
@@ -224,6 +208,9 @@ export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | 
   }
   return undefined;
 }
+
+/** Lines of a name and its address: what stands further down is not of that party. */
+const BLOCK = 8;
 
 const PAYEES = /收款(?!方式)|以下(?:银行)?账户|下列(?:银行)?账户|指定(?:银行)?账户|支付至|汇至|汇入|following (?:bank )?account|beneficiary|payee|remit/;
 

@@ -3,7 +3,7 @@ import { findDay, type ReadDay } from './dates.js';
 import type { Document, Span } from './document.js';
 
 const BETWEEN = /^[ \t]{0,4}(?:[(][^)]{0,12}[)])?[ \t,]{0,4}(?:起|开始)?[ \t,(]{0,3}(?:至|到|-{1,2}|~|to|until|till|through|and (?:ending|expiring|terminating|ends|expires|shall (?:end|expire|terminate)|ending)(?: on)?|up to|ending|expiring(?: on)?)[ \t]{0,3}(?:and including )?$/;
-const FROM = /(?:自|从|由|from|commenc\w{0,4}|beginning|begins|begin|start\w{0,3}|effective|starting)[ \t]{0,3}(?:on|from|as of|date)?[ \t,:]{0,3}$/;
+const FROM = /(?:自|从|由|from(?: and including)?|commenc\w{0,4}|beginning|begins|begin|start\w{0,3}|effective|starting)[ \t]{0,3}(?:on|from|as of|date)?(?: and including)?[ \t,:]{0,3}$/;
 const UNTIL = /(?:至|到|截止|until|till|through|expir\w{0,4}|end\w{0,3}|terminat\w{0,4}|to)[ \t]{0,3}(?:on)?[ \t,:]{0,3}$/;
 
 /** Reads from when until when: `自2026年3月1日起至2029年2月28日止`, `from 1 March 2026 to 28 February 2029`. */

@@ -1,6 +1,7 @@
 import { findAmounts, readAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
 import type { Document } from './document.js';
+import { MEANS_CHINESE, MEANS_ENGLISH } from './means.js';
 import { readChineseNumber } from './numerals.js';
 
 /** What running text and titles say without a label. Each pattern looks at a short stretch only, and is tried so many times at most. */
@@ -18,9 +19,14 @@ const asSaid = (said: string, { text }: Document, at: number): string => text.sl
 const PATTERNS: readonly Pattern[] = [
   { key: 'quantity', confidence: 0.76, pattern: /(?:共|合)(?:计)? ?(\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆架部](?![/每])/g, value: (said) => Number(readChineseNumber(said, 0)?.value ?? said) },
   { key: 'equipmentName', confidence: 0.75, pattern: /(?:购买|采购|租赁|承租|出售|出租)的?([\u4e00-\u9fff]{2,20})\((?=型号|规格)/g, value: asSaid },
-  { key: 'invoicePoints', confidence: 0.78, pattern: /(?<![\d.])(\d{1,2}) ?% ?的?(?:的?增值税|vat|gst)|(?:增值税(?:专用)?(?:发票)?|vat|gst)[^%\n\d。;]{0,16}(\d{1,2})(?:\.0{1,2})? ?%/g, value: Number },
-  { key: 'paymentMethod', confidence: 0.78, pattern: /(?:以|通过|采用|采取|用)((?:银行)?(?:电汇|转账|汇款|承兑汇票)|现金|支票|信用证|电汇或转账)(?:的)?(?:方式|形式)?(?:向|支付|付款|结算|汇|付|将[^。;,\n]{0,12}(?:汇|支付|付至))/g, value: asSaid },
-  { key: 'paymentMethod', confidence: 0.76, pattern: /(?:paid|payable|payments?|made|pay|remit\w{0,4})[^.\n;]{0,60}? (?:by|via|through) (?:way of |means of )?(bank transfer|wire transfer|telegraphic transfer(?: \(t\/t\))?|t\/t|electronic (?:funds )?transfer|letter of credit|irrevocable letter of credit|cheque|check|bank draft)(?![a-z])/g, value: asSaid },
+  { key: 'equipmentName', confidence: 0.76, pattern: /(?:将|把)[^。;\n]{0,24}?(?:位于|坐落于|座落于|坐落在)([^。;,()\n]{4,60}?)的?(?:房屋|房产|物业|商铺|店铺|厂房|仓库|写字楼|办公用房|场地)(?:\([^)\n]{0,24}\))?[^。;,\n]{0,12}(?:出租|租赁|租)/g, value: asSaid },
+  { key: 'equipmentName', confidence: 0.74, pattern: /(?:该|本|租赁|出租)房屋(?:坐落|座落|位)(?:于|在)[: ]{0,2}([^。;,()\n_]{4,60})/g, value: asSaid },
+  { key: 'equipmentName', confidence: 0.74, pattern: /(?:lets?|leases?|demises?|rents?)(?![a-z])[^.\n]{0,80}?(?:property|premises|unit|space|building|land) (?:known as|situated? at|located at|being) ([^\n;(]{6,120}?)(?= \(|;|,? (?:for (?:the|a) term|together with|comprising|as shown|more particularly)|\n)/g, value: asSaid },
+  { key: 'payeeBank', confidence: 0.74, pattern: /(?:landlord|lessor|seller|supplier|vendor|contractor|payee)'?s? (?:bank )?account(?: no| number)?[^\n;]{0,40}? (?:with|at|held with) ([a-z][a-z .&'-]{2,60}?bank(?: [a-z]+)?)(?=[,.;\n]| \()/g, value: asSaid },
+  { key: 'projectName', confidence: 0.76, pattern: /(?:^|\n) {0,40}for the[ \n]{1,4}([^\n.;:]{3,80} project) {0,4}(?=\n|$)/g, value: asSaid },
+  { key: 'invoicePoints', confidence: 0.78, pattern: /(?<![\d.])(\d{1,2}) ?% ?的?(?:的?增值税|vat|gst)|(?:增值税(?:专用)?(?:发票)?|vat|gst|goods and services tax|value added tax)[^%\n\d。;]{0,16}(\d{1,2})(?:\.0{1,2})? ?%/g, value: Number },
+  { key: 'paymentMethod', confidence: 0.78, pattern: new RegExp(`(?:以|通过|采用|采取|用)(${MEANS_CHINESE})(?:的)?(?:方式|形式)?(?:向|支付|付款|结算|汇|付|将[^。;,\\n]{0,12}(?:汇|支付|付至))`, 'g'), value: asSaid },
+  { key: 'paymentMethod', confidence: 0.76, pattern: new RegExp(`(?:paid|payable|payments?|made|pay|remit\\w{0,4})[^.\\n;]{0,100}? (?:by|via|through) (?:way of |means of |an? )?(${MEANS_ENGLISH})(?![a-z])`, 'g'), value: asSaid },
   { key: 'paymentCycle', confidence: 0.75, pattern: /(按(?:月|季度|季|半年|年)(?:度)?(?:支付|付款|结算|缴纳|付租)|每(?:月|季度|季|半年|年)支付(?:一次)?)/g, value: asSaid },
   { key: 'paymentCycle', confidence: 0.74, pattern: /(?:payable|paid|pay|due|rent|instal?ments?)[^.\n;]{0,30}? ((?:monthly|quarterly|semi-annually|half-yearly|annually|yearly)(?: in (?:advance|arrears?))?)(?![a-z]| (?:rent|payment|instal|lease|sum|in (?:adv|arr)))/g, value: asSaid },
 ];
@@ -52,6 +58,7 @@ export function readRunningText(document: Document, readings: Readings): void {
   }
 }
 
+const OF_OTHER_ONE = /insur|replac|damage|loss|penalt|fine|charge|hire|rent|deposit|保险|赔偿|押金/;
 /** What follows the price of one, and what stands before the rent of a period: `48 payments of $3,275.00`. */
 const OF_ONE = / ?(?:per|for each|a|\/) ?(?:unit|set|piece|machine)(?![a-z])/g;
 const PAYMENTS_OF = /\d{1,3}(?: \([a-z-]+\))? (?:equal )?(?:consecutive )?(?:monthly |quarterly )?(?:rental |rent |lease )?(?:payments|instal?ments) of (?:not less than )?/g;
@@ -59,7 +66,9 @@ const PAYMENTS_OF = /\d{1,3}(?: \([a-z-]+\))? (?:equal )?(?:consecutive )?(?:mon
 function readPrices(document: Document, readings: Readings): void {
   for (const match of takeFew(document.plain.matchAll(OF_ONE))) {
     const amount = findAmounts(document, Math.max(0, match.index - 32), match.index, 4).find(({ end }) => match.index - end >= 0 && match.index - end <= 1);
-    if (amount) readings.addAmount('unitPrice', amount, { confidence: 0.76 });
+    // What one costs when it is lost or let is not its price.
+    const said = document.plain.slice(Math.max(0, match.index - 90), match.index).split(/[\n.;](?!\d)/).at(-1) ?? '';
+    if (amount && !OF_OTHER_ONE.test(said)) readings.addAmount('unitPrice', amount, { confidence: 0.76 });
   }
   if (readings.best('type')?.value !== 'lease') return;
   for (const match of takeFew(document.plain.matchAll(PAYMENTS_OF))) {
@@ -73,21 +82,5 @@ function* takeFew<T>(matches: Iterable<T>): Generator<T> {
   for (const match of matches) {
     if (n++ >= MOST) return;
     yield match;
-  }
-}
-
-const LEASE = /租赁|回租|租用|lease|leasing|rental agreement|hire (?:agreement|contract)|hire purchase/;
-const SALE = /买卖|contract (?:of|for)(?: the)?[a-z ]{0,40} sale of goods|销售|采购|购销|供货|购货|订货|(?:purchase and )?sales?(?: and purchase)? (?:contract|agreement)|contract (?:of|for) sale|purchase (?:contract|agreement|order)|supply (?:contract|agreement)|sale agreement/;
-const CONTRACT = /合同|协议|契约|contract|agreement|lease|order/;
-
-/** The title says whether it is a sale or a lease. */
-export function readTitle(document: Document, readings: Readings): void {
-  for (const [line, { start, end }] of document.lines.slice(0, 20).entries()) {
-    const text = document.plain.slice(start, Math.min(end, start + 90)).replaceAll(/(?<=[\u4e00-\u9fff]) +(?=[\u4e00-\u9fff])/g, '');
-    if (end - start > 80 || !CONTRACT.test(text) || /[。;:]|编号/.test(text)) continue;
-    const match = LEASE.exec(text) ?? SALE.exec(text);
-    if (!match) continue;
-    readings.add('type', { value: LEASE.test(text) ? 'lease' : 'sale', start, end, confidence: line < 8 ? 0.95 : 0.8 });
-    return;
   }
 }

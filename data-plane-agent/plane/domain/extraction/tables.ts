@@ -124,9 +124,14 @@ function isRule(document: Labelled, { start, end }: Span): boolean {
 function columnOf(document: Labelled, cell: Span): Column | undefined {
   // `甲方：` announces what stands behind it, and heads no column.
   if (cell.end - cell.start > 60 || document.plain[cell.end - 1] === ':') return undefined;
-  const meanings = isLabel(document, cell);
-  return meanings && { meanings, hint: hintOf(document, document.plain.slice(cell.start, cell.end)) };
+  const text = document.plain.slice(cell.start, cell.end);
+  const meanings = SHARE_HEAD.test(text) ? SHARES : isLabel(document, cell);
+  return meanings && { meanings, hint: hintOf(document, text) };
 }
+
+/** `% of contract price`, `占合同总价比例（%）`: whatever they are shares of. */
+const SHARE_HEAD = /^(?:percentage|percent|share|%) of [a-z ]{3,40}$|^(?:占|付款|支付|应付)[\u4e00-\u9fff]{0,8}(?:比例|百分比)(?:\(%\))?$/;
+const SHARES: readonly Meaning[] = [{ announced: 'line:share', weight: 1 }];
 
 /** Units in brackets: `（万元）`, `(USD)`, `(RMB thousand)`. */
 export function hintOf(document: Labelled, text: string): AmountHint {

@@ -18,10 +18,20 @@ const LONGEST = 4_000;
 export function cellEnd(document: Labelled, from: number): number {
   const line = lineSpan(document, lineAt(document, from));
   const most = Math.min(line.end, from + LONGEST);
-  const edge = document.plain.slice(from, most).search(/[|\t]| {3}|(?<=\S) {2}(?=\S)/);
+  const edge = document.plain.slice(from, most).search(/[|\t]| {3}|(?<=\S) {2}(?=\S)| ?[□☐☑☒■]/);
   const end = edge < 0 ? most : from + edge;
   const next = nextOpening(document, from, end);
   return next ? next.start : end;
+}
+
+/** Of boxes to tick, where what was ticked begins: `□全额付款  ☑分期付款`. Nothing where none was. */
+export function pastBoxes(document: Labelled, from: number): number | undefined {
+  const { plain } = document;
+  if (!/[□☐☑☒■✓✔√]/.test(plain[from] ?? '')) return from;
+  const line = lineSpan(document, lineAt(document, from));
+  const end = Math.min(line.end, from + 400);
+  const ticked = plain.slice(from, nextOpening(document, from, end)?.start ?? end).search(/[☑☒■✓✔√]/);
+  return ticked < 0 ? undefined : pastBlanks(plain, from + ticked + 1);
 }
 
 /** The next label in the stretch that announces something: a bare mention of `设备` is none. */

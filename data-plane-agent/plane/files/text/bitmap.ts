@@ -69,11 +69,15 @@ function paeth(left: number, up: number, corner: number): number {
   return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-/** The long straight lines in a picture, along it and down it: those of tables. A line may lean a little and have small gaps. */
+/**
+ * The long straight lines in a picture, along it and down it: those of tables. A line may lean a little and have small gaps. What goes down no further
+ * than large letters do is one only where it stands between two lines that go along: the stems of large print stay.
+ */
 export function rulingsIn(bitmap: Bitmap): Ruling[] {
   const least = Math.max(30, Math.round(bitmap.width / 40));
   const flat = runs(bitmap.height, bitmap.width, least * 2, (line, along) => bitmap.isDark(along, line));
-  const steep = runs(bitmap.width, bitmap.height, least, (line, along) => bitmap.isDark(line, along));
+  const meets = crossing(flat);
+  const steep = runs(bitmap.width, bitmap.height, least, (line, along) => bitmap.isDark(line, along)).filter(({ line, from, to }) => to - from >= least * LETTERS || (meets(line, from) && meets(line, to)));
   return [...flat.map(({ line, from, to }) => ({ x1: from, x2: to, y1: line, y2: line })), ...steep.map(({ line, from, to }) => ({ x1: line, x2: line, y1: from, y2: to }))];
 }
 
@@ -100,6 +104,20 @@ export function erased({ width, height, grey, isDark }: Bitmap, rulings: readonl
 }
 
 const THICKEST = 9;
+/** In the shortest lines that count: larger letters are those of posters. */
+const LETTERS = 5;
+/** Dots between the end of a line and the middle of one that it meets. */
+const TOUCHING = 8;
+
+/** Whether one of these lines, which go along, passes a place. */
+function crossing(flat: readonly Run[]): (x: number, y: number) => boolean {
+  const rows = new Map<number, Run[]>();
+  for (const run of flat) {
+    const row = Math.floor(run.line / TOUCHING);
+    rows.set(row, [...(rows.get(row) ?? []), run]);
+  }
+  return (x, y) => [-1, 0, 1].some((step) => rows.get(Math.floor(y / TOUCHING) + step)?.some(({ line, from, to }) => Math.abs(line - y) <= TOUCHING && x >= from - TOUCHING && x <= to + TOUCHING) ?? false);
+}
 
 interface Run {
   readonly line: number;

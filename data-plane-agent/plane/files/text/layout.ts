@@ -148,7 +148,7 @@ function usualGap(lines: readonly Line[]): number {
 
 function goesOn(before: Line, line: Line, { right, gap }: { readonly right: number; readonly gap: number }): boolean {
   const em = before.bottom - before.top;
-  if (before.hasGaps || line.hasGaps || BEGINS.test(line.text)) return false;
+  if (before.hasGaps || line.hasGaps || BEGINS.test(line.text) || LABELLED.test(line.text)) return false;
   if (line.top - before.bottom > Math.max(gap, 0) + em * 0.32 || Math.abs(line.bottom - line.top - em) > em * 0.35) return false;
   if (before.right + line.opening + em * 0.9 < right) return false;
   // The first line of a paragraph is indented, unless a mark hangs before it.
@@ -158,6 +158,9 @@ function goesOn(before: Line, line: Line, { right, gap }: { readonly right: numb
 const NUMBERED = /^[(（]?(?:\d{1,2}|[一二三四五六七八九十]{1,3}|[a-z]|[ivx]{1,4})(?:\.\d{1,2}){0,3}[)）.、]|^[•·●\-–]/i;
 /** A line that is a beginning by its look. */
 const BEGINS = /^(?:第[一二三四五六七八九十百\d]{1,4}[条章]|[一二三四五六七八九十]{1,3}、|[(（](?:[一二三四五六七八九十]{1,3}|\d{1,2}|[a-h])[)）]|\d{1,2}(?:\.\d{1,2}){0,3}[.、)）]\s?\D|(?:Article|ARTICLE|Section|SECTION|Clause|CLAUSE) \d|[•·●]|甲 ?方[（(:：]|乙 ?方[（(:：])/;
+
+/** A line that begins with a label of a few words. */
+const LABELLED = /^\p{Lu}[^\s:：]*(?: [^\s:：]+){0,4} ?[:：](?:\s|$)/u;
 
 /** A word that was parted at the end of a line is made whole. */
 function joinedLines(text: string, next: string): string {

@@ -45,7 +45,7 @@ async function readingOf({ files: { objects, documents }, log, clock }: Work, ca
   try {
     if ((await objects.head(objectKey))?.etag !== etag) return failed('FILE_GONE', 'The file is no longer there.');
     const open = async (until: AbortSignal) => {
-      const content = await objects.read(objectKey, until);
+      const content = await objects.read(objectKey, { sizeBytes, signal: until });
       if (!content) throw new ObjectStoreError('unavailable', 'the object went while it was to be read');
       return content;
     };
@@ -53,7 +53,7 @@ async function readingOf({ files: { objects, documents }, log, clock }: Work, ca
     const warnings = [...document.warnings.map(({ code, message }) => ({ code, message })), ...recognised(document)];
     const text = joinedText(document);
     if (text.trim() === '') return { ...NOTHING_READ, status: 'failed', warnings: [{ code: 'DOCUMENT_EMPTY', message: 'The document has no text.' }, ...warnings] };
-    const read = await readInTurns(text, run.currencyCode ?? call.currencyCode);
+    const read = await readInTurns(text, { currencyCode: run.currencyCode ?? call.currencyCode, pages: document.pages });
     return { ...read, warnings: [...warnings, ...read.warnings] };
   } catch (error) {
     const canPass = error instanceof ObjectStoreError || signal.aborted || (error instanceof UnreadableDocument && (error.code === 'busy' || error.code === 'closed'));

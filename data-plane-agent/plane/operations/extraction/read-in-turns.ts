@@ -1,10 +1,10 @@
 import { turns } from '../../../base/turns.js';
-import { extraction } from '../../domain/extraction/extract.js';
+import { extraction, type Context } from '../../domain/extraction/extract.js';
 import type { ExtractionRunRow } from '../../domain/extraction/rows.js';
 
 /** What a run keeps of a text. A long one takes a while: others get their turn in between. */
-export async function readInTurns(text: string, currencyCode: string): Promise<Pick<ExtractionRunRow, 'status' | 'overallConfidence' | 'fields' | 'missingFields' | 'warnings'>> {
-  const steps = extraction(text, { currencyCode });
+export async function readInTurns(text: string, context: Context): Promise<Pick<ExtractionRunRow, 'status' | 'overallConfidence' | 'fields' | 'missingFields' | 'warnings'>> {
+  const steps = extraction(text, context);
   for (const turn = turns(); ; await turn()) {
     const { done, value } = steps.next();
     if (done) return { status: 'needs_review', overallConfidence: Math.round(value.overallConfidence * 100), fields: value.fields, missingFields: value.missingFields, warnings: value.warnings };

@@ -1,0 +1,51 @@
+import { rawText, trimmed, type Span } from './document.js';
+import { isLabel } from './label-hits.js';
+import type { Labelled } from './values.js';
+
+/** Where a name at the end of running text begins, at the latest. */
+export function lastBoundary(before: string): { at: number; isSure: boolean } {
+  let at = 0;
+  let isSure = false;
+  for (const mark of BOUNDARIES) {
+    mark.lastIndex = 0;
+    for (let match = mark.exec(before); match; match = mark.exec(before)) {
+      const place = match.index + match[0].length;
+      if (place > at && place < before.length - 1) [at, isSure] = [place, true];
+    }
+  }
+  return { at, isSure };
+}
+
+const NUMBERED = '(?:\\(?[\\divxab]{1,3}[).]\\)? +)?';
+const BOUNDARIES = [
+  new RegExp(`(?:^|[ \\n])(?:by and between|between|by and among|among):?[ \\n]+${NUMBERED}`, 'g'),
+  // `and` is also part of names: it parts parties after a bracket, a comma or the end of a company's name.
+  new RegExp(`(?:[),";\\n]|ltd\\.?|inc\\.?|llc|co\\.|corp\\.?|limited|gmbh|company|plc)[ \\n]+and:?[ \\n]+${NUMBERED}`, 'g'),
+  /[:;。]["\s]*/g, /\n\s*\n\s*/g, /["'方人]\)[,"]* *(?:和|与|及|and)? */g, /\)[,"]* *(?:和|与|及) */g, /(?:^|[,。\n]) *(?:兹|现)?由 */g, /\n *(?=[^\n]{2,60}$)/g,
+];
+
+/** The name in the stretch: what describes the party after it (`, a company incorporated …`, `，住所：…`) is cut off. */
+export function nameIn(document: Labelled, span: Span): (Span & { name: string }) | undefined {
+  const { plain } = document;
+  const { start, end: to } = trimmed(document, span);
+  const text = plain.slice(start, to);
+  const cut = DESCRIBES.exec(text);
+  let end = start + (cut ? cut.index : text.length);
+  while (end > start && /[\s,;:。、"'_([*-]/.test(plain[end - 1] ?? '')) end -= 1;
+  let begin = start;
+  while (begin < end && /[\s,;:。、"'_)*]/.test(plain[begin] ?? '')) begin += 1;
+  const leading = /^(?:本合同由|由|messrs\.? |m\/s\.? |the company |\(?\d{1,2}[).、] *|name: *)/.exec(plain.slice(begin, end));
+  if (leading) begin += leading[0].length;
+  const lower = plain.slice(begin, end);
+  if (lower.length < 2 || lower.length > 160 || !/[a-z\u3400-\u9fff]{2}/.test(lower) || NO_NAME.test(lower) || isLabel(document, { start: begin, end })) return undefined;
+  return { name: rawText(document, { start: begin, end }), start: begin, end };
+}
+
+const DESCRIBES = /[。;\n]|,(?! ?(?:ltd|inc|llc|l\.l\.c|co\b|corp|limited|plc|s\.a|gmbh|lp\b|llp|pte|pty|n\.v|b\.v|p\.c|p\.a|pllc|l\.p|s\.p\.a|ag\b|kg\b|b\.?v\b|co-op|cooperative))|\((?=\s*(?:以下|下称|简称|盖章|公章|签字|签章|甲方|乙方|出|承|买|卖|供|需|法定|统一|注册|地址|the |here|"|a |an |registered|company|reg|seal|signature|party|seller|buyer|lessor|lessee|sealed|stamp|abn|acn|uen|crn|vat|tax|no\.))| (?:having|with its|whose|located|incorporated|organi[sz]ed|established|registered|of no\.?|at no\.?|a company|a corporation|an? [a-z]+ (?:company|corporation))(?![a-z])|(?<=.)(?:地址|电话|住所|法定代表人|统一社会信用代码|税号)[: ]/;
+
+/** Not a name: a form that was not filled in, a signature block, a sentence. */
+const NO_NAME = /^(?:盖章|签字|签章|公章|代表|签名|法定|授权|地址|电话|日期|年|应|须|将|有权|同意|负责|不得|的|在|向|按|是|和|与|经|双方|\(|signature|authori[sz]ed|name|title|date|by|shall|will|agrees?|is|are|has|may|must|hereby|or|and|to|in|of|on)(?![a-z])|^(?:x{2,}|[*·•…]+|\[.*\])|应当|双方|签订|本合同(?!工)|本协议|agreement|hereto|whereas|shall |的规定|____/;
+
+/** The legal form with which names of companies end, as `plain` has them. */
+export const isCompany = (name: string): boolean => COMPANY.test(name);
+const COMPANY = /(?:^|[ ,])(?:ltd|limited|inc|llc|corp|corporation|plc|gmbh|ag|s\.?a|s\.?p\.?a|s\.?r\.?l|b\.?v|n\.?v|oy|ab|as|a\/s|k\.?k|pty ltd|co)\.?$|(?:公司|厂|集团)$/;

@@ -1,0 +1,158 @@
+import { findAmounts } from './amounts.js';
+import { findDay } from './dates.js';
+import { rawText, type Span } from './document.js';
+import type { Labelled } from './values.js';
+
+/** One payment as the document tells of it. A share of the total becomes an amount once the total is known. */
+export interface ReadPayment {
+  readonly period: Span & { readonly value: string };
+  readonly due: (Span & { readonly value: string }) | undefined;
+  readonly amount: (Span & { readonly value: string }) | undefined;
+  readonly share: (Span & { readonly percent: string }) | undefined;
+  readonly confidence: number;
+}
+
+/** Names that payments of a plan have. */
+export const STAGES =
+  '预付款|预付货款|预付定金|首付款|首期款|首付|首期租金|首期|定金|订金|进度款|发货款|提货款|到货款|交货款|货到款|安装款|安装调试款|调试款|验收款|竣工款|结算款|质保金|质量保证金|保修金|尾款|余款|末期款|第[一二三四五六七八九十\\d]{1,3}(?:期|笔|次|阶段|批)(?:款项|款|租金|付款|货款)?|' +
+  '(?:first|second|third|fourth|fifth|sixth|final|last|initial|1st|2nd|3rd|[4-9]th) (?:instal?ment|payment|milestone)|down ?payment|advance payment|prepayment|progress payment|delivery payment|acceptance payment|balance payment|balance|retention(?: money| sum)?|final payment|instal?ment (?:no\\.? ?)?\\d{1,2}';
+/** What is paid for being late or for failing is no payment of the plan, nor is what is put up as a security. */
+const PENALTY = /违约|滞纳|逾期|赔偿|罚|每日|日利率|penalt|late (?:charge|fee|payment)|overdue|default|liquidated|interest|damages|per day|per annum|(?:letter of credit|bond|guarantee|security) (?:for|of|equal to|in the (?:amount|sum) of) \d|(?:提交|提供|出具|缴纳|交纳)[^%]{0,40}%[^%]{0,12}(?:履约|投标)(?:保证金|保函|担保)/;
+/** What was paid before is in such a share; and a bound is none. */
+const UP_TO = /付至|支付到|支付至|付到|累计|不宜?超过|不高于|不低于|不少于|至少|最多|up to|cumulative|not (?:to )?exceed|no more than|at (?:least|most)/;
+const SHARE = /(?:合同|总价|货款|价款|金额|租金|total|contract|price|value|amount|付|款|pay|of |\( ?|:|^|\s)[^%\n]{0,24}?(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)/;
+
+/** All of it, in hundredths of a percent. */
+export const WHOLE = 10_000;
+export const hundredths = (percent = '0'): number => Math.round(Number(percent) * 100);
+
+export const isPenalty = (text: string): boolean => PENALTY.test(text);
+
+export function shareIn(document: Labelled, { start, end }: Span): ReadPayment['share'] | undefined {
+  const text = document.plain.slice(start, Math.min(end, start + 600));
+  const match = UP_TO.test(text) ? null : SHARE.exec(text);
+  const percent = match?.[1];
+  if (!match || percent === undefined || Number(percent) > 100 || Number(percent) === 0) return undefined;
+  const at = start + match.index + match[0].lastIndexOf(percent, match[0].length - 1);
+  return { percent, start: at, end: start + match.index + match[0].length };
+}
+
+/** A share, but not one of tax. */
+const MARK = /(?<![\d.]|(?:税率|税点|vat|gst|tax)[^\d%,;]{0,10})(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)(?! ?的?(?:增值税|税|vat|gst|tax|discount))/;
+const MARKS = new RegExp(MARK, 'g');
+const MAX_PARTS = 24;
+
+/** The parts of a clause that each say one share: `30% upon signing, 70% upon delivery`, `合同签订后支付30%，货到后支付70%`. */
+export function partsOf({ plain }: Labelled, clause: Span): Span[] {
+  const text = plain.slice(clause.start, Math.min(clause.end, clause.start + 1_200));
+  const marks = [...text.matchAll(MARKS)].slice(0, MAX_PARTS);
+  const [first] = marks;
+  if (!first || marks.length < 2) return [clause];
+  // Either the share comes first and then what it waits for, or the other way round.
+  const isLast = SAYS_WHEN.test(text.slice(leadFrom(text, first.index), first.index));
+  const cuts: number[] = [];
+  for (const [i, { index, 0: said }] of marks.entries()) {
+    const next = marks[i + 1];
+    if (!next) break;
+    const gaps = gapsIn(text, index + said.length, next.index);
+    const cut = isLast ? gaps[0] : gaps.at(-1);
+    if (cut !== undefined) cuts.push(clause.start + cut);
+  }
+  const starts = [clause.start, ...cuts];
+  return starts.map((start, i) => ({ start, end: starts[i + 1] ?? clause.end }));
+}
+
+/** A label before the first share is none of the plan (`Terms of payment: 30% …`), unless it is what the share waits for (`Upon delivery: 70%`). */
+function leadFrom(text: string, until: number): number {
+  const edge = lastEdge(text, until);
+  if (text.slice(edge, until).trim() !== '' || edge === 0) return edge;
+  const before = lastEdge(text, edge - 2);
+  const label = text.slice(before, edge - 1).replace(OPENS, '').trimEnd();
+  return ENGLISH_WHEN.test(label) || /(?:后|前|时|内|满)$/.test(label) ? before : edge;
+}
+
+/** Behind the last colon or edge of a cell at or before the place; 0 where there is none. */
+const lastEdge = (text: string, at: number): number => (at < 0 ? 0 : Math.max(text.lastIndexOf(':', at), text.lastIndexOf('\t', at), text.lastIndexOf('|', at)) + 1);
+
+const SAYS_WHEN = /后|前|内|时|日|满|到|毕|完|款|金|预付|首付|(?:^|[^a-z])(?:(?:up)?on|after|within|before|prior to|at|against|following|deposit|advance|down ?payment|balance|retention|final)(?![a-z])/;
+
+/** Where a part may begin: behind commas and between words that join, but in no brackets and no number. */
+function gapsIn(text: string, from: number, to: number): number[] {
+  const gaps: number[] = [];
+  let depth = 0;
+  for (let at = from; at < to; at++) {
+    const sign = text[at] ?? '';
+    if (sign === '(') depth += 1;
+    if (sign === ')') depth = Math.max(0, depth - 1);
+    if (depth > 0) continue;
+    if (/[,;、/+]/.test(sign) && !/^\d{3}/.test(text.slice(at + 1, at + 4))) gaps.push(at + 1);
+    else if (sign === ' ' && /^ (?:and|plus|then) /.test(text.slice(at, at + 6))) gaps.push(at);
+  }
+  return gaps;
+}
+
+/** What a share of a price waits for. */
+const MILESTONE = /sign|execut|order|deliver|ship|d[ei]spatch|accept|complet|commission|install|approv|hand-?over|arriv|b\/l|bill of lading|documents|invoice|read(?:y|iness)|notice|advance|deposit|down ?payment|balance|retention|prepay|final|签|订|定金|预付|首付|发货|提货|到货|货到|到场|交货|交付|验收|安装|调试|竣工|完工|开工|生效|质保|保修|尾款|余款|进场|投产|发票/;
+/** Shares of other things. */
+const OF_OTHERS = /折扣|优惠|利率|利息|保险|股权|持股|表决|毛利|discount|insur|rebate|shareholding|voting|margin|humidity|capacity|utili[sz]ation/;
+
+/** `30% upon signing`, `货到验收后支付60%`, `30% deposit`, `余款10%`: a share and what it waits for, with no word for the total. */
+export function bareStage(document: Labelled, part: Span): ReadPayment | undefined {
+  const text = document.plain.slice(part.start, Math.min(part.end, part.start + 300));
+  const mark = MARK.exec(text);
+  const percent = mark?.[1];
+  if (!mark || percent === undefined || Number(percent) > 100 || Number(percent) === 0 || !MILESTONE.test(text) || OF_OTHERS.test(text)) return undefined;
+  const end = mark.index + mark[0].length;
+  const name = nameBefore(text, mark.index) ?? nameAfter(text, end);
+  if (!name) return undefined;
+  const period = { start: part.start + name.start, end: part.start + name.end };
+  const value = rawText(document, period, 100);
+  const day = findDay(document.plain, part.start, part.end);
+  const [amount] = findAmounts(document, part.start, part.end, 1);
+  return {
+    period: { ...period, value },
+    due: day && { value: day.day, start: day.start, end: day.end },
+    amount: amount && { value: amount.value, start: amount.start, end: amount.end },
+    // `付至90%` has in it what was paid before: a plan with such a part is not read.
+    share: UP_TO.test(text) ? undefined : { percent, start: part.start + mark.index, end: part.start + end },
+    confidence: 0.78,
+  };
+}
+
+/** Numbering, and what joins the part to the one before. */
+const OPENS = /^[\s,;、>*•·"-]*(?:\(?(?:[a-h]|\d{1,2}|[一二三四五六七八九十]{1,2}|[ivx]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?(?:(?:and|then|plus) |即|在|于|自|待|the )*/;
+/** Who pays what, between the condition and its share. */
+const PAYS = /(?:[\s,:-]|由|[买需甲乙]方|买受人|承租人|采购人|发包人|应|再|须|需|向|卖方|供方|一次性?|支付|预付|付清|付|至|余款|剩余|剩下|合同|总价|总额|总金额|价款|款项|货款|全款|金额|价|额|款|的|(?<![a-z])(?:the|buyer|purchaser|customer|lessee|client|owner|shall|will|must|be|is|are|pays?|paid|payable|payment|of|an?|amount|sum|remaining))*$/;
+const IS_WHEN = /(?:后|前|内|时|日|满|到|毕|完|起|月|年)$/;
+const ENGLISH_WHEN = /^(?:(?:up)?on|within|after|before|prior to|at|against|following|with|when) (?:the )?[a-z0-9]/;
+const NOUNS = `${STAGES}|预付|advance|deposit|prepaid|retention`;
+const NOUN = new RegExp(`^(?:${NOUNS})$`);
+const NOUN_FIRST = new RegExp(`^ {0,2}(?:\\([^)]{0,40}\\) ?)?(?:为|作为|的|t/t |tt |cash |as |as an? |by t/t )?(${NOUNS})(?![a-z])`);
+
+function nameBefore(text: string, until: number): Span | undefined {
+  const from = leadFrom(text, until);
+  const opening = OPENS.exec(text.slice(from, until))?.[0].length ?? 0;
+  const start = from + opening;
+  const whole = text.slice(start, until);
+  const bare = whole.replace(/[\s,:-]+$/, '');
+  if (NOUN.test(bare)) return { start, end: start + bare.length };
+  const said = whole.slice(0, PAYS.exec(whole)?.index ?? whole.length);
+  // `质保期满` ends in what it waits for; its last words stand nearest to the share.
+  const near = said.length > 40 ? said.lastIndexOf(',') + 1 : 0;
+  const name = said.slice(near);
+  if (name.length < 2 || name.length > 80 || !(IS_WHEN.test(name) || ENGLISH_WHEN.test(name))) return undefined;
+  return { start: start + near, end: start + near + name.length };
+}
+
+const AFTER = /(?:^|[\s,(])((?:(?:up)?on|within|after|before|prior to|at|against|following|with|when|in(?= advance)) (?:the )?[a-z0-9][^,.;:%(]{2,70})/;
+const AFTER_CHINESE = /^ {0,2}(?:\([^)]{0,40}\))?(?:货款|价款|款项|款)?(?:于|在)?([^,。;:%]{2,30}?(?:后|前|内|时|日))(?=[一再应]?[次性]{0,2}(?:支付|付)|$|[,。;])/;
+
+function nameAfter(text: string, from: number): Span | undefined {
+  const rest = text.slice(from);
+  const noun = NOUN_FIRST.exec(rest);
+  const found = noun ?? AFTER.exec(rest.slice(0, 160)) ?? AFTER_CHINESE.exec(rest);
+  const said = found?.[1]?.replace(/(?: and| by [a-z/ ]{2,24})$/, '').trimEnd();
+  if (!found || said === undefined) return undefined;
+  const start = from + found.index + found[0].indexOf(said);
+  return { start, end: start + said.length };
+}

@@ -1,0 +1,145 @@
+import { findAmounts, readAmount } from './amounts.js';
+import type { CheckWarning } from './checks.js';
+import { findDay } from './dates.js';
+import { rawText, type Span } from './document.js';
+import { bareStage, hundredths, isPenalty, partsOf, shareIn, STAGES, WHOLE, type ReadPayment } from './shares.js';
+import type { Labelled } from './values.js';
+
+const MAX_PAYMENTS = 600;
+const MAX_LINE = 4_000;
+/** Lines between two pauses. */
+const STEP = 500;
+
+const STAGE = new RegExp(`^[\\s>*•·-]*(?:\\(?(?:[a-h]|[\\divx一二三四五六七八九十]{1,4})(?:\\.\\d{1,2}){0,2}[).、,:]{0,2} *|[①-⑩] *)?(?:the |an? |本合同)?(${STAGES})(?![a-z])`);
+const IN_CLAUSE = new RegExp(`(?:作为|作|as (?:the |an? )?|支付|付清)(${STAGES})(?![a-z])`);
+
+export interface Stages {
+  readonly payments: readonly ReadPayment[];
+  readonly warnings: readonly CheckWarning[];
+}
+
+/** A part of a plan, where it stands. `isBare`: nothing but a share and what it waits for, of which alone nobody can tell that it is a payment. */
+interface Member {
+  readonly payment: ReadPayment;
+  readonly isBare: boolean;
+  readonly line: number;
+}
+
+/**
+ * Staged payments in clauses: `（1）预付款：合同签订后7日内支付合同总价的30%，即¥360,000元；`, and bare shares (`30% upon signing, 70% upon delivery`) where
+ * they make up the whole. Yields where it may pause.
+ */
+export function* readStages(document: Labelled): Generator<undefined, Stages> {
+  const members: Member[] = [];
+  for (const [i, line] of document.lines.entries()) {
+    if (i % STEP === STEP - 1) yield;
+    // Every stage says how much.
+    if (members.length >= MAX_PAYMENTS) break;
+    if (!/\d/.test(document.plain.slice(line.start, Math.min(line.end, line.start + MAX_LINE)))) continue;
+    for (const clause of clausesOf(document, line)) members.push(...stagesIn(document, clause).map((stage) => ({ ...stage, line: line.number })));
+  }
+  const runs = runsOf(members.slice(0, MAX_PAYMENTS));
+  return { payments: runs.flatMap(({ kept }) => kept.map(({ payment }) => payment)), warnings: runs.flatMap(({ warning }) => (warning ? [warning] : [])).slice(0, 1) };
+}
+
+/** Whether the stretch says when which part is paid, and so more than by what means. */
+export const isPlan = (document: Labelled, span: Span): boolean => stagesIn(document, span).some(({ payment: { share, amount } }) => amount !== undefined || (share !== undefined && share.percent !== '100'));
+
+/** Also before a stage that says how much in the same sentence: `首付款30%于3月1日前支付,尾款70%于6月1日前支付`. */
+const ENDS = /[;。]|\. (?=[a-z(])|(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))|(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))|(?<=,) ?(?=(?:首付款|首期款|预付款|定金|进度款|发货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))/g;
+
+/** The clauses of a line, parted where a sentence or a member of a list ends. */
+function clausesOf(document: Labelled, { start, end }: Span): Span[] {
+  const text = document.plain.slice(start, Math.min(end, start + MAX_LINE));
+  const parts: Span[] = [];
+  let from = 0;
+  for (const mark of text.matchAll(ENDS)) {
+    if (mark.index > from) parts.push({ start: start + from, end: start + mark.index });
+    from = mark.index + mark[0].length;
+  }
+  if (from < text.length) parts.push({ start: start + from, end: start + text.length });
+  return parts.slice(0, 100);
+}
+
+function stagesIn(document: Labelled, clause: Span): Omit<Member, 'line'>[] {
+  if (clause.end - clause.start < 5 || isPenalty(document.plain.slice(clause.start, Math.min(clause.end, clause.start + 600)))) return [];
+  return partsOf(document, clause).flatMap((part): Omit<Member, 'line'>[] => {
+    const named = stageIn(document, part);
+    if (named) return [{ payment: named, isBare: false }];
+    const bare = bareStage(document, part);
+    return bare ? [{ payment: bare, isBare: true }] : [];
+  });
+}
+
+function stageIn(document: Labelled, clause: Span): ReadPayment | undefined {
+  const text = document.plain.slice(clause.start, Math.min(clause.end, clause.start + 600));
+  if (!/[%\d]/.test(text) || text.length < 5) return undefined;
+  const lead = STAGE.exec(text) ?? IN_CLAUSE.exec(text) ?? conditionIn(text);
+  const name = lead?.[1]?.trim();
+  if (!lead || name === undefined) return undefined;
+  const nameAt = clause.start + lead.index + lead[0].lastIndexOf(name);
+  const share = shareIn(document, clause);
+  const [amount] = findAmounts(document, clause.start, clause.end, 1);
+  const labelled = amount ?? afterColon(document, clause);
+  if (!share && !labelled) return undefined;
+  const day = findDay(document.plain, clause.start, clause.end);
+  const period = { start: nameAt, end: nameAt + name.length };
+  return {
+    period: { ...period, value: rawText(document, period) },
+    due: day && { value: day.day, start: day.start, end: day.end },
+    amount: labelled && { value: labelled.value, start: labelled.start, end: labelled.end },
+    share,
+    confidence: lead.index === 0 && STAGE.test(text) ? 0.88 : 0.78,
+  };
+}
+
+const OF_TOTAL = /(?:支付|付清|付|作为)[^%，,]{0,16}?(?:总价|总额|总金额|总价款|价款|货款|总款|总值|合同款)[^%\d]{0,8}\d{1,3}(?:\.\d{1,2})? {0,2}%|\d{1,3}(?:\.\d{1,2})? {0,2}(?:%|per ?cent) of the (?:total |contract |purchase |agreed ){0,3}(?:price|value|amount|sum)/;
+const WHEN = /^[\s>*•·-]*(?:\(?(?:[a-h]|[\divx一二三四五六七八九十]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?([^,，:%。;]{2,30}?(?:后|前|内|时|日)(?:[^,，:%。;]{0,12}?内)?)(?=,|，|由|[需买承乙甲]方|承租人|买受人|[再应一]?[次]?支付|[应再]?付)/;
+const WHEN_ENGLISH = /%[^%]{0,80}?((?:up)?on |within |after |before |prior to |at |against )([a-z][^,.;:%(]{3,60})/;
+
+/** A share of the total that is paid when something has happened, without a name: `发货前支付合同总额的50%` is the payment `发货前`. */
+function conditionIn(text: string): RegExpExecArray | null {
+  if (!OF_TOTAL.test(text)) return null;
+  const chinese = WHEN.exec(text);
+  if (chinese) return chinese;
+  const english = WHEN_ENGLISH.exec(text);
+  if (!english) return null;
+  english[1] = `${english[1] ?? ''}${english[2] ?? ''}`;
+  return english;
+}
+
+/** `First instalment: 30,000` with no currency beside it. */
+function afterColon(document: Labelled, clause: Span) {
+  const colon = document.plain.slice(clause.start, clause.end).indexOf(':');
+  const amount = colon < 0 ? undefined : readAmount(document, clause.start + colon + 1);
+  return amount && !amount.isBare && amount.end <= clause.end ? amount : undefined;
+}
+
+/** Lines that may stand between two parts of one plan. */
+const APART = 3;
+
+interface Run {
+  readonly kept: readonly Member[];
+  readonly warning: CheckWarning | undefined;
+}
+
+/** Parts that stand together. Bare ones count where all make up the whole: what adds up to 90 % is no plan, or one of which a part was not read. */
+function runsOf(members: readonly Member[]): Run[] {
+  const runs: Member[][] = [];
+  for (const member of members) {
+    const run = runs.at(-1);
+    if (run && sumOf(run) !== WHOLE && member.line - (run.at(-1)?.line ?? 0) <= APART) run.push(member);
+    else runs.push([member]);
+  }
+  return runs.map((run) => {
+    const named = run.filter(({ isBare }) => !isBare);
+    const sum = sumOf(run);
+    if (named.length === run.length || (run.length > 1 && sum === WHOLE)) return { kept: run, warning: undefined };
+    // One share alone is that of anything.
+    if (run.length < 2 || sumOf(named) === WHOLE) return { kept: named, warning: undefined };
+    return { kept: named, warning: { code: 'INSTALMENTS_MISMATCH', message: `The shares of the instalments add up to ${sum / 100} % and not to 100 %: those that have no name were not read as payment lines.` } };
+  });
+}
+
+/** In hundredths of a percent. */
+const sumOf = (run: readonly Member[]): number => run.reduce((sum, { payment }) => sum + hundredths(payment.share?.percent), 0);
