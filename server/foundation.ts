@@ -54,7 +54,7 @@ export async function openFoundation(config: Config, { clock, log, residentBytes
   const open = async ({ name, url, migrations }: ManagedDatabase): Promise<Database> => {
     const database = await openDatabase(url, { poolMax: config.databasePoolMax });
     opened.push(database);
-    const applied = await migrate(database, migrations);
+    const applied = await migrate(database, migrations, (wait) => log.info({ database: name, ...wait }, 'waiting for the migration lock: another program migrates this database'));
     if (applied.length > 0) log.info({ database: name, applied }, 'migrated');
     return database;
   };

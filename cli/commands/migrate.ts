@@ -1,3 +1,4 @@
+import type { Waiting } from '../../data-plane-agent/base/database/database.js';
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { databasesOf } from '../../server/foundation.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
@@ -32,9 +33,10 @@ async function migrateDatabases(cli: Cli, { status, dryRun, json }: Options): Pr
   if (status && dryRun) throw misuse('--status and --dry-run do not go together');
   const config = configuration(cli, { quiet: json === true });
   const databases: Steps[] = [];
+  const waiting = (name: string): Waiting | undefined => (json ? undefined : ({ heldBy, waitedMs }) => cli.io.message(`${name}: another program is migrating (${heldBy}); waiting since ${Math.round(waitedMs / 1_000)} s`));
   for (const managed of Object.values(databasesOf(config))) {
     if (status || dryRun) databases.push({ name: managed.name, ...(await stateOf(managed, config)) });
-    else databases.push({ name: managed.name, applied: await withDatabase(managed, config, (database) => migrate(database, managed.migrations)), pending: [] });
+    else databases.push({ name: managed.name, applied: await withDatabase(managed, config, (database) => migrate(database, managed.migrations, waiting(managed.name))), pending: [] });
   }
   cli.io.data(json ? jsonText({ databases }) : databases.map((steps) => line(steps, status ? 'status' : dryRun ? 'dry run' : 'done')).join('\n'));
 }

@@ -33,7 +33,7 @@ export function keyedDatabase({ database, clock, keyRing }: { database: Database
     hasAnswered: async (keyed) => keyed !== undefined && (await database.read({ tenantId: null }, (tx) => idempotency.holds(tx, keyed))),
     ping: (timeoutMs) => database.ping(timeoutMs),
     pool: () => database.pool(),
-    exclusive: (work) => database.exclusive(work),
+    exclusive: (work, waiting) => database.exclusive(work, waiting),
     close: () => database.close(),
   };
 }

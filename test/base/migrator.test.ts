@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { migrate, migrationState, type Migration } from '../../data-plane-agent/base/database/migrator.js';
+import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { forEachDatabase } from '../support/database.js';
 
 const first: Migration = { id: '0001-first', statements: (t) => [`CREATE TABLE a (id ${t.id} NOT NULL, n ${t.big})`] };
@@ -23,6 +26,59 @@ describe('the migrator', () => {
       const applied = await Promise.all(programs.map((database) => migrate(database, [first, second])));
       expect(applied.flat()).to.deep.equal(['0001-first', '0002-second']);
     });
+
+    if (kind === 'postgres') {
+      /** As a server whose statements are cancelled after so long: the half of a minute that ours may take is long for a test. */
+      const hurried = async (url: string): Promise<Database> => {
+        const short = new URL(url);
+        short.searchParams.set('statement_timeout', '300');
+        const database = await openDatabase(short.href, { poolMax: 2 });
+        undo.push(() => database.close());
+        return database;
+      };
+      const undo: (() => Promise<void>)[] = [];
+      afterEach(async () => {
+        for (const step of undo.splice(0)) await step();
+      });
+
+      it('waits for one that takes longer than a statement may, says for whom, and finds nothing left to do', async () => {
+        const { database, url } = await fresh();
+        const second = await hurried(url);
+        const told: { heldBy: string; waitedMs: number }[] = [];
+        let waiting: Promise<readonly string[]> | undefined;
+        let pid: unknown;
+        const slow: Migration = {
+          ...first,
+          async fill(connection) {
+            pid = (await connection.all('SELECT pg_backend_pid() AS pid'))[0]?.['pid'];
+            waiting = migrate(second, [slow], (wait) => told.push(wait));
+            while (told.length === 0) await sleep(10);
+            await sleep(900);
+          },
+        };
+        expect(await migrate(database, [slow])).to.deep.equal(['0001-first']);
+        expect(await waiting).to.deep.equal([]);
+        expect(told).to.have.length(1);
+        expect(told[0]?.heldBy).to.equal(`PostgreSQL process ${String(pid)}, for a client at 127.0.0.1`);
+      });
+
+      it('lets a statement of a step take longer than one of a request, and only that', async () => {
+        const { url } = await fresh();
+        const database = await hurried(url);
+        const sleepy: Migration = { id: '0001-sleepy', statements: (t) => (t.dialect === 'postgres' ? ['SELECT pg_sleep(0.6)'] : []) };
+        expect(await migrate(database, [sleepy])).to.deep.equal(['0001-sleepy']);
+        expect(await database.read({ tenantId: null }, (tx) => tx.all('SELECT pg_sleep(0.6)')).catch((error: unknown) => error)).to.have.property('problem', 'timeout');
+      });
+
+      it('says how far it is while another program migrates', async () => {
+        const { database, again } = await fresh();
+        await migrate(database, [first]);
+        const beside = await again();
+        await database.exclusive(async () => {
+          expect(await migrationState(beside, [first, second])).to.deep.equal({ applied: ['0001-first'], pending: ['0002-second'] });
+        });
+      });
+    }
 
     it('undoes a step that fails, and keeps what was applied before this run', async () => {
       const { database } = await fresh();

@@ -133,7 +133,7 @@ forEachFileServer((server) => {
       const got = Buffer.from(await (await fetch(reachable(link.body.url, org.asOwner))).arrayBuffer());
       expect(hashOf(got)).to.equal(confirmed.sha256);
       // The scan of what is given out, once more, by itself.
-      const stored = await filesOf(server()).objects.read(`tenants/${org.tenant.id}/${confirmed.createdAt.slice(0, 4)}/${confirmed.createdAt.slice(5, 7)}/${confirmed.id}`, new AbortController().signal);
+      const stored = await filesOf(server()).objects.read(`tenants/${org.tenant.id}/${confirmed.createdAt.slice(0, 4)}/${confirmed.createdAt.slice(5, 7)}/${confirmed.id}`, { sizeBytes: confirmed.sizeBytes, signal: new AbortController().signal });
       expect(stored && (await filesOf(server()).scanner.scan(stored, { sizeBytes: confirmed.sizeBytes }))).to.deep.equal({ status: 'clean' });
     });
 

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import type { PresignedUpload } from '../../data-plane-agent/plane/contract/records/files.js';
+import type { Download, PresignedUpload } from '../../data-plane-agent/plane/contract/records/files.js';
 import { administration, type Administration } from '../support/administration.js';
 import { forEachFileServer } from '../support/file-server.js';
 import type { Answer, DomainError, FrameworkError } from '../support/http.js';
 import { aContract, aLine } from '../support/samples.js';
+import { endOf } from '../support/stores.js';
 import { announcement, PDF, uploadsOf } from '../support/uploads.js';
 
 const QUOTA = 300_000_000;
@@ -32,7 +33,18 @@ forEachFileServer((server) => {
       expect(Object.keys(body)).to.have.members(['fileId', 'uploadUrl', 'method', 'headers', 'bucket', 'objectKey', 'uploadToken', 'expiresAt']);
       expect(body).to.include({ method: 'PUT', objectKey: `uploads/${org.tenant.id}/${body.fileId}` });
       expect(body.headers).to.deep.equal({ 'Content-Type': 'application/pdf' });
-      expect(Date.parse(body.expiresAt) - begun).to.be.within(15 * 60_000, 16 * 60_000);
+      expect(Date.parse(body.expiresAt) - begun).to.be.within(15 * 60_000 - 999, 16 * 60_000);
+    });
+
+    it('tells to the millisecond when URL and token end, and so it is with a download', async () => {
+      const { id } = await uploadsOf(org.asOwner).upload();
+      for (let i = 0; i < 5; i++) {
+        const { body } = await presign();
+        const { exp } = JSON.parse(Buffer.from(body.uploadToken.split('.')[1] ?? '', 'base64url').toString()) as { exp: number };
+        expect([endOf(body.uploadUrl), exp * 1_000]).to.deep.equal([Date.parse(body.expiresAt), Date.parse(body.expiresAt)]);
+        const download = (await org.asOwner.get<Download>(`/files/${id}/download`)).body;
+        expect(endOf(download.url)).to.equal(Date.parse(download.expiresAt));
+      }
     });
 
     for (const kind of ['contract_original', 'invoice', 'receipt', 'acceptance_report', 'other_evidence']) {

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { speaksHttp, startGuarded, type Guarded } from './guarded.js';
+import { LOCAL_CERTIFICATE, LOCAL_PRIVATE_KEY } from './certificate.js';
+import { speaksHttp, startGuarded } from './guarded.js';
 import { endsWithItsRun, freePort } from './guardian.js';
+import { overTls } from './over-tls.js';
 
 /** As `.ci/run` installs it. */
 const VERSION = 'v0.0.0-20260212201848-7aac2a2c5b7c';
@@ -19,26 +21,46 @@ export interface S3Server {
 
 /** The MinIO server of this run, started by the first call. Throws with the reason where there is none. */
 export function sharedMinio(): Promise<S3Server> {
-  return (shared ??= start());
+  return (shared ??= start('us-east-1').then((started) => (running = started).server));
+}
+
+/**
+ * One of a test's own that speaks TLS alone, with `LOCAL_CERTIFICATE`, and is in a region of its own. Its buckets are to be had below `s3.localhost`
+ * too, to which `style=virtual` makes the address. To be stopped.
+ */
+export const startTlsMinio = (): Promise<StartedMinio> => start('eu-test-1', { tls: true });
+
+export interface StartedMinio {
+  readonly server: S3Server;
+  stop(): Promise<void>;
 }
 
 let shared: Promise<S3Server> | undefined;
-let running: Guarded | undefined;
+let running: StartedMinio | undefined;
 
-async function start(): Promise<S3Server> {
+async function start(region: string, { tls = false }: { readonly tls?: boolean } = {}): Promise<StartedMinio> {
   const binary = [process.env['MINIO_BIN'] ?? '', ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'minio')), join(homedir(), '.cache', 'duebook', `minio-${VERSION}`, 'minio')].find((path) => path !== '' && existsSync(path));
   if (binary === undefined) throw new Error('no MinIO server: MINIO_BIN, PATH and the cache of .ci/run have none');
   const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const [accessKey, secretKey, region] = [`key-${randomBytes(6).toString('hex')}`, `${randomBytes(18).toString('base64')}/+%`, 'us-east-1'];
-  running = await startGuarded({
+  const origin = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+  const [accessKey, secretKey] = [`key-${randomBytes(6).toString('hex')}`, `${randomBytes(18).toString('base64')}/+%`];
+  const { stop } = await startGuarded({
     name: 'minio',
-    command: (home) => [binary, 'server', join(home, 'data'), '--address', `127.0.0.1:${port}`, '--quiet'],
-    env: (home) => ({ HOME: home, PATH: process.env.PATH, MINIO_ROOT_USER: accessKey, MINIO_ROOT_PASSWORD: secretKey, MINIO_BROWSER: 'off', MINIO_UPDATE: 'off', MINIO_CI_CD: '1' }),
+    command: (home) => [binary, 'server', join(home, 'data'), '--address', `127.0.0.1:${port}`, '--quiet', ...(tls ? ['--certs-dir', certificatesIn(home)] : [])],
+    env: (home) => ({ HOME: home, PATH: process.env.PATH, MINIO_ROOT_USER: accessKey, MINIO_ROOT_PASSWORD: secretKey, MINIO_BROWSER: 'off', MINIO_UPDATE: 'off', MINIO_CI_CD: '1', ...(tls ? { MINIO_DOMAIN: 's3.localhost', MINIO_SITE_REGION: region } : {}) }),
     // Alive is sooner than ready: until then it answers 503.
-    answers: () => speaksHttp(`${origin}/not-there`),
+    answers: () => (tls ? overTls(`${origin}/not-there`).then(({ status }) => status < 500, () => false) : speaksHttp(`${origin}/not-there`)),
   });
-  return { origin, accessKey, secretKey, region, url: (bucket) => `s3://${encodeURIComponent(accessKey)}:${encodeURIComponent(secretKey)}@127.0.0.1:${port}/${bucket}?tls=false&region=${region}` };
+  return { server: { origin, accessKey, secretKey, region, url: (bucket) => `s3://${encodeURIComponent(accessKey)}:${encodeURIComponent(secretKey)}@127.0.0.1:${port}/${bucket}?tls=${tls}&region=${region}` }, stop };
+}
+
+/** Under the names that MinIO looks for. */
+function certificatesIn(home: string): string {
+  const folder = join(home, 'certificates');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'public.crt'), LOCAL_CERTIFICATE);
+  writeFileSync(join(folder, 'private.key'), LOCAL_PRIVATE_KEY);
+  return folder;
 }
 
 /** In tests it is ended by itself. */

@@ -67,6 +67,13 @@ export const never = (): AbortSignal => new AbortController().signal;
 /** Writes plain bytes. */
 export const putObject = (store: ObjectStore, key: string, bytes: Buffer): Promise<StoredObject> => store.write(key, Readable.from(bytes.length === 0 ? [] : [bytes]), { sizeBytes: bytes.length, contentType: 'application/pdf' });
 
+/** When a signed link ends, in milliseconds, as what is signed has it. */
+export function endOf(link: string): number {
+  const query = new URL(link).searchParams;
+  const [, y, m, d, h, min, s] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get('X-Amz-Date') ?? '') ?? [];
+  return query.has('expires') ? Number(query.get('expires')) : Date.parse(`${y}-${m}-${d}T${h}:${min}:${s}Z`) + Number(query.get('X-Amz-Expires')) * 1_000;
+}
+
 export async function onFileSystem(undo: (() => unknown)[], { idleMs }: { readonly idleMs?: number } = {}): Promise<TestStore & { readonly directory: string }> {
   const home = await mkdtemp(join(tmpdir(), 'duebook-files-'));
   undo.push(() => rm(home, { recursive: true, force: true }));

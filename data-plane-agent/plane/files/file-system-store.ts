@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Clock } from '../../base/clock.js';
 import { PATIENCE_MS, patienceFor, within } from './deadline.js';
+import { createDigests } from './file-system-digests.js';
 import type { FileLinks } from './file-system-links.js';
 import { folderOf, incomingOf, pathOf } from './file-system-paths.js';
 import { ObjectStoreError, WrongLengthError, type ListedObject, type ObjectStore, type StoredObject } from './object-store.js';
@@ -28,6 +29,7 @@ export interface OpenObject {
  */
 export function createFileSystemStore({ directory, links, clock }: { readonly directory: string; readonly links: FileLinks; readonly clock: Clock }): FileSystemStore {
   const root = resolve(directory);
+  const digests = createDigests(clock);
 
   const store: FileSystemStore = {
     provider: 'filesystem',
@@ -40,7 +42,7 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
       if (!file) return undefined;
       return closing(file, async () => {
         const about = await within(PATIENCE_MS, () => file.stat());
-        const etag = await within(patienceFor(about.size), (signal) => hashOf(file, signal));
+        const etag = await within(patienceFor(about.size), (signal) => digests.of(file, signal));
         return { key, sizeBytes: about.size, modifiedAt: Math.floor(about.mtimeMs), etag };
       });
     },
@@ -52,10 +54,16 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
       return { sizeBytes: size, read: (range = { start: 0, end: size }) => file.createReadStream({ ...range, autoClose: false }), close: () => file.close() };
     },
 
-    read: async (key, signal) => {
+    read: async (key, { sizeBytes, signal }) => {
       signal.throwIfAborted();
       const file = await opened(root, key);
-      return file && addAbortSignal(signal, file.createReadStream());
+      if (!file) return undefined;
+      const { size } = await disk(within(PATIENCE_MS, () => file.stat()));
+      if (size !== sizeBytes) {
+        await file.close();
+        throw new ObjectStoreError('unavailable', `the folder of files has ${size} bytes of ${sizeBytes}`);
+      }
+      return addAbortSignal(signal, file.createReadStream());
     },
 
     write: async (key, content, { sizeBytes }) => {
@@ -173,12 +181,6 @@ async function* walk(root: string, folder: string): AsyncIterable<ListedObject> 
     const about = await disk(unlessMissing(stat(path)));
     if (about) yield { key: relative(root, path).split(sep).join('/'), sizeBytes: about.size, modifiedAt: Math.floor(about.mtimeMs) };
   }
-}
-
-async function hashOf(file: FileHandle, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of addAbortSignal(signal, file.createReadStream({ autoClose: false })) as AsyncIterable<Buffer>) hash.update(chunk);
-  return hash.digest('hex');
 }
 
 async function opened(root: string, key: string): Promise<FileHandle | undefined> {

@@ -67,6 +67,8 @@ function s3Address(written: string): Parsed<ObjectStoreAddress> {
   if (tls !== 'true' && tls !== 'false') return bad('must have tls=true or tls=false');
   const style = url.searchParams.get('style') ?? 'path';
   if (style !== 'path' && style !== 'virtual') return bad('must have style=path or style=virtual');
+  // A certificate for *.host is for one name below it.
+  if (style === 'virtual' && tls === 'true' && bucket.includes('.')) return bad('must have style=path with a bucket that has a dot in its name');
   const region = url.searchParams.get('region') ?? 'us-east-1';
   if (!/^[a-z0-9-]{1,64}$/i.test(region)) return bad('must have a region such as us-east-1');
   const port = url.port === '' ? (tls === 'true' ? 443 : 80) : Number(url.port);

@@ -34,8 +34,8 @@ export interface ObjectStore {
   /** One object as an attachment called `fileName`, until `expiresAt` (milliseconds). */
   downloadUrl(download: { readonly key: string; readonly fileName: string; readonly contentType: string; readonly expiresAt: number }): Promise<string>;
   head(key: string): Promise<StoredObject | undefined>;
-  /** The bytes of one version as they come, `undefined` when there are none; aborting the signal ends the stream with an error. */
-  read(key: string, signal: AbortSignal): Promise<Readable | undefined>;
+  /** The `sizeBytes` bytes of one version as they come, `undefined` when there are none; rejects when it has more or fewer. Aborting the signal ends the stream with an error. */
+  read(key: string, version: { readonly sizeBytes: number; readonly signal: AbortSignal }): Promise<Readable | undefined>;
   /**
    * Replaces what is there with exactly `sizeBytes` bytes, or changes nothing: content that fails leaves no trace and rejects with its own
    * error, content of another length with a `WrongLengthError`.
@@ -56,7 +56,7 @@ export interface ObjectStore {
 
 /** A step of the probe that failed, with the permission that is missing, or what else is in the way. */
 export interface StoreFault {
-  readonly step: 'reach' | 'bucket' | 'private' | 'put' | 'get' | 'list' | 'copy' | 'delete' | 'clock';
+  readonly step: 'reach' | 'credentials' | 'region' | 'host' | 'bucket' | 'private' | 'put' | 'get' | 'list' | 'copy' | 'delete' | 'clock';
   /** For an operator: what was found. */
   readonly problem: string;
   /** For an operator: what to grant or mend. */
@@ -84,6 +84,9 @@ export class WrongLengthError extends Error {
     super(`the content is ${found} than announced`);
   }
 }
+
+/** When a link or token ends that is good for `ms` from now on, in milliseconds: a whole second, since signatures know no others, and what is told is to hold. */
+export const endOfLink = (now: number, ms: number): number => Math.floor((now + ms) / 1_000) * 1_000;
 
 /** Areas of a store. Clients may write to the first alone; what was found infected is moved to the last. */
 export const uploadKey = (tenantId: string, fileId: string): string => `uploads/${tenantId}/${fileId}`;

@@ -1,10 +1,12 @@
 import { text } from 'node:stream/consumers';
 import type { Client } from 'minio';
 import type { Clock } from '../../base/clock.js';
+import { PATIENCE_MS } from './deadline.js';
 import type { S3Address } from './object-store-address.js';
 import { ObjectStoreError, type ObjectStore, type StoreFault } from './object-store.js';
+import { MEND_CLOCKS, settingFault } from './s3-errors.js';
 import { bucketUrl } from './s3-signature.js';
-import type { Ask, S3Transport } from './s3-transport.js';
+import type { Ask, Requests, S3Transport } from './s3-transport.js';
 import { attempt, isFault, probeObject } from './store-probe.js';
 
 interface Probed {
@@ -20,18 +22,23 @@ interface Probed {
 
 /** Whether the server is there, its clock is right, the bucket is ours alone, and the credentials allow what files need. */
 export async function probeS3(store: ObjectStore, { address, origin, client, clock, transport, ask, makes }: Probed): Promise<readonly StoreFault[]> {
-  const { bucket, region, accessKey } = address;
+  const { bucket, region, accessKey, tls } = address;
   const base = bucketUrl(address, origin);
-  const anonymous = (url: URL): Promise<Answer> => ask(() => get(transport, url));
+  const list = new URL('?list-type=2&max-keys=1', base);
+  const anonymous = (url: URL): Promise<Answer> => ask(() => get(transport.asking(PATIENCE_MS), url));
   const grant = (...permissions: readonly string[]): string => `grant ${permissions.join(' and ')} on the bucket ${bucket} to the access key ${accessKey}`;
 
-  const reached = await attempt('reach', `look whether host, port and tls of OBJECT_STORE_URL are right and ${origin} can be reached from here`, async () => {
-    const answer = await anonymous(base);
+  const reached = await attempt('reach', `look whether host, port and tls of OBJECT_STORE_URL are right and ${origin} can be reached from here${tls ? ', and its certificate is trusted here (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : ''}`, async () => {
+    const answer = await anonymous(list);
     if (answer.status >= 500) throw new ObjectStoreError('unavailable', `the object store answers ${answer.status}`);
     return answer;
   });
   if (isFault(reached)) return [reached];
   const faults: StoreFault[] = [...clockFaults(reached.value, clock)];
+
+  // A HEAD is refused without a reason; this has one. What is missing in permissions shows in what needs them.
+  const wrong = await ask(() => client.listObjectsV2Query(bucket, '', '', '', 1, '')).then(() => undefined, (error: unknown) => settingFault(error, address));
+  if (wrong) return faults.some(({ step }) => step === wrong.step) ? faults : [...faults, wrong];
 
   let isYetToBe = false;
   const there = await attempt('bucket', grant('s3:ListBucket'), async () => {
@@ -47,7 +54,7 @@ export async function probeS3(store: ObjectStore, { address, origin, client, clo
   });
   if (isFault(there)) {
     // A bucket may be there, and allow everything but to look whether it is: what follows tells.
-    const fix = `make the bucket ${bucket}, or ${grant('s3:CreateBucket')}; look whether key, secret and region of OBJECT_STORE_URL are right`;
+    const fix = `make the bucket ${bucket}, or ${grant('s3:CreateBucket')}`;
     faults.push({ ...there, fix, ...(isYetToBe ? { isYetToBe } : {}) });
   }
   const whileThere = async (key: string): Promise<readonly StoreFault[]> => {
@@ -55,7 +62,7 @@ export async function probeS3(store: ObjectStore, { address, origin, client, clo
     const asked = await attempt('private', fix, async () => {
       const open = [
         ...((await anonymous(new URL(key, base))).status === 200 ? ['read its objects'] : []),
-        ...((await anonymous(new URL('?list-type=2', base))).status === 200 ? ['list them'] : []),
+        ...((await anonymous(list)).status === 200 ? ['list them'] : []),
       ];
       if (open.length > 0) throw new Error(`anybody may ${open.join(' and ')}`);
     });
@@ -77,9 +84,9 @@ interface Answer {
 }
 
 /** Not signed: as anybody would. */
-const get = (transport: S3Transport, url: URL): Promise<Answer> =>
+const get = (requests: Requests, url: URL): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const request = transport.request(url, (answer) => {
+    const request = requests.request(url, (answer) => {
       text(answer).then(() => resolve({ status: answer.statusCode ?? 0, date: answer.headers.date }), reject);
     });
     request.on('error', reject);
@@ -90,5 +97,5 @@ function clockFaults({ date }: Answer, clock: Clock): readonly StoreFault[] {
   const theirs = Date.parse(date ?? '');
   const ahead = theirs - clock.now();
   if (Number.isNaN(ahead) || Math.abs(ahead) <= SKEW_MS) return [];
-  return [{ step: 'clock', problem: `the clock of the object store is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ours`, fix: 'let both machines take their time from the network (NTP): signed links depend on it' }];
+  return [{ step: 'clock', problem: `the clock of the object store is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ours`, fix: MEND_CLOCKS }];
 }

@@ -20,7 +20,8 @@ export function createS3Signer(address: S3Address, { origin, clock }: { readonly
   const signer = new SignatureV4({ service: 's3', region, credentials: { accessKeyId: accessKey, secretAccessKey: secretKey }, sha256: Sha256, uriEscapePath: false, applyChecksum: false });
   const base = bucketUrl(address, origin);
   return async ({ method, key, headers = {}, query = {}, expiresAt }) => {
-    const now = clock.now();
+    // The signature knows whole seconds alone: cut off where it begins and where it ends, it ends no later than it is to.
+    const signedAt = Math.floor(clock.now() / 1_000);
     const request = {
       method,
       protocol: base.protocol,
@@ -30,7 +31,7 @@ export function createS3Signer(address: S3Address, { origin, clock }: { readonly
       headers: { host: base.host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', ...headers },
       query: { ...query },
     };
-    const { query: signed } = await signer.presign(request, { signingDate: new Date(now), expiresIn: Math.max(1, Math.floor((expiresAt - now) / 1000)) });
+    const { query: signed } = await signer.presign(request, { signingDate: new Date(signedAt * 1_000), expiresIn: Math.max(1, Math.floor(expiresAt / 1_000) - signedAt) });
     return `${base.origin}${request.path}?${Object.entries(signed ?? {}).map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`).join('&')}`;
   };
 }

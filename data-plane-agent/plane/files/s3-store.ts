@@ -1,16 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { Client, S3Error, type BucketItem } from 'minio';
+import { Client, S3Error, type BucketItemStat } from 'minio';
 import { attachmentDisposition } from '../../base/content-disposition.js';
 import type { Clock } from '../../base/clock.js';
 import { PATIENCE_MS, patienceFor, within } from './deadline.js';
 import type { S3Address } from './object-store-address.js';
 import { ObjectStoreError, WrongLengthError, type ListedObject, type ObjectStore, type StoredObject } from './object-store.js';
+import { storeError, unlessAbsent } from './s3-errors.js';
 import { probeS3 } from './s3-probe.js';
 import { createS3Signer } from './s3-signature.js';
-import { createS3Transport, type Ask, type S3Transport } from './s3-transport.js';
+import { createS3Transport, type Ask, type Requests } from './s3-transport.js';
 
 /**
  * Objects in a bucket of an S3 server. The `minio` client asks and copies; it cannot sign the length of an upload, and holds what it puts
@@ -27,7 +28,10 @@ export function createS3Store({ address, publicOrigin, clock, patienceMs = PATIE
   const { bucket, host, port, tls, region, style, accessKey, secretKey } = address;
   const origin = new URL(`${tls ? 'https' : 'http'}://${host}:${port}`).origin;
   const transport = createS3Transport({ tls, patienceMs });
-  const client = new Client({ endPoint: host.replace(/^\[|\]$/g, ''), port, useSSL: tls, accessKey, secretKey, region, pathStyle: style === 'path', transport, retryOptions: { disableRetry: true } });
+  const clientOver = (requests: Requests): Client =>
+    new Client({ endPoint: host.replace(/^\[|\]$/g, ''), port, useSSL: tls, accessKey, secretKey, region, pathStyle: style === 'path', transport: requests, retryOptions: { disableRetry: true } });
+  const client = clientOver(transport.asking(patienceMs * COPYING));
+  const reader = clientOver(transport.reading);
   const signForClients = createS3Signer(address, { origin: publicOrigin ?? origin, clock });
   const signForUs = createS3Signer(address, { origin, clock });
   /** A question to the server, within its time and in the words of a store. */
@@ -52,26 +56,24 @@ export function createS3Store({ address, publicOrigin, clock, patienceMs = PATIE
       signForClients({ method: 'GET', key, expiresAt, query: { 'response-content-disposition': attachmentDisposition(fileName), 'response-content-type': contentType, 'response-cache-control': 'private, no-store' } }),
 
     head: (key) =>
-      ask(() => unlessAbsent(async () => {
-        const { size, etag, lastModified } = await client.statObject(bucket, key);
-        return { key, sizeBytes: size, etag, modifiedAt: lastModified.getTime() };
-      })),
+      ask(() => unlessAbsent(async () => objectOf(key, await client.statObject(bucket, key)))),
 
-    read: async (key, signal) => {
+    read: async (key, { sizeBytes, signal }) => {
       signal.throwIfAborted();
-      const content = await ask(() => unlessAbsent(() => client.getObject(bucket, key)));
-      return content && addAbortSignal(signal, content);
+      const content = await ask(() => unlessAbsent(() => reader.getObject(bucket, key)));
+      return content && addAbortSignal(signal, ofSize(content, sizeBytes));
     },
 
     write: async (key, content, { sizeBytes, contentType }) => {
       const headers = { 'content-type': contentType, 'content-length': String(sizeBytes) };
       try {
         const url = await signForUs({ method: 'PUT', key, headers, expiresAt: clock.now() + UPLOAD_MS });
-        const etag = await put(transport, { url, headers, content: metered(content, sizeBytes), ms: patienceFor(sizeBytes) });
+        const etag = await put(transport.asking(patienceFor(sizeBytes, patienceMs)), { url, headers, content: metered(content, sizeBytes) });
         return { key, sizeBytes, etag, modifiedAt: clock.now() };
       } catch (error) {
         content.destroy();
-        throw storeErrorOfWrite(error, bucket);
+        // Content that fails is not the store's failure.
+        throw error instanceof WrongLengthError || error === content.errored ? error : storeError(error, bucket);
       }
     },
 
@@ -82,9 +84,8 @@ export function createS3Store({ address, publicOrigin, clock, patienceMs = PATIE
         const answer = await client.makeRequestAsync({ method: 'PUT', bucketName: bucket, objectName: to, headers: { 'x-amz-copy-source': `/${bucket}/${from}`, ...condition } });
         // A copy that fails after it began says so in an answer of 200.
         if (!(await text(answer)).includes('<ETag>')) throw new ObjectStoreError('unavailable', 'the object store did not finish a copy');
-        const { size, etag, lastModified } = await client.statObject(bucket, to);
-        return { key: to, sizeBytes: size, etag, modifiedAt: lastModified.getTime() };
-      }), patienceMs * 3),
+        return objectOf(to, await client.statObject(bucket, to));
+      }), patienceMs * COPYING),
 
     remove: async (key) => {
       await ask(() => unlessAbsent(() => client.removeObject(bucket, key)));
@@ -98,16 +99,27 @@ export function createS3Store({ address, publicOrigin, clock, patienceMs = PATIE
 }
 
 const UPLOAD_MS = 900_000;
+/** A copy may take so many times as long as other answers. */
+const COPYING = 3;
 
-/** Streams the content into a signed URL; answers the entity tag. */
-function put(transport: S3Transport, { url, headers, content, ms }: { url: string; headers: Readonly<Record<string, string>>; content: AsyncIterable<Buffer>; ms: number }): Promise<string> {
+function objectOf(key: string, { size, etag, lastModified }: Pick<BucketItemStat, 'size' | 'etag' | 'lastModified'>): StoredObject {
+  // What an answer does not say must not be taken for what an upload lacks.
+  if (!Number.isSafeInteger(size) || etag === '') throw new ObjectStoreError('unavailable', 'the object store does not say what it has');
+  return { key, sizeBytes: size, etag, modifiedAt: lastModified.getTime() };
+}
+
+/** An answer of exactly so many bytes: the parser of HTTP holds the server to the length that it announces. */
+function ofSize(content: Readable, sizeBytes: number): Readable {
+  const announced = content instanceof IncomingMessage ? content.headers['content-length'] : undefined;
+  if (announced === String(sizeBytes)) return content;
+  content.destroy();
+  throw new ObjectStoreError('unavailable', `the object store gives ${announced ?? 'an unknown number of'} bytes of ${sizeBytes}`);
+}
+
+/** Streams the content into a signed URL; answers the entity tag. The content sets the pace, and silence ends it. */
+function put(requests: Requests, { url, headers, content }: { url: string; headers: Readonly<Record<string, string>>; content: AsyncIterable<Buffer> }): Promise<string> {
   return new Promise((resolve, reject) => {
-    const request = transport.request(Object.assign(requestOptions(url), { method: 'PUT', headers }), (answer) => void etagOf(answer).then(resolve, reject));
-    // Only what comes after the last byte has a limit as a whole; until then the content sets the pace, and silence ends it.
-    request.once('finish', () => {
-      const late = setTimeout(() => request.destroy(new ObjectStoreError('unavailable', 'the object store did not confirm the upload')), ms);
-      request.once('close', () => clearTimeout(late));
-    });
+    const request = requests.request(Object.assign(requestOptions(url), { method: 'PUT', headers }), (answer) => void etagOf(answer).then(resolve, reject));
     request.on('error', reject);
     pipeline(content, request).catch(reject);
   });
@@ -138,39 +150,11 @@ async function* metered(content: Readable, sizeBytes: number): AsyncIterable<Buf
 
 /** A page at a time: the next is asked for when the one before has been taken. */
 async function* listed(client: Client, { bucket, prefix }: { bucket: string; prefix: string }, ask: Ask): AsyncIterable<ListedObject> {
-  const items = client.listObjectsV2(bucket, prefix, true)[Symbol.asyncIterator]() as AsyncIterator<BucketItem>;
-  for (;;) {
-    const next = await ask(() => items.next());
-    if (next.done === true) return;
-    const { name, size, lastModified } = next.value;
-    if (name !== undefined && lastModified !== undefined) yield { key: name, sizeBytes: size, modifiedAt: lastModified.getTime() };
+  for (let from = ''; ;) {
+    const { objects, isTruncated, nextContinuationToken } = await ask(() => client.listObjectsV2Query(bucket, prefix, from, '', 1_000, ''));
+    for (const { name, size, lastModified } of objects) if (name !== undefined && lastModified !== undefined) yield { key: name, sizeBytes: size, modifiedAt: lastModified.getTime() };
+    if (!isTruncated) return;
+    if (!nextContinuationToken || nextContinuationToken === from) throw new ObjectStoreError('unavailable', 'the object store lists without end');
+    from = nextContinuationToken;
   }
 }
-
-/** Nothing is there, or another version than was asked for. A HEAD has no body, so that its code comes from its status alone. */
-async function unlessAbsent<T>(question: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await question();
-  } catch (error) {
-    if (['NotFound', 'NoSuchKey', 'PreconditionFailed'].includes(codeOf(error))) return undefined;
-    throw error;
-  }
-}
-
-const DENIED = ['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'AllAccessDisabled', 'AccountProblem', 'InvalidToken', 'ExpiredToken'];
-
-function storeError(error: unknown, bucket: string): ObjectStoreError {
-  if (error instanceof ObjectStoreError) return error;
-  const code = codeOf(error);
-  if (code === 'NoSuchBucket') return new ObjectStoreError('unavailable', `the bucket ${bucket} is not there`, { cause: error });
-  if (DENIED.includes(code)) return new ObjectStoreError('denied', `the object store does not allow it (${code})`, { cause: error });
-  return new ObjectStoreError('unavailable', `the object store cannot be used (${code || 'no answer that can be read'})`, { cause: error });
-}
-
-/** Content that fails is not the store's failure. */
-function storeErrorOfWrite(error: unknown, bucket: string): unknown {
-  const ofStore = error instanceof S3Error || (error instanceof Error && 'syscall' in error) || ['ETIMEDOUT', 'ECONNRESET', 'EPIPE'].includes(codeOf(error)) || codeOf(error).startsWith('ERR_TLS') || codeOf(error).startsWith('CERT_');
-  return ofStore ? storeError(error, bucket) : error;
-}
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');

@@ -29,7 +29,7 @@ export async function probeObject(store: ObjectStore, fixes: Fixes, { whileThere
     if (isFault(outcome)) faults.push(outcome);
   };
   keep(await attempt('get', fixes.get, async () => {
-    const content = await store.read(key, AbortSignal.timeout(READ_MS));
+    const content = await store.read(key, { sizeBytes: BYTES.length, signal: AbortSignal.timeout(READ_MS) });
     if (!content || !(await buffer(content)).equals(BYTES)) throw new Error('what was put does not come back as it was');
   }));
   keep(await attempt('list', fixes.list, async () => {

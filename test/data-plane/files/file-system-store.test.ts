@@ -1,12 +1,15 @@
 import { expect } from 'chai';
-import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { attachmentDisposition } from '../../../data-plane-agent/base/content-disposition.js';
 import { createFileLinks } from '../../../data-plane-agent/plane/files/file-system-links.js';
 import { createFileSystemStore } from '../../../data-plane-agent/plane/files/file-system-store.js';
 import { objectStoreAddress } from '../../../data-plane-agent/plane/files/object-store-address.js';
+import type { ObjectStore } from '../../../data-plane-agent/plane/files/object-store.js';
 import { generateKeyRingText, parseKeyRing } from '../../../data-plane-agent/base/secrets.js';
+import { skip } from '../../support/skip.js';
 import { bytesOf, never, onFileSystem, putObject, type TestStore } from '../../support/stores.js';
 
 describe('a file-system store', () => {
@@ -23,7 +26,7 @@ describe('a file-system store', () => {
   it('refuses every key that is not one of ours', async () => {
     const { store } = opened;
     for (const key of ['', 'a', '/a/b', '../a', 'a/../b', 'a/./b', 'a//b', 'a/b/', 'a/.incoming', '.incoming/a', 'a\\b/c', 'a/b\0', 'a/b\n', `a/${'b'.repeat(600)}`]) {
-      const calls: (() => Promise<unknown>)[] = [() => store.head(key), () => store.read(key, never()), () => putObject(store, key, bytesOf('x')), () => store.copy('a/b', key, 'etag'), () => store.copy(key, 'a/b', 'etag'), () => store.remove(key)];
+      const calls: (() => Promise<unknown>)[] = [() => store.head(key), () => store.read(key, { sizeBytes: 1, signal: never() }), () => putObject(store, key, bytesOf('x')), () => store.copy('a/b', key, 'etag'), () => store.copy(key, 'a/b', 'etag'), () => store.remove(key)];
       for (const call of calls) {
         expect(await failureOf(Promise.resolve().then(call)), JSON.stringify(key)).to.include({ message: 'not a key of an object' });
       }
@@ -55,6 +58,59 @@ describe('a file-system store', () => {
     await writeFile(join(directory, '.incoming', 'half'), 'half');
     for await (const { key } of store.list('')) expect(key).not.to.contain('incoming');
     await rm(join(directory, '.incoming', 'half'));
+  });
+
+  describe('asked whether the bytes are still the same', () => {
+    const KEY = 'tenants/t/2026/11/large';
+    const SIZE = 8_000_000;
+    let minutes = 0;
+    let store: ObjectStore;
+    let path: string;
+    beforeEach(async () => {
+      minutes = 1;
+      store = opened.another({ now: () => Date.now() + minutes * 60_000 });
+      path = join(opened.directory, KEY);
+      await putObject(store, KEY, Buffer.alloc(SIZE, 1));
+    });
+    const head = async () => {
+      const before = await readBytes();
+      const etag = (await store.head(KEY))?.etag;
+      return { etag, hasRead: (await readBytes()) - before >= SIZE };
+    };
+    /** What this process has read from files and pipes, where the system tells (Linux). */
+    const readBytes = async (): Promise<number> => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
+
+    it('reads them once an hour, and else believes the inode', async function () {
+      if (process.platform !== 'linux') skip(this, 'only Linux tells what a process reads');
+      const { etag, hasRead } = await head();
+      expect([etag, hasRead]).to.deep.equal([createHash('sha256').update(Buffer.alloc(SIZE, 1)).digest('hex'), true]);
+      expect(await head()).to.deep.equal({ etag, hasRead: false });
+      minutes += 61;
+      expect(await head()).to.deep.equal({ etag, hasRead: true });
+    });
+
+    it('reads them again when somebody else has written to the file, whatever its times say', async () => {
+      const asBefore = () => utimes(path, 1_700_000_000, 1_700_000_000);
+      await asBefore();
+      const { etag } = await head();
+      await writeFile(path, Buffer.alloc(SIZE, 2));
+      await asBefore();
+      const other = await head();
+      expect(other.etag).to.equal(createHash('sha256').update(Buffer.alloc(SIZE, 2)).digest('hex')).and.not.equal(etag);
+    });
+
+    it('knows them again when they come back from a backup', async () => {
+      const { etag } = await head();
+      await writeFile(`${path}-restored`, Buffer.alloc(SIZE, 1));
+      await rename(`${path}-restored`, path);
+      expect((await head()).etag).to.equal(etag);
+    });
+
+    it('does not believe the inode of a file that was written to a moment ago', async function () {
+      if (process.platform !== 'linux') skip(this, 'only Linux tells what a process reads');
+      minutes = 0;
+      for (const _again of [1, 2]) expect((await head()).hasRead).to.equal(true);
+    });
   });
 
   it('is unavailable when its folder is a file, and says so in its probe', async () => {
@@ -126,12 +182,13 @@ describe('OBJECT_STORE_URL', () => {
     expect(kind.parse('file:///var/files')).to.deep.equal({ ok: true, value: { provider: 'filesystem', directory: '/var/files' } });
     const bucket = { provider: 's3', host: 'minio', port: 9000, tls: false, region: 'eu-1', bucket: 'book', accessKey: 'key', secretKey: 'a/b+c@d', style: 'path' };
     expect(kind.parse('s3://key:a%2Fb%2Bc%40d@minio:9000/book?tls=false&region=eu-1')).to.deep.equal({ ok: true, value: bucket });
+    expect(kind.parse('s3://key:a%2Fb%2Bc%40d@minio:9000/my.book?tls=false&region=eu-1&style=virtual')).to.deep.equal({ ok: true, value: { ...bucket, bucket: 'my.book', style: 'virtual' } });
     expect(kind.parse('s3://k:s@s3.example.com/book?style=virtual')).to.deep.equal({ ok: true, value: { ...bucket, host: 's3.example.com', port: 443, tls: true, region: 'us-east-1', accessKey: 'k', secretKey: 's', style: 'virtual' } });
   });
 
   it('refuses anything else with what is wrong, and never with the secret', () => {
     for (const wrong of ['', 'files', 'http://host/bucket', 'file:', 'file://host/share', 's3://', 's3://host/book', 's3://key@host/book', 's3://key:planted@host', 's3://key:planted@host/', 's3://key:planted@host/a/b', 's3://key:planted@host/Book', 's3://key:planted@host/10.0.0.1',
-      's3://key:planted@host/book?tls=yes', 's3://key:planted@host/book?other=1', 's3://key:planted@host/book?tls=true&tls=true', 's3://key:planted@host/book?region=%20', 's3://key:planted@host/book?style=odd', 's3://key:planted@host/book#x', 's3://key:planted%@host/book', 's3://key:pla/nted@host/book']) {
+      's3://key:planted@host/book?tls=yes', 's3://key:planted@host/book?other=1', 's3://key:planted@host/book?tls=true&tls=true', 's3://key:planted@host/book?region=%20', 's3://key:planted@host/book?style=odd', 's3://key:planted@host/my.book?style=virtual', 's3://key:planted@host/book#x', 's3://key:planted%@host/book', 's3://key:pla/nted@host/book']) {
       const parsed = kind.parse(wrong);
       expect(parsed.ok, wrong).to.equal(false);
       expect(parsed.ok ? '' : parsed.problem).to.match(/^m(ust|ay) /).and.not.contain('planted');

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { uploadKey, type ObjectStore } from '../../../data-plane-agent/plane/files/object-store.js';
-import { bytesOf, forEachStore, putObject } from '../../support/stores.js';
+import { bytesOf, endOf, forEachStore, putObject } from '../../support/stores.js';
 
 const TENANT = '0192f0a0-0000-7000-8000-000000000002';
 let made = 0;
@@ -123,6 +123,17 @@ describe('signed links to files', () => {
       expect(await status(await then.downloadUrl({ key, fileName: 'a.pdf', contentType: 'application/pdf', expiresAt: hourAgo + 60_000 }))).to.equal(403);
       expect(await put((await then.uploadUrl({ key, contentType: 'application/pdf', sizeBytes: 10, expiresAt: hourAgo + 60_000 })).url, bytesOf('ten bytes!'))).to.equal(403);
       expect((await store().head(key))?.sizeBytes).to.equal(10);
+    });
+
+    it('end at the second that they were made for, whatever part of a second they were made in', async () => {
+      const second = Math.floor(Date.now() / 1_000) * 1_000;
+      for (const ms of [0, 1, 500, 999]) {
+        const then = opened().another({ now: () => second + ms });
+        for (const expiresAt of [second + 60_000, second + 61_000]) {
+          const [up, down] = [await then.uploadUrl({ key: newKey(), contentType: 'application/pdf', sizeBytes: 10, expiresAt }), await then.downloadUrl({ key: newKey(), fileName: 'a.pdf', contentType: 'application/pdf', expiresAt })];
+          expect([endOf(up.url), endOf(down)], `${ms} ms after`).to.deep.equal([expiresAt, expiresAt]);
+        }
+      }
     });
 
     it('are made and honoured by any process that has the same keys', async () => {

@@ -15,7 +15,7 @@ describe('object stores', () => {
   forEachStore((opened) => {
     const store = (): ObjectStore => opened().store;
     const contentOf = async (key: string): Promise<Buffer | undefined> => {
-      const content = await store().read(key, never());
+      const content = await store().read(key, { sizeBytes: (await store().head(key))?.sizeBytes ?? 0, signal: never() });
       return content && buffer(content);
     };
     const keysUnder = async (prefix: string): Promise<string[]> => {
@@ -44,7 +44,7 @@ describe('object stores', () => {
     it('knows nothing of what is not there, and removes it gladly', async () => {
       const key = newKey();
       expect(await store().head(key)).to.equal(undefined);
-      expect(await store().read(key, never())).to.equal(undefined);
+      expect(await store().read(key, { sizeBytes: 5, signal: never() })).to.equal(undefined);
       expect(await store().copy(key, newKey(), 'an etag')).to.equal(undefined);
       await store().remove(key);
     });
@@ -70,6 +70,13 @@ describe('object stores', () => {
       expect(copied).to.include({ key: to, sizeBytes: 8 });
       expect((await contentOf(to))?.toString()).to.equal('malware!');
       expect(await store().head(to)).to.include({ etag: copied?.etag });
+    });
+
+    it('gives an object of the size that is asked for, and else nothing', async () => {
+      const key = newKey();
+      await putObject(store(), key, bytesOf('five!'));
+      for (const sizeBytes of [0, 4, 6]) expect(await failureOf(store().read(key, { sizeBytes, signal: never() })), String(sizeBytes)).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
+      expect((await contentOf(key))?.toString()).to.equal('five!');
     });
 
     it('lists everything under a prefix and nothing beside it', async () => {
@@ -109,11 +116,11 @@ describe('object stores', () => {
       const key = newKey();
       await putObject(store(), key, randomBytes(4_000_000));
       const told = new AbortController();
-      const content = await store().read(key, told.signal);
+      const content = await store().read(key, { sizeBytes: 4_000_000, signal: told.signal });
       if (!content) throw new Error('it is there');
       told.abort();
       expect(await failureOf(buffer(content))).to.include({ name: 'AbortError' });
-      expect(await failureOf(store().read(key, told.signal))).to.include({ name: 'AbortError' });
+      expect(await failureOf(store().read(key, { sizeBytes: 4_000_000, signal: told.signal }))).to.include({ name: 'AbortError' });
     });
 
     it('never mixes bytes, nor tells a wrong entity tag, while a hundred overlapping PUTs go over what is copied', async function () {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { needsClamd, startClamd, type TestClamd } from '../../support/clamd.js';
-import { SCAN_MANY } from '../../support/scan-many.js';
-import { root } from '../../support/source.js';
+import { program } from '../../support/programs.js';
+import type { ScanMany } from '../../support/scan-many.js';
 
 describe('scanning 50 files of 40 MB, four at a time', () => {
   needsClamd();
@@ -26,8 +26,8 @@ describe('scanning 50 files of 40 MB, four at a time', () => {
     const content = randomFillSync(Buffer.alloc(40_000_000));
     const path = join(folder, 'evidence');
     writeFileSync(path, content);
-    const { stdout } = await promisify(execFile)(process.execPath, ['--import=tsx', SCAN_MANY, clamd.url, path, String(content.length), '50'], { cwd: root });
-    const { grownBytes } = JSON.parse(stdout) as { grownBytes: number };
+    const { stdout } = await promisify(execFile)(process.execPath, [program('test/support/scan-many.ts'), clamd.url, path, String(content.length), '50']);
+    const { grownBytes } = JSON.parse(stdout) as ScanMany;
     expect(grownBytes).to.be.lessThan(64 * 2 ** 20).and.greaterThan(0);
   });
 });

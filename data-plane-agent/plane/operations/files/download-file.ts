@@ -3,6 +3,7 @@ import { s } from '../../../base/schema.js';
 import { Download, DownloadQuery } from '../../contract/records/files.js';
 import { iso } from '../../domain/contracts/answers.js';
 import type { FileRow } from '../../domain/files/rows.js';
+import { endOfLink } from '../../files/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
 import { errand } from '../tools.js';
 
@@ -23,7 +24,7 @@ export const downloadFile = errand({
     // Only the bytes that were looked at are given out.
     if (object?.etag !== row.etag) throw fail('FILE_BYTES_LOST', {});
     const { fileName, contentType, sizeBytes, scanStatus } = row;
-    const expiresAt = clock.now() + GOOD_MS;
+    const expiresAt = endOfLink(clock.now(), GOOD_MS);
     const url = await objects.downloadUrl({ key: row.objectKey, fileName, contentType, expiresAt });
     return conclude(async ({ store }) => {
       store.files.noted(row, { downloaded: fileName, scanStatus });

@@ -4,7 +4,7 @@ import { PresignedUpload, PresignInput } from '../../contract/records/files.js';
 import { iso } from '../../domain/contracts/answers.js';
 import type { UploadRow } from '../../domain/files/rows.js';
 import { mediaType } from '../../files/content-type.js';
-import { uploadKey } from '../../files/object-store.js';
+import { endOfLink, uploadKey } from '../../files/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
 import { errand, type Tools } from '../tools.js';
 
@@ -28,7 +28,7 @@ export const presignFile = errand({
 
     const id = newId();
     const now = clock.now();
-    const expiresAt = now + GOOD_MS;
+    const expiresAt = endOfLink(now, GOOD_MS);
     const key = uploadKey(call.tenantId, id);
     await objects.head(key); // a store that is out of reach is told now, and not when the bytes are on their way
     const { fileName, sizeBytes, kind } = input;

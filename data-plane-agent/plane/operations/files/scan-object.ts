@@ -14,7 +14,7 @@ export async function scanObject({ objects, scanner }: FileServices, { objectKey
   if (sizeBytes === 0) return { status: 'clean' };
   const opened: Readable[] = [];
   const open = async (): Promise<Readable | undefined> => {
-    const content = await objects.read(objectKey, signal);
+    const content = await objects.read(objectKey, { sizeBytes, signal });
     if (content) opened.push(content);
     return content;
   };
@@ -30,7 +30,7 @@ export async function scanObject({ objects, scanner }: FileServices, { objectKey
     if (!content) return { status: 'error', reason: 'The store no longer has these bytes.', isFinal: true };
     const verdict = await scanner.scan(content, { sizeBytes, signal });
     if (verdict.status === 'infected') return verdict;
-    return unseen ?? (verdict.status === 'error' ? { ...verdict, isFinal: false } : verdict);
+    return unseen ?? (verdict.status === 'error' ? { ...verdict, isFinal: verdict.isFinal ?? false } : verdict);
   } catch (error) {
     if (signal.aborted) return { status: 'error', reason: 'The scan took too long.', isFinal: false };
     if (error instanceof ObjectStoreError) return { status: 'error', reason: 'The object store was out of reach.', isFinal: false };

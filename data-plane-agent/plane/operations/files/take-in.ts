@@ -74,7 +74,7 @@ async function moved({ files: { objects } }: Work, { tenantId }: Call, { id, siz
 
 /** The hash of the bytes, which are what they are said to be. */
 async function inspected({ files: { objects } }: Work, { contentType }: UploadRow, object: StoredObject, from: string): Promise<string> {
-  const content = await objects.read(object.key, AbortSignal.timeout(READING_MS));
+  const content = await objects.read(object.key, { sizeBytes: object.sizeBytes, signal: AbortSignal.timeout(READING_MS) });
   if (!content) throw fail('FILE_NOT_UPLOADED', {});
   const hash = createHash('sha256');
   const check = contentCheck(contentType);

@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../../data-plane-agent/base/clock.js';
+import { createS3Store } from '../../../data-plane-agent/plane/files/s3-store.js';
+import { ObjectStoreError, type ObjectStore } from '../../../data-plane-agent/plane/files/object-store.js';
+import { addressOf, bytesOf, listening, never, putObject } from '../../support/stores.js';
+
+const KEY = 'uploads/tenant/file';
+const PATIENCE_MS = 300;
+const MEGABYTE = 2 ** 20;
+
+const CALLS: Readonly<Record<string, (store: ObjectStore) => Promise<unknown>>> = {
+  head: (store) => store.head(KEY),
+  read: (store) => store.read(KEY, { sizeBytes: 5, signal: never() }),
+  write: (store) => putObject(store, KEY, bytesOf('bytes')),
+  copy: (store) => store.copy(KEY, 'tenants/tenant/2026/11/file', 'an etag'),
+  remove: (store) => store.remove(KEY),
+  list: async (store) => {
+    for await (const object of store.list('uploads/')) return object;
+    return undefined;
+  },
+};
+
+const head = (status: number, ...headers: string[]): string => ['HTTP/1.1 ', status, ' Whatever\r\n', ...headers.map((header) => `${header}\r\n`)].join('');
+const xml = (status: number): string => `${head(status, 'Content-Type: application/xml')}\r\n`;
+
+describe('an S3 server that does not come to an end', () => {
+  const undo: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  });
+
+  /** Says `begin` to whatever is asked, and then `more` for as long as somebody takes it, or a little of it at a time. */
+  const serverThatSays = async (begin: string, more: string, everyMs?: number) => {
+    let sentBytes = 0;
+    const open = new Set<Socket>();
+    const talk = (socket: Socket): void => {
+      if (socket.destroyed) return;
+      sentBytes += more.length;
+      const isRoom = socket.write(more);
+      if (everyMs !== undefined) setTimeout(() => talk(socket), everyMs);
+      else if (isRoom) setImmediate(() => talk(socket));
+      else socket.once('drain', () => talk(socket));
+    };
+    const server = createTcpServer((socket) => {
+      open.add(socket);
+      socket.on('error', () => undefined); // reset by the side that gave up
+      socket.once('close', () => open.delete(socket));
+      socket.once('data', () => {
+        socket.write(begin);
+        talk(socket);
+        socket.resume();
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    undo.push(() => {
+      for (const socket of open) socket.destroy();
+      server.close();
+    });
+    return { store: storeAt((server.address() as AddressInfo).port), sent: () => sentBytes, isLeft: () => open.size === 0 };
+  };
+  const storeAt = (port: number): ObjectStore => {
+    const address = addressOf(`s3://key:secret@127.0.0.1:${port}/bucket?tls=false`);
+    if (address.provider !== 's3') throw new Error('it is one');
+    const store = createS3Store({ address, clock: systemClock, patienceMs: PATIENCE_MS });
+    undo.push(() => store.close());
+    return store;
+  };
+  /** One that answers each question with such a page. */
+  const serverOfPages = async (page: () => string): Promise<ObjectStore> => {
+    const server = createServer((question, answer) => {
+      question.resume();
+      answer.writeHead(200, { 'Content-Type': 'application/xml' }).end(page());
+    });
+    return storeAt(Number(new URL(await listening(server, undo)).port));
+  };
+  const expectBrokenOff = async ({ store, isLeft }: { store: ObjectStore; isLeft: () => boolean }, call: (store: ObjectStore) => Promise<unknown>): Promise<void> => {
+    const begun = performance.now();
+    expect(await call(store).then(() => 'an answer', (error: unknown) => error)).to.be.instanceOf(ObjectStoreError);
+    // The longest may take three times the patience; and nobody goes on listening behind the caller's back.
+    while (!isLeft() && performance.now() - begun < 20 * PATIENCE_MS) await sleep(5);
+    expect(isLeft(), 'the connection is given up').to.equal(true);
+  };
+
+  for (const [name, call] of Object.entries(CALLS)) {
+    describe(`asked to ${name}`, () => {
+      for (const status of [200, 400, 403, 500, 503]) {
+        it(`is heard for no more than a few megabytes when it answers ${status} without end`, async () => {
+          const server = await serverThatSays(xml(status), '<Key>key</Key>'.repeat(4_000));
+          await expectBrokenOff(server, call);
+          // What is on its way in the buffers of the line is sent, and never read.
+          expect(server.sent()).to.be.below(16 * MEGABYTE);
+        });
+      }
+
+      it('is given up when its answer comes in drops', async () => {
+        await expectBrokenOff(await serverThatSays(xml(403), ' ', 20), call);
+      });
+
+      it('is given up when its headers come in drops', async () => {
+        await expectBrokenOff(await serverThatSays(`${head(200)}X-Slow: `, 'x', 20), call);
+      });
+
+      it('is given up when its headers have no end', async () => {
+        const server = await serverThatSays(head(200), `X-More: ${'x'.repeat(1_000)}\r\n`);
+        await expectBrokenOff(server, call);
+        expect(server.sent()).to.be.below(16 * MEGABYTE);
+      });
+
+      it('is given up when it only ever says that it is about to answer', async () => {
+        await expectBrokenOff(await serverThatSays('', `${head(102)}\r\n`, 20), call);
+      });
+    });
+  }
+
+  it('gives no more of an object than it announced', async () => {
+    const { store, isLeft } = await serverThatSays(`${head(200, 'Content-Length: 5')}\r\n`, 'bytes'.repeat(10_000));
+    const content = await store.read(KEY, { sizeBytes: 5, signal: never() });
+    expect(content && (await text(content))).to.equal('bytes');
+    while (!isLeft()) await sleep(5);
+  });
+
+  it('is not asked for page after page of a list that stands still', async () => {
+    let asked = 0;
+    const page = '<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken></ListBucketResult>';
+    const store = await serverOfPages(() => {
+      asked += 1;
+      return page;
+    });
+    expect(await CALLS['list']?.(store).catch((error: unknown) => error)).to.include({ name: 'ObjectStoreError', message: 'the object store lists without end' });
+    expect(asked).to.equal(2);
+  });
+
+  it('may send a page of a thousand keys as long as the longest of ours, and all that servers tell of an object', async () => {
+    const keys = Array.from({ length: 1_000 }, (_unused, n) => `quarantine/0192f0a0-0000-7000-8000-000000000001/0192f0a0-0000-7000-9000-${String(n).padStart(12, '0')}`);
+    const about = `<LastModified>2026-11-22T06:00:00.000Z</LastModified><ETag>&#34;5d41402abc4b2a76b9719d911017c592&#34;</ETag><Size>5</Size><ChecksumAlgorithm>CRC64NVME</ChecksumAlgorithm><ChecksumType>FULL_OBJECT</ChecksumType><Owner><ID>${'f'.repeat(64)}</ID><DisplayName>${'d'.repeat(64)}</DisplayName></Owner><StorageClass>INTELLIGENT_TIERING</StorageClass>`;
+    const store = await serverOfPages(() => `<ListBucketResult><IsTruncated>false</IsTruncated>${keys.map((key) => `<Contents><Key>${key}</Key>${about}</Contents>`).join('')}</ListBucketResult>`);
+    const listed: string[] = [];
+    for await (const { key } of store.list('quarantine/')) listed.push(key);
+    expect(listed).to.deep.equal(keys);
+  });
+});
