@@ -9,6 +9,7 @@ import { docxOf, docxParts } from '../../support/documents/docx.js';
 import { p, table, title } from '../../support/documents/blocks.js';
 import { pdfOf, streamOf } from '../../support/documents/pdf.js';
 import { xlsxOf } from '../../support/documents/xlsx.js';
+import { program } from '../../support/programs.js';
 import { altered } from '../../support/workbook.js';
 
 const TYPES = { pdf: 'application/pdf', docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document', xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', png: 'image/png', text: 'text/plain', csv: 'text/csv' };
@@ -45,6 +46,11 @@ describe('the reader of documents', function () {
       const { pages, warnings } = await read(Buffer.concat([gb18030.subarray(0, 10), Buffer.from('1')]), TYPES.text);
       expect(pages[0]?.text).to.equal('合同编号：1');
       expect(warnings.map(({ code }) => code)).to.deep.equal(['ENCODING_GUESSED']);
+    });
+    it('Windows-1252, where accented letters stand alone, and it says so', async () => {
+      const { pages, warnings } = await read(Buffer.from('K\xe4ufer: M\xfcller & S\xf6hne, Preis 5 \x80\r\n\x1a', 'latin1'), TYPES.text);
+      expect(pages[0]?.text).to.equal('Käufer: Müller & Söhne, Preis 5 €\n');
+      expect(warnings).to.deep.equal([{ code: 'ENCODING_GUESSED', message: 'The text does not say how its signs are written; it was read as Windows-1252.' }]);
     });
     it('pages parted by form feeds', async () => expect((await read('one\ftwo', TYPES.text)).pages.map(({ number, text: page }) => [number, page])).to.deep.equal([[1, 'one'], [2, 'two']]));
     it('a CSV, its cells parted by tabs', async () => expect(joinedText(await read('No;Due;Amount\n1;2026-03-01;"1.000,00"\n', TYPES.csv))).to.equal('No\tDue\tAmount\n1\t2026-03-01\t1.000,00'));
@@ -148,13 +154,13 @@ describe('the reader of documents', function () {
 
   it('recognises a picture without any network', function () {
     if (spawnSync('unshare', ['-rn', 'true']).status !== 0) skip(this, 'this system lets nobody take the network away from a process');
-    const script = `import { documentReader } from './data-plane-agent/plane/files/text/index.js';
+    const script = `import { documentReader } from '${program('data-plane-agent/plane/files/text/index.ts')}';
       const reader = documentReader({ residentBytes: () => 0 });
       const bytes = Buffer.from('${aPicture().toString('base64')}', 'base64');
       const { Readable } = await import('node:stream');
       const { pages } = await reader.textOf(Readable.from([bytes]), { contentType: 'image/png', signal: new AbortController().signal });
       console.log(JSON.stringify(pages)); await reader.close();`;
-    const { stdout, stderr } = spawnSync('unshare', ['-rn', process.execPath, '--import=tsx', '--input-type=module', '-e', script], { encoding: 'utf8' });
+    const { stdout, stderr } = spawnSync('unshare', ['-rn', process.execPath, '--input-type=module', '-e', script], { encoding: 'utf8' });
     expect(stdout, stderr).to.contain('"source":"ocr"');
   });
 });

@@ -1,5 +1,5 @@
 /** The kinds of documents that are read, by how they are. */
-export type Kind = 'pdf' | 'docx' | 'xlsx' | 'csv' | 'plain' | 'picture';
+export type Kind = 'pdf' | 'docx' | 'xlsx' | 'csv' | 'plain' | 'picture' | 'tiff' | 'heic';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   'application/pdf': 'pdf',
@@ -10,6 +10,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'image/png': 'picture',
   'image/jpeg': 'picture',
   'image/webp': 'picture',
+  'image/tiff': 'tiff',
+  'image/heic': 'heic',
 };
 
 /** `undefined` for what is not read. Parameters of the type are passed over. */

@@ -30,7 +30,8 @@ export interface Drawn {
 /** Thinner than this, in points, a box is a line. */
 const THIN = 2.5;
 const MAX_OPERATORS = 400_000;
-const MAX_PICTURES = 400;
+/** Some programs keep a scan in strips of a few rows. */
+export const MAX_PICTURES = 10_000;
 
 export async function drawnOn(page: PDFPageProxy): Promise<Drawn> {
   const { OPS } = await pdfjs();

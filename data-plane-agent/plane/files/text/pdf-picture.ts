@@ -3,13 +3,13 @@ import { pgm } from './bitmap.js';
 import type { Drawn, Matrix, PaintedImage, Placed } from './pdf-drawing.js';
 
 /** Dots in an inch: what character recognition is best at, and no more than this many of them on a page. */
-const RESOLUTION = 220;
+export const RESOLUTION = 220;
 const MAX_DOTS = 12_000_000;
 /** A page on which pictures cover less than this part is not a scan. */
 const COVERED = 0.2;
 
-/** What the library's pictures hold, by their `kind`. */
-const [BITS, RGB, RGBA] = [1, 2, 3] as const;
+/** What pictures hold, by their `kind`: those of the library, and ours, a byte a dot. */
+const [GREY, BITS, RGB, RGBA] = [0, 1, 2, 3] as const;
 
 interface Bits {
   readonly width: number;
@@ -35,6 +35,15 @@ export async function pictureOf(page: PDFPageProxy, { pictures, width, height }:
   return drawn === 0 ? undefined : pgm(grey, across, down);
 }
 
+/** A picture in shades of grey, in a form that character recognition takes, and with no more dots than it takes. */
+export function reduced({ width, height, grey }: { readonly width: number; readonly height: number; readonly grey: Uint8Array }): Buffer {
+  const scale = Math.min(1, Math.sqrt(MAX_DOTS / (width * height)));
+  const [across, down] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
+  const paper = new Uint8Array(across * down).fill(255);
+  paint(paper, { across, down }, { width, height, data: grey, kind: GREY }, { place: [width, 0, 0, -height, 0, height], image: { id: undefined, data: undefined, isMask: false } }, scale);
+  return pgm(paper, across, down);
+}
+
 async function bitsOf(page: PDFPageProxy, { id, data }: PaintedImage): Promise<Bits | undefined> {
   const found: unknown = id === undefined ? data : await new Promise((resolve) => {
     const objects = id.startsWith('g_') ? page.commonObjs : page.objs;
@@ -54,7 +63,7 @@ function paint(grey: Uint8Array, { across, down }: { across: number; down: numbe
   const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value));
   const [left, right] = [clamp(Math.floor(Math.min(...corners.map(([x]) => x))), across), clamp(Math.ceil(Math.max(...corners.map(([x]) => x))), across)];
   const [top, bottom] = [clamp(Math.floor(Math.min(...corners.map(([, y]) => y))), down), clamp(Math.ceil(Math.max(...corners.map(([, y]) => y))), down)];
-  const shade = shadeOf(bits, image.isMask);
+  const shade = shadeOf(bits);
   // How many of the picture's dots fall on one of the page.
   const steps = clamp(Math.round(Math.sqrt((bits.width * bits.height) / Math.abs(determinant))), 4) || 1;
   for (let y = top; y < bottom; y++) {
@@ -77,7 +86,7 @@ function paint(grey: Uint8Array, { across, down }: { across: number; down: numbe
   }
 }
 
-function shadeOf({ data, width, height, kind }: Bits, isMask: boolean): (x: number, y: number) => number {
+function shadeOf({ data, width, height, kind }: Bits): (x: number, y: number) => number {
   const row = (y: number) => Math.max(0, Math.min(height - 1, y));
   if (kind === RGB || kind === RGBA) {
     const size = kind === RGB ? 3 : 4;
@@ -86,7 +95,8 @@ function shadeOf({ data, width, height, kind }: Bits, isMask: boolean): (x: numb
       return 0.299 * (data[at] ?? 255) + 0.587 * (data[at + 1] ?? 255) + 0.114 * (data[at + 2] ?? 255);
     };
   }
+  if (kind === GREY) return (x, y) => data[row(y) * width + x] ?? 255;
   const bytes = (width + 7) >> 3;
   // A set bit is white; of a mask it is where nothing is painted.
-  return (x, y) => (((data[row(y) * bytes + (x >> 3)] ?? 255) >> (7 - (x & 7))) & 1 ? 255 : isMask ? 0 : 0);
+  return (x, y) => (((data[row(y) * bytes + (x >> 3)] ?? 255) >> (7 - (x & 7))) & 1 ? 255 : 0);
 }

@@ -5,6 +5,7 @@ import { drawnOn, type Drawn } from './pdf-drawing.js';
 import { pictureOf } from './pdf-picture.js';
 import { readPicture } from './ocr.js';
 import { pdfjs, pdfResources } from './pdfjs.js';
+import { MAX_DOTS } from './picture-size.js';
 import type { Reading } from './reading.js';
 
 /** Pages of a contract with all its annexes; those after them are left out, and that is told. */
@@ -31,12 +32,12 @@ export async function readPdf(bytes: Uint8Array, reading: Reading): Promise<void
   }
 }
 
-async function opened(bytes: Uint8Array): Promise<PDFDocumentProxy> {
+export async function opened(bytes: Uint8Array): Promise<PDFDocumentProxy> {
   const { getDocument, VerbosityLevel } = await pdfjs();
   try {
     return await getDocument({
       data: bytes, isEvalSupported: false, enableXfa: false, disableFontFace: true, useSystemFonts: false, useWorkerFetch: false, isOffscreenCanvasSupported: false, isImageDecoderSupported: false,
-      stopAtErrors: false, maxImageSize: 60_000_000, verbosity: VerbosityLevel.ERRORS - 1, ...pdfResources(),
+      stopAtErrors: false, maxImageSize: MAX_DOTS, verbosity: VerbosityLevel.ERRORS - 1, ...pdfResources(),
     }).promise;
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') throw new UnreadableDocument('encrypted', 'the PDF is protected by a password', { cause: error });

@@ -50,7 +50,6 @@ export class ReadingThread {
   }
 
   private start(): Worker {
-
     const worker = new Worker(new URL('./start.js', import.meta.url), { env: {}, execArgv: [], stdin: false, stdout: true, stderr: true, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
     // What its libraries print is of the document, and for nobody.
     worker.stdout.resume();

@@ -1,12 +1,14 @@
 import { parentPort } from 'node:worker_threads';
 import { UnreadableDocument, type PageText, type TextWarning, type UnreadableCode } from './document-text.js';
 import { readDocx } from './docx.js';
+import { readHeic } from './heic.js';
 import type { Kind } from './kinds.js';
 import { MAX_OCR_PAGES } from './ocr.js';
 import { readPdf } from './pdf.js';
 import { readPictureFile } from './picture.js';
 import { readCsvText, readPlain } from './plain.js';
 import { MAX_TEXT, type Reading } from './reading.js';
+import { readTiff } from './tiff.js';
 import { readXlsx } from './xlsx.js';
 
 /*
@@ -21,7 +23,7 @@ export interface Job {
 
 export type Message = { readonly page: PageText } | { readonly warning: TextWarning } | { readonly failed: { readonly code: UnreadableCode; readonly message: string } } | { readonly done: true };
 
-const READERS: Readonly<Record<Kind, (bytes: Uint8Array, reading: Reading) => Promise<void> | void>> = { pdf: readPdf, docx: readDocx, xlsx: readXlsx, csv: readCsvText, plain: readPlain, picture: readPictureFile };
+const READERS: Readonly<Record<Kind, (bytes: Uint8Array, reading: Reading) => Promise<void> | void>> = { pdf: readPdf, docx: readDocx, xlsx: readXlsx, csv: readCsvText, plain: readPlain, picture: readPictureFile, tiff: readTiff, heic: readHeic };
 
 parentPort?.on('message', (job: Job) => void read(job));
 
