@@ -96,7 +96,7 @@ export const FAILURES = {
   UPLOAD_TOKEN_MISMATCH: domain(422, 'The upload token is none of ours, belongs to somebody else, or was given out for other values than these fields have.', Type.Object({ fields: texts() })),
   UPLOAD_TOKEN_EXPIRED: domain(422, 'The upload token was good for fifteen minutes, and these are over.', None),
   FILE_NOT_UPLOADED: domain(409, 'Nothing has been uploaded to the signed URL, or something else is being uploaded to it just now.', None),
-  FILE_BEING_CONFIRMED: domain(409, 'The same upload is being confirmed by another request, which takes long; ask again for its outcome.', None),
+  FILE_BEING_CONFIRMED: domain(409, 'The same upload is being confirmed by another request, which takes long; `Retry-After` says when to ask for its outcome.', Type.Object({ retryAfterSeconds: Type.Integer() })),
   FILE_SIZE_MISMATCH: domain(422, 'What was uploaded has another size than was announced; it has been removed.', Type.Object({ announcedBytes: Type.Integer(), uploadedBytes: Type.Integer() })),
   FILE_CONTENT_MISMATCH: domain(422, 'What was uploaded is not what its content type says; it has been removed.', Type.Object({ contentType: text(), reason: text() })),
   FILE_INFECTED: domain(403, 'Malware was found in the file. It is in quarantine, and nobody can download it.', Type.Object({ signature: text() })),

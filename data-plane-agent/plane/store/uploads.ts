@@ -40,6 +40,11 @@ export class UploadStore {
     return (await this.tx.run('UPDATE file_uploads SET claimed_until = ? WHERE tenant_id = ? AND id = ? AND claimed_until <= ?', [until, this.call.tenantId, id, now])) > 0;
   }
 
+  /** Whether it was held until the first instant, and is until the second one now. */
+  async renew(id: string, until: number, next: number): Promise<boolean> {
+    return (await this.tx.run('UPDATE file_uploads SET claimed_until = ? WHERE tenant_id = ? AND id = ? AND claimed_until = ?', [next, this.call.tenantId, id, until])) > 0;
+  }
+
   async release(id: string, until: number): Promise<void> {
     await this.tx.run('UPDATE file_uploads SET claimed_until = 0 WHERE tenant_id = ? AND id = ? AND claimed_until = ?', [this.call.tenantId, id, until]);
   }

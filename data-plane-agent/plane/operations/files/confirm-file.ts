@@ -1,20 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { ConfirmInput, FileRecord } from '../../contract/records/files.js';
 import { fileAnswer } from '../../domain/files/answer.js';
-import type { FileRow, UploadRow } from '../../domain/files/rows.js';
 import { mediaType } from '../../files/content-type.js';
 import type { Announced } from '../../files/upload-tokens.js';
 import type { Store } from '../../store/store.js';
 import { errand, type Work } from '../tools.js';
+import { claimUpload } from './claim-upload.js';
 import { takeIn } from './take-in.js';
-
-/** A confirmation that takes longer has lost the upload to the next. Longer than all deadlines of its steps together. */
-const CLAIM_MS = 5 * 60_000;
-/** How long a second confirmation waits for the first. */
-const PATIENCE_MS = 15_000;
-const LOOK_MS = 100;
 
 /**
  * Makes a file of what was uploaded: its size and its first bytes are held against what was announced, it is moved to where no client can write, hashed and
@@ -32,12 +25,13 @@ export const confirmFile = errand({
     if (isExpired) throw fail('UPLOAD_TOKEN_EXPIRED', {});
     await work.read(({ store }) => checkLinks(store, call, announced));
 
-    const claim = await claimed(work, announced.fileId);
+    const claim = await claimUpload(work, announced.fileId);
     if ('file' in claim) return fileAnswer(claim.file);
     try {
-      return await takeIn(work, call, claim.upload);
+      return await takeIn(work, call, claim);
     } catch (error) {
-      await work.upkeep(({ store }) => store.uploads.release(announced.fileId, claim.upload.claimedUntil));
+      const until = await claim.settled();
+      await work.upkeep(({ store }) => store.uploads.release(announced.fileId, until));
       throw error;
     }
   },
@@ -60,18 +54,4 @@ async function checkLinks(store: Store, { subjectScope }: Call, { subjectId, con
   if (subjectId !== null && !(subjectScope?.includes(subjectId) ?? true)) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
   if (contractId !== null && !(await store.contracts.find(contractId))) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
   if (paymentId !== null && !(await store.lines.contractOf(paymentId))) throw fail('REFERENCE_INVALID', { field: 'paymentId', value: paymentId });
-}
-
-/** The upload for this confirmation alone, or the file that another one has made of it in the meantime. */
-async function claimed({ read, upkeep, clock }: Work, id: string): Promise<{ readonly upload: UploadRow } | { readonly file: FileRow }> {
-  for (let waited = 0; ; waited += LOOK_MS) {
-    const now = clock.now();
-    const upload = await upkeep(async ({ store }) => ((await store.uploads.claim(id, now, now + CLAIM_MS)) ? store.uploads.find(id) : undefined));
-    if (upload) return { upload };
-    const { file, isOpen } = await read(async ({ store }) => ({ file: await store.files.byId(id), isOpen: (await store.uploads.find(id)) !== undefined }));
-    if (file) return { file };
-    if (!isOpen) throw fail('UPLOAD_TOKEN_EXPIRED', {});
-    if (waited >= PATIENCE_MS) throw fail('FILE_BEING_CONFIRMED', {});
-    await sleep(LOOK_MS);
-  }
 }

@@ -9,6 +9,7 @@ import { NOT_SCANNED, scanned, waitingSince, type Finding } from '../../domain/f
 import { contentCheck } from '../../files/content-type.js';
 import { fileKey, uploadKey, type StoredObject } from '../../files/object-store.js';
 import type { Work } from '../tools.js';
+import type { Claim } from './claim-upload.js';
 import { quarantined, recordScan, SCAN_LEASE_MS, tell } from './record-scan.js';
 import { scanObject } from './scan-object.js';
 
@@ -21,7 +22,7 @@ const READING_MS = 120_000;
  * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is put to it meanwhile is
  * not what was looked at. Broken off anywhere and begun again it comes to the same.
  */
-export async function takeIn(work: Work, call: Call, upload: UploadRow): Promise<FileRecord> {
+export async function takeIn(work: Work, call: Call, { upload, settled }: Claim): Promise<FileRecord> {
   const { files: { objects }, clock } = work;
   const from = uploadKey(call.tenantId, upload.id);
   const object = await moved(work, call, upload, from);
@@ -38,11 +39,12 @@ export async function takeIn(work: Work, call: Call, upload: UploadRow): Promise
     ...(isInfected ? await quarantined(work, call, { id, ...bytes }) : {}),
     createdAt: now, updatedAt: now,
   };
+  const until = await settled();
   const answer = await work.conclude(async (tools) => {
     const before = await tools.store.files.byId(id);
     if (before) return fileAnswer(before);
     // One that took longer than its claim holds may no longer know what lies under the key.
-    if (!(await tools.store.uploads.finish(id, upload.claimedUntil))) throw fail('FILE_BEING_CONFIRMED', {});
+    if (!(await tools.store.uploads.finish(id, until))) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
     await tools.store.files.insert(row);
     if (isInfected) tell(tools, row);
     return fileAnswer(row);

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fail } from '../../../base/failures.js';
+import type { FileRow, UploadRow } from '../../domain/files/rows.js';
+import type { Work } from '../tools.js';
+
+/** So long an upload is held at a time. Who still has it says so again sooner; when his process has ended, the next has it after that. */
+const CLAIM_MS = 20_000;
+const AGAIN_MS = 5_000;
+/** How long a second confirmation waits for the first. */
+const PATIENCE_MS = 15_000;
+const LOOK_MS = 100;
+
+/** An upload that nobody else confirms meanwhile. */
+export interface Claim {
+  readonly upload: UploadRow;
+  /** From now on it is not renewed; until when it is held, which no other claim shares. */
+  settled(): Promise<number>;
+}
+
+/** The upload for this confirmation alone, or the file that another one has made of it in the meantime. */
+export async function claimUpload(work: Work, id: string): Promise<Claim | { readonly file: FileRow }> {
+  const { read, upkeep, clock } = work;
+  for (let waited = 0; ; waited += LOOK_MS) {
+    const now = clock.now();
+    const upload = await upkeep(async ({ store }) => ((await store.uploads.claim(id, now, now + CLAIM_MS)) ? store.uploads.find(id) : undefined));
+    if (upload) return renewing(work, upload);
+    const { file, isOpen } = await read(async ({ store }) => ({ file: await store.files.byId(id), isOpen: (await store.uploads.find(id)) !== undefined }));
+    if (file) return { file };
+    if (!isOpen) throw fail('UPLOAD_TOKEN_EXPIRED', {});
+    if (waited >= PATIENCE_MS) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
+    await sleep(LOOK_MS);
+  }
+}
+
+function renewing({ upkeep, clock, log }: Work, upload: UploadRow): Claim {
+  let until = upload.claimedUntil;
+  const over = new AbortController();
+  const renewed = (async () => {
+    for (;;) {
+      await sleep(AGAIN_MS, undefined, { signal: over.signal });
+      const next = clock.now() + CLAIM_MS;
+      // Once it is another's it stays that: who had it learns of it when he is to end it.
+      if (!(await upkeep(({ store }) => store.uploads.renew(upload.id, until, next)))) return;
+      until = next;
+    }
+  })().catch((error: unknown) => {
+    if (!over.signal.aborted) log.warn({ err: error, fileId: upload.id }, 'the claim on an upload is not renewed');
+  });
+  return {
+    upload,
+    async settled() {
+      over.abort();
+      await renewed;
+      return until;
+    },
+  };
+}
