@@ -2,7 +2,7 @@ import Koa from 'koa';
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import { isDatabaseError } from '../data-plane-agent/base/database/errors.js';
 import type { Log } from '../data-plane-agent/base/log.js';
-import type { FileUrls } from '../data-plane-agent/plane/files/file-system-urls.js';
+import type { FileUrls } from '../data-plane-agent/plane/files/objects/file-system-urls.js';
 import { serveFileUrls } from './file-urls.js';
 import { accessLog } from './http/access-log.js';
 import { beginExchange, type HttpState, type Served } from './http/exchange.js';

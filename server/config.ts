@@ -1,9 +1,9 @@
 import { boolean, bytes, cidrs, duration, integer, json, list, oneOf, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Parsed, type Rule, type Values } from '../data-plane-agent/base/config.js';
 import { isLoopback } from '../data-plane-agent/base/loopback.js';
 import { parseKeyRing, SealError, type KeyRing } from '../data-plane-agent/base/secrets.js';
-import { clamdAddress } from '../data-plane-agent/plane/files/clamd-stream.js';
-import { CONTENT_TYPES, mediaType } from '../data-plane-agent/plane/files/content-type.js';
-import { objectStoreAddress } from '../data-plane-agent/plane/files/object-store-address.js';
+import { clamdAddress } from '../data-plane-agent/plane/files/scanner/clamd-stream.js';
+import { CONTENT_TYPES, mediaType } from '../data-plane-agent/plane/files/content/content-type.js';
+import { objectStoreAddress } from '../data-plane-agent/plane/files/objects/object-store-address.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
 import { parseSsoProviders } from './auth/sso-providers.js';

@@ -1,4 +1,4 @@
-import type { FileUrls } from '../data-plane-agent/plane/files/file-system-urls.js';
+import type { FileUrls } from '../data-plane-agent/plane/files/objects/file-system-urls.js';
 import type { HttpMiddleware } from './http/exchange.js';
 import { allowLonger } from './http/listen.js';
 import { problem } from './http/problems.js';

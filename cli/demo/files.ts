@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { PresignInput } from '../../data-plane-agent/plane/contract/records/files.js';
 import type { PaymentLine } from '../../data-plane-agent/plane/contract/records/lines.js';
-import type { ObjectStore } from '../../data-plane-agent/plane/files/object-store.js';
+import type { ObjectStore } from '../../data-plane-agent/plane/files/objects/object-store.js';
 import { demoBook, type DemoContract } from './book.js';
 import { planeOf, type Desk, type Plane } from './desk.js';
 import { englishPaper } from './papers.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
-import { openObjectStore } from '../../data-plane-agent/plane/files/open-store.js';
+import { openObjectStore } from '../../data-plane-agent/plane/files/objects/open-store.js';
 import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 import { obstacleTo } from './disk.js';

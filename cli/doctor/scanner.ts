@@ -1,7 +1,7 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
-import { createClamd } from '../../data-plane-agent/plane/files/clamd.js';
-import { signatureWarning } from '../../data-plane-agent/plane/files/scanner-self-test.js';
+import { createClamd } from '../../data-plane-agent/plane/files/scanner/clamd.js';
+import { signatureWarning } from '../../data-plane-agent/plane/files/scanner/scanner-self-test.js';
 import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 

@@ -11,7 +11,7 @@ import { checker } from '../base/validation.js';
 import type { Call } from './contract/call.js';
 import type { Answer, DataPlane } from './contract/data-plane.js';
 import type { Errand, Operation } from './contract/operation.js';
-import { ObjectStoreError } from './files/object-store.js';
+import { ObjectStoreError } from './files/objects/object-store.js';
 import type { FileServices } from './files/services.js';
 import { Books } from './store/books.js';
 import { IdempotencyStore, isRefusal, type Settled } from './store/idempotency.js';

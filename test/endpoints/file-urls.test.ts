@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import type { ObjectStore } from '../../data-plane-agent/plane/files/object-store.js';
+import type { ObjectStore } from '../../data-plane-agent/plane/files/objects/object-store.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const ORIGIN = 'https://pages.example.com';

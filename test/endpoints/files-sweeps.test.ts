@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Readable } from 'node:stream';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
-import { fileKey, quarantineKey } from '../../data-plane-agent/plane/files/object-store.js';
+import { fileKey, quarantineKey } from '../../data-plane-agent/plane/files/objects/object-store.js';
 import { administration, type Administration } from '../support/administration.js';
 import { EICAR } from '../support/clamd.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';

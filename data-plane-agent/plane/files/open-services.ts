@@ -1,14 +1,14 @@
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
 import type { KeyRing } from '../../base/secrets.js';
-import { createClamd } from './clamd.js';
-import type { FileUrls } from './file-system-urls.js';
-import type { ObjectStoreAddress } from './object-store-address.js';
-import { openObjectStore } from './open-store.js';
-import type { Scanner } from './scanner.js';
+import { createClamd } from './scanner/clamd.js';
+import type { FileUrls } from './objects/file-system-urls.js';
+import type { ObjectStoreAddress } from './objects/object-store-address.js';
+import { openObjectStore } from './objects/open-store.js';
+import type { Scanner } from './scanner/scanner.js';
 import type { FileServices } from './services.js';
 import { documentReader } from './text/index.js';
-import { trusted } from './trusted-scanner.js';
+import { trusted } from './scanner/trusted-scanner.js';
 import { createUploadTokens } from './upload-tokens.js';
 
 /** The settings of files, as the program's configuration has them. */

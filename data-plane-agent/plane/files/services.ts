@@ -1,5 +1,5 @@
-import type { ObjectStore } from './object-store.js';
-import type { Scanner } from './scanner.js';
+import type { ObjectStore } from './objects/object-store.js';
+import type { Scanner } from './scanner/scanner.js';
 import type { DocumentReader } from './text/document-text.js';
 import type { UploadTokens } from './upload-tokens.js';
 

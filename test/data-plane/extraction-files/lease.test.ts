@@ -4,7 +4,7 @@ import { createBackground, type Background } from '../../../data-plane-agent/bas
 import { createLog } from '../../../data-plane-agent/base/log.js';
 import { generateKeyRingText, parseKeyRing } from '../../../data-plane-agent/base/secrets.js';
 import { bind, type BoundPlane } from '../../../data-plane-agent/plane/contract/data-plane.js';
-import type { ObjectStore } from '../../../data-plane-agent/plane/files/object-store.js';
+import type { ObjectStore } from '../../../data-plane-agent/plane/files/objects/object-store.js';
 import { openFileServices, type OpenedFiles } from '../../../data-plane-agent/plane/files/open-services.js';
 import type { DocumentReader } from '../../../data-plane-agent/plane/files/text/index.js';
 import { createLocalDataPlane } from '../../../data-plane-agent/plane/local.js';

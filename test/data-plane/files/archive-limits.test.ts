@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
-import { archiveFault, ARCHIVE_LIMITS } from '../../../data-plane-agent/plane/files/archive-limits.js';
+import { archiveFault, ARCHIVE_LIMITS } from '../../../data-plane-agent/plane/files/archives/archive-limits.js';
 import { aZip, encryptedZip, inPieces, streamedZip } from '../../support/archives.js';
 import { aWorkbook } from '../../support/workbook.js';
 

@@ -4,8 +4,8 @@ import { randomFillSync } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
 import { createLog } from '../../../data-plane-agent/base/log.js';
-import { createClamd } from '../../../data-plane-agent/plane/files/clamd.js';
-import type { Scanner, Verdict } from '../../../data-plane-agent/plane/files/scanner.js';
+import { createClamd } from '../../../data-plane-agent/plane/files/scanner/clamd.js';
+import type { Scanner, Verdict } from '../../../data-plane-agent/plane/files/scanner/scanner.js';
 import { EICAR, needsClamd, startClamd, type TestClamd } from '../../support/clamd.js';
 import { encryptedZip, zeros } from '../../support/archives.js';
 

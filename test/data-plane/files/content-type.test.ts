@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { strToU8, zipSync } from 'fflate';
-import { CONTENT_TYPES, contentCheck, contentFault, mediaType } from '../../../data-plane-agent/plane/files/content-type.js';
+import { CONTENT_TYPES, contentCheck, contentFault, mediaType } from '../../../data-plane-agent/plane/files/content/content-type.js';
 import { aZip, inPieces, streamedZip, zeros } from '../../support/archives.js';
 import { aWorkbook } from '../../support/workbook.js';
 

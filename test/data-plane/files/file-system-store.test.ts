@@ -4,10 +4,10 @@ import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { attachmentDisposition } from '../../../data-plane-agent/base/content-disposition.js';
-import { createFileLinks } from '../../../data-plane-agent/plane/files/file-system-links.js';
-import { createFileSystemStore } from '../../../data-plane-agent/plane/files/file-system-store.js';
-import { objectStoreAddress } from '../../../data-plane-agent/plane/files/object-store-address.js';
-import type { ObjectStore } from '../../../data-plane-agent/plane/files/object-store.js';
+import { createFileLinks } from '../../../data-plane-agent/plane/files/objects/file-system-links.js';
+import { createFileSystemStore } from '../../../data-plane-agent/plane/files/objects/file-system-store.js';
+import { objectStoreAddress } from '../../../data-plane-agent/plane/files/objects/object-store-address.js';
+import type { ObjectStore } from '../../../data-plane-agent/plane/files/objects/object-store.js';
 import { generateKeyRingText, parseKeyRing } from '../../../data-plane-agent/base/secrets.js';
 import { skip } from '../../support/skip.js';
 import { bytesOf, never, onFileSystem, putObject, type TestStore } from '../../support/stores.js';

@@ -5,8 +5,8 @@ import { createServer as createTcpServer, type AddressInfo, type Socket } from '
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../data-plane-agent/base/clock.js';
-import { createS3Store } from '../../../data-plane-agent/plane/files/s3-store.js';
-import { ObjectStoreError, type ObjectStore } from '../../../data-plane-agent/plane/files/object-store.js';
+import { createS3Store } from '../../../data-plane-agent/plane/files/objects/s3-store.js';
+import { ObjectStoreError, type ObjectStore } from '../../../data-plane-agent/plane/files/objects/object-store.js';
 import { addressOf, bytesOf, listening, never, putObject } from '../../support/stores.js';
 
 const KEY = 'uploads/tenant/file';

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { uploadKey, type ObjectStore } from '../../../data-plane-agent/plane/files/object-store.js';
+import { uploadKey, type ObjectStore } from '../../../data-plane-agent/plane/files/objects/object-store.js';
 import { bytesOf, endOf, forEachStore, putObject } from '../../support/stores.js';
 
 const TENANT = '0192f0a0-0000-7000-8000-000000000002';

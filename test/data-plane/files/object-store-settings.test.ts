@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import { systemClock } from '../../../data-plane-agent/base/clock.js';
-import type { StoreFault } from '../../../data-plane-agent/plane/files/object-store.js';
-import { createS3Store } from '../../../data-plane-agent/plane/files/s3-store.js';
+import type { StoreFault } from '../../../data-plane-agent/plane/files/objects/object-store.js';
+import { createS3Store } from '../../../data-plane-agent/plane/files/objects/s3-store.js';
 import { sharedMinio, type S3Server } from '../../support/minio.js';
 import { sharedRgw } from '../../support/rgw.js';
 import { skip } from '../../support/skip.js';

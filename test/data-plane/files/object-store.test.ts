@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { fileKey, quarantineKey, uploadKey, type ObjectStore } from '../../../data-plane-agent/plane/files/object-store.js';
+import { fileKey, quarantineKey, uploadKey, type ObjectStore } from '../../../data-plane-agent/plane/files/objects/object-store.js';
 import { bytesOf, forEachStore, never, putObject } from '../../support/stores.js';
 
 const TENANT = '0192f0a0-0000-7000-8000-000000000001';

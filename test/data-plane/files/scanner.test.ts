@@ -4,11 +4,11 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { createLog } from '../../../data-plane-agent/base/log.js';
-import { createClamd, verdictOf, versionOf } from '../../../data-plane-agent/plane/files/clamd.js';
-import { clamdAddress } from '../../../data-plane-agent/plane/files/clamd-stream.js';
-import { createScanSlots } from '../../../data-plane-agent/plane/files/scan-slots.js';
-import { signatureWarning } from '../../../data-plane-agent/plane/files/scanner-self-test.js';
-import type { Scanner, Verdict } from '../../../data-plane-agent/plane/files/scanner.js';
+import { createClamd, verdictOf, versionOf } from '../../../data-plane-agent/plane/files/scanner/clamd.js';
+import { clamdAddress } from '../../../data-plane-agent/plane/files/scanner/clamd-stream.js';
+import { createScanSlots } from '../../../data-plane-agent/plane/files/scanner/scan-slots.js';
+import { signatureWarning } from '../../../data-plane-agent/plane/files/scanner/scanner-self-test.js';
+import type { Scanner, Verdict } from '../../../data-plane-agent/plane/files/scanner/scanner.js';
 import { needsClamd, startClamd } from '../../support/clamd.js';
 import { zeros } from '../../support/archives.js';
 

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { windows1252 } from '../windows-1252.js';
+import { windows1252 } from '../content/windows-1252.js';
 import { MAX_TEXT, type Reading } from './reading.js';
 
 /** Reads a text, its pages parted by form feeds where it has some. */

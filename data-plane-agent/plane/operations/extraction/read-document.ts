@@ -2,7 +2,7 @@ import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ExtractionRunRow } from '../../domain/extraction/rows.js';
 import type { FileRow } from '../../domain/files/rows.js';
-import { ObjectStoreError } from '../../files/object-store.js';
+import { ObjectStoreError } from '../../files/objects/object-store.js';
 import { joinedText, UnreadableDocument, type DocumentText } from '../../files/text/document-text.js';
 import type { Work } from '../tools.js';
 import { readInTurns } from './read-in-turns.js';

@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { ConfirmInput, FileRecord } from '../../contract/records/files.js';
 import { fileAnswer } from '../../domain/files/answer.js';
-import { mediaType } from '../../files/content-type.js';
+import { mediaType } from '../../files/content/content-type.js';
 import type { Announced } from '../../files/upload-tokens.js';
 import type { Store } from '../../store/store.js';
 import { errand, type Work } from '../tools.js';

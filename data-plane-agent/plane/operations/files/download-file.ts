@@ -3,7 +3,7 @@ import { s } from '../../../base/schema.js';
 import { Download, DownloadQuery } from '../../contract/records/files.js';
 import { iso } from '../../domain/contracts/answers.js';
 import type { FileRow } from '../../domain/files/rows.js';
-import { endOfLink } from '../../files/object-store.js';
+import { endOfLink } from '../../files/objects/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
 import { errand } from '../tools.js';
 

@@ -3,8 +3,8 @@ import type { Call } from '../../contract/call.js';
 import { PresignedUpload, PresignInput } from '../../contract/records/files.js';
 import { iso } from '../../domain/contracts/answers.js';
 import type { UploadRow } from '../../domain/files/rows.js';
-import { mediaType } from '../../files/content-type.js';
-import { endOfLink, uploadKey } from '../../files/object-store.js';
+import { mediaType } from '../../files/content/content-type.js';
+import { endOfLink, uploadKey } from '../../files/objects/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
 import { errand, type Tools } from '../tools.js';
 

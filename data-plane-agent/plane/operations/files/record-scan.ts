@@ -1,6 +1,6 @@
 import { scanned, type Finding } from '../../domain/files/scans.js';
 import type { FileRow } from '../../domain/files/rows.js';
-import { quarantineKey } from '../../files/object-store.js';
+import { quarantineKey } from '../../files/objects/object-store.js';
 import type { Call } from '../../contract/call.js';
 import type { Tools, Work } from '../tools.js';
 

@@ -1,7 +1,7 @@
 import { s } from '../../../base/schema.js';
 import type { Call } from '../../contract/call.js';
 import { RESTORABLE_MS } from '../../domain/contracts/trash.js';
-import { fileKey, quarantineKey, uploadKey, type ListedObject } from '../../files/object-store.js';
+import { fileKey, quarantineKey, uploadKey, type ListedObject } from '../../files/objects/object-store.js';
 import { errand, type Work } from '../tools.js';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Kind, Parsed } from '../../base/config-kinds.js';
+import type { Kind, Parsed } from '../../../base/config-kinds.js';
 
 /** Where the bytes of files are kept, as `OBJECT_STORE_URL` says it. */
 export type ObjectStoreAddress = FileSystemAddress | S3Address;

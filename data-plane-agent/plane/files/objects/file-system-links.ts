@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { Clock } from '../../base/clock.js';
-import { constantTimeEqual, type KeyRing } from '../../base/secrets.js';
+import type { Clock } from '../../../base/clock.js';
+import { constantTimeEqual, type KeyRing } from '../../../base/secrets.js';
 import { isKey } from './file-system-paths.js';
 
 /** What one signed URL allows: one PUT of so many bytes of a type, or one object to be read under a name. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Log } from '../../base/log.js';
+import type { Log } from '../../../base/log.js';
 import { ask, ClamdError, clamdAddress, type ClamdAddress } from './clamd-stream.js';
 import { ContentError, framesOf } from './instream.js';
 import { selfTest } from './scanner-self-test.js';

@@ -1,6 +1,6 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
-import type { Clock } from '../../base/clock.js';
+import type { Clock } from '../../../base/clock.js';
 import type { S3Address } from './object-store-address.js';
 
 export interface Signing {

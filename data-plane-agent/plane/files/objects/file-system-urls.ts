@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { attachmentDisposition } from '../../base/content-disposition.js';
+import { attachmentDisposition } from '../../../base/content-disposition.js';
 import type { FileLinks, Permit } from './file-system-links.js';
 import type { FileSystemStore } from './file-system-store.js';
 import { ObjectStoreError, WrongLengthError } from './object-store.js';

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { Client } from 'minio';
-import type { Clock } from '../../base/clock.js';
+import type { Clock } from '../../../base/clock.js';
 import { PATIENCE_MS } from './deadline.js';
 import type { S3Address } from './object-store-address.js';
 import { ObjectStoreError, type ObjectStore, type StoreFault } from './object-store.js';

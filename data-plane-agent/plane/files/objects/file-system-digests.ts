@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../base/clock.js';
+import type { Clock } from '../../../base/clock.js';
 
 /** SHA-256 of open files, in hex. Aborting the signal rejects. */
 export interface Digests {

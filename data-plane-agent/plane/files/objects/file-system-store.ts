@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, opendir, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
-import type { Clock } from '../../base/clock.js';
+import type { Clock } from '../../../base/clock.js';
 import { PATIENCE_MS, patienceFor, within } from './deadline.js';
 import { createDigests } from './file-system-digests.js';
 import type { FileLinks } from './file-system-links.js';

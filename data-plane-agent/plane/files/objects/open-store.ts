@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.js';
-import type { KeyRing } from '../../base/secrets.js';
+import type { Clock } from '../../../base/clock.js';
+import type { KeyRing } from '../../../base/secrets.js';
 import { createFileLinks } from './file-system-links.js';
 import { createFileSystemStore } from './file-system-store.js';
 import { createFileUrls, type FileUrls } from './file-system-urls.js';

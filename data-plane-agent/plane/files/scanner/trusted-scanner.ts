@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.js';
-import type { Log } from '../../base/log.js';
+import type { Clock } from '../../../base/clock.js';
+import type { Log } from '../../../base/log.js';
 import type { Scanner } from './scanner.js';
 
 /** A self-test that was passed holds so long, one that was not is made again sooner. */
