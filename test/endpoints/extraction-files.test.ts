@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
 import type { AuditPage } from '../../data-plane-agent/plane/contract/records/audit.js';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { ExtractionRun } from '../../data-plane-agent/plane/contract/records/extraction.js';
@@ -59,6 +60,15 @@ forEachFileServer((server, kind) => {
         const surest = ({ fields }: ExtractionRun) => Math.max(...fields.map(({ confidence }) => confidence));
         expect(surest(run), 'no surer than the signs are').to.be.lessThan(surest(said));
       });
+
+      for (const [fileName, contentType] of [['contract-g4.tif', 'image/tiff'], ['contract.heic', 'image/heic']] as const) {
+        it(`${contentType} is taken for what it is, and read`, async () => {
+          const file = await uploadsOf(sales).upload({ fileName, contentType, bytes: readFileSync(new URL(`../support/documents/pictures/${fileName}`, import.meta.url)) });
+          const run = await readFile(sales, file);
+          expect(run.status).to.equal('needs_review');
+          expect(valuesOf(run)).to.include({ contractNo: 'KR-2026-07', totalAmount: 196_000 });
+        });
+      }
     });
 
     it('a run for a contract changes the contract, and nothing before its review', async () => {
