@@ -64,11 +64,13 @@ describe('a scanner that is not always there', function () {
 
   it('is silent: the confirmation waits five seconds and no longer, and the scan goes on without it', async () => {
     line.mode = 'silent';
-    const begun = performance.now();
+    const [begun, asked] = [performance.now(), line.asked];
     const file = await uploadsOf(org.asOwner).upload(text('harmless'));
     expect(performance.now() - begun).to.be.lessThan(9_000);
     expect(file.scanStatus).to.equal('pending');
     expect((await download(file.id)).body.error).to.deep.include({ code: 'FILE_SCAN_PENDING', details: { scanStatus: 'pending' } });
+    // For its version, in vain, and then about the file.
+    await until(() => Promise.resolve(line.asked - asked), (times) => times >= 2);
     line.mode = 'passes';
     line.hangUp();
     await settled(server);
@@ -201,6 +203,8 @@ interface Line {
   version: string | undefined;
   /** Bytes from the server, of connections that stall. */
   readonly received: number;
+  /** How often the server has asked. */
+  readonly asked: number;
   hangUp(): void;
   turnTo(clamd: URL): void;
   stop(): Promise<void>;
@@ -208,9 +212,10 @@ interface Line {
 
 async function lineTo(clamd: URL): Promise<Line> {
   const open = new Set<Socket>();
-  let [target, received] = [clamd, 0];
+  let [target, received, asked] = [clamd, 0, 0];
   const server: Server = createServer({ allowHalfOpen: true }, (near) => {
     open.add(near);
+    asked += 1;
     near.on('error', () => near.destroy()).on('close', () => open.delete(near));
     if (line.mode === 'refuses') near.destroy();
     else if (line.mode === 'stalls') near.on('data', (bytes: Buffer) => (received += bytes.length));
@@ -236,6 +241,9 @@ async function lineTo(clamd: URL): Promise<Line> {
     version: undefined,
     get received() {
       return received;
+    },
+    get asked() {
+      return asked;
     },
     hangUp: () => [...open].forEach((socket) => socket.destroy()),
     turnTo: (other) => void (target = other),

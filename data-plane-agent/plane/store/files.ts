@@ -36,6 +36,7 @@ export class FileStore {
   /** Refuses a file reference that does not exist within the caller's scope, is of no such kind, or is infected. `null` and `undefined` refer to nothing. */
   async check(field: string, fileId: string | null | undefined, { kinds }: { readonly kinds?: readonly string[] } = {}): Promise<void> {
     if (fileId === null || fileId === undefined) return;
+    await this.lock('pg_advisory_xact_lock_shared');
     const row = await this.find(fileId);
     if (!row || row.scanStatus === 'infected' || !(kinds?.includes(row.kind) ?? true)) throw fail('FILE_REFERENCE_INVALID', { field, value: fileId });
   }
@@ -89,9 +90,13 @@ export class FileStore {
     this.journal.noted({ record: 'file', id: row.id, about });
   }
 
-  /** Bytes of all files of the tenant. */
+  /**
+   * Bytes of all files of the tenant whose bytes are still kept, and of all uploads that are announced: until they are swept, what was put to an old
+   * URL takes room like any other. In one statement, so that an upload that becomes a file meanwhile counts once.
+   */
   async usedBytes(): Promise<number> {
-    const row = await this.tx.get('SELECT coalesce(sum(size_bytes), 0) AS bytes FROM files WHERE tenant_id = ?', [this.call.tenantId]);
+    const { tenantId } = this.call;
+    const row = await this.tx.get("SELECT (SELECT coalesce(sum(size_bytes), 0) FROM files WHERE tenant_id = ? AND object_key <> '') + (SELECT coalesce(sum(size_bytes), 0) FROM file_uploads WHERE tenant_id = ?) AS bytes", [tenantId, tenantId]);
     return Number(row?.['bytes']);
   }
 
@@ -117,6 +122,12 @@ export class FileStore {
     return rows.map((row) => files.decode(row));
   }
 
+  /** Infected files that are not in the quarantine yet. */
+  async toQuarantine(limit: number): Promise<FileRow[]> {
+    const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_status = 'infected' AND object_key <> '' AND object_key NOT LIKE 'quarantine/%' ORDER BY scanned_at LIMIT ?`, [this.call.tenantId, limit]);
+    return rows.map((row) => files.decode(row));
+  }
+
   /** Infected files whose bytes are still kept, found before an instant. */
   async quarantinedBefore(at: number, limit: number): Promise<FileRow[]> {
     const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_status = 'infected' AND object_key <> '' AND scanned_at < ? ORDER BY scanned_at LIMIT ?`, [this.call.tenantId, at, limit]);
@@ -135,8 +146,14 @@ export class FileStore {
     return rows.map((row) => files.decode(row));
   }
 
-  /** Whether a contract refers to it that lives, or was deleted at that instant or later and may still be brought back. */
+  /** Before a file is removed: until the transaction ends nobody comes to refer to it, and whoever just has is seen. SQLite has one writer. */
+  holdForRemoval(): Promise<void> {
+    return this.lock('pg_advisory_xact_lock');
+  }
+
+  /** Whether a contract refers to it that lives, or was deleted at that instant or later and may still be brought back; or a custom field as its default. */
   async isNeeded(row: FileRow, deletedBefore: number): Promise<boolean> {
+    if ((await this.fields.all()).some(({ type, defaultValue }) => type === 'file' && defaultValue === row.id)) return true;
     return this.isReferredTo(row, await this.fields.all(), { sql: 'contracts.tenant_id = ? AND (contracts.deleted_at IS NULL OR contracts.deleted_at >= ?)', values: [this.call.tenantId, deletedBefore] });
   }
 
@@ -146,6 +163,10 @@ export class FileStore {
     const among = isOneOf(this.tx.dialect, 'id', ids.filter(isId));
     const rows = await this.tx.all(`SELECT id, object_key FROM files WHERE tenant_id = ? AND ${among.sql} UNION ALL SELECT id, NULL FROM file_uploads WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values, tenantId, ...among.values]);
     return new Map(rows.map((row) => [String(row['id']), row['object_key'] === null ? null : String(row['object_key'])]));
+  }
+
+  private async lock(by: 'pg_advisory_xact_lock' | 'pg_advisory_xact_lock_shared'): Promise<void> {
+    if (this.tx.dialect === 'postgres') await this.tx.get(`SELECT ${by}(hashtextextended(?, 0))`, [`${this.call.tenantId}/files`]);
   }
 
   private async isSeen(row: FileRow): Promise<boolean> {

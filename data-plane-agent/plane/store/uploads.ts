@@ -20,12 +20,6 @@ export class UploadStore {
     return { count: Number(row?.['n']), firstEndsAt: Number(row?.['ends']) };
   }
 
-  /** Bytes of all of them: until they are swept, what was put to an old URL takes room like any other. */
-  async announcedBytes(): Promise<number> {
-    const row = await this.tx.get('SELECT coalesce(sum(size_bytes), 0) AS bytes FROM file_uploads WHERE tenant_id = ?', [this.call.tenantId]);
-    return Number(row?.['bytes']);
-  }
-
   async find(id: string): Promise<UploadRow | undefined> {
     const row = await this.tx.get(`SELECT ${uploads.columnNames} FROM file_uploads WHERE tenant_id = ? AND id = ?`, [this.call.tenantId, id]);
     return row && uploads.decode(row);

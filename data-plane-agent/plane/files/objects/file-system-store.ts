@@ -29,6 +29,7 @@ export interface OpenObject {
  */
 export function createFileSystemStore({ directory, links, clock }: { readonly directory: string; readonly links: FileLinks; readonly clock: Clock }): FileSystemStore {
   const root = resolve(directory);
+  const incoming = incomingFolder(root);
   const digests = createDigests(clock);
 
   const store: FileSystemStore = {
@@ -68,7 +69,7 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
 
     write: async (key, content, { sizeBytes }) => {
       const target = pathOf(root, key);
-      const written = await fill(root, content, { sizeBytes });
+      const written = await fill(await incoming(), content, { sizeBytes });
       await settle(written, target, patienceFor(sizeBytes));
       return { key, ...described(written) };
     },
@@ -78,7 +79,7 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
       const source = await opened(root, from);
       if (!source) return undefined;
       // The stream closes the file. All its bytes are of the version that was opened, whatever takes its name meanwhile.
-      const written = await disk(fill(root, source.createReadStream(), {}));
+      const written = await disk(fill(await incoming(), source.createReadStream(), {}));
       if (written.etag !== ifMatch) {
         await rm(written.path, { force: true });
         return undefined;
@@ -106,6 +107,17 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
   return store;
 }
 
+/** Where files are written first. It is made once: that it has gone means that the disk has, and what is put into its empty place would be hidden when it is back. */
+function incomingFolder(root: string): () => Promise<string> {
+  const folder = incomingOf(root);
+  let isThere = false;
+  return async () => {
+    if (!isThere) await disk(within(PATIENCE_MS, () => mkdir(folder, { mode: 0o700 }).catch((error: unknown) => { if (codeOf(error) !== 'EEXIST') throw error; })));
+    isThere = true;
+    return folder;
+  };
+}
+
 /** A write that has not grown for so long is not going on. */
 const BROKEN_OFF_MS = 3_600_000;
 
@@ -119,11 +131,10 @@ interface Written {
 const described = ({ sizeBytes, etag, modifiedAt }: Written): Omit<StoredObject, 'key'> => ({ sizeBytes, etag, modifiedAt });
 
 /** The content in a file of its own, on the disk. What fails is thrown as it is when the content failed, and nothing is left. */
-async function fill(root: string, content: Readable, { sizeBytes }: { readonly sizeBytes?: number }): Promise<Written> {
-  const path = join(incomingOf(root), randomUUID());
+async function fill(folder: string, content: Readable, { sizeBytes }: { readonly sizeBytes?: number }): Promise<Written> {
+  const path = join(folder, randomUUID());
   let file: FileHandle | undefined;
   try {
-    await disk(within(PATIENCE_MS, () => mkdir(dirname(path), { recursive: true, mode: 0o700 })));
     file = await disk(within(PATIENCE_MS, () => open(path, 'wx', 0o600)));
     const hash = createHash('sha256');
     let size = 0;
@@ -138,7 +149,7 @@ async function fill(root: string, content: Readable, { sizeBytes }: { readonly s
     return { path, sizeBytes: size, etag: hash.digest('hex'), modifiedAt: Math.floor((await disk(file.stat())).mtimeMs) };
   } catch (error) {
     content.destroy();
-    if (file) await rm(path, { force: true });
+    if (file) await disk(rm(path, { force: true }));
     throw error;
   } finally {
     await file?.close();
@@ -160,7 +171,7 @@ async function settle({ path }: Written, target: string, ms: number): Promise<vo
       }
     }));
   } catch (error) {
-    await rm(path, { force: true });
+    await disk(rm(path, { force: true }));
     throw error;
   }
 }
@@ -187,9 +198,10 @@ async function opened(root: string, key: string): Promise<FileHandle | undefined
   const path = pathOf(root, key);
   return disk(within(PATIENCE_MS, async () => {
     const file = await unlessMissing(open(path, 'r'));
-    // Where the whole folder is gone (a disk that is not mounted) no object is missing: nobody knows.
-    if (!file && !(await unlessMissing(stat(root)))?.isDirectory()) throw new ObjectStoreError('unavailable', 'the folder of files is not there');
-    return file;
+    if (file) return file;
+    // Where the whole folder is gone (a disk that is not mounted, and its place empty) no object is missing: nobody knows. Nor is one that was looked for just before it came back.
+    if (!(await unlessMissing(stat(incomingOf(root))))?.isDirectory()) throw new ObjectStoreError('unavailable', 'the folder of files is not there, or is another one');
+    return unlessMissing(open(path, 'r'));
   }));
 }
 

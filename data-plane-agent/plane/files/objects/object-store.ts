@@ -91,4 +91,6 @@ export const endOfLink = (now: number, ms: number): number => Math.floor((now + 
 /** Areas of a store. Clients may write to the first alone; what was found infected is moved to the last. */
 export const uploadKey = (tenantId: string, fileId: string): string => `uploads/${tenantId}/${fileId}`;
 export const fileKey = (tenantId: string, fileId: string, day: string): string => `tenants/${tenantId}/${day.slice(0, 4)}/${day.slice(5, 7)}/${fileId}`;
+/** For a confirmation that takes over from one of which nobody knows whether it has ended: whatever that does yet, it does elsewhere. */
+export const fileKeyAgain = (key: string, attempt: number): string => `${key}.${attempt.toString(36)}`;
 export const quarantineKey = (tenantId: string, fileId: string): string => `quarantine/${tenantId}/${fileId}`;

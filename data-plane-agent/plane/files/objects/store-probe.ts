@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { incomingOf } from './file-system-paths.js';
 import { ObjectStoreError, type ObjectStore, type StoreFault } from './object-store.js';
 
 /** What to grant or mend when a step fails. */
@@ -52,7 +53,7 @@ export async function probeObject(store: ObjectStore, fixes: Fixes, { whileThere
 export async function probeFileSystem(store: ObjectStore, { root, makes }: { readonly root: string; readonly makes: boolean }): Promise<readonly StoreFault[]> {
   const fix = `let the user that runs this program read and write ${root}, on a disk with room, or name another folder in OBJECT_STORE_URL`;
   const there = await attempt('reach', fix, async () => {
-    if (makes) await mkdir(root, { recursive: true, mode: 0o700 });
+    if (makes) await mkdir(incomingOf(root), { recursive: true, mode: 0o700 });
     if (!(await stat(root)).isDirectory()) throw new Error(`${root} is not a folder`);
   });
   return isFault(there) ? [there] : probeObject(store, { put: fix, get: fix, list: fix, copy: fix, delete: fix });

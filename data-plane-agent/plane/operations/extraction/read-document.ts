@@ -29,7 +29,10 @@ export async function readDocument(work: Work, call: Call, runId: string): Promi
   await work.write(async ({ store, clock }) => {
     const before = await store.extractions.byId(runId, { forUpdate: true });
     // Another reading was quicker.
-    if (before?.status === 'processing') await store.extractions.update(before, { ...before, ...read, readingDueAt: null, updatedAt: clock.now() }, {});
+    if (before?.status !== 'processing') return;
+    // What was found infected while it was read gives nothing away.
+    const isInfected = before.fileId !== null && (await store.files.byId(before.fileId))?.scanStatus === 'infected';
+    await store.extractions.update(before, { ...before, ...(isInfected ? INFECTED : read), readingDueAt: null, updatedAt: clock.now() }, {});
   });
 }
 
@@ -38,7 +41,7 @@ const againAt = ({ createdAt }: ExtractionRunRow, now: number): number => now + 
 
 /** `undefined`: not now, and worth another try. */
 async function readingOf({ files: { objects, documents }, log, clock }: Work, call: Call, run: ExtractionRunRow, { objectKey, etag, contentType, sizeBytes, scanStatus }: FileRow): Promise<Read | undefined> {
-  if (scanStatus === 'infected') return failed('FILE_INFECTED', 'Malware was found in the file.');
+  if (scanStatus === 'infected') return INFECTED;
   if (sizeBytes === 0) return failed('DOCUMENT_EMPTY', 'The file is empty.');
   if (run.readingTries > MOST_TRIES) return failed('DOCUMENT_UNREADABLE', `Reading the document was begun ${MOST_TRIES} times and never came to an end.`);
   const signal = AbortSignal.timeout(READING_LEASE_MS);
@@ -75,3 +78,5 @@ function recognised({ pages }: DocumentText): Warning[] {
 const sentence = (message: string): string => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
 const failed = (code: string, message: string): Read => ({ ...NOTHING_READ, status: 'failed', warnings: [{ code, message }] });
+
+const INFECTED = failed('FILE_INFECTED', 'Malware was found in the file.');

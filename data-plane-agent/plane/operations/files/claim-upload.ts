@@ -13,6 +13,8 @@ const LOOK_MS = 100;
 /** An upload that nobody else confirms meanwhile. */
 export interface Claim {
   readonly upload: UploadRow;
+  /** Somebody had it before, and nobody knows whether he still does something with it. */
+  readonly tookOver: boolean;
   /** From now on it is not renewed; until when it is held, which no other claim shares. */
   settled(): Promise<number>;
 }
@@ -22,8 +24,11 @@ export async function claimUpload(work: Work, id: string): Promise<Claim | { rea
   const { read, upkeep, clock } = work;
   for (let waited = 0; ; waited += LOOK_MS) {
     const now = clock.now();
-    const upload = await upkeep(async ({ store }) => ((await store.uploads.claim(id, now, now + CLAIM_MS)) ? store.uploads.find(id) : undefined));
-    if (upload) return renewing(work, upload);
+    const mine = await upkeep(async ({ store }) => {
+      const before = await store.uploads.find(id);
+      return before && (await store.uploads.claim(id, now, now + CLAIM_MS)) ? { upload: { ...before, claimedUntil: now + CLAIM_MS }, tookOver: before.claimedUntil > 0 } : undefined;
+    });
+    if (mine) return renewing(work, mine);
     const { file, isOpen } = await read(async ({ store }) => ({ file: await store.files.byId(id), isOpen: (await store.uploads.find(id)) !== undefined }));
     if (file) return { file };
     if (!isOpen) throw fail('UPLOAD_TOKEN_EXPIRED', {});
@@ -32,7 +37,7 @@ export async function claimUpload(work: Work, id: string): Promise<Claim | { rea
   }
 }
 
-function renewing({ upkeep, clock, log }: Work, upload: UploadRow): Claim {
+function renewing({ upkeep, clock, log }: Work, { upload, tookOver }: Omit<Claim, 'settled'>): Claim {
   let until = upload.claimedUntil;
   const over = new AbortController();
   const renewed = (async () => {
@@ -48,6 +53,7 @@ function renewing({ upkeep, clock, log }: Work, upload: UploadRow): Claim {
   });
   return {
     upload,
+    tookOver,
     async settled() {
       over.abort();
       await renewed;

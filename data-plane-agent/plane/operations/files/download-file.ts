@@ -27,6 +27,10 @@ export const downloadFile = errand({
     const expiresAt = endOfLink(clock.now(), GOOD_MS);
     const url = await objects.downloadUrl({ key: row.objectKey, fileName, contentType, expiresAt });
     return conclude(async ({ store }) => {
+      // Something may have been found in it since.
+      const now = await store.files.byId(fileId);
+      if (!now) throw fail('NOT_FOUND', {});
+      checkScan(now, policy);
       store.files.noted(row, { downloaded: fileName, scanStatus });
       return { url, expiresAt: iso(expiresAt), fileName, contentType, sizeBytes, scanStatus };
     });

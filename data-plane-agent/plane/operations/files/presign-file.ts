@@ -55,7 +55,7 @@ async function checkRoom({ files, uploads }: Tools['store'], { tenantQuotaBytes 
   const open = await uploads.open(now);
   if (open.count >= MOST_OPEN) throw fail('RATE_LIMITED', { retryAfterSeconds: Math.ceil((open.firstEndsAt - now) / 1000) });
   if (tenantQuotaBytes === undefined) return;
-  const usedBytes = (await files.usedBytes()) + (await uploads.announcedBytes());
+  const usedBytes = await files.usedBytes();
   if (usedBytes + sizeBytes > tenantQuotaBytes) throw fail('STORAGE_QUOTA_EXCEEDED', { usedBytes, quotaBytes: tenantQuotaBytes });
 }
 

@@ -7,18 +7,27 @@ import type { Tools, Work } from '../tools.js';
 /** How long a scan may take before somebody else begins it again: longer than the scanner's own deadline for the largest file. */
 export const SCAN_LEASE_MS = 10 * 60_000;
 
-/** Writes what a scan of a stored file came to. An infected one is moved out of everybody's reach, before anybody is told that it is. */
+/** Writes what a scan of a stored file came to: from then on an infected one is given to nobody, whether or not the store lets it be moved. */
 export async function recordScan(work: Work, call: Call, row: FileRow, finding: Finding, signatures: string | null): Promise<void> {
-  const moved = finding.status === 'infected' ? await quarantined(work, call, row) : {};
   await work.write(async (tools) => {
     const now = await tools.store.files.byId(row.id, { forUpdate: true });
     // Whoever had it longer than the lease has lost it to another.
     if (!now || now.etag !== row.etag || now.scanStatus === 'infected') return;
-    const after = { ...now, ...scanned(now, finding, { now: work.clock.now(), signatures }), ...moved, updatedAt: work.clock.now() };
+    const after = { ...now, ...scanned(now, finding, { now: work.clock.now(), signatures }), updatedAt: work.clock.now() };
     await tools.store.files.update(now, after);
     if (finding.status === 'infected') tell(tools, after);
   });
-  if (finding.status === 'infected') await work.files.objects.remove(row.objectKey);
+  if (finding.status === 'infected') await moveToQuarantine(work, call, row);
+}
+
+/** Takes the bytes of an infected file out of everybody's reach. Where the store refuses, the sweep comes back to it. */
+export async function moveToQuarantine(work: Work, call: Call, row: FileRow): Promise<void> {
+  const moved = await quarantined(work, call, row);
+  await work.write(async ({ store, clock }) => {
+    const now = await store.files.byId(row.id, { forUpdate: true });
+    if (now?.scanStatus === 'infected' && now.objectKey === row.objectKey) await store.files.update(now, { ...now, ...moved, updatedAt: clock.now() });
+  });
+  await work.files.objects.remove(row.objectKey);
 }
 
 /** Copies the bytes to the quarantine. When the store no longer has them there is nothing to keep. */

@@ -3,19 +3,24 @@ import type { Call } from '../../contract/call.js';
 import { RESTORABLE_MS } from '../../domain/contracts/trash.js';
 import { fileKey, quarantineKey, uploadKey, type ListedObject } from '../../files/objects/object-store.js';
 import { errand, type Work } from '../tools.js';
+import { moveToQuarantine } from './record-scan.js';
 
 const DAY_MS = 86_400_000;
 /** An upload that nobody confirmed, and an object that nobody knows, goes after this time. */
 const UNCONFIRMED_MS = DAY_MS;
 /** What is infected is kept so long for whoever looks into it. */
 const QUARANTINE_MS = 30 * DAY_MS;
+/** A contract that is brought back in its last moment finds its files. */
+const MARGIN_MS = 60 * 60_000;
+/** So long an upload is held while it is removed. */
+const REMOVING_MS = 60_000;
 /** Records of one call, and objects that are looked up together. */
 const AT_ONCE = 100;
 /** Before every id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Removes what nobody will ask for: uploads that were not confirmed within a day, files of contracts that can no longer be brought back unless another refers to
+ * Moves to the quarantine what the store did not let be moved when it was found, and removes what nobody will ask for: uploads that were not confirmed within a day, files of contracts that can no longer be brought back unless another refers to
  * them, what has been in quarantine for thirty days, and objects that belong to nothing, which broken-off steps leave.
  */
 export const sweepFiles = errand({
@@ -24,42 +29,54 @@ export const sweepFiles = errand({
   output: s.object({ removed: s.integer(), more: s.flag() }),
   fails: ['OBJECT_STORE_UNAVAILABLE'],
   async perform(work, call, { orphans }) {
-    const steps = [await unconfirmed(work, call), await outlived(work), await quarantine(work)];
+    const steps = [await unmoved(work, call), await unconfirmed(work, call), await outlived(work), await quarantine(work)];
     let removed = steps.reduce((sum, n) => sum + n, 0);
     for (const area of orphans ? ['uploads', 'tenants', 'quarantine'] : ['uploads']) removed += await strays(work, `${area}/${call.tenantId}/`);
-    return { removed, more: steps.some((n) => n === AT_ONCE) };
+    return { removed, more: steps.some((n) => n >= AT_ONCE) };
   },
 });
+
+async function unmoved(work: Work, call: Call): Promise<number> {
+  const rows = await work.read(({ store }) => store.files.toQuarantine(AT_ONCE));
+  for (const row of rows) await moveToQuarantine(work, call, row);
+  return rows.length;
+}
 
 async function unconfirmed({ files: { objects }, clock, read, upkeep }: Work, { tenantId }: Call): Promise<number> {
   const now = clock.now();
   const old = await read(({ store }) => store.uploads.announcedBefore(now - UNCONFIRMED_MS, AT_ONCE));
+  let removed = 0;
   for (const { id, createdAt } of old) {
+    // Whoever confirms it just now, because clocks went wrong, has it first.
+    if (!(await upkeep(({ store }) => store.uploads.claim(id, now, now + REMOVING_MS)))) continue;
+    removed += 1;
     // Where a confirmation broke off there may be copies.
     const isFile = await read(async ({ store }) => (await store.files.byId(id)) !== undefined);
     const copies = isFile ? [] : [fileKey(tenantId, id, new Date(createdAt).toISOString()), quarantineKey(tenantId, id)];
     for (const key of [...copies, uploadKey(tenantId, id)]) await objects.remove(key);
     await upkeep(({ store }) => store.uploads.remove(id));
   }
-  return old.length;
+  return removed;
 }
 
 /** Page by page, so that files that are needed elsewhere, and stay, stand in nobody's way. */
 async function outlived({ files: { objects }, clock, read, write }: Work): Promise<number> {
-  const before = clock.now() - RESTORABLE_MS;
+  const before = clock.now() - RESTORABLE_MS - MARGIN_MS;
   let removed = 0;
   let after = FIRST;
   for (;;) {
     const rows = await read(({ store }) => store.files.ofDeleted({ before, after, limit: AT_ONCE }));
     for (const row of rows) {
       // The record first: one without bytes would promise what is not there. Somebody may have come to refer to it since.
-      const isGone = await write(async ({ store }) => {
-        if (await store.files.isNeeded(row, before)) return false;
-        await store.files.remove(row);
-        return true;
+      const gone = await write(async ({ store }) => {
+        await store.files.holdForRemoval();
+        const now = await store.files.byId(row.id, { forUpdate: true });
+        if (!now || (await store.files.isNeeded(now, before))) return undefined;
+        await store.files.remove(now);
+        return now;
       });
-      if (isGone && row.objectKey !== '') await objects.remove(row.objectKey);
-      removed += Number(isGone);
+      if (gone && gone.objectKey !== '') await objects.remove(gone.objectKey);
+      removed += Number(gone !== undefined);
     }
     const last = rows.at(-1);
     if (!last || rows.length < AT_ONCE || removed >= AT_ONCE) return removed;
@@ -91,7 +108,7 @@ async function strays(work: Work, prefix: string): Promise<number> {
 
 async function removeUnknown({ files: { objects }, read }: Work, batch: readonly ListedObject[]): Promise<number> {
   if (batch.length === 0) return 0;
-  const idOf = ({ key }: ListedObject): string => key.slice(key.lastIndexOf('/') + 1);
+  const idOf = ({ key }: ListedObject): string => (key.slice(key.lastIndexOf('/') + 1).split('.')[0] ?? '');
   const keys = await read(({ store }) => store.files.keysOf(batch.map(idOf)));
   const unknown = batch.filter((object) => {
     const key = keys.get(idOf(object));

@@ -7,7 +7,7 @@ import { fileAnswer } from '../../domain/files/answer.js';
 import type { FileRow, UploadRow } from '../../domain/files/rows.js';
 import { NOT_SCANNED, scanned, waitingSince, type Finding } from '../../domain/files/scans.js';
 import { contentCheck } from '../../files/content/content-type.js';
-import { fileKey, uploadKey, type StoredObject } from '../../files/objects/object-store.js';
+import { fileKey, fileKeyAgain, ObjectStoreError, uploadKey, type StoredObject } from '../../files/objects/object-store.js';
 import type { Work } from '../tools.js';
 import type { Claim } from './claim-upload.js';
 import { quarantined, recordScan, SCAN_LEASE_MS, tell } from './record-scan.js';
@@ -22,10 +22,11 @@ const READING_MS = 120_000;
  * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is put to it meanwhile is
  * not what was looked at. Broken off anywhere and begun again it comes to the same.
  */
-export async function takeIn(work: Work, call: Call, { upload, settled }: Claim): Promise<FileRecord> {
+export async function takeIn(work: Work, call: Call, claim: Claim): Promise<FileRecord> {
+  const { upload } = claim;
   const { files: { objects }, clock } = work;
   const from = uploadKey(call.tenantId, upload.id);
-  const object = await moved(work, call, upload, from);
+  const object = await moved(work, call, claim, from);
   const bytes = { objectKey: object.key, etag: object.etag, sizeBytes: object.sizeBytes };
   const sha256 = await inspected(work, upload, object, from);
   const first = await firstScan(work, bytes);
@@ -39,7 +40,8 @@ export async function takeIn(work: Work, call: Call, { upload, settled }: Claim)
     ...(isInfected ? await quarantined(work, call, { id, ...bytes }) : {}),
     createdAt: now, updatedAt: now,
   };
-  const until = await settled();
+  const until = await claim.settled();
+  let isMine = false;
   const answer = await work.conclude(async (tools) => {
     const before = await tools.store.files.byId(id);
     if (before) return fileAnswer(before);
@@ -47,10 +49,12 @@ export async function takeIn(work: Work, call: Call, { upload, settled }: Claim)
     if (!(await tools.store.uploads.finish(id, until))) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
     await tools.store.files.insert(row);
     if (isInfected) tell(tools, row);
+    isMine = true;
     return fileAnswer(row);
   });
 
   work.afterwards(async () => {
+    if (!isMine) return removeOther(work, id, object.key);
     await objects.remove(from);
     if (isInfected) await objects.remove(object.key);
     if (first === 'skipped' || first.isOver) return;
@@ -60,15 +64,22 @@ export async function takeIn(work: Work, call: Call, { upload, settled }: Claim)
   return answer;
 }
 
+/** The copy of a confirmation that came too late: another has made the file, of a copy of its own. */
+async function removeOther({ files: { objects }, read }: Work, id: string, key: string): Promise<void> {
+  const file = await read(({ store }) => store.files.byId(id));
+  if (file && file.objectKey !== key) await objects.remove(key);
+}
+
 /** Copies what was uploaded out of the clients' reach. */
-async function moved({ files: { objects } }: Work, { tenantId }: Call, { id, sizeBytes, createdAt }: UploadRow, from: string): Promise<StoredObject> {
+async function moved({ files: { objects } }: Work, { tenantId }: Call, { upload: { id, sizeBytes, createdAt, claimedUntil }, tookOver }: Claim, from: string): Promise<StoredObject> {
   const there = await objects.head(from);
   if (!there) throw fail('FILE_NOT_UPLOADED', {});
   if (there.sizeBytes !== sizeBytes) {
     await objects.remove(from);
     throw fail('FILE_SIZE_MISMATCH', { announcedBytes: sizeBytes, uploadedBytes: there.sizeBytes });
   }
-  const object = await objects.copy(from, fileKey(tenantId, id, new Date(createdAt).toISOString()), there.etag);
+  const key = fileKey(tenantId, id, new Date(createdAt).toISOString());
+  const object = await objects.copy(from, tookOver ? fileKeyAgain(key, claimedUntil) : key, there.etag);
   // It is being put anew: whoever does that confirms it when it is there.
   if (!object) throw fail('FILE_NOT_UPLOADED', {});
   return object;
@@ -80,7 +91,7 @@ async function inspected({ files: { objects } }: Work, { contentType }: UploadRo
   if (!content) throw fail('FILE_NOT_UPLOADED', {});
   const hash = createHash('sha256');
   const check = contentCheck(contentType);
-  for await (const chunk of content as AsyncIterable<Buffer>) {
+  for await (const chunk of toTheEnd(content)) {
     hash.update(chunk);
     check.write(chunk);
   }
@@ -91,6 +102,15 @@ async function inspected({ files: { objects } }: Work, { contentType }: UploadRo
     throw fail('FILE_CONTENT_MISMATCH', { contentType, reason });
   }
   return hash.digest('hex');
+}
+
+/** What breaks off on the way, or takes too long, is the store's failure. */
+async function* toTheEnd(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* content;
+  } catch (error) {
+    throw error instanceof ObjectStoreError ? error : new ObjectStoreError('unavailable', 'the object store broke off in the middle of a file', { cause: error });
+  }
 }
 
 interface Scanned {
