@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import type { Download, FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
+import { ObjectStoreError, quarantineKey, type ObjectStore } from '../../data-plane-agent/plane/files/objects/object-store.js';
+import { administration, type Administration } from '../support/administration.js';
+import { fakeClock, type FakeClock } from '../support/clock.js';
+import { asJob, filesOf, forEachFileServer, objectsOf, ownerOf, settled, until } from '../support/file-server.js';
+import { aContract } from '../support/samples.js';
+import { announcement, uploadsOf } from '../support/uploads.js';
+
+const DAY_MS = 86_400_000;
+const NOTE = { fileName: 'note.txt', contentType: 'text/plain' };
+let clock: FakeClock;
+
+forEachFileServer((server, kind, clamd) => {
+  describe('files between two who want something of them', function () {
+    this.timeout(60_000);
+    let org: Administration;
+    beforeEach(async () => {
+      clock.set(Date.now()); // an S3 server has a clock of its own
+      org = await administration(server());
+    });
+    const record = async (id: string) => (await (await ownerOf(server(), org)).get<FileRecord>(`/files/${id}`)).body;
+    const sweep = (orphans = false) => asJob(server(), org, clock).sweepFiles({ orphans });
+
+    /** The store with one step of it done otherwise, while `work` goes on. */
+    async function otherwise<K extends 'copy' | 'remove'>(step: K, instead: (plain: ObjectStore[K]) => ObjectStore[K], work: () => Promise<void>): Promise<void> {
+      const { objects } = filesOf(server());
+      const plain = objects[step];
+      Object.assign(objects, { [step]: instead(plain) });
+      try {
+        await work();
+      } finally {
+        Object.assign(objects, { [step]: plain });
+      }
+    }
+
+    it('one that is found infected is given to nobody, though the store does not let it be moved; it is moved later', async () => {
+      const file = await uploadsOf(org.asOwner).upload({ ...NOTE, bytes: Buffer.from('Beware of the marmalade') });
+      await settled(server());
+      expect((await record(file.id)).scanStatus).to.equal('clean');
+      await clamd().learn(`Marmalade-${kind.length}`, 'marmalade');
+      clock.advance(29 * DAY_MS);
+      const refused = () => Promise.reject(new ObjectStoreError('denied', 'no room'));
+      await otherwise('copy', () => refused, async () => {
+        await asJob(server(), org, clock).scanFiles({}).catch((error: unknown) => expect(String(error)).to.contain('The object store'));
+      });
+      expect((await record(file.id)).scanStatus).to.equal('infected');
+      const asOwner = await ownerOf(server(), org);
+      expect((await asOwner.get(`/files/${file.id}/download`)).status).to.equal(403);
+      expect((await sweep()).removed).to.equal(1);
+      expect(await objectsOf(server(), org)).to.deep.equal([quarantineKey(org.tenant.id, file.id)]);
+      expect((await asOwner.get(`/files/${file.id}/download`)).status).to.equal(403);
+    });
+
+    it('a confirmation that comes too late touches nothing of the file that another has made', async () => {
+      const uploads = uploadsOf(org.asOwner);
+      const [first, second] = [Buffer.from('MZ\0\0\0\0binary'.padEnd(200)), Buffer.from('a note'.padEnd(200))];
+      const announced = await uploads.announce({ ...NOTE, bytes: first });
+      await uploads.put(announced, first);
+      const { asked, goOn, gate } = gated();
+      // The first finds what is no text, and sleeps before it removes its copy.
+      await otherwise('remove', (plain) => async (key) => {
+        if (key.startsWith('tenants/') && !asked.is) {
+          asked.is = true;
+          await gate;
+        }
+        return plain(key);
+      }, async () => {
+        const late = uploads.confirm(announced, { ...NOTE, bytes: first });
+        await until(() => Promise.resolve(asked.is), (is) => is);
+        // Its time is over, and nobody knows of it any more.
+        clock.advance(60_000);
+        expect((await uploads.put(announced, second)).status).to.equal(200);
+        const made = await uploads.confirm(announced, { ...NOTE, bytes: second });
+        expect(made.status, made.text).to.equal(201);
+        goOn();
+        expect((await late).status).to.be.oneOf([201, 409, 422]);
+        await settled(server());
+      });
+      const { body, status } = await org.asOwner.get<Download>(`/files/${announced.fileId}/download`);
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(await objectsOf(server(), org)).to.have.length(1);
+      expect((await org.asOwner.post('/files/confirm', { ...announcement({ ...NOTE, bytes: second }), objectKey: announced.objectKey, uploadToken: announced.uploadToken })).status).to.equal(201);
+    });
+
+    it('one whose confirmation ended with its process is confirmed by the next, seconds later', async () => {
+      const uploads = uploadsOf(org.asOwner);
+      const announced = await uploads.announce();
+      await uploads.put(announced);
+      await server().foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) => tx.run('UPDATE file_uploads SET claimed_until = ? WHERE id = ?', [clock.now() + 20_000, announced.fileId]));
+      clock.advance(21_000);
+      expect((await uploads.confirm(announced)).status).to.equal(201);
+      expect((await org.asOwner.get(`/files/${announced.fileId}/download`)).status).to.equal(200);
+      expect(await sweep(true), 'its copy has a name of its own, and is known').to.deep.equal({ removed: 0, more: false });
+    });
+
+    // SQLite has one writer.
+    if (kind === 'postgres and minio') it('one that is removed with its contract waits for whoever comes to refer to it', async () => {
+      const contract = async () => (await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body.id;
+      const [gone, living] = [await contract(), await contract()];
+      const file = await uploadsOf(org.asOwner).upload({ contractId: gone });
+      await settled(server());
+      await org.asOwner.delete(`/contracts/${gone}`);
+      clock.advance(31 * DAY_MS);
+      const asOwner = await ownerOf(server(), org);
+      let sweeping: Promise<unknown> = Promise.resolve();
+      await server().foundation.tenant?.write({ tenantId: org.tenant.id }, async (tx) => {
+        // As the check of a reference does before it looks at the file.
+        await tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [`${org.tenant.id}/files`]);
+        sweeping = sweep();
+        await new Promise((resolve) => { setTimeout(resolve, 500); });
+        await tx.run('UPDATE contracts SET contract_attachment = ? WHERE tenant_id = ? AND id = ?', [file.id, org.tenant.id, living]);
+      });
+      await sweeping;
+      expect((await asOwner.get(`/files/${file.id}`)).status).to.equal(200);
+    });
+  });
+}, { clock: () => (clock = fakeClock(Date.now())), scans: true });
+
+function gated(): { readonly asked: { is: boolean }; readonly gate: Promise<void>; goOn(): void } {
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  return { asked: { is: false }, gate, goOn: () => open() };
+}
