@@ -2,6 +2,9 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { uploads, type UploadRow } from '../domain/files/rows.js';
 
+/** In milliseconds, as of any claim: at the beginning, and just after it. */
+const [NEVER_CLAIMED, LONG_OVER] = [0, 1];
+
 /** Uploads that are announced and not yet confirmed. */
 export class UploadStore {
   constructor(
@@ -39,8 +42,9 @@ export class UploadStore {
     return (await this.tx.run('UPDATE file_uploads SET claimed_until = ? WHERE tenant_id = ? AND id = ? AND claimed_until = ?', [next, this.call.tenantId, id, until])) > 0;
   }
 
-  async release(id: string, until: number): Promise<void> {
-    await this.tx.run('UPDATE file_uploads SET claimed_until = 0 WHERE tenant_id = ? AND id = ? AND claimed_until = ?', [this.call.tenantId, id, until]);
+  /** `isClean`: nobody else has claimed it before. */
+  async release(id: string, until: number, { isClean }: { readonly isClean: boolean }): Promise<void> {
+    await this.tx.run('UPDATE file_uploads SET claimed_until = ? WHERE tenant_id = ? AND id = ? AND claimed_until = ?', [isClean ? NEVER_CLAIMED : LONG_OVER, this.call.tenantId, id, until]);
   }
 
   /** Ends an upload with the claim that was made on it; not when another has claimed it since. */

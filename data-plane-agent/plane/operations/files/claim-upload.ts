@@ -17,6 +17,8 @@ export interface Claim {
   readonly tookOver: boolean;
   /** From now on it is not renewed; until when it is held, which no other claim shares. */
   settled(): Promise<number>;
+  /** Gives the upload back, for the next to try. */
+  release(): Promise<void>;
 }
 
 /** The upload for this confirmation alone, or the file that another one has made of it in the meantime. */
@@ -37,27 +39,37 @@ export async function claimUpload(work: Work, id: string): Promise<Claim | { rea
   }
 }
 
-function renewing({ upkeep, clock, log }: Work, { upload, tookOver }: Omit<Claim, 'settled'>): Claim {
+function renewing({ upkeep, clock, log }: Work, { upload, tookOver }: Pick<Claim, 'upload' | 'tookOver'>): Claim {
   let until = upload.claimedUntil;
   const over = new AbortController();
   const renewed = (async () => {
     for (;;) {
       await sleep(AGAIN_MS, undefined, { signal: over.signal });
       const next = clock.now() + CLAIM_MS;
+      const held = await upkeep(({ store }) => store.uploads.renew(upload.id, until, next)).catch((error: unknown) => {
+        log.warn({ err: error, fileId: upload.id }, 'the claim on an upload was not renewed this time');
+        return undefined;
+      });
       // Once it is another's it stays that: who had it learns of it when he is to end it.
-      if (!(await upkeep(({ store }) => store.uploads.renew(upload.id, until, next)))) return;
-      until = next;
+      if (held === false) return;
+      if (held) until = next;
     }
   })().catch((error: unknown) => {
-    if (!over.signal.aborted) log.warn({ err: error, fileId: upload.id }, 'the claim on an upload is not renewed');
+    if (!over.signal.aborted) throw error;
   });
+  const settled = async (): Promise<number> => {
+    over.abort();
+    await renewed;
+    return until;
+  };
   return {
     upload,
     tookOver,
-    async settled() {
-      over.abort();
-      await renewed;
-      return until;
+    settled,
+    async release() {
+      const held = await settled();
+      // Whom it was taken over from may not have ended yet.
+      await upkeep(({ store }) => store.uploads.release(upload.id, held, { isClean: !tookOver }));
     },
   };
 }

@@ -30,8 +30,7 @@ export const confirmFile = errand({
     try {
       return await takeIn(work, call, claim);
     } catch (error) {
-      const until = await claim.settled();
-      await work.upkeep(({ store }) => store.uploads.release(announced.fileId, until));
+      await claim.release();
       throw error;
     }
   },

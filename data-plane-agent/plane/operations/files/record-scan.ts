@@ -9,15 +9,16 @@ export const SCAN_LEASE_MS = 10 * 60_000;
 
 /** Writes what a scan of a stored file came to: from then on an infected one is given to nobody, whether or not the store lets it be moved. */
 export async function recordScan(work: Work, call: Call, row: FileRow, finding: Finding, signatures: string | null): Promise<void> {
-  await work.write(async (tools) => {
+  const isInfected = await work.write(async (tools) => {
     const now = await tools.store.files.byId(row.id, { forUpdate: true });
     // Whoever had it longer than the lease has lost it to another.
-    if (!now || now.etag !== row.etag || now.scanStatus === 'infected') return;
+    if (!now || now.etag !== row.etag || now.scanStatus === 'infected') return false;
     const after = { ...now, ...scanned(now, finding, { now: work.clock.now(), signatures }), updatedAt: work.clock.now() };
     await tools.store.files.update(now, after);
     if (finding.status === 'infected') tell(tools, after);
+    return finding.status === 'infected';
   });
-  if (finding.status === 'infected') await moveToQuarantine(work, call, row);
+  if (isInfected) await moveToQuarantine(work, call, row);
 }
 
 /** Takes the bytes of an infected file out of everybody's reach. Where the store refuses, the sweep comes back to it. */

@@ -7,6 +7,7 @@ import { fileAnswer } from '../../domain/files/answer.js';
 import type { FileRow, UploadRow } from '../../domain/files/rows.js';
 import { NOT_SCANNED, scanned, waitingSince, type Finding } from '../../domain/files/scans.js';
 import { contentCheck } from '../../files/content/content-type.js';
+import { patienceFor } from '../../files/objects/deadline.js';
 import { fileKey, fileKeyAgain, ObjectStoreError, uploadKey, type StoredObject } from '../../files/objects/object-store.js';
 import type { Work } from '../tools.js';
 import type { Claim } from './claim-upload.js';
@@ -15,8 +16,6 @@ import { scanObject } from './scan-object.js';
 
 /** So long a confirmation waits for the scanner; then the scan goes on without it. */
 const INLINE_SCAN_MS = 5_000;
-/** For reading a file once from beginning to end. */
-const READING_MS = 120_000;
 
 /**
  * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is put to it meanwhile is
@@ -55,11 +54,8 @@ export async function takeIn(work: Work, call: Call, claim: Claim): Promise<File
 
   work.afterwards(async () => {
     if (!isMine) return removeOther(work, id, object.key);
-    await objects.remove(from);
-    if (isInfected) await objects.remove(object.key);
-    if (first === 'skipped' || first.isOver) return;
-    const { finding, signatures } = await first.rest;
-    await recordScan(work, call, row, finding, signatures);
+    // One that fails leaves the others done: the sweep finds what stays.
+    await Promise.all([objects.remove(from), isInfected && objects.remove(object.key), first !== 'skipped' && !first.isOver && first.rest.then(({ finding, signatures }) => recordScan(work, call, row, finding, signatures))]);
   });
   return answer;
 }
@@ -87,7 +83,7 @@ async function moved({ files: { objects } }: Work, { tenantId }: Call, { upload:
 
 /** The hash of the bytes, which are what they are said to be. */
 async function inspected({ files: { objects } }: Work, { contentType }: UploadRow, object: StoredObject, from: string): Promise<string> {
-  const content = await objects.read(object.key, { sizeBytes: object.sizeBytes, signal: AbortSignal.timeout(READING_MS) });
+  const content = await objects.read(object.key, { sizeBytes: object.sizeBytes, signal: AbortSignal.timeout(Math.ceil(patienceFor(object.sizeBytes))) });
   if (!content) throw fail('FILE_NOT_UPLOADED', {});
   const hash = createHash('sha256');
   const check = contentCheck(contentType);
