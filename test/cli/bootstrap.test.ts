@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { installations, type Outcome } from '../support/cli.js';
 import { createDatabase, needsPostgres } from '../support/postgres.js';
 import { startProcess } from '../support/process.js';
-import { root } from '../support/source.js';
+import { program } from '../support/programs.js';
 
 interface Answer {
   tenant: { id: string; slug: string };
@@ -54,8 +54,8 @@ describe('duebook bootstrap', () => {
     const from = (path: string, args: readonly string[]) => {
       const stdin = openSync(path, 'r');
       try {
-        const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') };
-        const { status: code, stdout, stderr } = spawnSync(process.execPath, ['--import', join(root, 'node_modules/tsx/dist/loader.mjs'), join(root, 'cli/main.ts'), ...args, '--json'], { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'], encoding: 'utf8' });
+        const env = { PATH: process.env['PATH'], DATA_DIR: dataDir };
+        const { status: code, stdout, stderr } = spawnSync(process.execPath, [program('cli/main.ts'), ...args, '--json'], { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'], encoding: 'utf8' });
         return { code, stdout, stderr };
       } finally {
         closeSync(stdin);
@@ -68,7 +68,7 @@ describe('duebook bootstrap', () => {
   it('gives an enterprise plan unless told otherwise, to an owner who can sign in', async () => {
     const { cli, dataDir } = await install();
     await cli([...acme], { input: 'a good long password' });
-    const server = await startProcess(['--import=tsx', join(root, 'server/main.ts')], { path: '/readyz', env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } });
+    const server = await startProcess([program('server/main.ts')], { path: '/readyz', env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } });
     const url = server.origin;
     const signedIn = await fetch(`${url}/api/v1/auth/login`, {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ tenantSlug: 'acme', email: 'ann@acme.example', password: 'a good long password' }),

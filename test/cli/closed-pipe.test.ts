@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { root } from '../support/source.js';
+import { program } from '../support/programs.js';
 
 describe('a reader that stops before the end', () => {
   it('is no failure of the command that it reads from', async () => {
-    const command = spawn(process.execPath, ['--import=tsx', 'cli/main.ts', 'keys', '--help'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const command = spawn(process.execPath, [program('cli/main.ts'), 'keys', '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
     command.stdout.destroy();
     let told = '';
     command.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import Sqlite from 'better-sqlite3';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { demoBook } from '../../cli/demo/book.js';
 import { TASK_STATUSES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { fakeClock } from '../support/clock.js';
-import { installations, type Outcome, type Running } from '../support/cli.js';
+import { installations, type Installation, type Outcome, type Running } from '../support/cli.js';
 import { skip } from '../support/skip.js';
 
 const made = ({ stdout }: Outcome) => JSON.parse(stdout) as { created: boolean; tenant: { id: string; slug: string }; signIn: { tenantSlug: string; email: string; password: string } };
@@ -68,9 +68,17 @@ function peopleIn(dataDir: string) {
 }
 
 describe('duebook demo', function () {
-  // Each of these enters 300 contracts, some of them twice.
+  // Some of these enter 300 contracts, the first of them twice.
   this.timeout(180_000);
   const install = installations();
+  const installOnce = installations(after);
+  /** The demo of today, for tests that only look at it: they leave it as it is. */
+  let today: Installation;
+  let answered: Outcome;
+  before('make the demo of today', async () => {
+    today = await installOnce();
+    answered = await today.inProcess(['demo', '--no-serve', '--json']);
+  });
   const clock = fakeClock('2026-03-15T08:00:00.000Z');
 
   it('makes the same book in every installation, with all its people, and finds it the next time', async () => {
@@ -103,18 +111,16 @@ describe('duebook demo', function () {
   });
 
   it('makes a password of its own, keeps it for its owner only, and says it each time', async () => {
-    const { inProcess, dataDir } = await install();
-    const { signIn } = made(await inProcess(['demo', '--no-serve', '--json']));
-    const path = join(dataDir, 'demo-password');
+    const { signIn } = made(answered);
+    const path = join(today.dataDir, 'demo-password');
     expect(readFileSync(path, 'utf8').trim()).to.equal(signIn.password);
     expect(statSync(path).mode & 0o777).to.equal(0o600);
-    expect((await inProcess(['demo', '--no-serve'])).stdout).to.contain(signIn.password);
+    expect((await today.inProcess(['demo', '--no-serve'])).stdout).to.contain(signIn.password);
   });
 
   it('goes on where it was killed, and ends with the very same book', async () => {
-    const [whole, killed] = [await install(), await install()];
-    // The process lives on the real day, so the other does too.
-    await whole.inProcess(['demo', '--no-serve', '--json']);
+    // Its process lives on the real day, as the demo of today does.
+    const killed = await install();
     // Among what is configured before there are contracts: the moves of the demo's own lifecycle come after those of the shipped one.
     const early = killed.start(['demo', '--no-serve']);
     await untilThere('lifecycle_transitions', { count: 16, dataDir: killed.dataDir, running: early });
@@ -136,13 +142,14 @@ describe('duebook demo', function () {
       await running.ended;
     }
     await killed.inProcess(['demo', '--no-serve', '--json']);
-    expect(bookIn(killed.dataDir)).to.deep.equal(bookIn(whole.dataDir));
+    expect(bookIn(killed.dataDir)).to.deep.equal(bookIn(today.dataDir));
     expect(peopleIn(killed.dataDir)).to.deep.equal({ members: 12, roles: 7, subjects: 3, plan: 'enterprise' });
   });
 
   it('serves, prints three lines for a shell that each work alone, and stops on SIGTERM', async function () {
     if (!hasCurl()) skip(this, 'curl is not installed');
-    const { start, folder } = await install();
+    const { start, folder, dataDir } = await install();
+    cpSync(today.dataDir, dataDir, { recursive: true });
     const running = start(['demo'], { env: { PORT: '0' } });
     const printed = await running.printed('Ctrl-C stops it.');
     const lines = printed.split('\n').filter((line) => line.trimStart().startsWith('curl '));
@@ -180,14 +187,12 @@ describe('duebook demo', function () {
   });
 
   it('says which port is in use', async () => {
-    const { inProcess } = await install();
-    await inProcess(['demo', '--no-serve']);
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     try {
       const address = other.address();
       const port = typeof address === 'object' && address ? String(address.port) : '';
-      const { code, stderr } = await inProcess(['demo', '--json'], { env: { PORT: port } });
+      const { code, stderr } = await today.inProcess(['demo', '--json'], { env: { PORT: port } });
       const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
       expect(error).to.deep.equal({ code: 'EADDRINUSE', message: `127.0.0.1:${port} is in use; set PORT to another port` });
       expect(code).to.equal(1);

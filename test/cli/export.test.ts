@@ -2,17 +2,15 @@ import { expect } from 'chai';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { addDays, todayIn } from '../../data-plane-agent/base/day.js';
 import { systemCall } from '../../server/data-planes/system-call.js';
 import { OPERATOR } from '../support/accounts.js';
 import { installations, type Installation } from '../support/cli.js';
 import { withProduct } from '../support/product.js';
+import { program } from '../support/programs.js';
 import { aContract, aLine } from '../support/samples.js';
 import { rowsOf } from '../support/sheet.js';
-import { root } from '../support/source.js';
 
 const PASSWORD = 'Correct-Horse-42';
 const ZONE = 'Pacific/Kiritimati';
@@ -101,8 +99,7 @@ describe('duebook export', () => {
   it('ends well when the reader stops before the end, and says on record that it is not complete', async () => {
     const { dataDir, folder, events } = await acme();
     const { PATH = '', HOME = '' } = process.env;
-    const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-    const command = spawn(process.execPath, [`--import=${loader}`, join(root, 'cli/main.ts'), 'export', '--tenant', 'acme'], { cwd: folder, env: { PATH, HOME, DATA_DIR: dataDir, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json') }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const command = spawn(process.execPath, [program('cli/main.ts'), 'export', '--tenant', 'acme'], { cwd: folder, env: { PATH, HOME, DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'pipe'] });
     command.stdout.destroy();
     const [code] = (await once(command, 'close')) as [number | null];
     expect(code).to.equal(0);

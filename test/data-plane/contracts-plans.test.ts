@@ -14,7 +14,7 @@ import type { Fragment } from '../../data-plane-agent/plane/store/scope.js';
 import { indexText, TextSearch } from '../../data-plane-agent/plane/store/search-index.js';
 import { Totals } from '../../data-plane-agent/plane/store/totals.js';
 import { TrashStore } from '../../data-plane-agent/plane/store/trash.js';
-import { explaining } from '../support/explaining.js';
+import { analyse, explaining } from '../support/explaining.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
@@ -23,7 +23,7 @@ const OWNERS = [newId(), newId(), newId()];
 const PAGE = { offset: 0, limit: 20 };
 
 /** A book that is large enough for the planner of PostgreSQL to care, half of it overdue, every hundredth about unicorns. */
-async function fill({ plane, database, call }: TestPlane, name: string): Promise<void> {
+async function fill({ plane, database, call }: TestPlane): Promise<void> {
   const made = await plane.createContract(aContract({ payments: [aLine()] }));
   const template = await database.read(call, async (tx) => ({
     row: contracts.decode(await only(tx, `SELECT ${contracts.columnNames} FROM contracts WHERE tenant_id = ? AND id = ?`, [call.tenantId, made.id])),
@@ -43,7 +43,7 @@ async function fill({ plane, database, call }: TestPlane, name: string): Promise
     await lines.insert(tx, call.tenantId, rows.map((row): LineRow => ({ ...template.line, id: newId(), contractId: row.id, dueDate: row.nextDueDate ?? call.today })));
     for (const row of rows) await indexText(tx, call.tenantId, row);
   });
-  await database.exclusive((connection) => connection.run(name === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE'));
+  await analyse(database);
 }
 
 describe('the plans of the contract statements', () => {
@@ -53,7 +53,7 @@ describe('the plans of the contract statements', () => {
       before('a book of 3 000 contracts', async function () {
         this.timeout(60_000);
         t = makePlane();
-        await fill(t, name);
+        await fill(t);
       });
 
       /** The plans of the statements that `work` runs, in their order. */

@@ -8,7 +8,7 @@ import { Books } from '../../data-plane-agent/plane/store/books.js';
 import { InvoiceStore } from '../../data-plane-agent/plane/store/invoices.js';
 import { Journal } from '../../data-plane-agent/plane/store/journal.js';
 import { TaskStore } from '../../data-plane-agent/plane/store/tasks.js';
-import { explaining } from '../support/explaining.js';
+import { analyse, explaining } from '../support/explaining.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
@@ -26,7 +26,7 @@ describe('how invoice records and fulfillment tasks are found', () => {
       for (let n = 0; n < 50; n++) contracts.push(await t.plane.createContract(aContract({ payments: [aLine()] })));
       [contractId, lineId] = [contracts[0]?.id ?? '', contracts[0]?.payments[0]?.id ?? ''];
       await t.database.write(t.call, (tx) => fill(tx, t, contracts));
-      await t.database.write(t.call, (tx) => tx.run('ANALYZE'));
+      await analyse(t.database);
     });
 
     const plansOf = async (read: (stores: { invoices: InvoiceStore; tasks: TaskStore }) => Promise<unknown>): Promise<string[]> => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { PAYMENT_TABS, type PaymentTab } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { pageStatement, type PaymentFilter } from '../../data-plane-agent/plane/store/payment-list.js';
+import { analyse } from '../support/explaining.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
@@ -15,7 +16,7 @@ describe('how payment lines are found', () => {
       this.timeout(60_000);
       book = makePlane();
       for (let n = 0; n < 15; n++) contractId = (await book.plane.createContract(aContract({ payments: Array.from({ length: 200 }, (_, i) => someLine(n * 200 + i)) }))).id;
-      await book.database.write(book.call, (tx) => tx.run('ANALYZE'));
+      await analyse(book.database);
     });
 
     for (const tab of PAYMENT_TABS) {

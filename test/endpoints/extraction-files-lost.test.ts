@@ -12,10 +12,10 @@ import { client as clientOf, type Client } from '../support/http.js';
 import { sharedMinio } from '../support/minio.js';
 import { needsPostgres } from '../support/postgres.js';
 import { startProcess } from '../support/process.js';
+import { program } from '../support/programs.js';
 import { beginReading } from '../support/reading.js';
 import { startServer, type ServerOptions, type TestServer } from '../support/server.js';
 import { skip } from '../support/skip.js';
-import { root } from '../support/source.js';
 import { uploadsOf } from '../support/uploads.js';
 
 const MINUTE_MS = 60_000;
@@ -104,7 +104,7 @@ describe('readings that are interrupted', function () {
 
     it('killed while reading: another process takes the run up when the lease is over', async () => {
       const DATA_DIR = await aFolder();
-      const child = await startProcess(['--import=tsx', join(root, 'server/main.ts')], { path: '/readyz', env: { DATA_DIR, LOG_LEVEL: 'warn' } });
+      const child = await startProcess([program('server/main.ts')], { path: '/readyz', env: { DATA_DIR, LOG_LEVEL: 'warn' } });
       undo.push(child.kill);
       const registered = await clientOf(child.origin).post<{ accessToken: string }>('/auth/register', { tenantName: 'Lost', tenantSlug: 'lost', adminName: 'Lin', email: 'lin@lost.test', password: PASSWORD, subjectName: 'Lost Ltd' });
       expect(registered.status, registered.text).to.equal(201);

@@ -7,15 +7,15 @@ import { needsClamd, startClamd } from '../support/clamd.js';
 import { client as clientOf } from '../support/http.js';
 import { heldWhile } from '../support/memory-of-files.js';
 import { startProcess } from '../support/process.js';
+import { program } from '../support/programs.js';
 import { skip } from '../support/skip.js';
-import { root } from '../support/source.js';
 
 /** The bench has the long ones: fifty, on a folder and on MinIO. */
 const FILES = { count: 5, sizeBytes: 40_000_000 };
 const MOST_GROWTH_MB = 64;
 
 describe('the memory of a server that takes in large files', function () {
-  this.timeout(120_000); // a server of its own, from source, and a lot of bytes
+  this.timeout(120_000); // a server of its own, and a lot of bytes
   needsClamd();
   const undo: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
@@ -27,7 +27,7 @@ describe('the memory of a server that takes in large files', function () {
     undo.push(clamd.stop);
     const DATA_DIR = await mkdtemp(join(tmpdir(), 'duebook-memory-'));
     undo.push(() => rm(DATA_DIR, { recursive: true, force: true }));
-    const server = await startProcess(['--import=tsx', join(root, 'server/main.ts')], {
+    const server = await startProcess([program('server/main.ts')], {
       path: '/readyz',
       env: { DATA_DIR, LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: '0', FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url },
     });

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { program } from '../support/programs.js';
 import { root } from '../support/source.js';
 import { skip } from '../support/skip.js';
 
@@ -42,21 +43,21 @@ describe('a write on SQLite', function () {
   });
 
   /** The fsyncs of a program that opens a database and makes a table, and of one that then also does some work. */
-  const syncsOf = async (work: string, program = OURS) => ({ idle: await syncs(program('')), total: await syncs(program(work)) });
+  const syncsOf = async (work: string, writing = OURS) => ({ idle: await syncs(writing('')), total: await syncs(writing(work)) });
 
-  async function syncs(program: string): Promise<number> {
+  async function syncs(text: string): Promise<number> {
     const home = await mkdtemp(join(folder, 'run-'));
     const counted = join(home, 'syncs');
     const env = { ...process.env, LD_PRELOAD: library, COUNT_SYNCS_TO: counted, BOOK: join(home, 'book.db') };
     // Closing in order would write what is left: the program ends by killing itself.
-    const outcome: unknown = await run(process.execPath, ['--import=tsx', '--input-type=module', '--eval', program], { cwd: root, env }).catch((error: unknown) => error);
+    const outcome: unknown = await run(process.execPath, ['--input-type=module', '--eval', text], { cwd: root, env }).catch((error: unknown) => error);
     if (!(outcome instanceof Error && 'signal' in outcome && outcome.signal === 'SIGKILL')) throw new Error('the program did not come to its end', { cause: outcome });
     return (await readFile(counted)).length;
   }
 });
 
 const OURS = (work: string): string => `
-  import { openSqlite } from './data-plane-agent/base/database/sqlite.ts';
+  import { openSqlite } from '${program('data-plane-agent/base/database/sqlite.ts')}';
   const database = await openSqlite(process.env.BOOK);
   await database.exclusive((connection) => connection.run('CREATE TABLE writes (n INTEGER)'));
   const write = (n) => database.write({ tenantId: null }, (tx) => tx.run('INSERT INTO writes VALUES (?)', [n]));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { client } from '../support/http.js';
 import { createDatabase } from '../support/postgres.js';
 import { startProcess, type Running } from '../support/process.js';
-import { root } from '../support/source.js';
+import { program } from '../support/programs.js';
 import type { Owner } from './ledger.js';
 import { storedInPostgres, storedInSqlite, type StoredContract } from './stored.js';
 
@@ -19,9 +19,9 @@ export interface Installation {
 /** For a look at what the server is doing. */
 export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
 
-/** From source: a test needs no build. One public address, on whichever port the next server listens: it is the issuer of tokens. */
+/** One public address, on whichever port the next server listens: it is the issuer of tokens. */
 const start = (env: Readonly<Record<string, string>>): Promise<Running> =>
-  startProcess(['--import=tsx', join(root, 'server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, PUBLIC_URL: 'http://localhost:8080', ...env } });
+  startProcess([program('server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, PUBLIC_URL: 'http://localhost:8080', ...env } });
 
 export async function install(kind: 'sqlite' | 'postgres'): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-kill-'));

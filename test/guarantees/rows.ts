@@ -11,7 +11,7 @@ export async function rowsOfTenant({ foundation }: TestServer, tenantId: string)
 async function dump(database: Database, tenantId: string, scope: string | null = tenantId): Promise<Record<string, unknown>> {
   return database.read({ tenantId: scope }, async (tx) => {
     const tables: Record<string, unknown> = {};
-    for (const name of (await tenantTables(tx)).filter((name) => name !== 'audit_heads')) {
+    for (const name of (await tenantTables(database, tx)).filter((name) => name !== 'audit_heads')) {
       const rows = await tx.all(`SELECT * FROM ${name} WHERE tenant_id = ?`, [tenantId]);
       tables[name] = rows.map((row) => JSON.stringify(name === 'audit_log' ? unchained(row) : row)).toSorted();
     }
@@ -26,17 +26,24 @@ const unchained = ({ position: _position, hash: _hash, ...row }: Row): Row => ro
 export async function platformCounts({ foundation }: TestServer): Promise<Record<string, unknown>> {
   return foundation.platform.read({ tenantId: null }, async (tx) => {
     const counts: Record<string, unknown> = {};
-    for (const name of await tenantTables(tx)) counts[name] = (await tx.get(`SELECT count(*) AS n FROM ${name}`))?.['n'];
+    for (const name of await tenantTables(foundation.platform, tx)) counts[name] = (await tx.get(`SELECT count(*) AS n FROM ${name}`))?.['n'];
     counts['tenants'] = (await tx.get('SELECT count(*) AS n FROM tenants'))?.['n'];
     return counts;
   });
 }
 
-async function tenantTables(tx: Transaction): Promise<string[]> {
+/** Asked once of each database: a catalogue takes longer to answer than most tables. */
+async function tenantTables(database: Database, tx: Transaction): Promise<readonly string[]> {
+  const known = tableNames.get(database);
+  if (known) return known;
   const rows = await tx.all(
     tx.dialect === 'sqlite'
       ? "SELECT m.name AS name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'tenant_id' WHERE m.type = 'table' ORDER BY 1"
       : "SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'tenant_id' AND table_schema = current_schema() ORDER BY 1",
   );
-  return rows.map(({ name }) => String(name));
+  const names = rows.map(({ name }) => String(name));
+  tableNames.set(database, names);
+  return names;
 }
+
+const tableNames = new WeakMap<Database, readonly string[]>();

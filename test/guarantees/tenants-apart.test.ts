@@ -157,7 +157,9 @@ forEachServer((server) => {
   describe('outside the caller\'s own records', () => {
     let org: Organisation;
     const narrow = new Map<string, Client>();
-    before(async () => {
+    let tests = 0;
+    beforeEach(async () => {
+      if (tests++ % 40 !== 0) return; // as above
       org = await organisation(server());
       narrow.set('a scope of another subject company', (await memberOf(org, { roleCode: 'admin', subjectScope: [org.otherSubjectId] })).client);
       narrow.set('a scope of no subject company', (await memberOf(org, { roleCode: 'admin', subjectScope: [] })).client);

@@ -6,10 +6,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { root } from '../support/source.js';
+import { program } from '../support/programs.js';
 
 describe('duebook-server', function () {
-  this.timeout(60_000); // a process that compiles what it imports
+  this.timeout(60_000); // processes of their own
   let home: string;
   before(() => {
     home = mkdtempSync(join(tmpdir(), 'duebook-main-'));
@@ -17,7 +17,7 @@ describe('duebook-server', function () {
   after(() => rmSync(home, { recursive: true, force: true }));
 
   const run = (env: Record<string, string>) =>
-    spawn(process.execPath, ['--import', join(root, 'node_modules/tsx/dist/loader.mjs'), join(root, 'server/main.ts')], { cwd: home, env: { PATH: process.env['PATH'], DATA_DIR: join(home, 'data'), PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    spawn(process.execPath, [program('server/main.ts')], { cwd: home, env: { PATH: process.env['PATH'], DATA_DIR: join(home, 'data'), PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
 
   it('serves, and on SIGTERM stops in order and exits 0', async () => {
     const child = run({});

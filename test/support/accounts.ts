@@ -24,6 +24,7 @@ import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { createPlans } from '../../server/tenants/plans.js';
 import { fakeClock, type FakeClock } from './clock.js';
 import type { Answer, Client } from './http.js';
+import { once } from './once.js';
 import { littleApp } from './little-app.js';
 
 export const PASSWORD = 'Correct-Horse-42';
@@ -61,6 +62,7 @@ export async function startIdentity(database: Database, { mailConfigured = false
     productName: 'Duebook',
     relyingParty: { id: new URL(PUBLIC_URL).hostname, origins: [PUBLIC_URL] },
     ssoProviders: [],
+    argon2: onceArgon2,
     outbound: createOutbound({ allowPrivate: LOOPBACK_RANGES, production: false }),
     tenantOutbound: createOutbound({ allowPrivate: [], production: false }),
     linked: false,
@@ -101,6 +103,14 @@ export async function signIn(client: Client, { tenant, member, password = PASSWO
 }
 
 export const uniqueSlug = (): string => `org-${createHash('sha256').update(randomBytes(8)).digest('hex').slice(0, 12)}`;
+
+/** The real hashing, which is meant to be dear: each password is hashed once, and each hash verified once. */
+export const onceArgon2: Argon2 = {
+  hash: ((...given: Parameters<typeof hash>) => once(hashes, JSON.stringify(given), () => hash(...given))) as typeof hash,
+  verify: ((...given: Parameters<typeof verify>) => once(verdicts, JSON.stringify(given), () => verify(...given))) as typeof verify,
+};
+const hashes = new Map<string, Promise<string>>();
+const verdicts = new Map<string, Promise<boolean>>();
 
 /** The real hashing, counted. */
 export function countedArgon2(): Argon2 & { calls: number } {

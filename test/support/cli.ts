@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { systemClock, type Clock } from '../../data-plane-agent/base/clock.js';
 import type { Io } from '../../cli/io.js';
 import { run } from '../../cli/run.js';
-import { root } from './source.js';
+import { program } from './programs.js';
 
 export interface Outcome {
   readonly code: number | null;
@@ -45,11 +43,11 @@ export interface Running {
   readonly ended: Promise<Outcome>;
 }
 
-/** An installation for each test of the suite, which goes when the test ends. */
-export function installations(): () => Promise<Installation> {
+/** Installations that go, and whose processes end, after each test of the suite, or `after` all of them. */
+export function installations(hook: Mocha.HookFunction = afterEach): () => Promise<Installation> {
   const folders: string[] = [];
   const running: Running[] = [];
-  afterEach(async () => {
+  hook(async () => {
     for (const one of running.splice(0)) {
       one.kill('SIGKILL');
       await one.ended;
@@ -75,13 +73,10 @@ export function installations(): () => Promise<Installation> {
   };
 }
 
-/** By its address, because the process runs in another folder. */
-const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-
 /** Only what a process needs to run at all, and what the test gives: the machine's own settings stay out. */
 function child(args: readonly string[], { folder, env, input = '' }: { folder: string; env: Env; input?: string }): Running {
   const { PATH = '', HOME = '' } = process.env;
-  const started = spawn(process.execPath, [`--import=${LOADER}`, join(root, 'cli/main.ts'), ...args], { cwd: folder, env: { PATH, HOME, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), ...env } });
+  const started = spawn(process.execPath, [program('cli/main.ts'), ...args], { cwd: folder, env: { PATH, HOME, ...env } });
   let stdout = '';
   let stderr = '';
   let look: () => void = () => undefined;

@@ -1,4 +1,7 @@
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 
 export interface Answer<T> {
   readonly status: number;
@@ -13,6 +16,14 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the client's own; `null` sends none. */
   readonly token?: string | null;
+}
+
+/** A request as it goes out. */
+export interface RawRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A stream goes without its length being announced. */
+  readonly body?: string | Uint8Array | Readable;
 }
 
 /** The two shapes of an error answer, as a test reads them. */
@@ -37,7 +48,7 @@ export interface Client {
   put<T = unknown>(path: string, body?: unknown, options?: RequestOptions): Promise<Answer<T>>;
   delete<T = unknown>(path: string, body?: unknown, options?: RequestOptions): Promise<Answer<T>>;
   /** Any method, any bytes, any path from the server's root. */
-  raw<T = unknown>(path: string, init?: RequestInit): Promise<Answer<T>>;
+  raw<T = unknown>(path: string, request?: RawRequest): Promise<Answer<T>>;
   /** The same server, signed in. */
   as(token: string): Client;
 }
@@ -48,7 +59,7 @@ export function client(origin: string, token?: string): Client {
     const { query, headers = {}, token: other } = options;
     const bearer = other === undefined ? token : other;
     const search = query === undefined ? '' : `?${typeof query === 'string' ? query : new URLSearchParams(Object.entries(query).map(([key, value]): [string, string] => [key, String(value)])).toString()}`;
-    return answerOf<T>(await fetch(`${base}${path}${search}`, {
+    return exchange<T>(`${base}${path}${search}`, {
       method,
       headers: {
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -56,8 +67,7 @@ export function client(origin: string, token?: string): Client {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: 'manual',
-    }));
+    });
   };
   return {
     base,
@@ -67,15 +77,42 @@ export function client(origin: string, token?: string): Client {
     patch: (path, body, options) => send('PATCH', path, body, options),
     put: (path, body, options) => send('PUT', path, body, options),
     delete: (path, body, options) => send('DELETE', path, body, options),
-    raw: async (path, init) => answerOf(await fetch(`${origin}${path}`, { redirect: 'manual', ...init })),
+    raw: (path, sent) => exchange(`${origin}${path}`, sent),
     as: (other) => client(origin, other),
   };
 }
 
-async function answerOf<T>(response: Response): Promise<Answer<T>> {
-  const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
-  return { status: response.status, headers: response.headers, text, body: (isJson && text !== '' ? JSON.parse(text) : undefined) as T };
+/** Lets go of a connection before the server does. */
+const agent = new Agent({ keepAlive: true, timeout: 3_000 });
+
+/** Not by `fetch`, which takes four times the processor: the suite sends some hundred thousand requests. */
+async function exchange<T>(url: string, { method = 'GET', headers = {}, body = '' }: RawRequest = {}): Promise<Answer<T>> {
+  const length = body instanceof Readable || body === '' ? {} : { 'Content-Length': Buffer.byteLength(body) };
+  const sent = request(url, { method, agent, headers: { ...length, ...headers } });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    // Also after the answer: who is refused before all is sent may find the connection closed.
+    sent.on('response', resolve).on('error', reject);
+  });
+  if (body instanceof Readable) body.pipe(sent);
+  else sent.end(body);
+  const response = await answered;
+  const text = await textOf(response);
+  const isJson = /json/.test(response.headers['content-type'] ?? '');
+  return {
+    status: response.statusCode ?? 0,
+    text,
+    body: (isJson && text !== '' ? JSON.parse(text) : undefined) as T,
+    get headers() {
+      return headersOf(response);
+    },
+  };
+}
+
+/** As they came: a name may come more than once. */
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
+  return headers;
 }
 
 /** Writes bytes to the server and gives everything that it answers until it closes the connection. */

@@ -43,6 +43,8 @@ function wrongTypes(types: readonly unknown[]): Nasty[] {
   return others.filter(([type]) => !types.includes(type) && !(type === 'number' && types.includes('integer'))).map(([, label, json]) => ({ label, json }));
 }
 
+const MILLION = JSON.stringify('x'.repeat(1_000_000));
+
 function nastyTexts(schema: Json, nullable: boolean): Nasty[] {
   const verbatim = schema['x-verbatim'] === true;
   const min = Number(schema['minLength'] ?? 0);
@@ -50,7 +52,7 @@ function nastyTexts(schema: Json, nullable: boolean): Nasty[] {
   const fill = 'a'.repeat(Math.max(min, 1));
   const values: [string, string][] = [
     ['one character too many', JSON.stringify('x'.repeat(max + 1))],
-    ['a million characters', JSON.stringify('x'.repeat(1_000_000))],
+    ['a million characters', MILLION],
     ['half a surrogate pair', `"${fill}\\ud800"`],
     ['a surrogate pair the wrong way round', `"${fill}\\udc00\\ud800${fill}"`],
     ['a surrogate before a letter', `"\\udbffa${fill}"`],

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
-import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
@@ -11,8 +10,8 @@ import { bind, type BoundPlane, type DataPlane } from '../../data-plane-agent/pl
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
 import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
-import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { fakeClock, type FakeClock } from './clock.js';
+import { migratedFile } from './migrated.js';
 import { openOutside } from './outside.js';
 import { createDatabase, needsPostgres } from './postgres.js';
 import { serveOverHttp } from './wire.js';
@@ -107,7 +106,6 @@ async function openPlane(name: PlaneName) {
 export async function openTenantDatabase(name: DatabaseName): Promise<{ readonly database: Database; close(): Promise<void> }> {
   const { url, remove } = name === 'postgres' ? await postgresPlace() : await sqlitePlace();
   const database = await openDatabase(url, { poolMax: 10 });
-  await migrate(database, TENANT_MIGRATIONS);
   return {
     database,
     async close() {
@@ -118,11 +116,13 @@ export async function openTenantDatabase(name: DatabaseName): Promise<{ readonly
 }
 
 async function postgresPlace() {
-  const { url, drop } = await createDatabase();
+  const { url, drop } = await createDatabase({ migrated: 'tenant' });
   return { url, remove: drop };
 }
 
 async function sqlitePlace() {
   const folder = await mkdtemp(join(tmpdir(), 'duebook-plane-'));
-  return { url: `sqlite:${join(folder, 'tenant.sqlite')}`, remove: () => rm(folder, { recursive: true, force: true }) };
+  const file = join(folder, 'tenant.sqlite');
+  await writeFile(file, await migratedFile('tenant'), { mode: 0o600 });
+  return { url: `sqlite:${file}`, remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { type TestDatabase, createDatabase, needsPostgres } from './postgres.js';
+import { program } from './programs.js';
 
 describe('PostgreSQL for tests', () => {
   needsPostgres();
@@ -83,13 +83,12 @@ async function one(url: string, sql: string): Promise<unknown> {
 
 /** A process that starts a server and then only waits, as a test run in its middle. */
 async function runThatStartsOne(): Promise<{ child: ChildProcess; home: string; adminUrl: string }> {
-  const module = fileURLToPath(new URL('./postgres-server.ts', import.meta.url));
   const script = `
-    const { startServer } = await import(${JSON.stringify(module)});
+    const { startServer } = await import(${JSON.stringify(program('test/support/postgres-server.ts'))});
     const { home, adminUrl } = await startServer({ durable: false });
     process.stdout.write(JSON.stringify({ home, adminUrl }) + '\\n');
     setInterval(() => undefined, 1000);`;
-  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
   const said: unknown = JSON.parse(String(line));
   if (typeof said !== 'object' || said === null || !('home' in said) || !('adminUrl' in said)) throw new Error(`unexpected: ${String(line)}`);

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { program } from './programs.js';
 import { root } from './source.js';
 
 describe('the test reporter', () => {
@@ -30,7 +30,7 @@ describe('the test reporter', () => {
   });
 
   const skipping = `
-    import { skip } from ${JSON.stringify(fileURLToPath(new URL('./skip.ts', import.meta.url)))};
+    import { skip } from ${JSON.stringify(program('test/support/skip.ts'))};
     describe('suite', () => {
       before(function () { skip(this, 'no scanner here'); });
       it('a', () => {}); it('b', () => {});
@@ -41,10 +41,10 @@ describe('the test reporter', () => {
 
   /** Runs mocha over a file with this text; gives its exit code and what it writes after mocha's own summary. */
   async function run(text: string, env: Record<string, string> = {}): Promise<{ code: number; end: string[] }> {
-    const file = join(directory, 'a.test.mts');
+    const file = join(directory, 'a.test.mjs');
     await writeFile(file, text);
     const { REQUIRE_SERVICES: _, ...outer } = process.env;
-    const args = ['--no-config', '--import=tsx', '--reporter', join(root, 'test/support/reporter.cjs'), file];
+    const args = ['--no-config', '--reporter', join(root, 'test/support/reporter.cjs'), file];
     return new Promise((resolve) => {
       execFile(join(root, 'node_modules/.bin/mocha'), args, { cwd: root, env: { ...outer, ...env } }, (error, stdout) => {
         const lines = stdout.trimEnd().split('\n');

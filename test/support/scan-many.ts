@@ -1,15 +1,16 @@
 import { createReadStream } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { createLog } from '../../data-plane-agent/base/log.js';
-import { archiveFault } from '../../data-plane-agent/plane/files/archive-limits.js';
-import { createClamd } from '../../data-plane-agent/plane/files/clamd.js';
+import { archiveFault } from '../../data-plane-agent/plane/files/archives/archive-limits.js';
+import { createClamd } from '../../data-plane-agent/plane/files/scanner/clamd.js';
 
-/** This file, to be run as a process of its own, so that its memory is its own: it scans one file so many times, four at a time, and says by how much it grew. */
-export const SCAN_MANY = fileURLToPath(import.meta.url);
+/** What this file says when it is run as a process of its own, so that its memory is its own: by how much it grew while it scanned one file so many times, four at a time. */
+export interface ScanMany {
+  readonly grownBytes: number;
+}
 
-if (process.argv[1] === SCAN_MANY) {
+if (process.argv[1] === import.meta.filename) {
   const [url = '', path = '', sizeBytes = '0', times = '0'] = process.argv.slice(2);
-  process.stdout.write(JSON.stringify({ grownBytes: await growth(() => scanMany({ url, path, sizeBytes: Number(sizeBytes), times: Number(times) })) }));
+  process.stdout.write(JSON.stringify({ grownBytes: await growth(() => scanMany({ url, path, sizeBytes: Number(sizeBytes), times: Number(times) })) } satisfies ScanMany));
 }
 
 async function scanMany({ url, path, sizeBytes, times }: { url: string; path: string; sizeBytes: number; times: number }): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../data-plane-agent/base/clock.js';
@@ -15,7 +15,9 @@ import { serve } from '../../server/serve.js';
 import type { Foundation } from '../../server/foundation.js';
 import type { Schedules } from '../../server/schedules.js';
 import type { Services } from '../../server/services.js';
+import { onceArgon2 } from './accounts.js';
 import { client, type Client } from './http.js';
+import { migratedFile } from './migrated.js';
 import { SERVER_URL, sharedOidc } from './oidc.js';
 import { createDatabase, needsPostgres } from './postgres.js';
 import { serveOverHttp } from './wire.js';
@@ -50,7 +52,7 @@ export type DatabaseKind = 'sqlite' | 'postgres';
 export type ServerKind = DatabaseKind | 'remote';
 
 /** The whole service as `npm start` runs it, on a free port, with databases of its own. Answers that are not as declared are 500. */
-export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2, remote = false }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2 = onceArgon2, remote = false }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-server-'));
   const undo: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const remove = async (): Promise<void> => {
@@ -58,6 +60,7 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
   };
   try {
     const urls = database === 'postgres' ? await postgresUrls(undo) : {};
+    if (database === 'sqlite') await migratedFiles(dataDir);
     const loaded = loadServerConfig({ DATA_DIR: dataDir, PORT: '0', PUBLIC_URL: SERVER_URL, SSO_PROVIDERS: JSON.stringify([(await sharedOidc()).settings()]), LOG_LEVEL: 'info', ...urls, ...env });
     if (!loaded.ok) throw new Error(reportFaults(loaded.faults));
     const logged: Record<string, unknown>[] = [];
@@ -100,8 +103,13 @@ function overHttp(undo: (() => Promise<void>)[]): (planes: DataPlanes) => DataPl
   };
 }
 
+/** Where the server looks for them unless it is told otherwise. */
+async function migratedFiles(dataDir: string): Promise<void> {
+  for (const schema of ['platform', 'tenant'] as const) await writeFile(join(dataDir, `${schema}.db`), await migratedFile(schema), { mode: 0o600 });
+}
+
 async function postgresUrls(undo: (() => Promise<void>)[]): Promise<Record<string, string>> {
-  const [platform, tenant] = await Promise.all([createDatabase(), createDatabase()]);
+  const [platform, tenant] = await Promise.all([createDatabase({ migrated: 'platform' }), createDatabase({ migrated: 'tenant' })]);
   undo.push(platform.drop, tenant.drop);
   return { PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url };
 }

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { READ_MANY, type ReadMany } from '../../support/read-many.js';
-import { root } from '../../support/source.js';
+import { program } from '../../support/programs.js';
+import type { ReadMany } from '../../support/read-many.js';
 
 describe('the memory of a process that reads documents', function () {
-  this.timeout(180_000); // each thread reads its libraries from source
+  this.timeout(180_000); // each thread loads its libraries anew
 
   it('is given back when nothing is read, however often threads come and go', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '--import=tsx', READ_MANY, '7'], { cwd: root });
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program('test/support/read-many.ts'), '7']);
     const { before, busy, idle } = JSON.parse(stdout) as ReadMany;
     // The allocator keeps some of what the first threads had, for the next: it settles after some.
     const [, , , , fifth = 0, , last = 0] = idle;

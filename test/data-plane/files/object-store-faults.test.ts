@@ -4,8 +4,8 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { systemClock } from '../../../data-plane-agent/base/clock.js';
-import { createS3Store } from '../../../data-plane-agent/plane/files/s3-store.js';
-import type { ObjectStore, StoreFault } from '../../../data-plane-agent/plane/files/object-store.js';
+import { createS3Store } from '../../../data-plane-agent/plane/files/objects/s3-store.js';
+import type { ObjectStore, StoreFault } from '../../../data-plane-agent/plane/files/objects/object-store.js';
 import { freePort } from '../../support/guardian.js';
 import { sharedMinio, type S3Server } from '../../support/minio.js';
 import { skip } from '../../support/skip.js';
