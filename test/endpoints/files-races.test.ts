@@ -1,11 +1,14 @@
 import { expect } from 'chai';
+import { Readable } from 'node:stream';
+import type { ExtractionRun } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import type { Download, FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
 import { ObjectStoreError, quarantineKey, type ObjectStore } from '../../data-plane-agent/plane/files/objects/object-store.js';
 import { administration, type Administration } from '../support/administration.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { asJob, filesOf, forEachFileServer, objectsOf, ownerOf, settled, until } from '../support/file-server.js';
+import type { DomainError } from '../support/http.js';
 import { aContract } from '../support/samples.js';
-import { announcement, uploadsOf } from '../support/uploads.js';
+import { announcement, PDF, uploadsOf } from '../support/uploads.js';
 
 const DAY_MS = 86_400_000;
 const NOTE = { fileName: 'note.txt', contentType: 'text/plain' };
@@ -23,7 +26,7 @@ forEachFileServer((server, kind, clamd) => {
     const sweep = (orphans = false) => asJob(server(), org, clock).sweepFiles({ orphans });
 
     /** The store with one step of it done otherwise, while `work` goes on. */
-    async function otherwise<K extends 'copy' | 'remove'>(step: K, instead: (plain: ObjectStore[K]) => ObjectStore[K], work: () => Promise<void>): Promise<void> {
+    async function otherwise<K extends 'copy' | 'head' | 'read' | 'remove'>(step: K, instead: (plain: ObjectStore[K]) => ObjectStore[K], work: () => Promise<void>): Promise<void> {
       const { objects } = filesOf(server());
       const plain = objects[step];
       Object.assign(objects, { [step]: instead(plain) });
@@ -92,6 +95,73 @@ forEachFileServer((server, kind, clamd) => {
       expect((await uploads.confirm(announced)).status).to.equal(201);
       expect((await org.asOwner.get(`/files/${announced.fileId}/download`)).status).to.equal(200);
       expect(await sweep(true), 'its copy has a name of its own, and is known').to.deep.equal({ removed: 0, more: false });
+    });
+
+    const infect = (id: string) => server().foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) => tx.run("UPDATE files SET scan_status = 'infected' WHERE tenant_id = ? AND id = ?", [org.tenant.id, id]));
+
+    it('one that is found infected while a download waits for the store is not given out', async () => {
+      const file = await uploadsOf(org.asOwner).upload();
+      await settled(server());
+      const { asked, goOn, gate } = gated();
+      await otherwise('head', (plain) => async (key) => {
+        asked.is = true;
+        await gate;
+        return plain(key);
+      }, async () => {
+        const download = org.asOwner.get(`/files/${file.id}/download`);
+        await until(() => Promise.resolve(asked.is), (is) => is);
+        await infect(file.id);
+        goOn();
+        expect((await download).status).to.equal(403);
+      });
+    });
+
+    it('one that is found infected while it is read gives nothing away', async () => {
+      const file = await uploadsOf(org.asOwner).upload({ ...NOTE, bytes: Buffer.from('SALE CONTRACT\nContract No.: C-77\nTotal price: USD 12,000.00\n') });
+      await settled(server());
+      const { asked, goOn, gate } = gated();
+      await otherwise('read', (plain) => async (...given) => {
+        asked.is = true;
+        await gate;
+        return plain(...given);
+      }, async () => {
+        const run = (await org.asOwner.post<ExtractionRun>('/contracts/extract', { fileRef: file.id })).body;
+        await until(() => Promise.resolve(asked.is), (is) => is);
+        await infect(file.id);
+        goOn();
+        await settled(server());
+        const read = (await org.asOwner.get<ExtractionRun>(`/contracts/extractions/${run.id}`)).body;
+        expect([read.status, read.fields, read.warnings.map(({ code }) => code)]).to.deep.equal(['failed', [], ['FILE_INFECTED']]);
+      });
+    });
+
+    it('one whose bytes break off while they are looked at is told as the store being away, and confirmed when it is back', async () => {
+      const uploads = uploadsOf(org.asOwner);
+      const announced = await uploads.announce();
+      await uploads.put(announced);
+      const breaksOff = () => () => Promise.resolve(Readable.from((function* () {
+        yield PDF.subarray(0, 10);
+        throw new Error('reset');
+      })()));
+      await otherwise('read', breaksOff, async () => {
+        const { status, body } = await uploads.confirm(announced);
+        expect([status, (body as unknown as DomainError).error.code]).to.deep.equal([503, 'OBJECT_STORE_UNAVAILABLE']);
+      });
+      expect((await uploads.confirm(announced)).status).to.equal(201);
+    });
+
+    it('one that a custom field has as its default stays when its contract goes', async () => {
+      const gone = (await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body.id;
+      const [kept, loose] = [await uploadsOf(org.asOwner).upload({ contractId: gone }), await uploadsOf(org.asOwner).upload({ contractId: gone })];
+      const made = await org.asOwner.post('/dynamic-fields/commands', { type: 'CreateField', payload: { name: 'Terms', type: 'file', defaultValue: kept.id } });
+      expect(made.status, made.text).to.be.oneOf([200, 201]);
+      await org.asOwner.delete(`/contracts/${gone}`);
+      clock.advance(30 * DAY_MS + 60_000);
+      expect((await sweep()).removed, 'within the hour in which it may still come back').to.equal(0);
+      clock.advance(DAY_MS);
+      expect((await sweep()).removed).to.equal(1);
+      const asOwner = await ownerOf(server(), org);
+      expect([(await asOwner.get(`/files/${kept.id}`)).status, (await asOwner.get(`/files/${loose.id}`)).status]).to.deep.equal([200, 404]);
     });
 
     // SQLite has one writer.

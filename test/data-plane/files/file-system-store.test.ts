@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { attachmentDisposition } from '../../../data-plane-agent/base/content-disposition.js';
@@ -68,7 +69,7 @@ describe('a file-system store', () => {
     let path: string;
     beforeEach(async () => {
       minutes = 1;
-      store = opened.another({ now: () => Date.now() + minutes * 60_000 });
+      store = await opened.another({ now: () => Date.now() + minutes * 60_000 });
       path = join(opened.directory, KEY);
       await putObject(store, KEY, Buffer.alloc(SIZE, 1));
     });
@@ -122,6 +123,25 @@ describe('a file-system store', () => {
     const faults = await store.probe();
     expect(faults.map(({ step }) => step)).to.deep.equal(['reach']);
     expect(faults[0]?.fix).to.contain(path).and.contain('OBJECT_STORE_URL');
+  });
+
+  it('puts nothing where its disk was, and loses nothing of it, while that is away', async () => {
+    const key = 'tenants/t/2026/11/kept';
+    const { store, directory } = opened;
+    await putObject(store, key, bytesOf('x'));
+    await rename(directory, `${directory}-disk`);
+    const refused = async () => {
+      for (const step of [() => putObject(store, 'tenants/t/2026/11/new', bytesOf('y')), () => store.head(key), () => store.copy(key, `${key}-copy`, 'a')]) expect(await failureOf(step())).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
+    };
+    await refused();
+    expect(existsSync(directory)).to.equal(false);
+    // The place at which it is mounted.
+    await mkdir(directory);
+    await refused();
+    expect(await readdir(directory)).to.deep.equal([]);
+    await rm(directory, { recursive: true });
+    await rename(`${directory}-disk`, directory);
+    expect(await store.head(key)).to.include({ sizeBytes: 1 });
   });
 
   it('serves parts of a file, and its headers alone', async () => {
