@@ -64,7 +64,7 @@ export async function openFoundation(config: Config, { clock, log, residentBytes
     // Without an agent that has joined there is nothing that could be down.
     if (!managed.tenant) return { platform, tenant: undefined, dataPlanes: agentsOnly(), tenantDb: () => Promise.resolve(true), files, background, close };
     const tenant = await open(managed.tenant);
-    files = await openFileServices(config, { clock, log, residentBytes });
+    files = openFileServices(config, { clock, log, residentBytes });
     const plane = createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing, outside: { files, log, afterwards: background.add } });
     return { platform, tenant, dataPlanes: embedded(plane), tenantDb: (timeoutMs) => tenant.ping(timeoutMs), files, background, close };
   } catch (error) {

@@ -19,7 +19,7 @@ export async function objectStoreCheck({ values }: Pick<LookedAt, 'values'>, { c
   }
   // Signs links, of which none is made here: any key serves.
   const keyRing = values.keyRing ?? parseKeyRing(generateKeyRingText());
-  const { store } = await openObjectStore(address, { publicUrl, storePublicUrl: objectStorePublicUrl, keyRing, clock });
+  const { store } = openObjectStore(address, { publicUrl, storePublicUrl: objectStorePublicUrl, keyRing, clock });
   try {
     const faults = await store.probe({ makes: false });
     if (faults.length === 0) return check.ok('object_store', `${where} can be used`);

@@ -81,4 +81,4 @@ forEachFileServer((server) => {
       expect([answer.status, answer.body.message]).to.deep.equal([403, 'contract_edit (edit)']);
     });
   });
-});
+}, { kinds: ['sqlite and a folder', 'postgres and minio'] });

@@ -150,7 +150,7 @@ forEachFileServer((server) => {
       expect(await objectsOf(server(), org)).to.deep.equal([mine.objectKey]);
     });
   });
-}, { scans: true });
+}, { scans: true, kinds: ['sqlite and a folder', 'postgres and minio'] });
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 

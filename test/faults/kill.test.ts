@@ -6,20 +6,20 @@ import { install, register, type Installation } from './installation.js';
 import { contractNo, Ledger } from './ledger.js';
 import type { StoredContract } from './stored.js';
 
-const CREATES = 1_000;
+const CREATES = 500;
 const IN_FLIGHT = 16;
 
 /** `killAt`: when so many creates have been acknowledged the server is killed, with the next ones anywhere in their transactions. */
 const INSTALLATIONS = [
-  { kind: 'sqlite', killAt: [40, 350, 800] },
-  { kind: 'postgres', killAt: [90, 600] },
+  { kind: 'sqlite', killAt: [40, 180, 400] },
+  { kind: 'postgres', killAt: [90, 300] },
 ] as const;
 
 describe('a server that is killed in the middle of creates', () => {
   for (const { kind, killAt } of INSTALLATIONS) {
     describe(`on ${kind}`, function () {
       if (kind === 'postgres') needsPostgres();
-      this.timeout(240_000); // of which a quiet machine needs a tenth
+      this.timeout(120_000); // of which a quiet machine needs a tenth
 
       let installation: Installation | undefined;
       let server: Running | undefined;

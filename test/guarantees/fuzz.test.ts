@@ -10,7 +10,7 @@ import { organisation, type Organisation } from './organisations.js';
 import { sampleOf, send } from './requests.js';
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
-const RUNS = 30;
+const RUNS = 20;
 
 /** Values with a leaning to what is almost right. */
 const value: fc.Arbitrary<unknown> = fc.oneof(

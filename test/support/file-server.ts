@@ -23,13 +23,14 @@ interface FileServerOptions {
   readonly clock?: () => Clock;
   /** With a clamd of its own that scans. */
   readonly scans?: boolean;
+  readonly kinds?: readonly FileServerKind[];
 }
 
 let buckets = 0;
 
 /** The same suite on each way to keep files. `server()` and, where files are scanned, `clamd()` give the running ones, in hooks and tests. */
-export function forEachFileServer(define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void, { env = {}, clock, scans = false }: FileServerOptions = {}): void {
-  for (const kind of ['sqlite and a folder', 'postgres and minio', 'remote and a folder'] as const) {
+export function forEachFileServer(define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void, { env = {}, clock, scans = false, kinds = ['sqlite and a folder', 'postgres and minio', 'remote and a folder'] }: FileServerOptions = {}): void {
+  for (const kind of kinds) {
     describe(`on ${kind}`, () => {
       if (kind === 'postgres and minio') needsPostgres();
       if (scans) needsClamd();

@@ -21,7 +21,7 @@ export async function openOutside({ clock, keyRing, settings = {} }: { readonly 
   const directory = await mkdtemp(join(tmpdir(), 'duebook-files-'));
   const log = createLog({ level: 'silent', name: 'test' });
   const background = createBackground();
-  const files = await openFileServices(
+  const files = openFileServices(
     { objectStoreUrl: { provider: 'filesystem', directory }, publicUrl: 'http://127.0.0.1', fileMaxBytes: 52_428_800, fileContentTypes: CONTENT_TYPES, fileScanMode: 'off', fileDownloadRequiresCleanScan: true, keyRing, ...settings },
     { clock, log, residentBytes: () => process.memoryUsage.rss() },
   );

@@ -25,7 +25,7 @@ export interface TestStore {
   /** The folder of a file-system store. */
   readonly directory: string | undefined;
   /** Another process's view of the same store, whose clock may be another. */
-  another(clock: Clock): Promise<ObjectStore>;
+  another(clock: Clock): ObjectStore;
 }
 
 let buckets = 0;
@@ -89,14 +89,14 @@ export async function onFileSystem(undo: (() => unknown)[], { idleMs }: { readon
   const address = addressOf(`file:${directory}`);
   const keyRing = parseKeyRing(generateKeyRingText());
   const open = (clock: Clock) => openObjectStore(address, { publicUrl, keyRing, clock });
-  const opened = await open(systemClock);
+  const opened = open(systemClock);
   urls = opened.urls;
   if (idleMs !== undefined) {
     const links = createFileLinks({ origin: publicUrl, keyRing, clock: systemClock });
     urls = createFileUrls({ store: createFileSystemStore({ directory, links, clock: systemClock }), links, idleMs });
   }
   await opened.store.probe();
-  return { store: opened.store, address, directory, another: async (clock) => (await open(clock)).store };
+  return { store: opened.store, address, directory, another: (clock) => open(clock).store };
 }
 
 /** Starts it on a free loopback port. */
@@ -113,12 +113,12 @@ export async function listening(server: Server, undo: (() => unknown)[]): Promis
 export async function onS3(url: string, undo: (() => unknown)[]): Promise<TestStore> {
   const address = addressOf(url);
   const keyRing = parseKeyRing(generateKeyRingText());
-  const open = async (clock: Clock): Promise<ObjectStore> => {
-    const { store } = await openObjectStore(address, { publicUrl: 'http://localhost', keyRing, clock });
+  const open = (clock: Clock): ObjectStore => {
+    const { store } = openObjectStore(address, { publicUrl: 'http://localhost', keyRing, clock });
     undo.push(() => store.close());
     return store;
   };
-  const store = await open(systemClock);
+  const store = open(systemClock);
   const faults = await store.probe();
   if (faults.length > 0) throw new Error(faults.map(({ step, problem }) => `${step}: ${problem}`).join('; '));
   return { store, address, directory: undefined, another: open };

@@ -35,9 +35,9 @@ export interface OpenedFiles extends FileServices {
 const READING_MS = 5 * 60_000;
 
 /** Everything that files need beside the database. Asks nobody anything yet. */
-export async function openFileServices(settings: FileSettings, { clock, log, residentBytes }: { readonly clock: Clock; readonly log: Log; readonly residentBytes: () => number }): Promise<OpenedFiles> {
+export function openFileServices(settings: FileSettings, { clock, log, residentBytes }: { readonly clock: Clock; readonly log: Log; readonly residentBytes: () => number }): OpenedFiles {
   const { objectStoreUrl, objectStorePublicUrl, publicUrl, fileMaxBytes, keyRing } = settings;
-  const { store, urls } = await openObjectStore(objectStoreUrl, { publicUrl, storePublicUrl: objectStorePublicUrl, keyRing, clock });
+  const { store, urls } = openObjectStore(objectStoreUrl, { publicUrl, storePublicUrl: objectStorePublicUrl, keyRing, clock });
   const documents = documentReader({ residentBytes, maxBytes: fileMaxBytes, deadlineMs: READING_MS });
   return {
     objects: store,

@@ -33,15 +33,15 @@ for (const database of ['sqlite', 'postgres'] as const) {
     if (database === 'postgres') needsPostgres();
     const undo: (() => unknown)[] = [];
     const clock = fakeClock();
-    let start: () => Promise<Process>;
+    let start: () => Process;
     beforeEach(async () => {
       const opened = await openTenantDatabase(database);
       undo.push(opened.close);
       const { address } = await onFileSystem(undo);
       const [call, keyRing, log] = [aCall(), parseKeyRing(generateKeyRingText()), createLog({ level: 'silent', name: 'test' })];
       const opens = () => openFileServices({ objectStoreUrl: address, publicUrl: 'http://localhost', fileMaxBytes: 1_000_000, fileContentTypes: ['text/plain'], fileScanMode: 'off', fileDownloadRequiresCleanScan: true, keyRing }, { clock, log, residentBytes: () => 0 });
-      start = async () => {
-        const files = await opens();
+      start = () => {
+        const files = opens();
         const background = createBackground();
         const { documents, gate } = gated(files);
         undo.push(() => files.close());
@@ -62,7 +62,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
     };
 
     it('one that is being read is left alone until its lease is over; whoever is slower then changes nothing', async () => {
-      const [slow, other] = [await start(), await start()];
+      const [slow, other] = [start(), start()];
       const runId = await begun(slow);
       clock.advance(14 * MINUTE_MS);
       expect(await other.plane.readDocuments({})).to.deep.equal({ read: 0, more: false });
@@ -80,10 +80,10 @@ for (const database of ['sqlite', 'postgres'] as const) {
     });
 
     it('of those that take up what was lost, one reads it', async () => {
-      const dead = await start();
+      const dead = start();
       const runId = await begun(dead);
       clock.advance(15 * MINUTE_MS);
-      const others = [await start(), await start(), await start()];
+      const others = [start(), start(), start()];
       for (const one of others) one.letGo();
       await Promise.all(others.map(({ plane }) => plane.readDocuments({})));
       expect(others.map(({ reads }) => reads).toSorted((a, b) => a - b)).to.deep.equal([0, 0, 1]);

@@ -69,7 +69,7 @@ describe('a file-system store', () => {
     let path: string;
     beforeEach(async () => {
       minutes = 1;
-      store = await opened.another({ now: () => Date.now() + minutes * 60_000 });
+      store = opened.another({ now: () => Date.now() + minutes * 60_000 });
       path = join(opened.directory, KEY);
       await putObject(store, KEY, Buffer.alloc(SIZE, 1));
     });

@@ -119,7 +119,7 @@ describe('signed links to files', () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
       const hourAgo = Date.now() - 3_600_000;
-      const then = await opened().another({ now: () => hourAgo });
+      const then = opened().another({ now: () => hourAgo });
       expect(await status(await then.downloadUrl({ key, fileName: 'a.pdf', contentType: 'application/pdf', expiresAt: hourAgo + 60_000 }))).to.equal(403);
       expect(await put((await then.uploadUrl({ key, contentType: 'application/pdf', sizeBytes: 10, expiresAt: hourAgo + 60_000 })).url, bytesOf('ten bytes!'))).to.equal(403);
       expect((await store().head(key))?.sizeBytes).to.equal(10);
@@ -128,7 +128,7 @@ describe('signed links to files', () => {
     it('end at the second that they were made for, whatever part of a second they were made in', async () => {
       const second = Math.floor(Date.now() / 1_000) * 1_000;
       for (const ms of [0, 1, 500, 999]) {
-        const then = await opened().another({ now: () => second + ms });
+        const then = opened().another({ now: () => second + ms });
         for (const expiresAt of [second + 60_000, second + 61_000]) {
           const [up, down] = [await then.uploadUrl({ key: newKey(), contentType: 'application/pdf', sizeBytes: 10, expiresAt }), await then.downloadUrl({ key: newKey(), fileName: 'a.pdf', contentType: 'application/pdf', expiresAt })];
           expect([endOf(up.url), endOf(down)], `${ms} ms after`).to.deep.equal([expiresAt, expiresAt]);
@@ -139,7 +139,7 @@ describe('signed links to files', () => {
     it('are made and honoured by any process that has the same keys', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
-      const link = await (await opened().another({ now: () => Date.now() })).downloadUrl({ key, fileName: 'a.pdf', contentType: 'application/pdf', expiresAt: soon() });
+      const link = await opened().another({ now: () => Date.now() }).downloadUrl({ key, fileName: 'a.pdf', contentType: 'application/pdf', expiresAt: soon() });
       expect(await status(link)).to.equal(200);
     });
 

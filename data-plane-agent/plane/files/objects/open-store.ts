@@ -5,6 +5,7 @@ import { createFileSystemStore } from './file-system-store.js';
 import { createFileUrls, type FileUrls } from './file-system-urls.js';
 import type { ObjectStoreAddress } from './object-store-address.js';
 import type { ObjectStore } from './object-store.js';
+import { createS3Store } from './s3-store.js';
 
 export interface OpenedStore {
   readonly store: ObjectStore;
@@ -16,12 +17,8 @@ export interface OpenedStore {
  * The store that `OBJECT_STORE_URL` names. Asks and makes nothing: `probe` does. `publicUrl`: where clients reach this process;
  * `storePublicUrl`: where they reach the store, when that is another address than its own.
  */
-export async function openObjectStore(address: ObjectStoreAddress, { publicUrl, storePublicUrl, keyRing, clock }: { readonly publicUrl: string; readonly storePublicUrl?: string | undefined; readonly keyRing: KeyRing; readonly clock: Clock }): Promise<OpenedStore> {
-  if (address.provider === 's3') {
-    // Its client takes long to load, for every program that starts.
-    const { createS3Store } = await import('./s3-store.js');
-    return { store: createS3Store({ address, publicOrigin: storePublicUrl, clock }) };
-  }
+export function openObjectStore(address: ObjectStoreAddress, { publicUrl, storePublicUrl, keyRing, clock }: { readonly publicUrl: string; readonly storePublicUrl?: string | undefined; readonly keyRing: KeyRing; readonly clock: Clock }): OpenedStore {
+  if (address.provider === 's3') return { store: createS3Store({ address, publicOrigin: storePublicUrl, clock }) };
   const links = createFileLinks({ origin: storePublicUrl ?? publicUrl, keyRing, clock });
   const store = createFileSystemStore({ directory: address.directory, links, clock });
   return { store, urls: createFileUrls({ store, links }) };
