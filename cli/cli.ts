@@ -9,7 +9,7 @@ export interface Cli {
   readonly clock: Clock;
   /** The environment with what a `.env` adds to it, as the server reads it. Throws when the `.env` cannot be read. */
   readonly env: () => NodeJS.ProcessEnv;
-  /** `20.19.0` */
+  /** `24.21.0` */
   readonly nodeVersion: string;
   /** For the one command that stays: its signals. */
   readonly process: ProcessLike;

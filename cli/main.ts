@@ -1,18 +1,12 @@
 #!/usr/bin/env node
-import { systemClock } from '../data-plane-agent/base/clock.js';
-import { loadDotEnv } from '../data-plane-agent/base/config.js';
-import { createIo } from './io.js';
-import { run } from './run.js';
+import { CONFIG_EXIT_CODE } from '../data-plane-agent/base/config.js';
+import { nodeFault } from '../data-plane-agent/base/node-version.js';
 
-// Who reads may stop before the end (`| head`). That is no failure, and the work is still brought to its end.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
-});
-
-process.exitCode = await run(process.argv.slice(2), {
-  io: createIo(process),
-  clock: systemClock,
-  env: () => loadDotEnv('.env', process.env),
-  nodeVersion: process.versions.node,
-  process,
-});
+// All else is imported once it is known that this Node.js can load it.
+const fault = nodeFault(process.versions.node);
+if (fault === undefined) {
+  await (await import('./start.js')).start(process);
+} else {
+  process.stderr.write(`${process.argv.includes('--json') ? JSON.stringify({ error: { code: 'NODE_TOO_OLD', message: fault } }, null, 2) : fault}\n`);
+  process.exitCode = CONFIG_EXIT_CODE;
+}

@@ -1,3 +1,4 @@
+import { nodeFault } from '../../data-plane-agent/base/node-version.js';
 import { check, type Check } from '../doctor/check.js';
 import { databaseChecks } from '../doctor/databases.js';
 import { dataDirCheck, diskCheck } from '../doctor/disk.js';
@@ -38,12 +39,9 @@ async function examine(cli: Cli, looked: LookedAt): Promise<Check[]> {
   ];
 }
 
-const OLDEST_NODE = [20, 19] as const;
-
 function nodeCheck(version: string): Check {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isNew = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
-  return isNew ? check.ok('node', version) : check.fail('node', version, `run Node.js ${OLDEST_NODE.join('.')} or newer`);
+  const fault = nodeFault(version);
+  return fault === undefined ? check.ok('node', version) : check.fail('node', version, fault);
 }
 
 function configurationCheck({ warnings }: LookedAt): Check {

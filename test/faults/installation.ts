@@ -10,7 +10,8 @@ import { storedInPostgres, storedInSqlite, type StoredContract } from './stored.
 
 /** A server that may be killed and started again, and its databases. */
 export interface Installation {
-  start(): Promise<Running>;
+  /** `nodeOptions`: of the Node.js that runs it. */
+  start(nodeOptions?: readonly string[]): Promise<Running>;
   /** What the tenant database holds, read past the server. */
   stored(): Promise<readonly StoredContract[]>;
   remove(): Promise<void>;
@@ -20,16 +21,16 @@ export interface Installation {
 export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
 
 /** One public address, on whichever port the next server listens: it is the issuer of tokens. */
-const start = (env: Readonly<Record<string, string>>): Promise<Running> =>
-  startProcess([program('server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, PUBLIC_URL: 'http://localhost:8080', ...env } });
+const start = (env: Readonly<Record<string, string>>, nodeOptions: readonly string[] = []): Promise<Running> =>
+  startProcess([...nodeOptions, program('server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, PUBLIC_URL: 'http://localhost:8080', ...env } });
 
 export async function install(kind: 'sqlite' | 'postgres'): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-kill-'));
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
-  if (kind === 'sqlite') return { start: () => start({ DATA_DIR: dataDir }), stored: () => storedInSqlite(join(dataDir, 'tenant.db')), remove: removeFolder };
+  if (kind === 'sqlite') return { start: (nodeOptions) => start({ DATA_DIR: dataDir }, nodeOptions), stored: () => storedInSqlite(join(dataDir, 'tenant.db')), remove: removeFolder };
   const [platform, tenant] = [await createDatabase({ durable: true }), await createDatabase({ durable: true })];
   return {
-    start: () => start({ DATA_DIR: dataDir, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url }),
+    start: (nodeOptions) => start({ DATA_DIR: dataDir, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url }, nodeOptions),
     stored: () => storedInPostgres(tenant.adminUrl),
     remove: async () => {
       await Promise.all([platform.drop(), tenant.drop()]);

@@ -10,7 +10,8 @@ export interface Running {
   readonly pid: number;
   /** From the start of the process to its first answer, in milliseconds. */
   readonly startedInMs: number;
-  stop(): Promise<void>;
+  /** SIGTERM; answers the exit code, or null when it ended by a signal. */
+  stop(): Promise<number | null>;
   /** `kill -9`. */
   kill(): Promise<void>;
 }
@@ -26,7 +27,7 @@ export async function startProcess(args: readonly string[], { path, env }: { rea
     throw error;
   });
   if (child.pid === undefined) throw new Error('a process that answers has an id');
-  return { origin, pid: child.pid, startedInMs: performance.now() - began, stop: () => end(child, 'SIGTERM'), kill: () => end(child, 'SIGKILL') };
+  return { origin, pid: child.pid, startedInMs: performance.now() - began, stop: () => end(child, 'SIGTERM'), kill: async () => void (await end(child, 'SIGKILL')) };
 }
 
 /** An installation of the developer's own must not leak into what is measured. */
@@ -42,11 +43,12 @@ async function answering(child: ChildProcess, url: string): Promise<void> {
   }
 }
 
-async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const ended = once(child, 'exit');
   child.kill(signal);
   await ended;
+  return child.exitCode;
 }
 
 /** Processor time that the process has taken so far, in milliseconds, where the system tells (Linux). */

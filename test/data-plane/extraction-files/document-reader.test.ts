@@ -10,6 +10,7 @@ import { p, table, title } from '../../support/documents/blocks.js';
 import { pdfOf, streamOf } from '../../support/documents/pdf.js';
 import { xlsxOf } from '../../support/documents/xlsx.js';
 import { program } from '../../support/programs.js';
+import { root } from '../../support/source.js';
 import { altered } from '../../support/workbook.js';
 
 const TYPES = { pdf: 'application/pdf', docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document', xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', png: 'image/png', text: 'text/plain', csv: 'text/csv' };
@@ -150,6 +151,14 @@ describe('the reader of documents', function () {
       await closed.close();
       expect(await refusal(read('text', TYPES.text, { of: closed }))).to.equal('closed');
     });
+  });
+
+  it('loads no native code to read PDFs, though a native canvas is installed beside the library', () => {
+    const script = `process.dlopen = (module, path) => { throw new Error('native code: ' + path); };
+      const { pdfjs } = await import('${program('data-plane-agent/plane/files/text/pdfjs.ts')}');
+      console.log(typeof (await pdfjs()).getDocument, Object.keys((await import('@napi-rs/canvas')).default).length);`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, encoding: 'utf8' });
+    expect({ stdout, stderr }).to.deep.equal({ stdout: 'function 0\n', stderr: '' });
   });
 
   it('recognises a picture without any network', function () {

@@ -36,7 +36,7 @@ export async function opened(bytes: Uint8Array): Promise<PDFDocumentProxy> {
   const { getDocument, VerbosityLevel } = await pdfjs();
   try {
     return await getDocument({
-      data: bytes, isEvalSupported: false, enableXfa: false, disableFontFace: true, useSystemFonts: false, useWorkerFetch: false, isOffscreenCanvasSupported: false, isImageDecoderSupported: false,
+      data: bytes, enableXfa: false, disableFontFace: true, useSystemFonts: false, useWorkerFetch: false, isOffscreenCanvasSupported: false, isImageDecoderSupported: false,
       stopAtErrors: false, maxImageSize: MAX_DOTS, verbosity: VerbosityLevel.ERRORS - 1, ...pdfResources(),
     }).promise;
   } catch (error) {
