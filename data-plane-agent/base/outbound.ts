@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { addressPolicy, type AddressPolicy } from './outbound-addresses.js';
+import { unlessAborted } from './unless-aborted.js';
 
 /**
  * HTTP requests to addresses that somebody else chose. Only to public addresses, and to private ones that are listed; over https, or
@@ -74,7 +75,7 @@ export function createOutbound({ allowPrivate, production, resolve = systemResol
       const target = new URL(request.url);
       const ends = AbortSignal.timeout(totalMs);
       try {
-        const addresses = await unless(ends, pin(target));
+        const addresses = await unlessAborted(ends, pin(target));
         return await send(request, { target, addresses, policy, connectMs, ends });
       } catch (error) {
         if (error instanceof OutboundError) throw error;
@@ -175,13 +176,4 @@ function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
   return headers;
-}
-
-/** What `work` gives, unless the signal comes first: a resolver cannot be interrupted. */
-function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(timedOut());
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

@@ -51,7 +51,7 @@ export async function createSigningKeys({ database, clock, keyRing, tokenLifetim
       const found = (await fresh()).keys.get(kid) ?? (await reload()).keys.get(kid);
       return found && verifies(found) ? found.key : undefined;
     },
-    jwks: async () => ({ keys: [...(await fresh()).keys.values()].filter(verifies).map(({ jwk }) => jwk) }),
+    jwks: async () => ({ keys: (await fresh()).keys.values().filter(verifies).map(({ jwk }) => jwk).toArray() }),
     rotate: async (actor) => {
       const next = await newKey(keyRing);
       const oldVerifiesUntil = await database.write(scope, async (tx) => {

@@ -80,7 +80,7 @@ async function pendingSteps(connection: Reader, migrations: readonly Migration[]
   const changed = migrations.find((migration) => applied.has(migration.id) && applied.get(migration.id) !== checksumOf(migration));
   if (changed) throw new SchemaMismatch(`migration ${changed.id} was applied in another form; restore the program that applied it`);
   const ours = new Set<unknown>(migrations.map(({ id }) => id));
-  const newer = [...applied.keys()].filter((id) => !ours.has(id));
+  const newer = applied.keys().filter((id) => !ours.has(id)).toArray();
   if (newer.length > 0) throw new SchemaMismatch(`the database has been migrated by a newer program (${newer.join(', ')}); upgrade this one`);
   return migrations.filter(({ id }) => !applied.has(id));
 }

@@ -154,6 +154,6 @@ function placeIn({ first, lines, contract, custom, beside }: Parts, path: string
     return { row: line?.row ?? first.row, field: field === '' ? 'line' : `${OF_LINE}${field}`, value: line?.line.get(field)?.raw };
   }
   const [, id] = /^dynamicFields\.(.+)$/.exec(path) ?? [];
-  const own = id === undefined ? (contract.get(path.split(/[.[]/, 1)[0] ?? '') ?? [...beside.values()].find(({ name }) => name === path)) : custom.get(id);
+  const own = id === undefined ? (contract.get(path.split(/[.[]/, 1)[0] ?? '') ?? beside.values().find(({ name }) => name === path)) : custom.get(id);
   return { row: own?.row ?? first.row, field: id === undefined ? path : (own?.name ?? `${CUSTOM_FIELD}${id}`), value: own?.raw };
 }

@@ -130,7 +130,7 @@ export function withRecords(line: LineRow, records: readonly InvoiceRow[], now: 
 export function afterChanges(records: readonly InvoiceRow[], changes: readonly InvoiceChange[], belongs: (row: InvoiceRow) => boolean): InvoiceRow[] {
   const changed = new Map(changes.map(({ after }) => [after.id, after]));
   const kept = records.filter(({ id }) => !changed.has(id));
-  return [...kept, ...[...changed.values()].filter((row) => row.deletedAt === null && belongs(row))];
+  return [...kept, ...changed.values().filter((row) => row.deletedAt === null && belongs(row))];
 }
 
 /** Whether a change left everything as it was: then nothing is written. */

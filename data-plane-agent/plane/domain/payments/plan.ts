@@ -51,7 +51,7 @@ export function plannedAs(present: readonly LineRow[], sent: readonly PaymentLin
     const row = newLine(input, { id: context.newId(), contractId: context.contractId, position: position++ }, lineContext);
     return { before: null, planned: unpaid(row), after: row, sent: input, path: lineContext.path };
   });
-  const kept = new Set([...found.values()].map(({ id }) => id));
+  const kept = new Set(found.values().map(({ id }) => id));
   return finished(all, { context, removed: present.filter(({ id }) => !kept.has(id)) });
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { attachmentDisposition } from '../../../base/content-disposition.js';
+import { unlessAborted } from '../../../base/unless-aborted.js';
 import type { FileLinks, Permit } from './file-system-links.js';
 import type { FileSystemStore } from './file-system-store.js';
 import { ObjectStoreError, WrongLengthError } from './object-store.js';
@@ -106,7 +107,7 @@ function createPatience({ idleMs, longestMs }: { idleMs: number; longestMs: numb
     watch: async function* (request) {
       const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
       for (;;) {
-        const next = await unless(over.signal, chunks.next());
+        const next = await unlessAborted(over.signal, chunks.next());
         if (next.done === true) return;
         idle.refresh();
         yield next.value;
@@ -118,15 +119,6 @@ function createPatience({ idleMs, longestMs }: { idleMs: number; longestMs: numb
       clearTimeout(idle);
     },
   };
-}
-
-function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new Error('too slow'));
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 async function send({ key, contentType, fileName }: Download, request: IncomingMessage, answer: ServerResponse, { store, idleMs }: Service): Promise<FileRefusal | undefined> {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { createFairTurns } from '../../../base/fair-turns.js';
+import { unlessAborted } from '../../../base/unless-aborted.js';
 import { UnreadableDocument, type DocumentReader, type DocumentText, type TextRequest } from './document-text.js';
 import { kindOf, type Kind } from './kinds.js';
 import { ReadingThread } from './thread.js';
@@ -55,7 +56,7 @@ export function documentReader({ residentBytes, deadlineMs = 120_000, idleMs = 6
         const turn = take(reader, () => read(content, kind, signal)).finally(() => {
           waiting -= 1;
         });
-        return await abortable(turn, signal);
+        return await unlessAborted(signal, turn); // the turn of who gives up passes by itself
       } finally {
         if (typeof content !== 'function') content.destroy();
       }
@@ -68,15 +69,6 @@ export function documentReader({ residentBytes, deadlineMs = 120_000, idleMs = 6
 }
 
 type Content = Readable | ((signal: AbortSignal) => Promise<Readable>);
-
-/** Whoever gives up waiting is answered at once; his turn passes by itself. */
-function abortable<T>(turn: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    turn.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
 
 async function bytesOf(content: Content, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
   const stream = typeof content === 'function' ? await content(signal) : content;

@@ -148,7 +148,7 @@ class Sheet {
 
   /** Rows from the first column of the sheet that is used on, so that the cells of a table stand under each other. */
   lines(): string[] {
-    const first = Math.min(...[...this.rows.values()].map((cells) => Math.min(...cells.keys())));
+    const first = Math.min(...this.rows.values().map((cells) => Math.min(...cells.keys())));
     const lines: string[] = [];
     let before = 0;
     for (const [row, cells] of [...this.rows].toSorted(([a], [b]) => a - b)) {
