@@ -47,11 +47,13 @@ for (const [kind, open] of Object.entries({ 'a folder': folder, minio })) {
   describe(`an object store that is away, on ${kind}`, function () {
     this.timeout(60_000);
     let store: Breakable;
+    let stop: (() => Promise<void>) | undefined;
     before(async function () {
       store = await open().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+      stop = store.stop;
       await settled(store.server);
     });
-    after(() => store.stop());
+    after(() => stop?.());
 
     it('is told at each step, with when to come again; nothing is lost, and the same call works when it is back', async () => {
       const org = await administration(store.server);
