@@ -27,7 +27,7 @@ describe('a server whose garbage is collected every second', () => {
       });
 
       it(`answers ${REQUESTS} requests of mixed kinds, and exits 0 when it is told to stop`, async () => {
-        installation = await install(kind);
+        installation = await install(kind, { durable: false });
         server = await installation.start(COLLECT_EACH_SECOND);
         const { token, owner } = await register(server.origin);
         const unexpected = await mixedRequests(client(server.origin, token), owner);
@@ -97,7 +97,7 @@ const LIGHT: readonly Kind[] = [
 /** Each goes its own way through threads, streams, cryptography or native code. */
 const HEAVY: readonly Kind[] = [
   ['create', 201, (api, { owner }) => api.post('/contracts', aContract({ ...owner, payments: [aLine(), aLine({ period: '2' })] }))],
-  ['export', 200, (api) => api.get('/contracts/export', { query: { q: 'QUY', profile: 'summary' } })],
+  ['export', 200, (api, { contractId }) => api.get('/contracts/export', { query: { ids: contractId, profile: 'full' } })],
   ['extraction', 201, (api) => api.post('/contracts/extract', { text: PAPER })],
   ['import', 200, (api, { owner }) => api.post('/contracts/import', { rows: [aContract(owner)] })],
   ['sign-in', 200, (api) => api.post('/auth/login', { tenantSlug: 'ledger', email: 'owner@example.com', password: 'a ledger needs no secrets 42' })],

@@ -24,11 +24,12 @@ export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
 const start = (env: Readonly<Record<string, string>>, nodeOptions: readonly string[] = []): Promise<Running> =>
   startProcess([...nodeOptions, program('server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, PUBLIC_URL: 'http://localhost:8080', ...env } });
 
-export async function install(kind: 'sqlite' | 'postgres'): Promise<Installation> {
+/** `durable`: whether PostgreSQL waits for the disk, as it does outside tests. */
+export async function install(kind: 'sqlite' | 'postgres', { durable = true }: { readonly durable?: boolean } = {}): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-kill-'));
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
   if (kind === 'sqlite') return { start: (nodeOptions) => start({ DATA_DIR: dataDir }, nodeOptions), stored: () => storedInSqlite(join(dataDir, 'tenant.db')), remove: removeFolder };
-  const [platform, tenant] = [await createDatabase({ durable: true }), await createDatabase({ durable: true })];
+  const [platform, tenant] = [await createDatabase({ durable }), await createDatabase({ durable })];
   return {
     start: (nodeOptions) => start({ DATA_DIR: dataDir, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url }, nodeOptions),
     stored: () => storedInPostgres(tenant.adminUrl),
