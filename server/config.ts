@@ -6,7 +6,7 @@ import { CONTENT_TYPES, mediaType } from '../data-plane-agent/plane/files/conten
 import { objectStoreAddress } from '../data-plane-agent/plane/files/objects/object-store-address.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
-import { parseSsoProviders } from './auth/sso-providers.js';
+import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './tenants/plans.js';
 
 export const EDITIONS = ['self_hosted', 'saas', 'enterprise_hybrid'] as const;
@@ -82,9 +82,11 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
   ({ webauthnRpId, webauthnOrigins }) => webauthnOrigins.map((address) => new URL(address).hostname).filter((host) => host !== webauthnRpId && !host.endsWith(`.${webauthnRpId}`)).map((host) => ({ name: 'WEBAUTHN_RP_ID', problem: `must be ${host} or a domain above it, which WEBAUTHN_ORIGINS has a page on` })),
   ({ fileScanMode, clamavUrl: url }) => (fileScanMode === 'clamav' && url === undefined ? [{ name: 'CLAMAV_URL', problem: 'is required beside FILE_SCAN_MODE=clamav: set it to the address of a clamd, or FILE_SCAN_MODE=off to take files in that nothing has looked into' }] : []),
   ({ ssoProviders = [] }, context) => ssoProviders.filter(({ issuer }) => context.production && issuer.startsWith('http:')).map(({ id }) => ({ name: 'SSO_PROVIDERS', problem: `has an http issuer (${id}): in production it must be https` })),
+  ({ ssoProviders = [] }, context) => (context.production ? withoutTenants(ssoProviders) : []).map((id) => ({ name: 'SSO_PROVIDERS', problem: `has several providers, and no tenants of one of them (${id}): name the organisations that it signs in to, or "*" alone for all` })),
 ];
 
 const cautions: readonly Rule<typeof SETTINGS>[] = [
+  ({ ssoProviders = [] }, context) => (context.production ? [] : withoutTenants(ssoProviders)).map((id) => ({ name: 'SSO_PROVIDERS', problem: `has several providers, and no tenants of one of them (${id}): it may sign in anybody, of every organisation; in production that is refused` })),
   ({ mfaRequiredForAdmins }, context) => (context.production && !mfaRequiredForAdmins ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'is false: admins sign in with a password alone' }] : []),
   ({ publicRegistrationEnabled }, context) => (context.production && publicRegistrationEnabled ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }] : []),
   ({ fileScanMode }, context) => (context.production && fileScanMode === 'off' ? [{ name: 'FILE_SCAN_MODE', problem: 'is off: nothing looks for malware in files' }] : []),

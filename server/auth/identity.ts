@@ -126,7 +126,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     profile: createProfile({ database, clock, changes }),
     resolve: createResolve({ database, clock, perMinute: options.resolvesPerMinute }),
     passkeys: createPasskeys({ database, clock, keyRing, limits, issue, relyingParty: { ...options.relyingParty, name: options.productName } }),
-    sso: createSso({ database, clock, keyRing, issue, changes, providers: options.ssoProviders, outbound: options.outbound, publicUrl, corsOrigins: options.corsOrigins }),
+    sso: createSso({ database, clock, keyRing, issue, changes, mail, providers: options.ssoProviders, outbound: options.outbound, publicUrl, corsOrigins: options.corsOrigins }),
     keys,
     codes: createCodes({ database, clock }),
     invitations: createInvitations({ database: keyed, clock, passwords, policy, issue, mail, changes, publicUrl }),

@@ -1,15 +1,17 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { RequestInfo } from '../http/request.js';
+import { languageOf } from '../notifications/language.js';
+import type { MailOutbox } from '../notifications/mail.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
 import { SsoIdentityStore } from '../store/sso.js';
-import { TenantStore } from '../store/tenants.js';
+import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import { actorOf } from './session-issue.js';
 import { stranger } from './single-use.js';
 import type { Profile } from './sso-protocol.js';
-import type { SsoProvider } from './sso-providers.js';
+import { signsInTo, vouchesFor, type SsoProvider } from './sso-providers.js';
 import { inGoodStanding } from './standing.js';
 
 /** Whom a provider has told us of, for one tenant. */
@@ -26,10 +28,10 @@ export type Admission = { readonly member: MemberRecord; readonly isNew: boolean
 
 /**
  * Which member it is: whoever the subject was linked to; the first time an active member by verified email, once for each issuer, so
- * that an address that changes hands takes no account with it; or, where the provider may, a new member. Everything is audited.
+ * that an address that changes hands takes no account with it, and told by mail; or, where the provider may, a new member. Everything is audited.
  */
-export async function admit(tx: Transaction, applicant: Applicant, { at, request }: { at: number; request: RequestInfo }): Promise<Admission> {
-  const admission = await find(tx, applicant, { at, request });
+export async function admit(tx: Transaction, applicant: Applicant, { at, request, mail }: Circumstances): Promise<Admission> {
+  const admission = await find(tx, applicant, { at, request, mail });
   if ('refused' in admission) await auditRefusal(tx, { ...applicant, reason: admission.refused, at, request });
   return admission;
 }
@@ -38,10 +40,18 @@ export async function auditRefusal(tx: Transaction, { tenantId, provider, reason
   await new AuditStore(tx).append({ tenantId, at, actor: stranger(request), action: 'sso_refused', recordKind: 'sso_provider', recordId: provider.id, changes: { reason } });
 }
 
-async function find(tx: Transaction, applicant: Applicant, { at, request }: { at: number; request: RequestInfo }): Promise<Admission> {
+interface Circumstances {
+  readonly at: number;
+  readonly request: RequestInfo;
+  readonly mail: MailOutbox;
+}
+
+async function find(tx: Transaction, applicant: Applicant, { at, request, mail }: Circumstances): Promise<Admission> {
   const { tenantId, issuer, subject, profile, provider } = applicant;
   const tenant = await new TenantStore(tx).byId(tenantId);
   if (!tenant || tenant.status !== 'active') return { refused: 'tenant_suspended' };
+  // Asked at the start too; the settings may be others since.
+  if (!signsInTo(provider, tenant.slug)) return { refused: 'provider_of_other_tenants' };
   const identities = new SsoIdentityStore(tx, tenantId);
   const members = new MemberStore(tx, tenantId);
 
@@ -51,6 +61,7 @@ async function find(tx: Transaction, applicant: Applicant, { at, request }: { at
 
   const email = profile?.verifiedEmail;
   if (email === undefined) return { refused: 'no_verified_email' };
+  if (!vouchesFor(provider, email)) return { refused: 'email_domain_not_allowed' };
   const known = await members.byEmail(email);
   const made = known ? undefined : await provision(tx, { applicant, email, at, request });
   // Another tab of the same browser may have been quicker with either.
@@ -59,15 +70,21 @@ async function find(tx: Transaction, applicant: Applicant, { at, request }: { at
   if (member.status !== 'active') return { refused: 'member_disabled' };
   if (await identities.link({ issuer, subject, memberId: member.id, at })) {
     await new AuditStore(tx).append({ tenantId, at, actor: actorOf(member, request), action: 'sso_linked', recordKind: 'member', recordId: member.id, changes: { provider: provider.id, issuer, email } });
+    if (known) await tellOfLink(tx, { member, tenant, provider, mail });
   } else if ((await identities.memberOf({ issuer, subject })) !== member.id) return { refused: 'linked_to_another_subject' };
   return { member, isNew: made !== undefined };
 }
 
-/** Makes the member, where the provider may do so for this email's domain. */
+/** Whoever did not do it learns that an account of elsewhere opens theirs from now on. */
+const tellOfLink = (tx: Transaction, { member, tenant, provider, mail }: { member: MemberRecord; tenant: TenantRecord; provider: SsoProvider; mail: MailOutbox }): Promise<void> =>
+  mail.enqueue(tx, {
+    tenantId: tenant.id, to: member.email, template: 'sso_linked', language: languageOf({ tenant, member }), values: { tenantName: tenant.name, providerName: provider.name }, about: { kind: 'member', id: member.id },
+  });
+
+/** Makes the member, where the provider may do so; that it vouches for this email's domain has been seen. */
 async function provision(tx: Transaction, { applicant: { tenantId, provider, profile }, email, at, request }: { applicant: Applicant; email: string; at: number; request: RequestInfo }): Promise<MemberRecord | undefined> {
   const roleCode = provider.autoProvisionRoleCode;
-  const domain = email.slice(email.lastIndexOf('@') + 1);
-  if (roleCode === null || !provider.allowedDomains.includes(domain) || !(await new RoleStore(tx, tenantId).exists(roleCode))) return undefined;
+  if (roleCode === null || provider.allowedDomains.length === 0 || !(await new RoleStore(tx, tenantId).exists(roleCode))) return undefined;
   const member: MemberRecord = {
     id: newId(), tenantId, email, name: nameOf(profile?.name, email), nameProfile: null, status: 'active', roleCode, subjectScope: null,
     preferences: {}, passwordHash: null, lastLoginAt: null, createdAt: at, updatedAt: at,

@@ -7,6 +7,8 @@ export interface NextRule {
   check(next: string | null | undefined, from: { readonly client: 'web' | 'cli' }): string;
   /** The address with parameters of ours, which take the place of its own of the same name. */
   withParameters(next: string, parameters: Readonly<Record<string, string>>): string;
+  /** Whether a program of the user's own waits there, which alone learns what the address carries. */
+  isOfProgram(next: string, from: { readonly client: 'web' | 'cli' }): boolean;
 }
 
 /** `allowedOrigins`: those of `CORS_ORIGINS`. */
@@ -32,6 +34,7 @@ export function createNextRule({ ownOrigin, allowedOrigins }: { ownOrigin: strin
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
       return next.startsWith('/') ? pathOf(url) : url.href;
     },
+    isOfProgram: (next, { client }) => client === 'cli' && !next.startsWith('/') && isLoopback(next),
   };
 }
 

@@ -17,12 +17,26 @@ export interface SsoProvider {
   readonly clientAuth: 'basic' | 'post';
   /** `openid` among them. */
   readonly scopes: readonly string[];
-  /** Lower-cased. Of which email domains strangers become members, where `autoProvisionRoleCode` is set. */
+  /** Slugs of the organisations that it signs in to, or `*` alone for all of them; `null` where it was not said, which is all as well. */
+  readonly tenants: readonly string[] | null;
+  /** Lower-cased. Of which email domains strangers become members, where `autoProvisionRoleCode` is set, and members are known by their address; none is all. */
   readonly allowedDomains: readonly string[];
   readonly autoProvisionRoleCode: string | null;
 }
 
 export const MAX_PROVIDERS = 5;
+
+const EVERY_TENANT = '*';
+
+/** Whether the provider is one of the organisation's. To the others it is not there: it could say of anybody's address that it is verified. */
+export const signsInTo = ({ tenants }: Pick<SsoProvider, 'tenants'>, tenantSlug: string): boolean => tenants === null || tenants.includes(EVERY_TENANT) || tenants.includes(tenantSlug);
+
+/** Whether the provider is believed about addresses of this domain. `email` is lower-cased. */
+export const vouchesFor = ({ allowedDomains }: Pick<SsoProvider, 'allowedDomains'>, email: string): boolean =>
+  allowedDomains.length === 0 || allowedDomains.includes(email.slice(email.lastIndexOf('@') + 1));
+
+/** Ids of those of several providers of which nobody has said to which organisations they sign in. */
+export const withoutTenants = (providers: readonly SsoProvider[]): string[] => (providers.length > 1 ? providers.filter(({ tenants }) => tenants === null).map(({ id }) => id) : []);
 
 const Written = s.object({
   id: s.text({ max: 32, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' }),
@@ -34,6 +48,7 @@ const Written = s.object({
   scopes: s.optional(s.list(s.text({ max: 100, pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E]+$' }), 20)),
   allowedDomains: s.optional(s.list(s.text({ max: 253, pattern: '^[A-Za-z0-9.-]+$' }), 100)),
   autoProvisionRoleCode: s.optional(s.text({ max: 64 })),
+  tenants: s.optional(s.list(s.text({ max: 64, pattern: '^(\\*|[a-z0-9][a-z0-9-]*)$' }), 1_000)),
 });
 const List = checker(s.object({ providers: s.list(Written, MAX_PROVIDERS) }));
 
@@ -49,12 +64,13 @@ export function parseSsoProviders(value: unknown): Parsed<readonly SsoProvider[]
     scopes: [...new Set(['openid', ...(written.scopes ?? ['email', 'profile'])])],
     allowedDomains: (written.allowedDomains ?? []).map((domain) => domain.toLowerCase()),
     autoProvisionRoleCode: written.autoProvisionRoleCode ?? null,
+    tenants: written.tenants ?? null,
   }));
   const faults = providers.flatMap((provider, index) => faultsOf(provider, providers.slice(0, index)).map((fault) => `providers[${index}].${fault}`));
   return faults.length === 0 ? { ok: true, value: providers } : { ok: false, problem: `is not valid: ${faults.join('; ')}` };
 }
 
-function faultsOf({ id, issuer, autoProvisionRoleCode, allowedDomains }: SsoProvider, before: readonly SsoProvider[]): string[] {
+function faultsOf({ id, issuer, autoProvisionRoleCode, allowedDomains, tenants }: SsoProvider, before: readonly SsoProvider[]): string[] {
   const address = URL.canParse(issuer) ? new URL(issuer) : undefined;
   const plain = address !== undefined && address.search === '' && address.hash === '' && address.username === '';
   const faults: string[] = [];
@@ -63,5 +79,6 @@ function faultsOf({ id, issuer, autoProvisionRoleCode, allowedDomains }: SsoProv
   if (autoProvisionRoleCode === OWNER) faults.push('autoProvisionRoleCode must not be owner: nobody becomes owner by signing in');
   // Anybody can have an account at a public provider: without a list everybody would be let in.
   if (autoProvisionRoleCode !== null && allowedDomains.length === 0) faults.push('allowedDomains must name whom autoProvisionRoleCode lets in');
+  if (tenants !== null && (tenants.length === 0 || (tenants.includes(EVERY_TENANT) && tenants.length > 1))) faults.push('tenants must be slugs of organisations, or "*" alone');
   return faults;
 }

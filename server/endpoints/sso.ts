@@ -1,6 +1,6 @@
 import { s } from '../../data-plane-agent/base/schema.js';
 import { TokenPair } from '../auth/shapes.js';
-import { FLOW_MS } from '../auth/sso.js';
+import { CODE_MS, FLOW_MS } from '../auth/sso.js';
 import { endpoint } from '../http/endpoint.js';
 import { redirect } from '../http/reply.js';
 import { withRefreshCookie } from './refresh-cookie.js';
@@ -11,6 +11,7 @@ const parameter = (max: number) => s.verbatim({ max, pattern: '^[\\x20-\\x7E]+$'
 export const ssoEndpoints = {
   listSsoProviders: endpoint('GET /auth/sso/providers', {
     summary: 'List the providers of single sign-on',
+    description: 'All that the installation has, in the order of its settings, and nothing of them but id and name: not to which organisations they sign in. Whoever asks sees these names. A sign-in that is begun at a provider of other organisations is 404.',
     needs: 'public',
     returns: s.list(s.object({ id: s.text({ max: 32 }), name: s.text({ max: 80 }) }), 5),
     fails: [],
@@ -21,7 +22,8 @@ export const ssoEndpoints = {
     summary: 'Begin to sign in at a provider',
     description:
       'Sends the browser to the provider, which sends it back to the callback; that then leads to `next` with a `code`, which `POST /auth/sso/exchange` takes within two minutes, ' +
-      'or with an `error`: `not_a_member`, `access_denied` or `sso_failed`. The browser gets a cookie, without which the callback is refused.',
+      'or with an `error`: `not_a_member`, `access_denied` or `sso_failed`. The browser gets a cookie, without which the callback is refused, and the exchange too: the page that exchanges sends cookies along ' +
+      '(`credentials`) and is of the same site. With `client=cli` and a `next` on the user\'s own machine the program that listens there exchanges, without the cookie. A provider that does not sign in to the organisation is 404.',
     needs: 'public',
     query: s.object({
       tenantSlug: s.text({ max: 64 }),
@@ -53,21 +55,21 @@ export const ssoEndpoints = {
     fails: ['NOT_FOUND', 'TOKEN_INVALID', 'SSO_PROVIDER_UNREACHABLE'],
     run: async ({ params, query: { state, code, iss, error }, request, services }) => {
       const parameters = { state, ...(code && { code }), ...(iss && { iss }), ...(error && { error }) };
-      const { location } = await services.sso.callback({ provider: params.provider, browser: request.cookies[COOKIE.name], parameters }, request);
-      return redirect(location, { cookie: { ...COOKIE, value: '', maxAgeMs: 0 } });
+      const { location, browser } = await services.sso.callback({ provider: params.provider, browser: request.cookies[COOKIE.name], parameters }, request);
+      return redirect(location, { cookie: browser === undefined ? { ...COOKIE, value: '', maxAgeMs: 0 } : { ...COOKIE, value: browser, maxAgeMs: CODE_MS } });
     },
   }),
 
   exchangeSso: endpoint('POST /auth/sso/exchange', {
     summary: 'Exchange the code of a single sign-on for tokens',
-    description: 'A code serves once, within two minutes. Using one again ends the session that it was exchanged for.',
+    description: 'A code serves once, within two minutes, in the browser that began, by its cookie; one that went to a program on the user\'s own machine serves that program, and no page of elsewhere. Whoever else brings a code uses it up. Using one again ends the session that it was exchanged for.',
     needs: 'public',
     body: s.object({ code: s.verbatim({ min: 16, max: 200 }) }, { title: 'SsoExchange' }),
     returns: TokenPair,
     fails: ['TOKEN_INVALID', 'UNAUTHENTICATED'],
-    run: async ({ body, request, services }) => withRefreshCookie(await services.sso.exchange(body.code, request), services),
+    run: async ({ body, request, services }) => withRefreshCookie(await services.sso.exchange({ code: body.code, browser: request.cookies[COOKIE.name] }, request), services),
   }),
 };
 
-/** Lax, because the provider sends the browser back from its own site. */
+/** Lax, because the provider sends the browser back from its own site. Its path takes in the exchange, after which it is worth nothing and soon gone. */
 const COOKIE = { name: 'service_tenant_sso', path: '/api/v1/auth/sso', sameSite: 'Lax' } as const;

@@ -8,6 +8,8 @@ export interface MailValues {
   password_reset: { readonly tenantName: string; readonly link: string; readonly hours: number };
   /** A notice after the fact, so that somebody who did not do it learns of it. */
   password_changed: { readonly tenantName: string };
+  /** A notice to a member whose account a provider of single sign-on opens from now on. */
+  sso_linked: { readonly tenantName: string; readonly providerName: string };
   /** To both the old and the new owner. */
   owner_transferred: { readonly tenantName: string; readonly fromName: string; readonly toName: string };
 }

@@ -1,6 +1,9 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 
+/** Who may exchange the code that a sign-in ends with: the browser that began, or the program whose loopback address the code was sent to. */
+export type BoundTo = 'browser' | 'loopback';
+
 /** A browser on its way to a provider and back. */
 export interface SsoFlow {
   readonly stateHash: string;
@@ -10,6 +13,7 @@ export interface SsoFlow {
   readonly browserHash: string;
   readonly secretsSealed: string;
   readonly next: string;
+  readonly boundTo: BoundTo;
   readonly expiresAt: number;
   readonly createdAt: number;
 }
@@ -22,15 +26,15 @@ export class SsoFlowStore {
   async insert(flow: SsoFlow): Promise<void> {
     await this.tx.run('DELETE FROM sso_flows WHERE expires_at <= ?', [flow.createdAt]);
     await this.tx.run(
-      'INSERT INTO sso_flows (state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      [flow.stateHash, flow.tenantId, flow.providerId, flow.browserHash, flow.secretsSealed, flow.next, flow.expiresAt, flow.createdAt],
+      'INSERT INTO sso_flows (state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, bound_to, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      [flow.stateHash, flow.tenantId, flow.providerId, flow.browserHash, flow.secretsSealed, flow.next, flow.boundTo, flow.expiresAt, flow.createdAt],
     );
   }
 
   /** Uses it up, right or wrong: of several that come with one state, one is answered. */
   async take(stateHash: string): Promise<SsoFlow | undefined> {
     const row = await this.tx.get(
-      'DELETE FROM sso_flows WHERE state_hash = ? RETURNING state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, expires_at, created_at',
+      'DELETE FROM sso_flows WHERE state_hash = ? RETURNING state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, bound_to, expires_at, created_at',
       [stateHash],
     );
     return row && flowOf(row);
@@ -62,6 +66,9 @@ export class SsoIdentityStore {
 export interface SsoCode {
   readonly tenantId: string;
   readonly memberId: string;
+  readonly boundTo: BoundTo;
+  /** Digest of the cookie of the browser that it is bound to. */
+  readonly browserHash: string | null;
   readonly usedAt: number | null;
   /** What it was exchanged for. */
   readonly sessionId: string | null;
@@ -72,14 +79,18 @@ export class SsoCodeStore {
   constructor(private readonly tx: Transaction) {}
 
   /** Forgets codes that ended before `keptSince` as well; until then a second use is recognised. */
-  async insert({ codeHash, tenantId, memberId, expiresAt, at, keptSince }: { codeHash: string; tenantId: string; memberId: string; expiresAt: number; at: number; keptSince: number }): Promise<void> {
+  async insert({ codeHash, tenantId, memberId, boundTo, browserHash, expiresAt, at, keptSince }: Omit<SsoCode, 'usedAt' | 'sessionId'> & { codeHash: string; expiresAt: number; at: number; keptSince: number }): Promise<void> {
     await this.tx.run('DELETE FROM sso_codes WHERE expires_at <= ?', [keptSince]);
-    await this.tx.run('INSERT INTO sso_codes (code_hash, tenant_id, member_id, expires_at, created_at) VALUES (?, ?, ?, ?, ?)', [codeHash, tenantId, memberId, expiresAt, at]);
+    await this.tx.run('INSERT INTO sso_codes (code_hash, tenant_id, member_id, bound_to, browser_hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)', [
+      codeHash, tenantId, memberId, boundTo, browserHash, expiresAt, at,
+    ]);
   }
 
   async find(codeHash: string): Promise<SsoCode | undefined> {
-    const row = await this.tx.get('SELECT tenant_id, member_id, used_at, session_id FROM sso_codes WHERE code_hash = ?', [codeHash]);
-    return row && { tenantId: textOf(row, 'tenant_id'), memberId: textOf(row, 'member_id'), usedAt: numberOrNull(row, 'used_at'), sessionId: textOrNull(row, 'session_id') };
+    const row = await this.tx.get('SELECT tenant_id, member_id, bound_to, browser_hash, used_at, session_id FROM sso_codes WHERE code_hash = ?', [codeHash]);
+    return row && {
+      tenantId: textOf(row, 'tenant_id'), memberId: textOf(row, 'member_id'), boundTo: boundTo(row), browserHash: textOrNull(row, 'browser_hash'), usedAt: numberOrNull(row, 'used_at'), sessionId: textOrNull(row, 'session_id'),
+    };
   }
 
   /** Uses the code up. Answers false when it was used before, or is over. */
@@ -99,6 +110,9 @@ const flowOf = (row: Row): SsoFlow => ({
   browserHash: textOf(row, 'browser_hash'),
   secretsSealed: textOf(row, 'secrets_sealed'),
   next: textOf(row, 'next'),
+  boundTo: boundTo(row),
   expiresAt: numberOf(row, 'expires_at'),
   createdAt: numberOf(row, 'created_at'),
 });
+
+const boundTo = (row: Row): BoundTo => (textOf(row, 'bound_to') === 'loopback' ? 'loopback' : 'browser');

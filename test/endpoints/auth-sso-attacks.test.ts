@@ -10,7 +10,7 @@ import { forEachDatabase } from '../support/database.js';
 import type { Answer, DomainError, FrameworkError } from '../support/http.js';
 import { startLiar, type Lie, type LyingProvider } from '../support/lying-oidc.js';
 import type { LittleApp } from '../support/little-app.js';
-import { beginSso, startOidc, type TestProvider } from '../support/oidc.js';
+import { beginSso, exchangeSso, startOidc, type TestProvider } from '../support/oidc.js';
 
 describe('attacks on single sign-on', () => {
   forEachDatabase((kind, fresh) => {
@@ -50,7 +50,7 @@ describe('attacks on single sign-on', () => {
       app.client.get<T>(`/auth/sso/${id}/callback`, { query, ...(cookie === undefined ? {} : { headers: { Cookie: cookie } }) });
     const codeIn = (answer: Answer<unknown>): string => new URL(answer.headers.get('location') ?? '', PUBLIC_URL).searchParams.get('code') ?? '';
     const aCode = async (): Promise<string> => codeIn(await (await begin()).finish());
-    const exchange = <T = DomainError>(code: string) => app.client.post<T>('/auth/sso/exchange', { code });
+    const exchange = <T = DomainError>(code: string, cookie?: string) => (cookie === undefined ? exchangeSso<T>(app.client, code) : app.client.post<T>('/auth/sso/exchange', { code }, { headers: { Cookie: cookie } }));
     const expectRefusedToken = (answer: Answer<unknown>, label?: string) => expect([answer.status, (answer.body as DomainError).error?.code], label).to.deep.equal([422, 'TOKEN_INVALID']);
     const reasons = async (): Promise<string[]> =>
       (await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'sso_refused' ORDER BY id", [org.tenant.id]))).map((row) => (JSON.parse(String(row['changes'])) as { reason: string }).reason);
@@ -63,7 +63,7 @@ describe('attacks on single sign-on', () => {
       const asked = new URL(start.headers.get('location') ?? '').searchParams;
       liar.nonce = asked.get('nonce') ?? '';
       const cookie = (start.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
-      return callback<DomainError | undefined>({ state: asked.get('state') ?? '', code: 'a-code-of-the-liar', ...parameters }, { id: 'liar', cookie });
+      return Object.assign(await callback<DomainError | undefined>({ state: asked.get('state') ?? '', code: 'a-code-of-the-liar', ...parameters }, { id: 'liar', cookie }), { cookie });
     };
 
     it('state replay: a state serves once, also when eight come at once', async () => {
@@ -118,10 +118,10 @@ describe('attacks on single sign-on', () => {
 
     it('the honest liar gets in, so that what follows is refused for its lie', async () => {
       const answer = await believe({ claims: { sub: 'honest', email, email_verified: true } });
-      expect((await exchange<TokenPair>(codeIn(answer))).status).to.equal(200);
+      expect((await exchange<TokenPair>(codeIn(answer), answer.cookie)).status).to.equal(200);
       const { email: other } = await makeMember(identity, org);
       const told = await believe({ claims: { sub: 'honest too' }, userInfo: { sub: 'honest too', email: other, email_verified: true } });
-      expect((await exchange<TokenPair>(codeIn(told))).status).to.equal(200);
+      expect((await exchange<TokenPair>(codeIn(told), told.cookie)).status).to.equal(200);
     });
 
     const lies: Readonly<Record<string, Lie>> = {

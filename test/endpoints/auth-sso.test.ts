@@ -7,7 +7,7 @@ import { cookieOf, makeMember, makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, 
 import { forEachDatabase } from '../support/database.js';
 import type { DomainError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
-import { beginSso, startOidc, type Account, type TestProvider } from '../support/oidc.js';
+import { beginSso, exchangeSso, startOidc, type Account, type TestProvider } from '../support/oidc.js';
 
 describe('single sign-on', () => {
   forEachDatabase((_kind, fresh) => {
@@ -45,7 +45,7 @@ describe('single sign-on', () => {
       const end = new URL(answer.headers.get('location') ?? '', PUBLIC_URL);
       return { ...begun, answer, end, code: end.searchParams.get('code') ?? '', error: end.searchParams.get('error') };
     };
-    const exchange = <T = TokenPair>(code: string, headers: Record<string, string> = {}) => app.client.post<T>('/auth/sso/exchange', { code }, { headers });
+    const exchange = <T = TokenPair>(code: string) => exchangeSso<T>(app.client, code);
     const meOf = async (code: string): Promise<Session> => (await app.client.as((await exchange(code)).body.accessToken).get<Session>('/auth/me')).body;
     const auditOf = (action: string) =>
       identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT record_id, changes FROM audit_log WHERE tenant_id = ? AND action = ? ORDER BY id', [org.tenant.id, action]));
@@ -69,10 +69,10 @@ describe('single sign-on', () => {
 
     it('lets an active member in by a verified email, without a password, and tells tokens once', async () => {
       const member = await makeMember(identity, org, { roleCode: 'finance' });
-      const { code, end, answer } = await come(someone({ email: member.email.toUpperCase() }), { next: '/inbox?tab=due#top' });
+      const { code, cookie, end, answer } = await come(someone({ email: member.email.toUpperCase() }), { next: '/inbox?tab=due#top' });
       expect(`${end.pathname}${end.search.replace(code, 'CODE')}${end.hash}`).to.equal('/inbox?tab=due&code=CODE#top');
       expect(answer.headers.get('location')).to.match(/^\/inbox/);
-      expect(answer.headers.getSetCookie()[0]).to.match(/^service_tenant_sso=; Path=\/api\/v1\/auth\/sso; Max-Age=0;/);
+      expect(answer.headers.getSetCookie()[0]).to.equal(`${cookie}; Path=/api/v1/auth/sso; Max-Age=120; HttpOnly; SameSite=Lax`);
       expect(Buffer.from(code, 'base64url')).to.have.length(32);
       const tokens = await exchange(code);
       expect(tokens.status, tokens.text).to.equal(200);
@@ -153,6 +153,7 @@ describe('single sign-on', () => {
     it('sends back with error=not_a_member whoever is none, and with access_denied whoever refused, beside what next says', async () => {
       const stranger = await come(someone({ email: 'nobody@corp.example' }), { next: '/in?code=old&x=1' });
       expect(stranger.answer.headers.get('location')).to.equal('/in?code=old&x=1&error=not_a_member');
+      expect(stranger.answer.headers.getSetCookie()[0]).to.match(/^service_tenant_sso=; Path=\/api\/v1\/auth\/sso; Max-Age=0;/);
       const unknown = await come(someone());
       expect(unknown.answer.headers.get('location')).to.equal('/?error=not_a_member');
       expect((await come(null)).answer.headers.get('location')).to.equal('/?error=access_denied');

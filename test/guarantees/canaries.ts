@@ -4,7 +4,7 @@ import { makeMember, OPERATOR, PASSWORD, type MadeTenant } from '../support/acco
 import { codeOf } from '../support/authenticator-app.js';
 import { softwareAuthenticator, type CreationOptions, type RequestOptions } from '../support/authenticator.js';
 import type { Answer, Client } from '../support/http.js';
-import { beginSso, SERVER_URL, sharedOidc } from '../support/oidc.js';
+import { beginSso, exchangeSso, SERVER_URL, sharedOidc } from '../support/oidc.js';
 import { aContract } from '../support/samples.js';
 import type { TestServer } from '../support/server.js';
 import { tokenIn, type MailServer } from '../support/smtp.js';
@@ -87,7 +87,7 @@ export async function issueEverything({ server, mail, org: { tenant, owner, subj
     const end = new URL((await finish()).headers.get('location') ?? '', SERVER_URL);
     return keep(`code of a sign-on, ${which}`, end.searchParams.get('code') ?? undefined);
   };
-  session('sign-on', ok(await client.post<typeof first>('/auth/sso/exchange', { code: await bySso('exchanged') })));
+  session('sign-on', ok(await exchangeSso<typeof first>(client, await bySso('exchanged'))));
   await bySso('open');
   const begun = await client.get('/auth/sso/corp/start', { query: { tenantSlug: slug } });
   const to = new URL(begun.headers.get('location') ?? '');

@@ -13,9 +13,9 @@ export const SSO_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample
     return { params, query: Object.fromEntries(back.searchParams), headers: { Cookie: cookie } };
   },
   'POST /auth/sso/exchange': async (org) => {
-    const { finish } = await begin(org);
+    const { finish, cookie } = await begin(org);
     const location = (await finish()).headers.get('location') ?? '';
-    return { body: { code: new URLSearchParams(location.slice(location.indexOf('?'))).get('code') } };
+    return { body: { code: new URLSearchParams(location.slice(location.indexOf('?'))).get('code') }, headers: { Cookie: cookie } };
   },
 };
 

@@ -6,6 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
 import { program } from '../support/programs.js';
 
 describe('duebook-server', function () {
@@ -43,6 +44,17 @@ describe('duebook-server', function () {
     const [code] = (await once(child, 'close')) as [number];
     expect(code).to.equal(78);
     expect(said.join('')).to.equal('The configuration has 2 faults:\n  EDITION must be one of self_hosted, saas, enterprise_hybrid, not "cloud"\n  PORT must be an integer from 0 to 65535, not "x"\n');
+  });
+
+  it('exits 78 in production when one of several providers of single sign-on does not say to which organisations', async () => {
+    const provider = { id: 'corp', name: 'Corp', issuer: 'https://login.example.com', clientId: 'duebook', clientSecret: 'shh', tenants: ['acme'] };
+    const { tenants: _, ...silent } = provider;
+    const child = run({ NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), FILE_SCAN_MODE: 'off', SSO_PROVIDERS: JSON.stringify([provider, { ...silent, id: 'second' }]) });
+    const said: string[] = [];
+    child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).to.equal(78);
+    expect(said.join('')).to.equal('The configuration has a fault:\n  SSO_PROVIDERS has several providers, and no tenants of one of them (second): name the organisations that it signs in to, or "*" alone for all\n');
   });
 
   it('exits 78 and names DATA_DIR when its keys cannot be kept there', async () => {

@@ -13,10 +13,10 @@ const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(),
 
 describe('the providers of single sign-on', () => {
   it('are read with their defaults, also from a file', () => {
-    const result = readServerConfig({ SSO_PROVIDERS_FILE: '/run/secrets/sso.json' }, { readFile: () => `${JSON.stringify([written, { ...written, id: 'second', clientAuth: 'post', scopes: ['email'], allowedDomains: ['Example.COM'], autoProvisionRoleCode: 'viewer' }])}\n` });
+    const result = readServerConfig({ SSO_PROVIDERS_FILE: '/run/secrets/sso.json' }, { readFile: () => `${JSON.stringify([written, { ...written, id: 'second', clientAuth: 'post', scopes: ['email'], allowedDomains: ['Example.COM'], autoProvisionRoleCode: 'viewer', tenants: ['acme', 'acme-2'] }])}\n` });
     expect(result.ok && result.values.ssoProviders).to.deep.equal([
-      { ...written, clientAuth: 'basic', scopes: ['openid', 'email', 'profile'], allowedDomains: [], autoProvisionRoleCode: null },
-      { ...written, id: 'second', clientAuth: 'post', scopes: ['openid', 'email'], allowedDomains: ['example.com'], autoProvisionRoleCode: 'viewer' },
+      { ...written, clientAuth: 'basic', scopes: ['openid', 'email', 'profile'], allowedDomains: [], autoProvisionRoleCode: null, tenants: null },
+      { ...written, id: 'second', clientAuth: 'post', scopes: ['openid', 'email'], allowedDomains: ['example.com'], autoProvisionRoleCode: 'viewer', tenants: ['acme', 'acme-2'] },
     ]);
   });
 
@@ -35,6 +35,7 @@ describe('the providers of single sign-on', () => {
       [{ ...written, id: '../evil' }, 'providers[0].id'], [{ ...written, id: '' }, 'providers[0].id'], [{ ...written, scopes: 'openid' }, 'providers[0].scopes'],
       [{ ...written, issuer: 'http://login.example.com' }, 'providers[0].issuer'], [{ ...written, issuer: 'https://login.example.com/?x=1' }, 'providers[0].issuer'], [{ ...written, issuer: 'login.example.com' }, 'providers[0].issuer'],
       [{ ...written, autoProvisionRoleCode: 'viewer' }, 'providers[0].allowedDomains'], [{ ...written, autoProvisionRoleCode: 'owner', allowedDomains: ['example.com'] }, 'providers[0].autoProvisionRoleCode'],
+      [{ ...written, tenants: [] }, 'providers[0].tenants'], [{ ...written, tenants: ['*', 'acme'] }, 'providers[0].tenants'], [{ ...written, tenants: ['Acme'] }, 'providers[0].tenants[0]'], [{ ...written, tenants: 'acme' }, 'providers[0].tenants'],
     ];
     for (const [provider, name] of wrong) {
       const found = faults(provider);
@@ -49,6 +50,21 @@ describe('the providers of single sign-on', () => {
     expect(faults(...here)).to.deep.equal([]);
     expect(faultsOf(JSON.stringify(here), production)).to.deep.equal(['SSO_PROVIDERS has an http issuer (corp): in production it must be https']);
     expect(faultsOf(JSON.stringify([written]), production)).to.deep.equal([]);
+  });
+
+  it('say which organisations they sign in to as soon as there are several: in production the one that does not is a fault, elsewhere a warning', () => {
+    const silent = { ...written, id: 'second' };
+    const bound = { ...written, tenants: ['acme'] };
+    const everywhere = { ...written, id: 'third', tenants: ['*'] };
+    const warningsOf = (env: NodeJS.ProcessEnv, ...providers: readonly unknown[]) => readServerConfig({ ...env, SSO_PROVIDERS: JSON.stringify(providers) }).warnings.filter(({ name }) => name === 'SSO_PROVIDERS').map(({ problem }) => problem);
+    expect(faultsOf(JSON.stringify([bound, silent, everywhere]), production)).to.deep.equal(['SSO_PROVIDERS has several providers, and no tenants of one of them (second): name the organisations that it signs in to, or "*" alone for all']);
+    expect(warningsOf({}, bound, silent, everywhere)).to.deep.equal(['has several providers, and no tenants of one of them (second): it may sign in anybody, of every organisation; in production that is refused']);
+    for (const env of [production, {}]) {
+      expect(faultsOf(JSON.stringify([bound, everywhere]), env)).to.deep.equal([]);
+      expect(faultsOf(JSON.stringify([silent]), env), 'the only one').to.deep.equal([]);
+      expect(warningsOf(env, bound, everywhere)).to.deep.equal([]);
+      expect(warningsOf(env, silent)).to.deep.equal([]);
+    }
   });
 
   it('are shown to nobody, neither in a listing nor in a fault', () => {

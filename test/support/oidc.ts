@@ -93,15 +93,31 @@ let shared: Promise<TestProvider> | undefined;
 /** `PUBLIC_URL` of servers in tests. */
 export const SERVER_URL = 'http://localhost:8080';
 
-/** A sign-in up to its callback: what the service answers when the browser is back. `cookie` goes with the callback. */
+/** A sign-in up to its callback: what the service answers when the browser is back. `cookie` goes with the callback, and with the exchange of the code that comes of it. */
 export async function beginSso(client: Client, { provider, id = 'corp', query }: { provider: Pick<TestProvider, 'visit'>; id?: string; query: Readonly<Record<string, string>> }): Promise<{ cookie: string; back: URL; finish(): ReturnType<Client['get']> }> {
   const start = await client.get(`/auth/sso/${id}/start`, { query });
   const location = start.headers.get('location');
   if (start.status !== 302 || location === null) throw new Error(`start answered ${start.status}: ${start.text}`);
   const cookie = (start.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
   const back = await provider.visit(location);
-  return { cookie, back, finish: () => client.get(`/auth/sso/${id}/callback`, { query: back.search.slice(1), headers: { Cookie: cookie } }) };
+  return {
+    cookie,
+    back,
+    finish: async () => {
+      const answer = await client.get(`/auth/sso/${id}/callback`, { query: back.search.slice(1), headers: { Cookie: cookie } });
+      cookies.set(codeIn(answer.headers.get('location')), cookie);
+      return answer;
+    },
+  };
 }
+
+/** As the browser that the code came to: what it is exchanged for. */
+export const exchangeSso = <T>(client: Client, code: string) => client.post<T>('/auth/sso/exchange', { code }, { headers: { Cookie: cookies.get(code) ?? '' } });
+
+/** Of the browsers that came back, by the code with which each did. */
+const cookies = new Map<string, string>();
+
+const codeIn = (location: string | null): string => new URL(location ?? '/', SERVER_URL).searchParams.get('code') ?? '';
 
 const CLIENT_ID = 'duebook';
 const HOUR_S = 3_600;

@@ -24,6 +24,11 @@ export const english: Wording = {
     paragraphs: [`The password of your account of ${tenantName} on ${product} was changed, and all of its sessions were ended.`],
     caution: 'If it was not you, set a new password at once and tell an administrator of your organisation.',
   }),
+  sso_linked: ({ tenantName, providerName }, product) => ({
+    subject: `${providerName} now signs you in to ${tenantName}`,
+    paragraphs: [`Somebody, probably you, has signed in to your account of ${tenantName} on ${product} through ${providerName} for the first time. From now on it opens your account without your password.`],
+    caution: 'If it was not you, tell an administrator of your organisation at once.',
+  }),
   owner_transferred: ({ tenantName, fromName, toName }, product) => ({
     subject: `${tenantName} has a new owner`,
     paragraphs: [`The ownership of ${tenantName} on ${product} has gone from ${fromName} to ${toName}. ${fromName} is now an administrator.`],

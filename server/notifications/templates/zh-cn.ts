@@ -24,6 +24,11 @@ export const simplifiedChinese: Wording = {
     paragraphs: [`您在 ${product} 上的${tenantName}账户密码已更改，所有会话均已退出。`],
     caution: '如果不是您本人操作，请立即重新设置密码，并通知贵单位的管理员。',
   }),
+  sso_linked: ({ tenantName, providerName }, product) => ({
+    subject: `${providerName}现已可登录您在${tenantName}的账户`,
+    paragraphs: [`有人（可能是您本人）首次通过${providerName}登录了您在 ${product} 上的${tenantName}账户。今后通过${providerName}登录无需输入您的密码。`],
+    caution: '如果不是您本人操作，请立即通知贵单位的管理员。',
+  }),
   owner_transferred: ({ tenantName, fromName, toName }, product) => ({
     subject: `${tenantName}的所有者已变更`,
     paragraphs: [`${product} 上的${tenantName}的所有者已由${fromName}变更为${toName}。${fromName}现为管理员。`],
