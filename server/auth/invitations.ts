@@ -14,7 +14,7 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SubjectStore } from '../store/subjects.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Changes } from '../tenants/changes.js';
-import { checkRole, checkScope } from '../tenants/member-rules.js';
+import { checkRole, checkScope, mayInvite } from '../tenants/member-rules.js';
 import type { PasswordPolicy } from './password-policy.js';
 import type { Passwords } from './passwords.js';
 import type { Principal } from './principal.js';
@@ -29,10 +29,13 @@ export interface Invitations {
   create(invitation: { readonly email: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
   /** Those that nobody has accepted, also when they are over; newest first, at most 1 000. */
   list(tenantId: string): Promise<Invitation[]>;
-  /** A new token, good for another seven days; the old one is worth nothing from now on. Throws MEMBER_EXISTS, RATE_LIMITED. */
+  /** A new token, good for another seven days; the old one is worth nothing from now on. Who sends it again is the inviter from now on. Throws MEMBER_EXISTS, RATE_LIMITED. */
   resend(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
   withdraw(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<void>;
-  /** Makes the member, with the invitation's address, role and scope, and signs him in. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK, MEMBER_EXISTS. */
+  /**
+   * Makes the member, with the invitation's address, role and scope, and signs them in. TOKEN_INVALID also while the inviter could not invite them any
+   * more: is no active member, or does not administer the organisation. Throws PASSWORD_TOO_WEAK, MEMBER_EXISTS.
+   */
   accept(acceptance: Acceptance, request: RequestInfo): Promise<AuthLoginResult>;
 }
 
@@ -91,7 +94,9 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
     if (!invitation || invitation.expiresAt <= clock.now()) return undefined;
     const tenant = await new TenantStore(tx).byId(invitation.tenantId);
     if (!tenant || (tenantSlug !== null && tenant.slug !== tenantSlug)) return undefined;
-    return inGoodStanding({ tenant, member: { status: 'active' } }) ? { invitation, tenant } : undefined;
+    if (!inGoodStanding({ tenant, member: { status: 'active' } })) return undefined;
+    const { tenantId, invitedBy: inviterId, roleCode } = invitation;
+    return (await mayInvite(tx, { tenantId, inviterId, roleCode })) ? { invitation, tenant } : undefined;
   };
 
   return {
@@ -130,9 +135,10 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
         const at = clock.now();
         const expiresAt = at + DAYS * DAY_MS;
         const { token, tokenHash: hash } = newToken();
-        if (!(await store.renew({ id, tokenHash: hash, expiresAt, at }))) throw fail('NOT_FOUND', {});
-        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'invitation_resent', recordKind: ABOUT, recordId: id, changes: { email: invitation.email } });
-        return send(tx, { invitation: { ...invitation, expiresAt, updatedAt: at }, token, principal });
+        if (!(await store.renew({ id, tokenHash: hash, invitedBy: user.id, expiresAt, at }))) throw fail('NOT_FOUND', {});
+        const vouches = invitation.invitedBy === user.id ? {} : { invitedBy: { from: invitation.invitedBy, to: user.id } };
+        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'invitation_resent', recordKind: ABOUT, recordId: id, changes: { email: invitation.email, ...vouches } });
+        return send(tx, { invitation: { ...invitation, invitedBy: user.id, expiresAt, updatedAt: at }, token, principal });
       }),
 
     withdraw: ({ id }, { tenant, user }, request) =>

@@ -14,7 +14,7 @@ const fields = {
   subjectScope: s.nullable(s.list(s.id(), 10_000, 'Subject companies that the member will see; null is all, an empty list none.')),
   status: s.enum(['open', 'expired']),
   deliveryStatus: s.enum(['not_sent', 'queued', 'sent', 'failed'], 'What became of the latest mail.'),
-  invitedBy: s.id('The member who invited.'),
+  invitedBy: s.id('The member who invited, or who sent the invitation last. It is good while they may invite.'),
   expiresAt: s.instant(),
   createdAt: s.instant(),
   updatedAt: s.instant(),
@@ -28,7 +28,7 @@ const SentInvitation = s.object(
 export const invitationEndpoints = {
   acceptInvitation: endpoint('POST /auth/invitations/accept', {
     summary: 'Accept an invitation',
-    description: 'Makes the account, with the address, the role and the scope of the invitation, and signs it in. Where policy demands a second factor, it is enrolled at the first login.',
+    description: 'Makes the account, with the address, the role and the scope of the invitation, and signs it in. Where policy demands a second factor, it is enrolled at the first login. An invitation is good while who sent it last is an active member with `admin` (edit); else 422 `TOKEN_INVALID`.',
     needs: 'public',
     body: s.object(
       {
@@ -73,7 +73,7 @@ export const invitationEndpoints = {
 
   resendInvitation: endpoint('POST /tenant-admin/invitations/:id/resend', {
     summary: 'Send an invitation again',
-    description: 'With a new token, good for another seven days; the one before is worth nothing from then on. It counts among the 100 invitations that an organisation sends in an hour; then 429, until `Retry-After` has passed.',
+    description: 'With a new token, good for another seven days; the one before is worth nothing from then on. Who sends it again vouches for it in the place of who invited, and is its `invitedBy`. It counts among the 100 invitations that an organisation sends in an hour; then 429, until `Retry-After` has passed.',
     needs: edit('admin'),
     returns: SentInvitation,
     fails: ['MEMBER_EXISTS', 'RATE_LIMITED'],

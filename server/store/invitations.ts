@@ -11,6 +11,7 @@ export interface InvitationRecord {
   /** Subject companies that the member will see; `null` is all, an empty list none. */
   readonly subjectScope: readonly string[] | null;
   readonly expiresAt: number;
+  /** Who sent it last, and vouches for it. */
   readonly invitedBy: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -48,8 +49,8 @@ export class InvitationStore {
   }
 
   /** The old token is worth nothing from now on. Answers false when the invitation is gone. */
-  async renew({ id, tokenHash, expiresAt, at }: { id: string; tokenHash: string; expiresAt: number; at: number }): Promise<boolean> {
-    return (await this.tx.run('UPDATE invitations SET token_hash = ?, expires_at = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [tokenHash, expiresAt, at, this.tenantId, id])) === 1;
+  async renew({ id, tokenHash, invitedBy, expiresAt, at }: { id: string; tokenHash: string; invitedBy: string; expiresAt: number; at: number }): Promise<boolean> {
+    return (await this.tx.run('UPDATE invitations SET token_hash = ?, invited_by = ?, expires_at = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [tokenHash, invitedBy, expiresAt, at, this.tenantId, id])) === 1;
   }
 
   /** Uses the token up, and the invitation with it. Answers false when it was used, replaced, withdrawn or over by now. */

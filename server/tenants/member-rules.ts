@@ -2,7 +2,7 @@ import type { Transaction } from '../../data-plane-agent/base/database/database.
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { edit, meets } from '../auth/permissions.js';
 import type { Actor } from '../store/audit.js';
-import type { MemberRecord } from '../store/members.js';
+import { MemberStore, type MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
 import { SubjectStore } from '../store/subjects.js';
 import { OWNER } from './roles.js';
@@ -39,6 +39,17 @@ export async function checkRole(tx: Transaction, { tenantId, roleCode }: { tenan
 export async function administers(tx: Transaction, { tenantId, roleCode }: { tenantId: string; roleCode: string }): Promise<boolean> {
   const role = await new RoleStore(tx, tenantId).byCode(roleCode);
   return role !== undefined && meets(role.permissions, edit('admin'));
+}
+
+/**
+ * Whether the member may, as things are now, invite somebody to the role as it is now: what is asked of who invites, for the moment in which the
+ * invitation is accepted. Who administers the organisation decides of every role but the owner's, so that a role which has grown meanwhile
+ * is judged by today's rights as well.
+ */
+export async function mayInvite(tx: Transaction, { tenantId, inviterId, roleCode }: { tenantId: string; inviterId: string; roleCode: string }): Promise<boolean> {
+  const inviter = await new MemberStore(tx, tenantId).byId(inviterId);
+  if (inviter?.status !== 'active' || roleCode === OWNER || !(await new RoleStore(tx, tenantId).exists(roleCode))) return false;
+  return administers(tx, { tenantId, roleCode: inviter.roleCode });
 }
 
 /** The scope travels in every access token and in every call to the data plane. */
