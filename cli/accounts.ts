@@ -22,7 +22,7 @@ export interface AccountOptions {
 export async function withMemberAccess<T>(config: Config, { clock }: Cli, { tenant, email }: { tenant: string; email?: string }, work: (access: MemberAccess) => Promise<T>): Promise<T> {
   return withPlatform(config, async (database) => {
     const limits = createLoginLimits({ database, clock, failuresPerAccount: config.loginFailuresPerAccount, failuresPerIp: config.loginFailuresPerIp });
-    const access = createMemberAccess({ database, clock, passwords: await createPasswords({ cores: 1 }), policy: createPasswordPolicy({ strict: config.production }), limits });
+    const access = createMemberAccess({ database, clock, passwords: await createPasswords({ cores: 1 }), policy: createPasswordPolicy({ strict: config.passwordRules === 'on' }), limits });
     try {
       return await work(access);
     } catch (error) {

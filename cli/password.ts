@@ -11,7 +11,7 @@ export async function choosePassword({ io }: Pick<Cli, 'io'>, { email, tenantSlu
   const password = (await io.input()) || (io.interactive ? await askedTwice({ io }, email) : '');
   if (password === '') return { password: randomToken(18), generated: true };
   if (password.length < MIN_LENGTH || password.length > MAX_LENGTH) throw new CommandError('PASSWORD_LENGTH', `a password has ${MIN_LENGTH} to ${MAX_LENGTH} characters; nothing was made`);
-  createPasswordPolicy({ strict })({ password, email, tenantSlug });
+  await createPasswordPolicy({ strict })({ password, email, tenantSlug });
   return { password, generated: false };
 }
 

@@ -107,7 +107,7 @@ const identityOf = (config: Config, { database, clock, log, mail, argon2 }: { da
     accessTtl: config.accessTtl,
     refreshTtl: config.refreshTtl,
     registrationEnabled: config.publicRegistrationEnabled,
-    strictPasswords: config.production,
+    strictPasswords: config.passwordRules === 'on',
     resolvesPerMinute: config.loginResolvesPerMinute,
     mfaRequiredForAdmins: config.mfaRequiredForAdmins,
     productName: config.productName,

@@ -46,6 +46,7 @@ export const SETTINGS = {
   refreshTtl: setting({ name: 'JWT_REFRESH_TTL', about: 'How long a session may be idle.', kind: duration(), default: '30d' }),
   publicRegistrationEnabled: setting({ name: 'PUBLIC_REGISTRATION_ENABLED', about: 'Whether anyone may register an organisation.', kind: boolean(), default: (context) => !production(context) }),
   mfaRequiredForAdmins: setting({ name: 'MFA_REQUIRED_FOR_ADMINS', about: 'Whether roles with admin (edit) need a second factor.', kind: boolean(), default: production }),
+  passwordRules: setting({ name: 'PASSWORD_RULES', about: 'Whether new passwords are refused that are common, known from breaches, or made of the email or the organisation\'s slug.', kind: oneOf('on', 'off'), default: 'on' }),
   loginFailuresPerAccount: setting({ name: 'LOGIN_FAILURES_PER_ACCOUNT', about: 'Failed sign-ins of one account before it is locked for a while; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
   loginFailuresPerIp: setting({ name: 'LOGIN_FAILURES_PER_IP', about: 'Failed sign-ins from one address in 15 minutes; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 100 }),
   loginResolvesPerMinute: setting({ name: 'LOGIN_RESOLVES_PER_MINUTE', about: 'How often one address may ask in a minute to which organisations an email belongs; 0 switches the question off.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
@@ -88,6 +89,7 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
 const cautions: readonly Rule<typeof SETTINGS>[] = [
   ({ ssoProviders = [] }, context) => (context.production ? [] : withoutTenants(ssoProviders)).map((id) => ({ name: 'SSO_PROVIDERS', problem: `has several providers, and no tenants of one of them (${id}): it may sign in anybody, of every organisation; in production that is refused` })),
   ({ mfaRequiredForAdmins }, context) => (context.production && !mfaRequiredForAdmins ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'is false: admins sign in with a password alone' }] : []),
+  ({ passwordRules }, context) => (context.production && passwordRules === 'off' ? [{ name: 'PASSWORD_RULES', problem: 'is off: members may choose the passwords that are tried first' }] : []),
   ({ publicRegistrationEnabled }, context) => (context.production && publicRegistrationEnabled ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }] : []),
   ({ fileScanMode }, context) => (context.production && fileScanMode === 'off' ? [{ name: 'FILE_SCAN_MODE', problem: 'is off: nothing looks for malware in files' }] : []),
   ({ fileScanMode, fileDownloadRequiresCleanScan }) => (fileScanMode !== 'off' && !fileDownloadRequiresCleanScan ? [{ name: 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN', problem: 'is false: files that could not be scanned can be downloaded' }] : []),

@@ -52,7 +52,7 @@ async function bootstrap(cli: Cli, { plan, json, ...given }: Options): Promise<v
   const result = await withInstallation(config, cli, async (installation) => {
     const present = await presentOwner(installation, wanted);
     if (present) return present;
-    const { password, generated } = await choosePassword(cli, wanted, { strict: config.production });
+    const { password, generated } = await choosePassword(cli, wanted, { strict: config.passwordRules === 'on' });
     const { tenantSlug: slug, tenantName: name, email, name: ownerName } = wanted;
     const { tenant, owner } = await installation.services.tenants.create({ slug, name, planCode: plan, owner: { name: ownerName, email, password } }, cliActor());
     return { tenant: { id: tenant.id, slug }, user: { id: owner.id, email: owner.email }, ...(generated ? { password } : {}), created: true };

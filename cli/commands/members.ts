@@ -63,7 +63,7 @@ const addResetPassword: AddCommand = (members, cli) => {
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
       const config = configuration(cli, { quiet: json === true });
       await confirm(cli, `Give ${email} another password?`, { yes: yes === true });
-      const { password, generated } = await choosePassword(cli, { email, tenantSlug: tenant }, { strict: config.production });
+      const { password, generated } = await choosePassword(cli, { email, tenantSlug: tenant }, { strict: config.passwordRules === 'on' });
       const done = await withMemberAccess(config, cli, { tenant, email }, (access) => access.resetPassword({ tenantSlug: tenant, email, password }, cliActor()));
       if (json) return cli.io.data(jsonText({ email, ...done, ...(generated ? { password } : {}) }));
       cli.io.data(`${email} has another password; ${done.sessionsRevoked} sessions ended.`);

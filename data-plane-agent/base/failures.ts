@@ -41,7 +41,7 @@ export const FAILURES = {
 
   TENANT_SLUG_TAKEN: domain(409, 'Another organisation has this slug.', Type.Object({ tenantSlug: text() })),
   REDEEM_CODE_INVALID: domain(422, 'The code is unknown, used or expired.', None),
-  PASSWORD_TOO_WEAK: domain(422, 'The password is a common one, or contains the email\'s local part or the tenant\'s slug.', Type.Object({ reason: text() })),
+  PASSWORD_TOO_WEAK: domain(422, 'The password is a common one, is known from breaches, or contains the email\'s local part or the tenant\'s slug.', Type.Object({ reason: text() })),
   MFA_CODE_INVALID: domain(401, 'The second factor is wrong, expired or used before, or belongs to a secret that the server did not issue.', None),
   MFA_SECRET_UNKNOWN: domain(422, 'The server did not issue this secret to this account within the last ten minutes.', None),
   MFA_ALREADY_ENROLLED: domain(409, 'The account has an authenticator already; it is disabled first.', None),

@@ -42,7 +42,7 @@ export function createAccounts({ database, clock, passwords, policy, limits, iss
     { planCode, request, also }: { planCode: PlanCode; request: RequestInfo; also?: (tx: Transaction, tenantId: string) => Promise<void> },
   ): Promise<AuthLoginResult> => {
     const { tenantSlug, tenantName, subjectName, adminName, nameProfile, email, password } = registration;
-    policy({ password, email, tenantSlug });
+    await policy({ password, email, tenantSlug });
     // Asked before the hashing to spare it; the transaction decides.
     if (await database.read(scope, (tx) => new TenantStore(tx).bySlug(tenantSlug))) throw fail('TENANT_SLUG_TAKEN', { tenantSlug });
     const passwordHash = await passwords.hash(password);

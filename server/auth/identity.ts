@@ -51,7 +51,7 @@ export interface IdentityOptions {
   readonly accessTtl: Lifetime;
   readonly refreshTtl: Lifetime;
   readonly registrationEnabled: boolean;
-  /** Refuses common passwords: in production. */
+  /** Refuses common and breached passwords: unless `PASSWORD_RULES` is off. */
   readonly strictPasswords: boolean;
   readonly mail: MailOutbox;
   /** Off unless given. */

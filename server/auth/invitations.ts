@@ -155,7 +155,7 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
     accept: async ({ token, tenantSlug, name, nameProfile, password }, request) => {
       const found = await database.read(scope, (tx) => find(tx, { token, tenantSlug }));
       if (!found) throw await refusedToken({ database, clock, kind: 'invitation', tenantId: null, request });
-      policy({ password, email: found.invitation.email, tenantSlug: found.tenant.slug });
+      await policy({ password, email: found.invitation.email, tenantSlug: found.tenant.slug });
       const passwordHash = await passwords.hash(password);
       const entry = await database.write(scope, async (tx) => {
         const at = clock.now();

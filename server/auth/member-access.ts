@@ -61,7 +61,7 @@ export function createMemberAccess({ database, clock, passwords, policy, limits 
       }),
 
     resetPassword: async ({ password, ...account }, actor) => {
-      policy({ password, email: account.email, tenantSlug: account.tenantSlug });
+      await policy({ password, email: account.email, tenantSlug: account.tenantSlug });
       const passwordHash = await passwords.hash(password);
       return change(account, { actor, action: 'member_password_reset' }, async (tx, member, at) => {
         const { tenantId, id, email } = member;

@@ -1,19 +1,21 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { fail } from '../../data-plane-agent/base/failures.js';
+import { isBreached } from './breached-passwords.js';
 
 /** Refuses a weak new password with PASSWORD_TOO_WEAK. Its length is the schema's matter: 8 to 256 characters. */
-export type PasswordPolicy = (given: { readonly password: string; readonly email: string; readonly tenantSlug: string }) => void;
+export type PasswordPolicy = (given: { readonly password: string; readonly email: string; readonly tenantSlug: string }) => Promise<void>;
 
-/** `strict` outside of trials: common passwords, and such as contain the account's own names, are refused. */
+/** `strict` unless `PASSWORD_RULES` is off: common passwords, such as breaches have made known, and such as contain the account's own names, are refused. */
 export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordPolicy {
-  if (!strict) return () => undefined;
+  if (!strict) return () => Promise.resolve();
   const common = new Set(dictionary['passwords-common'].filter((password) => password.length >= MIN_LENGTH));
-  return ({ password, email, tenantSlug }) => {
+  return async ({ password, email, tenantSlug }) => {
     const folded = password.normalize('NFKC').toLowerCase();
     const localPart = email.split('@')[0]?.toLowerCase() ?? '';
     if (common.has(folded)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It is a common password.' });
     if (contains(folded, localPart)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It contains the name before the @ of the email.' });
     if (contains(folded, tenantSlug)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It contains the organisation\'s slug.' });
+    if (await isBreached(folded)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It is known from breaches of other services.' });
   };
 }
 

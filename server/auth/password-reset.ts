@@ -80,7 +80,7 @@ export function createPasswordResets({ database, clock, passwords, policy, mail,
     confirm: async ({ token, tenantSlug, password }, request) => {
       const found = await database.read(scope, (tx) => find(tx, { token, tenantSlug }));
       if (!found) throw await refusedToken({ database, clock, kind: 'password_reset', tenantId: null, request });
-      policy({ password, email: found.member.email, tenantSlug });
+      await policy({ password, email: found.member.email, tenantSlug });
       const passwordHash = await passwords.hash(password);
       const member = await database.write(scope, async (tx) => {
         const at = clock.now();

@@ -8,7 +8,7 @@ export function startService(dataDir: string, env: Readonly<Record<string, strin
   return startProcess([join(root, 'dist/server/main.js')], { path: '/api/v1/health', env: { DATA_DIR: dataDir, JWT_ACCESS_TTL: '12h', ...env } });
 }
 
-export const PASSWORD = 'a bench needs no secrets 42';
+export const PASSWORD = 'a load needs no secrets 42';
 
 /** The members that the bench signs in as: `bench` has the book, `bench-small` a fortieth of it. */
 export type Slug = 'bench' | 'bench-small';

@@ -105,6 +105,16 @@ describe('duebook bootstrap', () => {
     expect(answerOf(await inProcess([...acme, '--json'])).created).to.equal(true);
   });
 
+  it('refuses a password that is common or known from breaches, unless the rules are off', async () => {
+    const { inProcess } = await install();
+    for (const input of ['password123', '277rte87hryloitru']) {
+      const weak = await inProcess([...acme, '--json'], { input });
+      expect(errorOf(weak)).to.include({ code: 'PASSWORD_TOO_WEAK' });
+      expect(weak.code).to.equal(1);
+    }
+    expect(answerOf(await inProcess([...acme, '--json'], { input: 'password123', env: { PASSWORD_RULES: 'off' } })).created).to.equal(true);
+  });
+
   it('refuses a common password in production', async () => {
     const { inProcess } = await install();
     const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://book.acme.example', MFA_REQUIRED_FOR_ADMINS: 'false', FILE_SCAN_MODE: 'off', SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };

@@ -54,12 +54,13 @@ describe('duebook members and sessions', () => {
     expect(await signIn(password)).to.have.property('accessToken');
   });
 
-  it('refuses a password that is too short, and asks before it acts', async () => {
+  it('refuses a password that is too short or known from breaches, and asks before it acts', async () => {
     const { inProcess, signIn } = await acme();
     expect(error(await inProcess(['members', 'reset-password', ...WHO, '--json'], { input: 'short' }))).to.include({ code: 'PASSWORD_LENGTH' });
     expect((await inProcess(['members', 'reset-password', ...WHO], { answers: ['n'] })).code).to.equal(1);
     expect((await inProcess(['members', 'reset-mfa', ...WHO], { answers: ['n'] })).code).to.equal(1);
     expect((await inProcess(['sessions', 'revoke', ...WHO], { answers: [''] })).code).to.equal(1);
+    expect(error(await inProcess(['members', 'reset-password', ...WHO, '--json'], { input: '277rte87hryloitru' }))).to.include({ code: 'PASSWORD_TOO_WEAK' });
     expect(await signIn()).to.have.property('accessToken');
   });
 

@@ -100,6 +100,6 @@ const HEAVY: readonly Kind[] = [
   ['export', 200, (api, { contractId }) => api.get('/contracts/export', { query: { ids: contractId, profile: 'full' } })],
   ['extraction', 201, (api) => api.post('/contracts/extract', { text: PAPER })],
   ['import', 200, (api, { owner }) => api.post('/contracts/import', { rows: [aContract(owner)] })],
-  ['sign-in', 200, (api) => api.post('/auth/login', { tenantSlug: 'ledger', email: 'owner@example.com', password: 'a ledger needs no secrets 42' })],
+  ['sign-in', 200, (api) => api.post('/auth/login', { tenantSlug: 'ledger', email: 'owner@example.com', password: 'a book needs no secrets 42' })],
   ['change', 200, (api, { contractId, i }) => api.patch(`/contracts/${contractId}`, { remark: `seen ${i}` })],
 ];

@@ -47,7 +47,7 @@ interface Me {
 
 /** The token outlives the server that gave it: its keys are in the platform database. */
 export async function register(origin: string): Promise<{ readonly token: string; readonly owner: Owner }> {
-  const account = { tenantSlug: 'ledger', tenantName: 'Ledger', adminName: 'Ledger Owner', email: 'owner@example.com', password: 'a ledger needs no secrets 42' };
+  const account = { tenantSlug: 'ledger', tenantName: 'Ledger', adminName: 'Ledger Owner', email: 'owner@example.com', password: 'a book needs no secrets 42' };
   const { status, text, body } = await client(origin).post<{ accessToken: string }>('/auth/register', account);
   if (status !== 201) throw new Error(`cannot register: ${status} ${text}`);
   const { user, subjects } = (await client(origin, body.accessToken).get<Me>('/auth/me')).body;

