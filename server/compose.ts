@@ -110,6 +110,7 @@ const identityOf = (config: Config, { database, clock, log, mail, argon2 }: { da
     strictPasswords: config.passwordRules === 'on',
     resolvesPerMinute: config.loginResolvesPerMinute,
     mfaRequiredForAdmins: config.mfaRequiredForAdmins,
+    emailFallback: config.mfaEmailFallback,
     productName: config.productName,
     mail,
     challenge: challengeOf(config, { log }),

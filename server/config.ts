@@ -5,6 +5,7 @@ import { clamdAddress } from '../data-plane-agent/plane/files/scanner/clamd-stre
 import { CONTENT_TYPES, mediaType } from '../data-plane-agent/plane/files/content/content-type.js';
 import { objectStoreAddress } from '../data-plane-agent/plane/files/objects/object-store-address.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
+import { EMAIL_FALLBACKS } from './auth/email-code.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './tenants/plans.js';
@@ -46,6 +47,7 @@ export const SETTINGS = {
   refreshTtl: setting({ name: 'JWT_REFRESH_TTL', about: 'How long a session may be idle.', kind: duration(), default: '30d' }),
   publicRegistrationEnabled: setting({ name: 'PUBLIC_REGISTRATION_ENABLED', about: 'Whether anyone may register an organisation.', kind: boolean(), default: (context) => !production(context) }),
   mfaRequiredForAdmins: setting({ name: 'MFA_REQUIRED_FOR_ADMINS', about: 'Whether roles with admin (edit) need a second factor.', kind: boolean(), default: production }),
+  mfaEmailFallback: setting({ name: 'MFA_EMAIL_FALLBACK', about: 'For whom a code by mail may stand in for the authenticator at a sign-in: all, members (not roles with admin (edit)), or off. Not for 24 hours after a password reset or a change of address.', kind: oneOf(...EMAIL_FALLBACKS), default: (context) => (production(context) ? 'members' : 'all') }),
   passwordRules: setting({ name: 'PASSWORD_RULES', about: 'Whether new passwords are refused that are common, known from breaches, or made of the email or the organisation\'s slug.', kind: oneOf('on', 'off'), default: 'on' }),
   loginFailuresPerAccount: setting({ name: 'LOGIN_FAILURES_PER_ACCOUNT', about: 'Failed sign-ins of one account before it is locked for a while; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
   loginFailuresPerIp: setting({ name: 'LOGIN_FAILURES_PER_IP', about: 'Failed sign-ins from one address in 15 minutes; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 100 }),
@@ -89,6 +91,7 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
 const cautions: readonly Rule<typeof SETTINGS>[] = [
   ({ ssoProviders = [] }, context) => (context.production ? [] : withoutTenants(ssoProviders)).map((id) => ({ name: 'SSO_PROVIDERS', problem: `has several providers, and no tenants of one of them (${id}): it may sign in anybody, of every organisation; in production that is refused` })),
   ({ mfaRequiredForAdmins }, context) => (context.production && !mfaRequiredForAdmins ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'is false: admins sign in with a password alone' }] : []),
+  ({ mfaEmailFallback }, context) => (context.production && mfaEmailFallback === 'all' ? [{ name: 'MFA_EMAIL_FALLBACK', problem: 'is all: an admin\'s mailbox and password are enough to sign in, without the authenticator' }] : []),
   ({ passwordRules }, context) => (context.production && passwordRules === 'off' ? [{ name: 'PASSWORD_RULES', problem: 'is off: members may choose the passwords that are tried first' }] : []),
   ({ publicRegistrationEnabled }, context) => (context.production && publicRegistrationEnabled ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }] : []),
   ({ fileScanMode }, context) => (context.production && fileScanMode === 'off' ? [{ name: 'FILE_SCAN_MODE', problem: 'is off: nothing looks for malware in files' }] : []),

@@ -8,7 +8,8 @@ import type { Changes } from '../tenants/changes.js';
 import type { Plans } from '../tenants/plans.js';
 import { settingsOf } from '../tenants/settings.js';
 import type { Principal } from './principal.js';
-import { inGoodStanding } from './standing.js';
+import type { SecondFactor } from './second-factor.js';
+import { inGoodStanding, owesEnrolment } from './standing.js';
 import type { Tokens } from './tokens.js';
 
 /** Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an active member. */
@@ -16,7 +17,7 @@ export interface Authenticator {
   authenticate(accessToken: string, request: RequestInfo): Promise<Principal>;
 }
 
-export function createAuthenticator({ database, clock, tokens, plans, changes }: { database: Database; clock: Clock; tokens: Tokens; plans: Plans; changes: Changes }): Authenticator {
+export function createAuthenticator({ database, clock, tokens, plans, changes, secondFactor }: { database: Database; clock: Clock; tokens: Tokens; plans: Plans; changes: Changes; secondFactor: Pick<SecondFactor, 'isRequired'> }): Authenticator {
   // The promise is kept, not its result: a caller that is dropped while it loads cannot come back when it is done.
   const callers = new LRUCache<string, Cached>({ max: 10_000 });
   changes.listen((change) => {
@@ -27,7 +28,8 @@ export function createAuthenticator({ database, clock, tokens, plans, changes }:
   const load = async (sessionId: string): Promise<Caller> => {
     const holder = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).holder(sessionId));
     if (!holder || holder.session.revokedAt !== null || !inGoodStanding(holder)) throw fail('UNAUTHENTICATED', {});
-    return { principal: principalOf(holder, plans), endsAt: holder.session.absoluteExpiresAt };
+    const enrolmentDue = owesEnrolment({ way: holder.session.way, required: secondFactor.isRequired(holder.role.permissions), enrolled: holder.member.enrolled });
+    return { principal: principalOf(holder, { plans, enrolmentDue }), endsAt: holder.session.absoluteExpiresAt };
   };
 
   return {
@@ -39,10 +41,11 @@ export function createAuthenticator({ database, clock, tokens, plans, changes }:
         const loading = load(sessionId);
         cached = { at: now, tenantId, memberId, caller: loading };
         callers.set(sessionId, cached);
-        loading.catch(() => {
-          // Whoever waits for it is told; the next request asks again.
+        const askAgain = (): void => {
           if (callers.peek(sessionId)?.caller === loading) callers.delete(sessionId);
-        });
+        };
+        // Of a failure whoever waits for it is told. Who owes an enrolment may have made up for it at another replica.
+        loading.then(({ principal: { enrolmentDue } }) => enrolmentDue && askAgain(), askAgain);
       }
       const { principal, endsAt } = await cached.caller;
       if (endsAt <= now || principal.tenant.id !== tenantId || principal.user.id !== memberId) throw fail('UNAUTHENTICATED', {});
@@ -66,7 +69,7 @@ interface Cached {
   readonly caller: Promise<Caller>;
 }
 
-function principalOf({ session, tenant, member, role }: SessionHolder, plans: Plans): Principal {
+function principalOf({ session, tenant, member, role }: SessionHolder, { plans, enrolmentDue }: { plans: Plans; enrolmentDue: boolean }): Principal {
   const { slug, name, planCode } = tenant;
   const { email, roleCode, subjectScope } = member;
   return {
@@ -77,6 +80,7 @@ function principalOf({ session, tenant, member, role }: SessionHolder, plans: Pl
     controls: role.workflowControls,
     features: plans.features(planCode),
     settings: settingsOf(tenant.settings),
+    enrolmentDue,
     ownPages: session.ownPages,
   };
 }

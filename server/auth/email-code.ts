@@ -9,29 +9,50 @@ import { AuditStore } from '../store/audit.js';
 import { LoginCodeStore } from '../store/login-codes.js';
 import type { MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
+import { administers } from '../tenants/member-rules.js';
 import { settingsOf } from '../tenants/settings.js';
 import type { LoginLimits } from './limits.js';
 import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
 import { actorOf } from './session-issue.js';
 import type { DeliveryStatus } from './shapes.js';
 
-/** Six digits by mail, which stand in for the authenticator at a login: never for the password, and never for an authenticator that is not there. */
+/** For whom codes by mail are: roles with admin (edit) are not `members`. */
+export const EMAIL_FALLBACKS = ['all', 'members', 'off'] as const;
+export type EmailFallback = (typeof EMAIL_FALLBACKS)[number];
+
+/**
+ * Six digits by mail, which stand in for the authenticator at a login: never for the password, and never for an authenticator that is not there.
+ * Nor for 24 hours after a password reset or a change of address, when one mailbox would be both factors.
+ */
 export interface EmailCodes {
-  /** Whether mail can be sent at all. */
-  readonly available: boolean;
+  /** Whether the member can have a code, and use it. */
+  availableTo(tx: Transaction, member: CodeHolder): Promise<boolean>;
   /**
    * Sends a code, if the credentials are right and the account has an authenticator: at most one a minute and five an hour. The answer says
    * nothing of that. A new code takes the place of the old one. Throws as a login does while too many attempts have failed.
    */
   send(credentials: Credentials, request: RequestInfo): Promise<{ ok: true; deliveryStatus: DeliveryStatus }>;
   /** Takes a code and uses it up; five tries each. */
-  take(tx: Transaction, member: Pick<MemberRecord, 'id' | 'tenantId'>, code: string): Promise<boolean>;
+  take(tx: Transaction, member: CodeHolder, code: string): Promise<boolean>;
 }
 
-export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits }: { database: Database; clock: Clock; keyRing: KeyRing; mail: MailOutbox; passwordCheck: PasswordCheck; limits: LoginLimits }): EmailCodes {
+type CodeHolder = Pick<MemberRecord, 'id' | 'tenantId' | 'roleCode'>;
+
+export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits, fallback }: {
+  database: Database; clock: Clock; keyRing: KeyRing; mail: MailOutbox; passwordCheck: PasswordCheck; limits: LoginLimits; fallback: EmailFallback;
+}): EmailCodes {
+  /** Why the member can have none, whatever they have asked for before. */
+  const obstacle = async (tx: Transaction, { id: memberId, tenantId, roleCode }: CodeHolder): Promise<string | undefined> => {
+    if (!mail.configured) return 'mail_not_configured';
+    if (fallback === 'off') return 'switched_off';
+    if (fallback === 'members' && (await administers(tx, { tenantId, roleCode }))) return 'not_for_administrators';
+    return (await new LoginCodeStore(tx, tenantId).heldUntil({ memberId })) > clock.now() ? 'mailbox_alone' : undefined;
+  };
+
   /** Answers why nothing was sent. */
   const put = async (tx: Transaction, { tenant, member }: Account, code: string): Promise<string | undefined> => {
-    if (!mail.configured) return 'mail_not_configured';
+    const reason = await obstacle(tx, member);
+    if (reason !== undefined) return reason;
     if ((await new MfaStore(tx, tenant.id).totp(member.id)) === undefined) return 'not_enrolled';
     const at = clock.now();
     const codes = new LoginCodeStore(tx, tenant.id);
@@ -69,7 +90,7 @@ export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck
   };
 
   return {
-    available: mail.configured,
+    availableTo: async (tx, member) => (await obstacle(tx, member)) === undefined,
     send: async (credentials, request) => {
       const checked = await passwordCheck.begin(credentials, request);
       const wait = await database.write({ tenantId: null }, (tx) => sendTo(tx, { checked, request }));
@@ -77,7 +98,10 @@ export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck
       return { ok: true, deliveryStatus: mail.configured ? 'queued' : 'not_sent' };
     },
 
-    take: async (tx, { id, tenantId }, code) => {
+    take: async (tx, member, code) => {
+      const { id, tenantId } = member;
+      // Asked here too: a code that was sent in time may have become the second use of one mailbox.
+      if ((await obstacle(tx, member)) !== undefined) return false;
       const codes = new LoginCodeStore(tx, tenantId);
       const codeSealed = await codes.beginTry({ memberId: id, tries: TRIES, sentSince: clock.now() - LIFETIME_MS });
       if (codeSealed === undefined || !constantTimeEqual(keyRing.openText(codeSealed, sealContext({ id, tenantId })), code)) return false;

@@ -6,16 +6,18 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
 import { totp } from './totp.js';
+import type { WaysIn } from './ways-in.js';
 
 /** How a member gets an authenticator, at the first login or later: a secret is offered, and confirmed with a code made from it. */
 export interface Enrolment {
   /** A new secret and its `otpauth:` address. It can be confirmed for ten minutes; earlier offers stay good for theirs. */
   offer(tx: Transaction, member: Enrolled): Promise<Offer>;
   /**
-   * Takes the offered secret as the member's own, and answers the recovery codes, this once. A wrong code leaves the offer as it is.
+   * Takes the offered secret as the member's own, and answers the recovery codes, this once. The member is told by mail, and sessions other
+   * than `sessionId` end: whoever calls tells `changes`. A wrong code leaves the offer as it is.
    * A secret that was not offered to this member, or too long ago, is `unknown`: nobody chooses a secret for us.
    */
-  confirm(tx: Transaction, member: Enrolled, given: { readonly secret: string; readonly code: string; readonly actor: Actor }): Promise<Confirmed | 'unknown' | 'code_wrong' | 'enrolled_already'>;
+  confirm(tx: Transaction, member: Enrolled, given: { readonly secret: string; readonly code: string; readonly actor: Actor; readonly sessionId: string | null }): Promise<Confirmed | 'unknown' | 'code_wrong' | 'enrolled_already'>;
 }
 
 export interface Offer {
@@ -27,7 +29,7 @@ export interface Confirmed {
 }
 type Enrolled = Pick<MemberRecord, 'id' | 'tenantId' | 'email'>;
 
-export function createEnrolment({ clock, keyRing, issuer }: { clock: Clock; keyRing: KeyRing; issuer: string }): Enrolment {
+export function createEnrolment({ clock, keyRing, waysIn, issuer }: { clock: Clock; keyRing: KeyRing; waysIn: WaysIn; issuer: string }): Enrolment {
   return {
     offer: async (tx, { id, tenantId, email }) => {
       const secret = totp.newSecret();
@@ -36,7 +38,7 @@ export function createEnrolment({ clock, keyRing, issuer }: { clock: Clock; keyR
       return { secret, otpauthUrl: totp.url({ issuer, account: email, secret }) };
     },
 
-    confirm: async (tx, { id, tenantId }, { secret, code, actor }) => {
+    confirm: async (tx, { id, tenantId }, { secret, code, actor, sessionId }) => {
       const at = clock.now();
       const store = new MfaStore(tx, tenantId);
       // Of enrolments at once, whoever comes second waits here, and finds what the first has done.
@@ -51,7 +53,8 @@ export function createEnrolment({ clock, keyRing, issuer }: { clock: Clock; keyR
       await store.withdrawOffers(id);
       const recoveryCodes = newRecoveryCodes();
       await store.setRecoveryCodes({ memberId: id, hashes: recoveryCodes.map((one) => recoveryCodeHash({ tenantId, memberId: id, code: one })) });
-      await new AuditStore(tx).append({ tenantId, at, actor, action: 'mfa_enrolled', recordKind: 'member', recordId: id });
+      const ended = await waysIn.changed(tx, { tenantId, memberId: id, change: 'authenticator_added', sessionId });
+      await new AuditStore(tx).append({ tenantId, at, actor, action: 'mfa_enrolled', recordKind: 'member', recordId: id, changes: ended });
       return { recoveryCodes };
     },
   };

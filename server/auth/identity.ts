@@ -15,7 +15,7 @@ import { createAuthenticator, type Authenticator } from './authenticator.js';
 import { NO_CHALLENGE, type BotChallenge } from './challenge.js';
 import { createCodes, type Codes } from './codes.js';
 import { createInvitations, type Invitations } from './invitations.js';
-import { createEmailCodes, type EmailCodes } from './email-code.js';
+import { createEmailCodes, type EmailCodes, type EmailFallback } from './email-code.js';
 import { createEnrolment } from './enrolment.js';
 import { createSigningKeys, type SigningKeys } from './keys.js';
 import { createLoginLimits } from './limits.js';
@@ -36,6 +36,7 @@ import { createSessions, type Sessions } from './sessions.js';
 import { createSso, type Sso } from './sso.js';
 import type { SsoProvider } from './sso-providers.js';
 import { createTokens } from './tokens.js';
+import { createWaysIn } from './ways-in.js';
 
 export interface IdentityOptions {
   /** The platform database, migrated. */
@@ -66,6 +67,8 @@ export interface IdentityOptions {
   readonly resolvesPerMinute: number;
   /** Whether roles with admin (edit) need a second factor. */
   readonly mfaRequiredForAdmins: boolean;
+  /** For whom codes by mail stand in for an authenticator. */
+  readonly emailFallback: EmailFallback;
   /** What authenticator apps say whose code it is. */
   readonly productName: string;
   /** Which addresses of tenants' may be called: their channels', their data planes'. */
@@ -113,19 +116,20 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
   const directory = createDirectory({ database, clock, changes });
   const passwordCheck = createPasswordCheck({ database, clock, passwords, limits });
   const secondFactor = createSecondFactor({ clock, keyRing, requiredForAdmins: options.mfaRequiredForAdmins });
-  const enrolment = createEnrolment({ clock, keyRing, issuer: options.productName });
-  const emailCodes = createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits });
-  const login = createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes });
+  const waysIn = createWaysIn({ clock, mail });
+  const enrolment = createEnrolment({ clock, keyRing, waysIn, issuer: options.productName });
+  const emailCodes = createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits, fallback: options.emailFallback });
+  const login = createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes, changes });
   const refresh = createRefresh({ database, clock, tokens, issue, changes, allowedOrigins: [ownOrigin, ...options.corsOrigins] });
   return {
     accounts: createAccounts({ database, clock, passwords, policy, limits, issue, registrationEnabled: options.registrationEnabled }),
     sessions: createSessions({ database, clock, changes, directory, edition, login, refresh, refreshLifetimeMs: issue.refreshLifetimeMs }),
-    authenticator: createAuthenticator({ database, clock, tokens, plans, changes }),
-    mfa: createMfa({ database, clock, limits, secondFactor, enrolment }),
+    authenticator: createAuthenticator({ database, clock, tokens, plans, changes, secondFactor }),
+    mfa: createMfa({ database, clock, limits, secondFactor, enrolment, waysIn, changes }),
     emailCodes,
     profile: createProfile({ database, clock, changes }),
     resolve: createResolve({ database, clock, perMinute: options.resolvesPerMinute }),
-    passkeys: createPasskeys({ database, clock, keyRing, limits, issue, relyingParty: { ...options.relyingParty, name: options.productName } }),
+    passkeys: createPasskeys({ database, clock, keyRing, limits, issue, waysIn, changes, relyingParty: { ...options.relyingParty, name: options.productName } }),
     sso: createSso({ database, clock, keyRing, issue, changes, mail, providers: options.ssoProviders, outbound: options.outbound, publicUrl, corsOrigins: options.corsOrigins }),
     keys,
     codes: createCodes({ database, clock }),
@@ -133,7 +137,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     passwordResets: createPasswordResets({ database, clock, passwords, policy, mail, changes, publicUrl }),
     challenge: options.challenge ?? NO_CHALLENGE,
     mail,
-    tenants: createTenants({ database: keyed, clock, keyRing, passwords, changes, mail, outbound: options.tenantOutbound, mfaRequired: options.mfaRequiredForAdmins, linked: options.linked }),
+    tenants: createTenants({ database: keyed, clock, keyRing, passwords, changes, mail, waysIn, outbound: options.tenantOutbound, mfaRequired: options.mfaRequiredForAdmins, linked: options.linked }),
     directory,
   };
 }

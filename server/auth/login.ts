@@ -5,6 +5,7 @@ import type { RequestInfo } from '../http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import type { SessionRecord } from '../store/sessions.js';
+import type { Changes } from '../tenants/changes.js';
 import type { EmailCodes } from './email-code.js';
 import type { Enrolment } from './enrolment.js';
 import type { LoginLimits } from './limits.js';
@@ -30,8 +31,8 @@ export interface Shown {
  */
 export type Login = (given: Credentials & Shown, request: RequestInfo) => Promise<AuthLoginResult | MfaLoginRequired>;
 
-export function createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes }: {
-  database: Database; clock: Clock; passwordCheck: PasswordCheck; limits: LoginLimits; issue: SessionIssue; secondFactor: SecondFactor; enrolment: Enrolment; emailCodes: EmailCodes;
+export function createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes, changes }: {
+  database: Database; clock: Clock; passwordCheck: PasswordCheck; limits: LoginLimits; issue: SessionIssue; secondFactor: SecondFactor; enrolment: Enrolment; emailCodes: EmailCodes; changes: Changes;
 }): Login {
   const refuse = async (tx: Transaction, { checked, request, reason }: { checked: Checked; request: RequestInfo; reason: 'password' | 'second_factor' }): Promise<Outcome> => {
     const wait = await passwordCheck.refuse(tx, checked, { request, action: 'login_failed', changes: { reason } });
@@ -48,7 +49,7 @@ export function createLogin({ database, clock, passwordCheck, limits, issue, sec
       return emailCode ? proof((await emailCodes.take(tx, member, emailCode)) ? 'email_code' : undefined) : 'nothing';
     }
     if (!standing.required || !mfaSetupSecret) return 'nothing';
-    const confirmed = await enrolment.confirm(tx, member, { secret: mfaSetupSecret, code: mfaCode ?? '', actor: actorOf(member, request) });
+    const confirmed = await enrolment.confirm(tx, member, { secret: mfaSetupSecret, code: mfaCode ?? '', actor: actorOf(member, request), sessionId: null });
     return typeof confirmed === 'string' ? 'wrong' : { factor: 'enrolment', recoveryCodes: confirmed.recoveryCodes };
   };
 
@@ -79,7 +80,7 @@ export function createLogin({ database, clock, passwordCheck, limits, issue, sec
     await new AuditStore(tx).append({
       tenantId: tenant.id, at: clock.now(), actor: actorOf(member, request), action: 'login_mfa_required', recordKind: 'member', recordId: member.id, changes: { enrolmentRequired },
     });
-    if (!enrolmentRequired) return { mfaRequired: true, enrollmentRequired: false, message: FACTOR_NEEDED, emailFallbackAvailable: emailCodes.available };
+    if (!enrolmentRequired) return { mfaRequired: true, enrollmentRequired: false, message: FACTOR_NEEDED, emailFallbackAvailable: await emailCodes.availableTo(tx, member) };
     return { mfaRequired: true, enrollmentRequired: true, message: ENROLMENT_NEEDED, ...(await enrolment.offer(tx, member)), emailFallbackAvailable: false };
   };
 
@@ -91,6 +92,8 @@ export function createLogin({ database, clock, passwordCheck, limits, issue, sec
     if ('refused' in outcome) throw outcome.refused === 'second_factor' ? fail('MFA_CODE_INVALID', {}) : fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
     if ('needed' in outcome) return outcome.needed;
     const { recoveryCodes, ...entry } = outcome;
+    // Who enrols has no other session from then on.
+    if (recoveryCodes) changes.tell({ kind: 'member', tenantId: entry.tenant.id, memberId: entry.member.id });
     return { ...(await issue.loginResult(entry)), ...(recoveryCodes && { recoveryCodes }) };
   };
 }

@@ -11,6 +11,7 @@ import { TenantStore } from '../store/tenants.js';
 import type { LoginLimits } from './limits.js';
 import type { PasswordPolicy } from './password-policy.js';
 import type { Passwords } from './passwords.js';
+import { holdEmailCode } from './ways-in.js';
 
 /** A member, by the names that people know. */
 export interface Account {
@@ -67,6 +68,7 @@ export function createMemberAccess({ database, clock, passwords, policy, limits 
         const { tenantId, id, email } = member;
         if (!(await new MemberStore(tx, tenantId).setPasswordHash({ id, passwordHash, at }))) throw fail('NOT_FOUND', {});
         await new PasswordResetStore(tx).drop({ tenantId, memberId: id });
+        await holdEmailCode(tx, { tenantId, memberId: id, at });
         await limits.unlock(tx, { tenantSlug: account.tenantSlug, email });
         return { sessionsRevoked: await endSessions(tx, member, at) };
       });

@@ -3,15 +3,21 @@ import type { Database, Transaction } from '../../data-plane-agent/base/database
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { RequestInfo } from '../http/request.js';
 import { AuditStore } from '../store/audit.js';
+import { MemberStore } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
+import type { Changes } from '../tenants/changes.js';
 import type { Confirmed, Enrolment, Offer } from './enrolment.js';
 import type { Attempt, LoginLimits } from './limits.js';
 import type { Principal } from './principal.js';
 import type { SecondFactor } from './second-factor.js';
 import { actorOf } from './session-issue.js';
 import type { MfaStatus } from './shapes.js';
+import type { WaysIn } from './ways-in.js';
 
-/** A member's own second factor, once signed in. A wrong code is MFA_CODE_INVALID, and counts against the account as at a login (RATE_LIMITED). */
+/**
+ * A member's own second factor, once signed in, and within ten minutes of it (RECENT_LOGIN_REQUIRED). A wrong code is MFA_CODE_INVALID, and
+ * counts against the account as at a login (RATE_LIMITED). A change is told by mail and ends the member's other sessions.
+ */
 export interface Mfa {
   status(principal: Principal): Promise<MfaStatus>;
   /** Throws MFA_ALREADY_ENROLLED. */
@@ -22,7 +28,9 @@ export interface Mfa {
   disable(principal: Principal, given: { readonly code: string }, request: RequestInfo): Promise<MfaStatus>;
 }
 
-export function createMfa({ database, clock, limits, secondFactor, enrolment }: { database: Database; clock: Clock; limits: LoginLimits; secondFactor: SecondFactor; enrolment: Enrolment }): Mfa {
+export function createMfa({ database, clock, limits, secondFactor, enrolment, waysIn, changes }: {
+  database: Database; clock: Clock; limits: LoginLimits; secondFactor: SecondFactor; enrolment: Enrolment; waysIn: WaysIn; changes: Changes;
+}): Mfa {
   const scope = { tenantId: null };
 
   const statusIn = async (tx: Transaction, { tenant, user, permissions }: Principal): Promise<MfaStatus> => {
@@ -36,6 +44,9 @@ export function createMfa({ database, clock, limits, secondFactor, enrolment }: 
     const outcome = await database.write(scope, async (tx) => {
       const locked = await limits.locked(tx, attempt);
       if (locked !== undefined) return { wait: locked };
+      // Held first: whoever signs in at this moment comes wholly before or after.
+      await new MemberStore(tx, principal.tenant.id).lock(principal.user.id);
+      await waysIn.requireRecentLogin(tx, principal);
       const result = await work(tx);
       if (result !== 'code_wrong') return { result };
       const wait = await limits.failed(tx, attempt);
@@ -45,11 +56,12 @@ export function createMfa({ database, clock, limits, secondFactor, enrolment }: 
     });
     if (outcome === 'code_wrong') throw fail('MFA_CODE_INVALID', {});
     if ('wait' in outcome) throw fail('RATE_LIMITED', { retryAfterSeconds: outcome.wait });
+    changes.tell({ kind: 'member', tenantId: principal.tenant.id, memberId: principal.user.id });
     return outcome.result;
   };
 
-  const audit = (tx: Transaction, { tenant, user }: Principal, { request, action }: { request: RequestInfo; action: string }): Promise<void> =>
-    new AuditStore(tx).append({ tenantId: tenant.id, at: clock.now(), actor: actorOf(user, request), action, recordKind: 'member', recordId: user.id });
+  const audit = (tx: Transaction, { tenant, user }: Principal, { request, action, changed = {} }: { request: RequestInfo; action: string; changed?: Readonly<Record<string, unknown>> }): Promise<void> =>
+    new AuditStore(tx).append({ tenantId: tenant.id, at: clock.now(), actor: actorOf(user, request), action, recordKind: 'member', recordId: user.id, changes: changed });
 
   const memberOf = ({ tenant, user }: Principal) => ({ id: user.id, tenantId: tenant.id, email: user.email, roleCode: user.roleCode });
 
@@ -58,13 +70,14 @@ export function createMfa({ database, clock, limits, secondFactor, enrolment }: 
 
     start: (principal) =>
       database.write(scope, async (tx) => {
+        await waysIn.requireRecentLogin(tx, principal);
         if ((await statusIn(tx, principal)).enrolled) throw fail('MFA_ALREADY_ENROLLED', {});
         return enrolment.offer(tx, memberOf(principal));
       }),
 
     confirm: (principal, given, request) =>
       withCode(principal, request, async (tx) => {
-        const confirmed = await enrolment.confirm(tx, memberOf(principal), { ...given, actor: actorOf(principal.user, request) });
+        const confirmed = await enrolment.confirm(tx, memberOf(principal), { ...given, actor: actorOf(principal.user, request), sessionId: principal.sessionId });
         if (confirmed === 'enrolled_already') throw fail('MFA_ALREADY_ENROLLED', {});
         if (confirmed === 'unknown') throw fail('MFA_SECRET_UNKNOWN', {});
         return confirmed === 'code_wrong' ? confirmed : { ...(await statusIn(tx, principal)), ...confirmed };
@@ -76,7 +89,8 @@ export function createMfa({ database, clock, limits, secondFactor, enrolment }: 
         if (!(await statusIn(tx, principal)).enrolled) throw fail('MFA_NOT_ENROLLED', {});
         if ((await secondFactor.take(tx, memberOf(principal), code)) === undefined) return 'code_wrong';
         await new MfaStore(tx, principal.tenant.id).remove(principal.user.id);
-        await audit(tx, principal, { request, action: 'mfa_disabled' });
+        const changed = await waysIn.changed(tx, { tenantId: principal.tenant.id, memberId: principal.user.id, change: 'authenticator_removed', sessionId: principal.sessionId });
+        await audit(tx, principal, { request, action: 'mfa_disabled', changed });
         return statusIn(tx, principal);
       });
     },

@@ -8,13 +8,14 @@ import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { PasskeyFlowStore } from '../store/passkey-flows.js';
 import { PasskeyStore, type PasskeyRecord } from '../store/passkeys.js';
-import { SessionStore } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
+import type { Changes } from '../tenants/changes.js';
 import { challengeHashOf, FLOW_MS, type Ceremony, type NewCredential } from './passkeys-ceremony.js';
 import { passkeyAnswer, type AttestationResponse, type Passkey, type RegistrationQuestion } from './passkeys-shapes.js';
 import type { Principal } from './principal.js';
 import { actorOf } from './session-issue.js';
 import { inGoodStanding } from './standing.js';
+import type { WaysIn } from './ways-in.js';
 
 /** A member adds a passkey: a question for the authenticator, and its answer in the same session within five minutes. */
 export interface PasskeyRegistration {
@@ -22,13 +23,13 @@ export interface PasskeyRegistration {
   begin(principal: Principal): Promise<RegistrationQuestion>;
   /**
    * Uses the question up before the answer is looked at; an answer to none of the session's questions uses them all up.
-   * Throws PASSKEY_INVALID, PASSKEY_EXISTS, LIMIT_REACHED.
+   * The member is told by mail, and their other sessions end. Throws PASSKEY_INVALID, RECENT_LOGIN_REQUIRED, PASSKEY_EXISTS, LIMIT_REACHED.
    */
   finish(answer: { readonly response: AttestationResponse; readonly label: string | null }, principal: Principal, request: RequestInfo): Promise<Passkey>;
 }
 
-export function createPasskeyRegistration({ database, clock, ceremony, requireRecentLogin }: {
-  database: Database; clock: Clock; ceremony: Ceremony; requireRecentLogin: (tx: Transaction, principal: Principal) => Promise<void>;
+export function createPasskeyRegistration({ database, clock, ceremony, waysIn, changes }: {
+  database: Database; clock: Clock; ceremony: Ceremony; waysIn: WaysIn; changes: Changes;
 }): PasskeyRegistration {
   const scope = { tenantId: null };
 
@@ -38,15 +39,17 @@ export function createPasskeyRegistration({ database, clock, ceremony, requireRe
     // his passkeys away comes wholly before or after.
     const member = await new MemberStore(tx, tenantId).lock(memberId);
     const tenant = await new TenantStore(tx).byId(tenantId);
-    const session = await new SessionStore(tx).byId(principal.sessionId);
-    if (!tenant || !member || !inGoodStanding({ tenant, member }) || session?.revokedAt !== null) throw fail('UNAUTHENTICATED', {});
+    if (!tenant || !member || !inGoodStanding({ tenant, member })) throw fail('UNAUTHENTICATED', {});
+    // Asked again: the question may have been asked in time and answered late.
+    await waysIn.requireRecentLogin(tx, principal);
     const at = clock.now();
     const store = new PasskeyStore(tx, tenantId);
     if ((await store.count({ memberId })) >= MAX_PASSKEYS) throw fail('LIMIT_REACHED', { limit: MAX_PASSKEYS });
     const passkey: PasskeyRecord = { ...credential, id: newId(), tenantId, memberId, label, createdAt: at, lastUsedAt: null };
     if (!(await store.insert(passkey))) throw fail('PASSKEY_EXISTS', {});
+    const ended = await waysIn.changed(tx, { tenantId, memberId, change: 'passkey_added', sessionId: principal.sessionId });
     await new AuditStore(tx).append({
-      tenantId, at, actor: actorOf(principal.user, request), action: 'passkey_added', recordKind: 'passkey', recordId: passkey.id, changes: { label, synced: passkey.synced },
+      tenantId, at, actor: actorOf(principal.user, request), action: 'passkey_added', recordKind: 'passkey', recordId: passkey.id, changes: { label, synced: passkey.synced, ...ended },
     });
     return passkey;
   };
@@ -55,7 +58,7 @@ export function createPasskeyRegistration({ database, clock, ceremony, requireRe
     begin: async (principal) => {
       const { tenant, user, sessionId } = principal;
       const present = await database.read(scope, async (tx) => {
-        await requireRecentLogin(tx, principal);
+        await waysIn.requireRecentLogin(tx, principal);
         return new PasskeyStore(tx, tenant.id).all({ memberId: user.id });
       });
       if (present.length >= MAX_PASSKEYS) throw fail('LIMIT_REACHED', { limit: MAX_PASSKEYS });
@@ -78,7 +81,9 @@ export function createPasskeyRegistration({ database, clock, ceremony, requireRe
         );
         throw fail('PASSKEY_INVALID', {}, { cause: credential.cause });
       }
-      return passkeyAnswer(await database.write(scope, (tx) => add(tx, { credential, label, principal, request })));
+      const passkey = await database.write(scope, (tx) => add(tx, { credential, label, principal, request }));
+      changes.tell({ kind: 'member', tenantId: passkey.tenantId, memberId: passkey.memberId });
+      return passkeyAnswer(passkey);
     },
   };
 }

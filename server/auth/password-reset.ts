@@ -17,8 +17,9 @@ import type { Passwords } from './passwords.js';
 import { actorOf } from './session-issue.js';
 import { newToken, refusedToken, stranger, tokenHash, tokenLink } from './single-use.js';
 import { inGoodStanding } from './standing.js';
+import { holdEmailCode } from './ways-in.js';
 
-/** A forgotten password. A second factor stays what it is: a reset opens no session. */
+/** A forgotten password. A second factor stays what it is: a reset opens no session, and for 24 hours no code by mail stands in for it. */
 export interface PasswordResets {
   /**
    * Mails a token to the account, if there is one that signs in by password. Nothing tells whether there is: neither the answer nor the
@@ -89,6 +90,7 @@ export function createPasswordResets({ database, clock, passwords, policy, mail,
         if (!still || !(await new PasswordResetStore(tx).take({ tokenHash: tokenHash(token), at }))) return undefined;
         const { tenant, member: owner } = still;
         if (!(await new MemberStore(tx, tenant.id).setPasswordHash({ id: owner.id, passwordHash, at }))) throw fail('TOKEN_INVALID', {});
+        await holdEmailCode(tx, { tenantId: tenant.id, memberId: owner.id, at });
         const sessionsRevoked = await new SessionStore(tx).revokeAllOf({ tenantId: tenant.id, memberId: owner.id, at });
         await new AuditStore(tx).append({
           tenantId: tenant.id, at, actor: actorOf(owner, request), action: 'password_reset', recordKind: 'member', recordId: owner.id, changes: { sessionsRevoked },

@@ -13,6 +13,8 @@ export interface Principal {
   readonly controls: Readonly<Record<string, Control>>;
   readonly features: FeatureFlags;
   readonly settings: TenantSettings;
+  /** Policy asks for a second factor that is not there: the session opens `/auth/*` and nothing else. */
+  readonly enrolmentDue: boolean;
   /** The session was opened from the service's own web pages, which need no `apiAccess`. */
   readonly ownPages: boolean;
 }

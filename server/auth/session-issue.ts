@@ -7,6 +7,7 @@ import { AuditStore, type Actor } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
+import type { Principal } from './principal.js';
 import type { AuthLoginResult, AuthUserSummary, TokenPair } from './shapes.js';
 import { mayIssueSession, NO_MFA, type MfaStanding, type Way } from './standing.js';
 import type { Tokens } from './tokens.js';
@@ -60,7 +61,7 @@ export function createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOr
       const absoluteExpiresAt = at + Math.max(ABSOLUTE_MS, refreshTtl.ms);
       const session: SessionRecord = {
         id: newId(), tenantId: member.tenantId, memberId: member.id, generation: 1, rotatedAt: at, idleExpiresAt: idleExpiry({ absoluteExpiresAt }, at), absoluteExpiresAt,
-        ownPages: request.origin === ownOrigin, ip: request.ip, userAgent: request.userAgent?.slice(0, 400) ?? null, createdAt: at, revokedAt: null,
+        ownPages: request.origin === ownOrigin, way, ip: request.ip, userAgent: request.userAgent?.slice(0, 400) ?? null, createdAt: at, revokedAt: null,
       };
       if (!(await new MemberStore(tx, member.tenantId).recordLogin({ id: member.id, at }))) throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
       await new SessionStore(tx).insert(session);
@@ -81,6 +82,9 @@ const ABSOLUTE_MS = 90 * 24 * 3_600_000;
 export const summaryOf = ({ id, email, name, nameProfile, status, roleCode, subjectScope }: MemberRecord): AuthUserSummary => ({
   id, email, name, nameProfile, status, roleCode, subjectScope: subjectScope && [...subjectScope],
 });
+
+/** As `actorOf`, for what asks how long ago the session was opened. */
+export const actorInSession = ({ user, sessionId }: Pick<Principal, 'user' | 'sessionId'>, request: RequestInfo): Actor => ({ ...actorOf(user, request), sessionId });
 
 /** The member as the one who does something in this request. */
 export const actorOf = ({ id, name }: { readonly id: string; readonly name: string }, request: RequestInfo): Actor => ({

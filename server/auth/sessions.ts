@@ -26,6 +26,8 @@ export interface Sessions {
   list(principal: Principal): Promise<OwnSession[]>;
   /** Ends one of the caller's own sessions, this one too. Throws NOT_FOUND. */
   end(principal: Principal, session: { readonly id: string }, request: RequestInfo): Promise<void>;
+  /** Ends all of the caller's own sessions but this one. */
+  endOthers(principal: Principal, request: RequestInfo): Promise<void>;
   /** What the caller is and may do, as it is now. */
   me(principal: Principal): Promise<Session>;
   /** For the cookie, in milliseconds. */
@@ -63,6 +65,20 @@ export function createSessions({ database, clock, changes, directory, edition, l
         await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'session_ended', recordKind: 'session', recordId: id });
       });
       changes.tell({ kind: 'session', sessionId: id });
+    },
+
+    endOthers: async ({ sessionId, tenant, user }, request) => {
+      await database.write({ tenantId: null }, async (tx) => {
+        const at = clock.now();
+        // Held: whoever signs in at this moment comes wholly before or after.
+        await new MemberStore(tx, tenant.id).lock(user.id);
+        const sessions = new SessionStore(tx);
+        // Of two sessions that end each other at two replicas, one goes on.
+        if ((await sessions.byId(sessionId))?.revokedAt !== null) throw fail('UNAUTHENTICATED', {});
+        const sessionsRevoked = await sessions.revokeOthersOf({ tenantId: tenant.id, memberId: user.id, sessionId, at });
+        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'other_sessions_ended', recordKind: 'member', recordId: user.id, changes: { sessionsRevoked } });
+      });
+      changes.tell({ kind: 'member', tenantId: tenant.id, memberId: user.id });
     },
 
     me: async ({ tenant, user, permissions, features, settings }) => {

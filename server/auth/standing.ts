@@ -7,7 +7,7 @@ export type Way = (typeof WAYS)[number];
 
 /**
  * The one decision whether a session may be issued, whatever the way in. A passkey with user verification is two factors; with SSO the
- * second factor is the provider's matter; who has just registered or accepted an invitation enrols at the first login.
+ * second factor is the provider's matter; who has just registered or accepted an invitation has a session that opens nothing until they enrol.
  */
 export function mayIssueSession({ way, tenant, member, mfa }: Standing & { readonly way: Way; readonly mfa: MfaStanding }): Verdict {
   if (!inGoodStanding({ tenant, member })) return 'no';
@@ -15,6 +15,13 @@ export function mayIssueSession({ way, tenant, member, mfa }: Standing & { reado
   if (mfa.enrolled) return 'factor_needed';
   return mfa.required ? 'enrolment_needed' : 'yes';
 }
+
+/**
+ * Whether a session opens nothing but `/auth/*`: policy asks for an authenticator, there is none, and the way in was not two factors by
+ * itself. Asked anew of each request, because rights may come later than the session. Of a session from before ways were written down
+ * the worst is assumed.
+ */
+export const owesEnrolment = ({ way, required, enrolled }: Pick<MfaStanding, 'required' | 'enrolled'> & { readonly way: Way | null }): boolean => required && !enrolled && way !== 'passkey' && way !== 'sso';
 
 /** `factor_needed`: there is a second factor, and it was not shown. `enrolment_needed`: policy asks for one, and there is none. */
 export type Verdict = 'yes' | 'no' | 'factor_needed' | 'enrolment_needed';

@@ -7,6 +7,7 @@ import { challengeToken } from './challenge-token.js';
 import { withRefreshCookie } from './refresh-cookie.js';
 
 const recent = 'Only within ten minutes of the sign-in that opened the session; after that, sign in again.';
+const told = 'The caller is told by mail, and all of their other sessions end.';
 
 export const passkeyEndpoints = {
   listPasskeys: endpoint('GET /auth/passkeys', {
@@ -29,18 +30,18 @@ export const passkeyEndpoints = {
 
   finishPasskeyRegistration: endpoint('POST /auth/passkeys/register/verify', {
     summary: 'Register a passkey',
-    description: 'Takes the browser\'s answer to the options. A failed answer uses them up too. No attestation is asked for, and none is looked at.',
+    description: `Takes the browser's answer to the options. A failed answer uses them up too. No attestation is asked for, and none is looked at. ${recent} ${told}`,
     needs: 'signed_in',
     body: s.object({ response: AttestationResponse, label: s.optional(s.text({ max: 80, about: 'Tells the passkey from others.' })) }, { title: 'PasskeyRegistration' }),
     returns: Passkey,
     status: 201,
-    fails: ['PASSKEY_INVALID', 'PASSKEY_EXISTS', 'LIMIT_REACHED'],
+    fails: ['RECENT_LOGIN_REQUIRED', 'PASSKEY_INVALID', 'PASSKEY_EXISTS', 'LIMIT_REACHED'],
     run: ({ body, principal, request, services }) => services.passkeys.registration.finish({ response: body.response, label: body.label ?? null }, principal, request),
   }),
 
   removePasskey: endpoint('DELETE /auth/passkeys/:id', {
     summary: 'Remove a passkey',
-    description: `Nobody signs in with it any more; sessions that it opened go on. ${recent}`,
+    description: `Nobody signs in with it any more. ${recent} ${told}`,
     needs: 'signed_in',
     returns: Ok,
     fails: ['RECENT_LOGIN_REQUIRED'],

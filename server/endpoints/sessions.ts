@@ -13,6 +13,18 @@ export const sessionEndpoints = {
     run: ({ principal, services }) => services.sessions.list(principal),
   }),
 
+  endOtherSessions: endpoint('DELETE /auth/sessions', {
+    summary: 'End all of my other sessions',
+    description: 'The session of this request goes on.',
+    needs: 'signed_in',
+    returns: Ok,
+    fails: [],
+    run: async ({ principal, request, services }) => {
+      await services.sessions.endOthers(principal, request);
+      return OK;
+    },
+  }),
+
   endSession: endpoint('DELETE /auth/sessions/:id', {
     summary: 'End one of my sessions',
     description: 'Both of its tokens are worth nothing from then on. It may be the session of this request.',

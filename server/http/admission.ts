@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from './exchange.js';
 import type { RateLimit } from './rate-limit.js';
 
-/** Lets a caller in, or throws: 429, 401, 403 for the plan's feature, 403 for the module, in this order. `undefined` on public endpoints. */
+/** Lets a caller in, or throws: 429, 401, 403 for a second factor that is owed, 403 for the plan's feature, 403 for the module, in this order. `undefined` on public endpoints. */
 export type Admission = (ctx: HttpContext) => Promise<Principal | undefined>;
 
 export function admission(endpoint: Endpoint, { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined }): Admission {
@@ -18,10 +18,12 @@ export function admission(endpoint: Endpoint, { authenticator, limit }: { authen
     };
   }
   const features = featuresOf(endpoint);
+  const opensWithoutFactor = isInAuth(endpoint);
   return async (ctx) => {
     const principal = await identify(ctx, { authenticator, limit });
     ctx.state.exchange.tenantId = principal.tenant.id;
     await limit?.session(ctx, principal.sessionId);
+    if (principal.enrolmentDue && !opensWithoutFactor) throw fail('MFA_ENROLMENT_REQUIRED', {});
     for (const feature of features) if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages)) throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });
     if (needs !== 'signed_in' && !meets(principal.permissions, needs)) throw fail('FORBIDDEN', { needs: needText(needs) });
     return principal;
@@ -34,6 +36,9 @@ export function featuresOf(endpoint: Endpoint): readonly Feature[] {
   const exempt = endpoint.needs === 'public' || /^\/(auth|health)(\/|$)/.test(path);
   return [...(exempt ? [] : (['apiAccess'] as const)), ...(endpoint.feature ? [endpoint.feature] : [])];
 }
+
+/** Under `/auth` everyone with a session gets on, so that who owes a second factor can make up for it. */
+export const isInAuth = ({ route }: Pick<Endpoint, 'route'>): boolean => /^\w+ \/auth\//.test(route);
 
 async function identify(ctx: HttpContext, { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined }): Promise<Principal> {
   try {

@@ -1,5 +1,5 @@
 import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
-import { featuresOf } from './admission.js';
+import { featuresOf, isInAuth } from './admission.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
 import { statusText } from './problems.js';
 import type { Json, SchemaBook } from './openapi-schemas.js';
@@ -51,11 +51,12 @@ const REDIRECT: Json = { description: 'The browser is sent on.', headers: { Loca
 /** The failures that an endpoint declares, with those that come from what it is. */
 export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
   const { route, needs, query } = endpoint;
-  const inAuth = /^\w+ \/auth\//.test(route);
+  const inAuth = isInAuth(endpoint);
   const contractData: readonly FailureCode[] = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', ...(takesKey(endpoint) ? (['DATA_PLANE_OUTCOME_UNKNOWN', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const) : [])];
   const namesRecords = route.includes('/:') || Object.keys(query?.properties ?? {}).some((key) => /^ids?$|Ids?$/.test(key));
   const all: readonly FailureCode[] = [
     ...(needs === 'public' ? [] : (['UNAUTHENTICATED'] as const)),
+    ...(needs === 'public' || inAuth ? [] : (['MFA_ENROLMENT_REQUIRED'] as const)),
     ...(featuresOf(endpoint).length > 0 ? (['PLAN_FEATURE_NOT_ENABLED'] as const) : []),
     ...(typeof needs === 'object' ? (['FORBIDDEN'] as const) : []),
     ...(namesRecords ? (['NOT_FOUND'] as const) : []),

@@ -10,9 +10,14 @@ export interface MailValues {
   password_changed: { readonly tenantName: string };
   /** A notice to a member whose account a provider of single sign-on opens from now on. */
   sso_linked: { readonly tenantName: string; readonly providerName: string };
+  /** A notice after the fact, to the address that the account had before. */
+  sign_in_changed: { readonly tenantName: string; readonly change: SignInChange };
   /** To both the old and the new owner. */
   owner_transferred: { readonly tenantName: string; readonly fromName: string; readonly toName: string };
 }
+
+/** What became of how somebody signs in. */
+export type SignInChange = 'authenticator_added' | 'authenticator_removed' | 'passkey_added' | 'passkey_removed' | 'email_changed';
 
 export type MailTemplate = keyof MailValues;
 

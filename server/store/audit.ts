@@ -10,6 +10,8 @@ export interface Actor {
   readonly name: string;
   readonly ip: string | null;
   readonly requestId: string;
+  /** Of a member who changes a way to sign in: the session that must be a recent one. */
+  readonly sessionId?: string;
   /** Of a request under an idempotency key: what he asks for happens once. */
   readonly keyed?: KeyedRequest;
 }

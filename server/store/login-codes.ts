@@ -1,5 +1,5 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
-import { jsonOf, textOf } from './rows.js';
+import { jsonOf, numberOf, textOf } from './rows.js';
 
 interface CodeOf {
   readonly memberId: string;
@@ -23,6 +23,17 @@ export class LoginCodeStore {
     return (await this.tx.run(REPLACE, [this.tenantId, memberId, codeSealed, at, JSON.stringify(sends), before])) === 1;
   }
 
+  /** No code is good, nor will one be sent, before `until`. */
+  async hold({ memberId, until }: CodeOf & { until: number }): Promise<void> {
+    await this.tx.run(HOLD, [this.tenantId, memberId, until]);
+  }
+
+  /** Until when it is held; 0 when it never was. */
+  async heldUntil({ memberId }: CodeOf): Promise<number> {
+    const row = await this.tx.get('SELECT held_until FROM login_codes WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    return row ? numberOf(row, 'held_until') : 0;
+  }
+
   /** Counts a try, and answers the code that it is to be held against; `undefined` when there is none that is good, or no try left. */
   async beginTry({ memberId, tries, sentSince }: CodeOf & { tries: number; sentSince: number }): Promise<string | undefined> {
     const row = await this.tx.get(TRY, [this.tenantId, memberId, tries, sentSince]);
@@ -38,5 +49,8 @@ export class LoginCodeStore {
 const REPLACE = `INSERT INTO login_codes (tenant_id, member_id, code_sealed, tries, sent_at, sends) VALUES (?, ?, ?, 0, ?, ?)
   ON CONFLICT (tenant_id, member_id) DO UPDATE SET code_sealed = excluded.code_sealed, tries = 0, sent_at = excluded.sent_at, sends = excluded.sends
   WHERE login_codes.sent_at <= ?`;
+
+const HOLD = `INSERT INTO login_codes (tenant_id, member_id, code_sealed, tries, sent_at, sends, held_until) VALUES (?, ?, NULL, 0, 0, '[]', ?)
+  ON CONFLICT (tenant_id, member_id) DO UPDATE SET code_sealed = NULL, held_until = excluded.held_until`;
 
 const TRY = `UPDATE login_codes SET tries = tries + 1 WHERE tenant_id = ? AND member_id = ? AND code_sealed IS NOT NULL AND tries < ? AND sent_at > ? RETURNING code_sealed`;

@@ -1,6 +1,7 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import type { Permissions, PlanCode } from '../auth/permissions.js';
+import type { Way } from '../auth/standing.js';
 import type { Settings } from '../tenants/settings.js';
 import type { MemberRecord } from './members.js';
 import { flagOf, jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
@@ -18,6 +19,8 @@ export interface SessionRecord {
   readonly absoluteExpiresAt: number;
   /** Opened from the service's own web pages. */
   readonly ownPages: boolean;
+  /** How it was opened; `null` for one from before that was written down. */
+  readonly way: Way | null;
   readonly ip: string | null;
   readonly userAgent: string | null;
   readonly createdAt: number;
@@ -28,7 +31,7 @@ export interface SessionRecord {
 export interface SessionHolder {
   readonly session: SessionRecord;
   readonly tenant: { readonly slug: string; readonly name: string; readonly planCode: PlanCode; readonly status: TenantRecord['status']; readonly settings: Partial<Settings> };
-  readonly member: { readonly email: string; readonly name: string; readonly status: MemberRecord['status']; readonly roleCode: string; readonly subjectScope: readonly string[] | null };
+  readonly member: { readonly email: string; readonly name: string; readonly status: MemberRecord['status']; readonly roleCode: string; readonly subjectScope: readonly string[] | null; /** Has an authenticator. */ readonly enrolled: boolean };
   readonly role: { readonly permissions: Permissions; readonly workflowControls: Readonly<Record<string, Control>> };
 }
 
@@ -47,11 +50,11 @@ export class SessionStore {
 
   async insert(session: SessionRecord): Promise<void> {
     await this.tx.run(
-      `INSERT INTO sessions (id, tenant_id, member_id, generation, rotated_at, idle_expires_at, absolute_expires_at, own_pages, ip, user_agent, created_at, revoked_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO sessions (id, tenant_id, member_id, generation, rotated_at, idle_expires_at, absolute_expires_at, own_pages, ip, user_agent, created_at, revoked_at, way)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         session.id, session.tenantId, session.memberId, session.generation, session.rotatedAt, session.idleExpiresAt, session.absoluteExpiresAt, session.ownPages ? 1 : 0,
-        session.ip, session.userAgent, session.createdAt, session.revokedAt,
+        session.ip, session.userAgent, session.createdAt, session.revokedAt, session.way,
       ],
     );
   }
@@ -89,20 +92,27 @@ export class SessionStore {
   async revokeAllOf({ tenantId, memberId, at }: { tenantId: string; memberId: string; at: number }): Promise<number> {
     return this.tx.run('UPDATE sessions SET revoked_at = ? WHERE tenant_id = ? AND member_id = ? AND revoked_at IS NULL', [at, tenantId, memberId]);
   }
+
+  /** All of the member's but this one. */
+  async revokeOthersOf({ tenantId, memberId, sessionId, at }: { tenantId: string; memberId: string; sessionId: string; at: number }): Promise<number> {
+    return this.tx.run('UPDATE sessions SET revoked_at = ? WHERE tenant_id = ? AND member_id = ? AND id <> ? AND revoked_at IS NULL', [at, tenantId, memberId, sessionId]);
+  }
 }
 
 const COLUMNS =
-  's.id, s.tenant_id, s.member_id, s.generation, s.rotated_at, s.idle_expires_at, s.absolute_expires_at, s.own_pages, s.ip, s.user_agent, s.created_at, s.revoked_at';
+  's.id, s.tenant_id, s.member_id, s.generation, s.rotated_at, s.idle_expires_at, s.absolute_expires_at, s.own_pages, s.ip, s.user_agent, s.created_at, s.revoked_at, s.way';
 
 const LIVE = 's.revoked_at IS NULL AND s.idle_expires_at > ?';
 
 const HOLDER = `SELECT ${COLUMNS},
   t.slug, t.name AS tenant_name, t.plan_code, t.status AS tenant_status, t.settings,
-  m.email, m.name AS member_name, m.status AS member_status, m.role_code, m.subject_scope, r.permissions, r.workflow_controls
+  m.email, m.name AS member_name, m.status AS member_status, m.role_code, m.subject_scope, r.permissions, r.workflow_controls,
+  CASE WHEN f.member_id IS NULL THEN 0 ELSE 1 END AS mfa_enrolled
   FROM sessions s
   JOIN tenants t ON t.id = s.tenant_id
   JOIN members m ON m.tenant_id = s.tenant_id AND m.id = s.member_id
   JOIN roles r ON r.tenant_id = m.tenant_id AND r.code = m.role_code
+  LEFT JOIN mfa_totp f ON f.tenant_id = m.tenant_id AND f.member_id = m.id
   WHERE s.id = ?`;
 
 const sessionOf = (row: Row): SessionRecord => ({
@@ -118,6 +128,7 @@ const sessionOf = (row: Row): SessionRecord => ({
   userAgent: textOrNull(row, 'user_agent'),
   createdAt: numberOf(row, 'created_at'),
   revokedAt: numberOrNull(row, 'revoked_at'),
+  way: textOrNull(row, 'way') as Way | null,
 });
 
 const holderOf = (row: Row): SessionHolder => ({
@@ -135,6 +146,7 @@ const holderOf = (row: Row): SessionHolder => ({
     status: textOf(row, 'member_status') as MemberRecord['status'],
     roleCode: textOf(row, 'role_code'),
     subjectScope: jsonOrNull(row, 'subject_scope'),
+    enrolled: flagOf(row, 'mfa_enrolled'),
   },
   role: { permissions: jsonOf(row, 'permissions'), workflowControls: jsonOf(row, 'workflow_controls') },
 });

@@ -18,16 +18,22 @@ interface MemberChange {
 /** Refuses what nobody may do to a member, whatever his own rights, and roles and subject companies that there are not. */
 export async function checkMemberChange(tx: Transaction, { member, changed, patch, actor }: MemberChange): Promise<void> {
   const { tenantId } = member;
-  const isSelf = actor.kind === 'user' && actor.id === member.id;
+  const self = isSelf(member.id, actor);
   if (member.roleCode === OWNER) {
     // Who may set another's email may also reset his password: it would be a transfer of ownership by the back door.
-    const fields = ['roleCode', 'subjectScope', 'status', ...(isSelf ? [] : ['email'])];
+    const fields = ['roleCode', 'subjectScope', 'status', ...(self ? [] : ['email'])];
     if (fields.some((field) => changed.has(field))) throw fail('LAST_OWNER', {});
   }
-  if (isSelf && ['roleCode', 'subjectScope', 'status'].some((field) => changed.has(field))) throw fail('SELF_CHANGE_FORBIDDEN', {});
+  if (self && ['roleCode', 'subjectScope', 'status'].some((field) => changed.has(field))) throw fail('SELF_CHANGE_FORBIDDEN', {});
+  // The same back door to an administrator, also to one whom this very request makes one.
+  const isAdministrator = async () => (await administers(tx, member)) || (await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode }));
+  if (!self && changed.has('email') && (await isAdministrator())) throw fail('EMAIL_CHANGE_FORBIDDEN', {});
   if (patch.roleCode !== undefined && changed.has('roleCode')) await checkRole(tx, { tenantId, roleCode: patch.roleCode });
   if (patch.subjectScope !== undefined && changed.has('subjectScope')) await checkScope(tx, { tenantId, subjectScope: patch.subjectScope });
 }
+
+/** Whether the member is the one who asks. */
+export const isSelf = (memberId: string, actor: Actor): boolean => actor.kind === 'user' && actor.id === memberId;
 
 /** Throws OWNER_TRANSFER_REQUIRED for the owner's role, REFERENCE_INVALID for one that there is not. */
 export async function checkRole(tx: Transaction, { tenantId, roleCode }: { tenantId: string; roleCode: string }): Promise<void> {

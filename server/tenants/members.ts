@@ -1,13 +1,15 @@
-import type { Database } from '../../data-plane-agent/base/database/database.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { Passwords } from '../auth/passwords.js';
 import type { NameProfile } from '../auth/shapes.js';
+import { holdEmailCode, type WaysIn } from '../auth/ways-in.js';
 import type { Actor } from '../store/audit.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import { differences, type ChangeTenant } from './change.js';
-import { administers, checkMemberChange, checkRole, checkScope } from './member-rules.js';
+import { checkMemberChange, checkRole, checkScope, isSelf } from './member-rules.js';
+import { OWNER } from './roles.js';
 
 interface MemberOf {
   readonly tenantId: string;
@@ -17,20 +19,27 @@ interface MemberOf {
 /**
  * The members of tenants. Each change is audited in its own transaction and bites on the member's next request.
  * An unknown member is NOT_FOUND; an unknown role or subject REFERENCE_INVALID; the owner cannot be changed by others (LAST_OWNER), nor anybody
- * become one (OWNER_TRANSFER_REQUIRED), nor one's own rights be changed by oneself (SELF_CHANGE_FORBIDDEN).
+ * become one (OWNER_TRANSFER_REQUIRED), nor one's own rights be changed by oneself (SELF_CHANGE_FORBIDDEN). Rights that ask for a second factor which
+ * is not there leave sessions to `/auth` alone, as each request finds.
  */
 export interface Members {
   /** In the order in which they came, disabled ones too. */
   list(tenantId: string): Promise<ListedMember[]>;
   /** Without a password the member cannot sign in by one. Throws MEMBER_EXISTS, PASSWORD_TOO_WEAK. */
   add(member: NewMember, actor: Actor): Promise<MemberRecord>;
-  /** Changes what is given. Throws MEMBER_EXISTS for an email that another member has. */
+  /**
+   * Changes what is given. Throws MEMBER_EXISTS for an email that another member has. Another address is set soon after a sign-in only
+   * (RECENT_LOGIN_REQUIRED), and for who has admin (edit) by nobody else (EMAIL_CHANGE_FORBIDDEN); the address of before is told, and the member's sessions end
+   * but the one in which they did it themselves.
+   */
   update(change: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember>;
   setRole(change: MemberOf & { readonly roleCode: string }, actor: Actor): Promise<void>;
   /** `null` is all subject companies, an empty list none. */
   setScope(change: MemberOf & { readonly subjectScope: readonly string[] | null }, actor: Actor): Promise<void>;
   /** Disabling ends all sessions of the member. */
   setStatus(change: MemberOf & { readonly status: MemberRecord['status'] }, actor: Actor): Promise<void>;
+  /** Ends all sessions of the member, who may sign in again. The owner's are for the owner (LAST_OWNER). */
+  endSessions(member: MemberOf, actor: Actor): Promise<void>;
 }
 
 export type MemberPatch = Partial<Pick<MemberRecord, 'name' | 'email' | 'roleCode' | 'subjectScope' | 'status'>>;
@@ -45,7 +54,7 @@ export interface NewMember {
   readonly password?: string;
 }
 
-export function createMembers({ database, passwords, change, mfaRequired }: { database: Database; passwords: Passwords; change: ChangeTenant; mfaRequired: boolean }): Members {
+export function createMembers({ database, passwords, change, waysIn }: { database: Database; passwords: Passwords; change: ChangeTenant; waysIn: WaysIn }): Members {
   const update = ({ tenantId, memberId, ...given }: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember> =>
     change({ tenantId, actor, action: actionOf(given), recordKind: 'member', inDirectory: true }, async (tx, _tenant, at) => {
       const members = new MemberStore(tx, tenantId);
@@ -54,14 +63,20 @@ export function createMembers({ database, passwords, change, mfaRequired }: { da
       const patch = inNormalForm(given);
       const changed = differences<MemberRecord>(member, patch);
       if (!changed) return { answer: member, changed };
+      const newEmail = changed['email'] !== undefined;
+      if (newEmail && actor.kind === 'user') await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
       await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor });
       if (!(await members.update({ id: memberId, fields: patch, at }))) throw fail('MEMBER_EXISTS', { email: patch.email ?? '' });
       const disabled = changed['status'] !== undefined && patch.status === 'disabled';
-      // Who comes to administer without a second factor signs in again, and enrols as he does.
-      const unproven = mfaRequired && !member.mfaEnrolled && changed['roleCode'] !== undefined && (await administers(tx, { tenantId, roleCode: patch.roleCode ?? '' }));
-      const ended = disabled || unproven ? { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) } : {};
+      const ended = newEmail ? await moved(tx, { member, actor, at }) : disabled ? { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) } : {};
       return { answer: { ...member, ...patch, updatedAt: at }, changed: { ...changed, ...ended }, recordId: memberId };
     });
+
+  /** The address has changed: what came to either mailbox is no second factor for now, and the old one is told. */
+  const moved = async (tx: Transaction, { member: { tenantId, id: memberId, email }, actor, at }: { member: MemberRecord; actor: Actor; at: number }) => {
+    await holdEmailCode(tx, { tenantId, memberId, at });
+    return waysIn.changed(tx, { tenantId, memberId, change: 'email_changed', to: email, sessionId: isSelf(memberId, actor) ? (actor.sessionId ?? null) : null });
+  };
 
   return {
     list: (tenantId) => database.read({ tenantId: null }, (tx) => new MemberStore(tx, tenantId).list()),
@@ -86,6 +101,15 @@ export function createMembers({ database, passwords, change, mfaRequired }: { da
     setRole: async (asked, actor) => void (await update(asked, actor)),
     setScope: async (asked, actor) => void (await update(asked, actor)),
     setStatus: async (asked, actor) => void (await update(asked, actor)),
+
+    endSessions: ({ tenantId, memberId }, actor) =>
+      change({ tenantId, actor, action: 'member_sessions_ended', recordKind: 'member' }, async (tx, _tenant, at) => {
+        // Held: whoever signs in at this moment comes wholly before or after.
+        const member = isId(memberId) ? await new MemberStore(tx, tenantId).lock(memberId) : undefined;
+        if (!member) throw fail('NOT_FOUND', {});
+        if (member.roleCode === OWNER && !isSelf(memberId, actor)) throw fail('LAST_OWNER', {});
+        return { answer: undefined, changed: { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) }, recordId: memberId };
+      }),
   };
 }
 

@@ -1,10 +1,12 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId } from '../../data-plane-agent/base/ids.js';
+import type { WaysIn } from '../auth/ways-in.js';
 import { languageOf } from '../notifications/language.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../store/audit.js';
 import { MemberStore, type ListedMember } from '../store/members.js';
+import { SessionStore } from '../store/sessions.js';
 import type { TenantRecord } from '../store/tenants.js';
 import type { ChangeTenant } from './change.js';
 import { OWNER } from './roles.js';
@@ -13,27 +15,30 @@ import { OWNER } from './roles.js';
 export interface Ownership {
   /**
    * The present owner makes another member the owner, who sees every subject company from then on, and becomes an admin. Throws FORBIDDEN for
-   * anybody else, REFERENCE_INVALID and SUCCESSOR_INVALID. Both keep their sessions, and both get a notice.
+   * anybody else, RECENT_LOGIN_REQUIRED, REFERENCE_INVALID and SUCCESSOR_INVALID. The session in which it is done and those of the new owner go on; the
+   * previous owner's others end. Both get a notice.
    */
   transfer(transfer: { readonly tenantId: string; readonly newOwnerId: string }, actor: Actor): Promise<{ readonly owner: ListedMember; readonly previousOwner: ListedMember }>;
 }
 
 const ADMIN = 'admin';
 
-export function createOwnership({ change, mail, mfaRequired }: { change: ChangeTenant; mail: MailOutbox; mfaRequired: boolean }): Ownership {
+export function createOwnership({ change, mail, waysIn, mfaRequired }: { change: ChangeTenant; mail: MailOutbox; waysIn: Pick<WaysIn, 'requireRecentLogin'>; mfaRequired: boolean }): Ownership {
   return {
     transfer: ({ tenantId, newOwnerId }, actor) =>
       change({ tenantId, actor, action: 'owner_transferred', inDirectory: true }, async (tx, tenant, at) => {
         const members = new MemberStore(tx, tenantId);
         const present = actor.id === null ? undefined : await members.listed(actor.id);
         if (present?.roleCode !== OWNER) throw fail('FORBIDDEN', { needs: OWNER });
+        const sessionId = await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
         const next = await successor(members, { newOwnerId, present, mfaRequired });
         // In this order: there is never a second owner, not even within the transaction.
         await members.update({ id: present.id, fields: { roleCode: ADMIN }, at });
         await members.update({ id: next.id, fields: { roleCode: OWNER, subjectScope: null }, at });
+        const sessionsRevoked = await new SessionStore(tx).revokeOthersOf({ tenantId, memberId: present.id, sessionId, at });
         await notify(tx, mail, { tenant, members: [present, next], from: present, to: next });
         const answer = { owner: { ...next, roleCode: OWNER, subjectScope: null, updatedAt: at }, previousOwner: { ...present, roleCode: ADMIN, updatedAt: at } };
-        return { answer, changed: { ownerId: { from: present.id, to: next.id }, previousRole: next.roleCode, previousScope: next.subjectScope } };
+        return { answer, changed: { ownerId: { from: present.id, to: next.id }, previousRole: next.roleCode, previousScope: next.subjectScope, sessionsRevoked } };
       }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Passwords } from '../auth/passwords.js';
+import type { WaysIn } from '../auth/ways-in.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../store/audit.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
@@ -48,6 +49,7 @@ export interface TenantsOptions {
   readonly passwords: Passwords;
   readonly changes: Changes;
   readonly mail: MailOutbox;
+  readonly waysIn: WaysIn;
   /** Which addresses may be called. */
   readonly outbound: TargetPolicy;
   /** Whether a new owner needs a second factor. */
@@ -57,7 +59,7 @@ export interface TenantsOptions {
 }
 
 export function createTenants(options: TenantsOptions): Tenants {
-  const { database, clock, keyRing, passwords, changes, mail, outbound, linked } = options;
+  const { database, clock, keyRing, passwords, changes, mail, waysIn, outbound, linked } = options;
   const change = createChange({ database, clock, changes });
 
   return {
@@ -83,11 +85,11 @@ export function createTenants(options: TenantsOptions): Tenants {
     bootstrapSteps: (tenantId) => database.read({ tenantId: null }, (tx) => bootstrapSteps(tx, { tenantId, linked })),
 
     standing: createTenantStanding({ database, clock, changes }),
-    members: createMembers({ database, passwords, change, mfaRequired: options.mfaRequired }),
+    members: createMembers({ database, passwords, change, waysIn }),
     subjects: createSubjects({ database, change }),
     roles: createRoles({ database, change }),
     handover: createHandover({ database, change }),
-    ownership: createOwnership({ change, mail, mfaRequired: options.mfaRequired }),
+    ownership: createOwnership({ change, mail, waysIn, mfaRequired: options.mfaRequired }),
     channels: createChannels({ database, keyRing, change, policy: outbound }),
     connections: createConnections({ database, change, policy: outbound, linked }),
   };

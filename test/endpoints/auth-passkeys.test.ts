@@ -138,17 +138,17 @@ describe('passkeys', () => {
 
     it('are at most ten of a member, also when more come at once and to several servers', async () => {
       const { member, client } = await newMember();
-      const { result } = await signIn(app.client, { tenant: org.tenant, member });
-      const clients = [app, replica].map((server) => server.client.as(result.accessToken));
       for (let count = 0; count < 9; count += 1) await register(client);
+      const { client: last, result } = await signIn(app.client, { tenant: org.tenant, member });
+      const clients = [app, replica].map((server) => server.client.as(result.accessToken));
       const authenticator = newAuthenticator();
       const asked = [];
-      for (let count = 0; count < 8; count += 1) asked.push((await (clients[0] ?? client).post<Asked<CreationOptions>>('/auth/passkeys/register/options')).body);
-      const answers = await Promise.all(asked.map(({ options }, index) => (clients[index % 2] ?? client).post<DomainError>('/auth/passkeys/register/verify', { response: authenticator.create(options) })));
+      for (let count = 0; count < 8; count += 1) asked.push((await last.post<Asked<CreationOptions>>('/auth/passkeys/register/options')).body);
+      const answers = await Promise.all(asked.map(({ options }, index) => (clients[index % 2] ?? last).post<DomainError>('/auth/passkeys/register/verify', { response: authenticator.create(options) })));
       expect(answers.map(({ status }) => status)).to.have.members([201, 409, 409, 409, 409, 409, 409, 409]);
-      const refused = await client.post<DomainError>('/auth/passkeys/register/options');
+      const refused = await last.post<DomainError>('/auth/passkeys/register/options');
       expect([refused.status, refused.body.error.code, refused.body.error.details]).to.deep.equal([409, 'LIMIT_REACHED', { limit: 10 }]);
-      expect((await client.get<Passkey[]>('/auth/passkeys')).body).to.have.length(10);
+      expect((await last.get<Passkey[]>('/auth/passkeys')).body).to.have.length(10);
     });
 
     it('are added and removed only soon after a sign-in', async () => {
@@ -177,7 +177,7 @@ describe('passkeys', () => {
       await client.delete(`/auth/passkeys/${passkey.id}`);
       const rows = (await audited(member.id)).slice(1);
       expect(rows.map(({ action }) => action)).to.deep.equal(['passkey_added', 'login_succeeded', 'login_failed', 'passkey_refused', 'passkey_removed']);
-      expect(rows[0]).to.deep.include({ record_kind: 'passkey', record_id: passkey.id, changes: JSON.stringify({ label: 'Key', synced: false }) });
+      expect(rows[0]).to.deep.include({ record_kind: 'passkey', record_id: passkey.id, changes: JSON.stringify({ label: 'Key', synced: false, sessionsRevoked: 0 }) });
       expect(JSON.parse(String(rows[1]?.['changes']))).to.include({ way: 'passkey' });
       expect(JSON.parse(String(rows[2]?.['changes']))).to.deep.equal({ reason: 'passkey' });
     });

@@ -61,6 +61,40 @@ describe('sessions of one\'s own', () => {
       expect(await auditedOf(identity, who)).to.include('session_ended');
     });
 
+    it('are all ended but this one, with both of their tokens, and nobody else\'s', async () => {
+      const { who, client, result } = await signedIn();
+      const others = [await signIn(app.client, who), await signIn(app.client, who)];
+      const colleague = await signIn(app.client, { ...who, member: who.owner });
+      for (const other of others) expect((await other.client.get('/auth/me')).status).to.equal(200);
+      const answer = await client.delete('/auth/sessions');
+      expect([answer.status, answer.body]).to.deep.equal([200, { ok: true }]);
+      for (const other of others) {
+        expect((await other.client.get('/auth/me')).status).to.equal(401);
+        expect((await app.client.post('/auth/refresh', { refreshToken: other.result.refreshToken })).status).to.equal(401);
+      }
+      expect((await client.get<OwnSession[]>('/auth/sessions')).body.map(({ current }) => current)).to.deep.equal([true]);
+      expect((await app.client.post('/auth/refresh', { refreshToken: result.refreshToken })).status).to.equal(200);
+      expect((await colleague.client.get('/auth/me')).status).to.equal(200);
+      expect((await client.delete('/auth/sessions')).body, 'when there are none any more').to.deep.equal({ ok: true });
+      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT record_id, changes FROM audit_log WHERE actor_id = ? AND action = 'other_sessions_ended' ORDER BY id", [who.member.id]));
+      expect(rows).to.deep.equal([{ record_id: who.member.id, changes: '{"sessionsRevoked":2}' }, { record_id: who.member.id, changes: '{"sessionsRevoked":0}' }]);
+    });
+
+    it('that end each other at once leave one', async () => {
+      const { who, client } = await signedIn();
+      const other = await signIn(app.client, who);
+      const answers = await Promise.all([client.delete('/auth/sessions'), other.client.delete('/auth/sessions')]);
+      expect(answers.map(({ status }) => status)).to.have.members([200, 401]);
+    });
+
+    it('that are opened while the others end are whole or ended', async () => {
+      const { who, client } = await signedIn();
+      const [, ...logins] = await Promise.all([client.delete('/auth/sessions'), ...[1, 2, 3].map(() => signIn(app.client, who))]);
+      const live = (await client.get<OwnSession[]>('/auth/sessions')).body.length - 1;
+      const going = await Promise.all(logins.map(async (login) => (await login.client.get('/auth/me')).status));
+      expect(going.filter((status) => status === 200)).to.have.length(live);
+    });
+
     it('may end themselves', async () => {
       const { client } = await signedIn();
       const { body } = await client.get<OwnSession[]>('/auth/sessions');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { OPERATOR, PASSWORD } from '../support/accounts.js';
-import { administration, type Administration } from '../support/administration.js';
+import { administration, openSession, type Administration } from '../support/administration.js';
 import type { Answer, DomainError, FrameworkError } from '../support/http.js';
 import { aContract } from '../support/samples.js';
 import { forEachServer } from '../support/server.js';
@@ -104,6 +104,66 @@ forEachServer((server) => {
     });
   });
 
+  describe('sessions of members', () => {
+    let org: Administration;
+    before(async () => {
+      org = await administration(server());
+    });
+    const end = <T = unknown>(id: string, client = org.asOwner, headers: Record<string, string> = {}) => client.delete<T>(`/tenant-admin/members/${id}/sessions`, undefined, { headers });
+    const signedInAgain = async (email: string) => {
+      const { body } = await server().client.post<{ accessToken: string; refreshToken: string }>('/auth/login', { tenantSlug: org.tenant.slug, email, password: PASSWORD });
+      return { client: server().client.as(body.accessToken), refreshToken: body.refreshToken };
+    };
+
+    it('are ended by an administrator, all at once, and the member may sign in again', async () => {
+      const admin = await org.join({ roleCode: 'admin' });
+      const member = await org.join({ roleCode: 'sales' });
+      const other = await signedInAgain(member.email);
+      const bystander = await org.join({ roleCode: 'sales' });
+      const answer = await end(member.id, admin.client);
+      expect([answer.status, answer.body]).to.deep.equal([200, { ok: true }]);
+      for (const client of [member.client, other.client]) expect((await client.get('/auth/me')).status).to.equal(401);
+      expect((await server().client.post('/auth/refresh', { refreshToken: other.refreshToken })).status).to.equal(401);
+      expect((await bystander.client.get('/auth/me')).status).to.equal(200);
+      expect((await (await signedInAgain(member.email)).client.get('/auth/me')).status).to.equal(200);
+      expect((await org.audit()).findLast(({ action }) => action === 'member_sessions_ended')).to.deep.include({ recordId: member.id, actorId: admin.id, changes: { sessionsRevoked: 2 } });
+    });
+
+    it('of an administrator are ended by another, of the owner by the owner alone, and one\'s own all', async () => {
+      const [admin, other] = [await org.join({ roleCode: 'admin' }), await org.join({ roleCode: 'admin' })];
+      expect(refusal(await end<DomainError>(org.owner.id, admin.client))).to.deep.equal([409, 'LAST_OWNER', {}]);
+      expect((await org.asOwner.get('/auth/me')).status).to.equal(200);
+      expect((await end(other.id, admin.client)).status).to.equal(200);
+      expect((await other.client.get('/auth/me')).status).to.equal(401);
+      const second = await signedInAgain(admin.email);
+      expect((await end(admin.id, admin.client)).status).to.equal(200);
+      for (const client of [admin.client, second.client]) expect((await client.get('/auth/me')).status).to.equal(401);
+      const own = await administration(server());
+      expect((await own.asOwner.delete(`/tenant-admin/members/${own.owner.id}/sessions`)).status).to.equal(200);
+      expect((await own.asOwner.get('/auth/me')).status).to.equal(401);
+    });
+
+    it('are not ended by who does not administer, nor those of strangers', async () => {
+      const [viewer, member] = [await org.join({ roleCode: 'viewer' }), await org.join({ roleCode: 'viewer' })];
+      expect((await end<FrameworkError>(member.id, viewer.client)).body.message).to.equal('admin (edit)');
+      const stranger = await administration(server());
+      const answers = await Promise.all([stranger.owner.id, newId(), 'nobody'].map((id) => end(id)));
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).to.have.lengthOf(1);
+      expect(answers[0]?.status).to.equal(404);
+      for (const client of [stranger.asOwner, member.client]) expect((await client.get('/auth/me')).status).to.equal(200);
+    });
+
+    it('are ended once under an idempotency key', async () => {
+      const member = await org.join({ roleCode: 'viewer' });
+      const headers = { 'Idempotency-Key': `end-${member.id}` };
+      await end(member.id, org.asOwner, headers);
+      const back = await signedInAgain(member.email);
+      const again = await end(member.id, org.asOwner, headers);
+      expect([again.body, again.headers.get('idempotency-replayed')]).to.deep.equal([{ ok: true }, 'true']);
+      expect((await back.client.get('/auth/me')).status).to.equal(200);
+    });
+  });
+
   describe('a transfer of ownership', () => {
     let org: Administration;
     beforeEach(async () => {
@@ -118,7 +178,7 @@ forEachServer((server) => {
       expect(answer.body.previousOwner).to.deep.include({ id: org.owner.id, roleCode: 'admin' });
       expect((await heir.client.get<{ user: Member }>('/auth/me')).body.user.roleCode).to.equal('owner');
       expect((await org.asOwner.get<{ user: Member }>('/auth/me')).body.user.roleCode).to.equal('admin');
-      expect((await org.audit()).findLast(({ action }) => action === 'owner_transferred')).to.deep.include({ actorId: org.owner.id, changes: { ownerId: { from: org.owner.id, to: heir.id }, previousRole: 'viewer', previousScope: [] } });
+      expect((await org.audit()).findLast(({ action }) => action === 'owner_transferred')).to.deep.include({ actorId: org.owner.id, changes: { ownerId: { from: org.owner.id, to: heir.id }, previousRole: 'viewer', previousScope: [], sessionsRevoked: 0 } });
       // Now the one may do to the other what was refused before.
       expect((await heir.client.patch(`/tenant-admin/members/${org.owner.id}`, { status: 'disabled' })).status).to.equal(200);
       expect((await org.asOwner.get('/auth/me')).status).to.equal(401);
@@ -163,7 +223,8 @@ forEachServer((server) => {
       const { services, foundation } = server();
       const { tenant, owner } = await services.tenants.create({ slug: `mfa-${newId().slice(-8)}`, name: 'Policy', planCode: 'enterprise', owner: { name: 'Olive', email: 'o@mfa.test', password: PASSWORD } }, OPERATOR);
       const heir = await services.tenants.members.add({ tenantId: tenant.id, email: 'h@mfa.test', name: 'Heir', roleCode: 'admin' }, OPERATOR);
-      const actor = { ...OPERATOR, kind: 'user', id: owner.id } as const;
+      const sessionId = await openSession(foundation, { tenantId: tenant.id, memberId: owner.id });
+      const actor = { ...OPERATOR, kind: 'user', id: owner.id, sessionId } as const;
       const transfer = () => services.tenants.ownership.transfer({ tenantId: tenant.id, newOwnerId: heir.id }, actor);
       const refused: unknown = await transfer().catch((error: unknown) => error);
       expect(refused).to.deep.include({ code: 'SUCCESSOR_INVALID', details: { field: 'newOwnerId', reason: 'no second factor' } });

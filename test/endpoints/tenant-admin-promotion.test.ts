@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { makeMember, makeTenant, PASSWORD, signIn } from '../support/accounts.js';
+import type { DomainError } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe('where administrators need a second factor', () => {
@@ -9,7 +10,7 @@ describe('where administrators need a second factor', () => {
   });
   after(() => server.stop());
 
-  it('a member without one who comes to administer has to sign in again, and enrols as he does', async () => {
+  it('a member without one who comes to administer gets on under /auth only, and enrols at the next sign-in if not before', async () => {
     const strict = await startServer({ env: { MFA_REQUIRED_FOR_ADMINS: 'true' } });
     try {
       const made = await makeTenant(strict.services);
@@ -18,7 +19,9 @@ describe('where administrators need a second factor', () => {
       await strict.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'manager' }, ACTOR);
       expect((await client.get('/auth/me')).status, 'a manager administers nothing').to.equal(200);
       await strict.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' }, ACTOR);
-      expect((await client.get('/auth/me')).status).to.equal(401);
+      expect((await client.get('/auth/me')).status).to.equal(200);
+      const shut = await client.get<DomainError>('/tenant-admin/members');
+      expect([shut.status, shut.body.error.code]).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
       const again = await strict.client.post('/auth/login', { tenantSlug: made.tenant.slug, email: member.email, password: PASSWORD });
       expect(again.body).to.include({ mfaRequired: true, enrollmentRequired: true });
     } finally {

@@ -162,6 +162,8 @@ export const EXTENSIONS = rows(`
   PATCH /saved-views/:id | contract_view (view)
   GET /auth/sessions | bearer
   DELETE /auth/sessions/:id | bearer
+  DELETE /auth/sessions | bearer
+  DELETE /tenant-admin/members/:id/sessions | admin (edit)
 `);
 
 /** What is answered beside the endpoints, to anyone; paths from the server's root. */

@@ -24,11 +24,12 @@ export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sampl
     return { body: { code: body.recoveryCodes[0] ?? '' } };
   },
   'GET /auth/sessions': () => ({}),
+  'DELETE /auth/sessions': () => ({}),
   'DELETE /auth/sessions/:id': async (org) => ({ params: { id: await anotherSession(org) } }),
 };
 
-/** They end or change how the caller signs in, or what is his alone: a test gives them a caller whom nothing else needs. */
-export const CHANGES_CALLER: ReadonlySet<string> = new Set(['POST /auth/logout', 'POST /auth/mfa/enroll/start', 'POST /auth/mfa/enroll/confirm', 'POST /auth/mfa/disable', 'DELETE /auth/sessions/:id', 'POST /auth/passkeys/register/verify', 'DELETE /auth/passkeys/:id', ...OWN_VIEWS, ...OWN_BATCHES]);
+/** They end or change how the caller signs in, with their other sessions, or what is his alone: a test gives them a caller whom nothing else needs. */
+export const CHANGES_CALLER: ReadonlySet<string> = new Set(['POST /auth/logout', 'POST /auth/mfa/enroll/start', 'POST /auth/mfa/enroll/confirm', 'POST /auth/mfa/disable', 'DELETE /auth/sessions', 'DELETE /auth/sessions/:id', 'POST /auth/passkeys/register/verify', 'DELETE /auth/passkeys/:id', 'POST /tenant-admin/owner-transfer', ...OWN_VIEWS, ...OWN_BATCHES]);
 
 async function confirmation(org: Organisation): Promise<{ secret: string; code: string }> {
   await withoutFactor(org);

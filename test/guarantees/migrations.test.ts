@@ -18,6 +18,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
     ['0005-mail-invitations', 'ea65980c4d222aa7b4a11cd91405d104c3fd4d153fd4ac60ab25a967eaf8ca78'],
     ['0006-tenant-admin', '97595481fa959d03973286e0b2ac9bba5afe5c82743acd9a87bb40c3097d8b19'],
     ['0007-audit-chain', '5deef06702c41e46c718acdbb632a39ed44466c25da60a6befcf1c7fc1f82df6'],
+    ['0008-ways-in', 'eb071537c382398abee4ccd498556a351c71a60d5e4d1cdb3a128d825bbf6824'],
     ['0009-sso-browser', '88016b1f0627f19c9264e813d8ce94bbd0dd2608e60ab7e3ab30dbf7e0bbf2bd'],
   ],
   tenant: [

@@ -1,4 +1,5 @@
 import { softwareAuthenticator, type Attestation, type CreationOptions, type RequestOptions, type SoftwareAuthenticator } from '../support/authenticator.js';
+import { makeMember, signIn } from '../support/accounts.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
@@ -13,10 +14,13 @@ export const PASSKEY_REQUESTS: Readonly<Record<string, (org: Organisation) => Sa
   'DELETE /auth/passkeys/:id': async (org) => ({ params: { id: await register(org, authenticatorOf(org)) } }),
   'POST /auth/passkeys/login/options': ({ tenant, owner }) => ({ body: { tenantSlug: tenant.slug, email: owner.email } }),
   'POST /auth/passkeys/login/verify': async (org) => {
-    const { server, tenant, owner } = org;
+    const { server, tenant } = org;
     const authenticator = authenticatorOf(org);
-    await register(org, authenticator);
-    const { body: { flowId, options } } = await server.client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', { tenantSlug: tenant.slug, email: owner.email });
+    // A member of its own: a new passkey ends the other sessions of whoever registers it.
+    const member = await makeMember(server.services, org);
+    const { client } = await signIn(server.client, { tenant, member });
+    await register({ ...org, client }, authenticator);
+    const { body: { flowId, options } } = await server.client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', { tenantSlug: tenant.slug, email: member.email });
     return { body: { flowId, response: authenticator.get(options) } };
   },
 };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { OPERATOR } from '../support/accounts.js';
+import { makeMember, OPERATOR, signIn } from '../support/accounts.js';
 import type { Organisation } from './organisations.js';
 
 type Sample = { readonly params?: Readonly<Record<string, string>>; readonly body?: Readonly<Record<string, unknown>> };
@@ -15,11 +15,12 @@ export const TENANT_ADMIN_REQUESTS: Readonly<Record<string, (org: Organisation) 
   'DELETE /tenant-admin/subjects/:id': async (org) => ({ params: { id: await subject(org) } }),
   'GET /tenant-admin/members': () => ({}),
   'PATCH /tenant-admin/members/:id': async (org) => ({ params: { id: await member(org) }, body: { name: `${org.marker} Renamed`, roleCode: 'finance' } }),
+  'DELETE /tenant-admin/members/:id/sessions': async (org) => ({ params: { id: await member(org) } }),
   'GET /tenant-admin/members/:id/handover-preview': async (org) => ({ params: { id: await member(org) } }),
   'POST /tenant-admin/members/:id/offboard': async (org) => ({ params: { id: await member(org) }, body: { successorUserId: org.memberId } }),
   'POST /tenant-admin/owner-transfer': async (org) => {
     await giveBack(org);
-    return { body: { newOwnerId: await member(org) } };
+    return { body: { newOwnerId: (await makeMember(org.server.services, org, { roleCode: 'sales' })).id } };
   },
   'GET /tenant-admin/roles': () => ({}),
   'GET /tenant-admin/permissions': () => ({}),
@@ -49,8 +50,8 @@ const connection = async ({ server, tenant, marker }: Organisation): Promise<str
 
 /** Ownership goes back to whom the tests know as the owner, when another test has given it away. */
 async function giveBack({ server, tenant, owner }: Organisation): Promise<void> {
-  const { members, ownership } = server.services.tenants;
-  const present = (await members.list(tenant.id)).find(({ roleCode }) => roleCode === 'owner');
+  const present = (await server.services.tenants.members.list(tenant.id)).find(({ roleCode }) => roleCode === 'owner');
   if (!present || present.id === owner.id) return;
-  await ownership.transfer({ tenantId: tenant.id, newOwnerId: owner.id }, { ...OPERATOR, kind: 'user', id: present.id, name: present.name });
+  const { client } = await signIn(server.client, { tenant, member: present });
+  await client.post('/tenant-admin/owner-transfer', { newOwnerId: owner.id });
 }

@@ -69,6 +69,19 @@ describe('the configuration of the server', () => {
     for (const url of ['clamd:3310', 'http://clamd:3310', 'unix:clamd.sock']) expect(faults({ CLAMAV_URL: url })).to.deep.equal([{ name: 'CLAMAV_URL', problem: 'must be tcp://host:port or unix:/path' }]);
   });
 
+  it('gives codes by mail in production to members alone, and warns of more', () => {
+    const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com', FILE_SCAN_MODE: 'off' };
+    const read = (env: NodeJS.ProcessEnv) => {
+      const result = readServerConfig(env);
+      return [result.ok && result.values.mfaEmailFallback, result.warnings.some(({ name }) => name === 'MFA_EMAIL_FALLBACK')];
+    };
+    expect(read({})).to.deep.equal(['all', false]);
+    expect(read(production)).to.deep.equal(['members', false]);
+    expect(read({ ...production, MFA_EMAIL_FALLBACK: 'off' })).to.deep.equal(['off', false]);
+    expect(read({ ...production, MFA_EMAIL_FALLBACK: 'all' })).to.deep.equal(['all', true]);
+    expect(faults({ MFA_EMAIL_FALLBACK: 'admins' }).map(({ name }) => name)).to.deep.equal(['MFA_EMAIL_FALLBACK']);
+  });
+
   it('lets in no files that nothing is known about', () => {
     const result = readServerConfig({ FILE_CONTENT_TYPES: 'Application/PDF, image/png' });
     expect(result.ok && result.values.fileContentTypes).to.deep.equal(['application/pdf', 'image/png']);

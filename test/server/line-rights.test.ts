@@ -50,6 +50,7 @@ function withLevels(levels: Levels): Principal {
     controls: {},
     features: { apiAccess: true, workflowAutomation: true, customFields: true, aiGateway: false },
     settings: { timezone: 'UTC', defaultLanguage: 'en', defaultCurrency: 'CNY', displayCurrency: 'CNY', reminderLeadDays: 7, reminderHour: 9, reminderEscalationDays: 7, ownerScopeEnabled: false },
+    enrolmentDue: false,
     ownPages: false,
   };
 }

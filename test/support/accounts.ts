@@ -59,6 +59,7 @@ export async function startIdentity(database: Database, { mailConfigured = false
     loginFailures: { perAccount: 10, perIp: 100 },
     resolvesPerMinute: 10,
     mfaRequiredForAdmins: false,
+    emailFallback: 'all',
     productName: 'Duebook',
     relyingParty: { id: new URL(PUBLIC_URL).hostname, origins: [PUBLIC_URL] },
     ssoProviders: [],

@@ -1,3 +1,5 @@
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { SessionStore } from '../../server/store/sessions.js';
 import { makeMember, makeTenant, signIn, type MadeTenant } from './accounts.js';
 import type { Client } from './http.js';
 import type { TestServer } from './server.js';
@@ -30,4 +32,12 @@ export async function administration(server: TestServer, options: Parameters<typ
         }));
       }),
   };
+}
+
+/** A session that was opened just now with a password, put straight into the database: for what is called without HTTP. */
+export async function openSession({ platform }: Pick<TestServer['foundation'], 'platform'>, { tenantId, memberId }: { tenantId: string; memberId: string }): Promise<string> {
+  const [id, at, later] = [newId(), Date.now(), Date.now() + 3_600_000];
+  await platform.write({ tenantId: null }, (tx) =>
+    new SessionStore(tx).insert({ id, tenantId, memberId, generation: 1, rotatedAt: at, idleExpiresAt: later, absoluteExpiresAt: later, ownPages: false, way: 'password', ip: null, userAgent: null, createdAt: at, revokedAt: null }));
+  return id;
 }

@@ -72,6 +72,7 @@ export function caller({ levels = {}, without = [], ownPages = false }: { levels
     controls: {},
     features: { ...record(FEATURES, true), ...record(without, false) },
     settings: { timezone: 'UTC', defaultLanguage: 'en', defaultCurrency: 'EUR', displayCurrency: 'EUR', reminderLeadDays: 7, reminderHour: 9, reminderEscalationDays: 3, ownerScopeEnabled: false },
+    enrolmentDue: false,
     ownPages,
   };
 }

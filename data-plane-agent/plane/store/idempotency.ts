@@ -89,8 +89,8 @@ export class IdempotencyStore {
 /** A refusal by rule. */
 export const isRefusal = (error: unknown): error is Failure => isFailure(error) && !PASSING.includes(error.code) && FAILURES[error.code].status < 500 && FAILURES[error.code].status !== 429;
 
-/** Validation comes before the rules; what another request is at just now, and what a client waits for, is over soon. */
-const PASSING: readonly string[] = ['INVALID_INPUT', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED', 'FILE_BEING_CONFIRMED', 'FILE_NOT_UPLOADED', 'FILE_SCAN_PENDING'];
+/** Validation comes before the rules; what another request is at just now, and what a client waits for, is over soon; signing in again mends what asks for it. */
+const PASSING: readonly string[] = ['INVALID_INPUT', 'UNAUTHENTICATED', 'RECENT_LOGIN_REQUIRED', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED', 'FILE_BEING_CONFIRMED', 'FILE_NOT_UPLOADED', 'FILE_SCAN_PENDING'];
 
 const context = (tenantId: string, key: string) => `idempotency_records.answer.${tenantId}.${key}`;
 

@@ -1,6 +1,7 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
+import { OK, Ok } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit } from '../../auth/permissions.js';
-import { actorOf } from '../../auth/session-issue.js';
+import { actorInSession, actorOf } from '../../auth/session-issue.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Members } from '../../tenants/members.js';
 import { HandoverPreview, Member, MemberPatch, Offboarded, Offboarding, OwnerTransfer, OwnerTransferred } from '../../tenants/records.js';
@@ -19,13 +20,27 @@ const listMembers = endpoint('GET /tenant-admin/members', {
 const updateMember = endpoint('PATCH /tenant-admin/members/:id', {
   summary: 'Change a member',
   description:
-    'It holds from the member\'s next request on; disabling ends his sessions. Nobody changes his own role, scope or status; nobody becomes owner here; and the owner keeps role, scope, status and, from others, email.',
+    'It holds from the member\'s next request on; disabling ends his sessions. Nobody changes his own role, scope or status; nobody becomes owner here; and the owner keeps role, scope, status and, from others, email.\n\n' +
+    'An address is how somebody signs in: another one is set only within ten minutes of the caller\'s sign-in, for a member with `admin (edit)` by nobody but that member, and for others by any administrator. ' +
+    'The old address is told by mail, all sessions of the member end but the one in which they did it themselves, and for 24 hours no code by mail stands in for their authenticator.',
   needs: edit('admin'),
   body: MemberPatch,
   returns: Member,
-  fails: ['SELF_CHANGE_FORBIDDEN', 'LAST_OWNER', 'OWNER_TRANSFER_REQUIRED', 'MEMBER_EXISTS', 'REFERENCE_INVALID'],
+  fails: ['RECENT_LOGIN_REQUIRED', 'EMAIL_CHANGE_FORBIDDEN', 'SELF_CHANGE_FORBIDDEN', 'LAST_OWNER', 'OWNER_TRANSFER_REQUIRED', 'MEMBER_EXISTS', 'REFERENCE_INVALID'],
   run: async ({ params, body, principal, request, services }) =>
-    memberAnswer(await services.tenants.members.update({ tenantId: principal.tenant.id, memberId: params.id, ...body }, actorOf(principal.user, request))),
+    memberAnswer(await services.tenants.members.update({ tenantId: principal.tenant.id, memberId: params.id, ...body }, actorInSession(principal, request))),
+});
+
+const endMemberSessions = endpoint('DELETE /tenant-admin/members/:id/sessions', {
+  summary: 'End all sessions of a member',
+  description: 'They are signed out everywhere, and may sign in again: disable them to keep them out. The owner\'s sessions are ended by the owner alone. Of one\'s own the session of this request ends too.',
+  needs: edit('admin'),
+  returns: Ok,
+  fails: ['LAST_OWNER'],
+  run: async ({ params, principal, request, services }) => {
+    await services.tenants.members.endSessions({ tenantId: principal.tenant.id, memberId: params.id }, actorOf(principal.user, request));
+    return OK;
+  },
 });
 
 const previewHandover = endpoint('GET /tenant-admin/members/:id/handover-preview', {
@@ -69,13 +84,13 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
 
 const transferOwnership = endpoint('POST /tenant-admin/owner-transfer', {
   summary: 'Make another member the owner',
-  description: 'For the present owner only (403 `owner` for anybody else), who becomes an admin. Both keep their sessions, with their new roles at once, and both get a notice by mail. The new owner sees every subject company.',
+  description: 'For the present owner only (403 `owner` for anybody else), who becomes an admin, and only within ten minutes of their sign-in. The session in which it is done and those of the new owner go on, with the new roles at once; the previous owner\'s other sessions end. Both get a notice by mail. The new owner sees every subject company.',
   needs: edit('admin'),
   body: OwnerTransfer,
   returns: OwnerTransferred,
-  fails: ['REFERENCE_INVALID', 'SUCCESSOR_INVALID'],
+  fails: ['RECENT_LOGIN_REQUIRED', 'REFERENCE_INVALID', 'SUCCESSOR_INVALID'],
   run: async ({ body, principal, request, services }) => {
-    const { owner, previousOwner } = await services.tenants.ownership.transfer({ tenantId: principal.tenant.id, newOwnerId: body.newOwnerId }, actorOf(principal.user, request));
+    const { owner, previousOwner } = await services.tenants.ownership.transfer({ tenantId: principal.tenant.id, newOwnerId: body.newOwnerId }, actorInSession(principal, request));
     return { owner: memberAnswer(owner), previousOwner: memberAnswer(previousOwner) };
   },
 });
@@ -85,4 +100,4 @@ const memberAnswer = ({ id, name, email, roleCode, subjectScope, status, mfaEnro
   id, name, email, roleCode, subjectScope: subjectScope && [...subjectScope], status, mfaEnrolled, lastLoginAt: lastLoginAt === null ? null : instant(lastLoginAt), createdAt: instant(createdAt), updatedAt: instant(updatedAt),
 });
 
-export const memberEndpoints = { listMembers, updateMember, previewHandover, offboardMember, transferOwnership };
+export const memberEndpoints = { listMembers, updateMember, endMemberSessions, previewHandover, offboardMember, transferOwnership };

@@ -1,4 +1,13 @@
+import type { SignInChange } from '../mail.js';
 import type { Wording } from './wording.js';
+
+const SIGN_IN_CHANGES: Readonly<Record<SignInChange, string>> = {
+  authenticator_added: 'An authenticator app was added to',
+  authenticator_removed: 'The authenticator app was removed from',
+  passkey_added: 'A passkey was added to',
+  passkey_removed: 'A passkey was removed from',
+  email_changed: 'Another email address was set for',
+};
 
 export const english: Wording = {
   login_code: ({ tenantName, code, minutes }, product) => ({
@@ -28,6 +37,11 @@ export const english: Wording = {
     subject: `${providerName} now signs you in to ${tenantName}`,
     paragraphs: [`Somebody, probably you, has signed in to your account of ${tenantName} on ${product} through ${providerName} for the first time. From now on it opens your account without your password.`],
     caution: 'If it was not you, tell an administrator of your organisation at once.',
+  }),
+  sign_in_changed: ({ tenantName, change }, product) => ({
+    subject: `How you sign in to ${tenantName} was changed`,
+    paragraphs: [`${SIGN_IN_CHANGES[change]} your account of ${tenantName} on ${product}.`, 'All of its sessions were ended but the one in which this was done.'],
+    caution: 'If it was not you, set a new password at once and tell an administrator of your organisation.',
   }),
   owner_transferred: ({ tenantName, fromName, toName }, product) => ({
     subject: `${tenantName} has a new owner`,

@@ -1,4 +1,13 @@
+import type { SignInChange } from '../mail.js';
 import type { Wording } from './wording.js';
+
+const SIGN_IN_CHANGES: Readonly<Record<SignInChange, string>> = {
+  authenticator_added: '已添加身份验证器',
+  authenticator_removed: '已移除身份验证器',
+  passkey_added: '已添加通行密钥',
+  passkey_removed: '已移除通行密钥',
+  email_changed: '的邮箱地址已更改',
+};
 
 export const simplifiedChinese: Wording = {
   login_code: ({ tenantName, code, minutes }, product) => ({
@@ -28,6 +37,11 @@ export const simplifiedChinese: Wording = {
     subject: `${providerName}现已可登录您在${tenantName}的账户`,
     paragraphs: [`有人（可能是您本人）首次通过${providerName}登录了您在 ${product} 上的${tenantName}账户。今后通过${providerName}登录无需输入您的密码。`],
     caution: '如果不是您本人操作，请立即通知贵单位的管理员。',
+  }),
+  sign_in_changed: ({ tenantName, change }, product) => ({
+    subject: `您在${tenantName}的登录方式已更改`,
+    paragraphs: [`您在 ${product} 上的${tenantName}账户${SIGN_IN_CHANGES[change]}。`, '除进行此操作的会话外，该账户的所有会话均已退出。'],
+    caution: '如果不是您本人操作，请立即重新设置密码，并通知贵单位的管理员。',
   }),
   owner_transferred: ({ tenantName, fromName, toName }, product) => ({
     subject: `${tenantName}的所有者已变更`,

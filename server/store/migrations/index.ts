@@ -6,7 +6,8 @@ import { sso } from './0004-sso.js';
 import { mailInvitations } from './0005-mail-invitations.js';
 import { tenantAdmin } from './0006-tenant-admin.js';
 import { auditChain } from './0007-audit-chain.js';
+import { waysIn } from './0008-ways-in.js';
 import { ssoBrowser } from './0009-sso-browser.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
-export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain, ssoBrowser];
+export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain, waysIn, ssoBrowser];
