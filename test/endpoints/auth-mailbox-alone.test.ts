@@ -123,7 +123,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const [emailCode] = await mailedCodes(member.email);
       const database = server.foundation.platform;
       const limits = createLoginLimits({ database, clock, failuresPerAccount: 10, failuresPerIp: 0 });
-      const access = createMemberAccess({ database, clock, passwords: await createPasswords({ cores: 1, argon2: onceArgon2 }), policy: () => undefined, limits });
+      const access = createMemberAccess({ database, clock, passwords: await createPasswords({ cores: 1, argon2: onceArgon2 }), policy: () => Promise.resolve(), limits });
       await access.resetPassword({ tenantSlug: org.tenant.slug, email: member.email, password: NEW_PASSWORD }, OPERATOR);
       expect((await logIn(member.email, { emailCode })).status).to.equal(401);
       await stopped(member.email);
