@@ -1,8 +1,8 @@
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
-import type { AuditFilter, AuditRow } from '../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditFilter, AuditHead, AuditRow } from '../data-plane-agent/plane/contract/records/audit.js';
 import { createPlatformAudit, PLATFORM_CHAIN } from '../server/audit/platform-audit.js';
-import { verifyChain, type Verified } from '../server/audit/verify.js';
+import { verifyChain, type CheckStretch, type KeptHead, type Verified } from '../server/audit/verify.js';
 import { systemCall } from '../server/data-planes/system-call.js';
 import { TenantStore } from '../server/store/tenants.js';
 import { CommandError } from './errors.js';
@@ -40,16 +40,22 @@ interface Means {
   readonly clock: Clock;
 }
 
-export function verifyOne(planes: Planes, chain: Chain, { keyRing, clock, onProgress }: Means & { readonly onProgress: (events: number) => void }): Promise<Verified> {
+export function verifyOne(planes: Planes, chain: Chain, { keyRing, clock, kept, onProgress }: Means & { readonly kept: readonly KeptHead[]; readonly onProgress: (events: number) => void }): Promise<Verified> {
   const { source, tenantId } = chain;
   if (source === 'data' && tenantId !== null) {
     const plane = planes.dataPlanes.forTenant(tenantId);
-    const check = async (from: { position: number; hash: string } | undefined) => (await plane.invoke('checkAudit', systemCall({ tenantId, actor: cliActor(), at: clock.now() }), { from: from ?? null })).output;
-    return verifyChain(check, { holdsSome: false, onProgress });
+    const check: CheckStretch = async (from, until) => (await plane.invoke('checkAudit', systemCall({ tenantId, actor: cliActor(), at: clock.now() }), { from: from ?? null, ...(until === undefined ? {} : { until }) })).output;
+    return verifyChain(check, { holdsSome: false, kept, onProgress });
   }
   const audit = createPlatformAudit({ database: planes.platform, keyRing });
   // That it was made is every organisation's first event.
-  return verifyChain((from) => audit.check(tenantId ?? PLATFORM_CHAIN, from), { holdsSome: tenantId !== null, onProgress });
+  return verifyChain((from, until) => audit.check(tenantId ?? PLATFORM_CHAIN, from, until), { holdsSome: tenantId !== null, kept, onProgress });
+}
+
+/** How far a chain has come. */
+export async function headOf({ platform, dataPlanes }: Planes, { source, tenantId }: Chain, { keyRing, clock }: Means): Promise<AuditHead> {
+  if (source === 'platform' || tenantId === null) return createPlatformAudit({ database: platform, keyRing }).head(tenantId ?? PLATFORM_CHAIN);
+  return (await dataPlanes.forTenant(tenantId).invoke('getAuditHead', systemCall({ tenantId, actor: cliActor(), at: clock.now() }), {})).output;
 }
 
 /** The chain's events as they are exported, one by one, oldest first. */

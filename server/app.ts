@@ -11,6 +11,7 @@ import { allowOrigins, refuseMalformed, setHeaders } from './http/headers.js';
 import { mount, type Endpoints } from './http/mount.js';
 import { nothingHere, servePages, type Page } from './http/pages.js';
 import { writeProblems } from './http/problems.js';
+import { recordRefusals, type Refusal } from './http/refusals.js';
 
 export interface AppOptions {
   readonly endpoints: Endpoints;
@@ -23,6 +24,8 @@ export interface AppOptions {
   readonly corsOrigins: readonly string[];
   /** How many proxies in front are ours. */
   readonly trustProxy: number;
+  /** Puts a 403 into the audit. */
+  readonly recordRefusal: (refusal: Refusal) => Promise<void>;
   readonly observers: readonly ((served: Served) => void)[];
 }
 
@@ -34,6 +37,7 @@ export function createApp(options: AppOptions): Koa<HttpState> {
   const cors = allowOrigins(options.corsOrigins);
   app.use(beginExchange({ clock, observers: [accessLog(log), ...options.observers] }));
   app.use(writeProblems({ log, isTransient }));
+  app.use(recordRefusals(options.recordRefusal));
   app.use(setHeaders);
   app.use(refuseMalformed);
   if (cors) app.use(cors);

@@ -8,6 +8,7 @@ import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
 import { createApp } from './app.js';
 import { createPlatformAudit } from './audit/platform-audit.js';
+import { createRefusals } from './audit/refusals.js';
 import { createIdentity, type Identity } from './auth/identity.js';
 import { challengeOf } from './auth/challenge-of.js';
 import type { Argon2 } from './auth/passwords.js';
@@ -67,6 +68,7 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
     const { authenticator, ...identity } = await identityOf(config, { database: platform, clock, log, mail, argon2 });
     const audit = createPlatformAudit({ database: platform, keyRing: config.keyRing });
+    const refusals = createRefusals({ database: platform, clock, log });
     const services: Services = { ...identity, audit, health };
     const metrics = createMetrics({ token: config.metricsToken, pools: { platform: () => platform.pool(), ...(tenant ? { tenant: () => tenant.pool() } : {}) } });
     const app = createApp({
@@ -85,10 +87,15 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
       log,
       corsOrigins: config.corsOrigins,
       trustProxy: config.trustProxy,
+      recordRefusal: refusals.record,
       observers: [metrics.observe],
     });
-    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, dataPlanes, files: foundation.files }), leases: new Leases(platform, clock, newId(), log), log });
-    return { app, services, foundation, schedules, close: () => foundation.close() };
+    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, files: foundation.files }), leases: new Leases(platform, clock, newId(), log), log });
+    const close = async (): Promise<void> => {
+      await refusals.flush();
+      await foundation.close();
+    };
+    return { app, services, foundation, schedules, close };
   } catch (error) {
     await foundation.close();
     throw error;

@@ -3,7 +3,10 @@ import type { Database } from '../data-plane-agent/base/database/database.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import type { OpenedFiles } from '../data-plane-agent/plane/files/open-services.js';
 import { createAuditChaining } from './audit/chaining.js';
+import { createLogHeads } from './audit/heads.js';
 import type { PlatformAudit } from './audit/platform-audit.js';
+import type { Refusals } from './audit/refusals.js';
+import { createTellRepeats } from './audit/repeats.js';
 import type { Config } from './config.js';
 import { eachTenant, type TenantsOptions } from './data-planes/each-tenant.js';
 import type { DataPlanes } from './data-planes/for-tenant.js';
@@ -13,10 +16,21 @@ import type { Job } from './schedules.js';
 import { removeExpired } from './store/expiry.js';
 
 /** What the server does by itself. */
-export function jobsOf(config: Config, parts: { database: Database; clock: Clock; log: Log; audit: PlatformAudit; dataPlanes: DataPlanes; files: Pick<OpenedFiles, 'objects'> | undefined }): readonly Job[] {
+export function jobsOf(config: Config, parts: { database: Database; clock: Clock; log: Log; audit: PlatformAudit; refusals: Refusals; dataPlanes: DataPlanes; files: Pick<OpenedFiles, 'objects'> | undefined }): readonly Job[] {
   const { database, clock } = parts;
+  return [...mailJob(config, parts), ...fileJobs(parts, parts.files), ...auditJobs(parts), { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }];
+}
+
+/** The audit's own upkeep. */
+function auditJobs(parts: TenantsOptions & { audit: PlatformAudit; refusals: Refusals }): Job[] {
   const chaining = createAuditChaining(parts);
-  return [...mailJob(config, parts), ...fileJobs(parts, parts.files), { name: 'audit-chain', rule: '*/5 * * * * *', run: (signal) => chaining.run(signal) }, { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }];
+  return [
+    { name: 'audit-chain', rule: '*/5 * * * * *', run: (signal) => chaining.run(signal) },
+    { name: 'audit-refusals', rule: '30 * * * * *', everywhere: true, run: () => parts.refusals.flush() },
+    { name: 'audit-repeats', rule: '10 */5 * * * *', run: createTellRepeats(parts) },
+    // Asked every hour, so that a day on which no process ran at one hour has its heads at another.
+    { name: 'audit-heads', rule: '50 7 * * * *', run: createLogHeads(parts) },
+  ];
 }
 
 /** Scans and readings that wait for their turn or were lost with their process, and what nobody will ask for any more. */

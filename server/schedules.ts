@@ -7,6 +7,8 @@ export interface Job {
   readonly name: string;
   /** Cron, with seconds: when to look whether there is anything to do. */
   readonly rule: string;
+  /** Of what every process has for itself: it runs in each, and takes no lease. */
+  readonly everywhere?: true;
   /** Asked before the lease is taken, which writes; without it there always is something. */
   isDue?(): Promise<boolean>;
   /** The signal says that the process is about to end: what has begun is finished, and nothing else begun. */
@@ -29,10 +31,10 @@ export function createSchedules({ jobs, leases, log }: { jobs: readonly Job[]; l
   const running = new Map<string, Promise<void>>();
   let timers: schedule.Job[] = [];
 
-  const work = async ({ name, isDue, run }: Job): Promise<void> => {
+  const work = async ({ name, everywhere, isDue, run }: Job): Promise<void> => {
     try {
       if (isDue && !(await isDue())) return;
-      await leases.during(name, LEASE_MS, () => run(stopping.signal));
+      await (everywhere ? run(stopping.signal) : leases.during(name, LEASE_MS, () => run(stopping.signal)));
     } catch (error) {
       // The next round tries again.
       log.error({ err: error, job: name }, 'scheduled work failed');

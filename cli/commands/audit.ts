@@ -1,19 +1,21 @@
 import { Option } from 'commander';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
-import { chainsOf, exportChain, verifyOne, type Source } from '../audit-chains.js';
+import { chainsOf, exportChain, headOf, verifyOne, type Chain, type Source } from '../audit-chains.js';
 import { CommandError, misuse } from '../errors.js';
-import { cliActor, configuration, withPlanes } from '../installation.js';
+import { cliActor, configuration, withPlanes, type Planes } from '../installation.js';
+import { isOf, readKeptHeads, type KeptChain } from '../kept-heads.js';
 import { outFile } from '../out-file.js';
-import { faultText } from '../../server/audit/verify.js';
+import { faultText, type Verified } from '../../server/audit/verify.js';
 import { periodOf, type Period } from '../../server/audit/period.js';
 import { AuditStore } from '../../server/store/audit.js';
 
 export const addAudit: AddCommand = (program, cli) => {
   const audit = program.command('audit').description('What was done, by whom and when: whether it is all there, and a copy of it.').helpCommand(false);
+  addHead(audit, cli);
   addVerify(audit, cli);
   addExport(audit, cli);
-  audit.addHelpText('after', examples('duebook audit verify', 'duebook audit export --tenant acme > audit.jsonl'));
+  audit.addHelpText('after', examples('duebook audit verify', 'duebook audit head --json > heads.json', 'duebook audit export --tenant acme > audit.jsonl'));
 };
 
 interface Options {
@@ -24,39 +26,85 @@ interface Options {
 
 const sourceOption = () => new Option('--source <source>', 'only one of the two: sign-ins and administration, or contract data').choices(['platform', 'data']);
 
+const nameOf = ({ source, slug }: Pick<Chain, 'source' | 'slug'>): string => `${source} ${slug ?? '(no organisation)'}`;
+
+const addHead: AddCommand = (audit, cli) => {
+  audit
+    .command('head')
+    .description('Prints how far every chain has come: the number of its events and the hash of the last.')
+    .option('--tenant <slug>', 'only one organisation')
+    .addOption(sourceOption())
+    .option(...JSON_OPTION)
+    .addHelpText('after', '\nKeep what --json prints where nobody who has the database can reach: "duebook audit verify --expect" compares with it later.\nThe server writes the same to its log every day, as lines with "audit head".')
+    .addHelpText('after', examples('duebook audit head --json > heads.json', 'duebook audit head --tenant acme'))
+    .action(async ({ tenant, source, json }: Options) => {
+      const config = configuration(cli, { quiet: json === true });
+      const heads = await withPlanes(config, cli, async (planes) => {
+        const found = [];
+        for (const chain of await chainsOf(planes, { slug: tenant, source })) {
+          const { position, hash, waiting } = await headOf(planes, chain, { keyRing: config.keyRing, clock: cli.clock });
+          found.push({ source: chain.source, tenant: chain.slug, tenantId: chain.tenantId, events: position, hash, waiting });
+        }
+        return found;
+      });
+      if (json) cli.io.data(jsonText({ at: new Date(cli.clock.now()).toISOString(), heads }));
+      else for (const { source: from, tenant: slug, events, hash, waiting } of heads) cli.io.data(`${nameOf({ source: from, slug })}: ${events} events, ${waiting} not chained yet, hash ${hash}`);
+    });
+};
+
 const addVerify: AddCommand = (audit, cli) => {
   audit
     .command('verify')
     .description('Looks whether an event was changed or removed since it was chained, or the end cut off, and names it. Changes nothing.')
     .option('--tenant <slug>', 'only one organisation')
     .addOption(sourceOption())
+    .option('--expect <file>', 'heads that were kept elsewhere: of "audit head --json", or a log of the server')
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nExits 1 when something is wrong. What was written in the last seconds waits to be chained and is not checked.\nKeep the printed hashes elsewhere: a later run that prints another one for as many events proves a forgery.')
-    .addHelpText('after', examples('duebook audit verify', 'duebook audit verify --tenant acme --json'))
-    .action(async ({ tenant, source, json }: Options) => {
+    .addHelpText('after', '\nExits 1 when something is wrong. What was written in the last seconds waits to be chained and is not checked.\nThe end of a chain can be cut off so that nothing in the database tells of it; --expect finds that too.')
+    .addHelpText('after', examples('duebook audit verify', 'duebook audit verify --expect heads.json', 'duebook audit verify --tenant acme --json'))
+    .action(async ({ tenant, source, expect, json }: Options & { readonly expect?: string }) => {
+      const kept = expect === undefined ? [] : readKeptHeads(expect);
       const config = configuration(cli, { quiet: json === true });
-      const chains = await withPlanes(config, cli, async (planes) => {
-        const checked = [];
-        for (const chain of await chainsOf(planes, { slug: tenant, source })) {
-          const name = `${chain.source} ${chain.slug ?? '(no organisation)'}`;
-          const verified = await verifyOne(planes, chain, { keyRing: config.keyRing, clock: cli.clock, onProgress: (events) => cli.io.progress(`${name}: ${events}`) });
-          checked.push({ source: chain.source, tenant: chain.slug, ...verified, faults: verified.faults.map((fault) => ({ ...fault, text: faultText(fault) })) });
+      const checked = await withPlanes(config, cli, async (planes) => {
+        const chains = await chainsOf(planes, { slug: tenant, source });
+        const results: CheckedChain[] = tenant === undefined ? lostOf(kept, { chains, planes, source }) : [];
+        for (const chain of chains) {
+          const ofIt = kept.filter((head) => isOf(head, chain));
+          const verified = await verifyOne(planes, chain, { keyRing: config.keyRing, clock: cli.clock, kept: ofIt, onProgress: (events) => cli.io.progress(`${nameOf(chain)}: ${events}`) });
+          results.push({ chain, kept: ofIt.length, verified });
         }
-        return checked;
+        return results;
       });
       cli.io.progress('');
-      const broken = chains.filter(({ faults }) => faults.length > 0);
-      if (json) cli.io.data(jsonText({ ok: broken.length === 0, chains }));
-      else {
-        for (const { source: from, tenant: slug, events, hash, faults, waiting } of chains) {
-          const name = `${from} ${slug ?? '(no organisation)'}`;
-          cli.io.data(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${name}: ${events} events, ${waiting} not chained yet, hash ${hash}`);
-          for (const { text } of faults) cli.io.data(`      ${text}`);
-        }
+      const broken = checked.filter(({ verified }) => verified.faults.length > 0);
+      if (json) cli.io.data(jsonText({ ok: broken.length === 0, chains: checked.map(jsonOf) }));
+      else for (const { chain, verified: { events, hash, faults, waiting } } of checked) {
+        cli.io.data(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${nameOf(chain)}: ${events} events, ${waiting} not chained yet, hash ${hash}`);
+        for (const fault of faults) cli.io.data(`      ${faultText(fault)}`);
       }
-      if (broken.length > 0) throw new CommandError('AUDIT_BROKEN', `the audit was tampered with: ${broken.map(({ source: from, tenant: slug }) => `${from} ${slug ?? '(no organisation)'}`).join(', ')}`);
+      if (broken.length > 0) throw new CommandError('AUDIT_BROKEN', `the audit was tampered with: ${broken.map(({ chain }) => nameOf(chain)).join(', ')}`);
     });
 };
+
+interface CheckedChain {
+  readonly chain: Chain;
+  /** Heads that it was compared with. */
+  readonly kept: number;
+  readonly verified: Verified;
+}
+
+const jsonOf = ({ chain: { source, slug, tenantId }, kept, verified }: CheckedChain) => ({
+  source, tenant: slug, tenantId, kept, ...verified, faults: verified.faults.map((fault) => ({ ...fault, text: faultText(fault) })),
+});
+
+/** Chains of which a head was kept and that are not there; of contract data only where it is kept here. */
+function lostOf(kept: readonly KeptChain[], { chains, planes, source }: { chains: readonly Chain[]; planes: Planes; source: Source | undefined }): CheckedChain[] {
+  const lost = kept.filter((head) => (source ?? head.source) === head.source && (head.source === 'platform' || planes.tenant !== undefined) && !chains.some((chain) => isOf(head, chain)));
+  return [...Map.groupBy(lost, ({ source: of, tenantId }) => `${of} ${tenantId ?? ''}`).values()].map((heads) => {
+    const { source: of, tenantId, events, hash } = heads.reduce((last, head) => (head.events > last.events ? head : last));
+    return { chain: { source: of, tenantId, slug: tenantId }, kept: heads.length, verified: { events: 0, hash, waiting: 0, faults: [{ kind: 'lost', position: events, eventId: null, count: events }] } };
+  });
+}
 
 const addExport: AddCommand = (audit, cli) => {
   audit

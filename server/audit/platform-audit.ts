@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { AuditCheck, AuditFilter, AuditPage, AuditRow } from '../../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditCheck, AuditFilter, AuditHead, AuditPage, AuditRow } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { pageOf } from '../../data-plane-agent/plane/contract/records/common.js';
 import type { Link } from '../../data-plane-agent/plane/domain/audit/chain.js';
 import { auditEntry } from '../../data-plane-agent/plane/domain/audit/entry.js';
@@ -21,8 +21,10 @@ export interface PlatformAudit {
   waitingChains(): Promise<ChainId[]>;
   /** Chains the oldest events that wait. */
   chain(chain: ChainId): Promise<{ readonly chained: number; readonly more: boolean }>;
-  /** Checks a stretch of a chain, from the link on that an earlier call came to. */
-  check(chain: ChainId, from?: Link): Promise<AuditCheck>;
+  /** Checks a stretch of a chain, from the link on that an earlier call came to, at most to a position. */
+  check(chain: ChainId, from?: Link, until?: number): Promise<AuditCheck>;
+  /** Where the chain ends. */
+  head(chain: ChainId): Promise<AuditHead>;
 }
 
 export function createPlatformAudit({ database, keyRing }: { database: Database; keyRing: KeyRing }): PlatformAudit {
@@ -39,7 +41,8 @@ export function createPlatformAudit({ database, keyRing }: { database: Database;
       return rows.map((row) => (row['tenant_id'] === null ? PLATFORM_CHAIN : String(row['tenant_id'])));
     },
     chain: (chain) => database.write(scope, (tx) => trail(tx, chain).chain()),
-    check: (chain, from) => database.read(scope, (tx) => trail(tx, chain).check(from)),
+    check: (chain, from, until) => database.read(scope, (tx) => trail(tx, chain).check(from, until)),
+    head: (chain) => database.read(scope, (tx) => trail(tx, chain).headNow()),
   };
 }
 

@@ -26,7 +26,7 @@ export interface TenantsOptions {
  * Takes a step with every tenant's data plane, again while it says that there is more. Row-level security shows nobody which tenants have work that waits,
  * so each is asked. One that cannot be worked on holds up no other; one whose agent is away has its turn when it is back.
  */
-export async function eachTenant({ database, clock, dataPlanes, log }: TenantsOptions, { job, signal, step }: { readonly job: string; readonly signal?: AbortSignal | undefined; readonly step: (plane: Plane) => Promise<{ readonly more: boolean }> }): Promise<void> {
+export async function eachTenant({ database, clock, dataPlanes, log }: TenantsOptions, { job, signal, step }: { readonly job: string; readonly signal?: AbortSignal | undefined; readonly step: (plane: Plane, tenantId: string) => Promise<{ readonly more: boolean }> }): Promise<void> {
   const tenantIds = await database.read({ tenantId: null }, (tx) => new TenantStore(tx).ids());
   const waiting = tenantIds[Symbol.iterator]();
   const worker = async (): Promise<void> => {
@@ -38,7 +38,7 @@ export async function eachTenant({ database, clock, dataPlanes, log }: TenantsOp
     const call = systemCall({ tenantId, actor: { kind: 'system', id: null, name: job, ip: null, requestId: newId() }, at: clock.now() });
     const plane = bind(dataPlanes.forTenant(tenantId), OPERATION_NAMES, call);
     try {
-      for (let left = STEPS; left > 0 && !signal?.aborted; left -= 1) if (!(await step(plane)).more) return;
+      for (let left = STEPS; left > 0 && !signal?.aborted; left -= 1) if (!(await step(plane, tenantId)).more) return;
     } catch (error) {
       if (!AWAY.some((code) => isFailure(error, code))) log.error({ err: error, job, tenantId }, 'not done for this organisation');
     }

@@ -1,8 +1,8 @@
 import type { Log } from '../../data-plane-agent/base/log.js';
 import type { Served } from './exchange.js';
 
-/** One line for each request: no bodies, no query, no tokens. */
+/** One line for each request, which tells by ids who asked and from where: no names, no bodies, no query, no tokens. `docs/logging.md` lists its fields. */
 export const accessLog = (log: Log) => ({ exchange, method, route, status, durationMs, aborted }: Served): void => {
-  const { info, tenantId } = exchange;
-  log.info({ requestId: info.id, tenantId, method, route, status, ms: Math.round(durationMs * 10) / 10, ...(aborted ? { aborted } : {}) }, 'request');
+  const { info, principal } = exchange;
+  log.info({ requestId: info.id, tenantId: principal?.tenant.id, userId: principal?.user.id, sessionId: principal?.sessionId, ip: info.ip, method, route, status, ms: Math.round(durationMs * 10) / 10, ...(aborted ? { aborted } : {}) }, 'request');
 };

@@ -21,7 +21,7 @@ export function admission(endpoint: Endpoint, { authenticator, limit }: { authen
   const opensWithoutFactor = isInAuth(endpoint);
   return async (ctx) => {
     const principal = await identify(ctx, { authenticator, limit });
-    ctx.state.exchange.tenantId = principal.tenant.id;
+    ctx.state.exchange.principal = principal;
     await limit?.session(ctx, principal.sessionId);
     if (principal.enrolmentDue && !opensWithoutFactor) throw fail('MFA_ENROLMENT_REQUIRED', {});
     for (const feature of features) if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages)) throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });

@@ -100,7 +100,7 @@ function frameworkMessage(failure: Failure): string | string[] {
 
 const retryAfter = (seconds: number): Record<string, string> => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds))) });
 
-const isProblem = (error: unknown): error is HttpProblem => typeof error === 'object' && error !== null && PROBLEM in error;
+export const isProblem = (error: unknown): error is HttpProblem => typeof error === 'object' && error !== null && PROBLEM in error;
 
 const isGone = (ctx: HttpContext): boolean => ctx.res.destroyed || ctx.req.socket.destroyed;
 

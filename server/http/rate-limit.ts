@@ -1,7 +1,7 @@
-import { isIPv6 } from 'node:net';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { HttpContext } from './exchange.js';
+import { networkOf } from './network.js';
 
 /** Counts a request of a session or of an address, writes the `RateLimit` headers, and throws RATE_LIMITED above the ceiling. */
 export interface RateLimit {
@@ -27,7 +27,7 @@ export function rateLimit({ perMinute }: { perMinute: number }): RateLimit | und
   };
   return {
     session: (ctx, sessionId) => consume(ctx, `session ${sessionId}`),
-    address: (ctx) => consume(ctx, `address ${network(ctx.state.exchange.info.ip)}`),
+    address: (ctx) => consume(ctx, `address ${networkOf(ctx.state.exchange.info.ip)}`),
   };
 }
 
@@ -38,14 +38,4 @@ async function consumeOne(limiter: RateLimiterMemory, key: string): Promise<{ ou
     if (thrown instanceof RateLimiterRes) return { outcome: thrown, refused: true };
     throw thrown;
   }
-}
-
-/** An IPv6 caller has a whole /64 to choose from, so that counts as one. */
-function network(ip: string): string {
-  if (!isIPv6(ip)) return ip;
-  const [head = '', tail] = ip.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
-  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`;
 }

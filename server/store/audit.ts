@@ -1,6 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { KeyedRequest } from '../http/request.js';
+import { AuditRepeatStore, isRepeating, type Repeated } from './audit-repeats.js';
 
 /** Who did something, as the audit keeps it. */
 export interface Actor {
@@ -29,16 +30,35 @@ export interface AuditEvent {
   readonly recordId: string | null;
   /** Changed fields with before and after, or what else tells the event; never a secret. */
   readonly changes?: Readonly<Record<string, unknown>>;
+  /** How many of them there were, when they were counted before; and when the last one was. */
+  readonly times?: number;
+  readonly until?: number;
 }
 
-/** The platform's audit: written in the transaction of the change that it tells, never changed. */
+/**
+ * The platform's audit: written in the transaction of the change that it tells, never changed. What can be caused without end is told
+ * at once the first time in an hour, and then counted: the count is told when the hour is over (`server/audit/repeats.ts`).
+ */
 export class AuditStore {
   constructor(private readonly tx: Transaction) {}
 
-  async append({ id = newId(), tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent): Promise<void> {
-    await this.tx.run(
-      'INSERT INTO audit_log (id, tenant_id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      [id, tenantId, at, actor.kind, actor.id, actor.name, actor.ip, actor.requestId, action, recordKind, recordId, JSON.stringify(changes)],
-    );
+  async append(event: AuditEvent): Promise<void> {
+    if (!isRepeating(event)) return this.write(INSERT, event);
+    // A statement also where it writes nothing: what is told for the first time must not take longer.
+    await this.write(INSERT_IF, event, [(await new AuditRepeatStore(this.tx).count(event)) ? 1 : 0]);
+  }
+
+  /** How often an event came again. */
+  async appendRepeats({ event, times, since, until }: Repeated, { at }: { at: number }): Promise<void> {
+    await this.write(INSERT, { ...event, at, changes: { ...event.changes, repeats: times, since: new Date(since).toISOString(), until: new Date(until).toISOString() } });
+  }
+
+  private async write(sql: string, { id = newId(), tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent, condition: readonly number[] = []): Promise<void> {
+    const row = [id, tenantId, at, actor.kind, actor.id, actor.name, actor.ip, actor.requestId, action, recordKind, recordId, JSON.stringify(changes)];
+    await this.tx.run(sql, [...row, ...condition]);
   }
 }
+
+const COLUMNS = 'INSERT INTO audit_log (id, tenant_id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes)';
+const INSERT = `${COLUMNS} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_IF = `${COLUMNS} SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ? = 1`;

@@ -18,7 +18,7 @@ const GENERAL: ReadonlySet<string> = new Set<FailureCode>([
 const NOT_ANSWERED_YET: readonly string[] = [];
 
 /** Called by the schedule and by the CLI, not by an endpoint. */
-const OF_SCHEDULE_AND_CLI = new Set(['chainAudit', 'checkAudit', 'exportAudit', 'stepOverdueTasks', 'scanFiles', 'sweepFiles', 'readDocuments']);
+const OF_SCHEDULE_AND_CLI = new Set(['chainAudit', 'checkAudit', 'exportAudit', 'getAuditHead', 'stepOverdueTasks', 'scanFiles', 'sweepFiles', 'readDocuments']);
 
 /** Called by the sheet that both exports stream: reads and, also of a GET, the record that contracts left the house. */
 const OF_SHEETS = new Set(['planContractExport', 'exportContracts', 'recordExport']);

@@ -36,6 +36,7 @@ export async function littleApp(endpoints: Endpoints, options: { callers?: Calle
     corsOrigins: [],
     trustProxy: 0,
     observers: [],
+    recordRefusal: () => Promise.resolve(),
     ...options,
     log,
     api: {

@@ -4,6 +4,7 @@ import { getAnalyticsSummary } from './analytics/get-analytics-summary.js';
 import { chainAudit } from './audit/chain-audit.js';
 import { checkAudit } from './audit/check-audit.js';
 import { exportAudit } from './audit/export-audit.js';
+import { getAuditHead } from './audit/get-audit-head.js';
 import { listAudit } from './audit/list-audit.js';
 import { bulkAttachContracts } from './contracts/bulk-attach-contracts.js';
 import { bulkDeleteContracts } from './contracts/bulk-delete-contracts.js';
@@ -152,6 +153,7 @@ export const OPERATIONS = {
   listAudit,
   chainAudit,
   checkAudit,
+  getAuditHead,
   exportAudit,
 } as const;
 

@@ -1,6 +1,6 @@
 import type { Row, Transaction } from '../../base/database/database.js';
 import { SealError, type KeyRing } from '../../base/secrets.js';
-import type { AuditCheck, AuditFilter, AuditRow } from '../contract/records/audit.js';
+import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from '../contract/records/audit.js';
 import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from '../domain/audit/chain.js';
 import { allOf, fragment, type Fragment } from './scope.js';
 
@@ -60,17 +60,27 @@ export class AuditTrail {
     return { chained: waiting.length, more: waiting.length === BATCH };
   }
 
-  /** Checks a stretch of the chain from a link on; `undefined` begins with the first event. */
-  async check(from: Link = beginningOf(this.name.chain)): Promise<AuditCheck> {
-    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${this.name.rows.sql} AND position > ? ORDER BY position, id LIMIT ?`, [...this.name.rows.values, from.position, BATCH]);
+  /** Count and hash as they are kept beside the chain, and how many events wait. */
+  async headNow(): Promise<AuditHead> {
+    const { head = beginningOf(this.name.chain) } = await this.head();
+    return { ...head, waiting: await this.countWaiting() };
+  }
+
+  /** Checks a stretch of the chain from a link on; `undefined` begins with the first event. One that goes to the position `until` at most is never the last. */
+  async check(from: Link = beginningOf(this.name.chain), until?: number): Promise<AuditCheck> {
+    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${this.name.rows.sql} AND position > ? AND position <= ? ORDER BY position, id LIMIT ?`, [...this.name.rows.values, from.position, until ?? Number.MAX_SAFE_INTEGER, BATCH]);
     const { link, faults } = walk(from, rows.map(rowOf) as ChainedEvent[]); // the condition leaves only rows that have a position
-    const done = rows.length < BATCH;
-    const waiting = done ? Number((await this.tx.get(`SELECT count(*) AS n FROM audit_log WHERE ${this.name.rows.sql} AND position IS NULL`, this.name.rows.values))?.['n']) : 0;
+    const done = rows.length < BATCH && until === undefined;
+    const waiting = done ? await this.countWaiting() : 0;
     return { ...link, done, faults: [...faults, ...(done ? checkHead(link, await this.head()) : [])], waiting };
   }
 
   private seen(filter: AuditFilter): Fragment {
     return allOf([this.name.rows, ...filtered(filter), ...(this.name.visible?.() ?? [])]);
+  }
+
+  private async countWaiting(): Promise<number> {
+    return Number((await this.tx.get(`SELECT count(*) AS n FROM audit_log WHERE ${this.name.rows.sql} AND position IS NULL`, this.name.rows.values))?.['n']);
   }
 
   private async waiting(limit: number): Promise<AuditRow[]> {

@@ -8,6 +8,7 @@ import { tenantAdmin } from './0006-tenant-admin.js';
 import { auditChain } from './0007-audit-chain.js';
 import { waysIn } from './0008-ways-in.js';
 import { ssoBrowser } from './0009-sso-browser.js';
+import { auditRepeats } from './0010-audit-repeats.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
-export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain, waysIn, ssoBrowser];
+export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain, waysIn, ssoBrowser, auditRepeats];

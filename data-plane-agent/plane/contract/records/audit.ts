@@ -92,6 +92,10 @@ export const AuditFault = s.object({
 });
 export type AuditFault = Static<typeof AuditFault>;
 
+/** The end of a chain: how many events are in it, the hash of the last, and how many wait to be chained. */
+export const AuditHead = s.object({ position: count(), hash: s.text({ max: 64 }), waiting: count() });
+export type AuditHead = Static<typeof AuditHead>;
+
 /** A stretch of a chain that was checked. */
 export const AuditCheck = s.object({
   position: count(),

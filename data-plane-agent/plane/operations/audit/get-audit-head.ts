@@ -1,0 +1,12 @@
+import { s } from '../../../base/schema.js';
+import { AuditHead } from '../../contract/records/audit.js';
+import { operation } from '../tools.js';
+
+/** The end of the tenant's audit chain, to be kept elsewhere. */
+export const getAuditHead = operation({
+  effect: 'read',
+  input: s.object({}),
+  output: AuditHead,
+  fails: [],
+  run: ({ store }) => store.auditTrail.headNow(),
+});

@@ -1,0 +1,82 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import type { Log } from '../../data-plane-agent/base/log.js';
+import { actorOf } from '../auth/session-issue.js';
+import { stranger } from '../auth/single-use.js';
+import type { Refusal } from '../http/refusals.js';
+import { hourEnd, repeatKey } from '../store/audit-repeats.js';
+import { AuditStore, type AuditEvent } from '../store/audit.js';
+
+/**
+ * Records that somebody was refused what he has no right to. The first of its kind in an hour is written before this answers; those that
+ * follow are counted in memory, so that to be refused again and again costs no write, and brought to the database every minute, and when the
+ * process ends. Nothing that goes wrong here changes the refusal.
+ */
+export interface Refusals {
+  record(refusal: Refusal): Promise<void>;
+  /** Brings what was counted to the database; what cannot be brought now is kept for the next time. */
+  flush(): Promise<void>;
+}
+
+/** Kinds of refusals that a process remembers; of others it writes each one, and the database counts them. */
+const MOST = 5_000;
+/** In one transaction. */
+const BATCH = 50;
+
+interface Counted {
+  readonly event: AuditEvent;
+  times: number;
+  until: number;
+  requestId: string;
+}
+
+export function createRefusals({ database, clock, log, most = MOST }: { database: Database; clock: Clock; log: Log; /** For tests. */ most?: number }): Refusals {
+  const counted = new Map<string, Counted>();
+  const write = (events: readonly AuditEvent[]): Promise<void> =>
+    database.write({ tenantId: null }, async (tx) => {
+      const audit = new AuditStore(tx);
+      for (const event of events) await audit.append(event);
+    });
+  const tryWrite = async (events: readonly AuditEvent[]): Promise<boolean> => {
+    try {
+      await write(events);
+      return true;
+    } catch (error) {
+      log.error({ err: error, refusals: events.length }, 'refusals not recorded');
+      return false;
+    }
+  };
+
+  return {
+    record: async (refusal) => {
+      const event = eventOf(refusal, { at: clock.now() });
+      const key = repeatKey(event);
+      const known = counted.get(key);
+      if (known) return count(known, { times: 1, until: event.at, requestId: event.actor.requestId });
+      const first: Counted = { event, times: 0, until: event.at, requestId: event.actor.requestId };
+      if (counted.size < most) counted.set(key, first);
+      if (!(await tryWrite([event]))) count(first, { times: 1, until: event.at, requestId: event.actor.requestId });
+    },
+
+    flush: async () => {
+      const waiting = [...counted.values()].filter(({ times }) => times > 0);
+      for (let from = 0; from < waiting.length; from += BATCH) {
+        const batch = waiting.slice(from, from + BATCH).map((entry) => ({ entry, taken: { ...entry } }));
+        for (const { entry } of batch) entry.times = 0;
+        const events = batch.map(({ taken: { event, times, until, requestId } }) => ({ ...event, actor: { ...event.actor, requestId }, times, until }));
+        if (!(await tryWrite(events))) for (const { entry, taken } of batch) entry.times += taken.times;
+      }
+      const now = clock.now();
+      for (const [key, { event, times }] of counted) if (times === 0 && hourEnd(event.at) <= now) counted.delete(key);
+    },
+  };
+}
+
+const eventOf = ({ principal, request, route, code, needs, reason }: Refusal, { at }: { at: number }): AuditEvent => ({
+  tenantId: principal?.tenant.id ?? null, at, actor: principal ? actorOf(principal.user, request) : stranger(request), action: 'access_refused', recordKind: 'endpoint', recordId: null,
+  changes: { route, code, needs, reason, sessionId: principal?.sessionId },
+});
+
+function count(entry: Counted, { times, until, requestId }: Pick<Counted, 'times' | 'until' | 'requestId'>): void {
+  Object.assign(entry, { times: entry.times + times, until, requestId });
+}

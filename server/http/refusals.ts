@@ -1,0 +1,47 @@
+import { FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
+import type { Principal } from '../auth/principal.js';
+import type { HttpMiddleware } from './exchange.js';
+import { isProblem } from './problems.js';
+import type { RequestInfo } from './request.js';
+
+/** A 403: who asked for what, and why he did not get it. */
+export interface Refusal {
+  /** `undefined` for who is not signed in. */
+  readonly principal: Principal | undefined;
+  readonly request: RequestInfo;
+  /** Method and template: `PATCH /contracts/:id`. */
+  readonly route: string;
+  /** Of the catalogue; `undefined` where there is none, and `reason` says it. */
+  readonly code?: string;
+  /** The module level, the plan's feature, the control, the fields: whatever the failure says was missing. */
+  readonly needs?: string | undefined;
+  readonly reason?: string;
+}
+
+/**
+ * Has every 403 recorded, whichever endpoint or rule says it. It is done before the answer goes out, so that nobody escapes it by hanging up.
+ */
+export function recordRefusals(record: (refusal: Refusal) => Promise<void>): HttpMiddleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const why = reasonOf(error);
+      const { principal, info: request, route = '' } = ctx.state.exchange;
+      if (why) await record({ principal, request, route: `${ctx.method} ${route}`, ...why });
+      throw error;
+    }
+  };
+}
+
+function reasonOf(error: unknown): Pick<Refusal, 'code' | 'needs' | 'reason'> | undefined {
+  if (isFailure(error)) return FAILURES[error.code].status === 403 ? { code: error.code, needs: neededOf(error) } : undefined;
+  return isProblem(error) && error.status === 403 ? { reason: error.message } : undefined;
+}
+
+function neededOf({ details }: Failure): string | undefined {
+  if ('needs' in details && typeof details.needs === 'string') return details.needs;
+  return Object.keys(details).length === 0 ? undefined : JSON.stringify(details).slice(0, MAX_NEEDED);
+}
+
+const MAX_NEEDED = 500;
