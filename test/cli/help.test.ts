@@ -4,7 +4,7 @@ import { installations } from '../support/cli.js';
 
 const commands = [
   '', 'migrate', 'bootstrap', 'tenants', 'tenants list', 'tenants show', 'tenants set-plan', 'tenants suspend', 'tenants resume', 'members', 'members list', 'members reset-mfa', 'members reset-password', 'members unlock',
-  'sessions', 'sessions revoke', 'codes', 'codes issue', 'codes list', 'codes revoke', 'keys', 'keys rotate', 'keys status', 'keys reencrypt', 'audit', 'audit verify', 'audit export', 'import', 'export', 'config', 'doctor', 'demo',
+  'sessions', 'sessions revoke', 'codes', 'codes issue', 'codes list', 'codes revoke', 'keys', 'keys rotate', 'keys status', 'keys reencrypt', 'audit', 'audit head', 'audit verify', 'audit export', 'import', 'export', 'config', 'doctor', 'demo',
 ];
 
 describe('duebook --help', () => {
@@ -55,6 +55,7 @@ describe('a command that cannot be understood', () => {
     [['tenants', 'suspend'], /missing required argument 'slug'/],
     [['members', 'unlock', '--tenant', 'acme'], /required option '--email/],
     [['sessions', 'revoke', '--email', 'a@b.example'], /required option '--tenant/],
+    [['audit', 'verify', '--expect', '/nowhere/heads.json'], /--expect \/nowhere\/heads.json cannot be read: ENOENT/],
     [['audit', 'verify', '--source', 'moon'], /Allowed choices are platform, data/],
     [['audit', 'export', '--from', 'soon', '--to', '2026-02-30'], /--from must be a day .*--to must be a day/],
     [['bootstrap', '--tenant-slug', 'Acme!', '--tenant-name', 'A', '--email', 'nobody', '--name', ' '], /--tenant-slug .*--tenant-name .*--name .*--email /],

@@ -117,7 +117,7 @@ describe('GET /audit', () => {
       await chaining().run();
       const { services } = server();
       for (const chain of ['platform', org.tenant.id]) {
-        const { events, faults, waiting } = await verifyChain((from) => services.audit.check(chain, from), { holdsSome: true });
+        const { events, faults, waiting } = await verifyChain((from, until) => services.audit.check(chain, from, until), { holdsSome: true });
         expect({ faults, waiting }).to.deep.equal({ faults: [], waiting: 0 });
         expect(events).to.be.greaterThan(0);
       }
