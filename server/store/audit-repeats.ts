@@ -19,11 +19,11 @@ const HOUR_MS = 3_600_000;
 /** Kinds of an event that are told apart in an hour, by tenant and actor; what goes beyond is counted together. */
 const KINDS = { ofStrangers: 20, ofMembers: 100 };
 /** What tells two events apart beside actor, record and address; whatever else they say is told of the first alone. */
-const TELLING = ['reason', 'route', 'code', 'needs'];
+const TELLING = ['reason', 'route', 'code', 'needs', 'template'];
 
-const REPEATING: ReadonlySet<string> = new Set(['login_failed', 'login_code_refused', 'access_refused']);
+const REPEATING: ReadonlySet<string> = new Set(['login_failed', 'login_code_refused', 'access_refused', 'mail_not_sent']);
 
-/** Whether the event is one that somebody can cause as often as he likes: whatever a stranger does, and what a member is refused. */
+/** Whether the event is one that somebody can cause as often as he likes: whatever a stranger does and what comes of it, and what a member is refused. */
 export const isRepeating = ({ action, actor }: Pick<AuditEvent, 'action' | 'actor'>): boolean => REPEATING.has(action) || (actor.kind === 'user' && actor.id === null);
 
 /** The same for events that are counted together. */
@@ -31,7 +31,8 @@ export function repeatKey(event: AuditEvent): string {
   const { recordKind, recordId, actor, action, changes = {} } = event;
   // A member's address tells where somebody guesses his password; that he is refused something is the same from everywhere.
   const from = actor.ip === null || (action === 'access_refused' && actor.id !== null) ? null : networkOf(actor.ip);
-  return sha256Hex(JSON.stringify([familyOf(event), recordKind, recordId, from, ...TELLING.map((name) => changes[name] ?? null), isLock(event)]));
+  // Of a mail to nobody the record is the mail itself, another one each time.
+  return sha256Hex(JSON.stringify([familyOf(event), recordKind, recordKind === 'mail' ? null : recordId, from, ...TELLING.map((name) => changes[name] ?? null), isLock(event)]));
 }
 
 /** When the hour of an event is over. */
