@@ -39,7 +39,7 @@ const getContract = endpoint('GET /contracts/:id', {
 
 const createContract = endpoint('POST /contracts', {
   summary: 'Enter a contract',
-  description: 'With its payment lines, terms and notes: all of it or nothing. A `period` may come twice with one `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot tell the two apart, and they are changed line by line. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record.',
+  description: 'With its payment lines, terms and notes: all of it or nothing. A `period` may come twice with one `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot tell the two apart, and they are changed line by line. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record. A stage after review needs the workflow control `admin` there, and `workflowAllowedRoles` need `approve` at the stage where the contract begins (`WORKFLOW_CONTROL_REQUIRED`).',
   needs: edit('contract_edit'),
   body: ContractInput,
   status: 201,
@@ -60,6 +60,7 @@ const updateContract = endpoint('PATCH /contracts/:id', {
     'What is not given stays; `null` clears an optional field or brings its default back. `terms` and `extraNotes` replace what the contract has, `dynamicFields` merges by key. ' +
     'Naming another `typeCode` does not change `type`. A total that was computed follows quantity and unit price. In another currency every amount keeps its number. ' +
     'On a locked contract a core field may be sent with the value that it has. A stage changes by transitions only. ' +
+    'Other `workflowAllowedRoles` than the contract has need the workflow control `approve` at its stage (`WORKFLOW_CONTROL_REQUIRED`), and are a core field; the same ones in another order are no change. ' +
     'A request that changes nothing answers 200 with the version unmoved.\n\n' +
     '`payments` is the plan as it should be. A line is the present one of the same `period`; a period that comes twice, here or in the contract, is told apart by `dueDate`, and the same pair twice is 400. ' +
     'Of a line that is found the fields given change, with `null` as in `PATCH /payments/:paymentId`; others are new; what is missing is removed, and nothing happens at all when money was received or invoiced on it (`LINE_HAS_MONEY`). `[]` and `null` remove all lines. ' +
@@ -68,7 +69,7 @@ const updateContract = endpoint('PATCH /contracts/:id', {
   needs: edit('contract_edit'),
   body: ContractPatch,
   returns: NamedContractDetail,
-  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
   run: async ({ params, body, plane, principal, services }) => {
     await checkReferences(body, { principal, services }, () => plane.getContract({ contractId: params.id }));
     await checkRoleCodes('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services, found: () => plane.getContract({ contractId: params.id }) });

@@ -16,7 +16,7 @@ describe('the history of a contract', () => {
     };
 
     it('tells who changed what when, in the names and units of the API', async () => {
-      const t = makePlane();
+      const t = makePlane({ controls: { draft: 'approve' } });
       const owner = newId();
       const made = await t.plane.createContract(aContract({ contractNo: 'HT-9', quantity: 2, unitPrice: 50.5, deposit: 10, payments: [aLine({ period: '2026-04', amount: 12.5 })] }));
       t.clock.advance(1_000);

@@ -118,7 +118,7 @@ describe('an import', () => {
     });
 
     it('knows the organisation\'s roles, where it is told them', async () => {
-      const { plane } = makePlane();
+      const { plane } = makePlane({ controls: { draft: 'approve' } });
       const allowed = (...workflowAllowedRoles: unknown[]) => aContract({ ...IDS, workflowAllowedRoles: workflowAllowedRoles as string[] }); // what a client may send
       const input = { ...ofRows([allowed('sales', ' legal '), allowed('sales', 'pirate', 'Sales'), allowed(7, ' '), allowed()]), roleCodes: ['sales', 'legal'] };
       const report = await plane.importContracts(input);

@@ -144,5 +144,22 @@ describe('the workflow over HTTP', () => {
       expect([refused.status, refused.body.error.details]).to.deep.equal([403, { control: 'edit', stage: 'draft', roles: ['legal'] }]);
       expect((await (await signedIn('legal')).post(`/contracts/${id}/workflow/transition`, { transitionCode: 'submit_review' })).status).to.equal(200);
     });
+
+    it('the role that a contract shuts out does not let itself in, on no way', async () => {
+      const { id } = await enter({ workflowAllowedRoles: ['legal'] });
+      const told = (answer: { readonly status: number; readonly body: DomainError }) => [answer.status, answer.body.error.code, answer.body.error.details];
+      const needsApproval = [403, 'WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: 'draft' }];
+      for (const workflowAllowedRoles of [[], null, ['sales']]) expect(told(await sales.patch<DomainError>(`/contracts/${id}`, { workflowAllowedRoles }))).to.deep.equal(needsApproval);
+      expect(told(await sales.post<DomainError>('/contracts', aContract({ subjectId: made.subjectId, ownerId: made.owner.id, workflowAllowedRoles: ['sales'] })))).to.deep.equal(needsApproval);
+      const report = await sales.post<{ rows: { errors?: { field: string; code: string }[] }[] }>('/contracts/import', { rows: [aContract({ subjectId: made.subjectId, ownerId: made.owner.id, workflowAllowedRoles: ['sales'] })] });
+      expect(report.body.rows[0]?.errors?.map(({ field, code }) => [field, code])).to.deep.equal([['workflowAllowedRoles', 'WORKFLOW_CONTROL_REQUIRED']]);
+      const run = await sales.post<{ id: string }>('/contracts/extract', { contractId: id, text: 'Party A: Harbour Logistics Ltd' });
+      const fields = [{ fieldKey: 'workflowAllowedRoles', status: 'overridden', overrideValue: ['sales'] }];
+      expect(told(await sales.patch<DomainError>(`/contracts/extractions/${run.body.id}/review`, { fields, applyToContract: true }))).to.deep.equal(needsApproval);
+      expect((await sales.patch<ContractDetail>(`/contracts/${id}`, { workflowAllowedRoles: ['legal'], remark: 'sent back' })).body).to.deep.include({ workflowAllowedRoles: ['legal'], remark: 'sent back' });
+      expect((await manager.patch<ContractDetail>(`/contracts/${id}`, { workflowAllowedRoles: ['sales'] })).body.workflowAllowedRoles).to.deep.equal(['sales']);
+      const locked = await enter({ lifecycleStageCode: 'signed' });
+      expect(told(await owner.patch<DomainError>(`/contracts/${locked.id}`, { workflowAllowedRoles: ['sales'] }))).to.deep.equal([409, 'CONTRACT_LOCKED', { fields: ['workflowAllowedRoles'] }]);
+    });
   });
 });

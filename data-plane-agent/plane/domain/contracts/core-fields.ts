@@ -26,6 +26,7 @@ const CORE_COLUMNS = {
   signDate: 'signDate',
   startDate: 'startDate',
   endDate: 'endDate',
+  workflowAllowedRoles: 'allowedRoles',
 } as const satisfies Partial<Record<keyof ContractPatch, keyof ContractRow>>;
 
 /** The core fields that a request moves. One that was sent with the value that the contract has is not among them. */

@@ -1,6 +1,7 @@
 import { toMajor } from '../../../base/money.js';
 import type { ContractPatch, NoteInput, TermInput } from '../../contract/records/contracts.js';
 import type { AmountReader } from '../amounts.js';
+import { areSameRoles } from '../lifecycle/lifecycle.js';
 import { uniqueKey } from './changes.js';
 import type { ContractRow, NoteRow, TermRow } from '../rows.js';
 import { accountSent } from '../sensitive.js';
@@ -52,7 +53,7 @@ export function patched(row: ContractRow, patch: ContractPatch, { amounts, defau
     ownerId: patch.ownerId ?? row.ownerId,
     ownerSuperiorId: given(patch.ownerSuperiorId, row.ownerSuperiorId),
     remark: given(patch.remark, row.remark),
-    allowedRoles: patch.workflowAllowedRoles === undefined ? row.allowedRoles : (patch.workflowAllowedRoles ?? []),
+    allowedRoles: rolesOf(row, patch),
   };
   if (next.endDate < next.startDate) amounts.refuse('endDate', 'must not be before startDate');
   return next;
@@ -78,6 +79,11 @@ function moneyOf(row: ContractRow, patch: ContractPatch, { amounts, currencyCode
 }
 
 const majorOf = (minor: number | null, { currencyCode }: ContractRow): number | null => (minor === null ? null : toMajor(minor, currencyCode));
+
+/** The same roles in another order are no change: whoever sends back what a contract has is not told that it is locked. */
+function rolesOf({ allowedRoles }: ContractRow, { workflowAllowedRoles: sent }: ContractPatch): string[] {
+  return sent === undefined || areSameRoles(allowedRoles, sent ?? []) ? allowedRoles : (sent ?? []);
+}
 
 /** `undefined` leaves a field as it is, `null` clears it. */
 const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);

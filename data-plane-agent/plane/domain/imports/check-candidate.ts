@@ -27,7 +27,8 @@ export function problemsOf(failure: Failure, candidate: Candidate): RowProblem[]
 function fieldsOf(failure: Failure, { input }: Candidate): readonly (string | null)[] {
   if (isFailure(failure, 'DUPLICATE_CONTRACT_NO')) return ['contractNo'];
   if (isFailure(failure, 'DUPLICATE_ARCHIVE_CODE')) return ['archiveCode'];
-  if (isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED')) return ['lifecycleStageCode' in input || !('workflowStage' in input) ? 'lifecycleStageCode' : 'workflowStage'];
+  // A stage asks for `admin` of whoever enters a contract at it, the roles that may move the contract for `approve`.
+  if (isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED')) return failure.details.control === 'approve' ? ['workflowAllowedRoles'] : ['lifecycleStageCode' in input || !('workflowStage' in input) ? 'lifecycleStageCode' : 'workflowStage'];
   if (isFailure(failure, 'RECONCILE_WITHOUT_RECEIPT')) return [matchedLine(input['payments'])];
   if (isFailure(failure, 'FIELD_NOT_EDITABLE')) return failure.details.fields.map((id) => `dynamicFields.${id}`);
   const { field } = failure.details as { field?: unknown };

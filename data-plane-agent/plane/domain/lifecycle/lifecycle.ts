@@ -9,3 +9,6 @@ export const controlAt = (controls: Readonly<Record<string, Control>>, stage: { 
 
 /** Each control level includes the weaker ones. */
 export const holds = (actual: Control, needed: Control): boolean => CONTROLS.indexOf(actual) >= CONTROLS.indexOf(needed);
+
+/** Whether two lists name the same roles, in whatever order. */
+export const areSameRoles = (some: readonly string[], others: readonly string[]): boolean => some.every((code) => others.includes(code)) && others.every((code) => some.includes(code));

@@ -17,7 +17,7 @@ import { writeInvoices } from '../invoices/follow-lines.js';
 import { followPlan } from '../invoices/follow-plan.js';
 import type { Tools } from '../tools.js';
 import { checkPlan, writePlan } from './change-plan.js';
-import { checkReferenceForm, checkUnique } from './checks.js';
+import { checkReferenceForm, checkRolesControl, checkUnique } from './checks.js';
 
 export interface Changed extends Pick<ContractParts, 'row' | 'lines' | 'terms' | 'notes'> {
   readonly warnings: readonly Warning[];
@@ -42,6 +42,7 @@ export async function changeContract(tools: Tools, call: Call, before: ContractR
   const sentNotes = changes.extraNotes === undefined || areSameNotes(notes, changes.extraNotes ?? []) ? undefined : (changes.extraNotes ?? []);
   const locked = [...changedCoreFields(changes, before, changed), ...(changes.payments !== undefined && movesPlan(plan) ? ['payments'] : []), ...(sentTerms ? ['terms'] : [])];
   if (before.locked && locked.length > 0) throw fail('CONTRACT_LOCKED', { fields: locked });
+  checkRolesControl(before, changed, call);
   refuseMoves(before, changes);
   await checkChange(tools, call, { before, after: changed, lines });
   await checkValues(tools, custom, { members });

@@ -1,6 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
+import { areSameRoles, controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
 import type { ContractRow } from '../../domain/rows.js';
 import type { Tools } from '../tools.js';
 
@@ -32,4 +33,13 @@ export async function checkUnique({ store }: Tools, before: ContractRow, after: 
   const { contractKey, archiveKey } = after;
   if (contractKey !== before.contractKey && (await store.contracts.holderOf({ contractKey }))) throw fail('DUPLICATE_CONTRACT_NO', { contractNo: after.contractNo });
   if (archiveKey !== before.archiveKey && (await store.contracts.holderOf({ archiveKey }))) throw fail('DUPLICATE_ARCHIVE_CODE', { archiveCode: after.archiveCode });
+}
+
+/**
+ * Who moves a contract is not for those to say whom that keeps from moving it: naming other roles than before takes the control that approves
+ * at the stage where the contract is, on a new one at the stage where it begins.
+ */
+export function checkRolesControl(before: Pick<ContractRow, 'allowedRoles'>, { allowedRoles, stageCode, stageCategory }: ContractRow, { controls }: Pick<Call, 'controls'>): void {
+  if (areSameRoles(before.allowedRoles, allowedRoles)) return;
+  if (!holds(controlAt(controls, { code: stageCode, category: stageCategory }), 'approve')) throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: stageCode });
 }

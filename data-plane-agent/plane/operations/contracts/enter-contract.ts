@@ -17,7 +17,7 @@ import { checkValues, holdForEntering, readValues } from '../fields/contract-val
 import { checkLineFiles } from '../payments/check-files.js';
 import { followLines, writeInvoices } from '../invoices/follow-lines.js';
 import type { Tools } from '../tools.js';
-import { checkReferenceForm } from './checks.js';
+import { checkReferenceForm, checkRolesControl } from './checks.js';
 
 export interface Entered extends ContractParts {
   readonly warnings: readonly Warning[];
@@ -50,6 +50,7 @@ export async function enterContract(tools: Tools, call: Call, input: ContractInp
   amounts.done();
   checkNewLineRights(entered, call.rights);
   checkReferenceForm(draft, call);
+  checkRolesControl({ allowedRoles: [] }, draft, call);
   await checkValues(tools, custom, { members, formerMembers: entering === 'import' });
   await store.files.check('contractAttachment', input.contractAttachment);
   for (const [i, line] of (input.payments ?? []).entries()) await checkLineFiles(store, line, `payments[${i}].`);
