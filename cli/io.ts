@@ -1,12 +1,16 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { printable, printablePiece } from './render/printable.js';
 
-/** How a command speaks: data on standard output, messages on standard error, and questions only where somebody sits. */
+/**
+ * How a command speaks: data on standard output, messages on standard error, and questions only where somebody sits. What others have typed
+ * in reaches a terminal without the characters that it would obey.
+ */
 export interface Io {
   /** What the command was asked for. */
   data(text: string): void;
-  /** The same as it is, without a newline; settles when more can be taken, with `false` when nobody reads any more. */
+  /** A piece of a file, as it is unless it goes to a terminal, without a newline; settles when more can be taken, with `false` when nobody reads any more. */
   write(text: string): Promise<boolean>;
   /** What a person may want to know beside it. */
   message(text: string): void;
@@ -32,16 +36,16 @@ export function createIo({ stdin, stdout, stderr }: Streams): Io {
   // On what is not a terminal `isTTY` is not there at all, whatever its type says.
   const isTerminal = (stream: { readonly isTTY?: boolean }): boolean => stream.isTTY === true;
   return {
-    data: (text) => void stdout.write(`${text}\n`),
-    write: (text) => written(stdout, text),
-    message: (text) => void stderr.write(`${text}\n`),
+    data: (text) => void stdout.write(`${printable(text)}\n`),
+    write: (text) => written(stdout, isTerminal(stdout) ? printablePiece(text) : text),
+    message: (text) => void stderr.write(`${printable(text)}\n`),
     progress: (text) => {
-      if (isTerminal(stderr)) stderr.write(`\r\u001B[K${text}`);
+      if (isTerminal(stderr)) stderr.write(`\r\u001B[K${printable(text)}`);
     },
     interactive: isTerminal(stdin) && isTerminal(stderr),
     width: isTerminal(stdout) ? Math.min(stdout.columns, 120) : 100,
     input: () => (isTerminal(stdin) ? Promise.resolve('') : allOf(stdin)),
-    ask: (question, { hidden } = { hidden: false }) => asked({ stdin, stderr, question, hidden }),
+    ask: (question, { hidden } = { hidden: false }) => asked({ stdin, stderr, question: printable(question), hidden }),
   };
 }
 

@@ -12,8 +12,8 @@ import { choosePassword } from '../password.js';
 /** As in the body of a registration. */
 const Arguments = s.object({
   tenantSlug: s.text({ min: 3, max: 64, pattern: '^[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$' }),
-  tenantName: s.text({ min: 2, max: 80 }),
-  name: s.text({ min: 2, max: 80 }),
+  tenantName: s.name({ min: 2, max: 80 }),
+  name: s.name({ min: 2, max: 80 }),
   email: s.email(),
 });
 type Arguments = Static<typeof Arguments>;

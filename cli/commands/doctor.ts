@@ -9,6 +9,7 @@ import { scannerCheck } from '../doctor/scanner.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError } from '../errors.js';
 import { lookAtConfiguration, type LookedAt } from '../installation.js';
+import { printableLine } from '../render/printable.js';
 
 export const addDoctor: AddCommand = (program, cli) => {
   program
@@ -49,4 +50,4 @@ function configurationCheck({ warnings }: LookedAt): Check {
   return check.warn('configuration', warnings.map(({ name, problem }) => `${name} ${problem}`).join('; '), 'see "duebook config"');
 }
 
-const line = ({ name, status, detail, fix }: Check): string => `${status.padEnd(4)}  ${name}: ${detail}${fix === null ? '' : ` -> ${fix}`}`;
+const line = ({ name, status, detail, fix }: Check): string => printableLine(`${status.padEnd(4)}  ${name}: ${detail}${fix === null ? '' : ` -> ${fix}`}`);

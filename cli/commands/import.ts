@@ -91,7 +91,7 @@ function textIn(bytes: Uint8Array): string {
 function textOf({ total, created, failed, skipped, contracts, unknownColumns, rows }: ImportReport, { dryRun }: { dryRun: boolean }): string {
   const entered = `${contracts} ${contracts === 1 ? 'contract' : 'contracts'} ${dryRun ? 'would be' : contracts === 1 ? 'was' : 'were'} entered`;
   const summary = `${entered}, from ${created} of ${total} rows; ${failed} failed, ${skipped} were blank.`;
-  const unknown = unknownColumns.length === 0 ? [] : [`Columns that are not known and were left out: ${unknownColumns.join(', ')}`];
+  const unknown = unknownColumns.length === 0 ? [] : [`Columns that are not known and were left out: ${unknownColumns.map(oneLine).join(', ')}`];
   const problems = rows.flatMap(({ row, errors = [] }) => errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']));
   return [summary, ...unknown, ...(problems.length === 0 ? [] : [table(['ROW', 'CODE', 'PROBLEM', 'VALUE'], problems.map((cells) => cells.map(oneLine)))])].join('\n');
 }

@@ -9,6 +9,7 @@ import { confirm, YES_OPTION } from '../confirm.js';
 import { CommandError } from '../errors.js';
 import { cliActor, configuration, withPlatform } from '../installation.js';
 import { instant } from '../render/instant.js';
+import { printableLine } from '../render/printable.js';
 import { table } from '../render/table.js';
 
 export const addTenants: AddCommand = (program, cli) => {
@@ -47,7 +48,7 @@ const addShow: AddCommand = (tenants, cli) => {
     .action(async (slug: string, { json }: Json) => {
       const tenant = overviewOf(await withStanding(cli, { slug, json }, (standing) => standing.show(slug)));
       if (json) return cli.io.data(jsonText({ tenant }));
-      cli.io.data(Object.entries(tenant).map(([name, value]) => `${name}: ${typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–')}`).join('\n'));
+      cli.io.data(Object.entries(tenant).map(([name, value]) => printableLine(`${name}: ${typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–')}`)).join('\n'));
     });
 };
 

@@ -17,3 +17,24 @@ export const isLocaleOrRegion = (text: string): boolean => /^([A-Z]{2}|\d{3})$/.
 
 /** As CLDR names calendars. */
 export const isCalendar = (name: string): boolean => Intl.supportedValuesOf('calendar').includes(name);
+
+/** Marks, embeddings, overrides and isolates of the writing direction. */
+const DIRECTIONS = String.raw`\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069`;
+/**
+ * What a terminal or a browser obeys instead of showing it, as the inside of a character class: control characters, controls of the writing
+ * direction, separators of lines and paragraphs. Joiners are none of them: scripts and emoji need those.
+ */
+export const STEERING = String.raw`\p{Cc}\u2028\u2029${DIRECTIONS}`;
+const directions = new RegExp(`[${DIRECTIONS}]`, 'gu');
+const breaks = /[\p{Cc}\u2028\u2029]+/gu;
+const steers = new RegExp(`[${STEERING}]`, 'u');
+const steersLines = new RegExp(`(?![\t\n])[${STEERING}]`, 'u');
+
+/** Fit to be a name: one line, and read as it is written. */
+export const isName = (text: string): boolean => !steers.test(text);
+
+/** The same of a text that may have tabs and line breaks. */
+export const isPlain = (text: string): boolean => !steersLines.test(text);
+
+/** A name that somebody else has made, such as a provider of single sign-on, made fit to be one here. */
+export const asName = (text: string): string => text.replaceAll(directions, '').replaceAll(breaks, ' ');

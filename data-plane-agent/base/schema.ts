@@ -18,6 +18,10 @@ export const s = {
       ...(options.pattern === undefined ? {} : { pattern: options.pattern }),
       ...described(options.about),
     }),
+  /** What a thing or somebody is called: a text on one line, without what steers how it is shown. */
+  name: (options: { max?: number; min?: number; pattern?: string; about?: string } = {}) => Type.Unsafe<string>({ ...s.text(options), 'x-name': true }),
+  /** A short text of a record that people read in lists: as a name, but it may have line breaks, as cells of spreadsheets do. */
+  plain: (options: { max?: number; min?: number; about?: string } = {}) => Type.Unsafe<string>({ ...s.text(options), 'x-plain': true }),
   /** Remarks, notes, descriptions: up to 10 000 characters. */
   longText: (about?: string) => s.text({ max: 10_000, ...(about === undefined ? {} : { about }) }),
   /** A password, token or code: taken exactly as sent. */
@@ -34,7 +38,7 @@ export const s = {
   document: (options: { max: number; about?: string }) => Type.Unsafe<string>({ type: 'string', 'x-verbatim': true, 'x-document': true, minLength: 1, maxLength: options.max, ...described(options.about) }),
   /** A reference to a record. Any short text passes here: whether it exists is for the operation to say (422), not for the shape. */
   id: (about?: string) => Type.Unsafe<string>({ type: 'string', 'x-text': true, minLength: 1, maxLength: 100, ...described(about) }),
-  email: () => Type.Unsafe<string>({ type: 'string', format: 'email', 'x-text': true, minLength: 3, maxLength: 254 }),
+  email: () => Type.Unsafe<string>({ type: 'string', format: 'email', 'x-text': true, 'x-name': true, minLength: 3, maxLength: 254 }),
   /** A civil day. Accepts `YYYY-MM-DD` or an ISO timestamp, whose calendar day is kept as written. */
   day: (about?: string) => Type.Unsafe<string>({ type: 'string', format: 'date', ...described(about) }),
   /** ISO 8601 UTC with milliseconds. Answers only. */

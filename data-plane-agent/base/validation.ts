@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
 import { isTimeZone, parseDay } from './day.js';
 import { isCurrency } from './money.js';
-import { isCalendar, isLanguageTag, isLocaleOrRegion } from './names.js';
+import { isCalendar, isLanguageTag, isLocaleOrRegion, isName, isPlain } from './names.js';
 
 /** One bad field: its path as a caller would write it (`payments[2].amount`) and what is wrong with it. */
 export interface Issue {
@@ -24,6 +24,8 @@ for (const [name, validate] of Object.entries({ 'time-zone': isTimeZone, 'langua
 ajv.addFormat('email', { type: 'string', validate: (text: string) => /^[^\s@<>(),;:"\\]+@[^\s@<>(),;:"\\.]+(\.[^\s@<>(),;:"\\.]+)*$/u.test(text) && !/\.\.|^\.|\.@/.test(text) });
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
 ajv.addKeyword({ keyword: 'x-text', type: 'string', validate: (on: boolean, text: string) => !on || isCleanText(text), error: { message: 'must not contain control characters or broken Unicode' } });
+ajv.addKeyword({ keyword: 'x-name', type: 'string', validate: (on: boolean, text: string) => !on || isName(text), error: { message: 'must be one line without control characters and controls of the writing direction' } });
+ajv.addKeyword({ keyword: 'x-plain', type: 'string', validate: (on: boolean, text: string) => !on || isPlain(text), error: { message: 'must not contain control characters and controls of the writing direction' } });
 ajv.addKeyword({ keyword: 'x-verbatim', type: 'string', validate: (on: boolean, text: string) => !on || text.isWellFormed(), error: { message: 'must not contain broken Unicode' } });
 ajv.addKeyword({ keyword: 'x-document', type: 'string', validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text), error: { message: 'must not contain control characters but tabs, line ends and form feeds' } });
 ajv.addKeyword({ keyword: 'x-free', type: 'object', validate: (on: boolean, value: object) => !on || isFreeObject(value), error: { message: 'must be plain JSON of at most 16 KB and eight levels' } });

@@ -1,5 +1,5 @@
 import { fail } from '../base/failures.js';
-import { checker } from '../base/validation.js';
+import { answerChecker } from '../base/answer-check.js';
 import type { Call } from './contract/call.js';
 import type { Answer, DataPlane, OperationList } from './contract/data-plane.js';
 import type { Declared } from './contract/operation.js';
@@ -39,7 +39,7 @@ function answerOf(reply: WireReply, operation: Declared, call: Call): Answer<unk
     if ('fault' in reply) throw new Error('the data plane reported a fault of its own; its log has it under this request id');
     throw fail(reply.code, reply.details, { replayed: reply.replayed });
   }
-  const checked = checker(operation.output)(reply.output);
+  const checked = answerChecker(operation.output)(reply.output);
   if (!checked.ok) throw lost(operation, call, new TransportError(`the answer does not match its schema: ${checked.issues[0]?.path ?? ''}`, { nothingRan: false }));
   return { output: checked.value, replayed: reply.replayed };
 }

@@ -4,13 +4,13 @@ import { FEATURES, LEVELS, MODULES } from './permissions.js';
 /** Part 2.5 of the API document. */
 export const NameProfile = s.object(
   {
-    givenName: s.optional(s.text({ max: 100 })),
-    familyName: s.optional(s.text({ max: 100 })),
+    givenName: s.optional(s.name({ max: 100 })),
+    familyName: s.optional(s.name({ max: 100 })),
     nameOrder: s.optional(s.enum(['given_first', 'family_first'])),
-    phoneticGivenName: s.optional(s.text({ max: 100 })),
-    phoneticFamilyName: s.optional(s.text({ max: 100 })),
-    preferredDisplayName: s.optional(s.text({ max: 100 })),
-    nameLocaleRegion: s.optional(s.text({ max: 35 })),
+    phoneticGivenName: s.optional(s.name({ max: 100 })),
+    phoneticFamilyName: s.optional(s.name({ max: 100 })),
+    preferredDisplayName: s.optional(s.name({ max: 100 })),
+    nameLocaleRegion: s.optional(s.name({ max: 35 })),
   },
   { title: 'NameProfile' },
 );
@@ -129,8 +129,8 @@ export const PreferencesPatch = s.object(
     calendarSystem: s.optional(s.named('calendar', 'As CLDR names calendars, such as `gregory`.')),
     measurementSystem: s.optional(s.enum(['metric', 'imperial', 'us', 'uk'])),
     firstDayOfWeek: s.optional(s.integer({ max: 6, about: '0 is Sunday.' })),
-    dateFormat: s.optional(s.text({ max: 40 })),
-    numberFormat: s.optional(s.text({ max: 40 })),
+    dateFormat: s.optional(s.name({ max: 40 })),
+    numberFormat: s.optional(s.name({ max: 40 })),
   },
   { title: 'PreferencesPatch' },
 );

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
+import { asName } from '../../data-plane-agent/base/names.js';
 import type { RequestInfo } from '../http/request.js';
 import { languageOf } from '../notifications/language.js';
 import type { MailOutbox } from '../notifications/mail.js';
@@ -86,7 +87,7 @@ async function provision(tx: Transaction, { applicant: { tenantId, provider, pro
   const roleCode = provider.autoProvisionRoleCode;
   if (roleCode === null || provider.allowedDomains.length === 0 || !(await new RoleStore(tx, tenantId).exists(roleCode))) return undefined;
   const member: MemberRecord = {
-    id: newId(), tenantId, email, name: nameOf(profile?.name, email), nameProfile: null, status: 'active', roleCode, subjectScope: null,
+    id: newId(), tenantId, email, name: nameOf(asName(profile?.name ?? ''), email), nameProfile: null, status: 'active', roleCode, subjectScope: null,
     preferences: {}, passwordHash: null, lastLoginAt: null, createdAt: at, updatedAt: at,
   };
   if (!(await new MemberStore(tx, tenantId).insert(member))) return undefined;

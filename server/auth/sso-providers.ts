@@ -40,7 +40,7 @@ export const withoutTenants = (providers: readonly SsoProvider[]): string[] => (
 
 const Written = s.object({
   id: s.text({ max: 32, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' }),
-  name: s.text({ max: 80 }),
+  name: s.name({ max: 80 }),
   issuer: s.text(),
   clientId: s.verbatim({ max: 500 }),
   clientSecret: s.verbatim({ max: 2_000 }),

@@ -7,13 +7,13 @@ import { challengeToken } from './challenge-token.js';
 import { NO_REFRESH_COOKIE, withRefreshCookie } from './refresh-cookie.js';
 
 const newAccount = {
-  tenantName: s.text({ min: 2, max: 80 }),
+  tenantName: s.name({ min: 2, max: 80 }),
   tenantSlug: s.text({ max: 64, pattern: '^[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$', about: 'Becomes the login name of the organisation.' }),
-  adminName: s.text({ min: 2, max: 80 }),
+  adminName: s.name({ min: 2, max: 80 }),
   nameProfile: s.optional(NameProfile),
   email: s.email(),
   password: s.verbatim({ min: 8, max: 256 }),
-  subjectName: s.optional(s.text({ max: 200, about: 'The first subject company; the tenant\'s name unless given.' })),
+  subjectName: s.optional(s.name({ max: 200, about: 'The first subject company; the tenant\'s name unless given.' })),
   challengeToken,
 };
 

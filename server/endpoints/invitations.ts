@@ -34,7 +34,7 @@ export const invitationEndpoints = {
       {
         token: s.verbatim({ min: 16, max: 200 }),
         tenantSlug: s.optional(s.text({ max: 64, about: 'Where it is given, the invitation must be of this organisation.' })),
-        name: s.text({ min: 2, max: 80 }),
+        name: s.name({ min: 2, max: 80 }),
         nameProfile: s.optional(NameProfile),
         password: s.verbatim({ min: 8, max: 256 }),
         challengeToken,

@@ -32,7 +32,7 @@ export const passkeyEndpoints = {
     summary: 'Register a passkey',
     description: `Takes the browser's answer to the options. A failed answer uses them up too. No attestation is asked for, and none is looked at. ${recent} ${told}`,
     needs: 'signed_in',
-    body: s.object({ response: AttestationResponse, label: s.optional(s.text({ max: 80, about: 'Tells the passkey from others.' })) }, { title: 'PasskeyRegistration' }),
+    body: s.object({ response: AttestationResponse, label: s.optional(s.name({ max: 80, about: 'Tells the passkey from others.' })) }, { title: 'PasskeyRegistration' }),
     returns: Passkey,
     status: 201,
     fails: ['RECENT_LOGIN_REQUIRED', 'PASSKEY_INVALID', 'PASSKEY_EXISTS', 'LIMIT_REACHED'],

@@ -17,7 +17,7 @@ export const profileEndpoints = {
     summary: 'Change my name',
     description: '`nameProfile` is replaced as a whole; null removes it.',
     needs: 'signed_in',
-    body: s.object({ name: s.omittable(s.text({ min: 2, max: 80 })), nameProfile: s.optional(NameProfile) }, { title: 'ProfilePatch' }),
+    body: s.object({ name: s.omittable(s.name({ min: 2, max: 80 })), nameProfile: s.optional(NameProfile) }, { title: 'ProfilePatch' }),
     returns: AuthUserSummary,
     fails: [],
     run: ({ principal, body, request, services }) => services.profile.setProfile(principal, body, request),

@@ -1,4 +1,4 @@
-import { checker } from '../../data-plane-agent/base/validation.js';
+import { answerChecker } from '../../data-plane-agent/base/answer-check.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from './exchange.js';
 import { JSON_TYPE } from './problems.js';
@@ -43,7 +43,7 @@ async function sendFile(ctx: HttpContext, { body, headers = {} }: Pick<Reply<unk
 
 /** Checks what the client will read, not the object that it was made from. */
 function answerCheck({ route, returns }: Endpoint): (text: string) => void {
-  const check = checker(returns);
+  const check = answerChecker(returns);
   return (text) => {
     const checked = check(JSON.parse(text));
     if (!checked.ok) throw new Error(`${route} answers what it does not declare: ${checked.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ')}`);

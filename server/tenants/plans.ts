@@ -2,7 +2,7 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { checker, type Issue } from '../../data-plane-agent/base/validation.js';
 import { FEATURES, PLANS, type FeatureFlags, type PlanCode } from '../auth/permissions.js';
 
-const Plan = s.object({ name: s.text({ max: 80 }), features: s.list(s.enum(FEATURES), FEATURES.length) });
+const Plan = s.object({ name: s.name({ max: 80 }), features: s.list(s.enum(FEATURES), FEATURES.length) });
 
 /** What each plan has. Nothing about security is ever in here. `PLAN_CATALOG_FILE` replaces the table by one of the same form, in JSON. */
 export const PlanCatalog = s.object({ free: Plan, pro: Plan, business: Plan, enterprise: Plan }, { title: 'PlanCatalog' });

@@ -20,11 +20,11 @@ export const BootstrapStatus = s.object(
 
 export const SubjectInput = s.object(
   {
-    name: s.text({ max: 200 }),
-    legalName: s.optional(s.text({ max: 200 })),
-    taxNo: s.optional(s.text({ max: 64, about: 'Of 18 characters it is held against the check character of a unified social credit code; a wrong one is a warning.' })),
-    defaultPayeeAccount: s.optional(s.text({ max: 100 })),
-    defaultPayeeBank: s.optional(s.text({ max: 200 })),
+    name: s.name({ max: 200 }),
+    legalName: s.optional(s.name({ max: 200 })),
+    taxNo: s.optional(s.name({ max: 64, about: 'Of 18 characters it is held against the check character of a unified social credit code; a wrong one is a warning.' })),
+    defaultPayeeAccount: s.optional(s.name({ max: 100 })),
+    defaultPayeeBank: s.optional(s.name({ max: 200 })),
   },
   { title: 'SubjectInput' },
 );
@@ -47,7 +47,7 @@ export const Member = s.object(
 );
 export const MemberPatch = s.object(
   {
-    name: s.omittable(s.text({ min: 2, max: 80 })),
+    name: s.omittable(s.name({ min: 2, max: 80 })),
     email: s.omittable(s.email()),
     roleCode: s.omittable(s.text({ max: 64 })),
     subjectScope: s.optional(s.list(s.id(), 1_000, 'null: all subject companies. An empty list: none.')),
@@ -102,8 +102,8 @@ export const CHAT_NAMES = { chat_a: 'slack', chat_b: 'teams', chat_c: 'feishu', 
 const neutral = ['chat_a', 'chat_b', 'chat_c', 'chat_d', 'chat_e'] as const;
 
 const channelFields = {
-  name: s.optional(s.text({ max: 100, about: 'The kind unless given.' })),
-  target: s.optional(s.text({ max: 2_000, about: 'An https address; of email, addresses with commas between them, or none for the owner of the line.' })),
+  name: s.optional(s.name({ max: 100, about: 'The kind unless given.' })),
+  target: s.optional(s.name({ max: 2_000, about: 'An https address; of email, addresses with commas between them, or none for the owner of the line.' })),
   enabled: s.optional(s.flag('True unless it is false.')),
   isDefault: s.optional(s.flag('There is at most one. The first enabled channel becomes it.')),
   secret: s.optional(s.verbatim({ max: 1_000, about: 'Signs messages. It is sealed and never shown again; null or empty leaves what there is.' })),
@@ -119,10 +119,10 @@ export const Channel = s.object(
 export const ConnectionInput = s.object(
   {
     kind: s.text({ max: 64, pattern: CONNECTION_KIND, about: '`agent` is the link itself; `database`, `object_storage` and `malware_scanner` say what must stand behind it.' }),
-    provider: s.optional(s.text({ max: 100 })),
-    location: s.optional(s.text({ max: 200 })),
+    provider: s.optional(s.name({ max: 100 })),
+    location: s.optional(s.name({ max: 200 })),
     accessMode: s.optional(s.enum(ACCESS_MODES, 'Of `agent`: it dials in (`outbound`, the default), or is called at `endpoint` (`direct`).')),
-    endpoint: s.optional(s.text({ max: 2_000, about: 'An https address.' })),
+    endpoint: s.optional(s.name({ max: 2_000, about: 'An https address.' })),
   },
   { title: 'DataPlaneConnectionInput' },
 );

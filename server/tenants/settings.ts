@@ -15,8 +15,8 @@ export const Settings = s.object(
     calendarSystem: s.named('calendar', 'As CLDR names calendars, such as `gregory`.'),
     measurementSystem: s.enum(['metric', 'imperial', 'us', 'uk']),
     temperatureUnit: s.enum(['celsius', 'fahrenheit', 'kelvin']),
-    dateFormat: s.text({ max: 40 }),
-    numberFormat: s.text({ max: 40 }),
+    dateFormat: s.name({ max: 40 }),
+    numberFormat: s.name({ max: 40 }),
     /** 0 is Sunday. */
     firstDayOfWeek: s.integer({ max: 6 }),
     /** Days before the due date. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { partial, s } from '../../data-plane-agent/base/schema.js';
+import { answerChecker } from '../../data-plane-agent/base/answer-check.js';
 import { checker, type Checked } from '../../data-plane-agent/base/validation.js';
 
 const Thing = s.object({
@@ -42,6 +43,27 @@ describe('validation', () => {
       expect(value({ name: 'x', note: blank, status: blank })).to.deep.equal({ name: 'x', note: null, status: null });
     }
     expect(value({ name: ' 👩\u200d🔧\u200b ', secret: '\u200b\u200b\u200b' })).to.deep.equal({ name: '👩\u200d🔧\u200b', secret: '\u200b\u200b\u200b' });
+  });
+
+  it('takes no name that steers how it is shown, and leaves scripts and emoji what joins them', () => {
+    const named = checker(s.object({ name: s.name(), place: s.optional(s.plain()), note: s.optional(s.longText()) }));
+    for (const code of [0x07, 0x1b, 0x7f, 0x85, 0x9b, 0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069]) {
+      const text = `a${String.fromCodePoint(code)}b`;
+      const checked = named({ name: text, place: text });
+      expect(checked.ok ? [] : checked.issues.map(({ path }) => path), code.toString(16)).to.deep.equal(['name', 'place']);
+    }
+    for (const text of ['a\nb', 'a\tb']) {
+      const checked = named({ name: text, place: text, note: text });
+      expect(checked.ok ? [] : checked.issues).to.deep.equal([{ path: 'name', problem: 'must be one line without control characters and controls of the writing direction' }]);
+    }
+    const fine = { name: 'می\u200cخواهم 👩\u200d🔧', place: 'a\n上海', note: 'a note\u200f\nof several lines' };
+    expect(named({ ...fine })).to.deep.equal({ ok: true, value: fine });
+  });
+
+  it('tells a name from before that rule', () => {
+    const schema = s.object({ list: s.list(s.object({ name: s.name({ max: 5 }) }), 5) });
+    expect(answerChecker(schema)({ list: [{ name: 'a\u202eb' }] }).ok).to.equal(true);
+    expect(answerChecker(schema)({ list: [{ name: 'a\u202ebcdef' }] }).ok, 'what else is declared still holds').to.equal(false);
   });
 
   it('keeps the calendar day of a timestamp as written', () => {

@@ -20,6 +20,10 @@ describe('reading a contract', () => {
   const contracts = { 'a Chinese lease': ZH_LEASE, 'a Chinese sale': ZH_SALE, 'a Chinese purchase': ZH_PURCHASE, 'an English lease': EN_LEASE, 'an English export sale': EN_SALE, 'an English supply agreement': EN_SUPPLY,
     'a Chinese sale with a guarantor': ZH_GUARANTEED, 'a Chinese form': ZH_FORM, 'an English supply contract in a recital': EN_RECITAL, 'an English order': EN_ORDER };
 
+  it('leaves out what steers how a text is shown: a name that was read is one that a contract takes', () => {
+    expect(valuesOf(read('Contract No.: A\u200e-7\nParty A: \u202bHarbour \u061cLogistics\u009bLtd\u202c\n').fields)).to.include({ contractNo: 'A-7', partyA: 'Harbour Logistics Ltd' });
+  });
+
   for (const [name, { text, expected, terms, warnings }] of Object.entries(contracts)) {
     describe(name, () => {
       const run = read(text);

@@ -28,9 +28,9 @@ export const DATE_FIELDS = ['signDate', 'startDate', 'endDate'] as const;
 
 const CreateTask = s.object(
   {
-    code: s.text({ max: 100, about: 'A contract that has a task of this code keeps that one, and the move warns.' }),
-    title: s.text(),
-    kind: s.optional(s.text({ max: 100 })),
+    code: s.name({ max: 100, about: 'A contract that has a task of this code keeps that one, and the move warns.' }),
+    title: s.plain(),
+    kind: s.optional(s.plain({ max: 100 })),
     dueInDays: s.optional(s.integer({ max: 3_650, about: 'Days from the day of the move; without it the task has no due date.' })),
     ownerId: s.optional(s.id('An active member; default: the contract\'s owner.')),
   },

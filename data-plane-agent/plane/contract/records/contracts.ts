@@ -8,39 +8,39 @@ import { MAX_TASKS, Task } from './tasks.js';
 /** How many lines, terms or notes one contract may have: enough for a weekly plan of thirty years. */
 export const MAX_LINES = 2_000;
 
-export const NoteInput = s.object({ label: s.text(), value: s.longText() }, { title: 'NoteInput' });
-export const TermInput = s.object({ kind: s.enum(TERM_KINDS), title: s.text(), date: s.optional(s.day()), note: s.longText() }, { title: 'TermInput' });
+export const NoteInput = s.object({ label: s.plain(), value: s.longText() }, { title: 'NoteInput' });
+export const TermInput = s.object({ kind: s.enum(TERM_KINDS), title: s.plain(), date: s.optional(s.day()), note: s.longText() }, { title: 'TermInput' });
 export type NoteInput = Static<typeof NoteInput>;
 export type TermInput = Static<typeof TermInput>;
 
 /** What both a request and an answer carry, and nothing computed. */
 const required = {
-  archiveCode: s.text({ max: 100 }),
-  contractNo: s.text({ max: 100 }),
-  projectName: s.text(),
+  archiveCode: s.name({ max: 100 }),
+  contractNo: s.name({ max: 100 }),
+  projectName: s.plain(),
   subjectId: s.id('Subject company: the legal entity that the contract belongs to.'),
-  partyA: s.text(),
-  partyB: s.text(),
-  equipmentName: s.text(),
-  equipmentModel: s.text(),
+  partyA: s.plain(),
+  partyB: s.plain(),
+  equipmentName: s.plain(),
+  equipmentModel: s.plain(),
   quantity: s.integer({ min: 1 }),
   unitPrice: s.amount('Up to six decimals.'),
-  paymentMethod: s.text(),
+  paymentMethod: s.plain(),
   startDate: s.day(),
   endDate: s.day(),
   ownerId: s.id('The member who is responsible for the contract.'),
 };
 const optional = {
   typeCode: s.text({ max: 64 }),
-  payeeAccount: s.text(),
-  payeeBank: s.text(),
+  payeeAccount: s.plain(),
+  payeeBank: s.plain(),
   deposit: s.amount(),
   periodicRent: s.amount(),
-  paymentCycle: s.text(),
+  paymentCycle: s.plain(),
   signDate: s.day(),
   invoicePoints: s.integer({ max: 100, about: 'Default tax rate of the contract\'s invoices, in percent.' }),
   contractAttachment: s.id('File reference.'),
-  statusCode: s.text({ max: 64 }),
+  statusCode: s.plain({ max: 64 }),
   ownerSuperiorId: s.id(),
   remark: s.longText(),
 };

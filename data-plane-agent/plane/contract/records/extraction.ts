@@ -19,7 +19,7 @@ export const ExtractInput = s.object(
   {
     contractId: s.optional(s.id('The contract that the reading is for; without it a review may make a new one.')),
     fileRef: s.optional(s.id('File reference.')),
-    fileName: s.optional(s.text({ max: 255 })),
+    fileName: s.optional(s.name({ max: 255 })),
     text: s.optional(s.document({ max: MAX_TEXT, about: 'The contract as text. Pages are parted by form feeds.' })),
   },
   { title: 'ExtractInput' },

@@ -29,7 +29,7 @@ const settings = {
   min: s.number(),
   max: s.number(),
   maxLength: s.integer({ min: 1, max: MAX_LONG_TEXT, about: 'Characters, of a text (at most 500) or a long text.' }),
-  unit: s.text({ max: 20, about: 'What a number counts, for showing it.' }),
+  unit: s.name({ max: 20, about: 'What a number counts, for showing it.' }),
 };
 export const FieldSettings = s.object({
   precision: s.nullable(settings.precision),
@@ -45,7 +45,7 @@ export const FieldSettingsInput = partial(FieldSettings);
 export const FieldOption = s.object({ id: s.id(), label: s.text({ max: MAX_LABEL }), color: s.nullable(s.text({ max: 32 })), order: s.integer({ max: MAX_KNOWN_OPTIONS }), archived: s.flag() }, { title: 'FieldOption' });
 export type FieldOption = Static<typeof FieldOption>;
 
-const FieldOptionInput = s.object({ id: s.optional(s.id()), label: s.text({ max: MAX_LABEL }), color: s.optional(s.text({ max: 32 })) });
+const FieldOptionInput = s.object({ id: s.optional(s.id()), label: s.name({ max: MAX_LABEL }), color: s.optional(s.name({ max: 32 })) });
 export type FieldOptionInput = Static<typeof FieldOptionInput>;
 
 /** What one field of one contract holds: texts for texts, days, instants, ids of an option, a member or a file; ids of options for several. */
@@ -80,11 +80,11 @@ export const DynamicFields = s.list(DynamicField, MAX_FIELDS);
 
 /** The payloads of the seven commands, each strict. */
 const fieldId = s.id();
-const name = s.text({ max: 100 });
+const name = s.name({ max: 100 });
 const type = s.enum(FIELD_TYPES);
 const options = s.list(FieldOptionInput, MAX_OPTIONS);
 const order = s.integer({ min: 1, max: MAX_FIELDS, about: 'From 1, within the section; beyond the end is the end.' });
-const section = s.optional(s.text({ max: 100 }));
+const section = s.optional(s.name({ max: 100 }));
 export const PAYLOADS = {
   CreateField: s.object({
     name,

@@ -10,11 +10,11 @@ export const InvoiceInput = s.object(
   {
     receivablePlanId: s.optional(s.id('The payment line that it invoices; without one it stands for the contract as a whole.')),
     paymentRecordId: s.optional(s.id('The receipt that it belongs to: a row of `GET /payments/:paymentId/receipts`.')),
-    invoiceNo: s.text({ about: 'Unique among the subject company\'s records, whatever its case. A void record gives its number back.' }),
+    invoiceNo: s.plain({ about: 'Unique among the subject company\'s records, whatever its case. A void record gives its number back.' }),
     invoiceAmount: s.amount('With tax, never negative: a record posted as `red_letter` takes its amount away. In the line\'s currency, else the contract\'s.'),
     invoiceDate: s.optional(s.day('Default: today, once it is issued or a red letter.')),
     status: s.optional(s.enum(INVOICE_STATUSES, 'Default: `draft`.')),
-    attachment: s.optional(s.text({ about: 'A file\'s id, or any other text that points to the evidence.' })),
+    attachment: s.optional(s.plain({ about: 'A file\'s id, or any other text that points to the evidence.' })),
     taxRate: s.optional(s.number({ min: 0, max: 100, about: 'Percent, up to six decimals. Default: the contract\'s `invoicePoints`.' })),
     note: s.optional(s.longText()),
   },

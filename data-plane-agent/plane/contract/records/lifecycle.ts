@@ -9,7 +9,7 @@ export const MAX_TEMPLATES = 50;
 export const MAX_STAGES = 100;
 export const MAX_TRANSITIONS = 500;
 
-const name = () => s.text({ max: 100 });
+const name = () => s.name({ max: 100 });
 const order = () => s.optional(s.integer({ max: 1_000_000, about: 'Ascending; default: after the last.' }));
 
 /** Contract types, stages and transitions as a client sends them (API document 4.11). */
@@ -17,7 +17,7 @@ export const ContractTypeInput = s.object(
   {
     code: code('What contracts carry as `typeCode`.'),
     name: name(),
-    category: s.optional(s.text({ max: 64, about: '`sale` and `lease` become the `type` of contracts that name none; any other word means `sale`. Default: the code if it is one of the two, else `sale`.' })),
+    category: s.optional(s.name({ max: 64, about: '`sale` and `lease` become the `type` of contracts that name none; any other word means `sale`. Default: the code if it is one of the two, else `sale`.' })),
     description: s.optional(s.longText()),
     enabled: s.optional(s.flag('True unless it is false. No contract can be entered with a disabled type; those that have it keep it.')),
     order: order(),

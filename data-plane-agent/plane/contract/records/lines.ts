@@ -5,10 +5,10 @@ import { page, pageQuery, stamps, warnings } from './common.js';
 const receipt = {
   receivedAmount: s.optional(s.amount('The new cumulative total received on the line, not an increment.')),
   receivedDate: s.optional(s.day('Default: today, when the total rises. It stays as long as money stays, and goes with the last of it.')),
-  method: s.optional(s.text()),
-  payerName: s.optional(s.text()),
-  receiptAccount: s.optional(s.text()),
-  bankSerialNo: s.optional(s.text({ about: 'Serial number of the bank transfer; one transfer may settle several lines.' })),
+  method: s.optional(s.plain()),
+  payerName: s.optional(s.plain()),
+  receiptAccount: s.optional(s.plain()),
+  bankSerialNo: s.optional(s.plain({ about: 'Serial number of the bank transfer; one transfer may settle several lines.' })),
   reconciliationStatus: s.optional(s.enum(RECONCILIATION_STATUSES)),
   reconciliationNote: s.optional(s.longText()),
   proof: s.optional(s.id('File reference.')),
@@ -16,14 +16,14 @@ const receipt = {
 const invoiceEvidence = {
   invoiceAmount: s.optional(s.amount()),
   invoiceDate: s.optional(s.day()),
-  invoiceNo: s.optional(s.text()),
+  invoiceNo: s.optional(s.plain()),
   invoiceAttachment: s.optional(s.id('File reference.')),
 };
 
 /** A payment line as a client sends it (API document 2.9). */
 export const PaymentLineInput = s.object(
   {
-    period: s.text({ about: 'What the line is for, for example `2026-03` or `delivery`.' }),
+    period: s.plain({ about: 'What the line is for, for example `2026-03` or `delivery`.' }),
     dueDate: s.day(),
     amount: s.amount(),
     currencyCode: s.optional(s.currency()),

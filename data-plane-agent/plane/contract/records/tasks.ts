@@ -8,14 +8,14 @@ export const MAX_TASKS = 500;
 /** A fulfillment task as a client sends it (API document 2.11). */
 export const TaskInput = s.object(
   {
-    code: s.text({ max: 100, about: 'Unique in the contract, whatever its case.' }),
-    title: s.text(),
-    kind: s.optional(s.text({ max: 100, about: 'For example delivery, installation, debug, training, acceptance, return, other.' })),
+    code: s.name({ max: 100, about: 'Unique in the contract, whatever its case.' }),
+    title: s.plain(),
+    kind: s.optional(s.plain({ max: 100, about: 'For example delivery, installation, debug, training, acceptance, return, other.' })),
     status: s.optional(s.enum(TASK_STATUSES, 'Default: `pending`.')),
     ownerId: s.optional(s.id('The member who sees to it.')),
     dueDate: s.optional(s.day()),
-    acceptanceStatus: s.optional(s.text({ max: 100, about: 'For example not_required, pending, passed, rejected.' })),
-    attachment: s.optional(s.text({ about: 'A file\'s id, or any other text that points to the evidence.' })),
+    acceptanceStatus: s.optional(s.plain({ max: 100, about: 'For example not_required, pending, passed, rejected.' })),
+    attachment: s.optional(s.plain({ about: 'A file\'s id, or any other text that points to the evidence.' })),
     metadata: s.optional(s.free('Of the caller\'s own making. A change replaces the whole.')),
   },
   { title: 'FulfillmentTaskInput' },

@@ -24,7 +24,7 @@ const columns = (about: string) => s.list(s.text({ max: 100 }), 300, about);
 /** A saved view as a client sends it (API document 2.13). */
 export const SavedViewInput = s.object(
   {
-    name: s.text(),
+    name: s.name(),
     mode: s.enum(VIEW_MODES),
     scope: s.optional(s.enum(VIEW_SCOPES, 'Default: personal.')),
     groupBy: s.text({ max: 100, about: 'A field of contracts, `payment`, the id of a custom field, or `none`.' }),

@@ -1,3 +1,5 @@
+import { asName } from '../../../base/names.js';
+
 /** A stretch of the document, in UTF-16 units of the text as it was sent; `end` is exclusive. */
 export interface Span {
   readonly start: number;
@@ -67,7 +69,7 @@ export const lineSpan = ({ lineStarts }: Document, line: number): Span => ({ sta
 export const rawText = ({ text }: Document, { start, end }: Span, max = 500): string => {
   // oxlint-disable-next-line no-control-regex -- what a record must not keep: controls become blanks
   const clean = text.slice(start, Math.min(end, start + max * 2)).toWellFormed().replace(/[\u0000-\u001f\u007f\s]+/g, ' ').normalize('NFC').trim();
-  return [...clean].slice(0, max).join('');
+  return [...asName(clean)].slice(0, max).join('');
 };
 
 /** The same with its line breaks. */

@@ -1,0 +1,19 @@
+import { STEERING } from '../../data-plane-agent/base/names.js';
+
+const steering = new RegExp(`(?!\\n)[${STEERING}]`, 'gu');
+const breaking = new RegExp(`[${STEERING}]`, 'gu');
+const ofFile = new RegExp(`(?![\\t\\n]|\\r\\n|\\r$)[${STEERING}]`, 'gu');
+
+/**
+ * A text as a terminal may have it: what it would obey instead of showing it is written as `\u202e`. Within JSON that is the same value.
+ * Line breaks stay.
+ */
+export const printable = (text: string): string => text.replaceAll(steering, escaped);
+
+/** The same on one line: a value must not look like lines of our own. */
+export const printableLine = (text: string): string => text.replaceAll(breaking, escaped);
+
+/** The same of a piece of a file, whose tabs and line ends are its own. */
+export const printablePiece = (text: string): string => text.replaceAll(ofFile, escaped);
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,0 +1,103 @@
+import Sqlite from 'better-sqlite3';
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { createIo, type Io, type Streams } from '../../cli/io.js';
+import { installations } from '../support/cli.js';
+
+const EMAIL = 'ann@acme.example';
+const PASSWORD = 'Correct-Horse-42';
+/** What terminals obey: colours and titles by ESC and C1, overrides, isolates and marks of direction, separators of lines. */
+const STEERING = ['\u0000', '\u0007', '\b', '\r', '\u001b[2J', '\u001b]0;title\u0007', '\u007f', '\u0085', '\u009b31m', '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069'];
+const STEERS = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+const NASTY = STEERING.join('x');
+const FINE = 'می\u200cخواهم 👩\u200d🔧 上海 – é';
+
+describe('what the command line prints', () => {
+  const install = installations();
+
+  describe('on its streams', () => {
+    const streams = (isTTY: boolean) => {
+      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()].map((stream) => Object.assign(stream, { isTTY, columns: 80 }));
+      return { stdin, stdout, stderr } as unknown as Streams;
+    };
+    const told = ({ stdout, stderr }: Streams) => String((stdout as unknown as PassThrough).read() ?? '') + String((stderr as unknown as PassThrough).read() ?? '');
+    const ways: Readonly<Record<string, (io: Io, text: string) => unknown>> = { data: (io, text) => io.data(text), message: (io, text) => io.message(text), progress: (io, text) => io.progress(text), question: (io, text) => void io.ask(text) };
+
+    for (const [way, tell] of Object.entries(ways)) {
+      it(`${way}: nothing that a terminal obeys comes from what was stored, and the rest is as it is`, () => {
+        for (const text of STEERING) {
+          const there = streams(true);
+          tell(createIo(there), `a${text}b`);
+          // The line editor and the progress line say some of their own around the text.
+          const said = told(there);
+          expect(said, JSON.stringify(text)).not.to.contain(`a${text}`);
+          expect(said).to.match(/a(\\u[0-9a-f]{4}|[^\p{Cc}])+b/u);
+        }
+        const there = streams(true);
+        tell(createIo(there), FINE);
+        expect(told(there)).to.contain(FINE);
+      });
+    }
+
+    it('lines stay lines', () => {
+      const there = streams(false);
+      createIo(there).data('one\ntwo');
+      expect(told(there)).to.equal('one\ntwo\n');
+    });
+
+    it('JSON holds the same values, spelled in ASCII where they would steer', () => {
+      const there = streams(false);
+      createIo(there).data(JSON.stringify({ name: NASTY, fine: FINE }, null, 2));
+      const text = told(there);
+      expect(text).not.to.match(STEERS);
+      expect(JSON.parse(text)).to.deep.equal({ name: NASTY, fine: FINE });
+    });
+
+    it('a file that goes to a program is untouched; one that goes to a terminal is for reading', async () => {
+      const file = 'a;\t\u202e\r\nb\u001b[2J\rc\r\n';
+      const [pipe, terminal] = [streams(false), streams(true)];
+      await createIo(pipe).write(file);
+      await createIo(terminal).write(file);
+      expect(told(pipe)).to.equal(file);
+      expect(told(terminal)).to.equal('a;\t\\u202e\r\nb\\u001b[2J\\u000dc\r\n');
+    });
+  });
+
+  it('a name from before names were held to anything steers no terminal and makes no lines of its own', async () => {
+    const { cli, dataDir } = await install();
+    await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', 'Ann Lee'], { input: PASSWORD });
+    const name = `${NASTY}\nbolt  Bolt  enterprise  active`;
+    const file = new Sqlite(join(dataDir, 'platform.db'));
+    try {
+      file.prepare('UPDATE tenants SET name = ?').run(name);
+      file.prepare('UPDATE members SET name = ?').run(name);
+    } finally {
+      file.close();
+    }
+    for (const args of [['tenants', 'list'], ['tenants', 'show', 'acme'], ['members', 'list', '--tenant', 'acme']]) {
+      const [text, json] = [await cli(args), await cli([...args, '--json'])];
+      expect(text.stdout, args.join(' ')).not.to.match(STEERS);
+      expect(text.stdout).to.contain('\\u001b[2J').and.not.to.match(/^bolt/m);
+      expect(json.stdout).not.to.match(STEERS);
+      expect(JSON.stringify(JSON.parse(json.stdout)), 'and JSON says the very name').to.contain(JSON.stringify(name));
+    }
+  });
+
+  it('a name that would steer is not taken, and the argument is named', async () => {
+    const { cli } = await install();
+    for (const name of ['Ann\u202eeeL', 'Ann\nLee', 'Ann\tLee', 'Ann\u009b']) {
+      const { code, stderr } = await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', name], { input: PASSWORD });
+      expect([code, stderr]).to.deep.equal([2, 'duebook: --name must be one line without control characters and controls of the writing direction\n']);
+    }
+    expect((await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', FINE, '--email', EMAIL, '--name', FINE], { input: PASSWORD })).code).to.equal(0);
+  });
+
+  it('an error says a nasty argument without obeying it', async () => {
+    const { cli } = await install();
+    await cli(['migrate']);
+    const { code, stderr } = await cli(['tenants', 'show', 'a\u001b[2J\u202eb']);
+    expect(code).to.equal(1);
+    expect(stderr).to.contain('a\\u001b[2J\\u202eb').and.not.to.match(STEERS);
+  });
+});
