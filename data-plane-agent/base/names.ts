@@ -28,7 +28,7 @@ export const STEERING = String.raw`\p{Cc}\u2028\u2029${DIRECTIONS}`;
 const directions = new RegExp(`[${DIRECTIONS}]`, 'gu');
 const breaks = /[\p{Cc}\u2028\u2029]+/gu;
 const steers = new RegExp(`[${STEERING}]`, 'u');
-const steersLines = new RegExp(`(?![\t\n])[${STEERING}]`, 'u');
+const steersLines = new RegExp(`(?![\t\n\u2028\u2029])[${STEERING}]`, 'u');
 
 /** Fit to be a name: one line, and read as it is written. */
 export const isName = (text: string): boolean => !steers.test(text);

@@ -5,9 +5,29 @@ import { ContractInput } from '../../data-plane-agent/plane/contract/records/con
 import { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS, SUMMARY_COLUMNS } from '../../data-plane-agent/plane/domain/sheet/columns.js';
 import { BYTE_ORDER_MARK, cellText, csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
-import { guarded, unguarded } from '../../data-plane-agent/plane/domain/sheet/guard.js';
+import { guarded, listText, unguarded } from '../../data-plane-agent/plane/domain/sheet/guard.js';
 
 const TRIGGERS = ['=', '+', '-', '@', '\t', '\r', '\n', '\0', '＝', '＋', '－', '＠'];
+
+/** A file as spreadsheets read it: a quote at the beginning of a cell opens it, what follows its closing one belongs to the cell, and any other is a sign like others. */
+function cellsOf(file: string, separator: string): string[] {
+  const cells: string[] = [];
+  let [cell, at] = ['', 0];
+  while (at < file.length) {
+    if (cell === '' && file[at] === '"') {
+      for (at += 1; at < file.length && (file[at] !== '"' || file[at + 1] === '"'); at += 1) {
+        cell += file[at];
+        if (file[at] === '"') at += 1;
+      }
+      at += 1;
+    }
+    while (at < file.length && file[at] !== separator && file[at] !== '\n' && file[at] !== '\r') cell += file[at++];
+    cells.push(cell);
+    cell = '';
+    at += 1;
+  }
+  return cells;
+}
 
 describe('the formula guard', () => {
   for (const trigger of TRIGGERS) {
@@ -32,6 +52,43 @@ describe('the formula guard', () => {
       fc.property(fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('')), (text) => {
         expect(unguarded(guarded(text))).to.equal(text);
         expect(TRIGGERS.some((trigger) => guarded(text).startsWith(trigger))).to.equal(false);
+      }),
+    );
+  });
+
+  it('stands within a text wherever another country\'s spreadsheet begins a cell, and goes again', () => {
+    const cases: [string, string][] = [
+      ['a;=cmd', "a;'=cmd"], ['a;＝cmd', "a;'＝cmd"], ['a\t@x', "a\t'@x"], ['two\n-lines', "two\n'-lines"], ['a\r\n+1', "a\r'\n'+1"], ['a;"=1"', 'a;\'"=1"'], ["a;'=1", "a;''=1"], ['x;;=1', "x;;'=1"], ['a;\t=', "a;'\t'="],
+      ['=a;=b', "'=a;'=b"], ['a;', "a;'"], ["a;'", "a;''"],
+    ];
+    for (const [text, cell] of cases) {
+      expect(guarded(text), JSON.stringify(text)).to.equal(cell);
+      expect(unguarded(cell)).to.equal(text);
+    }
+    for (const text of ['a; b', 'a;b=c', 'x\ny', 'a,=b', "it's; fine", '; =1']) expect([guarded(text), unguarded(text)]).to.deep.equal([text, text]);
+  });
+
+  it('begins no cell of a formula, whatever stands between the cells for the reader', () => {
+    const piece = fc.oneof(fc.constantFrom(...TRIGGERS.filter((one) => one !== '\0'), "'", '"', ',', ';', ';=', ';"=', 'a', '中', '\r\n'), fc.string({ maxLength: 3 }));
+    const text = fc.array(piece, { maxLength: 7 }).map((pieces) => pieces.join('').trim());
+    const list = fc.array(text, { minLength: 1, maxLength: 2 });
+    const row = fc.tuple(text, text, list, text).map(([a, b, c, d]) => [cellText(a, 'text'), cellText(b, 'text'), listText(c), cellText(d, 'text')]);
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 4 }), (rows) => {
+        const file = rows.map(csvRow).join('');
+        for (const separator of [',', ';', '\t']) {
+          for (const cell of cellsOf(file, separator)) expect(TRIGGERS.filter((trigger) => trigger !== '\n').some((trigger) => cell.startsWith(trigger)), JSON.stringify([file, separator, cell])).to.equal(false);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('leaves a list the same JSON', () => {
+    const lists = fc.array(fc.oneof(fc.string(), fc.constantFrom(';=x', '"; =', ';-', '\t=')), { maxLength: 4 });
+    fc.assert(
+      fc.property(lists, (list) => {
+        expect(JSON.parse(unguarded(listText(list)))).to.deep.equal(list);
       }),
     );
   });

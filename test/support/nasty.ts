@@ -59,8 +59,8 @@ function nastyTexts(schema: Json, nullable: boolean): Nasty[] {
   ];
   if (!verbatim) for (const code of ['0000', '0007', '000b', '001b', '007f']) values.push([`the control character U+${code}`, `"${fill}\\u${code}${fill}"`]);
   // What steers how a text is shown: overrides, isolates and marks of direction, C1 controls, separators of lines.
-  if (schema['x-name'] === true || schema['x-plain'] === true) for (const code of ['0085', '009b', '061c', '200e', '200f', '2028', '2029', '202a', '202e', '2066', '2069']) values.push([`the control U+${code}`, `"${fill}\\u${code}${fill}"`]);
-  if (schema['x-name'] === true) for (const code of ['0009', '000a', '000d\\u000a']) values.push([`the break U+${code}`, `"${fill}\\u${code}${fill}"`]);
+  if (schema['x-name'] === true || schema['x-plain'] === true) for (const code of ['0085', '009b', '061c', '200e', '200f', '202a', '202e', '2066', '2069']) values.push([`the control U+${code}`, `"${fill}\\u${code}${fill}"`]);
+  if (schema['x-name'] === true) for (const code of ['0009', '000a', '000d\\u000a', '2028', '2029']) values.push([`the break U+${code}`, `"${fill}\\u${code}${fill}"`]);
   if (!nullable && min > 0) values.push(['nothing', '""'], ...(verbatim ? [] : ([['blanks', '"  \\t "']] as [string, string][])));
   if (min > 1) values.push(['too few characters', JSON.stringify('x'.repeat(min - 1))]);
   if (Array.isArray(schema['enum'])) values.push(...[`${String(schema['enum'][0])}s`, String(schema['enum'][0]).toUpperCase(), 'constructor', '__proto__'].map((text): [string, string] => [`the unknown word ${text}`, JSON.stringify(text)]));

@@ -5,7 +5,7 @@ import type { FieldRow } from '../fields/definition.js';
 import { shown } from '../sensitive.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, type CellKind } from '../sheet/columns.js';
 import { BYTE_ORDER_MARK, csvRow } from '../sheet/csv-write.js';
-import { guarded, unguarded } from '../sheet/guard.js';
+import { guarded, listText, unguarded } from '../sheet/guard.js';
 import { ERROR_COLUMN, type Target } from '../sheet/headers.js';
 import type { Candidate } from './candidate.js';
 import { isAccount } from './report.js';
@@ -73,8 +73,8 @@ const cellText = (cell: SheetCell): string => (cell === null ? '' : typeof cell 
 
 function valueText(value: unknown, kind: CellKind): string {
   if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return kind === 'list' ? JSON.stringify(value) : guarded(value);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : JSON.stringify(value);
+  if (typeof value === 'string') return kind === 'list' ? listText(value) : guarded(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : listText(value);
 }
 
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {});

@@ -5,6 +5,7 @@ import type { ContractInput } from '../../contract/records/contracts.js';
 import type { PaymentLineInput } from '../../contract/records/lines.js';
 import type { ContractRow, LineRow, NoteRow, TermRow } from '../rows.js';
 import { shown } from '../sensitive.js';
+import { listText } from './guard.js';
 
 /** What stands in a cell: `null` is an empty one. Texts are guarded against formulas where the sheet is written, numbers and days are not. */
 export type Cell = string | number | null;
@@ -63,7 +64,7 @@ const beside = (insteadOf: ReferenceField, name: string, en: string, zh: string,
   ({ name, labels: { en, zh }, kind: 'text', field: null, insteadOf, write, ...(names ? { names } : {}) });
 
 const major = (minor: number | null, currencyCode: string): number | null => (minor === null ? null : toMajor(minor, currencyCode));
-const json = (list: readonly unknown[]): string | null => (list.length === 0 ? null : JSON.stringify(list));
+const json = (list: readonly unknown[]): string | null => (list.length === 0 ? null : listText(list));
 
 const subjectName = beside('subjectId', 'subjectName', 'Subject company', '签约主体', ({ row }) => row.subjectId, 'subjectName');
 /** Several members may have one name, so nobody is found by it. */

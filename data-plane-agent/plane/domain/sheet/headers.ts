@@ -1,6 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import type { FieldRow } from '../fields/definition.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, SUMMARY_COLUMNS, type ContractColumn, type LineColumn } from './columns.js';
+import { unguarded } from './guard.js';
 
 /** What the cells under a header are. */
 export type Target =
@@ -25,7 +26,7 @@ export interface MatchedHeader {
  */
 export function matchHeader(header: readonly (string | null)[], fields: readonly FieldRow[]): MatchedHeader {
   const known = new Map([...customTargets(fields), ...OWN]);
-  const targets = withOwner(header.map((text) => (text === null ? undefined : known.get(keyOf(text)))));
+  const targets = withOwner(header.map((text) => (text === null ? undefined : (known.get(keyOf(text)) ?? known.get(keyOf(unguarded(text)))))));
   if (targets.every((target) => target === undefined)) throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a header that is known' });
   const seen = new Set<string>();
   for (const target of targets) {
