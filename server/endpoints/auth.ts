@@ -4,7 +4,7 @@ import { AuthLoginResult, MfaLoginRequired, NameProfile, Session, TokenPair } fr
 import { endpoint } from '../http/endpoint.js';
 import { reply } from '../http/reply.js';
 import { challengeToken } from './challenge-token.js';
-import { NO_REFRESH_COOKIE, withRefreshCookie } from './refresh-cookie.js';
+import { NO_REFRESH_COOKIE, refuseRepeatedCookie, withRefreshCookie } from './refresh-cookie.js';
 
 const newAccount = {
   tenantName: s.name({ min: 2, max: 80 }),
@@ -81,12 +81,15 @@ export const authEndpoints = {
     summary: 'Exchange a refresh token for new tokens',
     description:
       'Takes the token from the body, or else from the cookie `service_tenant_refresh`. Each token serves once: using one again ends the session. ' +
-      'By cookie only, the token before the present one gets the same answer again for ten seconds.',
+      'By cookie only, the token before the present one gets the same answer again for ten seconds. More than one cookie of the name is none: 401, and they are cleared.',
     needs: 'public',
     body: s.object({ refreshToken: s.optional(s.verbatim({ max: 4_096 })) }, { title: 'RefreshRequest' }),
     returns: TokenPair,
     fails: ['UNAUTHENTICATED', 'ORIGIN_NOT_ALLOWED'],
-    run: async ({ body, request, services }) => withRefreshCookie(await services.sessions.refresh(body.refreshToken, request), services),
+    run: async ({ body, request, services }) => {
+      if (body.refreshToken === undefined || body.refreshToken === null) refuseRepeatedCookie(request);
+      return withRefreshCookie(await services.sessions.refresh(body.refreshToken, request), services);
+    },
   }),
 
   logout: endpoint('POST /auth/logout', {

@@ -1,6 +1,9 @@
+import { isIP } from 'node:net';
 import { REFRESH_COOKIE } from '../auth/refresh.js';
 import type { TokenPair } from '../auth/shapes.js';
+import { problem } from '../http/problems.js';
 import { reply, type Reply } from '../http/reply.js';
+import type { RequestInfo } from '../http/request.js';
 import type { Services } from '../services.js';
 
 const COOKIE = { name: REFRESH_COOKIE, path: '/api/v1/auth' } as const;
@@ -11,3 +14,29 @@ export const withRefreshCookie = <T extends TokenPair>(body: T, { sessions }: Pi
 
 /** Clears it. */
 export const NO_REFRESH_COOKIE = { ...COOKIE, value: '', maxAgeMs: 0 } as const;
+
+/**
+ * We set one cookie of the name. Where a second one comes along, another host of the domain or a page without TLS has slipped it in, and which
+ * is ours cannot be told: whoever took one of them might go on in a stranger's session. So none counts, and all are cleared wherever the
+ * browser lets us: at each path under which they come, of this host alone, of it as a domain and of the domains above.
+ * Why no more can be done is in docs/api-conventions.md, *The refresh cookie*.
+ */
+export function refuseRepeatedCookie({ repeatedCookies = [], host = '' }: RequestInfo): void {
+  if (!repeatedCookies.includes(REFRESH_COOKIE)) return;
+  const own = PATHS.map((path) => `${cleared(path)}; HttpOnly; SameSite=Strict`);
+  const others = domainsOf(host).flatMap((domain) => PATHS.map((path) => `${cleared(path)}; Domain=${domain}`));
+  throw problem(401, `More than one cookie ${REFRESH_COOKIE} came along, so none was taken; sign in again`, { 'WWW-Authenticate': 'Bearer', 'Set-Cookie': [...own, ...others] });
+}
+
+const PATHS = ['/', '/api', '/api/v1', COOKIE.path, `${COOKIE.path}/refresh`] as const;
+
+const cleared = (path: string): string => `${REFRESH_COOKIE}=; Path=${path}; Max-Age=0`;
+
+/** As many as keep the answer's head small enough for the proxies in front of us. */
+const MAX_DOMAINS = 3;
+
+function domainsOf(host: string): readonly string[] {
+  const labels = host.split('.');
+  if (isIP(host) !== 0 || labels.length < 2) return [];
+  return labels.slice(0, -1).map((_, at) => labels.slice(at).join('.')).slice(0, MAX_DOMAINS);
+}

@@ -60,7 +60,8 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
     userAgent: headers['user-agent'],
     origin: headers.origin,
     secFetchSite: one(headers['sec-fetch-site']),
-    cookies: cookiesOf(headers.cookie),
+    ...cookiesOf(headers.cookie),
+    host: ctx.hostname,
     ifMatch: headers['if-match'],
     get followsLink() {
       const [preferred = ANYTHING] = [ctx.accepts()].flat();
@@ -80,16 +81,20 @@ const plainAddress = (address: string): string => (address.startsWith('::ffff:')
 
 const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
-const NO_COOKIES: Readonly<Record<string, string>> = {};
+type Cookies = Required<Pick<RequestInfo, 'cookies' | 'repeatedCookies'>>;
+
+const NO_COOKIES: Cookies = { cookies: {}, repeatedCookies: [] };
 
 /** The first of a name counts, as browsers send the one with the longest path first. */
-function cookiesOf(header: string | undefined): Readonly<Record<string, string>> {
+function cookiesOf(header: string | undefined): Cookies {
   if (header === undefined) return NO_COOKIES;
   const cookies: Record<string, string> = Object.create(null) as Record<string, string>;
+  const repeated = new Set<string>();
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
     const name = pair.slice(0, Math.max(equals, 0)).trim();
-    if (name !== '' && !(name in cookies)) cookies[name] = pair.slice(equals + 1).trim();
+    if (name in cookies) repeated.add(name);
+    else if (name !== '') cookies[name] = pair.slice(equals + 1).trim();
   }
-  return cookies;
+  return { cookies, repeatedCookies: [...repeated] };
 }

@@ -9,17 +9,20 @@ const PROBLEM = Symbol('http problem');
 export interface HttpProblem extends Error {
   readonly [PROBLEM]: true;
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ProblemHeaders;
 }
 
+/** A header may come several times, as `Set-Cookie` does. */
+type ProblemHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 /** `throw problem(415, 'The body must be application/json')`. Without a text the status speaks for itself. */
-export const problem = (status: number, text = statusText(status), headers: Readonly<Record<string, string>> = {}): HttpProblem =>
+export const problem = (status: number, text = statusText(status), headers: ProblemHeaders = {}): HttpProblem =>
   Object.assign(new Error(text), { [PROBLEM]: true as const, status, headers });
 
 /** What is sent: both error shapes of the API come from here and from nowhere else. */
 export interface Refusal {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ProblemHeaders;
   readonly body: object;
 }
 
@@ -58,7 +61,7 @@ export function writeProblems({ log, isTransient }: { log: Log; isTransient: (er
 
 export function write(ctx: HttpContext, { status, headers, body }: Refusal): void {
   ctx.status = status;
-  for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, value);
+  for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, typeof value === 'string' ? value : [...value]);
   ctx.set('Content-Type', JSON_TYPE);
   ctx.body = JSON.stringify(body);
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { TokenPair } from '../../server/auth/shapes.js';
 import { cookieOf, makeMember, makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
+import type { FrameworkError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -105,6 +106,24 @@ describe('refresh', () => {
       const second = await byCookie(first.body.refreshToken, { Origin: 'https://partner.example.test' });
       expect(second.status).to.equal(200);
       expect((await byCookie(second.body.refreshToken)).status).to.equal(200);
+    });
+
+    it('takes none of two cookies of the name, whichever stands first, and clears them where a browser lets it', async () => {
+      const [mine, strangers] = [await enter(), await enter()];
+      const names = ([one, other]: readonly [string, string]) => ({ Cookie: `service_tenant_refresh=${one}; theme=dark; service_tenant_refresh=${other}`, Host: 'book.eu.example.test:8443' });
+      for (const pair of [[mine.result.refreshToken, strangers.result.refreshToken], [strangers.result.refreshToken, mine.result.refreshToken], [mine.result.refreshToken, ''], [mine.result.refreshToken, mine.result.refreshToken]] as const) {
+        const answer = await app.client.post<FrameworkError>('/auth/refresh', undefined, { headers: names(pair) });
+        expect([answer.status, answer.body.message]).to.deep.equal([401, 'More than one cookie service_tenant_refresh came along, so none was taken; sign in again']);
+        const cleared = answer.headers.getSetCookie();
+        expect(cleared).to.include('service_tenant_refresh=; Path=/api/v1/auth; Max-Age=0; HttpOnly; SameSite=Strict').and.include('service_tenant_refresh=; Path=/api/v1/auth/refresh; Max-Age=0; HttpOnly; SameSite=Strict');
+        expect(cleared).to.include('service_tenant_refresh=; Path=/; Max-Age=0; Domain=example.test').and.include('service_tenant_refresh=; Path=/api/v1/auth; Max-Age=0; Domain=book.eu.example.test');
+        expect(cleared.filter((line) => !/^service_tenant_refresh=; Path=\/[a-z0-9/]*; Max-Age=0(; HttpOnly; SameSite=Strict|; Domain=(book\.eu\.|eu\.)?example\.test)$/.test(line)), 'nothing else is set').to.deep.equal([]);
+      }
+      // What was refused has cost no session.
+      expect((await byBody(mine.result.refreshToken)).status).to.equal(200);
+      expect((await byCookie(strangers.result.refreshToken)).status).to.equal(200);
+      const both = await app.client.post('/auth/refresh', { refreshToken: (await enter()).result.refreshToken }, { headers: names(['a', 'b']) });
+      expect(both.status, 'a token in the body needs no cookie').to.equal(200);
     });
 
     it('answers 401 without a token, with an empty one and with nonsense', async () => {

@@ -76,7 +76,7 @@ describe('the composed service', () => {
     it('sets Secure on cookies where the public address is https', async () => {
       const server = await started({ PUBLIC_URL: 'https://book.test' });
       const { headers } = await server.client.post('/auth/register', owner('secure'));
-      expect(headers.get('set-cookie')).to.match(/; Secure$/);
+      expect(headers.get('set-cookie')).to.match(/^service_tenant_refresh=[^;]+; Path=\/api\/v1\/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/);
     });
 
     it('drains before it stops: not ready, then gone', async () => {

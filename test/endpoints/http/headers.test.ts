@@ -43,6 +43,7 @@ describe('headers', () => {
     for (const path of ['/api/v1/who', '/api/v1/nothing', '/nothing', '/api/v1/mine']) {
       const { headers } = await client.raw(path);
       for (const name of ['content-security-policy', 'strict-transport-security', 'x-frame-options', 'referrer-policy', 'cross-origin-opener-policy']) expect(headers.get(name), `${path} ${name}`).to.be.a('string');
+      expect(headers.get('content-security-policy')?.split(/;\s*/)).to.include("base-uri 'none'");
       expect(headers.get('x-content-type-options')).to.equal('nosniff');
       expect(headers.get('cache-control')).to.equal('no-store');
       expect(headers.get('x-powered-by')).to.equal(null);
