@@ -33,6 +33,7 @@ import { keySet, livez, readyz } from './pages.js';
 import { createSchedules, type Schedules } from './schedules.js';
 import type { Services } from './services.js';
 import { createPlans } from './tenants/plans.js';
+import { sealTargets } from './tenants/sealed-targets.js';
 
 export interface ComposeOptions {
   readonly clock: Clock;
@@ -64,6 +65,8 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
   const { platform, tenant, tenantDb } = foundation;
   const dataPlanes = behind(foundation.dataPlanes);
   try {
+    const sealed = await sealTargets(platform, config.keyRing);
+    if (sealed > 0) log.info({ sealed }, 'addresses of notification channels were sealed');
     const health = createHealth({ edition: config.edition, clock, platformDb: (timeoutMs) => platform.ping(timeoutMs), tenantDb });
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
     const { authenticator, ...identity } = await identityOf(config, { database: platform, clock, log, mail, argon2 });

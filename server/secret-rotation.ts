@@ -6,6 +6,7 @@ import { TENANT_SEALED_COLUMNS } from '../data-plane-agent/plane/store/sealed-co
 import { AuditStore, type Actor } from './store/audit.js';
 import { PLATFORM_SEALED_COLUMNS } from './store/sealed-columns.js';
 import { TenantStore } from './store/tenants.js';
+import { sealTargets } from './tenants/sealed-targets.js';
 
 /** The databases of this installation; what agents keep is sealed by keys of their own. */
 export interface SealedDatabases {
@@ -30,11 +31,11 @@ export async function sealStatus(databases: SealedDatabases): Promise<PlacedSeal
 }
 
 /**
- * Seals everything anew that another key than the ring's active one has sealed. May be broken off at any moment and called again. `unreadable`
+ * Seals everything anew that another key than the ring's active one has sealed, and what should be sealed and is not. May be broken off at any moment and called again. `unreadable`
  * are rows that no key of the ring opens. `onProgress` hears how many have been sealed so far.
  */
 export async function resealEverything(databases: SealedDatabases, { keyRing, clock, actor, onProgress }: { keyRing: KeyRing; clock: Clock; actor: Actor; onProgress: (rows: number) => void }): Promise<{ resealed: number; unreadable: number }> {
-  let resealed = 0;
+  let resealed = await sealTargets(databases.platform, keyRing);
   let unreadable = 0;
   for (const { database, tenantId, columns } of await placesOf(databases)) {
     for (const column of columns) {

@@ -9,8 +9,10 @@ export interface ChannelRecord {
   readonly id: string;
   readonly kind: ChannelKind;
   readonly name: string;
-  /** Addresses with commas between them, or a URL; `null` of an email channel is the line's owner. */
+  /** Addresses with commas between them, or what may be shown of a URL; `null` of an email channel is the line's owner. */
   readonly target: string | null;
+  /** The URL, sealed for `channelTargetContext`; `null` of an email channel. */
+  readonly targetSealed: string | null;
   readonly enabled: boolean;
   readonly isDefault: boolean;
   /** Sealed for `channelSecretContext`. */
@@ -20,6 +22,8 @@ export interface ChannelRecord {
 }
 
 export const channelSecretContext = ({ tenantId, id }: { tenantId: string; id: string }): string => `notification_channels.secret_sealed.${tenantId}.${id}`;
+
+export const channelTargetContext = ({ tenantId, id }: { tenantId: string; id: string }): string => `notification_channels.target_sealed.${tenantId}.${id}`;
 
 export class ChannelStore {
   constructor(
@@ -38,14 +42,14 @@ export class ChannelStore {
   }
 
   async insert(it: ChannelRecord): Promise<void> {
-    await this.tx.run(`INSERT INTO notification_channels (tenant_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-      this.tenantId, it.id, it.kind, it.name, it.target, it.enabled ? 1 : 0, it.isDefault ? 1 : 0, it.secretSealed, it.createdAt, it.updatedAt,
+    await this.tx.run(`INSERT INTO notification_channels (tenant_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+      this.tenantId, it.id, it.kind, it.name, it.target, it.targetSealed, it.enabled ? 1 : 0, it.isDefault ? 1 : 0, it.secretSealed, it.createdAt, it.updatedAt,
     ]);
   }
 
   async update(it: ChannelRecord): Promise<void> {
-    await this.tx.run('UPDATE notification_channels SET name = ?, target = ?, enabled = ?, is_default = ?, secret_sealed = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
-      it.name, it.target, it.enabled ? 1 : 0, it.isDefault ? 1 : 0, it.secretSealed, it.updatedAt, this.tenantId, it.id,
+    await this.tx.run('UPDATE notification_channels SET name = ?, target = ?, target_sealed = ?, enabled = ?, is_default = ?, secret_sealed = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
+      it.name, it.target, it.targetSealed, it.enabled ? 1 : 0, it.isDefault ? 1 : 0, it.secretSealed, it.updatedAt, this.tenantId, it.id,
     ]);
   }
 
@@ -59,13 +63,32 @@ export class ChannelStore {
   }
 }
 
-const COLUMNS = 'id, kind, name, target, enabled, is_default, secret_sealed, created_at, updated_at';
+interface PlainTarget {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly kind: ChannelKind;
+  readonly target: string;
+}
+
+/** Of any tenant: URLs that are kept as they are. */
+export const plainTargets = async (tx: Transaction, limit: number): Promise<PlainTarget[]> =>
+  (await tx.all(`SELECT tenant_id, id, kind, target FROM notification_channels WHERE kind <> 'email' AND target IS NOT NULL AND target_sealed IS NULL ORDER BY tenant_id, id LIMIT ?`, [limit])).map((row) => ({
+    tenantId: textOf(row, 'tenant_id'), id: textOf(row, 'id'), kind: textOf(row, 'kind') as ChannelKind, target: textOf(row, 'target'), // the column's closed vocabulary
+  }));
+
+/** Nothing when somebody has changed it meanwhile. */
+export async function sealTarget(tx: Transaction, { tenantId, id, before, target, targetSealed }: Pick<ChannelRecord, 'id' | 'target' | 'targetSealed'> & { readonly tenantId: string; readonly before: string }): Promise<void> {
+  await tx.run('UPDATE notification_channels SET target = ?, target_sealed = ? WHERE tenant_id = ? AND id = ? AND target = ? AND target_sealed IS NULL', [target, targetSealed, tenantId, id, before]);
+}
+
+const COLUMNS = 'id, kind, name, target, target_sealed, enabled, is_default, secret_sealed, created_at, updated_at';
 
 const channelOf = (row: Row): ChannelRecord => ({
   id: textOf(row, 'id'),
   kind: textOf(row, 'kind') as ChannelKind, // the column's closed vocabulary
   name: textOf(row, 'name'),
   target: textOrNull(row, 'target'),
+  targetSealed: textOrNull(row, 'target_sealed'),
   enabled: flagOf(row, 'enabled'),
   isDefault: flagOf(row, 'is_default'),
   secretSealed: textOrNull(row, 'secret_sealed'),

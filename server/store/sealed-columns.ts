@@ -8,6 +8,7 @@ export const PLATFORM_SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'sso_flows', column: 'secrets_sealed', place: ['tenant_id', 'state_hash'] },
   { table: 'mail_outbox', column: 'values_sealed', place: ['tenant_id', 'id'] },
   { table: 'notification_channels', column: 'secret_sealed', place: ['tenant_id', 'id'] },
+  { table: 'notification_channels', column: 'target_sealed', place: ['tenant_id', 'id'] },
   { table: 'idempotency_records', column: 'answer', place: ['tenant_id', 'key'] },
   { table: 'audit_heads', column: 'seal', place: ['chain'] },
 ];

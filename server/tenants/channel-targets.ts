@@ -16,6 +16,7 @@ const isEmail = checker(s.object({ email: s.email() }));
 export function checkTarget({ kind, target }: { kind: ChannelKind; target: string | null }, policy: TargetPolicy): string | null {
   if (kind === 'email') return target === null ? null : checkAddresses(target);
   if (target === null) throw invalid({ path: 'target', problem: `is required: a ${kind} channel has an https address` });
+  if (isShown(target)) throw invalid({ path: 'target', problem: 'is what is shown of another address; give the address, or leave it out' });
   checkUrl({ path: 'target', url: target }, policy);
   return target;
 }
@@ -36,7 +37,10 @@ function checkAddresses(target: string): string | null {
 }
 
 /** Where a target leads, without what in it is as good as a password; the digest tells one address of a host from another. */
-export function targetOrigin(kind: ChannelKind, target: string | null): string | null {
-  if (target === null || kind === 'email') return target;
-  return `${new URL(target).origin}/…${createHash('sha256').update(target).digest('hex').slice(0, 8)}`;
+export function shownTarget(kind: ChannelKind, target: string): string {
+  if (kind === 'email') return target;
+  return `${URL.canParse(target) ? new URL(target).origin : ''}/…${createHash('sha256').update(target).digest('hex').slice(0, 8)}`;
 }
+
+/** What was shown of one, sent as if it were one. */
+const isShown = (url: string): boolean => /\/…[0-9a-f]{8}$/u.test(url);

@@ -4,8 +4,9 @@ import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Actor } from '../store/audit.js';
 import { channelSecretContext, ChannelStore, type ChannelKind, type ChannelRecord } from '../store/channels.js';
-import { checkTarget, targetOrigin, type TargetPolicy } from './channel-targets.js';
+import { checkTarget, type TargetPolicy } from './channel-targets.js';
 import { differences, type ChangeTenant } from './change.js';
+import { asKept, keptTarget, type KeptTarget } from './sealed-targets.js';
 
 /** What a client may say of a channel. `null` is no value: the default of a field that has one. */
 export interface ChannelFields {
@@ -21,8 +22,8 @@ type OfTenant = { readonly tenantId: string };
 type OfChannel = OfTenant & { readonly channelId: string };
 
 /**
- * Where tenants are notified. The first enabled channel becomes the default, and there is at most one. Secrets are sealed and never shown
- * again. An unknown channel is NOT_FOUND; INVALID_INPUT names `target` where it is not one that may be written to.
+ * Where tenants are notified. The first enabled channel becomes the default, and there is at most one. Secrets, and addresses with tokens in
+ * them, are sealed and never shown again. An unknown channel is NOT_FOUND; INVALID_INPUT names `target` where it is not one that may be written to.
  */
 export interface Channels {
   /** In the order in which they were made. */
@@ -41,8 +42,16 @@ export function createChannels({ database, keyRing, change, policy }: { database
 
   const seal = (secret: string, place: { tenantId: string; id: string }) => keyRing.seal(secret, channelSecretContext(place));
 
+  /** What is shown, sent back, and the address that there is leave everything as it was. */
+  const changedTarget = (before: ChannelRecord, sent: string | null, tenantId: string): KeptTarget => {
+    if (before.kind !== 'email' && sent === before.target) return before;
+    const target = checkTarget({ kind: before.kind, target: sent }, policy);
+    const kept = keptTarget({ kind: before.kind, target }, { tenantId, id: before.id, keyRing });
+    return kept.target === before.target ? before : kept;
+  };
+
   return {
-    list: (tenantId) => database.read({ tenantId: null }, (tx) => new ChannelStore(tx, tenantId).all()),
+    list: async (tenantId) => (await database.read({ tenantId: null }, (tx) => new ChannelStore(tx, tenantId).all())).map((channel) => asKept(channel, { tenantId, keyRing })),
 
     add: async ({ tenantId, kind, fields }, actor) => {
       refuseContradiction(fields);
@@ -55,7 +64,7 @@ export function createChannels({ database, keyRing, change, policy }: { database
         const enabled = fields.enabled ?? true;
         const isDefault = fields.isDefault === true || (enabled && !present.some((channel) => channel.isDefault));
         const channel: ChannelRecord = {
-          id, kind, name: fields.name ?? kind, target, enabled, isDefault, secretSealed: fields.secret ? seal(fields.secret, { tenantId, id }) : null, createdAt: at, updatedAt: at,
+          id, kind, name: fields.name ?? kind, ...keptTarget({ kind, target }, { tenantId, id, keyRing }), enabled, isDefault, secretSealed: fields.secret ? seal(fields.secret, { tenantId, id }) : null, createdAt: at, updatedAt: at,
         };
         if (isDefault) await store.clearDefault({ at });
         await store.insert(channel);
@@ -67,14 +76,14 @@ export function createChannels({ database, keyRing, change, policy }: { database
       refuseContradiction(fields);
       return change({ ...ask, tenantId, actor, action: 'channel_changed' }, async (tx, _tenant, at) => {
         const store = new ChannelStore(tx, tenantId);
-        const before = await found(store, channelId);
+        const before = asKept(await found(store, channelId), { tenantId, keyRing });
         const after = patched(before, fields, {
-          target: fields.target === undefined ? before.target : checkTarget({ kind: before.kind, target: fields.target }, policy),
+          kept: fields.target === undefined ? before : changedTarget(before, fields.target, tenantId),
           secretSealed: fields.secret ? seal(fields.secret, { tenantId, id: channelId }) : fields.clearSecret === true ? null : before.secretSealed,
           hasDefault: (await store.all()).some(({ isDefault }) => isDefault),
         });
         const changed = differences(told(before), told(after));
-        if (!changed && after.secretSealed === before.secretSealed) return { answer: before, changed: null };
+        if (!changed && after.secretSealed === before.secretSealed && after.targetSealed === before.targetSealed) return { answer: before, changed: null };
         const next = { ...after, updatedAt: at };
         if (next.isDefault && !before.isDefault) await store.clearDefault({ at });
         await store.update(next);
@@ -85,7 +94,7 @@ export function createChannels({ database, keyRing, change, policy }: { database
     remove: ({ tenantId, channelId }, actor) =>
       change({ ...ask, tenantId, actor, action: 'channel_removed' }, async (tx) => {
         const store = new ChannelStore(tx, tenantId);
-        const channel = await found(store, channelId);
+        const channel = asKept(await found(store, channelId), { tenantId, keyRing });
         await store.delete(channelId);
         return { answer: undefined, changed: told(channel), recordId: channelId };
       }),
@@ -103,18 +112,19 @@ async function found(store: ChannelStore, id: string): Promise<ChannelRecord> {
 }
 
 /** Where no channel is the default, the one that is enabled becomes it, unless it is said not to. */
-function patched(before: ChannelRecord, fields: ChannelFields, { target, secretSealed, hasDefault }: Pick<ChannelRecord, 'target' | 'secretSealed'> & { hasDefault: boolean }): ChannelRecord {
+function patched(before: ChannelRecord, fields: ChannelFields, { kept, secretSealed, hasDefault }: Pick<ChannelRecord, 'secretSealed'> & { kept: KeptTarget; hasDefault: boolean }): ChannelRecord {
   const enabled = fields.enabled === undefined ? before.enabled : (fields.enabled ?? true);
   const begins = enabled && !before.enabled && !hasDefault;
   return {
     ...before,
     name: fields.name === undefined ? before.name : (fields.name ?? before.kind),
-    target,
+    target: kept.target,
+    targetSealed: kept.targetSealed,
     enabled,
     isDefault: fields.isDefault ?? (before.isDefault || begins),
     secretSealed,
   };
 }
 
-/** As the audit tells it. Chats put a secret into the path of their URL, so only where it leads is kept. */
-const told = ({ kind, name, target, enabled, isDefault, secretSealed }: ChannelRecord) => ({ kind, name, target: targetOrigin(kind, target), enabled, isDefault, hasSecret: secretSealed !== null });
+/** As the audit tells it: of a URL what is shown. */
+const told = ({ kind, name, target, enabled, isDefault, secretSealed }: ChannelRecord) => ({ kind, name, target, enabled, isDefault, hasSecret: secretSealed !== null });

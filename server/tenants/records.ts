@@ -103,7 +103,7 @@ const neutral = ['chat_a', 'chat_b', 'chat_c', 'chat_d', 'chat_e'] as const;
 
 const channelFields = {
   name: s.optional(s.name({ max: 100, about: 'The kind unless given.' })),
-  target: s.optional(s.name({ max: 2_000, about: 'An https address; of email, addresses with commas between them, or none for the owner of the line.' })),
+  target: s.optional(s.name({ max: 2_000, about: 'An https address; of email, addresses with commas between them, or none for the owner of the line. Answers show no more of an https address than its host.' })),
   enabled: s.optional(s.flag('True unless it is false.')),
   isDefault: s.optional(s.flag('There is at most one. The first enabled channel becomes it.')),
   secret: s.optional(s.verbatim({ max: 1_000, about: 'Signs messages. It is sealed and never shown again; null or empty leaves what there is.' })),

@@ -1,9 +1,12 @@
+import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import { join } from 'node:path';
 import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
 import { OPERATOR } from '../support/accounts.js';
 import { installations, type Installation, type Outcome } from '../support/cli.js';
 import { aRequest, withProduct } from '../support/product.js';
 import { aContract } from '../support/samples.js';
+import type { Composed } from '../../server/compose.js';
 import { systemCall } from '../../server/data-planes/system-call.js';
 
 const PASSWORD = 'Correct-Horse-42';
@@ -74,6 +77,37 @@ describe('duebook keys', () => {
     expect(await signIn(alone)).to.have.property('accessToken');
     expect((await inProcess(['audit', 'verify'], { env: alone })).code).to.equal(0);
     expect((await inProcess(['keys', 'status'], { env: alone })).code).to.equal(0);
+  });
+
+  it('knows the addresses of chats and webhooks, and seals those that were kept before there was a seal for them', async () => {
+    const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
+    const { inProcess, env, dataDir } = await acme(old);
+    const token = 'hook-token-4711';
+    const channels = ({ services }: Composed) => services.tenants.bySlug('acme').then(async (tenant) => ({ tenantId: tenant?.id ?? '', list: await services.tenants.channels.list(tenant?.id ?? '') }));
+    await withProduct(env, async (product) => {
+      for (const kind of ['slack', 'webhook'] as const) await product.services.tenants.channels.add({ tenantId: (await channels(product)).tenantId, kind, fields: { target: `https://hooks.example.com/${token}` } }, OPERATOR);
+    });
+    const both = { ...env, SECRET_KEYS: `${fresh},${old}` };
+    const counts = async () => json<Status>(await inProcess(['keys', 'status', '--json'], { env: both })).columns.filter(({ column }) => column === 'target_sealed').map(({ database, table, keyId, rows: n }) => [database, table, keyId, n]);
+    expect(await counts()).to.deep.equal([['platform', 'notification_channels', idOf(old), 2]]);
+
+    const file = new Sqlite(join(dataDir, 'platform.db'));
+    const plain = () => file.prepare('SELECT count(*) FROM notification_channels WHERE target LIKE ?').pluck().get(`%${token}%`);
+    try {
+      const unseal = file.prepare('UPDATE notification_channels SET target = ?, target_sealed = NULL WHERE kind = ?');
+      unseal.run(`https://hooks.example.com/${token}`, 'slack');
+      await inProcess(['keys', 'reencrypt'], { env: both });
+      expect([plain(), await counts()]).to.deep.equal([0, [['platform', 'notification_channels', idOf(fresh), 2]]]);
+
+      unseal.run(`https://hooks.example.com/${token}`, 'webhook');
+      // A start is enough.
+      await withProduct(both, async (product) => {
+        expect((await channels(product)).list.map(({ target }) => target?.replace(/[0-9a-f]{8}$/, ''))).to.deep.equal(['https://hooks.example.com/…', 'https://hooks.example.com/…']);
+      });
+      expect([plain(), await counts()]).to.deep.equal([0, [['platform', 'notification_channels', idOf(fresh), 2]]]);
+    } finally {
+      file.close();
+    }
   });
 
   it('says which key is missing, and leaves alone what it cannot open', async () => {

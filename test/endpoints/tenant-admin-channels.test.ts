@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import { createHash } from 'node:crypto';
+import type { Row } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
+import { sealTargets } from '../../server/tenants/sealed-targets.js';
 import { administration, type Administration } from '../support/administration.js';
 import type { FrameworkError } from '../support/http.js';
 import { forEachServer, startServer, type TestServer } from '../support/server.js';
@@ -9,6 +12,8 @@ interface Connection { id: string; kind: string; status: string; accessMode: str
 
 const CHANNELS = '/tenant-admin/notification-channels';
 const HOOK = 'https://hooks.example.com/services/T000/B000/sEcReT';
+/** What answers show of it: the host, and the beginning of its digest. */
+const SHOWN = `https://hooks.example.com/…${createHash('sha256').update(HOOK).digest('hex').slice(0, 8)}`;
 const named = ({ status, body }: { status: number; body: FrameworkError }) => [status, [body.message].flat().map((line) => line.split(' ')[0])];
 
 forEachServer((server) => {
@@ -23,10 +28,10 @@ forEachServer((server) => {
   describe('notification channels', () => {
     it('are added, listed, changed and removed', async () => {
       const { status, body } = await org.asOwner.post<Channel>(CHANNELS, { kind: 'webhook', name: 'Ledger', target: HOOK });
-      expect([status, body]).to.deep.equal([201, { ...body, kind: 'webhook', name: 'Ledger', target: HOOK, enabled: true, isDefault: true, hasSecret: false }]);
+      expect([status, body]).to.deep.equal([201, { ...body, kind: 'webhook', name: 'Ledger', target: SHOWN, enabled: true, isDefault: true, hasSecret: false }]);
       expect(await list()).to.deep.equal([body]);
       const changed = await org.asOwner.patch<Channel>(`${CHANNELS}/${body.id}`, { name: null, enabled: false });
-      expect(changed.body).to.include({ name: 'webhook', enabled: false, target: HOOK, isDefault: true });
+      expect(changed.body).to.include({ name: 'webhook', enabled: false, target: SHOWN, isDefault: true });
       expect((await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${body.id}`, { kind: 'email' })).body.message).to.deep.equal(['kind is not a known field']);
       expect((await org.asOwner.delete(`${CHANNELS}/${body.id}`)).body).to.deep.equal({ ok: true });
       expect(await list()).to.deep.equal([]);
@@ -82,7 +87,7 @@ forEachServer((server) => {
       for (const target of refused) expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'webhook', target })), target).to.deep.equal([400, ['target']]);
       const hook = await add({ kind: 'webhook', target: HOOK });
       expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: 'https://10.0.0.8/' }))).to.deep.equal([400, ['target']]);
-      expect((await list()).map(({ target }) => target)).to.deep.equal([HOOK]);
+      expect((await list()).map(({ target }) => target)).to.deep.equal([SHOWN]);
     });
 
     it('keep their secret to themselves: sealed for its row, and never shown again', async () => {
@@ -104,6 +109,63 @@ forEachServer((server) => {
       const told = JSON.stringify(await org.audit());
       for (const hidden of [secret, 'another one', 'sEcReT', '/services/']) expect(told).not.to.contain(hidden);
       expect(JSON.stringify(server().logged)).not.to.contain(secret);
+    });
+  });
+
+  describe('the addresses of notification channels, which carry tokens', () => {
+    const rowOf = async (id: string) => server().foundation.platform.read({ tenantId: null }, (tx) => tx.get('SELECT * FROM notification_channels WHERE id = ?', [id]));
+    const opened = (row: Row | undefined) => server().config.keyRing.openText(String(row?.['target_sealed']), `notification_channels.target_sealed.${org.tenant.id}.${String(row?.['id'])}`);
+    /** As a server kept it that did not seal addresses yet. */
+    const keptBefore = async ({ id }: Channel) => {
+      await server().foundation.platform.write({ tenantId: null }, (tx) => tx.run('UPDATE notification_channels SET target = ?, target_sealed = NULL WHERE id = ?', [HOOK, id]));
+    };
+
+    it('are sealed for their row, and shown as far as their host; those of mail are told as they are', async () => {
+      for (const kind of ['webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom']) {
+        const channel = await add({ kind, target: HOOK });
+        expect(channel.target, kind).to.equal(SHOWN);
+        const row = await rowOf(channel.id);
+        expect(opened(row)).to.equal(HOOK);
+        expect(JSON.stringify(row)).not.to.contain('sEcReT');
+        expect((await org.asOwner.delete(`${CHANNELS}/${channel.id}`)).status).to.equal(200);
+      }
+      const mail = await add({ kind: 'email', target: 'books@example.com' });
+      expect([mail.target, (await rowOf(mail.id))?.['target_sealed']]).to.deep.equal(['books@example.com', null]);
+      for (const place of [await list(), await org.audit(), server().logged]) expect(JSON.stringify(place)).not.to.contain('sEcReT').and.not.to.contain('targetSealed');
+    });
+
+    it('stay as they are when what was shown comes back, and change when another comes', async () => {
+      const channel = await add({ kind: 'webhook', target: HOOK });
+      const path = `${CHANNELS}/${channel.id}`;
+      const before = await rowOf(channel.id);
+      for (const target of [SHOWN, HOOK]) expect((await org.asOwner.patch(path, { target })).body).to.deep.equal(channel);
+      expect(await rowOf(channel.id), 'nothing was written').to.deep.equal(before);
+      const other = `${HOOK}2`;
+      const changed = (await org.asOwner.patch<Channel>(path, { target: other })).body;
+      expect(changed.target).to.match(/^https:\/\/hooks\.example\.com\/…[0-9a-f]{8}$/).and.not.to.equal(SHOWN);
+      expect(opened(await rowOf(channel.id))).to.equal(other);
+      // What is shown of one address is none for another channel.
+      for (const answer of [await org.asOwner.patch<FrameworkError>(path, { target: SHOWN }), await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'slack', target: SHOWN })]) expect(named(answer)).to.deep.equal([400, ['target']]);
+      const [entry] = (await org.audit()).filter(({ action }) => action === 'channel_changed');
+      expect(entry?.changes).to.deep.equal({ target: { from: SHOWN, to: changed.target } });
+    });
+
+    it('of before are not told either, and are sealed by a change, and at a start', async () => {
+      const [one, two] = [await add({ kind: 'slack', target: HOOK }), await add({ kind: 'teams', target: HOOK })];
+      await keptBefore(one);
+      await keptBefore(two);
+      expect((await list()).map(({ target }) => target)).to.deep.equal([SHOWN, SHOWN]);
+      await org.asOwner.patch(`${CHANNELS}/${one.id}`, { name: 'Renamed' });
+      expect([(await rowOf(one.id))?.['target'], opened(await rowOf(one.id))]).to.deep.equal([SHOWN, HOOK]);
+      const { platform } = server().foundation;
+      const { keyRing } = server().config;
+      // Of several that start at once.
+      await Promise.all([sealTargets(platform, keyRing), sealTargets(platform, keyRing)]);
+      expect([(await rowOf(two.id))?.['target'], opened(await rowOf(two.id))]).to.deep.equal([SHOWN, HOOK]);
+      expect(await sealTargets(platform, keyRing)).to.equal(0);
+      await keptBefore(two);
+      await org.asOwner.delete(`${CHANNELS}/${two.id}`);
+      expect(JSON.stringify(await org.audit())).not.to.contain('sEcReT');
     });
   });
 

@@ -111,7 +111,7 @@ export async function issueEverything({ server, mail, org: { tenant, owner, subj
   ok(await client.post('/auth/login/mfa/email', { tenantSlug: slug, email: 'nobody@canary.test', password: PASSWORD }));
 
   // What an administrator enters, and an answer that is kept for a repeat.
-  const channel = { kind: 'webhook', name: 'Hook', target: 'https://hooks.example.com/canary', secret: keep('secret of a channel', `channel-${randomBytes(12).toString('hex')}`) };
+  const channel = { kind: 'webhook', name: 'Hook', target: `https://hooks.example.com/${keep('token in the address of a channel', `hook-${randomBytes(12).toString('hex')}`)}`, secret: keep('secret of a channel', `channel-${randomBytes(12).toString('hex')}`) };
   ok(await asOwner.post('/tenant-admin/notification-channels', channel, { headers: { 'Idempotency-Key': 'canary-channel' } }));
   ok(await asOwner.post('/contracts', aContract({ subjectId, ownerId: owner.id }), { headers: { 'Idempotency-Key': 'canary-contract' } }));
 

@@ -21,6 +21,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
     ['0008-ways-in', 'eb071537c382398abee4ccd498556a351c71a60d5e4d1cdb3a128d825bbf6824'],
     ['0009-sso-browser', '88016b1f0627f19c9264e813d8ce94bbd0dd2608e60ab7e3ab30dbf7e0bbf2bd'],
     ['0010-audit-repeats', 'f794a073d0799d5209e0058b8e5636e1084a3a1086a0eb0b8fe6f3dd13cf2972'],
+    ['0011-channel-targets', 'f299b470afdf0a4f13ddeb7b81b45663b97c2c20e0b17bf79db595df958c4699'],
   ],
   tenant: [
     ['0001-contract-book', '4111d578b006282d5ccb99a69e2ec29f4b9058b37bb41b68c94b06e7ad2577c8'],

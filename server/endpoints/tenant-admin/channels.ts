@@ -17,7 +17,7 @@ const listChannels = endpoint('GET /tenant-admin/notification-channels', {
 
 const createChannel = endpoint('POST /tenant-admin/notification-channels', {
   summary: 'Add a notification channel',
-  description: 'The first enabled one becomes the default. `chat_a` to `chat_e` stand for slack, teams, feishu, dingtalk and wecom. Addresses on private networks are refused unless the installation allows them.',
+  description: 'The first enabled one becomes the default. `chat_a` to `chat_e` stand for slack, teams, feishu, dingtalk and wecom. Addresses on private networks are refused unless the installation allows them. A URL carries tokens: it is sealed, and answers show its host alone and a digest that tells one from another.',
   needs: edit('admin'),
   body: ChannelInput,
   returns: Channel,
@@ -29,7 +29,7 @@ const createChannel = endpoint('POST /tenant-admin/notification-channels', {
 
 const updateChannel = endpoint('PATCH /tenant-admin/notification-channels/:id', {
   summary: 'Change a notification channel',
-  description: 'Its kind stays. Another one that becomes the default takes the place of the one before.',
+  description: 'Its kind stays. A `target` that is sent back as it was shown changes nothing. Another one that becomes the default takes the place of the one before.',
   needs: edit('admin'),
   body: ChannelPatch,
   returns: Channel,
@@ -55,6 +55,7 @@ type Kind = Static<typeof ChannelInput>['kind'];
 const realKind = (kind: Kind) => (isNeutral(kind) ? CHAT_NAMES[kind] : kind);
 const isNeutral = (kind: Kind): kind is keyof typeof CHAT_NAMES => kind in CHAT_NAMES;
 
-const channelAnswer = ({ secretSealed, ...channel }: Awaited<ReturnType<Channels['add']>>) => ({ ...stamped(channel), hasSecret: secretSealed !== null });
+const channelAnswer = ({ id, kind, name, target, enabled, isDefault, secretSealed, createdAt, updatedAt }: Awaited<ReturnType<Channels['add']>>) =>
+  ({ ...stamped({ id, kind, name, target, enabled, isDefault, createdAt, updatedAt }), hasSecret: secretSealed !== null });
 
 export const channelEndpoints = { listChannels, createChannel, updateChannel, deleteChannel };
