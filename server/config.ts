@@ -1,4 +1,5 @@
 import { boolean, bytes, cidrs, duration, integer, json, list, oneOf, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Parsed, type Rule, type Values } from '../data-plane-agent/base/config.js';
+import { isOpenPostgres } from '../data-plane-agent/base/database/postgres-address.js';
 import { isLoopback } from '../data-plane-agent/base/loopback.js';
 import { parseKeyRing, SealError, type KeyRing } from '../data-plane-agent/base/secrets.js';
 import { clamdAddress } from '../data-plane-agent/plane/files/scanner/clamd-stream.js';
@@ -7,6 +8,7 @@ import { objectStoreAddress } from '../data-plane-agent/plane/files/objects/obje
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { EMAIL_FALLBACKS } from './auth/email-code.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
+import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './tenants/plans.js';
 
@@ -57,7 +59,7 @@ export const SETTINGS = {
   trustProxy: setting({ name: 'TRUST_PROXY', about: 'How many proxies in front are yours, whose X-Forwarded-For counts.', kind: integer({ min: 0, max: 16 }), default: 0 }),
   productName: setting({ name: 'PRODUCT_NAME', about: 'What the service calls itself.', kind: text({ max: 80 }), default: 'Duebook' }),
   planCatalog: setting({ name: 'PLAN_CATALOG', about: 'What each plan has, as JSON; PLAN_CATALOG_FILE reads it from a file.', kind: planCatalog() }),
-  smtpUrl: setting({ name: 'SMTP_URL', about: 'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so.', kind: url({ protocols: ['smtp', 'smtps'] }), secret: true }),
+  smtpUrl: setting({ name: 'SMTP_URL', about: 'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so. Off this machine smtp:// needs STARTTLS, unless ?requireTLS=false stands behind it.', kind: url({ protocols: ['smtp', 'smtps'] }), secret: true }),
   mailFrom: setting({ name: 'MAIL_FROM', about: 'Sender of mail, as name <address>; needed beside SMTP_URL.', kind: mailAddress() }),
   botChallengeProvider: setting({ name: 'BOT_CHALLENGE_PROVIDER', about: 'Who tells people from bots where anybody may knock: registration, sign-in, invitations, password reset.', kind: oneOf(...CHALLENGE_PROVIDERS), default: 'none' }),
   botChallengeSecret: setting({ name: 'BOT_CHALLENGE_SECRET', about: 'The provider\'s secret for this installation; needed beside BOT_CHALLENGE_PROVIDER.', kind: text({ max: 500 }), secret: true }),
@@ -96,6 +98,9 @@ const cautions: readonly Rule<typeof SETTINGS>[] = [
   ({ publicRegistrationEnabled }, context) => (context.production && publicRegistrationEnabled ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }] : []),
   ({ fileScanMode }, context) => (context.production && fileScanMode === 'off' ? [{ name: 'FILE_SCAN_MODE', problem: 'is off: nothing looks for malware in files' }] : []),
   ({ fileScanMode, fileDownloadRequiresCleanScan }) => (fileScanMode !== 'off' && !fileDownloadRequiresCleanScan ? [{ name: 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN', problem: 'is false: files that could not be scanned can be downloaded' }] : []),
+  ({ smtpUrl }) => (smtpUrl !== undefined && smtpEncryption(smtpUrl) === 'where offered' ? [{ name: 'SMTP_URL', problem: 'has requireTLS=false: where the mail server offers no TLS, mail with links to sign in goes through the network in the open' }] : []),
+  ({ platformDatabaseUrl, tenantDatabaseUrl }) =>
+    ([['PLATFORM_DATABASE_URL', platformDatabaseUrl], ['TENANT_DATABASE_URL', tenantDatabaseUrl]] as const).filter(([, address]) => isOpenPostgres(address)).map(([name]) => ({ name, problem: 'is a PostgreSQL on another machine without TLS: what it is asked and answers goes through the network in the open; add ?sslmode=verify-full' })),
   ({ publicUrl, objectStoreUrl, objectStorePublicUrl }, context) => {
     const links = objectStorePublicUrl ?? (objectStoreUrl.provider === 's3' ? `${objectStoreUrl.tls ? 'https' : 'http'}://${objectStoreUrl.host}` : publicUrl);
     // Whoever reads a link on its way may use it as well as the one for whom it was made.

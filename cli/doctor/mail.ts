@@ -1,3 +1,4 @@
+import { smtpEncryption } from '../../server/notifications/smtp-encryption.js';
 import { greetSmtp, smtpCodeOf } from '../../server/notifications/smtp.js';
 import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
@@ -12,7 +13,9 @@ export async function mailCheck({ values: { smtpUrl } }: Pick<LookedAt, 'values'
   const server = `${hostname}${port === '' ? '' : `:${port}`}`;
   try {
     await greetSmtp({ url: smtpUrl, deadlineMs: PATIENCE_MS });
-    return check.ok('mail', `${server} answers${username === '' ? '' : ' and does not refuse user and password'}`);
+    const answers = `${server} answers${username === '' ? '' : ' and does not refuse user and password'}`;
+    if (smtpEncryption(smtpUrl) !== 'where offered') return check.ok('mail', answers);
+    return check.warn('mail', `${answers}; where it offers no TLS, mail goes through the network in the open`, 'take requireTLS=false out of SMTP_URL, or use smtps://, when the mail server knows TLS');
   } catch (error) {
     const code = smtpCodeOf(error);
     return check.fail('mail', `${server} cannot be used (${code})`, fixOf(code));

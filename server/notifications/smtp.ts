@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import nodemailer from 'nodemailer';
 import type { MailAddress } from './address.js';
+import { smtpEncryption } from './smtp-encryption.js';
 
 /** One mail, rendered. */
 export interface OutgoingMail {
@@ -32,7 +33,7 @@ export function createSmtp({ url, from }: { url: string; from: MailAddress }): S
       text,
       html,
       signal: AbortSignal.timeout(WHOLE_MS),
-    });
+    }).catch((error: unknown) => Promise.reject(inWords(error)));
   };
 }
 
@@ -47,6 +48,8 @@ export async function greetSmtp({ url, deadlineMs }: { url: string; deadlineMs: 
   });
   try {
     await Promise.race([transport.verify(), late]);
+  } catch (error) {
+    throw inWords(error);
   } finally {
     clearTimeout(timer);
     socket.destroy();
@@ -56,7 +59,7 @@ export async function greetSmtp({ url, deadlineMs }: { url: string; deadlineMs: 
 const optionsOf = (url: string) => ({
   url,
   // Options in the address itself come before these: `?requireTLS=false` for a relay in the next room that knows no TLS.
-  requireTLS: carriesPassword(url),
+  requireTLS: smtpEncryption(url) === 'always',
   // A mail is what the templates made of it, never a file or an address that somebody got into it.
   disableFileAccess: true,
   disableUrlAccess: true,
@@ -66,7 +69,11 @@ const STEP_MS = 10_000;
 /** Also for a server that speaks slowly enough never to be silent. */
 const WHOLE_MS = 60_000;
 
-const carriesPassword = (url: string): boolean => new URL(url).password !== '';
+/** The library's own words tell what the server said, and not what can be done about it. */
+function inWords(error: unknown): unknown {
+  if (property(error, 'code') !== 'ETLS') return error;
+  return Object.assign(new Error('The mail server offers no encryption (STARTTLS) that can be used, and SMTP_URL does not let mail go without; nothing was sent', { cause: error }), { code: 'ETLS' });
+}
 
 /** The server will never take this recipient (5xx to the envelope); any other refusal may be a fault that somebody mends. */
 export const isRefusedRecipient = (error: unknown): boolean => property(error, 'code') === 'EENVELOPE' && Number(property(error, 'responseCode')) >= 500;

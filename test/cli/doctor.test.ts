@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { installations, type Installation, type Outcome } from '../support/cli.js';
 import { sharedMinio } from '../support/minio.js';
+import { createDatabase, needsPostgres } from '../support/postgres.js';
 import { skip } from '../support/skip.js';
 import { startMailServer, type MailServer } from '../support/smtp.js';
 
@@ -181,6 +182,26 @@ describe('duebook doctor', () => {
     expect(named((await troubles(installation, { DUEBOOK_PORT: '1' })).found)).to.deep.equal(['configuration warn']);
   });
 
+  describe('of a PostgreSQL on another machine', () => {
+    needsPostgres();
+
+    it('warns where it is spoken to without TLS', async () => {
+      const installation = await install();
+      const { url, drop } = await createDatabase();
+      try {
+        const elsewhere = Object.assign(new URL(url), { hostname: '0.0.0.0' }).href;
+        const warned = async (address: string) => reportOf(await installation.inProcess(['doctor', '--json'], { env: { PLATFORM_DATABASE_URL: address } })).checks.find(({ name }) => name === 'configuration');
+        expect(await warned(url)).to.include({ status: 'ok' });
+        const { status, detail } = (await warned(elsewhere)) ?? {};
+        expect([status, detail]).to.deep.equal(['warn', 'PLATFORM_DATABASE_URL is a PostgreSQL on another machine without TLS: what it is asked and answers goes through the network in the open; add ?sslmode=verify-full']);
+        const { stderr } = await installation.inProcess(['migrate'], { env: { PLATFORM_DATABASE_URL: elsewhere } });
+        expect(stderr, 'and so does a command that uses it').to.contain('Warning: PLATFORM_DATABASE_URL is a PostgreSQL on another machine');
+      } finally {
+        await drop();
+      }
+    });
+  });
+
   describe('of mail', () => {
     const undo: (() => Promise<unknown>)[] = [];
     afterEach(async () => {
@@ -237,6 +258,18 @@ describe('duebook doctor', () => {
       const { status, fix } = await mailOf((await mailServer({ account })).url.replace('/?requireTLS=false', ''));
       expect(status).to.equal('fail');
       expect(fix).to.contain('TLS').and.contain('SMTP_URL');
+    });
+
+    it('does not accept another machine\'s server without TLS, and warns of one that is accepted by a word in the address', async () => {
+      const { elsewhere } = await mailServer();
+      const refused = await mailOf(elsewhere);
+      expect(refused.status).to.equal('fail');
+      expect(refused.detail).to.match(/cannot be used \(ETLS/);
+      expect(refused.fix).to.contain('STARTTLS').and.contain('requireTLS=false');
+      const open = await mailOf(`${elsewhere}?requireTLS=false`);
+      expect(open.status).to.equal('warn');
+      expect(open.detail).to.contain('in the open');
+      expect(open.everything).to.match(/warn +configuration: SMTP_URL has requireTLS=false/);
     });
 
     it('names a server that is not there', async () => {

@@ -52,6 +52,18 @@ describe('the configuration of the server', () => {
     expect(readServerConfig({}).warnings).to.deep.equal([]);
   });
 
+  it('warns of what goes through the network in the open: a PostgreSQL on another machine, mail', () => {
+    const warned = (env: NodeJS.ProcessEnv) => readServerConfig(env).warnings.map(({ name }) => name);
+    for (const address of ['postgres://u:p@db.example.com/x', 'postgresql://10.0.0.5:5432/x?sslmode=disable', 'postgres://db/x?ssl=0', 'postgres:///x?host=10.0.0.5', 'postgres://localhost/x?host=db', 'postgres://127.0.0.1.example.com/x', 'postgres://db/x?sslmode=']) {
+      expect(warned({ PLATFORM_DATABASE_URL: address }), address).to.deep.equal(['PLATFORM_DATABASE_URL']);
+      expect(warned({ PLATFORM_DATABASE_URL: address, TENANT_DATABASE_URL: address }), address).to.deep.equal(['PLATFORM_DATABASE_URL', 'TENANT_DATABASE_URL']);
+    }
+    for (const address of ['sqlite:x.db', 'postgres://db/x?sslmode=require', 'postgres://db/x?sslmode=verify-full', 'postgres://db/x?ssl=true', 'postgres://db/x?sslrootcert=/ca.pem', 'postgres://localhost/x', 'postgres://127.0.0.1/x', 'postgres://[::1]/x', 'postgres:///x?host=/run/postgresql', 'postgres://%2Frun%2Fpostgresql/x', 'postgres:///x?host=::1']) {
+      expect(warned({ PLATFORM_DATABASE_URL: address }), address).to.deep.equal([]);
+    }
+    for (const [url, names] of [['smtp://mail.example.com', []], ['smtp://mail.example.com?requireTLS=false', ['SMTP_URL']], ['smtp://localhost?requireTLS=false', []]] as const) expect(warned({ SMTP_URL: url, MAIL_FROM: 'a@example.com' }), url).to.deep.equal(names);
+  });
+
   it('is refused with a scanner that is nowhere, which in production is the default, and says both ways out', () => {
     for (const env of [{ ...production, CLAMAV_URL: '' }, { FILE_SCAN_MODE: 'clamav' }]) {
       expect(faults(env)).to.have.length(1);

@@ -9,6 +9,7 @@ import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/s
 import { createMailDelivery, type MailDelivery } from '../../server/notifications/delivery.js';
 import type { MailMessage, MailOutbox } from '../../server/notifications/mail.js';
 import { createMailOutbox } from '../../server/notifications/outbox.js';
+import { smtpEncryption } from '../../server/notifications/smtp-encryption.js';
 import { createSmtp, greetSmtp, type SendMail } from '../../server/notifications/smtp.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { TenantStore } from '../../server/store/tenants.js';
@@ -212,6 +213,47 @@ describe('the mail server', () => {
     } finally {
       await server.stop();
     }
+  });
+});
+
+describe('a mail server on another machine', () => {
+  let server: MailServer;
+  afterEach(() => server.stop());
+
+  const sent = async (url: string): Promise<{ readonly code: unknown; readonly encrypted: readonly boolean[] }> => {
+    const send = createSmtp({ url, from: FROM });
+    const error: unknown = await send({ id: newId(), to: 'ann@acme.test', date: new Date(0), subject: 's', text: 't', html: 'h' }).catch((reason: unknown) => reason);
+    return { code: error instanceof Error && 'code' in error ? error.code : error, encrypted: server.mails.map(({ encrypted }) => encrypted) };
+  };
+
+  it('that offers no TLS gets no mail, and the error says what to do', async () => {
+    server = await startMailServer();
+    expect(await sent(server.elsewhere)).to.deep.equal({ code: 'ETLS', encrypted: [] });
+    for (const more of ['?requireTLS=true', '?ignoreTLS=true', '?opportunisticTLS=true', '?secure=false', '?requireTLS=true&requireTLS=false']) expect(await sent(server.elsewhere + more), more).to.deep.equal({ code: 'ETLS', encrypted: [] });
+    const greeted: unknown = await greetSmtp({ url: server.elsewhere, deadlineMs: 5_000 }).catch((error: unknown) => error);
+    expect(greeted).to.be.instanceOf(Error).and.to.have.property('message').that.contains('STARTTLS').and.contains('SMTP_URL');
+  });
+
+  it('gets it in the open where the address says so, and on this machine always', async () => {
+    server = await startMailServer();
+    expect(await sent(`${server.elsewhere}?requireTLS=false`)).to.deep.equal({ code: undefined, encrypted: [false] });
+    expect(await sent(server.url)).to.deep.equal({ code: undefined, encrypted: [false, false] });
+  });
+
+  it('that offers TLS gets it under TLS, if the certificate is trusted', async () => {
+    server = await startMailServer({ tls: true });
+    expect((await sent(server.elsewhere)).encrypted).to.deep.equal([]);
+    expect(await sent(`${server.elsewhere}?tls.rejectUnauthorized=false`)).to.deep.equal({ code: undefined, encrypted: [true] });
+    expect(await sent(`${server.elsewhere}?requireTLS=false&tls.rejectUnauthorized=false`), 'it is taken where it is offered').to.deep.equal({ code: undefined, encrypted: [true, true] });
+  });
+
+  it('is told from this one by its address alone', () => {
+    server = { stop: () => Promise.resolve() } as MailServer;
+    const cases: [url: string, encryption: string][] = [
+      ['smtp://mail.example.com', 'always'], ['smtp://u:p@mail.example.com:587', 'always'], ['smtps://mail.example.com?requireTLS=false', 'always'], ['smtp://mail.example.com?requireTLS=false', 'where offered'], ['smtp://mail.example.com?requireTLS=0', 'where offered'],
+      ['smtp://127.0.0.1.example.com', 'always'], ['smtp://10.0.0.5', 'always'], ['smtp://localhost:25', 'on this machine'], ['smtp://127.0.0.1', 'on this machine'], ['smtp://[::1]:25', 'on this machine'], ['smtp://u:p@localhost', 'always'], ['smtp://u:p@localhost?requireTLS=false', 'on this machine'],
+    ];
+    for (const [url, encryption] of cases) expect(smtpEncryption(url), url).to.equal(encryption);
   });
 });
 

@@ -3,18 +3,22 @@ import { once } from 'node:events';
 import { callbackify } from 'node:util';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
+import { CERTIFICATE, PRIVATE_KEY } from './certificate.js';
 
 /** A mail as the server took it: the envelope, the bytes, and what a mail program makes of them. */
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
   readonly raw: string;
+  readonly encrypted: boolean;
   readonly parsed: Email;
 }
 
 export interface MailServer {
   /** For `SMTP_URL`. */
   readonly url: string;
+  /** As one would write it for a server on another machine: no name and no address of this one. */
+  readonly elsewhere: string;
   /** In the order in which they came. */
   readonly mails: readonly ReceivedMail[];
   /** The last mail to the address; fails when there is none. */
@@ -25,7 +29,7 @@ export interface MailServer {
 }
 
 /** A real mail server in this process, on a free port of the loopback. It keeps what it is given. With `account` it lets nobody else in, and in plain text: `url` says so. */
-export async function startMailServer({ account }: { account?: { user: string; password: string } } = {}): Promise<MailServer> {
+export async function startMailServer({ account, tls = false }: { account?: { user: string; password: string }; /** It offers STARTTLS, with a certificate that nobody trusts. */ tls?: boolean } = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let refusal: number | undefined;
   const server = new SMTPServer({
@@ -35,7 +39,8 @@ export async function startMailServer({ account }: { account?: { user: string; p
       if (username === account?.user && password === account?.password) done(null, { user: username });
       else done(new Error('wrong user or password'));
     },
-    disabledCommands: account ? ['STARTTLS'] : ['STARTTLS', 'AUTH'],
+    disabledCommands: [...(tls ? [] : ['STARTTLS']), ...(account ? [] : ['AUTH'])],
+    ...(tls ? { cert: CERTIFICATE, key: PRIVATE_KEY } : {}),
     disableReverseLookup: true,
     logger: false,
     onRcptTo: (_address, _session, done) => {
@@ -48,7 +53,7 @@ export async function startMailServer({ account }: { account?: { user: string; p
         const raw = Buffer.concat(chunks);
         const { mailFrom, rcptTo } = session.envelope;
         const keep = async (): Promise<void> => {
-          mails.push({ from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address), raw: raw.toString('latin1'), parsed: await PostalMime.parse(raw) });
+          mails.push({ from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address), raw: raw.toString('latin1'), encrypted: session.secure, parsed: await PostalMime.parse(raw) });
         };
         callbackify(keep)(done);
       });
@@ -58,6 +63,7 @@ export async function startMailServer({ account }: { account?: { user: string; p
   await once(server.server, 'listening');
   return {
     url: `smtp://${account ? `${account.user}:${account.password}@` : ''}127.0.0.1:${(server.server.address() as AddressInfo).port}${account ? '/?requireTLS=false' : ''}`,
+    elsewhere: `smtp://0.0.0.0:${(server.server.address() as AddressInfo).port}`,
     mails,
     last: (to) => {
       const found = mails.findLast((mail) => mail.to.includes(to));
