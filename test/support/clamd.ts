@@ -83,7 +83,7 @@ function clamdProgram(): string | undefined {
 
 /** The file that is shipped, with some settings in place of its own. */
 function configuration(settings: Readonly<Record<string, string>>): string {
-  const replaced = new Set([...Object.keys(settings), 'TCPSocket', 'TCPAddr']);
+  const replaced = new Set([...Object.keys(settings), 'LocalSocket', 'LocalSocketMode', 'FixStaleSocket']);
   const shipped = read('docker/clamd.conf').split('\n').filter((line) => !replaced.has(line.split(' ')[0] ?? ''));
   return [...shipped, ...Object.entries(settings).map(([name, value]) => `${name} ${value}`), ''].join('\n');
 }

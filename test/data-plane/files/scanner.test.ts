@@ -11,6 +11,7 @@ import { signatureWarning } from '../../../data-plane-agent/plane/files/scanner/
 import type { Scanner, Verdict } from '../../../data-plane-agent/plane/files/scanner/scanner.js';
 import { needsClamd, startClamd } from '../../support/clamd.js';
 import { zeros } from '../../support/archives.js';
+import { read } from '../../support/source.js';
 
 const log = createLog({ level: 'silent', name: 'test' });
 const MIB = 2 ** 20;
@@ -200,6 +201,11 @@ describe('what a scanner says', () => {
     expect(clamdAddress('tcp://[::1]:1')).to.deep.equal({ host: '::1', port: 1 });
     for (const url of ['unix:/run/a b.sock', 'unix:///run/a%20b.sock']) expect(clamdAddress(url)).to.deep.equal({ path: '/run/a b.sock' });
     for (const url of ['', 'clamd:3310', 'http://clamd', 'tcp://', 'tcp://clamd/x', 'tcp://u:p@clamd', 'unix:', 'unix:run/x', 'unix://host/run/x', 'tcp://clamd:3310?x']) expect(clamdAddress(url), url).to.equal(undefined);
+  });
+
+  it('listens, as it is shipped, on a socket of its group and on no network', () => {
+    const settings = read('docker/clamd.conf').split('\n').filter((line) => /^(Local|TCP)/.test(line));
+    expect(settings).to.deep.equal(['LocalSocket /run/clamav/clamd.sock', 'LocalSocketMode 660']);
   });
 
   it('is asked by a few at a time', async () => {
