@@ -2,6 +2,7 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { RECOVERY_CODE_PATTERN } from '../auth/recovery-codes.js';
 import { DeliveryStatus, MfaEnrolled, MfaOffer, MfaStatus } from '../auth/shapes.js';
 import { endpoint } from '../http/endpoint.js';
+import { challengeToken } from './challenge-token.js';
 
 const recent = 'Only within ten minutes of the sign-in that opened the session; after that, sign in again.';
 const told = 'The caller is told by mail, and all of their other sessions end.';
@@ -51,9 +52,9 @@ export const mfaEndpoints = {
     description:
       'For a login without the authenticator: six digits, good for ten minutes and five tries, to be used as `emailCode`. ' +
       'Sent only when the credentials are right and the account has an authenticator, at most once a minute and five times an hour; not for 24 hours after a password reset or a change of address, and not to whom `MFA_EMAIL_FALLBACK` excludes. ' +
-      'The answer is the same in every case.',
+      'The answer is the same in every case. Where the bot challenge is enabled `challengeToken` is required here too, a fresh one: that of the login has been used.',
     needs: 'public',
-    body: s.object({ tenantSlug: s.text({ max: 64 }), email: s.email(), password: s.verbatim({ max: 256 }) }, { title: 'LoginCodeRequest' }),
+    body: s.object({ tenantSlug: s.text({ max: 64 }), email: s.email(), password: s.verbatim({ max: 256 }), challengeToken }, { title: 'LoginCodeRequest' }),
     returns: s.object({ ok: s.flag(), deliveryStatus: DeliveryStatus }, { title: 'Delivery' }),
     fails: ['RATE_LIMITED', 'OVERLOADED'],
     run: ({ body, request, services }) => services.emailCodes.send(body, request),

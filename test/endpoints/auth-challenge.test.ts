@@ -15,11 +15,12 @@ import { startSiteverify, type Siteverify } from '../support/siteverify.js';
 const SECRET = 'the-secret-of-this-installation';
 const goodToken = (): string => `good-${randomBytes(8).toString('hex')}`;
 
-/** The seven places, from the API document, each with a body that is valid but for the token. */
+/** The seven places from the API document, and the code by mail, which tries a password as a sign-in does: each with a body that is valid but for the token. */
 const BODIES: Readonly<Record<string, (org: MadeTenant) => Record<string, unknown>>> = {
   'POST /auth/register': () => ({ tenantName: 'Acme', tenantSlug: uniqueSlug(), adminName: 'Ann', email: 'ann@acme.test', password: PASSWORD }),
   'POST /auth/redeem': () => ({ tenantName: 'Acme', tenantSlug: uniqueSlug(), adminName: 'Ann', email: 'ann@acme.test', password: PASSWORD, code: 'no-such-code' }),
   'POST /auth/login': ({ tenant, owner }) => ({ tenantSlug: tenant.slug, email: owner.email, password: PASSWORD }),
+  'POST /auth/login/mfa/email': ({ tenant, owner }) => ({ tenantSlug: tenant.slug, email: owner.email, password: PASSWORD }),
   'POST /auth/passkeys/login/options': ({ tenant, owner }) => ({ tenantSlug: tenant.slug, email: owner.email }),
   'POST /auth/invitations/accept': () => ({ token: 'x'.repeat(43), name: 'Ann', password: PASSWORD }),
   'POST /auth/password-reset/request': ({ tenant, owner }) => ({ tenantSlug: tenant.slug, email: owner.email }),
@@ -44,7 +45,7 @@ describe('the bot challenge', () => {
 
   const post = (route: string, body: Record<string, unknown>): Promise<Answer<FrameworkError & DomainError>> => server.client.post(route.replace('POST ', ''), body);
 
-  it('guards the seven places of the API document, and no other', () => {
+  it('guards the seven places of the API document and the code by mail, and no other', () => {
     const guarded = (Object.values(ENDPOINTS) as readonly Endpoint[]).filter(isChallenged).map(({ route }) => route);
     expect(guarded.toSorted()).to.deep.equal(Object.keys(BODIES).toSorted());
   });
