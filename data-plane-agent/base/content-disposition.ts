@@ -1,3 +1,5 @@
+import { normalCut } from './text.js';
+
 /**
  * `Content-Disposition: attachment` with a name for the file (RFC 6266), which no name can break or disguise: what ends a header, turns the
  * direction of writing round or is half a character is left out, what separates folders becomes `_`. A name beyond plain ASCII comes twice:
@@ -6,7 +8,7 @@
 export function attachmentDisposition(fileName: string): string {
   const name = cleaned(fileName);
   // Some single signs are eighteen when they are taken apart, and proxies take no header of any length.
-  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll(/[^\x20-\x7e]/gu, '_').replaceAll(/["\\%]/g, '_').slice(0, LONGEST);
+  const plain = normalCut(name, { max: 2 * LONGEST, form: 'NFKD' }).replaceAll(/\p{M}/gu, '').replaceAll(/[^\x20-\x7e]/gu, '_').replaceAll(/["\\%]/g, '_').slice(0, LONGEST);
   return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded(name)}`}`;
 }
 

@@ -3,17 +3,26 @@ export interface JsonLimits {
   readonly levels: number;
   /** Values of any kind, counted upwards where a container is empty. */
   readonly values: number;
+  /** Of one object. */
+  readonly keys: number;
+}
+
+export interface Beyond {
+  /** The outermost key within which it happened. */
+  readonly field: string | undefined;
+  readonly limit: keyof JsonLimits;
 }
 
 /**
  * What a JSON text goes beyond, or `undefined`. It looks at the text and not at the parsed value, in one pass and without
- * recursion: V8 needs 6 s for 16 MB of nested brackets, and this 30 ms. `field` is the outermost key within which it happened.
+ * recursion: V8 needs 6 s for 16 MB of nested brackets, and this 30 ms.
  */
-export function beyond(text: string, limits: JsonLimits): { readonly field: string | undefined; readonly limit: keyof JsonLimits } | undefined {
+export function beyond(text: string, limits: JsonLimits): Beyond | undefined {
   let level = 0;
   let values = 1;
   let last = '';
   let field: string | undefined;
+  const keys: number[] = [];
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
@@ -24,6 +33,8 @@ export function beyond(text: string, limits: JsonLimits): { readonly field: stri
       }
       case COLON:
         if (level === 1) field = last;
+        keys[level] = (keys[level] ?? 0) + 1;
+        if ((keys[level] ?? 0) > limits.keys) return { field, limit: 'keys' };
         break;
       case COMMA:
         values += 1;
@@ -32,6 +43,7 @@ export function beyond(text: string, limits: JsonLimits): { readonly field: stri
       case BRACKET:
         level += 1;
         values += 1;
+        keys[level] = 0;
         if (level > limits.levels) return { field, limit: 'levels' };
         break;
       case BRACE_END:

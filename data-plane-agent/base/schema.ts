@@ -89,8 +89,9 @@ export const s = {
       maxProperties: max,
       ...described(about),
     }),
-  object: <P extends TProperties>(properties: P, options: { title?: string; about?: string } = {}) =>
-    Type.Object(properties, { additionalProperties: false, ...(options.title === undefined ? {} : { title: options.title }), ...described(options.about) }),
+  /** `characters`: of all texts in its lists together, as one write keeps them. */
+  object: <P extends TProperties>(properties: P, options: { title?: string; about?: string; characters?: number } = {}) =>
+    Type.Object(properties, { additionalProperties: false, ...(options.title === undefined ? {} : { title: options.title }), ...(options.characters === undefined ? {} : { 'x-characters': options.characters }), ...described(options.about) }),
   /** An answer of one kind or another. Answers only: a body that fits none would be told of all. */
   either: <const T extends TSchema[]>(schemas: readonly [...T]) => Type.Union([...schemas]),
   /** May be left out, `null` or empty: all three mean "no value". */
@@ -105,7 +106,7 @@ export const s = {
 export const MAX_MAJOR = 9_000_000_000_000;
 
 /** The PATCH form of a record's fields: everything may be left out, and only what was optional may be cleared with `null`. */
-export function partial<P extends TProperties>(schema: TObject<P>, options: { title?: string } = {}) {
+export function partial<P extends TProperties>(schema: TObject<P>, options: { title?: string; about?: string; characters?: number } = {}) {
   const required = new Set<string>((schema as { required?: readonly string[] }).required ?? []);
   const properties = Object.fromEntries(
     Object.entries(schema.properties).map(([key, value]) => [key, required.has(key) ? Type.Optional(value) : value]),

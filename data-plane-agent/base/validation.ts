@@ -1,8 +1,9 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { _, Ajv2020, str, type ErrorObject } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
 import { isTimeZone, parseDay } from './day.js';
 import { isCurrency } from './money.js';
 import { isCalendar, isLanguageTag, isLocaleOrRegion, isName, isPlain } from './names.js';
+import { hasLongRun, normal, TOO_MANY_MARKS } from './text.js';
 
 /** One bad field: its path as a caller would write it (`payments[2].amount`) and what is wrong with it. */
 export interface Issue {
@@ -10,25 +11,48 @@ export interface Issue {
   readonly problem: string;
 }
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly Issue[] };
-/** Brings a value into normal form (in place) and checks it. */
-export type Check<T> = (value: unknown) => Checked<T>;
+/** Brings a value into normal form (in place) and checks it. `at`: where it stands in what was sent. */
+export type Check<T> = (value: unknown, at?: readonly (string | number)[]) => Checked<T>;
+
+/** In UTF-16 units, by the schema's own bound. */
+const MAX_ADDRESS = 508;
 
 /** A body may name this many bad fields; the rest is not collected. */
-const MAX_ISSUES = 1_000;
+export const MAX_ISSUES = 1_000;
 
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, allowUnionTypes: true, ownProperties: true });
 ajv.addFormat('date', { type: 'string', validate: (text: string) => parseDay(text) === text });
 ajv.addFormat('currency', { type: 'string', validate: isCurrency });
 for (const [name, validate] of Object.entries({ 'time-zone': isTimeZone, 'language-tag': isLanguageTag, 'locale-or-region': isLocaleOrRegion, calendar: isCalendar })) ajv.addFormat(name, { type: 'string', validate });
 // An address is proven by a mail that arrives; the shape only keeps out what no mail system would take.
-ajv.addFormat('email', { type: 'string', validate: (text: string) => /^[^\s@<>(),;:"\\]+@[^\s@<>(),;:"\\.]+(\.[^\s@<>(),;:"\\.]+)*$/u.test(text) && !/\.\.|^\.|\.@/.test(text) });
+ajv.addFormat('email', { type: 'string', validate: (text: string) => text.length <= MAX_ADDRESS && /^[^\s@<>(),;:"\\]+@[^\s@<>(),;:"\\.]+(\.[^\s@<>(),;:"\\.]+)*$/u.test(text) && !/\.\.|^\.|\.@/.test(text) });
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
-ajv.addKeyword({ keyword: 'x-text', type: 'string', validate: (on: boolean, text: string) => !on || isCleanText(text), error: { message: 'must not contain control characters or broken Unicode' } });
-ajv.addKeyword({ keyword: 'x-name', type: 'string', validate: (on: boolean, text: string) => !on || isName(text), error: { message: 'must be one line without control characters and controls of the writing direction' } });
-ajv.addKeyword({ keyword: 'x-plain', type: 'string', validate: (on: boolean, text: string) => !on || isPlain(text), error: { message: 'must not contain control characters and controls of the writing direction' } });
-ajv.addKeyword({ keyword: 'x-verbatim', type: 'string', validate: (on: boolean, text: string) => !on || text.isWellFormed(), error: { message: 'must not contain broken Unicode' } });
-ajv.addKeyword({ keyword: 'x-document', type: 'string', validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text), error: { message: 'must not contain control characters but tabs, line ends and form feeds' } });
-ajv.addKeyword({ keyword: 'x-free', type: 'object', validate: (on: boolean, value: object) => !on || isFreeObject(value), error: { message: 'must be plain JSON of at most 16 KB and eight levels' } });
+// Ajv's own count the characters of megabytes, though only texts of about the bound need counting.
+for (const keyword of ['minLength', 'maxLength'] as const) {
+  ajv.removeKeyword(keyword);
+  ajv.addKeyword({ keyword, type: 'string', schemaType: 'number', errors: false, compile: (limit: number) => (text: string) => isWithin(text, keyword, limit), error: { message: '', params: ({ schemaCode }) => _`{ limit: ${schemaCode} }` } });
+}
+// What is refused for its length is not looked through.
+ajv.addKeyword({
+  keyword: 'x-text',
+  type: 'string',
+  errors: false,
+  compile: (on: boolean, parent: Json) => (text: string) => !on || text.length > longest(parent) || textProblem(text) === undefined,
+  error: { message: ({ gen, data }) => _`${gen.scopeValue('func', { ref: textProblem })}(${data})` },
+});
+ajv.addKeyword({ keyword: 'x-name', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || isName(text), error: { message: 'must be one line without control characters and controls of the writing direction' } });
+ajv.addKeyword({ keyword: 'x-plain', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || isPlain(text), error: { message: 'must not contain control characters and controls of the writing direction' } });
+ajv.addKeyword({ keyword: 'x-verbatim', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || text.isWellFormed(), error: { message: 'must not contain broken Unicode' } });
+ajv.addKeyword({ keyword: 'x-document', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text), error: { message: 'must not contain control characters but tabs, line ends and form feeds' } });
+ajv.addKeyword({
+  keyword: 'x-characters',
+  type: 'object',
+  schemaType: 'number',
+  errors: false,
+  compile: (most: number) => (value: object) => unitsIn(value, most) <= most,
+  error: { message: ({ schemaCode }) => str`must have at most ${schemaCode} characters in its lists` },
+});
+ajv.addKeyword({ keyword: 'x-free', type: 'object', errors: false, validate: (on: boolean, value: object) => !on || isFreeObject(value), error: { message: 'must be plain JSON of at most 16 KB and eight levels' } });
 
 const compiled = new WeakMap<TSchema, Check<unknown>>();
 
@@ -38,14 +62,33 @@ export function checker<T extends TSchema>(schema: T): Check<Static<T>> {
   if (known) return known as Check<Static<T>>;
   const validate = ajv.compile(schema);
   const normalise = normaliser(schema) ?? ((value: unknown) => value);
-  const check: Check<Static<T>> = (input) => {
+  const check: Check<Static<T>> = (input, at = []) => {
     const value = normalise(input);
     if (validate(value)) return { ok: true, value: value as Static<T> };
-    return { ok: false, issues: issuesOf(validate.errors ?? []) };
+    return { ok: false, issues: issuesOf(validate.errors ?? [], at) };
   };
   compiled.set(schema, check);
   return check;
 }
+
+const textProblem = (text: string): string | undefined =>
+  !isCleanText(text) ? 'must not contain control characters or broken Unicode' : hasLongRun(text) ? TOO_MANY_MARKS : undefined;
+
+/** A character is one unit or two, and counts as one. */
+function isWithin(text: string, bound: 'minLength' | 'maxLength', limit: number): boolean {
+  const { length } = text;
+  if (bound === 'maxLength') return length <= limit || (length <= 2 * limit && charactersIn(text) <= limit);
+  return length >= 2 * limit || (length >= limit && charactersIn(text) >= limit);
+}
+
+/** Half a character counts as one, as it does to JSON Schema. */
+function charactersIn(text: string): number {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) if (!isSecondHalf(text, i)) count++;
+  return count;
+}
+
+const isSecondHalf = (text: string, i: number): boolean => (text.charCodeAt(i) & 0xfc00) === 0xdc00 && i > 0 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800;
 
 type Json = Record<string, unknown>;
 type Normalise = (value: unknown) => unknown;
@@ -81,18 +124,27 @@ function objectNormaliser(json: Json): Normalise | undefined {
 function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined {
   const verbatim = json['x-verbatim'] === true;
   const format = json['format'];
+  const max = longest(json);
   return (value) => {
-    if (typeof value !== 'string') return value;
+    // What is too long stays as it came, and is refused for its length.
+    if (typeof value !== 'string' || value.length > max) return value;
     const trimmed = verbatim ? value : value.replaceAll('\r\n', '\n').trim();
     const text = !verbatim && isBlankText(trimmed) ? '' : trimmed;
     if (text === '' && nullable) return null;
     if (verbatim || !text.isWellFormed()) return text;
     if (format === 'date') return parseDay(text) ?? text;
     if (format === 'currency') return text.toUpperCase();
-    if (format === 'email') return text.normalize('NFC').toLowerCase();
-    return text.normalize('NFC');
+    const plain = normal(text, { max });
+    if (!plain.ok) return text;
+    return format === 'email' ? plain.text.toLowerCase() : plain.text;
   };
 }
+
+/** In UTF-16 units. A character that is taken apart is up to four, each of up to two units; blanks around the text are taken off. */
+const longest = ({ maxLength }: Json): number => 8 * (typeof maxLength === 'number' ? maxLength : LONGEST_WORD) + BLANKS;
+/** Of texts whose schema names no length, because it names the texts. */
+const LONGEST_WORD = 500;
+const BLANKS = 1_000;
 
 // oxlint-disable-next-line no-control-regex -- the very characters that must not pass: C0 controls but tab and newline, and DEL
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
@@ -105,6 +157,19 @@ export const isCleanText = (text: string): boolean => !CONTROL.test(text) && tex
 
 /** Nothing to see: white space, and characters of no width such as U+200B, U+2060 or U+FEFF. Among others they stay: they join emoji and steer scripts. */
 export const isBlankText = (text: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(text);
+
+/** UTF-16 units of the texts in an object's lists of objects, counted until they are too many. */
+function unitsIn(value: object, most: number): number {
+  let units = 0;
+  for (const list of Object.values(value) as readonly unknown[]) {
+    for (const item of Array.isArray(list) ? (list as readonly unknown[]) : []) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const text of Object.values(item) as readonly unknown[]) if (typeof text === 'string') units += text.length;
+      if (units > most) return units;
+    }
+  }
+  return units;
+}
 
 const FREE_BYTES = 16 * 1024;
 const FREE_DEPTH = 8;
@@ -127,21 +192,21 @@ function isFreeObject(root: object): boolean {
 }
 
 /** One issue a field, in the order in which they were found. */
-function issuesOf(errors: readonly ErrorObject[]): Issue[] {
+function issuesOf(errors: readonly ErrorObject[], at: readonly (string | number)[]): Issue[] {
   const issues = new Map<string, Issue>();
   for (const error of errors) {
-    const path = pathOf(error);
+    const path = pathOf(error, at);
     if (!issues.has(path)) issues.set(path, { path, problem: problemOf(error) });
     if (issues.size >= MAX_ISSUES) break;
   }
   return [...issues.values()];
 }
 
-function pathOf(error: ErrorObject): string {
-  const base = error.instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+function pathOf(error: ErrorObject, at: readonly (string | number)[]): string {
+  const within = error.instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const params = error.params as { missingProperty?: string; additionalProperty?: string; propertyName?: string };
   const own = params.missingProperty ?? params.additionalProperty ?? params.propertyName;
-  return fieldPath(own === undefined ? base : [...base, own]);
+  return fieldPath([...at, ...within, ...(own === undefined ? [] : [own])]);
 }
 
 /** `['payments', '2', 'amount']` as `payments[2].amount`. */

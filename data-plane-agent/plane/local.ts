@@ -7,7 +7,7 @@ import { newId } from '../base/ids.js';
 import type { Log } from '../base/log.js';
 import type { KeyRing } from '../base/secrets.js';
 import type { TSchema } from '../base/schema.js';
-import { checker } from '../base/validation.js';
+import { checkerInTurns } from '../base/validation-in-turns.js';
 import type { Call } from './contract/call.js';
 import type { Answer, DataPlane } from './contract/data-plane.js';
 import type { Errand, Operation } from './contract/operation.js';
@@ -113,7 +113,7 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
     async invoke(name, call, input) {
       const operation = options.operations[name];
       if (!operation) throw new Error(`no operation is called ${name}`);
-      const checked = validated(operation.input, input);
+      const checked = await validated(operation.input, input);
       return (await ('perform' in operation ? perform(operation, name, call, checked) : run(operation, name, call, checked))) as Answer<never>; // its output is what the operation declares
     },
   };
@@ -131,8 +131,8 @@ function unavailable(error: unknown, log: Log): unknown {
   return fail('OBJECT_STORE_UNAVAILABLE', { retryAfterSeconds: 10 }, { cause: error });
 }
 
-function validated(schema: TSchema, input: unknown): unknown {
-  const checked = checker(schema)(input);
+async function validated(schema: TSchema, input: unknown): Promise<unknown> {
+  const checked = await checkerInTurns(schema)(input);
   if (!checked.ok) throw invalid(...checked.issues);
   return checked.value;
 }

@@ -1,6 +1,7 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { isBreached } from './breached-passwords.js';
+import { normalised } from './passwords.js';
 
 /** Refuses a weak new password with PASSWORD_TOO_WEAK. Its length is the schema's matter: 8 to 256 characters. */
 export type PasswordPolicy = (given: { readonly password: string; readonly email: string; readonly tenantSlug: string }) => Promise<void>;
@@ -10,7 +11,7 @@ export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordP
   if (!strict) return () => Promise.resolve();
   const common = new Set(dictionary['passwords-common'].filter((password) => password.length >= MIN_LENGTH));
   return async ({ password, email, tenantSlug }) => {
-    const folded = password.normalize('NFKC').toLowerCase();
+    const folded = normalised(password).toLowerCase();
     const localPart = email.split('@')[0]?.toLowerCase() ?? '';
     if (common.has(folded)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It is a common password.' });
     if (contains(folded, localPart)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It contains the name before the @ of the email.' });

@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
-import { fail } from '../../data-plane-agent/base/failures.js';
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import { normal } from '../../data-plane-agent/base/text.js';
 import { createTurns } from './turns.js';
 
 /** Hashing is meant to be dear: at most one hash per core runs at once, and of those that wait, at most 64; beyond that OVERLOADED. */
@@ -36,8 +37,15 @@ export async function createPasswords({ cores, argon2 = { hash, verify } }: { co
 /** OWASP's minimum for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Keyboards and systems write the same letter in different code points. */
-const normalised = (password: string): string => password.normalize('NFKC');
+/** Keyboards and systems write the same letter in different code points. Fails with INVALID_INPUT, whether or not an account has such a password. */
+export function normalised(password: string): string {
+  const plain = normal(password, { max: LONGEST, form: 'NFKC' });
+  if (!plain.ok) throw invalid({ path: 'password', problem: plain.problem });
+  return plain.text;
+}
+
+/** In UTF-16 units: more than the 256 characters that requests may have. */
+const LONGEST = 1_024;
 
 function isWeaker(stored: string): boolean {
   const match = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(stored);

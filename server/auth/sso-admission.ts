@@ -1,6 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { asName } from '../../data-plane-agent/base/names.js';
+import { normalCut } from '../../data-plane-agent/base/text.js';
 import type { RequestInfo } from '../http/request.js';
 import { languageOf } from '../notifications/language.js';
 import type { MailOutbox } from '../notifications/mail.js';
@@ -100,7 +101,7 @@ async function provision(tx: Transaction, { applicant: { tenantId, provider, pro
 
 /** What the provider calls them, within our bounds; else what stands before the @. */
 function nameOf(given: string | undefined, email: string): string {
-  const plain = (given ?? '').normalize('NFC').replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ').trim();
+  const plain = normalCut(given ?? '', { max: 1_000 }).replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ').trim();
   const name = plain === '' ? email.slice(0, email.lastIndexOf('@')) : plain;
   return [...name].slice(0, 80).join('').slice(0, 80).toWellFormed().trim();
 }

@@ -5,6 +5,7 @@ import {
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { OutboundError, type Outbound } from '../../data-plane-agent/base/outbound.js';
+import { normal } from '../../data-plane-agent/base/text.js';
 import type { SsoProvider } from './sso-providers.js';
 
 /** One sign-in at a provider. All random, known to us and to the browser or the provider only. */
@@ -137,7 +138,8 @@ function profileOf(claims: Readonly<Record<string, unknown>>): Profile {
   const { email, email_verified: verified, name } = claims;
   // Some providers write the flag as text.
   const isVerified = verified === true || verified === 'true';
-  const plain = typeof email === 'string' ? email.normalize('NFC').trim().toLowerCase() : '';
+  const normalised = normal(typeof email === 'string' ? email : '', { max: 1_000 });
+  const plain = normalised.ok ? normalised.text.trim().toLowerCase() : '';
   return {
     verifiedEmail: isVerified && plain.length <= 254 && EMAIL.test(plain) ? plain : undefined,
     name: typeof name === 'string' ? name : undefined,

@@ -1,6 +1,6 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { BATCH_DAYS, ContractImport, ImportReport, MAX_ROW_ERRORS, type ImportInput } from '../../data-plane-agent/plane/contract/records/imports.js';
+import { BATCH_DAYS, ContractImport, ImportReport, MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportInput } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { TEMPLATE_LANGUAGES } from '../../data-plane-agent/plane/operations/imports/get-import-template.js';
 import { edit } from '../auth/permissions.js';
 import type { Principal } from '../auth/principal.js';
@@ -15,7 +15,7 @@ const PATIENCE_MS = 120_000;
 
 const RULES =
   'Exactly one of `rows`, `xlsxBase64` and `csv`, of at most 5 000 rows. Each contract is entered by itself, by the rules and with the defaults of `POST /contracts`: the good ones are in, and each row of the others is reported with field, code, message and value ' +
-  `(at most ${MAX_ROW_ERRORS} of a row). Nothing that is there is ever changed: a number that is taken, here or by an earlier row, is an error of the row.\n\n` +
+  `(at most ${MAX_ROW_ERRORS} of a row; beyond ${MAX_REPORT_ERRORS} of all rows, the first of each). Nothing that is there is ever changed: a number that is taken, here or by an earlier row, is an error of the row.\n\n` +
   '`rows`: an unknown field, or a row that is no object, is 400 for all of it; any other fault is its row\'s. `csv`: with or without a byte order mark; commas, semicolons or tabs; numbers like 1234.56 or 1,234.56, without a currency (in a file with semicolons also 1234,56, while 1,234 is refused as ambiguous); days as 2026-03-31, 2026/3/31 or 2026年3月31日. ' +
   '`xlsxBase64`: .xlsx without password or macros, one sheet; of formulas the value that was calculated last, their errors fail the row.\n\n' +
   'Headers are the names of fields, as an export has them, or their English or Chinese labels, whatever their case and spaces; custom fields are `cf:<code>` or go by their name; lists are JSON. Headers that name nothing are `unknownColumns`; figures that are computed are left alone. ' +

@@ -1,4 +1,5 @@
 import { answerChecker } from '../../data-plane-agent/base/answer-check.js';
+import { jsonBytes } from '../../data-plane-agent/base/json-pieces.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from './exchange.js';
 import { JSON_TYPE } from './problems.js';
@@ -22,10 +23,10 @@ export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: b
       ctx.status = status;
       return;
     }
-    const text = JSON.stringify(body);
-    check?.(text);
+    const json = await jsonBytes(body);
+    check?.(json.toString());
     ctx.set('Content-Type', JSON_TYPE);
-    ctx.body = text;
+    ctx.body = json;
   };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { canonicalHash } from '../../data-plane-agent/base/json-pieces.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { Issue } from '../../data-plane-agent/base/validation.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
@@ -35,15 +36,9 @@ export function idempotencyKey(headers: IncomingHttpHeaders): { key: string | un
  * What the data plane remembers: the key means one write of one user on one path, and the hash tells whether a repeat asks for
  * the same thing. Both are digests, so that nothing of a body or of a client's own naming is kept.
  */
-export function idempotencyOf(sent: { key: string; userId: string; method: string; path: string; request: unknown }): NonNullable<Call['idempotency']> {
-  const { key, userId, method, path, request } = sent;
-  return { key: sha256Hex([userId, method, path, key].join('\n')), requestHash: sha256Hex(canonical(request)) };
+export function idempotencyOf({ key, userId, method, path, requestHash }: { key: string; userId: string; method: string; path: string; requestHash: string }): NonNullable<Call['idempotency']> {
+  return { key: sha256Hex([userId, method, path, key].join('\n')), requestHash };
 }
 
-/** JSON with sorted keys: two spellings of one value are one text. Bodies are at most 32 levels deep. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, child]) => `${JSON.stringify(key)}:${canonical(child)}`).join(',')}}`;
-}
+/** A digest of what is asked for; of a body of megabytes it takes some turns. */
+export const requestHash = (request: unknown): Promise<string> => canonicalHash(request);

@@ -1,7 +1,9 @@
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { TSchema } from '../../data-plane-agent/base/schema.js';
-import { checker, type Checked, type Issue } from '../../data-plane-agent/base/validation.js';
+import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import type { Checked, Issue } from '../../data-plane-agent/base/validation.js';
+import { checkerInTurns } from '../../data-plane-agent/base/validation-in-turns.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Principal } from '../auth/principal.js';
 import type { Plane } from '../data-planes/plane.js';
@@ -9,7 +11,8 @@ import type { Services } from '../services.js';
 import { admission } from './admission.js';
 import { answerer } from './answer.js';
 import { readJson } from './body.js';
-import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, type Conditions } from './conditions.js';
+import { bodyLimits } from './body-limits.js';
+import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, requestHash, type Conditions } from './conditions.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
 import type { HttpContext } from './exchange.js';
 import { queryReader } from './query.js';
@@ -42,6 +45,7 @@ export interface Caller extends Conditions {
 export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void> {
   const admit = admission(endpoint, api);
   const readQuery = queryReader(endpoint.query, { open: endpoint.openQuery === true });
+  const limits = bodyLimits(endpoint);
   const checkBody = bodyCheck(endpoint.body);
   const conditionsOf = conditionReader(endpoint);
   const ids = idFields(endpoint);
@@ -51,9 +55,9 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
   return async (ctx, params) => {
     const { info } = ctx.state.exchange;
     const principal = await admit(ctx);
-    const sent = await readJson(ctx);
+    const sent = await readJson(ctx, limits);
     const query = readQuery(ctx.querystring);
-    const body = checkBody(sent);
+    const body = await checkBody(sent);
     const conditions = conditionsOf(ctx, principal);
     const issues: readonly Issue[] = [...conditions.issues, ...query.issues, ...(body.ok ? [] : body.issues)];
     if (issues.length > 0 || !body.ok) throw invalid(...issues);
@@ -61,7 +65,7 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
     // Before `run`, and so before any password is hashed.
     if (challenged) await api.services.challenge.check((body.value as { readonly challengeToken?: string | null }).challengeToken);
 
-    const asked = conditions.of(body.value);
+    const asked = await conditions.of(body.value);
     const onReplay = () => ctx.set('Idempotency-Replayed', 'true');
     const work = {
       params,
@@ -81,10 +85,10 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
 }
 
 /** Without a schema a body may have no fields; of one where nothing is required none need be sent. */
-function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Checked<unknown> {
-  const check = schema && checker(schema);
+function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Promise<Checked<unknown>> {
+  const check = schema && checkerInTurns(schema);
   const mayBeAbsent = ((schema as { required?: readonly string[] } | undefined)?.required ?? []).length === 0;
-  return (sent) => {
+  return async (sent) => {
     if (sent === undefined) return check ? (mayBeAbsent ? { ok: true, value: {} } : check({})) : { ok: true, value: undefined };
     if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return { ok: false, issues: [{ path: '', problem: 'must be an object' }] };
     if (check) return check(sent);
@@ -97,14 +101,14 @@ const MAX_UNKNOWN = 1_000;
 
 /** A key that nobody sends a second time, but for the wire to a data plane, which may ask for a lost answer again. */
 const ownKey = ({ keyed, route }: Endpoint, { user }: Principal): Conditions['idempotency'] =>
-  keyed === true ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, request: null }) : null;
+  keyed === true ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, requestHash: sha256Hex('null') }) : null;
 
 interface ReadConditions {
   readonly issues: readonly Issue[];
-  of(body: unknown): Conditions;
+  of(body: unknown): Promise<Conditions>;
 }
 
-const NONE: ReadConditions = { issues: [], of: () => NO_CONDITIONS };
+const NONE: ReadConditions = { issues: [], of: () => Promise.resolve(NO_CONDITIONS) };
 
 /** `Idempotency-Key` counts on every write outside /auth, `If-Match` on every write. */
 function conditionReader({ route, takesNoKey }: Endpoint): (ctx: HttpContext, principal: Principal | undefined) => ReadConditions {
@@ -118,9 +122,9 @@ function conditionReader({ route, takesNoKey }: Endpoint): (ctx: HttpContext, pr
     const { key } = sent;
     return {
       issues: [...issues, ...sent.issues],
-      of: (body) => ({
+      of: async (body) => ({
         ifVersion: version,
-        idempotency: key === undefined || !principal ? null : idempotencyOf({ key, userId: principal.user.id, method: method ?? '', path: ctx.path, request: [ctx.querystring, body] }),
+        idempotency: key === undefined || !principal ? null : idempotencyOf({ key, userId: principal.user.id, method: method ?? '', path: ctx.path, requestHash: await requestHash([ctx.querystring, body]) }),
       }),
     };
   };

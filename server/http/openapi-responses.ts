@@ -1,13 +1,13 @@
 import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
 import { featuresOf, isInAuth } from './admission.js';
+import { bodyLimits } from './body-limits.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
 import { statusText } from './problems.js';
 import type { Json, SchemaBook } from './openapi-schemas.js';
 
 /** Statuses that HTTP itself refuses with, beside the failures of the catalogue. */
 const FRAMEWORK: Readonly<Record<number, string>> = {
-  400: 'A field, a parameter or a header is unknown, missing or not valid; one message per field. Also malformed JSON.',
-  413: 'The body has more than 16 MiB, unpacked.',
+  400: 'A field, a parameter or a header is unknown, missing or not valid; one message per field. Also malformed JSON, and a body of more levels, keys or values than any good one has.',
   415: 'The body is not `application/json`.',
   500: 'A fault of ours. The message names the request, and nothing else.',
   503: 'A database or a queue of ours is not available; `Retry-After` says when to come back.',
@@ -20,7 +20,7 @@ export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
   return {
     [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : success(endpoint, book),
     ...(endpoint.sendsOn ? { 302: REDIRECT } : {}),
-    ...Object.fromEntries(statuses.map((status) => [status, refusal(status, { book, codes: codes.filter((code) => FAILURES[code].status === status) })])),
+    ...Object.fromEntries(statuses.map((status) => [status, refusal(status, { book, codes: codes.filter((code) => FAILURES[code].status === status), framework: status === 413 ? tooLarge(endpoint) : FRAMEWORK[status] })])),
   };
 }
 
@@ -70,9 +70,11 @@ export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
 
 const frameworkStatuses = ({ body }: Endpoint): readonly number[] => [400, ...(body ? [413, 415] : []), 500, 503];
 
-function refusal(status: number, { book, codes }: { book: SchemaBook; codes: readonly FailureCode[] }): Json {
+/** By how much its body may have. */
+const tooLarge = (endpoint: Endpoint): string => `The body has more than ${bodyLimits(endpoint).bytes / 1024} KiB, unpacked.`;
+
+function refusal(status: number, { book, codes, framework }: { book: SchemaBook; codes: readonly FailureCode[]; framework: string | undefined }): Json {
   const domain = codes.filter((code) => FAILURES[code].shape === 'domain');
-  const framework = FRAMEWORK[status];
   const shapes = [
     ...(framework !== undefined || domain.length < codes.length ? [frameworkError(book)] : []),
     ...domain.map((code) => book.define(titleOf(code), domainError(code, book))),

@@ -11,7 +11,7 @@ export interface SchemaBook {
 }
 
 /** Keywords that mean something to our validation alone. */
-const OWN_KEYWORDS: ReadonlySet<string> = new Set(['x-text', 'x-name', 'x-plain', 'x-verbatim', 'x-document', 'x-free']);
+const OWN_KEYWORDS: ReadonlySet<string> = new Set(['x-text', 'x-name', 'x-plain', 'x-verbatim', 'x-document', 'x-free', 'x-characters']);
 /** Keywords whose value holds schemas by name, and those whose value is a schema or a list of them. */
 const BY_NAME: ReadonlySet<string> = new Set(['properties']);
 const NESTED: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'propertyNames', 'anyOf', 'oneOf', 'allOf']);

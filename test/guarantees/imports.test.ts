@@ -58,6 +58,12 @@ describe('imports point one way', () => {
     expect(importsOf('server/http/a.ts', text)).to.deep.equal(['knex', 'server/http/b.ts', 'server/d.ts', 'server/http/e.ts', 'cli/f.ts', 'server/http/g.ts']);
   });
 
+  it('only base/text.ts normalises, which bounds a text first', () => {
+    // A migration that has landed is never edited: it looked at invoice numbers that had been bounded when they came in.
+    const landed = 'data-plane-agent/plane/store/migrations/0011-invoices-of-lines.ts';
+    expect(files.filter((file) => /(?<!\bpath)\.normalize\b|\[['"`]normalize['"`]\]/.test(read(file)))).to.have.members(['data-plane-agent/base/text.ts', landed]);
+  });
+
   it('only base/clock.ts and the main files read the machine clock', () => {
     const readers = files.filter((file) => /\bDate\.now\s*\(|\bnew Date\(\s*\)|\bDate\(\s*\)/.test(read(file)));
     expect(readers.filter((file) => file !== 'data-plane-agent/base/clock.ts' && !file.endsWith('/main.ts'))).to.deep.equal([]);
@@ -84,6 +90,9 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['server/endpoints/c.ts', `import { env as x } from 'node:process';`, 'Only main.ts and cli/ touch the process'],
   ['server/auth/a.ts', `const x = process.env;`, 'Only main.ts and cli/ touch the process'],
   ['server/auth/b.ts', `const x = Date.now();`, 'The clock is injected'],
+  ['data-plane-agent/plane/domain/b.ts', `const x = 'e'.normalize('NFC');`, 'base/text.ts bounds the text first'],
+  ['server/auth/c.ts', `const { normalize: x } = 'e';`, 'base/text.ts bounds the text first'],
+  ['server/main.ts', `const x = ''.normalize();`, 'base/text.ts bounds the text first'],
   ['cli/a.ts', `import { x } from '../test/support/skip.js';`, 'never imports test code'],
 ];
 

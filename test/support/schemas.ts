@@ -35,7 +35,7 @@ export const bodyFields = ({ body }: Endpoint): Field[] => (body ? fieldsOf(body
 export const queryFields = ({ query }: Endpoint): Field[] => (query ? fieldsOf(query).filter(({ parts }) => parts.length === 1) : []);
 
 /** By its name the field refers to a record. */
-export const namesRecord = ({ parts }: Field): boolean => /^ids?$|Ids?$|^(contractAttachment|invoiceAttachment|attachment|proof|fileRef)$/.test(String(parts.findLast((part) => typeof part === 'string')));
+export const namesRecord = ({ parts }: Pick<Field, 'parts'>): boolean => /^ids?$|Ids?$|^(contractAttachment|invoiceAttachment|attachment|proof|fileRef)$/.test(String(parts.findLast((part) => typeof part === 'string')));
 
 export const typesOf = (schema: Json): readonly unknown[] => [schema['type']].flat();
 

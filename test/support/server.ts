@@ -46,13 +46,15 @@ export interface ServerOptions {
   readonly argon2?: Argon2;
   /** Contract data is reached over HTTP on loopback: `createRemoteDataPlane`, and `serve` at the other end. */
   readonly remote?: boolean;
+  /** Unless it is false, answers that are not as declared are 500. */
+  readonly checkAnswers?: boolean;
 }
 export type DatabaseKind = 'sqlite' | 'postgres';
 /** As `forEachServer` runs them: on `remote` the contract data of an SQLite server is behind HTTP, as it is behind an agent. */
 export type ServerKind = DatabaseKind | 'remote';
 
 /** The whole service as `npm start` runs it, on a free port, with databases of its own. Answers that are not as declared are 500. */
-export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2 = onceArgon2, remote = false }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2 = onceArgon2, remote = false, checkAnswers = true }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-server-'));
   const undo: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const remove = async (): Promise<void> => {
@@ -67,7 +69,7 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
     const log = createLog({ level: loaded.config.logLevel, name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
     const lifecycle = createLifecycle({ log });
     undo.push(async () => void (await lifecycle.stop('test')));
-    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss(), checkAnswers: true, argon2, ...(remote ? { behind: overHttp(undo) } : {}) });
+    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss(), checkAnswers, argon2, ...(remote ? { behind: overHttp(undo) } : {}) });
     const url = `http://127.0.0.1:${port}`;
     return { url, client: client(url), services, foundation, schedules, config: loaded.config, logged, stop: remove };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import type { Database as Connection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import type { Database, Exclusive, Row, Transaction, Value } from './database.js';
@@ -9,6 +10,10 @@ import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 const READERS = 4;
 /** Waiting writes that share one commit. */
 const GROUP = 64;
+/** SQLite's own default. */
+const CHECKPOINT_PAGES = 1_000;
+/** Statements that change rows: a transaction of more leaves a log that takes long to be copied into the database. */
+const LONG_WRITES = 2_000;
 /** How long a write waits for another process (the CLI) that holds the file. */
 const BUSY_MS = 10_000;
 
@@ -26,7 +31,7 @@ export async function openSqlite(filename: string): Promise<Database> {
     const writer = await open(['journal_mode = WAL']);
     const readers: Connection[] = [];
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
-    return new SqliteDatabase(opener, writer, readers);
+    return new SqliteDatabase(opener, filename, writer, readers);
   } catch (error) {
     // The pool waits for what was taken from it before it ends.
     for (const connection of opened) await opener.client.releaseConnection(connection);
@@ -62,10 +67,12 @@ class SqliteDatabase implements Database {
   private readonly readersWanted: ((reader: Connection) => void)[] = [];
   private readonly statements = new Map<Connection, Statements>();
   private writing: Promise<void> | undefined;
+  private checkpoint: Promise<void> | undefined;
   private closed = false;
 
   constructor(
     private readonly opener: Knex,
+    private readonly filename: string,
     private readonly writer: Connection,
     private readonly idle: Connection[],
   ) {}
@@ -135,11 +142,25 @@ class SqliteDatabase implements Database {
         // A full disk or an I/O error ends the whole transaction by itself: nothing of the group happened.
         if (!this.writer.inTransaction) throw new Error('SQLite ended the transaction by itself');
       }
+      const isLong = tx.writes > LONG_WRITES;
+      if (isLong) this.writer.pragma('wal_autocheckpoint = 0');
       tx.control('COMMIT');
+      if (isLong) this.checkpoint ??= this.checkpointAside();
     } finally {
       tx.end();
       if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
     }
+  }
+
+  /** Copies the log in a thread of its own; else the commit would do it, and everybody wait. If the thread cannot, the next commit does. */
+  private async checkpointAside(): Promise<void> {
+    const thread = new Worker(new URL('./checkpoint-thread.js', import.meta.url), { workerData: this.filename, execArgv: [], env: {} });
+    await new Promise<void>((resolve) => {
+      thread.once('error', () => resolve());
+      thread.once('exit', () => resolve());
+    });
+    this.checkpoint = undefined;
+    if (!this.closed) this.writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   }
 
   /** `IMMEDIATE`, because a deferred transaction that reads first fails at its first write when another process wrote meanwhile. */
@@ -204,6 +225,7 @@ class SqliteDatabase implements Database {
   async close(): Promise<void> {
     if (this.closed) return;
     while (this.writing) await this.writing;
+    await this.checkpoint;
     this.closed = true;
     for (const connection of [this.writer, ...this.idle]) await this.opener.client.releaseConnection(connection);
     await this.opener.destroy();

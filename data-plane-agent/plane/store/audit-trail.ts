@@ -52,7 +52,8 @@ export class AuditTrail {
     const head = await this.lockHead();
     const waiting = await this.waiting(BATCH);
     let link: Link = head.link;
-    for (const event of waiting) {
+    for (const id of waiting) {
+      const event = await this.event(id);
       link = linkAfter(link, event);
       await this.tx.run(`UPDATE audit_log SET position = ?, hash = ? WHERE ${this.name.rows.sql} AND id = ? AND position IS NULL`, [link.position, link.hash, ...this.name.rows.values, event.id]);
     }
@@ -83,9 +84,17 @@ export class AuditTrail {
     return Number((await this.tx.get(`SELECT count(*) AS n FROM audit_log WHERE ${this.name.rows.sql} AND position IS NULL`, this.name.rows.values))?.['n']);
   }
 
-  private async waiting(limit: number): Promise<AuditRow[]> {
+  private async waiting(limit: number): Promise<string[]> {
     const { sql, values } = this.name.rows;
-    return (await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${sql} AND position IS NULL ORDER BY id LIMIT ?`, [...values, limit])).map(rowOf);
+    return (await this.tx.all(`SELECT id FROM audit_log WHERE ${sql} AND position IS NULL ORDER BY id LIMIT ?`, [...values, limit])).map((row) => text(row, 'id'));
+  }
+
+  /** One by one: each may be of megabytes, and others wait while it is read. */
+  private async event(id: string): Promise<AuditRow> {
+    const { sql, values } = this.name.rows;
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM audit_log WHERE ${sql} AND id = ?`, [...values, id]);
+    if (!row) throw new Error(`the audit event ${id} is gone`);
+    return rowOf(row);
   }
 
   /** The head, which no other process moves before this transaction ends. SQLite has one writer anyway. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Transaction } from '../../base/database/database.js';
 import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCode } from '../../base/failures.js';
+import { stringifyInTurns } from '../../base/json-pieces.js';
 import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
 
@@ -47,7 +48,7 @@ export class IdempotencyStore {
     await tx.run(
       `INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (tenant_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer, expires_at = excluded.expires_at`,
-      [call.tenantId, key, operation, requestHash, this.keyRing.seal(JSON.stringify(answer), context(call.tenantId, key)), this.clock.now() + KEPT_MS],
+      [call.tenantId, key, operation, requestHash, this.keyRing.seal(await stringifyInTurns(answer), context(call.tenantId, key)), this.clock.now() + KEPT_MS],
     );
     return settled;
   }

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
 import { newId } from '../../base/ids.js';
+import { stringifyInTurns } from '../../base/json-pieces.js';
 import { turns } from '../../base/turns.js';
 import type { Call } from '../contract/call.js';
 import { masked } from '../domain/sensitive.js';
@@ -76,7 +77,7 @@ export class Journal {
     const turn = turns(); // an import has thousands
     for (const [recordId, { kind, changes }] of byRoot) {
       await turn();
-      await tx.run(AUDIT_SQL, [call.tenantId, newId(), now, call.actor.kind, call.actor.id, call.actor.name, call.actor.ip, call.requestId, action, kind, recordId, JSON.stringify(changes)]);
+      await tx.run(AUDIT_SQL, [call.tenantId, newId(), now, call.actor.kind, call.actor.id, call.actor.name, call.actor.ip, call.requestId, action, kind, recordId, await stringifyInTurns(changes)]);
     }
     for (const { topic, reference, dueAt } of this.announcements) {
       await tx.run(OUTBOX_SQL, [call.tenantId, newId(), topic, JSON.stringify(reference), now, dueAt ?? now]);

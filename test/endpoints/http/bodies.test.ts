@@ -13,6 +13,7 @@ const Body = s.object({ name: s.text(), note: s.optional(s.text()), extra: s.opt
 const endpoints = {
   create: endpoint('POST /things', { summary: 'Create', needs: 'signed_in', body: Body, status: 201, returns: s.object({ name: s.text() }), fails: [], run: ({ body }) => Promise.resolve({ name: body.name }) }),
   search: endpoint('POST /things/search', { summary: 'Search', needs: 'signed_in', body: s.object({ q: s.optional(s.text()) }), returns: s.object({ q: s.nullable(s.text()) }), fails: [], run: ({ body }) => Promise.resolve({ q: body.q ?? null }) }),
+  ask: endpoint('POST /auth/ask', { summary: 'Ask', needs: 'public', body: s.object({ q: s.optional(s.text()) }), returns: s.object({ q: s.nullable(s.text()) }), fails: [], run: ({ body }) => Promise.resolve({ q: body.q ?? null }) }),
   lock: endpoint('POST /things/lock', { summary: 'Lock', needs: 'signed_in', returns: s.object({ ok: s.flag() }), fails: [], run: () => Promise.resolve({ ok: true }) }),
 };
 
@@ -113,6 +114,22 @@ describe('request bodies', () => {
     expect(answer.body).to.deep.equal({ statusCode: 413, message: 'The body must be at most 16777216 bytes, unpacked', error: 'Payload Too Large' });
     expect((await app.client.raw('/api/v1/things', { method: 'POST', body: Readable.from([much]), headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json' } })).status).to.equal(413);
     expect((await post('{"name":"x"}')).status).to.equal(201);
+  });
+
+  it('of public endpoints are 413 over 64 KiB, packed or not', async () => {
+    const ask = (json: string, headers: Record<string, string> = {}) => post(headers['Content-Encoding'] ? new Uint8Array(gzipSync(json)) : json, { Authorization: '', ...headers }, '/auth/ask');
+    const of = (bytes: number) => `{"q":"x"${' '.repeat(bytes - 9)}}`;
+    expect((await ask(of(64 * 1024))).status).to.equal(200);
+    for (const headers of [{}, { 'Content-Encoding': 'gzip' }]) {
+      expect((await ask(of(64 * 1024 + 1), headers)).body).to.deep.equal({ statusCode: 413, message: 'The body must be at most 65536 bytes, unpacked', error: 'Payload Too Large' });
+    }
+  });
+
+  it('of more values than their endpoint can have a use for, or of more keys, are 400', async () => {
+    expect((await post(`{"q":[${'0,'.repeat(20_000)}0]}`, {}, '/things/search')).body.message).to.deep.equal(['q must have at most 20000 values']);
+    expect((await post(`{"extra":{${Array.from({ length: 10_001 }, (_, i) => `"k${i}":1`).join(',')}}}`)).body.message).to.deep.equal(['extra must have at most 10000 keys']);
+    expect((await post(`{${Array.from({ length: 900_000 }, (_, i) => `"k${i}":1`).join(',')}}`)).status).to.equal(400);
+    for (const text of [`{"${'k'.repeat(100_000)}":1}`, `{"name":"x"${' '.repeat(100_000)},"note":"y"}`]) expect((await post(text)).status).to.equal(400);
   });
 
   it('are measured when they are unpacked: a bomb is 413', async () => {

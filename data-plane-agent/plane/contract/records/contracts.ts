@@ -8,6 +8,10 @@ import { MAX_TASKS, Task } from './tasks.js';
 /** How many lines, terms or notes one contract may have: enough for a weekly plan of thirty years. */
 export const MAX_LINES = 2_000;
 
+/** What one write takes: some five hundred pages. Others wait while it is kept. */
+const MAX_CHARACTERS = 1_000_000;
+const WHOLE = { characters: MAX_CHARACTERS, about: `Lines, terms and notes have at most ${MAX_CHARACTERS} characters together.` };
+
 export const NoteInput = s.object({ label: s.plain(), value: s.longText() }, { title: 'NoteInput' });
 export const TermInput = s.object({ kind: s.enum(TERM_KINDS), title: s.plain(), date: s.optional(s.day()), note: s.longText() }, { title: 'TermInput' });
 export type NoteInput = Static<typeof NoteInput>;
@@ -89,11 +93,11 @@ export const ContractInput = s.object(
     terms: s.optional(s.list(TermInput, MAX_LINES)),
     extraNotes: s.optional(s.list(NoteInput, MAX_LINES)),
   },
-  { title: 'ContractInput' },
+  { title: 'ContractInput', ...WHOLE },
 );
 export type ContractInput = Static<typeof ContractInput>;
 
-export const ContractPatch = partial(ContractInput, { title: 'ContractPatch' });
+export const ContractPatch = partial(ContractInput, { title: 'ContractPatch', ...WHOLE });
 export type ContractPatch = Static<typeof ContractPatch>;
 
 const nullables = Object.fromEntries(Object.entries(optional).map(([key, schema]) => [key, s.nullable(schema)])) as { [K in keyof typeof optional]: ReturnType<typeof s.nullable<(typeof optional)[K]>> };

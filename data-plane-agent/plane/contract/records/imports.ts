@@ -7,6 +7,8 @@ import { MAX_IMPORT_ROWS, Sheet } from './sheet.js';
 
 /** Reasons that are told of one row; a row of a sheet has hardly more. */
 export const MAX_ROW_ERRORS = 50;
+/** Reasons of all rows: beyond, each row is told its first. */
+export const MAX_REPORT_ERRORS = 20_000;
 /** How long a batch can be asked for again, in days. */
 export const BATCH_DAYS = 30;
 

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
+import { normalCut } from '../../../base/text.js';
 
 /** Case folded by Unicode, so that a search finds `Straße` by `STRASSE`'s letters in any script that has case. */
-export const fold = (text: string): string => text.normalize('NFC').toLowerCase();
+export const fold = (text: string): string => normalCut(text, { max: LONGEST }).toLowerCase();
+
+/** In UTF-16 units: more than all searched fields of a contract have together. */
+const LONGEST = 100_000;
 
 /** The text that `q` looks through: the searched fields, parted by a character that no field and no `q` may contain, so that no match spans two of them. */
 export const searchText = (fields: readonly (string | null)[]): string => fold(fields.filter((field) => field !== null).join('\u0001'));

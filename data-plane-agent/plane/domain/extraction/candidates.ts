@@ -1,3 +1,4 @@
+import { normalCut } from '../../../base/text.js';
 import type { ReadAmount } from './amounts.js';
 import { pageAt, rawText, type Document, type Span } from './document.js';
 
@@ -102,4 +103,4 @@ const LEAST = 0.05;
 const REPEATED = 0.02;
 
 const isSame = (a: unknown, b: unknown): boolean => a === b || (typeof a === 'string' && typeof b === 'string' && squeezed(a) === squeezed(b));
-const squeezed = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll(/[\s.,]+/g, '');
+const squeezed = (text: string): string => normalCut(text, { max: 10_000, form: 'NFKC' }).toLowerCase().replaceAll(/[\s.,]+/g, '');

@@ -1,4 +1,5 @@
 import { asName } from '../../../base/names.js';
+import { normalCut } from '../../../base/text.js';
 
 /** A stretch of the document, in UTF-16 units of the text as it was sent; `end` is exclusive. */
 export interface Span {
@@ -68,14 +69,14 @@ export const lineSpan = ({ lineStarts }: Document, line: number): Span => ({ sta
 /** What stands there, as one line of clean text of at most `max` characters. */
 export const rawText = ({ text }: Document, { start, end }: Span, max = 500): string => {
   // oxlint-disable-next-line no-control-regex -- what a record must not keep: controls become blanks
-  const clean = text.slice(start, Math.min(end, start + max * 2)).toWellFormed().replace(/[\u0000-\u001f\u007f\s]+/g, ' ').normalize('NFC').trim();
+  const clean = normalCut(text.slice(start, Math.min(end, start + max * 2)).toWellFormed().replace(/[\u0000-\u001f\u007f\s]+/g, ' '), { max: max * 2 }).trim();
   return [...asName(clean)].slice(0, max).join('');
 };
 
 /** The same with its line breaks. */
 export const rawLines = ({ text }: Document, { start, end }: Span, max: number): string => {
   // oxlint-disable-next-line no-control-regex -- what a record must not keep: controls become blanks
-  const clean = text.slice(start, Math.min(end, start + max * 2)).toWellFormed().replace(/\r\n?|\f/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').replace(/[ \t\u3000]{2,}/g, ' ').normalize('NFC').trim();
+  const clean = normalCut(text.slice(start, Math.min(end, start + max * 2)).toWellFormed().replace(/\r\n?|\f/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').replace(/[ \t\u3000]{2,}/g, ' '), { max: max * 2 }).trim();
   return [...clean].slice(0, max).join('');
 };
 

@@ -1,3 +1,4 @@
+import { normalCut } from '../../../base/text.js';
 import { findAmounts, readAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
 import type { Document } from './document.js';
@@ -14,7 +15,7 @@ interface Pattern {
   readonly value: (said: string, document: Document, at: number) => unknown;
 }
 
-const asSaid = (said: string, { text }: Document, at: number): string => text.slice(at, at + said.length).replace(/\s+/g, ' ').normalize('NFC').trim();
+const asSaid = (said: string, { text }: Document, at: number): string => normalCut(text.slice(at, at + said.length).replace(/\s+/g, ' '), { max: 1_000 }).trim();
 
 const PATTERNS: readonly Pattern[] = [
   { key: 'quantity', confidence: 0.76, pattern: /(?:共|合)(?:计)? ?(\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆架部](?![/每])/g, value: (said) => Number(readChineseNumber(said, 0)?.value ?? said) },

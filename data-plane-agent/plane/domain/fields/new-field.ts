@@ -1,5 +1,6 @@
 import { fold } from '../contracts/search.js';
 import { decimalsOf } from '../../../base/money.js';
+import { normalCut } from '../../../base/text.js';
 import type { Issue } from '../../../base/validation.js';
 import { MAX_TEXT, type FieldSettings, type FieldType } from '../../contract/records/fields.js';
 import { meansTo, settingsOf } from './answer.js';
@@ -37,7 +38,7 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
  * `field`, `field_2`, …: transliteration would guess.
  */
 export function codeFor(name: string, taken: ReadonlySet<string>): string {
-  const words = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '');
+  const words = normalCut(name, { max: 1_000, form: 'NFKD' }).replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll(/[^a-z0-9]+/g, '_').replaceAll(/^_+|_+$/g, '');
   const stem = (/^[a-z]./.test(words) ? words : words === '' ? 'field' : `field_${words}`).slice(0, 56).replace(/_+$/, '');
   return free(stem, (n) => `${stem}_${n}`, (code) => taken.has(code));
 }

@@ -1,3 +1,4 @@
+import { normal } from '../../../base/text.js';
 import { MAX_NUMBER } from '../../contract/records/fields.js';
 
 /** A number as plain decimal text, without exponent. */
@@ -21,8 +22,9 @@ export const decimalsIn = (value: number): number => plainNumber(value).split('.
 export function numberIn(text: string): number | undefined {
   const trimmed = text.trim();
   // Looking for what stands at the end takes the square of a long text's time.
-  if (trimmed.length > MAX_TEXT) return undefined;
-  const bare = trimmed.normalize('NFKC').trim();
+  const normalised = normal(trimmed, { max: MAX_TEXT, form: 'NFKC' });
+  if (!normalised.ok) return undefined;
+  const bare = normalised.text.trim();
   const sign = /^(?:[+-]|−)/.exec(bare)?.[0] ?? '';
   const unsigned = bare.slice(sign.length).replace(/^(?:[A-Z]{3}\b|\p{Sc}|元)\s*/u, '').replace(/\s*(?:[A-Z]{3}|\p{Sc}|元|%)$/u, '').trim();
   const plain = withoutSeparators(unsigned);

@@ -1,5 +1,6 @@
 import { parseDay, parseLooseDay } from '../../../base/day.js';
 import { isAmountProblem, toMinor, decimalsOf } from '../../../base/money.js';
+import { normal } from '../../../base/text.js';
 import { isBlankText, isCleanText } from '../../../base/validation.js';
 import { MAX_LABEL, MAX_LONG_TEXT, MAX_NUMBER, MAX_OPTIONS, MAX_PRECISION, MAX_TEXT, type FieldOption, type FieldValue } from '../../contract/records/fields.js';
 import type { Member } from '../../contract/records/people.js';
@@ -87,7 +88,9 @@ const plain = (value: unknown): string => (typeof value === 'string' ? value : J
 
 /** Reads a cell of a sheet; the inverse of `valueText`. Also takes ids of options and members, members' names, days as sheets write them, and instants of the tenant's zone. */
 export function valueFromText(field: ValueType, cell: string, { members = [], timeZone = 'UTC' }: TextContext & { readonly timeZone?: string } = {}): ReadValue {
-  const text = cell.replaceAll('\r\n', '\n').trim().normalize('NFC');
+  const plain = plainText(cell);
+  if (!plain.ok) return plain;
+  const { value: text } = plain;
   if (isBlankText(text)) return NOTHING;
   if (!isCleanText(text)) return WRONG('must not contain control characters or broken Unicode');
   switch (field.type) {
@@ -194,9 +197,21 @@ const kept = <T extends FieldValue>(value: T) => ({ ok: true, value }) as const;
 
 type ReadText = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly problem: string };
 
+/** Trimmed and in NFC; what is far too long for any type is not looked at. */
+function plainText(raw: string): ReadText {
+  if (raw.length > MAX_UNITS) return WRONG(`must have at most ${MAX_LONG_TEXT} characters`);
+  const plain = normal(raw.replaceAll('\r\n', '\n').trim(), { max: MAX_UNITS });
+  return plain.ok ? kept(plain.text) : WRONG(plain.problem);
+}
+
+/** Of the longest list that a cell may hold, which is more than the longest text with each of its characters taken apart. */
+const MAX_UNITS = 2 * MAX_LIST;
+
 function checkedText(raw: unknown, max: number): ReadText {
   if (typeof raw !== 'string') return WRONG('must be a string');
-  const text = raw.replaceAll('\r\n', '\n').trim().normalize('NFC');
+  const plain = plainText(raw);
+  if (!plain.ok) return plain;
+  const { value: text } = plain;
   if (!isCleanText(text)) return WRONG('must not contain control characters or broken Unicode');
   // As JSON Schema counts: an emoji is one character.
   return text.length > max && [...text].length > max ? WRONG(`must have at most ${max} characters`) : kept(text);

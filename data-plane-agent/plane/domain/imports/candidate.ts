@@ -1,4 +1,5 @@
 import type { FailureCode } from '../../../base/failures.js';
+import { normal } from '../../../base/text.js';
 import { uniqueKey } from '../contracts/changes.js';
 import type { ReferenceField } from '../sheet/columns.js';
 
@@ -43,8 +44,17 @@ export const problemAt = ({ row, field, value }: Place, problem: string, code: F
 /** The contract number as far as it can be read. */
 export const numberOf = ({ input }: Pick<Candidate, 'input'>): string | undefined => {
   const number = input['contractNo'];
-  return typeof number === 'string' && number.trim() !== '' ? number.trim().normalize('NFC') : undefined;
+  return typeof number === 'string' ? codeIn(number) : undefined;
 };
+
+/** A contract number or an archive code in normal form; `undefined` for what is none, and is refused where it is checked. */
+export function codeIn(text: string): string | undefined {
+  const plain = normal(text.trim(), { max: LONGEST_CODE });
+  return plain.ok && plain.text !== '' ? plain.text : undefined;
+}
+
+/** In UTF-16 units: a code has at most a hundred characters, and each of them may come taken apart. */
+const LONGEST_CODE = 1_000;
 
 /** Marks contracts whose number or archive code another one in the same file has: the first keeps it, whether or not it can be entered. */
 export function withDuplicates(candidates: readonly Candidate[]): Candidate[] {
@@ -52,8 +62,9 @@ export function withDuplicates(candidates: readonly Candidate[]): Candidate[] {
   return candidates.map((candidate) => {
     const problems = (['contractNo', 'archiveCode'] as const).flatMap((field): RowProblem[] => {
       const text = candidate.input[field];
-      if (typeof text !== 'string' || text.trim() === '') return [];
-      const key = uniqueKey(text.trim().normalize('NFC'));
+      const code = typeof text === 'string' ? codeIn(text) : undefined;
+      if (code === undefined) return [];
+      const key = uniqueKey(code);
       const first = seen[field].get(key);
       if (first === undefined) seen[field].set(key, candidate.rows[0]);
       return first === undefined ? [] : [problemAt(candidate.place(field), `is that of row ${first} already`, field === 'contractNo' ? 'DUPLICATE_CONTRACT_NO' : 'DUPLICATE_ARCHIVE_CODE')];

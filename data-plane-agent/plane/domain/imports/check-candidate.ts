@@ -1,25 +1,26 @@
 import { FAILURES, isFailure, type Failure } from '../../../base/failures.js';
-import { checker } from '../../../base/validation.js';
+import { turns } from '../../../base/turns.js';
+import { checkerInTurns } from '../../../base/validation-in-turns.js';
 import type { Rights } from '../../contract/call.js';
-import { ContractInput } from '../../contract/records/contracts.js';
+import { ContractInput, MAX_LINES } from '../../contract/records/contracts.js';
 import { problemAt, type Candidate, type RowProblem } from './candidate.js';
 import { withReferences, type Directory } from './references.js';
 
 export type CheckedCandidate = { readonly ok: true; readonly input: ContractInput } | { readonly ok: false; readonly problems: readonly RowProblem[] };
 
 /** Everything that is wrong with a contract, as far as that can be said before it is entered. */
-export function checkCandidate(candidate: Candidate, { directory, rights }: { readonly directory: Directory; readonly rights: Rights }): CheckedCandidate {
+export async function checkCandidate(candidate: Candidate, { directory, rights }: { readonly directory: Directory; readonly rights: Rights }): Promise<CheckedCandidate> {
   const { input, problems: unknown } = withReferences(candidate, directory);
-  const checked = check(structuredClone(input)); // what was sent is quoted as it came, and checking brings it into normal form
+  const checked = await check(input);
   const issues = checked.ok ? [] : checked.issues.map(({ path, problem }) => problemAt(candidate.place(path), problem));
-  const problems = oneAField([...candidate.problems, ...unknown, ...issues, ...maskedAccounts(candidate), ...missingRights(candidate, rights)]);
+  const problems = await oneAField([...candidate.problems, ...unknown, ...issues, ...maskedAccounts(candidate), ...missingRights(candidate, rights)]);
   return problems.length === 0 && checked.ok ? { ok: true, input: checked.value } : { ok: false, problems };
 }
 
-const check = checker(ContractInput);
+const check = checkerInTurns(ContractInput);
 
 /** What entering it was refused for, at the fields that it was about. */
-export function problemsOf(failure: Failure, candidate: Candidate): RowProblem[] {
+export async function problemsOf(failure: Failure, candidate: Candidate): Promise<readonly RowProblem[]> {
   if (isFailure(failure, 'INVALID_INPUT')) return oneAField(failure.details.issues.map(({ path, problem }) => problemAt(candidate.place(path), problem)));
   return fieldsOf(failure, candidate).map((field) => ({ ...(field === null ? { row: candidate.rows[0], field, value: null } : candidate.place(field)), code: failure.code, message: sentenceOf(failure) }));
 }
@@ -48,8 +49,8 @@ const INVOICE_FIELDS = ['invoiceAmount', 'invoiceDate', 'invoiceNo', 'invoiceAtt
 
 /** Entering a contract refuses these as well; here each field is named. */
 function missingRights(candidate: Candidate, { paymentEntry, invoice }: Rights): RowProblem[] {
-  const lines: unknown = candidate.input['payments'];
-  if (!Array.isArray(lines) || (paymentEntry && invoice)) return [];
+  const lines = linesOf(candidate);
+  if (paymentEntry && invoice) return [];
   const lacking = [...(paymentEntry ? [] : RECEIPT_FIELDS.map((field) => [field, 'payment_entry (edit)'] as const)), ...(invoice ? [] : INVOICE_FIELDS.map((field) => [field, 'invoice (edit)'] as const))];
   return lines.flatMap((line: unknown, i) => lacking.filter(([field]) => isRecord(line) && isGiven(line[field])).map(([field, needs]) => problemAt(candidate.place(`payments[${i}].${field}`), `needs ${needs}`, 'FORBIDDEN')));
 }
@@ -61,17 +62,24 @@ const MASKED = /^\s*\*{4}.{0,4}\s*$/u;
 
 /** An export for somebody who may not see account numbers has only their ends: they must not take the place of the numbers. */
 function maskedAccounts(candidate: Candidate): RowProblem[] {
-  const lines: unknown = candidate.input['payments'];
-  const accounts: [string, unknown][] = [['payeeAccount', candidate.input['payeeAccount']], ...(Array.isArray(lines) ? lines.map((line: unknown, i): [string, unknown] => [`payments[${i}].receiptAccount`, isRecord(line) ? line['receiptAccount'] : undefined]) : [])];
+  const accounts: [string, unknown][] = [['payeeAccount', candidate.input['payeeAccount']], ...linesOf(candidate).map((line, i): [string, unknown] => [`payments[${i}].receiptAccount`, isRecord(line) ? line['receiptAccount'] : undefined])];
   return accounts.filter(([, value]) => typeof value === 'string' && MASKED.test(value)).map(([path]) => problemAt(candidate.place(path), 'is masked: it is no account number; leave it empty or give the number'));
+}
+
+/** Of a plan that is refused for its length, none. */
+function linesOf({ input }: Candidate): readonly unknown[] {
+  const lines: unknown = input['payments'];
+  return Array.isArray(lines) && lines.length <= MAX_LINES ? lines : [];
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The first of what is wrong with a field says enough. */
-function oneAField(problems: readonly RowProblem[]): RowProblem[] {
+async function oneAField(problems: readonly RowProblem[]): Promise<RowProblem[]> {
+  const turn = turns();
   const seen = new Map<string, RowProblem>();
   for (const problem of problems) {
+    await turn();
     const key = JSON.stringify([problem.row, problem.field, problem.field === null ? problem.message : '']);
     if (!seen.has(key)) seen.set(key, problem);
   }

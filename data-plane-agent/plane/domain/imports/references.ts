@@ -1,3 +1,4 @@
+import { normal } from '../../../base/text.js';
 import { isBlankText } from '../../../base/validation.js';
 import type { People } from '../../contract/records/people.js';
 import { fold } from '../contracts/search.js';
@@ -52,8 +53,8 @@ export function withReferences({ input, beside, place }: Candidate, directory: D
     const given = input[field];
     // What is no text is for the schema to refuse.
     if (given !== undefined && given !== null && typeof given !== 'string') continue;
-    const attempts = [{ column: field as string, text: given ?? '' }, beside.get(field) ?? { column: field, text: '' }].map(({ column, text }) => ({ column, text: text.trim().normalize('NFC') })).filter(({ text }) => text !== '');
-    const results = attempts.map(({ column, text }) => ({ column, result: directory[kind](text) }));
+    const attempts = [{ column: field as string, text: given ?? '' }, beside.get(field) ?? { column: field, text: '' }].map(({ column, text }) => ({ column, text: text.trim() })).filter(({ text }) => text !== '');
+    const results = attempts.map(({ column, text }) => ({ column, result: foundBy(text, directory[kind]) }));
     const [known] = results.flatMap(({ result }) => ('id' in result ? [result.id] : []));
     if (known !== undefined) found[field] = known;
     else if (results[0] && 'problem' in results[0].result) {
@@ -67,8 +68,21 @@ export function withReferences({ input, beside, place }: Candidate, directory: D
 /** What is no list of texts is for the schema to refuse. */
 function unknownRoles(codes: unknown, place: Candidate['place'], { isRole }: Directory): RowProblem[] {
   const texts: readonly unknown[] = Array.isArray(codes) ? codes : [];
-  return texts.flatMap((code, i) => (typeof code !== 'string' || isBlankText(code) || isRole(code.trim().normalize('NFC')) ? [] : [problemAt(place(`workflowAllowedRoles[${i}]`), 'is no role here', 'REFERENCE_INVALID')]));
+  return texts.flatMap((code, i) => (typeof code !== 'string' || isBlankText(code) || isKnown(code.trim(), isRole) ? [] : [problemAt(place(`workflowAllowedRoles[${i}]`), 'is no role here', 'REFERENCE_INVALID')]));
 }
+
+function foundBy(text: string, find: (text: string) => Found): Found {
+  const plain = normal(text, { max: LONGEST });
+  return plain.ok ? find(plain.text) : { problem: plain.problem };
+}
+
+function isKnown(code: string, isRole: Directory['isRole']): boolean {
+  const plain = normal(code, { max: LONGEST });
+  return plain.ok && isRole(plain.text);
+}
+
+/** In UTF-16 units: names have at most five hundred characters, and each of them may come taken apart. */
+const LONGEST = 4_000;
 
 function grouped<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();

@@ -1,3 +1,4 @@
+import { mapInTurns, turns } from '../../../base/turns.js';
 import type { Rights } from '../../contract/call.js';
 import type { ImportReport } from '../../contract/records/imports.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
@@ -21,8 +22,9 @@ export interface Rejected {
 }
 
 /** The rejected rows of a file. The column in which an earlier import told its reasons gives way to the new ones. */
-export function rejectedOfSheet({ header, records }: Sheet, targets: readonly (Target | undefined)[], failed: ReadonlySet<number>): Rejected {
-  const width = Math.max(header.length, ...records.filter(({ row }) => failed.has(row)).map(({ cells }) => cells.length));
+export async function rejectedOfSheet({ header, records }: Sheet, targets: readonly (Target | undefined)[], failed: ReadonlySet<number>): Promise<Rejected> {
+  const rejected = records.filter(({ row }) => failed.has(row));
+  const width = Math.max(header.length, ...rejected.map(({ cells }) => cells.length));
   const kept = Array.from({ length: width }, (_, at) => at).filter((at) => targets[at]?.name !== ERROR_COLUMN);
   return {
     header: kept.map((at) => guarded(header[at] ?? '')),
@@ -31,24 +33,34 @@ export function rejectedOfSheet({ header, records }: Sheet, targets: readonly (T
       const target = targets[at];
       return target?.kind === 'custom' ? [{ at: i, code: target.field.code }] : [];
     }),
-    rows: records.filter(({ row }) => failed.has(row)).map(({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) })),
+    rows: await mapInTurns(rejected, ({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) })),
   };
 }
 
-/** The rejected rows of a request, as rows of a file: one for each payment line. */
-export function rejectedOfRows(candidates: readonly Candidate[], fields: readonly FieldRow[]): Rejected {
+/** The rejected rows of a request, as rows of a file: one for each payment line, as long as there are not too many. */
+export async function rejectedOfRows(candidates: readonly Candidate[], fields: readonly FieldRow[]): Promise<Rejected> {
   const own = CONTRACT_COLUMNS.flatMap(({ name, field, kind }) => (field === null ? [] : [{ name, kind }]));
   const header = [...own.map(({ name }) => name), ...fields.map(({ code }) => `${CUSTOM_FIELD}${code}`), ...LINE_COLUMNS.map(({ name }) => name)];
-  const rows = candidates.flatMap(({ rows: [row], input }) => {
+  const turn = turns();
+  const rows: Rejected['rows'][number][] = [];
+  for (const { rows: [row], input } of candidates) {
+    await turn();
     const custom = recordOf(input['dynamicFields']);
     const contract = [...own.map(({ name, kind }) => valueText(input[name], kind)), ...fields.map(({ id }) => valueText(custom[id], 'text'))];
     const payments: unknown = input['payments'];
-    const lines = Array.isArray(payments) && payments.length > 0 ? payments.map(recordOf) : [{}];
-    return lines.map((line) => ({ row, cells: [...contract, ...LINE_COLUMNS.map(({ field, kind }) => valueText(field === null ? undefined : line[field], kind))] }));
-  });
+    const lines: readonly unknown[] = Array.isArray(payments) && payments.length > 0 ? payments : [{}];
+    if (rows.length + lines.length > MAX_REJECTED) continue;
+    for (const line of lines.map(recordOf)) {
+      await turn();
+      rows.push({ row, cells: [...contract, ...LINE_COLUMNS.map(({ field, kind }) => valueText(field === null ? undefined : line[field], kind))] });
+    }
+  }
   const custom = fields.map(({ code }, i) => ({ at: own.length + i, code }));
   return { header, accounts: header.flatMap((name, i) => (isAccount(name) ? [i] : [])), custom, rows };
 }
+
+/** Rows of a file that is made of a list. A file that is imported has at most five thousand. */
+const MAX_REJECTED = 20_000;
 
 interface Reader {
   /** Whether it is for whoever sent the rows, who is told no more than he said. */

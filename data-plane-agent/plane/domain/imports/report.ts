@@ -1,5 +1,6 @@
 import type { Rights } from '../../contract/call.js';
-import { MAX_ROW_ERRORS, type ImportedRow, type ImportError, type ImportReport } from '../../contract/records/imports.js';
+import { mapInTurns } from '../../../base/turns.js';
+import { MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportedRow, type ImportError, type ImportReport } from '../../contract/records/imports.js';
 import type { FieldRow } from '../fields/definition.js';
 import { shown } from '../sensitive.js';
 import { CUSTOM_FIELD } from '../sheet/columns.js';
@@ -21,9 +22,11 @@ interface Told {
 }
 
 /** The report of an import, row by row in the order of the file. */
-export function reportOf(batchId: string | null, { outcomes, blank, unknownColumns, rights }: Told): ImportReport {
+export async function reportOf(batchId: string | null, { outcomes, blank, unknownColumns, rights }: Told): Promise<ImportReport> {
   const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
-  const rows = [...outcomes.flatMap((outcome) => rowsOf(outcome, { rights, isPreview: batchId === null })), ...skipped].toSorted((a, b) => a.row - b.row);
+  const telling: Telling = { rights, isPreview: batchId === null, errors: 0 };
+  const told = await mapInTurns(outcomes, (outcome) => rowsOf(outcome, telling));
+  const rows = [...told.flat(), ...skipped].toSorted((a, b) => a.row - b.row);
   const count = (status: ImportedRow['status']): number => rows.filter((row) => row.status === status).length;
   return {
     batchId,
@@ -37,18 +40,30 @@ export function reportOf(batchId: string | null, { outcomes, blank, unknownColum
   };
 }
 
-function rowsOf({ candidate, entered, problems }: Outcome, { rights, isPreview }: { readonly rights: Told['rights']; readonly isPreview: boolean }): ImportedRow[] {
-  if (entered) return candidate.rows.map((row) => ({ row, status: 'created', ...(isPreview ? {} : { contractId: entered.contractId }), contractNo: entered.contractNo }));
-  const contractNo = numberOf(candidate)?.slice(0, 1_000);
-  return candidate.rows.map((row) => ({ row, status: 'failed', ...(contractNo === undefined ? {} : { contractNo }), errors: errorsOf(row, problems, rights) }));
+interface Telling extends Pick<Told, 'rights'> {
+  readonly isPreview: boolean;
+  /** How many have been told. */
+  errors: number;
 }
 
-function errorsOf(row: number, problems: readonly RowProblem[], rights: Told['rights']): ImportError[] {
-  const own = problems.filter((problem) => problem.row === row);
-  const elsewhere = problems.find((problem) => problem.row !== row)?.row ?? row;
+async function rowsOf({ candidate, entered, problems }: Outcome, telling: Telling): Promise<ImportedRow[]> {
+  const { isPreview } = telling;
+  if (entered) return candidate.rows.map((row) => ({ row, status: 'created', ...(isPreview ? {} : { contractId: entered.contractId }), contractNo: entered.contractNo }));
+  const contractNo = numberOf(candidate)?.slice(0, 1_000);
+  const byRow = Map.groupBy(problems, ({ row }) => row);
+  const [first] = byRow.keys();
+  return mapInTurns(candidate.rows, (row) => {
+    const errors = errorsOf(byRow.get(row) ?? [], { row: first ?? row, telling });
+    telling.errors += errors.length;
+    return { row, status: 'failed', ...(contractNo === undefined ? {} : { contractNo }), errors };
+  });
+}
+
+/** `row`: where the contract has an error, if these are none. */
+function errorsOf(own: readonly RowProblem[], { row, telling: { rights, errors } }: { readonly row: number; readonly telling: Telling }): ImportError[] {
   // A contract is entered whole or not at all.
-  if (own.length === 0) return [{ field: null, code: 'INVALID_INPUT', message: `row ${elsewhere} of the same contract has an error`, value: null }];
-  return own.slice(0, MAX_ROW_ERRORS).map(({ field, code, message, value }) => ({ field: field?.slice(0, 400) ?? null, code, message: message.slice(0, 1_000), value: quoted(field, value, rights) }));
+  if (own.length === 0) return [{ field: null, code: 'INVALID_INPUT', message: `row ${row} of the same contract has an error`, value: null }];
+  return own.slice(0, errors < MAX_REPORT_ERRORS ? MAX_ROW_ERRORS : 1).map(({ field, code, message, value }) => ({ field: field?.slice(0, 400) ?? null, code, message: message.slice(0, 1_000), value: quoted(field, value, rights) }));
 }
 
 /** As the caller may see it, at most a hundred characters. */

@@ -10,7 +10,7 @@ import { cellContent, readCell, type ReadCell } from '../sheet/cells.js';
 import { CUSTOM_FIELD, OF_LINE, type ReferenceField } from '../sheet/columns.js';
 import type { Target } from '../sheet/headers.js';
 import { isBlank } from '../sheet/sheet.js';
-import { problemAt, type Candidate, type Place, type RowProblem } from './candidate.js';
+import { codeIn, problemAt, type Candidate, type Place, type RowProblem } from './candidate.js';
 
 export interface SheetReading {
   readonly sheet: Sheet;
@@ -32,7 +32,8 @@ export async function sheetCandidates(reading: SheetReading): Promise<Candidate[
     await turn();
     const read = readRow(record, reading);
     const number = read.contract.get('contractNo')?.value;
-    const key = typeof number === 'string' ? uniqueKey(number.trim().normalize('NFC')) : '';
+    const code = typeof number === 'string' ? codeIn(number) : undefined;
+    const key = code === undefined ? '' : uniqueKey(code);
     const group = byNumber.get(key);
     if (group && read.line.size > 0 && group.every(({ line }) => line.size > 0)) group.push(read);
     else {
@@ -43,8 +44,7 @@ export async function sheetCandidates(reading: SheetReading): Promise<Candidate[
   }
   const candidates: Candidate[] = [];
   for (const rows of groups) {
-    await turn();
-    candidates.push(candidateOf(rows));
+    candidates.push(await candidateOf(rows, turn));
   }
   return candidates;
 }
@@ -101,12 +101,12 @@ function readCustom(raw: SheetCell, field: FieldRow, { people, timeZone }: Pick<
   return text.ok ? valueFromText(field, text.value, { members: people.members, timeZone }) : text;
 }
 
-function candidateOf(rows: Readonly<Rows>): Candidate {
+async function candidateOf(rows: Readonly<Rows>, turn: () => Promise<void>): Promise<Candidate> {
   const [first, ...more] = rows;
   const problems = rows.flatMap((row) => row.problems);
-  const contract = agreed(rows.map((row) => row.contract), problems);
-  const custom = agreed(rows.map((row) => row.custom), problems);
-  const beside = agreed(rows.map((row) => row.beside), problems);
+  const contract = await agreed(rows.map((row) => row.contract), { problems, turn });
+  const custom = await agreed(rows.map((row) => row.custom), { problems, turn });
+  const beside = await agreed(rows.map((row) => row.beside), { problems, turn });
   const lines = rows.filter(({ line }) => line.size > 0);
   const inputOf = (cells: ReadonlyMap<string, Cell>) => Object.fromEntries([...cells].filter(([, { value }]) => value !== undefined).map(([key, { value }]) => [key, value]));
   return {
@@ -119,9 +119,10 @@ function candidateOf(rows: Readonly<Rows>): Candidate {
 }
 
 /** One cell for each key: the first that holds something. Later ones must say the same. */
-function agreed<K>(rows: readonly ReadonlyMap<K, Cell>[], problems: RowProblem[]): Map<K, Cell> {
+async function agreed<K>(rows: readonly ReadonlyMap<K, Cell>[], { problems, turn }: { readonly problems: RowProblem[]; readonly turn: () => Promise<void> }): Promise<Map<K, Cell>> {
   const cells = new Map<K, Cell>();
   for (const row of rows) {
+    await turn();
     for (const [key, cell] of row) {
       const before = cells.get(key);
       if (!before) cells.set(key, cell);

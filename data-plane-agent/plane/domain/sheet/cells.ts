@@ -1,5 +1,6 @@
 import { dayFromSerial, parseLooseDay } from '../../../base/day.js';
 import { beyond } from '../../../base/json-limits.js';
+import { normal } from '../../../base/text.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
 import { numberIn, plainNumber } from '../fields/numbers.js';
 import type { CellKind } from './columns.js';
@@ -42,14 +43,20 @@ const FORMULA_ERROR = /^#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CA
 /** A spreadsheet reckons with 15 digits and keeps what is left of 0.1 + 0.2 beyond them. */
 const cleanNumber = (value: number): number => Number(value.toPrecision(15));
 
+const NO_NUMBER = 'must be a number like 1234.56';
+/** In UTF-16 units, with all that stands around it. */
+const LONGEST_NUMBER = 200;
+
 const CURRENCY = /[\p{Sc}\p{L}]/u;
 
 function numberOf(cell: string, { decimalComma }: Pick<Sheet, 'decimalComma'>): ReadCell {
-  const text = cell.normalize('NFKC').trim();
+  const plain = normal(cell.trim(), { max: LONGEST_NUMBER, form: 'NFKC' });
+  if (!plain.ok) return wrong(NO_NUMBER);
+  const text = plain.text.trim();
   if (CURRENCY.test(text)) return wrong('must be a number alone, without a currency or unit');
   if (decimalComma && /^[+-]?\d{1,3},\d{3}$/.test(text)) return wrong('may mean thousands or decimals; write it without the comma, or with a point');
   const value = text.includes('%') ? undefined : numberIn(/^[+-]?\d+,(?:\d{1,2}|\d{4,6})$/.test(text) && decimalComma ? text.replace(',', '.') : text);
-  return value === undefined ? wrong('must be a number like 1234.56') : { ok: true, value };
+  return value === undefined ? wrong(NO_NUMBER) : { ok: true, value };
 }
 
 /** Days before 1904 are none in the other system, which begins 1 462 days later. */
@@ -62,7 +69,7 @@ function dayOf(cell: string | number, { date1904 }: Pick<Sheet, 'date1904'>): Re
 
 const MAX_LIST = 1_000_000;
 /** Terms and notes are lists of plain records; far deeper ones are more than a copy of them bears. */
-const LIST_LIMITS = { levels: 8, values: 20_000 };
+const LIST_LIMITS = { levels: 8, values: 20_000, keys: 1_000 };
 
 function listOf(cell: string): ReadCell {
   if (cell.length > MAX_LIST) return wrong(`must have at most ${MAX_LIST} characters`);

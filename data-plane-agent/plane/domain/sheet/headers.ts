@@ -1,4 +1,5 @@
 import { fail } from '../../../base/failures.js';
+import { normal } from '../../../base/text.js';
 import type { FieldRow } from '../fields/definition.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, SUMMARY_COLUMNS, type ContractColumn, type LineColumn } from './columns.js';
 import { unguarded } from './guard.js';
@@ -44,7 +45,14 @@ function withOwner(targets: readonly (Target | undefined)[]): readonly (Target |
   return targets.map((target) => (target?.kind === 'ignored' && target.name === 'ownerName' ? byEmail : target));
 }
 
-const keyOf = (header: string): string => header.normalize('NFKC').toLowerCase().replaceAll(/\s/g, '');
+/** What no field can be called stays as it is, and is found under no key. */
+function keyOf(header: string): string {
+  const plain = normal(header, { max: LONGEST, form: 'NFKC' });
+  return plain.ok ? plain.text.toLowerCase().replaceAll(/\s/g, '') : header;
+}
+
+/** In UTF-16 units; names of custom fields have at most a hundred characters. */
+const LONGEST = 1_000;
 
 const named = (target: Target, ...names: readonly string[]): [string, Target][] => names.map((name) => [keyOf(name), target]);
 

@@ -31,7 +31,7 @@ export async function enterCandidates(tools: Tools, call: Call, { people }: Impo
     await store.contracts.index(row);
   }
   const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
-  return { outcomes, blank, unknownColumns, rejected: rejected(failed) };
+  return { outcomes, blank, unknownColumns, rejected: await rejected(failed) };
 }
 
 interface Entering {
@@ -69,8 +69,8 @@ async function enterSome(tools: Tools, call: Call, checked: PreparedImport['chec
     entering.entered.length = already;
   }
   return inTurn(checked, (one) =>
-    attempt(one, (input) => tools.savepoint(() => enter(input))).catch((error: unknown) => {
-      if (isFailure(error)) return refused(one.candidate, problemsOf(error, one.candidate));
+    attempt(one, (input) => tools.savepoint(() => enter(input))).catch(async (error: unknown) => {
+      if (isFailure(error)) return refused(one.candidate, await problemsOf(error, one.candidate));
       throw error;
     }),
   );

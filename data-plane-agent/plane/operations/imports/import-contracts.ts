@@ -17,7 +17,7 @@ export const importContracts = operation({
   prepare: prepareCandidates,
   async run(tools, call, input, prepared) {
     const { rejected, ...told } = await enterCandidates(tools, call, input, prepared);
-    const report = reportOf(tools.newId(), { ...told, rights: call.rights });
+    const report = await reportOf(tools.newId(), { ...told, rights: call.rights });
     await tools.store.imports.insert({ id: report.batchId ?? '', report, rejected });
     return report;
   },

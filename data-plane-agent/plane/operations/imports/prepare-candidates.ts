@@ -15,7 +15,7 @@ export interface PreparedImport {
   readonly checked: readonly { readonly candidate: Candidate; readonly result: CheckedCandidate }[];
   readonly blank: readonly number[];
   readonly unknownColumns: readonly string[];
-  readonly rejected: (failed: readonly Candidate[]) => Rejected;
+  readonly rejected: (failed: readonly Candidate[]) => Promise<Rejected>;
 }
 
 /**
@@ -30,7 +30,7 @@ export async function prepareCandidates({ store }: Tools, call: Call, input: Imp
   const checked: PreparedImport['checked'][number][] = [];
   for (const candidate of withDuplicates(candidates)) {
     await turn();
-    checked.push({ candidate, result: checkCandidate(candidate, { directory, rights: call.rights }) });
+    checked.push({ candidate, result: await checkCandidate(candidate, { directory, rights: call.rights }) });
   }
   return { checked, blank: input.sheet?.blank ?? [], ...read };
 }

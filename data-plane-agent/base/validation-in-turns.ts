@@ -1,0 +1,108 @@
+import type { Static, TSchema } from 'typebox';
+import { turns } from './turns.js';
+import { checker, MAX_ISSUES, type Check, type Checked, type Issue } from './validation.js';
+
+/** As `Check`, for values of megabytes: others get their turn meanwhile. What was sent is left as it is; the value that is answered is another one. */
+export type CheckInTurns<T> = (value: unknown) => Promise<Checked<T>>;
+
+const compiled = new WeakMap<TSchema, CheckInTurns<unknown>>();
+
+/**
+ * `checker`, piece by piece: an object without what is in its lists and objects, then those, and each element of a list by itself. A list that is too
+ * long is told so and not looked into, and what is wrong is told up to a number that no reader goes through.
+ */
+export function checkerInTurns<T extends TSchema>(schema: T): CheckInTurns<Static<T>> {
+  const known = compiled.get(schema);
+  if (known) return known as CheckInTurns<Static<T>>;
+  const look = lookOf(schema as Json);
+  const check: CheckInTurns<Static<T>> = async (value) => {
+    const found: Found = { issues: [], turn: turns() };
+    const checked = await look(value, [], found);
+    return found.issues.length === 0 ? { ok: true, value: checked as Static<T> } : { ok: false, issues: found.issues.slice(0, MAX_ISSUES) };
+  };
+  compiled.set(schema, check);
+  return check;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+type Path = readonly (string | number)[];
+
+interface Found {
+  readonly issues: Issue[];
+  readonly turn: () => Promise<void>;
+}
+
+/** Answers the value in normal form, and tells what is wrong with it. */
+type Look = (value: unknown, at: Path, found: Found) => unknown;
+
+function lookOf(schema: Json): Look {
+  if (isList(schema)) return lookAtList(schema);
+  return isRecord(schema) ? lookAtObject(schema) : lookAtOnce(schema);
+}
+
+function lookAtOnce(schema: Json): Look {
+  const check: Check<unknown> = checker(schema as TSchema);
+  return (value, at, { issues }) => {
+    const checked = check(value, at);
+    if (checked.ok) return checked.value;
+    issues.push(...checked.issues);
+    return value;
+  };
+}
+
+function lookAtObject(schema: Json): Look {
+  const properties = Object.entries(schema['properties'] as Readonly<Record<string, Json>>);
+  const parts = properties.filter(([, child]) => isList(child) || isRecord(child)).map(([key, child]) => [key, lookOf(child)] as const);
+  const shell = lookAtOnce({ ...schema, properties: Object.fromEntries(properties.map(([key, child]) => [key, isList(child) || isRecord(child) ? {} : child])) });
+  const known = new Set(properties.map(([key]) => key));
+  return async (value, at, found) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return shell(value, at, found);
+    const keys = Object.keys(value);
+    // Of more unknown fields than are told, nothing else is.
+    if (keys.length > known.size + MAX_ISSUES) return shell(only(value, keys.filter((key) => !known.has(key)).slice(0, MAX_ISSUES)), at, found);
+    const copy = shell({ ...value }, at, found) as Record<string, unknown>;
+    for (const [key, look] of parts) if (Object.hasOwn(copy, key)) copy[key] = await look(copy[key], [...at, key], found);
+    return copy;
+  };
+}
+
+function lookAtList(schema: Json): Look {
+  const shell = lookAtOnce(Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'items')));
+  const items = schema['items'] as Json;
+  // A list of plain values is one piece, unless it may be a very long one.
+  if (!isList(items) && !isRecord(items) && Number(schema['maxItems'] ?? Infinity) <= AT_ONCE) {
+    const whole = lookAtOnce(schema);
+    return (value, at, found) => (Array.isArray(value) && isFine(shell, value, at, found) ? whole(value, at, found) : shell(value, at, found));
+  }
+  const look = lookOf(items);
+  return async (value, at, found) => {
+    if (!Array.isArray(value)) return shell(value, at, found);
+    if (!isFine(shell, value, at, found)) return value;
+    const list: unknown[] = [];
+    for (const [i, item] of value.entries()) {
+      if (found.issues.length >= MAX_ISSUES) break;
+      await found.turn();
+      list.push(await look(item, [...at, i], found));
+    }
+    return list;
+  };
+}
+
+/** Plain values that are looked at together. */
+const AT_ONCE = 10_000;
+
+/** Tells what is wrong with the list itself, and whether anything is. */
+function isFine(shell: Look, value: unknown, at: Path, found: Found): boolean {
+  const before = found.issues.length;
+  shell(value, at, found);
+  return found.issues.length === before;
+}
+
+/** With its fields as own ones, whatever they are called. */
+const only = (value: object, keys: readonly string[]): object => Object.fromEntries(keys.map((key) => [key, (value as Readonly<Record<string, unknown>>)[key]]));
+
+const isList = (schema: Json): boolean => isOf(schema, 'array') && typeof schema['items'] === 'object';
+const isRecord = (schema: Json): boolean => isOf(schema, 'object') && typeof schema['properties'] === 'object';
+
+/** Of this type alone, or none at all. */
+const isOf = ({ type }: Json, name: string): boolean => type === undefined || [type].flat().every((one) => one === name || one === 'null');

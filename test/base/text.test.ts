@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { hasLongRun, MAX_MARKS, normal, normalCut, type NormalForm } from '../../data-plane-agent/base/text.js';
+import { s } from '../../data-plane-agent/base/schema.js';
+import { checker } from '../../data-plane-agent/base/validation.js';
+import { attachmentDisposition } from '../../data-plane-agent/base/content-disposition.js';
+import { fold } from '../../data-plane-agent/plane/domain/contracts/search.js';
+
+const ACUTE = '\u0301';
+const FORMS: readonly NormalForm[] = ['NFC', 'NFKC', 'NFKD'];
+/** Marks of one unit and of two, those that are several when they are taken apart, one that is a letter until NFKC, and what stands between. */
+const PIECES = [ACUTE, '\u0316', '\u0344', '\u0f73', '\u{1d165}', '\u{e0100}', '\uff9e', '\ufe0f', 'e', '字', '💶', '\u1f82', '\ufdfa', '\ud800', '\udc00', ' '];
+const aText = fc.array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom(1, 2, 15, 29, 30, 31, 40)), { maxLength: 8 }).map((runs) => runs.map(([piece, times]) => piece.repeat(times)).join(''));
+
+describe('a text that is brought to normal form', () => {
+  it('is what Unicode says, in each form', () => {
+    for (const form of FORMS) for (const text of ['e\u0301', 'ﬁ１', 'Ａ', '한국', 'e'.repeat(31)]) expect(normal(text, { max: 100, form })).to.deep.equal({ ok: true, text: text.normalize(form) });
+  });
+
+  it('is refused when more than thirty combining marks follow each other, wherever and of whichever kind', () => {
+    for (const mark of [ACUTE, '\u0316', '\u0f73', '\u{1d165}', '\u{e0100}', '\uff9e', '\u20dd', '\u0903']) {
+      for (const [before, after] of [['', ''], ['e', ''], ['', 'e'], ['x'.repeat(45), 'y'.repeat(7)], ['💶', '💶']] as const) {
+        expect(normal(before + mark.repeat(MAX_MARKS) + after, { max: 1_000 }).ok, mark).to.equal(true);
+        expect(normal(before + mark.repeat(MAX_MARKS + 1) + after, { max: 1_000 })).to.deep.equal({ ok: false, problem: 'must have at most 30 combining marks in a row' });
+      }
+    }
+  });
+
+  it('is looked at no further than its bound', () => {
+    expect(normal(ACUTE.repeat(8_000_000), { max: 100 })).to.deep.equal({ ok: false, problem: 'is too long' });
+    expect(normalCut('e'.repeat(200), { max: 100 })).to.equal('e'.repeat(100));
+  });
+
+  it('has its runs found as a plain search would find them', () => {
+    fc.assert(fc.property(aText, (text) => hasLongRun(text) === /[\p{M}\uff9e\uff9f]{31}/u.test(text)), { numRuns: 2_000 });
+  });
+
+  it('of a document keeps all but the marks beyond the thirtieth', () => {
+    expect(normalCut(`a${ACUTE.repeat(31)}b`, { max: 1_000, form: 'NFKD' })).to.equal(`a${ACUTE.repeat(30)}b`);
+    fc.assert(fc.property(aText, (text) => {
+      const cut = normalCut(text, { max: 10_000 });
+      return hasLongRun(text) ? !/\u0301{31}/.test(cut) : cut === text.normalize('NFC');
+    }), { numRuns: 2_000 });
+  });
+
+  it('takes time by its length, not by the square of it', () => {
+    const eightMillion = '\u0316\u0301'.repeat(4_000_000);
+    const began = performance.now();
+    for (const form of FORMS) {
+      normal(eightMillion, { max: Infinity, form });
+      normalCut(eightMillion.slice(0, 1_000_000), { max: Infinity, form });
+    }
+    expect(performance.now() - began).to.be.lessThan(2_000);
+  });
+});
+
+describe('what takes texts from elsewhere', () => {
+  const check = checker(s.object({ name: s.text(), note: s.optional(s.longText()), id: s.optional(s.id()), email: s.optional(s.email()), day: s.optional(s.day()), kind: s.optional(s.enum(['a'])) }));
+  const problemsOf = (value: object): string[] => {
+    const checked = check({ name: 'n', ...value });
+    return checked.ok ? [] : checked.issues.map(({ path, problem }) => `${path} ${problem}`);
+  };
+
+  it('refuses a run of marks in every kind of text, and names the field', () => {
+    const run = `e${ACUTE.repeat(31)}`;
+    expect(problemsOf({ name: run, note: run, id: run })).to.deep.equal(['name', 'note', 'id'].map((field) => `${field} must have at most 30 combining marks in a row`));
+    for (const field of ['email', 'day', 'kind']) expect(problemsOf({ [field]: run }), field).to.have.lengthOf(1);
+  });
+
+  it('takes a text that is within its bound once its letters are put together', () => {
+    const apart = 'e\u0323\u0302'.repeat(500);
+    expect(check({ name: apart })).to.deep.equal({ ok: true, value: { name: apart.normalize('NFC') } });
+  });
+
+  it('refuses a long text for its length, at once', () => {
+    const began = performance.now();
+    for (const unit of [ACUTE, '\r\n', ' ', '💶', 'e\u0323\u0302']) expect(problemsOf({ name: unit.repeat(4_000_000) }), JSON.stringify(unit)).to.deep.equal(['name must have at most 500 characters']);
+    expect(performance.now() - began).to.be.lessThan(2_000);
+  });
+
+  it('names a file, and finds a contract, by what is left of a run', () => {
+    const began = performance.now();
+    expect(attachmentDisposition(`a${ACUTE.repeat(100_000)}.pdf`)).to.match(/^attachment; filename="a/);
+    expect(fold(`A${ACUTE.repeat(100)}`)).to.equal(`á${ACUTE.repeat(29)}`);
+    expect(performance.now() - began).to.be.lessThan(500);
+  });
+});

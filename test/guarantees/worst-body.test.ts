@@ -1,0 +1,86 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { ENDPOINTS } from '../../server/endpoints/index.js';
+import type { Endpoint } from '../../server/http/endpoint.js';
+import { program } from '../support/programs.js';
+import type { Sent, ToSend } from '../support/send-worker.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { longestWork } from '../support/watched-loop.js';
+import { organisation, type Organisation } from './organisations.js';
+import { sampleOf, type Sample } from './requests.js';
+import { worstBodies, worstQueries, type Worst } from './worst-bodies.js';
+import { prepareWorkbooks, worstImports } from './worst-imports.js';
+
+const BOUND_MS = 50;
+/** What is over the bound once may have been a collection of garbage, or code that was compiled; work is over it each time. */
+const TRIES = 3;
+
+const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
+const bodiesOf = (endpoint: Endpoint, sample: Sample): Worst[] => [...worstImports(endpoint.route, sample), ...worstBodies(endpoint, sample)];
+
+describe('the worst body', () => {
+  let server: TestServer;
+  let org: Organisation;
+  let thread: Worker;
+  before(async () => {
+    server = await startServer({ env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0', RATE_LIMIT_PER_MINUTE: '0' }, checkAnswers: false });
+    org = await organisation(server);
+    await prepareWorkbooks();
+    thread = new Worker(program('test/support/send-worker.ts'), { execArgv: [] });
+  });
+  after(async () => {
+    await thread.terminate();
+    await server.stop();
+  });
+
+  const send = async (toSend: ToSend): Promise<Sent> => {
+    thread.postMessage(toSend);
+    const [sent] = (await once(thread, 'message')) as [Sent];
+    return sent;
+  };
+
+  const blocked = async (label: string, make: () => Promise<ToSend>): Promise<string | undefined> => {
+    let least = Infinity;
+    let last: Sent | undefined;
+    for (let tries = 0; tries < TRIES && least > BOUND_MS; tries++) {
+      const toSend = await make();
+      least = Math.min(least, await longestWork(async () => {
+        last = await send(toSend);
+      }));
+    }
+    if (process.env['WORST']) process.stdout.write(`${least > BOUND_MS ? '!!' : '  '} ${least.toFixed(0).padStart(5)} ${last?.status} ${label} ${process.env['WORST'] === '2' || least > BOUND_MS ? (last?.text ?? '').slice(0, 120) : ''}\n`);
+    return least > BOUND_MS ? `${label}: ${least.toFixed(0)} ms, ${last?.status} ${last?.text.slice(0, 100)}` : undefined;
+  };
+
+  const addressed = (route: string, sample: Sample, query: string): Pick<ToSend, 'url' | 'method'> => {
+    const [method = '', template = ''] = route.split(' ');
+    const path = template.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(sample.params?.[name] ?? name));
+    return { method, url: `${server.client.base}${path}${query === '' ? '' : `?${query}`}` };
+  };
+
+  for (const endpoint of endpoints) {
+    const { route } = endpoint;
+    it(`of ${route} keeps nobody waiting for more than ${BOUND_MS} ms`, async () => {
+      const slow: (string | undefined)[] = [];
+      const queryOf = (sample: Sample): string => new URLSearchParams(sample.query ?? {}).toString();
+      const headers = { 'Content-Type': 'application/json', ...(endpoint.needs === 'public' ? {} : { Authorization: `Bearer ${org.token}` }) };
+      if (!route.startsWith('GET ')) {
+        for (const { label } of bodiesOf(endpoint, await sampleOf(route, org))) {
+          slow.push(await blocked(`${route}: ${label}`, async () => {
+            const sample = await sampleOf(route, org);
+            const body = bodiesOf(endpoint, sample).find((worst) => worst.label === label)?.text();
+            return { ...addressed(route, sample, queryOf(sample)), headers: { ...headers, ...sample.headers }, body };
+          }));
+        }
+      }
+      for (const { label, text } of worstQueries(endpoint)) {
+        slow.push(await blocked(`${route}: ${label}`, async () => {
+          const sample = await sampleOf(route, org);
+          return { ...addressed(route, sample, text()), headers: { ...headers, ...sample.headers }, body: sample.body && JSON.stringify(sample.body) };
+        }));
+      }
+      expect(slow.filter((fault) => fault !== undefined)).to.deep.equal([]);
+    }).timeout(300_000);
+  }
+});

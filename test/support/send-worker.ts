@@ -1,0 +1,26 @@
+import { request } from 'node:http';
+import { parentPort } from 'node:worker_threads';
+
+/** Sends what it is told from a thread of its own, so that a test which watches the thread of its server does not watch itself. */
+export interface ToSend {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+}
+export interface Sent {
+  readonly status: number;
+  /** The beginning of the answer. */
+  readonly text: string;
+}
+
+parentPort?.on('message', ({ url, method, headers, body }: ToSend) => {
+  const sent = request(url, { method, headers }, (answer) => {
+    const pieces: Buffer[] = [];
+    answer.on('data', (piece: Buffer) => void (pieces.length < 4 && pieces.push(piece)));
+    answer.on('end', () => parentPort?.postMessage({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString().slice(0, 300) } satisfies Sent));
+  });
+  // A server may answer and stop reading while a body is still on its way.
+  sent.on('error', (error) => parentPort?.postMessage({ status: 0, text: error.message } satisfies Sent));
+  sent.end(body);
+});
