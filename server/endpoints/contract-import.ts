@@ -74,7 +74,7 @@ const getImport = endpoint('GET /contracts/import/batches/:id', {
 
 const getImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv', {
   summary: 'Download the rows of an import that failed, with their reasons',
-  description: `${VISIBLE} The rows as they came, with a last column \`error\`: put right, the file can be imported as it is. All rows of a contract that was not entered are there. Account numbers are masked for others than whoever sent them, unless they may see them.`,
+  description: `${VISIBLE} The rows as they came, with a last column \`error\`: put right, the file can be imported as it is. All rows of a contract that was not entered are there, as far as they are four million characters together. Account numbers are masked for others than whoever sent them, unless they may see them.`,
   needs: edit('contract_edit'),
   produces: 'text/csv',
   returns: fileOf('text/csv', 'The failed rows under their header.'),

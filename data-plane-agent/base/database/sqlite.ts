@@ -28,7 +28,7 @@ export async function openSqlite(filename: string): Promise<Database> {
     return connection;
   };
   try {
-    const writer = await open(['journal_mode = WAL']);
+    const writer = await open(['journal_mode = WAL', WRITER_CACHE]);
     const readers: Connection[] = [];
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
     return new SqliteDatabase(opener, filename, writer, readers);
@@ -55,6 +55,9 @@ async function whenFree(work: () => void): Promise<void> {
 
 // A later connection to a WAL file opens with synchronous=NORMAL, which loses the last commits when the power fails: hence on each.
 const EVERY_CONNECTION = ['synchronous = FULL', 'foreign_keys = ON', 'busy_timeout = 50', 'temp_store = MEMORY', 'cache_size = -16384'];
+
+// What a transaction has changed and still has in memory is written when it ends, in one go.
+const WRITER_CACHE = 'cache_size = -4096';
 
 interface WaitingWrite {
   run(tx: SqliteTransaction): Promise<void>;

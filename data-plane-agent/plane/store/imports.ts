@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
+import { stringifyInTurns } from '../../base/json-pieces.js';
 import type { Call } from '../contract/call.js';
 import { BATCH_DAYS } from '../contract/records/imports.js';
 import { importBatches, type ImportBatchRow } from '../domain/imports/rows.js';
@@ -22,8 +23,12 @@ export class ImportStore {
     const { tenantId, actor } = this.call;
     const now = this.clock.now();
     await this.tx.run('DELETE FROM import_batches WHERE tenant_id = ? AND id IN (SELECT id FROM import_batches WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)', [tenantId, tenantId, now]);
-    await importBatches.insert(this.tx, tenantId, [{ ...batch, createdBy: actor.id, createdAt: now, expiresAt: now + KEPT_MS }]);
-    const { total, created, failed, skipped, contracts } = batch.report;
+    // Both may be of megabytes: they are written as JSON in turns, and not with the row.
+    const [report, rejected] = [await stringifyInTurns(batch.report), await stringifyInTurns(batch.rejected)];
+    const { report: told } = batch;
+    await importBatches.insert(this.tx, tenantId, [{ id: batch.id, report: { ...told, rows: [] }, rejected: { ...batch.rejected, rows: [] }, createdBy: actor.id, createdAt: now, expiresAt: now + KEPT_MS }]);
+    await this.tx.run('UPDATE import_batches SET report = ?, rejected = ? WHERE tenant_id = ? AND id = ?', [report, rejected, tenantId, batch.id]);
+    const { total, created, failed, skipped, contracts } = told;
     this.journal.changed({ record: 'import_batch', id: batch.id, before: null, after: { total, created, failed, skipped, contracts } });
   }
 

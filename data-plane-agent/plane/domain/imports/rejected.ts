@@ -33,7 +33,7 @@ export async function rejectedOfSheet({ header, records }: Sheet, targets: reado
       const target = targets[at];
       return target?.kind === 'custom' ? [{ at: i, code: target.field.code }] : [];
     }),
-    rows: await mapInTurns(rejected, ({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) })),
+    rows: keepable(await mapInTurns(rejected, ({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) }))),
   };
 }
 
@@ -56,11 +56,24 @@ export async function rejectedOfRows(candidates: readonly Candidate[], fields: r
     }
   }
   const custom = fields.map(({ code }, i) => ({ at: own.length + i, code }));
-  return { header, accounts: header.flatMap((name, i) => (isAccount(name) ? [i] : [])), custom, rows };
+  return { header, accounts: header.flatMap((name, i) => (isAccount(name) ? [i] : [])), custom, rows: keepable(rows) };
 }
 
 /** Rows of a file that is made of a list. A file that is imported has at most five thousand. */
 const MAX_REJECTED = 20_000;
+
+/** Characters that are kept, some thousand long rows: what does not fit is in the report alone. */
+const MAX_KEPT = 4_000_000;
+
+function keepable(rows: Rejected['rows']): Rejected['rows'] {
+  let left = MAX_KEPT;
+  return rows.filter(({ cells }) => {
+    const characters = cells.reduce((sum, cell) => sum + cell.length, 0);
+    if (characters > left) return false;
+    left -= characters;
+    return true;
+  });
+}
 
 interface Reader {
   /** Whether it is for whoever sent the rows, who is told no more than he said. */
