@@ -53,7 +53,9 @@ function lookAtOnce(schema: Json): Look {
 function lookAtObject(schema: Json): Look {
   const properties = Object.entries(schema['properties'] as Readonly<Record<string, Json>>);
   const parts = properties.filter(([, child]) => isList(child) || isRecord(child)).map(([key, child]) => [key, lookOf(child)] as const);
-  const shell = lookAtOnce({ ...schema, properties: Object.fromEntries(properties.map(([key, child]) => [key, isList(child) || isRecord(child) ? {} : child])) });
+  const { 'x-characters': characters, ...fields } = schema;
+  const shell = lookAtOnce({ ...fields, properties: Object.fromEntries(properties.map(([key, child]) => [key, isList(child) || isRecord(child) ? {} : child])) });
+  const sum = characters === undefined ? undefined : lookAtOnce({ type: 'object', 'x-characters': characters });
   const known = new Set(properties.map(([key]) => key));
   return async (value, at, found) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return shell(value, at, found);
@@ -62,6 +64,8 @@ function lookAtObject(schema: Json): Look {
     if (keys.length > known.size + MAX_ISSUES) return shell(only(value, keys.filter((key) => !known.has(key)).slice(0, MAX_ISSUES)), at, found);
     const copy = shell({ ...value }, at, found) as Record<string, unknown>;
     for (const [key, look] of parts) if (Object.hasOwn(copy, key)) copy[key] = await look(copy[key], [...at, key], found);
+    // The sum of what is too long by itself tells nothing more.
+    if (found.issues.length === 0) sum?.(copy, at, found);
     return copy;
   };
 }
@@ -72,7 +76,10 @@ function lookAtList(schema: Json): Look {
   // A list of plain values is one piece, unless it may be a very long one.
   if (!isList(items) && !isRecord(items) && Number(schema['maxItems'] ?? Infinity) <= AT_ONCE) {
     const whole = lookAtOnce(schema);
-    return (value, at, found) => (Array.isArray(value) && isFine(shell, value, at, found) ? whole(value, at, found) : shell(value, at, found));
+    return (value, at, found) => {
+      if (!Array.isArray(value)) return shell(value, at, found);
+      return isFine(shell, value, at, found) ? whole(value, at, found) : value;
+    };
   }
   const look = lookOf(items);
   return async (value, at, found) => {

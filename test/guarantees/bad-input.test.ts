@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ENDPOINTS } from '../../server/endpoints/index.js';
+import { bodyLimits } from '../../server/http/body-limits.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
 import type { Answer, FrameworkError } from '../support/http.js';
 import { nastyFor, nastyParameters } from '../support/nasty.js';
@@ -32,6 +33,7 @@ forEachServer((server, kind) => {
     // Their form is refused before a database is asked: one is enough.
     for (const endpoint of endpoints.filter(({ body }) => body !== undefined && kind === 'sqlite')) {
       const { route } = endpoint;
+      const { bytes } = bodyLimits(endpoint);
 
       it(`in the body of ${route} is a 400 that names the field, and nothing is stored`, async () => {
         const sample = await sampleOf(route, org);
@@ -39,7 +41,7 @@ forEachServer((server, kind) => {
         const wrong: string[] = [];
         await each(badBodies(endpoint, sample), async ({ label, json, names }) => {
           const answer = await sendText(org, route, sample, json);
-          const fault = faultOf(answer, names);
+          const fault = Buffer.byteLength(json) > bytes ? tooLargeFault(answer, bytes) : faultOf(answer, names);
           if (fault !== undefined) wrong.push(`${label}: ${fault}`);
         });
         expect(wrong).to.deep.equal([]);
@@ -131,6 +133,10 @@ function requiredBeside({ query }: Endpoint, sample: Sample, path: string): stri
 /** Stands for the value until the text is made: what is put in its place no serialiser would write. */
 const HERE = 'b8d1-here';
 const without = (json: string): string => json.replace(new RegExp(`,?"[^"]+":"${HERE}"`), '').replaceAll('{,', '{');
+
+/** A body of too many bytes is refused before its fields are looked at. */
+const tooLargeFault = ({ status, text }: Answer<FrameworkError>, bytes: number): string | undefined =>
+  status === 413 && text.includes(`at most ${bytes} bytes`) ? undefined : `${status} ${text.slice(0, 300)}`;
 
 /** What is wrong with the refusal, if anything: one message that begins with the field. */
 function faultOf({ status, body, text }: Answer<FrameworkError>, names: readonly string[] | null): string | undefined {
