@@ -60,11 +60,11 @@ async function mixedRequests(api: Client, owner: Owner): Promise<string[]> {
   return unexpected;
 }
 
-/** As a client does: what the service has no room for just now is asked for again. */
+/** As a client does: what the service has no room for just now, or is still at under the same key, is asked for again. */
 async function insisting(send: () => Promise<Answer<unknown>>): Promise<Answer<unknown>> {
   for (let tries = 1; ; tries++) {
     const answer = await send();
-    if (![429, 503].includes(answer.status) || tries === 50) return answer;
+    if (![409, 429, 503].includes(answer.status) || tries === 50) return answer;
     await sleep(100);
   }
 }
