@@ -22,7 +22,7 @@ export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
 
 /** One public address, on whichever port the next server listens: it is the issuer of tokens. */
 const start = (env: Readonly<Record<string, string>>, nodeOptions: readonly string[] = []): Promise<Running> =>
-  startProcess([...nodeOptions, program('server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, PUBLIC_URL: 'http://localhost:8080', ...env } });
+  startProcess([...nodeOptions, program('server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, JWT_ACCESS_TTL: '24h', PUBLIC_URL: 'http://localhost:8080', ...env } });
 
 /** `durable`: whether PostgreSQL waits for the disk, as it does outside tests. */
 export async function install(kind: 'sqlite' | 'postgres', { durable = true }: { readonly durable?: boolean } = {}): Promise<Installation> {
