@@ -15,12 +15,17 @@ export interface Sent {
 }
 
 parentPort?.on('message', ({ url, method, headers, body }: ToSend) => {
+  let isTold = false;
+  const tell = (sent: Sent): void => {
+    if (!isTold) parentPort?.postMessage(sent);
+    isTold = true;
+  };
   const sent = request(url, { method, headers }, (answer) => {
     const pieces: Buffer[] = [];
     answer.on('data', (piece: Buffer) => void (pieces.length < 4 && pieces.push(piece)));
-    answer.on('end', () => parentPort?.postMessage({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString().slice(0, 300) } satisfies Sent));
+    answer.on('end', () => tell({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString().slice(0, 300) }));
   });
-  // A server may answer and stop reading while a body is still on its way.
-  sent.on('error', (error) => parentPort?.postMessage({ status: 0, text: error.message } satisfies Sent));
+  // A server may answer and stop reading while a body is still on its way: what it said comes first.
+  sent.on('error', (error) => setTimeout(() => tell({ status: 0, text: error.message }), 200));
   sent.end(body);
 });
