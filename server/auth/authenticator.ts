@@ -7,6 +7,7 @@ import { SessionStore, type SessionHolder } from '../store/sessions.js';
 import type { Changes } from '../tenants/changes.js';
 import type { Plans } from '../tenants/plans.js';
 import { settingsOf } from '../tenants/settings.js';
+import type { EmailCodes } from './email-code.js';
 import type { Principal } from './principal.js';
 import type { SecondFactor } from './second-factor.js';
 import { inGoodStanding, owesEnrolment } from './standing.js';
@@ -17,7 +18,9 @@ export interface Authenticator {
   authenticate(accessToken: string, request: RequestInfo): Promise<Principal>;
 }
 
-export function createAuthenticator({ database, clock, tokens, plans, changes, secondFactor }: { database: Database; clock: Clock; tokens: Tokens; plans: Plans; changes: Changes; secondFactor: Pick<SecondFactor, 'isRequired'> }): Authenticator {
+export function createAuthenticator({ database, clock, tokens, plans, changes, secondFactor, emailCodes }: {
+  database: Database; clock: Clock; tokens: Tokens; plans: Plans; changes: Changes; secondFactor: Pick<SecondFactor, 'isRequired'>; emailCodes: Pick<EmailCodes, 'exclude'>;
+}): Authenticator {
   // The promise is kept, not its result: a caller that is dropped while it loads cannot come back when it is done.
   const callers = new LRUCache<string, Cached>({ max: 10_000 });
   changes.listen((change) => {
@@ -28,6 +31,8 @@ export function createAuthenticator({ database, clock, tokens, plans, changes, s
   const load = async (sessionId: string): Promise<Caller> => {
     const holder = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).holder(sessionId));
     if (!holder || holder.session.revokedAt !== null || !inGoodStanding(holder)) throw fail('UNAUTHENTICATED', {});
+    // The rights have come since, or the setting has changed: by this way in there would be no session now.
+    if (holder.session.byEmailCode && emailCodes.exclude(holder.role.permissions)) throw fail('UNAUTHENTICATED', {});
     const enrolmentDue = owesEnrolment({ way: holder.session.way, required: secondFactor.isRequired(holder.role.permissions), enrolled: holder.member.enrolled });
     return { principal: principalOf(holder, { plans, enrolmentDue }), endsAt: holder.session.absoluteExpiresAt };
   };

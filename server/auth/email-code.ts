@@ -9,10 +9,11 @@ import { AuditStore } from '../store/audit.js';
 import { LoginCodeStore } from '../store/login-codes.js';
 import type { MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
-import { administers } from '../tenants/member-rules.js';
+import { RoleStore } from '../store/roles.js';
 import { settingsOf } from '../tenants/settings.js';
 import type { LoginLimits } from './limits.js';
 import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
+import { edit, meets, type Permissions } from './permissions.js';
 import { actorOf } from './session-issue.js';
 import type { DeliveryStatus } from './shapes.js';
 
@@ -25,6 +26,11 @@ export type EmailFallback = (typeof EMAIL_FALLBACKS)[number];
  * Nor for 24 hours after a password reset or a change of address, when one mailbox would be both factors.
  */
 export interface EmailCodes {
+  /**
+   * Whether no code is for a role with these permissions. Asked of each request in a session that a code has opened, because rights may come
+   * later than the session.
+   */
+  exclude(permissions: Permissions): boolean;
   /** Whether the member can have a code, and use it. */
   availableTo(tx: Transaction, member: CodeHolder): Promise<boolean>;
   /**
@@ -41,11 +47,14 @@ type CodeHolder = Pick<MemberRecord, 'id' | 'tenantId' | 'roleCode'>;
 export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits, fallback }: {
   database: Database; clock: Clock; keyRing: KeyRing; mail: MailOutbox; passwordCheck: PasswordCheck; limits: LoginLimits; fallback: EmailFallback;
 }): EmailCodes {
+  const exclude = (permissions: Permissions): boolean => fallback === 'off' || (fallback === 'members' && meets(permissions, edit('admin')));
+
   /** Why the member can have none, whatever they have asked for before. */
   const obstacle = async (tx: Transaction, { id: memberId, tenantId, roleCode }: CodeHolder): Promise<string | undefined> => {
     if (!mail.configured) return 'mail_not_configured';
     if (fallback === 'off') return 'switched_off';
-    if (fallback === 'members' && (await administers(tx, { tenantId, roleCode }))) return 'not_for_administrators';
+    const role = await new RoleStore(tx, tenantId).byCode(roleCode);
+    if (role && exclude(role.permissions)) return 'not_for_administrators';
     return (await new LoginCodeStore(tx, tenantId).heldUntil({ memberId })) > clock.now() ? 'mailbox_alone' : undefined;
   };
 
@@ -90,6 +99,7 @@ export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck
   };
 
   return {
+    exclude,
     availableTo: async (tx, member) => (await obstacle(tx, member)) === undefined,
     send: async (credentials, request) => {
       const checked = await passwordCheck.begin(credentials, request);

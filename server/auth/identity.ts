@@ -120,11 +120,11 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
   const enrolment = createEnrolment({ clock, keyRing, waysIn, issuer: options.productName });
   const emailCodes = createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits, fallback: options.emailFallback });
   const login = createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes, changes });
-  const refresh = createRefresh({ database, clock, tokens, issue, changes, allowedOrigins: [ownOrigin, ...options.corsOrigins] });
+  const refresh = createRefresh({ database, clock, tokens, issue, changes, emailCodes, allowedOrigins: [ownOrigin, ...options.corsOrigins] });
   return {
     accounts: createAccounts({ database, clock, passwords, policy, limits, issue, registrationEnabled: options.registrationEnabled }),
     sessions: createSessions({ database, clock, changes, directory, edition, login, refresh, refreshLifetimeMs: issue.refreshLifetimeMs }),
-    authenticator: createAuthenticator({ database, clock, tokens, plans, changes, secondFactor }),
+    authenticator: createAuthenticator({ database, clock, tokens, plans, changes, secondFactor, emailCodes }),
     mfa: createMfa({ database, clock, limits, secondFactor, enrolment, waysIn, changes }),
     emailCodes,
     profile: createProfile({ database, clock, changes }),
@@ -133,7 +133,7 @@ export async function createIdentity(options: IdentityOptions): Promise<Identity
     sso: createSso({ database, clock, keyRing, issue, changes, mail, providers: options.ssoProviders, outbound: options.outbound, publicUrl, corsOrigins: options.corsOrigins }),
     keys,
     codes: createCodes({ database, clock }),
-    invitations: createInvitations({ database: keyed, clock, passwords, policy, issue, mail, changes, publicUrl }),
+    invitations: createInvitations({ database: keyed, clock, passwords, policy, issue, mail, waysIn, changes, publicUrl }),
     passwordResets: createPasswordResets({ database, clock, passwords, policy, mail, changes, publicUrl }),
     challenge: options.challenge ?? NO_CHALLENGE,
     mail,

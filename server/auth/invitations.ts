@@ -14,7 +14,7 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SubjectStore } from '../store/subjects.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Changes } from '../tenants/changes.js';
-import { checkRole, checkScope, mayInvite } from '../tenants/member-rules.js';
+import { administers, checkRole, checkScope, mayInvite } from '../tenants/member-rules.js';
 import type { PasswordPolicy } from './password-policy.js';
 import type { Passwords } from './passwords.js';
 import type { Principal } from './principal.js';
@@ -22,14 +22,15 @@ import { actorOf, type SessionIssue } from './session-issue.js';
 import type { AuthLoginResult, NameProfile } from './shapes.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { inGoodStanding } from './standing.js';
+import type { WaysIn } from './ways-in.js';
 
 /** How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND. Of one tenant's, 100 are created or sent again in an hour. */
 export interface Invitations {
-  /** Throws OWNER_TRANSFER_REQUIRED, REFERENCE_INVALID, MEMBER_EXISTS, INVITATION_OPEN, RATE_LIMITED. */
+  /** To a role with admin (edit) soon after a sign-in only, as `resend`: RECENT_LOGIN_REQUIRED. Throws OWNER_TRANSFER_REQUIRED, REFERENCE_INVALID, MEMBER_EXISTS, INVITATION_OPEN, RATE_LIMITED. */
   create(invitation: { readonly email: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
   /** Those that nobody has accepted, also when they are over; newest first, at most 1 000. */
   list(tenantId: string): Promise<Invitation[]>;
-  /** A new token, good for another seven days; the old one is worth nothing from now on. Who sends it again is the inviter from now on. Throws MEMBER_EXISTS, RATE_LIMITED. */
+  /** A new token, good for another seven days; the old one is worth nothing from now on. Who sends it again is the inviter from now on. Throws RECENT_LOGIN_REQUIRED, MEMBER_EXISTS, RATE_LIMITED. */
   resend(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
   withdraw(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<void>;
   /**
@@ -65,8 +66,8 @@ const ABOUT = 'invitation';
 const PER_HOUR = 100;
 const HOUR_MS = 3_600_000;
 
-export function createInvitations({ database, clock, passwords, policy, issue, mail, changes, publicUrl }: {
-  database: KeyedDatabase; clock: Clock; passwords: Passwords; policy: PasswordPolicy; issue: SessionIssue; mail: MailOutbox; changes: Changes; publicUrl: string;
+export function createInvitations({ database, clock, passwords, policy, issue, mail, waysIn, changes, publicUrl }: {
+  database: KeyedDatabase; clock: Clock; passwords: Passwords; policy: PasswordPolicy; issue: SessionIssue; mail: MailOutbox; waysIn: Pick<WaysIn, 'requireRecentLogin'>; changes: Changes; publicUrl: string;
 }): Invitations {
   const scope = { tenantId: null };
 
@@ -88,6 +89,11 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
     if (await new MemberStore(tx, tenantId).byEmail(email)) throw fail('MEMBER_EXISTS', { email });
   };
 
+  /** Who invites an administrator makes a way in that stays. */
+  const checkRecent = async (tx: Transaction, { roleCode, principal }: { roleCode: string; principal: Principal }): Promise<void> => {
+    if (await administers(tx, { tenantId: principal.tenant.id, roleCode })) await waysIn.requireRecentLogin(tx, principal);
+  };
+
   /** The invitation that the token opens here and now, with its tenant. */
   const find = async (tx: Transaction, { token, tenantSlug }: Pick<Acceptance, 'token' | 'tenantSlug'>): Promise<{ invitation: InvitationRecord; tenant: TenantRecord } | undefined> => {
     const invitation = await findInvitation(tx, tokenHash(token));
@@ -104,6 +110,7 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
       database.write({ ...scope, keyed: request.keyed }, async (tx) => {
         const { tenant, user } = principal;
         await checkRole(tx, { tenantId: tenant.id, roleCode });
+        await checkRecent(tx, { roleCode, principal });
         await checkScope(tx, { tenantId: tenant.id, subjectScope: given });
         const subjectScope = given && [...new Set(given)];
         await refuseMember(tx, { tenantId: tenant.id, email });
@@ -131,6 +138,7 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
         const store = new InvitationStore(tx, tenant.id);
         const invitation = await store.byId(id);
         if (!invitation) throw fail('NOT_FOUND', {});
+        await checkRecent(tx, { roleCode: invitation.roleCode, principal });
         await refuseMember(tx, { tenantId: tenant.id, email: invitation.email });
         const at = clock.now();
         const expiresAt = at + DAYS * DAY_MS;

@@ -4,9 +4,11 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import type { RequestInfo } from '../http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
+import { RoleStore } from '../store/roles.js';
 import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../tenants/changes.js';
+import type { EmailCodes } from './email-code.js';
 import { actorOf, type SessionIssue } from './session-issue.js';
 import type { TokenPair } from './shapes.js';
 import { inGoodStanding } from './standing.js';
@@ -22,8 +24,8 @@ export const REFRESH_COOKIE = 'service_tenant_refresh';
  */
 export type Refresh = (bodyToken: string | null | undefined, request: RequestInfo) => Promise<TokenPair>;
 
-export function createRefresh({ database, clock, tokens, issue, changes, allowedOrigins }: {
-  database: Database; clock: Clock; tokens: Tokens; issue: SessionIssue; changes: Changes;
+export function createRefresh({ database, clock, tokens, issue, changes, emailCodes, allowedOrigins }: {
+  database: Database; clock: Clock; tokens: Tokens; issue: SessionIssue; changes: Changes; emailCodes: Pick<EmailCodes, 'exclude'>;
   /** The service's own origin and those of `CORS_ORIGINS`. */
   allowedOrigins: readonly string[];
 }): Refresh {
@@ -35,6 +37,8 @@ export function createRefresh({ database, clock, tokens, issue, changes, allowed
     const at = clock.now();
     const live = session && session.tenantId === holder.tenantId && session.memberId === holder.memberId && session.revokedAt === null && session.idleExpiresAt > at;
     if (!live || !tenant || !member || !inGoodStanding({ tenant, member })) return { refused: true };
+    const role = session.byEmailCode ? await new RoleStore(tx, holder.tenantId).byCode(member.roleCode) : undefined;
+    if (role && emailCodes.exclude(role.permissions)) return { refused: true };
 
     const idleExpiresAt = issue.idleExpiry(session, at);
     if (holder.generation === session.generation && (await sessions.rotate({ id: session.id, from: session.generation, at, idleExpiresAt }))) {

@@ -61,7 +61,7 @@ export function createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOr
       const absoluteExpiresAt = at + Math.max(ABSOLUTE_MS, refreshTtl.ms);
       const session: SessionRecord = {
         id: newId(), tenantId: member.tenantId, memberId: member.id, generation: 1, rotatedAt: at, idleExpiresAt: idleExpiry({ absoluteExpiresAt }, at), absoluteExpiresAt,
-        ownPages: request.origin === ownOrigin, way, ip: request.ip, userAgent: request.userAgent?.slice(0, 400) ?? null, createdAt: at, revokedAt: null,
+        ownPages: request.origin === ownOrigin, way, byEmailCode: factor === 'email_code', ip: request.ip, userAgent: request.userAgent?.slice(0, 400) ?? null, createdAt: at, revokedAt: null,
       };
       if (!(await new MemberStore(tx, member.tenantId).recordLogin({ id: member.id, at }))) throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
       await new SessionStore(tx).insert(session);

@@ -9,7 +9,7 @@ import { SessionStore } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
 
 /**
- * What every change of how somebody signs in has in common, and a transfer of ownership too: it is made only soon after a sign-in, so that
+ * What every change of how somebody signs in has in common, a transfer of ownership too, and whatever gives admin (edit): it is made only soon after a sign-in, so that
  * a stolen session buys no way in that stays; the one whose account it is is told by mail; and their other sessions end.
  */
 export interface WaysIn {

@@ -50,7 +50,7 @@ export const invitationEndpoints = {
 
   createInvitation: endpoint('POST /tenant-admin/invitations', {
     summary: 'Invite somebody',
-    description: 'Mails a token, good for seven days and for one use. An organisation sends 100 invitations in an hour, those sent again among them; then 429, until `Retry-After` has passed.',
+    description: 'Mails a token, good for seven days and for one use. To a role with `admin (edit)` only within ten minutes of the caller\'s sign-in. An organisation sends 100 invitations in an hour, those sent again among them; then 429, until `Retry-After` has passed.',
     needs: edit('admin'),
     body: s.object(
       { email: s.email(), roleCode: s.text({ max: 64 }), subjectScope: s.optional(s.list(s.id(), 10_000, 'Left out or null: all subject companies. An empty list: none.')) },
@@ -58,7 +58,7 @@ export const invitationEndpoints = {
     ),
     returns: SentInvitation,
     status: 201,
-    fails: ['OWNER_TRANSFER_REQUIRED', 'REFERENCE_INVALID', 'MEMBER_EXISTS', 'INVITATION_OPEN', 'RATE_LIMITED'],
+    fails: ['RECENT_LOGIN_REQUIRED', 'OWNER_TRANSFER_REQUIRED', 'REFERENCE_INVALID', 'MEMBER_EXISTS', 'INVITATION_OPEN', 'RATE_LIMITED'],
     run: async ({ body: { email, roleCode, subjectScope = null }, principal, request, services }) => sentAnswer(await services.invitations.create({ email, roleCode, subjectScope }, principal, request)),
   }),
 
@@ -73,10 +73,10 @@ export const invitationEndpoints = {
 
   resendInvitation: endpoint('POST /tenant-admin/invitations/:id/resend', {
     summary: 'Send an invitation again',
-    description: 'With a new token, good for another seven days; the one before is worth nothing from then on. Who sends it again vouches for it in the place of who invited, and is its `invitedBy`. It counts among the 100 invitations that an organisation sends in an hour; then 429, until `Retry-After` has passed.',
+    description: 'With a new token, good for another seven days; the one before is worth nothing from then on. Who sends it again vouches for it in the place of who invited, and is its `invitedBy`: for a role with `admin (edit)` only within ten minutes of the caller\'s sign-in. It counts among the 100 invitations that an organisation sends in an hour; then 429, until `Retry-After` has passed.',
     needs: edit('admin'),
     returns: SentInvitation,
-    fails: ['MEMBER_EXISTS', 'RATE_LIMITED'],
+    fails: ['RECENT_LOGIN_REQUIRED', 'MEMBER_EXISTS', 'RATE_LIMITED'],
     run: async ({ params, principal, request, services }) => sentAnswer(await services.invitations.resend(params, principal, request)),
   }),
 

@@ -12,6 +12,8 @@ export interface MailValues {
   sso_linked: { readonly tenantName: string; readonly providerName: string };
   /** A notice after the fact, to the address that the account had before. */
   sign_in_changed: { readonly tenantName: string; readonly change: SignInChange };
+  /** A notice after the fact to a member who has admin (edit) now, or has it no more. */
+  admin_changed: { readonly tenantName: string; readonly change: 'gained' | 'lost' };
   /** To both the old and the new owner. */
   owner_transferred: { readonly tenantName: string; readonly fromName: string; readonly toName: string };
 }

@@ -62,6 +62,18 @@ export class MemberStore {
     return row && listedOf(row);
   }
 
+  /** Who has the role, active members first. */
+  async holders({ roleCode, limit }: { roleCode: string; limit: number }): Promise<MemberRecord[]> {
+    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND role_code = ? ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, id LIMIT ?`, [this.tenantId, roleCode, limit]);
+    return rows.map(memberOf);
+  }
+
+  /** Keeps that the member, or whoever has the role, has lost admin (edit). */
+  async loseAdmin({ at, ...who }: { at: number } & ({ id: string } | { roleCode: string })): Promise<void> {
+    const [column, value] = 'id' in who ? ['id', who.id] : ['role_code', who.roleCode];
+    await this.tx.run(`UPDATE members SET admin_lost_at = ? WHERE tenant_id = ? AND ${column} = ?`, [at, this.tenantId, value]);
+  }
+
   /** How many members each role has; roles that nobody has are not in it. */
   async countByRole(): Promise<ReadonlyMap<string, number>> {
     const rows = await this.tx.all('SELECT role_code, count(*) AS n FROM members WHERE tenant_id = ? GROUP BY role_code', [this.tenantId]);
@@ -141,6 +153,8 @@ export class MemberStore {
 /** A member as administrators see him. */
 export interface ListedMember extends MemberRecord {
   readonly mfaEnrolled: boolean;
+  /** When they last lost admin (edit). */
+  readonly adminLostAt: number | null;
 }
 
 const UPDATABLE = [['name', 'name'], ['email', 'email'], ['roleCode', 'role_code'], ['subjectScope', 'subject_scope'], ['status', 'status']] as const;
@@ -165,7 +179,7 @@ const memberOf = (row: Row): MemberRecord => ({
   updatedAt: numberOf(row, 'updated_at'),
 });
 
-const LISTED = `SELECT ${COLUMNS.split(', ').map((column) => `m.${column}`).join(', ')}, CASE WHEN f.member_id IS NULL THEN 0 ELSE 1 END AS mfa_enrolled
+const LISTED = `SELECT ${COLUMNS.split(', ').map((column) => `m.${column}`).join(', ')}, m.admin_lost_at, CASE WHEN f.member_id IS NULL THEN 0 ELSE 1 END AS mfa_enrolled
   FROM members m LEFT JOIN mfa_totp f ON f.tenant_id = m.tenant_id AND f.member_id = m.id`;
 
-const listedOf = (row: Row): ListedMember => ({ ...memberOf(row), mfaEnrolled: flagOf(row, 'mfa_enrolled') });
+const listedOf = (row: Row): ListedMember => ({ ...memberOf(row), mfaEnrolled: flagOf(row, 'mfa_enrolled'), adminLostAt: numberOrNull(row, 'admin_lost_at') });

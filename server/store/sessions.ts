@@ -21,6 +21,8 @@ export interface SessionRecord {
   readonly ownPages: boolean;
   /** How it was opened; `null` for one from before that was written down. */
   readonly way: Way | null;
+  /** With a code by mail in the place of the authenticator. */
+  readonly byEmailCode: boolean;
   readonly ip: string | null;
   readonly userAgent: string | null;
   readonly createdAt: number;
@@ -50,11 +52,11 @@ export class SessionStore {
 
   async insert(session: SessionRecord): Promise<void> {
     await this.tx.run(
-      `INSERT INTO sessions (id, tenant_id, member_id, generation, rotated_at, idle_expires_at, absolute_expires_at, own_pages, ip, user_agent, created_at, revoked_at, way)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO sessions (id, tenant_id, member_id, generation, rotated_at, idle_expires_at, absolute_expires_at, own_pages, ip, user_agent, created_at, revoked_at, way, by_email_code)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
         session.id, session.tenantId, session.memberId, session.generation, session.rotatedAt, session.idleExpiresAt, session.absoluteExpiresAt, session.ownPages ? 1 : 0,
-        session.ip, session.userAgent, session.createdAt, session.revokedAt, session.way,
+        session.ip, session.userAgent, session.createdAt, session.revokedAt, session.way, session.byEmailCode ? 1 : 0,
       ],
     );
   }
@@ -100,7 +102,7 @@ export class SessionStore {
 }
 
 const COLUMNS =
-  's.id, s.tenant_id, s.member_id, s.generation, s.rotated_at, s.idle_expires_at, s.absolute_expires_at, s.own_pages, s.ip, s.user_agent, s.created_at, s.revoked_at, s.way';
+  's.id, s.tenant_id, s.member_id, s.generation, s.rotated_at, s.idle_expires_at, s.absolute_expires_at, s.own_pages, s.ip, s.user_agent, s.created_at, s.revoked_at, s.way, s.by_email_code';
 
 const LIVE = 's.revoked_at IS NULL AND s.idle_expires_at > ?';
 
@@ -129,6 +131,7 @@ const sessionOf = (row: Row): SessionRecord => ({
   createdAt: numberOf(row, 'created_at'),
   revokedAt: numberOrNull(row, 'revoked_at'),
   way: textOrNull(row, 'way') as Way | null,
+  byEmailCode: flagOf(row, 'by_email_code'),
 });
 
 const holderOf = (row: Row): SessionHolder => ({

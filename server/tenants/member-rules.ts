@@ -2,21 +2,23 @@ import type { Transaction } from '../../data-plane-agent/base/database/database.
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { edit, meets } from '../auth/permissions.js';
 import type { Actor } from '../store/audit.js';
-import { MemberStore, type MemberRecord } from '../store/members.js';
+import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
 import { SubjectStore } from '../store/subjects.js';
+import { ADMIN_LOST_MS } from './admin-rights.js';
 import { OWNER } from './roles.js';
 
 interface MemberChange {
-  readonly member: MemberRecord;
+  readonly member: ListedMember;
   /** The fields that get another value. */
   readonly changed: ReadonlySet<string>;
   readonly patch: Partial<Pick<MemberRecord, 'roleCode' | 'subjectScope'>>;
   readonly actor: Actor;
+  readonly at: number;
 }
 
 /** Refuses what nobody may do to a member, whatever his own rights, and roles and subject companies that there are not. */
-export async function checkMemberChange(tx: Transaction, { member, changed, patch, actor }: MemberChange): Promise<void> {
+export async function checkMemberChange(tx: Transaction, { member, changed, patch, actor, at }: MemberChange): Promise<void> {
   const { tenantId } = member;
   const self = isSelf(member.id, actor);
   if (member.roleCode === OWNER) {
@@ -27,10 +29,16 @@ export async function checkMemberChange(tx: Transaction, { member, changed, patc
   if (self && ['roleCode', 'subjectScope', 'status'].some((field) => changed.has(field))) throw fail('SELF_CHANGE_FORBIDDEN', {});
   // The same back door to an administrator, also to one whom this very request makes one.
   const isAdministrator = async () => (await administers(tx, member)) || (await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode }));
-  if (!self && changed.has('email') && (await isAdministrator())) throw fail('EMAIL_CHANGE_FORBIDDEN', {});
+  if (!self && changed.has('email') && ((await isAdministrator()) || (hasLostAdmin(member, at) && !(await isOwner(tx, { tenantId, actor }))))) throw fail('EMAIL_CHANGE_FORBIDDEN', {});
   if (patch.roleCode !== undefined && changed.has('roleCode')) await checkRole(tx, { tenantId, roleCode: patch.roleCode });
   if (patch.subjectScope !== undefined && changed.has('subjectScope')) await checkScope(tx, { tenantId, subjectScope: patch.subjectScope });
 }
+
+/** Not long ago: one request demotes, and the next would be free to change the address. */
+const hasLostAdmin = ({ adminLostAt }: ListedMember, at: number): boolean => adminLostAt !== null && at - adminLostAt < ADMIN_LOST_MS;
+
+const isOwner = async (tx: Transaction, { tenantId, actor }: { tenantId: string; actor: Actor }): Promise<boolean> =>
+  actor.kind === 'user' && actor.id !== null && (await new MemberStore(tx, tenantId).byId(actor.id))?.roleCode === OWNER;
 
 /** Whether the member is the one who asks. */
 export const isSelf = (memberId: string, actor: Actor): boolean => actor.kind === 'user' && actor.id === memberId;

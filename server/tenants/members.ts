@@ -4,11 +4,13 @@ import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { Passwords } from '../auth/passwords.js';
 import type { NameProfile } from '../auth/shapes.js';
 import { holdEmailCode, type WaysIn } from '../auth/ways-in.js';
+import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../store/audit.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
+import { tellOfAdmin } from './admin-rights.js';
 import { differences, type ChangeTenant } from './change.js';
-import { checkMemberChange, checkRole, checkScope, isSelf } from './member-rules.js';
+import { administers, checkMemberChange, checkRole, checkScope, isSelf } from './member-rules.js';
 import { OWNER } from './roles.js';
 
 interface MemberOf {
@@ -28,9 +30,10 @@ export interface Members {
   /** Without a password the member cannot sign in by one. Throws MEMBER_EXISTS, PASSWORD_TOO_WEAK. */
   add(member: NewMember, actor: Actor): Promise<MemberRecord>;
   /**
-   * Changes what is given. Throws MEMBER_EXISTS for an email that another member has. Another address is set soon after a sign-in only
-   * (RECENT_LOGIN_REQUIRED), and for who has admin (edit) by nobody else (EMAIL_CHANGE_FORBIDDEN); the address of before is told, and the member's sessions end
-   * but the one in which they did it themselves.
+   * Changes what is given. Throws MEMBER_EXISTS for an email that another member has. Another address, and a role with admin (edit), is set soon after a
+   * sign-in only (RECENT_LOGIN_REQUIRED); the address of who has admin (edit) by nobody else, and of who lost it within seven days by the owner alone
+   * (EMAIL_CHANGE_FORBIDDEN). The address of before is told, and the member's sessions end but the one in which they did it themselves. Who gains or loses
+   * admin (edit) is told.
    */
   update(change: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember>;
   setRole(change: MemberOf & { readonly roleCode: string }, actor: Actor): Promise<void>;
@@ -54,9 +57,9 @@ export interface NewMember {
   readonly password?: string;
 }
 
-export function createMembers({ database, passwords, change, waysIn }: { database: Database; passwords: Passwords; change: ChangeTenant; waysIn: WaysIn }): Members {
+export function createMembers({ database, passwords, change, mail, waysIn }: { database: Database; passwords: Passwords; change: ChangeTenant; mail: MailOutbox; waysIn: WaysIn }): Members {
   const update = ({ tenantId, memberId, ...given }: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember> =>
-    change({ tenantId, actor, action: actionOf(given), recordKind: 'member', inDirectory: true }, async (tx, _tenant, at) => {
+    change({ tenantId, actor, action: actionOf(given), recordKind: 'member', inDirectory: true }, async (tx, tenant, at) => {
       const members = new MemberStore(tx, tenantId);
       const member = isId(memberId) ? await members.listed(memberId) : undefined;
       if (!member) throw fail('NOT_FOUND', {});
@@ -64,9 +67,13 @@ export function createMembers({ database, passwords, change, waysIn }: { databas
       const changed = differences<MemberRecord>(member, patch);
       if (!changed) return { answer: member, changed };
       const newEmail = changed['email'] !== undefined;
-      if (newEmail && actor.kind === 'user') await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
-      await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor });
+      const administered = await administers(tx, member);
+      const administrates = changed['roleCode'] === undefined ? administered : await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode });
+      if ((newEmail || (changed['roleCode'] !== undefined && administrates)) && actor.kind === 'user') await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
+      await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor, at });
       if (!(await members.update({ id: memberId, fields: patch, at }))) throw fail('MEMBER_EXISTS', { email: patch.email ?? '' });
+      if (administered && !administrates) await members.loseAdmin({ id: memberId, at });
+      if (administered !== administrates) await tellOfAdmin(tx, mail, { tenant, members: [member], change: administrates ? 'gained' : 'lost' });
       const disabled = changed['status'] !== undefined && patch.status === 'disabled';
       const ended = newEmail ? await moved(tx, { member, actor, at }) : disabled ? { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) } : {};
       return { answer: { ...member, ...patch, updatedAt: at }, changed: { ...changed, ...ended }, recordId: memberId };

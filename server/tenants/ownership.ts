@@ -9,6 +9,7 @@ import { MemberStore, type ListedMember } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import type { TenantRecord } from '../store/tenants.js';
 import type { ChangeTenant } from './change.js';
+import { administers } from './member-rules.js';
 import { OWNER } from './roles.js';
 
 /** Whom the organisation belongs to. */
@@ -34,6 +35,7 @@ export function createOwnership({ change, mail, waysIn, mfaRequired }: { change:
         const next = await successor(members, { newOwnerId, present, mfaRequired });
         // In this order: there is never a second owner, not even within the transaction.
         await members.update({ id: present.id, fields: { roleCode: ADMIN }, at });
+        if (!(await administers(tx, { tenantId, roleCode: ADMIN }))) await members.loseAdmin({ id: present.id, at });
         await members.update({ id: next.id, fields: { roleCode: OWNER, subjectScope: null }, at });
         const sessionsRevoked = await new SessionStore(tx).revokeOthersOf({ tenantId, memberId: present.id, sessionId, at });
         await notify(tx, mail, { tenant, members: [present, next], from: present, to: next });

@@ -1,10 +1,13 @@
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { CONTROLS, type Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import { LEVELS, type Level, type Module, type Permissions } from '../auth/permissions.js';
+import { edit, LEVELS, meets, type Level, type Module, type Permissions } from '../auth/permissions.js';
+import type { WaysIn } from '../auth/ways-in.js';
+import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { RoleStore, type RoleRecord } from '../store/roles.js';
+import { MOST_TOLD, tellOfAdmin } from './admin-rights.js';
 import { differences, type ChangeTenant } from './change.js';
 import { OWNER } from './roles.js';
 
@@ -21,12 +24,13 @@ type OfRole = { readonly tenantId: string; readonly code: string };
  */
 export interface Roles {
   list(tenantId: string): Promise<CountedRole[]>;
+  /** Another level of `admin` soon after a sign-in only (RECENT_LOGIN_REQUIRED); who gains or loses admin (edit) by it is told. */
   setPermissions(change: OfRole & { readonly permissions: Partial<Permissions> }, actor: Actor): Promise<CountedRole>;
   /** By stage category, or by stage code, which the caller has looked up; `null` takes the control of a stage code away. */
   setWorkflowControls(change: OfRole & { readonly controls: Readonly<Record<string, Control | null>> }, actor: Actor): Promise<CountedRole>;
 }
 
-export function createRoles({ database, change }: { database: Database; change: ChangeTenant }): Roles {
+export function createRoles({ database, change, mail, waysIn }: { database: Database; change: ChangeTenant; mail: MailOutbox; waysIn: Pick<WaysIn, 'requireRecentLogin'> }): Roles {
   const ask = { recordKind: 'role' };
   return {
     list: (tenantId) =>
@@ -36,7 +40,7 @@ export function createRoles({ database, change }: { database: Database; change: 
       }),
 
     setPermissions: ({ tenantId, code, permissions: patch }, actor) =>
-      change({ ...ask, tenantId, actor, action: 'role_permissions_changed' }, async (tx, _tenant, at) => {
+      change({ ...ask, tenantId, actor, action: 'role_permissions_changed' }, async (tx, tenant, at) => {
         const roles = new RoleStore(tx, tenantId);
         const members = new MemberStore(tx, tenantId);
         const role = await found(roles, members, code);
@@ -45,7 +49,11 @@ export function createRoles({ database, change }: { database: Database; change: 
         if (code === OWNER && lowered.length > 0) throw fail('LAST_OWNER', {});
         if (lowered.includes('admin') && actor.kind === 'user' && actor.id !== null && (await members.byId(actor.id))?.roleCode === code) throw fail('LAST_ADMIN', {});
         const permissions = { ...role.permissions, ...patch };
+        if (changed?.['admin'] !== undefined && actor.kind === 'user') await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
         if (changed) await roles.setPermissions({ code, permissions, at });
+        const [administered, administrates] = [meets(role.permissions, edit('admin')), meets(permissions, edit('admin'))];
+        if (administered && !administrates) await members.loseAdmin({ roleCode: code, at });
+        if (administered !== administrates) await tellOfAdmin(tx, mail, { tenant, members: await members.holders({ roleCode: code, limit: MOST_TOLD }), change: administrates ? 'gained' : 'lost' });
         return { answer: { ...role, permissions }, changed, recordId: code };
       }),
 

@@ -85,9 +85,9 @@ export function createTenants(options: TenantsOptions): Tenants {
     bootstrapSteps: (tenantId) => database.read({ tenantId: null }, (tx) => bootstrapSteps(tx, { tenantId, linked })),
 
     standing: createTenantStanding({ database, clock, changes }),
-    members: createMembers({ database, passwords, change, waysIn }),
+    members: createMembers({ database, passwords, change, mail, waysIn }),
     subjects: createSubjects({ database, change }),
-    roles: createRoles({ database, change }),
+    roles: createRoles({ database, change, mail, waysIn }),
     handover: createHandover({ database, change }),
     ownership: createOwnership({ change, mail, waysIn, mfaRequired: options.mfaRequired }),
     channels: createChannels({ database, keyRing, change, policy: outbound }),

@@ -38,6 +38,6 @@ export async function administration(server: TestServer, options: Parameters<typ
 export async function openSession({ platform }: Pick<TestServer['foundation'], 'platform'>, { tenantId, memberId }: { tenantId: string; memberId: string }): Promise<string> {
   const [id, at, later] = [newId(), Date.now(), Date.now() + 3_600_000];
   await platform.write({ tenantId: null }, (tx) =>
-    new SessionStore(tx).insert({ id, tenantId, memberId, generation: 1, rotatedAt: at, idleExpiresAt: later, absoluteExpiresAt: later, ownPages: false, way: 'password', ip: null, userAgent: null, createdAt: at, revokedAt: null }));
+    new SessionStore(tx).insert({ id, tenantId, memberId, generation: 1, rotatedAt: at, idleExpiresAt: later, absoluteExpiresAt: later, ownPages: false, way: 'password', byEmailCode: false, ip: null, userAgent: null, createdAt: at, revokedAt: null }));
   return id;
 }

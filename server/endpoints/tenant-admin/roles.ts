@@ -2,7 +2,7 @@ import { fail, invalid } from '../../../data-plane-agent/base/failures.js';
 import { s, type Static } from '../../../data-plane-agent/base/schema.js';
 import { CONTROLS, WORKFLOW_STAGES } from '../../../data-plane-agent/plane/contract/vocabulary.js';
 import { edit, LEVELS, MODULES, type Permissions } from '../../auth/permissions.js';
-import { actorOf } from '../../auth/session-issue.js';
+import { actorInSession, actorOf } from '../../auth/session-issue.js';
 import type { Plane } from '../../data-planes/plane.js';
 import { endpoint } from '../../http/endpoint.js';
 import { ControlsPatch, PermissionsOverview, PermissionsPatch, Role } from '../../tenants/records.js';
@@ -27,13 +27,13 @@ const listPermissions = endpoint('GET /tenant-admin/permissions', {
 
 const updatePermissions = endpoint('PATCH /tenant-admin/roles/:code/permissions', {
   summary: 'Change what a role may do',
-  description: 'Modules that are not named stay. It holds from the next request of each of its members on. The rights of the owner\'s role cannot be lowered, nor `admin` of one\'s own.',
+  description: 'Modules that are not named stay. It holds from the next request of each of its members on. The rights of the owner\'s role cannot be lowered, nor `admin` of one\'s own. Another level of `admin` is set only within ten minutes of the caller\'s sign-in; members who gain or lose `admin (edit)` by it are told by mail.',
   needs: edit('admin'),
   body: PermissionsPatch,
   returns: Role,
-  fails: ['LAST_OWNER', 'LAST_ADMIN'],
+  fails: ['RECENT_LOGIN_REQUIRED', 'LAST_OWNER', 'LAST_ADMIN'],
   run: async ({ params, body, principal, request, services }) =>
-    roleAnswer(await services.tenants.roles.setPermissions({ tenantId: principal.tenant.id, code: codeOf(params), permissions: given(body.permissions) as Partial<Permissions> }, actorOf(principal.user, request))), // the schema names its keys
+    roleAnswer(await services.tenants.roles.setPermissions({ tenantId: principal.tenant.id, code: codeOf(params), permissions: given(body.permissions) as Partial<Permissions> }, actorInSession(principal, request))), // the schema names its keys
 });
 
 const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflow-controls', {

@@ -43,6 +43,15 @@ export const english: Wording = {
     paragraphs: [`${SIGN_IN_CHANGES[change]} your account of ${tenantName} on ${product}.`, 'All of its sessions were ended but the one in which this was done.'],
     caution: 'If it was not you, set a new password at once and tell an administrator of your organisation.',
   }),
+  admin_changed: ({ tenantName, change }, product) => ({
+    subject: change === 'gained' ? `You may now administer ${tenantName}` : `You may no longer administer ${tenantName}`,
+    paragraphs: [
+      change === 'gained'
+        ? `Your account of ${tenantName} on ${product} has got the right to administer the organisation.`
+        : `The right to administer the organisation was taken from your account of ${tenantName} on ${product}. For seven days nobody but you and the owner can set another address for it.`,
+    ],
+    caution: 'If you did not expect this, ask the owner of your organisation at once.',
+  }),
   owner_transferred: ({ tenantName, fromName, toName }, product) => ({
     subject: `${tenantName} has a new owner`,
     paragraphs: [`The ownership of ${tenantName} on ${product} has gone from ${fromName} to ${toName}. ${fromName} is now an administrator.`],

@@ -43,6 +43,15 @@ export const simplifiedChinese: Wording = {
     paragraphs: [`您在 ${product} 上的${tenantName}账户${SIGN_IN_CHANGES[change]}。`, '除进行此操作的会话外，该账户的所有会话均已退出。'],
     caution: '如果不是您本人操作，请立即重新设置密码，并通知贵单位的管理员。',
   }),
+  admin_changed: ({ tenantName, change }, product) => ({
+    subject: change === 'gained' ? `您现在可以管理${tenantName}` : `您已不能再管理${tenantName}`,
+    paragraphs: [
+      change === 'gained'
+        ? `您在 ${product} 上的${tenantName}账户已获得单位管理权限。`
+        : `您在 ${product} 上的${tenantName}账户的单位管理权限已被取消。七天内，除您本人和所有者外，任何人都不能更改该账户的邮箱地址。`,
+    ],
+    caution: '如果您对此不知情，请立即询问贵单位的所有者。',
+  }),
   owner_transferred: ({ tenantName, fromName, toName }, product) => ({
     subject: `${tenantName}的所有者已变更`,
     paragraphs: [`${product} 上的${tenantName}的所有者已由${fromName}变更为${toName}。${fromName}现为管理员。`],

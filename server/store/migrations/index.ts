@@ -10,6 +10,7 @@ import { waysIn } from './0008-ways-in.js';
 import { ssoBrowser } from './0009-sso-browser.js';
 import { auditRepeats } from './0010-audit-repeats.js';
 import { channelTargets } from './0011-channel-targets.js';
+import { takeover } from './0012-takeover.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
-export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain, waysIn, ssoBrowser, auditRepeats, channelTargets];
+export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain, waysIn, ssoBrowser, auditRepeats, channelTargets, takeover];

@@ -1,0 +1,215 @@
+import { expect } from 'chai';
+import { makeMember, makeTenant, OPERATOR, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
+import { fakeClock, type FakeClock } from '../support/clock.js';
+import type { Answer, Client, DomainError } from '../support/http.js';
+import { needsPostgres } from '../support/postgres.js';
+import { enrol, type LoginAnswer } from '../support/second-factor.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { startMailServer, type MailServer } from '../support/smtp.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+type Member = MadeTenant['owner'];
+
+/** An administrator who wants the account of another, or a thief who has a session of an administrator. */
+for (const kind of ['sqlite', 'postgres'] as const) {
+  describe(`an administrator who would take over another, on ${kind}`, () => {
+    if (kind === 'postgres') needsPostgres();
+    let server: TestServer;
+    let smtp: MailServer;
+    let clock: FakeClock;
+    let org: MadeTenant;
+    let mallory: Member;
+    let victim: Member;
+    before(async () => {
+      clock = fakeClock();
+      smtp = await startMailServer();
+      server = await startServer({ database: kind, clock, env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0', MFA_EMAIL_FALLBACK: 'members' } });
+    });
+    after(async () => {
+      await server.stop();
+      await smtp.stop();
+    });
+    beforeEach(async () => {
+      org = await makeTenant(server.services);
+      mallory = await makeMember(server.services, org, { roleCode: 'admin' });
+      victim = await makeMember(server.services, org, { roleCode: 'admin' });
+    });
+
+    const logIn = async (member: Member): Promise<Client> => (await signIn(server.client, { tenant: org.tenant, member })).client;
+    const patch = (client: Client, { id }: Pick<Member, 'id'>, body: object) => client.patch<DomainError & { email: string; roleCode: string }>(`/tenant-admin/members/${id}`, body);
+    const level = (client: Client, role: string, admin: string) => client.patch<DomainError>(`/tenant-admin/roles/${role}/permissions`, { permissions: { admin } });
+    const done = async (answer: Promise<Answer<unknown>>): Promise<void> => {
+      const { status, text } = await answer;
+      expect(status, text).to.be.oneOf([200, 201]);
+    };
+    const refusedAs = async (answer: Promise<Answer<unknown>>, expected: readonly [status: number, code: string]): Promise<void> => {
+      const { status, body } = await answer;
+      expect([status, (body as DomainError).error.code]).to.deep.equal(expected);
+    };
+    const FORBIDDEN = [409, 'EMAIL_CHANGE_FORBIDDEN'] as const;
+    const deliver = async (): Promise<void> => {
+      await server.schedules.run('mail');
+      await server.schedules.run('mail');
+    };
+    const toldTo = async (email: string): Promise<(string | undefined)[]> => {
+      await deliver();
+      return smtp.mails.filter(({ to }) => to.includes(email)).map(({ parsed }) => parsed.subject);
+    };
+    const lost = () => `You may no longer administer ${org.tenant.name}`;
+    const gained = () => `You may now administer ${org.tenant.name}`;
+
+    /** Each takes admin (edit) from the victim, and gives it back. */
+    const DEMOTIONS: Readonly<Record<string, readonly [demote: (client: Client) => Promise<void>, promote: (client: Client) => Promise<void>]>> = {
+      'by another role': [(client) => done(patch(client, victim, { roleCode: 'viewer' })), (client) => done(patch(client, victim, { roleCode: 'admin' }))],
+      'by lowering the role that they have': [(client) => done(level(client, 'admin', 'view')), (client) => done(level(client, 'admin', 'edit'))],
+    };
+
+    for (const [how, [demote, promote]] of Object.entries(DEMOTIONS)) {
+      it(`cannot set their address after demoting them ${how}, for seven days; they are told of both turns`, async () => {
+        // Of a role other than the one that is lowered, which nobody does to their own.
+        await done(level(await logIn(org.owner), 'manager', 'edit'));
+        const attacker = await makeMember(server.services, org, { roleCode: 'manager' });
+        let client = await logIn(attacker);
+        await demote(client);
+        await refusedAs(patch(client, victim, { email: 'taken-over@example.test' }), FORBIDDEN);
+        expect(await toldTo(victim.email)).to.deep.equal([lost()]);
+        clock.advance(7 * DAY_MS - 1);
+        client = await logIn(attacker);
+        await refusedAs(patch(client, victim, { email: 'taken-over@example.test' }), FORBIDDEN);
+        await promote(client);
+        expect(await toldTo(victim.email)).to.deep.equal([lost(), gained()]);
+        await demote(client);
+        clock.advance(1);
+        await refusedAs(patch(client, victim, { email: 'taken-over@example.test' }), FORBIDDEN);
+        clock.advance(7 * DAY_MS - 1);
+        await done(patch(await logIn(attacker), victim, { email: `new-${victim.email}` }));
+      });
+
+      it(`leaves the owner to set the address of who was demoted ${how}`, async () => {
+        const client = await logIn(org.owner);
+        await demote(client);
+        await done(patch(client, victim, { email: `new-${victim.email}` }));
+      });
+    }
+
+    it('cannot by disabling them first, nor by both at once', async () => {
+      const client = await logIn(mallory);
+      await done(patch(client, victim, { status: 'disabled', roleCode: 'viewer' }));
+      await refusedAs(patch(client, victim, { email: 'taken-over@example.test', status: 'active' }), FORBIDDEN);
+      const attempts = await Promise.all([patch(client, mallory, { name: 'Mallory' }), patch(client, victim, { email: 'taken-over@example.test' }), patch(client, victim, { email: 'taken-over@example.test', roleCode: 'admin' })]);
+      expect(attempts.map(({ status }) => status)).to.deep.equal([200, 409, 409]);
+    });
+
+    it('cannot where the owner of before becomes an admin by a role that administers nothing', async () => {
+      const owner = await logIn(org.owner);
+      await done(level(owner, 'manager', 'edit'));
+      await done(level(owner, 'admin', 'view'));
+      const heir = await makeMember(server.services, org);
+      const attacker = await makeMember(server.services, org, { roleCode: 'manager' });
+      await done(owner.post('/tenant-admin/owner-transfer', { newOwnerId: heir.id }));
+      await refusedAs(patch(await logIn(attacker), org.owner, { email: 'taken-over@example.test' }), FORBIDDEN);
+    });
+
+    it('tells nobody whose rights to administer stay: another role with them, another level below them, other modules', async () => {
+      const client = await logIn(org.owner);
+      await done(level(client, 'manager', 'edit'));
+      await done(patch(client, victim, { roleCode: 'manager' }));
+      await done(patch(client, victim, { roleCode: 'admin' }));
+      await done(client.patch('/tenant-admin/roles/admin/permissions', { permissions: { audit: 'view' } }));
+      const viewer = await makeMember(server.services, org);
+      await done(level(client, 'viewer', 'view'));
+      expect([...(await toldTo(victim.email)), ...(await toldTo(viewer.email))]).to.deep.equal([]);
+      await done(patch(client, viewer, { email: `new-${viewer.email}` }));
+    });
+
+    it('tells each holder of a role in their own language', async () => {
+      await done((await logIn(victim)).patch('/auth/preferences', { language: 'zh-CN' }));
+      await done(level(await logIn(org.owner), 'admin', 'none'));
+      expect(await toldTo(victim.email)).to.deep.equal([`您已不能再管理${org.tenant.name}`]);
+      expect(await toldTo(mallory.email)).to.deep.equal([lost()]);
+    });
+
+    describe('by a session of theirs that is older than ten minutes', () => {
+      let old: Client;
+      let invitationId: string;
+      beforeEach(async () => {
+        await done(level(await logIn(org.owner), 'legal', 'edit'));
+        const { client, result: { refreshToken } } = await signIn(server.client, { tenant: org.tenant, member: mallory });
+        invitationId = (await client.post<{ id: string }>('/tenant-admin/invitations', { email: `asked@${org.tenant.slug}.test`, roleCode: 'admin' })).body.id;
+        clock.advance(DAY_MS);
+        old = server.client.as((await server.client.post<{ accessToken: string }>('/auth/refresh', { refreshToken })).body.accessToken);
+      });
+      const RIGHTS_THAT_GIVE: Readonly<Record<string, (client: Client) => Promise<Answer<unknown>>>> = {
+        'an invitation to a role with admin (edit)': (client) => client.post('/tenant-admin/invitations', { email: `evil@${org.tenant.slug}.test`, roleCode: 'legal' }),
+        'such an invitation sent again': (client) => client.post(`/tenant-admin/invitations/${invitationId}/resend`),
+        'a member\'s change to such a role': async (client) => patch(client, await makeMember(server.services, org), { roleCode: 'admin' }),
+        'admin (edit) for a role': (client) => level(client, 'viewer', 'edit'),
+        'another level of admin for a role': (client) => level(client, 'legal', 'view'),
+      };
+      for (const [what, ask] of Object.entries(RIGHTS_THAT_GIVE)) {
+        it(`is refused, and allowed after a sign-in: ${what}`, async () => {
+          await refusedAs(ask(old), [403, 'RECENT_LOGIN_REQUIRED']);
+          await done(ask(await logIn(mallory)));
+        });
+      }
+
+      it('may do as before what gives nobody admin (edit)', async () => {
+        const { body: { id } } = await old.post<{ id: string }>('/tenant-admin/invitations', { email: `colleague@${org.tenant.slug}.test`, roleCode: 'sales' });
+        await done(old.post(`/tenant-admin/invitations/${id}/resend`));
+        await done(patch(old, await makeMember(server.services, org), { roleCode: 'finance' }));
+        await done(patch(old, victim, { roleCode: 'admin', name: 'Vic' }));
+        await done(old.patch('/tenant-admin/roles/viewer/permissions', { permissions: { admin: 'none', audit: 'view' } }));
+      });
+    });
+
+    describe('MFA_EMAIL_FALLBACK=members', () => {
+      const byEmailCode = async (member: Member): Promise<{ client: Client; refreshToken: string }> => {
+        await enrol(server.client, { tenant: org.tenant, member }, { at: clock.now() });
+        const credentials = { tenantSlug: org.tenant.slug, email: member.email, password: PASSWORD };
+        await server.client.post('/auth/login/mfa/email', credentials);
+        await deliver();
+        const emailCode = /\b\d{6}\b/.exec(smtp.last(member.email).parsed.text ?? '')?.[0];
+        const { status, text, body }: LoginAnswer = await server.client.post('/auth/login', { ...credentials, emailCode });
+        expect(status, text).to.equal(200);
+        return { client: server.client.as(body.accessToken), refreshToken: body.refreshToken };
+      };
+      const statusOf = async (client: Client): Promise<number> => (await client.get('/auth/me')).status;
+
+      it('holds for a session that a code has opened once its member administers, by their role or its rights, and no longer than that', async () => {
+        const member = await makeMember(server.services, org);
+        const owner = await logIn(org.owner);
+        const { client, refreshToken } = await byEmailCode(member);
+        expect(await statusOf(client)).to.equal(200);
+        await done(patch(owner, member, { roleCode: 'admin' }));
+        expect([await statusOf(client), (await client.get('/tenant-admin/settings')).status, (await server.client.post('/auth/refresh', { refreshToken })).status]).to.deep.equal([401, 401, 401]);
+        await done(patch(owner, member, { roleCode: 'viewer' }));
+        expect(await statusOf(client)).to.equal(200);
+        await done(level(owner, 'viewer', 'edit'));
+        expect(await statusOf(client)).to.equal(401);
+        await done(level(owner, 'viewer', 'none'));
+        expect((await server.client.post('/auth/refresh', { refreshToken })).status).to.equal(200);
+      });
+
+      it('holds within five seconds where another server made the change, and for no session that the authenticator opened', async () => {
+        const member = await makeMember(server.services, org);
+        const { client } = await byEmailCode(member);
+        const colleague = await makeMember(server.services, org);
+        const { client: enrolled } = await enrol(server.client, { tenant: org.tenant, member: colleague }, { at: clock.now() });
+        expect([await statusOf(client), await statusOf(enrolled)]).to.deep.equal([200, 200]);
+        // As another replica does it: this one still holds who called.
+        await server.foundation.platform.write({ tenantId: null }, (tx) => tx.run("UPDATE members SET role_code = 'admin' WHERE tenant_id = ? AND role_code = 'viewer'", [org.tenant.id]));
+        clock.advance(5_000);
+        expect([await statusOf(client), await statusOf(enrolled)]).to.deep.equal([401, 200]);
+      });
+    });
+
+    it('finds the same after an operator has changed the role, who needs no sign-in for it', async () => {
+      await server.services.tenants.members.setRole({ tenantId: org.tenant.id, memberId: victim.id, roleCode: 'viewer' }, OPERATOR);
+      await refusedAs(patch(await logIn(mallory), victim, { email: 'taken-over@example.test' }), FORBIDDEN);
+      await server.services.tenants.members.setRole({ tenantId: org.tenant.id, memberId: victim.id, roleCode: 'admin' }, OPERATOR);
+      expect(await toldTo(victim.email)).to.deep.equal([lost(), gained()]);
+    });
+  });
+}
