@@ -117,7 +117,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await done(level(client, 'manager', 'edit'));
       await done(patch(client, victim, { roleCode: 'manager' }));
       await done(patch(client, victim, { roleCode: 'admin' }));
-      await done(client.patch('/tenant-admin/roles/admin/permissions', { permissions: { audit: 'view' } }));
+      await done(client.patch('/tenant-admin/roles/admin/permissions', { permissions: { contract_delete: 'none' } }));
       const viewer = await makeMember(server.services, org);
       await done(level(client, 'viewer', 'view'));
       expect([...(await toldTo(victim.email)), ...(await toldTo(viewer.email))]).to.deep.equal([]);
@@ -160,7 +160,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await done(old.post(`/tenant-admin/invitations/${id}/resend`));
         await done(patch(old, await makeMember(server.services, org), { roleCode: 'finance' }));
         await done(patch(old, victim, { roleCode: 'admin', name: 'Vic' }));
-        await done(old.patch('/tenant-admin/roles/viewer/permissions', { permissions: { admin: 'none', audit: 'view' } }));
+        await done(old.patch('/tenant-admin/roles/viewer/permissions', { permissions: { admin: 'none', contract_view: 'edit' } }));
       });
     });
 
