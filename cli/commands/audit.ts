@@ -60,7 +60,7 @@ const addVerify: AddCommand = (audit, cli) => {
     .addOption(sourceOption())
     .option('--expect <file>', 'heads that were kept elsewhere: of "audit head --json", or a log of the server')
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nExits 1 when something is wrong. What was written in the last seconds waits to be chained and is not checked.\nThe end of a chain can be cut off so that nothing in the database tells of it; --expect finds that too.')
+    .addHelpText('after', '\nExits 1 when something is wrong, and when --expect holds no head of what is checked. What was written in the last seconds waits to be chained and is not checked.\nThe end of a chain can be cut off so that nothing in the database tells of it; --expect finds that too.')
     .addHelpText('after', examples('duebook audit verify', 'duebook audit verify --expect heads.json', 'duebook audit verify --tenant acme --json'))
     .action(async ({ tenant, source, expect, json }: Options & { readonly expect?: string }) => {
       const kept = expect === undefined ? [] : readKeptHeads(expect);
@@ -69,7 +69,7 @@ const addVerify: AddCommand = (audit, cli) => {
         const chains = await chainsOf(planes, { slug: tenant, source });
         const results: CheckedChain[] = tenant === undefined ? lostOf(kept, { chains, planes, source }) : [];
         for (const chain of chains) {
-          const ofIt = kept.filter((head) => isOf(head, chain));
+          const ofIt = kept.filter((head) => isOf(head, chain) && head.events > 0);
           const verified = await verifyOne(planes, chain, { keyRing: config.keyRing, clock: cli.clock, kept: ofIt, onProgress: (events) => cli.io.progress(`${nameOf(chain)}: ${events}`) });
           results.push({ chain, kept: ofIt.length, verified });
         }
@@ -77,18 +77,21 @@ const addVerify: AddCommand = (audit, cli) => {
       });
       cli.io.progress('');
       const broken = checked.filter(({ verified }) => verified.faults.length > 0);
-      if (json) cli.io.data(jsonText({ ok: broken.length === 0, chains: checked.map(jsonOf) }));
-      else for (const { chain, verified: { events, hash, faults, waiting } } of checked) {
+      const comparedNone = expect !== undefined && checked.every(({ kept: heads }) => heads === 0);
+      if (json) cli.io.data(jsonText({ ok: broken.length === 0 && !comparedNone, chains: checked.map(jsonOf) }));
+      else for (const { chain, kept: keptOfIt, verified: { events, hash, faults, waiting } } of checked) {
         cli.io.data(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${nameOf(chain)}: ${events} events, ${waiting} not chained yet, hash ${hash}`);
         for (const fault of faults) cli.io.data(`      ${faultText(fault)}`);
+        if (expect !== undefined && keptOfIt === 0) cli.io.data('      not compared: no head of it was kept, or one of no events');
       }
       if (broken.length > 0) throw new CommandError('AUDIT_BROKEN', `the audit was tampered with: ${broken.map(({ chain }) => nameOf(chain)).join(', ')}`);
+      if (comparedNone) throw new CommandError('NOTHING_COMPARED', `--expect ${expect} holds no head of the chains that were checked, or only heads of no events: nothing was compared`);
     });
 };
 
 interface CheckedChain {
   readonly chain: Chain;
-  /** Heads that it was compared with. */
+  /** Heads that it was compared with; one of no events says nothing. */
   readonly kept: number;
   readonly verified: Verified;
 }

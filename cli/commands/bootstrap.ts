@@ -62,7 +62,7 @@ async function bootstrap(cli: Cli, { plan, json, ...given }: Options): Promise<v
 
 /** `email` in the form in which it is kept. Unknown fields are commander's own options and not looked at. */
 function checked({ tenantSlug, tenantName, email, name }: Arguments): Arguments {
-  const result = checker(Arguments)({ tenantSlug, tenantName, email: email.trim().toLowerCase(), name });
+  const result = checker(Arguments)({ tenantSlug, tenantName, email, name });
   if (result.ok) return result.value;
   const option = (path: string): string => `--${path.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   throw misuse(result.issues.map(({ path, problem }) => `${option(path)} ${problem}`).join('; '));

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { addressIn } from '../../data-plane-agent/base/addresses.js';
 import { isId } from '../../data-plane-agent/base/ids.js';
 import { CONTRACT_SORTS, type ContractSort } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { EXPORT_PROFILES, type ExportFilter, type ExportProfile } from '../../data-plane-agent/plane/contract/records/export.js';
@@ -100,7 +101,7 @@ function filterOf({ stage, owner, subject, ...filters }: Filters, directory: Ten
   return {
     ...filters,
     ...(stage === undefined ? {} : { lifecycleStageCode: stage }),
-    ...(owner === undefined ? {} : { ownerId: found(directory.members().find(({ email }) => email === owner.trim().toLowerCase()), `${owner} is not a member`) }),
+    ...(owner === undefined ? {} : { ownerId: found(directory.members().find(({ email }) => email === addressIn(owner)), `${owner} is not a member`) }),
     ...(subject === undefined ? {} : { subjectId: found(directory.subjects().find(({ id, name }) => name === subject || (isId(subject) && id === subject)), `there is no subject company ${subject}`) }),
   };
 }

@@ -1,11 +1,12 @@
-import { STEERING } from '../../data-plane-agent/base/names.js';
+import { STEERING, UNSEEN } from '../../data-plane-agent/base/names.js';
 
-const steering = new RegExp(`(?!\\n)[${STEERING}]`, 'gu');
-const breaking = new RegExp(`[${STEERING}]`, 'gu');
-const ofFile = new RegExp(`(?![\\t\\n]|\\r\\n|\\r$)[${STEERING}]`, 'gu');
+const OBEYED = `[${STEERING}${UNSEEN}]`;
+const steering = new RegExp(`(?!\\n)${OBEYED}`, 'gu');
+const breaking = new RegExp(OBEYED, 'gu');
+const ofFile = new RegExp(`(?![\\t\\n]|\\r\\n|\\r$)${OBEYED}`, 'gu');
 
 /**
- * A text as a terminal may have it: what it would obey instead of showing it is written as `\u202e`. Within JSON that is the same value.
+ * A text as a terminal may have it: what it would obey or hide instead of showing it is written as `\u202e`. Within JSON that is the same value.
  * Line breaks stay.
  */
 export const printable = (text: string): string => text.replaceAll(steering, escaped);
@@ -16,4 +17,5 @@ export const printableLine = (text: string): string => text.replaceAll(breaking,
 /** The same of a piece of a file, whose tabs and line ends are its own. */
 export const printablePiece = (text: string): string => text.replaceAll(ofFile, escaped);
 
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Beyond the first plane two units, as JSON spells it. */
+const escaped = (character: string): string => Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');

@@ -25,16 +25,21 @@ const DIRECTIONS = String.raw`\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069`;
  * direction, separators of lines and paragraphs. Joiners are none of them: scripts and emoji need those.
  */
 export const STEERING = String.raw`\p{Cc}\u2028\u2029${DIRECTIONS}`;
-const directions = new RegExp(`[${DIRECTIONS}]`, 'gu');
+/**
+ * What nobody sees, so that two names look like one: spaces and joiners of no width, invisible operators, deprecated controls of digits and
+ * shapes, annotations, tags. Of emoji only the flags of some regions are made with tags.
+ */
+export const UNSEEN = String.raw`\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;
+const dropped = new RegExp(`[${DIRECTIONS}${UNSEEN}]`, 'gu');
 const breaks = /[\p{Cc}\u2028\u2029]+/gu;
-const steers = new RegExp(`[${STEERING}]`, 'u');
+const unfit = new RegExp(`[${STEERING}${UNSEEN}]`, 'u');
 const steersLines = new RegExp(`(?![\t\n\u2028\u2029])[${STEERING}]`, 'u');
 
-/** Fit to be a name: one line, and read as it is written. */
-export const isName = (text: string): boolean => !steers.test(text);
+/** Fit to be a name: one line, read as it is written, and seen whole. */
+export const isName = (text: string): boolean => !unfit.test(text);
 
-/** The same of a text that may have tabs and line breaks. */
+/** Of a text that may have tabs and line breaks: read as it is written. Cells of spreadsheets often bring spaces of no width along. */
 export const isPlain = (text: string): boolean => !steersLines.test(text);
 
 /** A name that somebody else has made, such as a provider of single sign-on, made fit to be one here. */
-export const asName = (text: string): string => text.replaceAll(directions, '').replaceAll(breaks, ' ');
+export const asName = (text: string): string => text.replaceAll(dropped, '').replaceAll(breaks, ' ');

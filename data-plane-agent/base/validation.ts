@@ -1,5 +1,6 @@
 import { _, Ajv2020, str, type ErrorObject } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
+import { addressIn, isAddress } from './addresses.js';
 import { isTimeZone, parseDay } from './day.js';
 import { isCurrency } from './money.js';
 import { isCalendar, isLanguageTag, isLocaleOrRegion, isName, isPlain } from './names.js';
@@ -14,9 +15,6 @@ export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly o
 /** Brings a value into normal form (in place) and checks it. `at`: where it stands in what was sent. */
 export type Check<T> = (value: unknown, at?: readonly (string | number)[]) => Checked<T>;
 
-/** In UTF-16 units, by the schema's own bound. */
-const MAX_ADDRESS = 508;
-
 /** A body may name this many bad fields; the rest is not collected. */
 export const MAX_ISSUES = 1_000;
 
@@ -24,8 +22,7 @@ const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: fals
 ajv.addFormat('date', { type: 'string', validate: (text: string) => parseDay(text) === text });
 ajv.addFormat('currency', { type: 'string', validate: isCurrency });
 for (const [name, validate] of Object.entries({ 'time-zone': isTimeZone, 'language-tag': isLanguageTag, 'locale-or-region': isLocaleOrRegion, calendar: isCalendar })) ajv.addFormat(name, { type: 'string', validate });
-// An address is proven by a mail that arrives; the shape only keeps out what no mail system would take.
-ajv.addFormat('email', { type: 'string', validate: (text: string) => text.length <= MAX_ADDRESS && /^[^\s@<>(),;:"\\]+@[^\s@<>(),;:"\\.]+(\.[^\s@<>(),;:"\\.]+)*$/u.test(text) && !/\.\.|^\.|\.@/.test(text) });
+ajv.addFormat('email', { type: 'string', validate: isAddress });
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
 // Ajv's own count the characters of megabytes, though only texts of about the bound need counting.
 for (const keyword of ['minLength', 'maxLength'] as const) {
@@ -40,7 +37,7 @@ ajv.addKeyword({
   compile: (on: boolean, parent: Json) => (text: string) => !on || text.length > longest(parent) || textProblem(text) === undefined,
   error: { message: ({ gen, data }) => _`${gen.scopeValue('func', { ref: textProblem })}(${data})` },
 });
-ajv.addKeyword({ keyword: 'x-name', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || isName(text), error: { message: 'must be one line without control characters and controls of the writing direction' } });
+ajv.addKeyword({ keyword: 'x-name', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || isName(text), error: { message: 'must be one line without control characters, controls of the writing direction and invisible characters' } });
 ajv.addKeyword({ keyword: 'x-plain', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || isPlain(text), error: { message: 'must not contain control characters and controls of the writing direction' } });
 ajv.addKeyword({ keyword: 'x-verbatim', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || text.isWellFormed(), error: { message: 'must not contain broken Unicode' } });
 ajv.addKeyword({ keyword: 'x-document', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text), error: { message: 'must not contain control characters but tabs, line ends and form feeds' } });
@@ -134,9 +131,10 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
     if (verbatim || !text.isWellFormed()) return text;
     if (format === 'date') return parseDay(text) ?? text;
     if (format === 'currency') return text.toUpperCase();
+    // What is no address stays as it came, and is refused as none.
+    if (format === 'email') return addressIn(text) ?? text;
     const plain = normal(text, { max });
-    if (!plain.ok) return text;
-    return format === 'email' ? plain.text.toLowerCase() : plain.text;
+    return plain.ok ? plain.text : text;
   };
 }
 

@@ -1,3 +1,4 @@
+import { addressIn } from '../../data-plane-agent/base/addresses.js';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
@@ -42,7 +43,8 @@ export function createMemberAccess({ database, clock, passwords, policy, limits 
     database.write(scope, async (tx) => {
       const tenant = await new TenantStore(tx).bySlug(tenantSlug);
       const members = tenant && new MemberStore(tx, tenant.id);
-      const named = await members?.byEmail(email.trim().toLowerCase());
+      const address = addressIn(email);
+      const named = address === undefined ? undefined : await members?.byEmail(address);
       // Held first: a passkey that is just being registered comes wholly before or after.
       const member = named && (await members?.lock(named.id)) && (await members?.listed(named.id));
       if (!member) throw fail('NOT_FOUND', {});

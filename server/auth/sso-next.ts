@@ -7,12 +7,13 @@ export interface NextRule {
   check(next: string | null | undefined, from: { readonly client: 'web' | 'cli' }): string;
   /** The address with parameters of ours, which take the place of its own of the same name. */
   withParameters(next: string, parameters: Readonly<Record<string, string>>): string;
-  /** Whether a program of the user's own waits there, which alone learns what the address carries. */
+  /** Whether a program of the user's own waits there, which alone learns what the address carries: a page of ours on this machine is none, it is in a browser. */
   isOfProgram(next: string, from: { readonly client: 'web' | 'cli' }): boolean;
 }
 
 /** `allowedOrigins`: those of `CORS_ORIGINS`. */
 export function createNextRule({ ownOrigin, allowedOrigins }: { ownOrigin: string; allowedOrigins: readonly string[] }): NextRule {
+  const ofOurPages = new Set([ownOrigin, ...allowedOrigins].map((origin) => placeOf(origin)));
   const isOurs = (url: URL, client: 'web' | 'cli'): boolean =>
     /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && (url.origin === ownOrigin || allowedOrigins.includes(url.origin) || (client === 'cli' && isLoopback(url.href)));
 
@@ -34,11 +35,17 @@ export function createNextRule({ ownOrigin, allowedOrigins }: { ownOrigin: strin
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
       return next.startsWith('/') ? pathOf(url) : url.href;
     },
-    isOfProgram: (next, { client }) => client === 'cli' && !next.startsWith('/') && isLoopback(next),
+    isOfProgram: (next, { client }) => client === 'cli' && !next.startsWith('/') && isLoopback(next) && !ofOurPages.has(placeOf(next)),
   };
 }
 
 /** Backslash, blank, controls, and what is not ASCII: an address has those escaped. */
 const FORBIDDEN = /[^\x21-\x5b\x5d-\x7e]/;
+
+/** This machine has many names. */
+function placeOf(address: string): string {
+  const { protocol, port, origin } = new URL(address);
+  return isLoopback(address) ? `${protocol}//localhost:${port}` : origin;
+}
 
 const pathOf = ({ pathname, search, hash }: URL): string => `${pathname}${search}${hash}`;

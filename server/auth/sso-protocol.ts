@@ -5,7 +5,8 @@ import {
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { OutboundError, type Outbound } from '../../data-plane-agent/base/outbound.js';
-import { normal } from '../../data-plane-agent/base/text.js';
+import { s } from '../../data-plane-agent/base/schema.js';
+import { checker } from '../../data-plane-agent/base/validation.js';
 import type { SsoProvider } from './sso-providers.js';
 
 /** One sign-in at a provider. All random, known to us and to the browser or the provider only. */
@@ -25,7 +26,7 @@ export interface Assertion {
 }
 
 export interface Profile {
-  /** Lower-cased, and only when the provider says that it is verified. */
+  /** In the form in which it is kept, and only when the provider says that it is verified. */
   readonly verifiedEmail: string | undefined;
   readonly name: string | undefined;
 }
@@ -138,12 +139,12 @@ function profileOf(claims: Readonly<Record<string, unknown>>): Profile {
   const { email, email_verified: verified, name } = claims;
   // Some providers write the flag as text.
   const isVerified = verified === true || verified === 'true';
-  const normalised = normal(typeof email === 'string' ? email : '', { max: 1_000 });
-  const plain = normalised.ok ? normalised.text.trim().toLowerCase() : '';
+  const checked = checkEmail(email);
   return {
-    verifiedEmail: isVerified && plain.length <= 254 && EMAIL.test(plain) ? plain : undefined,
+    verifiedEmail: isVerified && checked.ok ? checked.value : undefined,
     name: typeof name === 'string' ? name : undefined,
   };
 }
 
-const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
+/** As of every other way in: what no invitation takes, no provider can assert. */
+const checkEmail = checker(s.email());

@@ -16,10 +16,15 @@ export interface Repeated {
 
 /** Events are counted within the hours of the clock, UTC. */
 const HOUR_MS = 3_600_000;
-/** Kinds of an event that are told apart in an hour, by tenant and actor; what goes beyond is counted together. */
+/**
+ * Kinds of an event that are told apart in an hour, by tenant and actor; what goes beyond is counted together. What a member is refused has as
+ * many kinds as there are routes and codes, and each of them is told: nobody hides one behind others.
+ */
 const KINDS = { ofStrangers: 20, ofMembers: 100 };
 /** What tells two events apart beside actor, record and address; whatever else they say is told of the first alone. */
 const TELLING = ['reason', 'route', 'code', 'needs', 'template'];
+/** What a refusal says was missing is ours to choose where it is a right of the role; of fields, stages and the like the caller makes as many as they like. */
+const tellingOf = ({ action, changes = {} }: AuditEvent): readonly string[] => (action === 'access_refused' && changes['code'] !== 'FORBIDDEN' ? TELLING.filter((name) => name !== 'needs') : TELLING);
 
 const REPEATING: ReadonlySet<string> = new Set(['login_failed', 'login_code_refused', 'access_refused', 'mail_not_sent']);
 
@@ -32,7 +37,7 @@ export function repeatKey(event: AuditEvent): string {
   // A member's address tells where somebody guesses his password; that he is refused something is the same from everywhere.
   const from = actor.ip === null || (action === 'access_refused' && actor.id !== null) ? null : networkOf(actor.ip);
   // Of a mail to nobody the record is the mail itself, another one each time.
-  return sha256Hex(JSON.stringify([familyOf(event), recordKind, recordKind === 'mail' ? null : recordId, from, ...TELLING.map((name) => changes[name] ?? null), isLock(event)]));
+  return sha256Hex(JSON.stringify([familyOf(event), recordKind, recordKind === 'mail' ? null : recordId, from, ...tellingOf(event).map((name) => changes[name] ?? null), isLock(event)]));
 }
 
 /** When the hour of an event is over. */
@@ -52,7 +57,7 @@ export class AuditRepeatStore {
     const family = familyOf(event);
     const known = await this.tx.run('UPDATE audit_repeats SET times = times + ?, until = ?, request_id = ? WHERE key = ?', [times, until, event.actor.requestId, key]);
     const kinds = Number((await this.tx.get('SELECT count(*) AS n FROM audit_repeats WHERE family = ?', [family]))?.['n']);
-    const isFull = kinds >= (event.actor.id === null ? KINDS.ofStrangers : KINDS.ofMembers);
+    const isFull = kinds >= mostOf(event);
     const counted = isFull ? times : times - 1;
     const row = await this.tx.get(INSERT, [
       isFull ? `${family} others` : key, family, hourEnd(event.at), counted, event.at, until, event.actor.requestId, JSON.stringify(isFull ? othersOf(event) : toldOf(event)), known === 0 ? 1 : 0,
@@ -72,6 +77,8 @@ const INSERT = `INSERT INTO audit_repeats (key, family, ends_at, times, since, u
   ON CONFLICT (key) DO UPDATE SET times = audit_repeats.times + ?, until = excluded.until, request_id = excluded.request_id
   RETURNING times`;
 
+const mostOf = ({ action, actor }: AuditEvent): number => (actor.id === null ? KINDS.ofStrangers : action === 'access_refused' ? Infinity : KINDS.ofMembers);
+
 /** All of one action, tenant and actor within the hour: so many kinds of them are told apart. */
 const familyOf = ({ action, tenantId, actor, at }: AuditEvent): string => sha256Hex(JSON.stringify([action, tenantId, actor.kind, actor.id, hourEnd(at)]));
 
@@ -82,7 +89,7 @@ type Told = Repeated['event'];
 
 const toldOf = (event: AuditEvent): Told => {
   const { tenantId, actor: { kind, id, name, ip, requestId }, action, recordKind, recordId, changes = {} } = event;
-  const telling = Object.fromEntries(TELLING.flatMap((field) => (changes[field] === undefined ? [] : [[field, changes[field]]])));
+  const telling = Object.fromEntries(tellingOf(event).flatMap((field) => (changes[field] === undefined ? [] : [[field, changes[field]]])));
   return { tenantId, actor: { kind, id, name, ip, requestId }, action, recordKind, recordId, changes: { ...telling, ...(isLock(event) ? { locked: true } : {}) } };
 };
 

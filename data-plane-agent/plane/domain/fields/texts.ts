@@ -1,3 +1,4 @@
+import { addressIn } from '../../../base/addresses.js';
 import { instantOf, parseDay } from '../../../base/day.js';
 import { s } from '../../../base/schema.js';
 import { checker } from '../../../base/validation.js';
@@ -6,7 +7,7 @@ import type { Member } from '../../contract/records/people.js';
 /** A member by id, email or name; a name that several have is nobody's, unless one of them alone is active. */
 export function memberNamed(members: readonly Member[], text: string): Member | undefined {
   const { byId, byEmail, byName } = indexOf(members);
-  const exact = byId.get(text) ?? byEmail.get(text.toLowerCase());
+  const exact = byId.get(text) ?? byEmail.get(addressIn(text) ?? text);
   if (exact) return exact;
   const named = byName.get(text) ?? [];
   const active = named.filter((member) => member.active);
@@ -27,7 +28,7 @@ function indexOf(members: readonly Member[]): MemberIndex {
   if (known) return known;
   const index: MemberIndex = { byId: new Map(), byEmail: new Map(), byName: new Map() };
   for (const member of members) {
-    const email = member.email.toLowerCase();
+    const email = addressIn(member.email) ?? member.email;
     index.byId.set(member.id, member);
     if (!index.byEmail.has(email)) index.byEmail.set(email, member);
     const named = index.byName.get(member.name);

@@ -1,3 +1,4 @@
+import { addressIn } from '../../../base/addresses.js';
 import { normal } from '../../../base/text.js';
 import { isBlankText } from '../../../base/validation.js';
 import type { People } from '../../contract/records/people.js';
@@ -19,7 +20,7 @@ export function directoryOf({ people: { members, subjects }, roleCodes }: { read
   const subjectsById = new Map(subjects.map((subject) => [subject.id, subject]));
   const subjectsByName = grouped(subjects, ({ name }) => fold(name));
   const membersById = new Map(members.map((member) => [member.id, member]));
-  const membersByEmail = new Map(members.map((member) => [member.email.toLowerCase(), member]));
+  const membersByEmail = new Map(members.map((member) => [addressIn(member.email) ?? member.email, member]));
   const roles = roleCodes && new Set(roleCodes);
   const templatesByKey = new Map(templates.flatMap(({ id, code }) => [[code, id], [id, id]] as const));
   return {
@@ -30,7 +31,7 @@ export function directoryOf({ people: { members, subjects }, roleCodes }: { read
       return named.length > 1 ? { problem: 'is the name of several subject companies; give the id' } : { id: one.id };
     },
     member(text) {
-      const found = membersById.get(text) ?? membersByEmail.get(text.toLowerCase());
+      const found = membersById.get(text) ?? membersByEmail.get(addressIn(text) ?? text);
       if (!found) return { problem: 'is nobody\'s id or e-mail address here' };
       return found.active ? { id: found.id } : { problem: 'is no active member' };
     },
