@@ -18,7 +18,7 @@ const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
 export async function readCsv(text: string): Promise<Sheet> {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const delimiter = delimiterOf(plain);
-  const bytes = Buffer.from(plain);
+  const bytes = await utf8(plain);
   await refuseWide(bytes, delimiter.charCodeAt(0));
   const parser = Readable.from(pieces(bytes), { objectMode: false }).pipe(
     parse({ delimiter, record_delimiter: ['\r\n', '\n', '\r'], relax_column_count: true, skip_empty_lines: false }),
@@ -33,6 +33,22 @@ export async function readCsv(text: string): Promise<Sheet> {
     throw error instanceof CsvError ? fail('IMPORT_FILE_INVALID', { reason: reasonOf(error) }, { cause: error }) : error;
   }
   return sheetOf(rows, { decimalComma: delimiter === ';', date1904: false });
+}
+
+/** Characters that are encoded at once. */
+const STRETCH = 256 * 1024;
+
+async function utf8(text: string): Promise<Buffer> {
+  const encoded: Buffer[] = [];
+  const turn = turns();
+  for (let at = 0; at < text.length; ) {
+    // Both halves of a character stay together.
+    const end = at + STRETCH + ((text.charCodeAt(at + STRETCH - 1) & 0xfc00) === 0xd800 ? 1 : 0);
+    encoded.push(Buffer.from(text.slice(at, end)));
+    at = end;
+    await turn();
+  }
+  return Buffer.concat(encoded);
 }
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
