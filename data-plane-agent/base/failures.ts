@@ -57,7 +57,7 @@ export const FAILURES = {
   PASSKEY_EXISTS: domain(409, 'The account has this passkey already.', None),
   RECENT_LOGIN_REQUIRED: domain(403, 'The ways to sign in, the owner, and who has `admin (edit)`, are changed only soon after a sign-in; this session is older, and a refresh makes it no younger.', Type.Object({ maxAgeSeconds: Type.Integer() })),
   MEMBER_EXISTS: domain(409, 'The tenant has a member with this email.', Type.Object({ email: text() })),
-  LAST_OWNER: domain(409, 'The owner cannot be disabled, limited, signed out or given another role or email by others, nor may the rights of his role be lowered; ownership is transferred first.', None),
+  LAST_OWNER: domain(409, 'The owner cannot be disabled, limited, signed out or given another role or email by others, nor may the rights of their role be lowered; ownership is transferred first.', None),
   OWNER_TRANSFER_REQUIRED: domain(422, 'Nobody becomes owner but by a transfer of ownership.', None),
   SELF_CHANGE_FORBIDDEN: domain(409, 'Nobody changes his own role, scope or status.', None),
   EMAIL_CHANGE_FORBIDDEN: domain(409, 'The address of a member with `admin (edit)` is changed by nobody but themselves; for seven days after they have lost it, by nobody but themselves and the owner.', None),

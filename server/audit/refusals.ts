@@ -8,7 +8,7 @@ import { hourEnd, repeatKey } from '../store/audit-repeats.js';
 import { AuditStore, type AuditEvent } from '../store/audit.js';
 
 /**
- * Records that somebody was refused what he has no right to. The first of its kind in an hour is written before this answers; those that
+ * Records that somebody was refused what they have no right to. The first of its kind in an hour is written before this answers; those that
  * follow are counted in memory, so that to be refused again and again costs no write, and brought to the database every minute, and when the
  * process ends. Nothing that goes wrong here changes the refusal.
  */

@@ -4,7 +4,7 @@ import type { HttpMiddleware } from './exchange.js';
 import { isProblem } from './problems.js';
 import type { RequestInfo } from './request.js';
 
-/** A 403: who asked for what, and why he did not get it. */
+/** A 403: who asked for what, and why they did not get it. */
 export interface Refusal {
   /** `undefined` for who is not signed in. */
   readonly principal: Principal | undefined;

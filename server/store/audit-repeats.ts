@@ -28,13 +28,13 @@ const tellingOf = ({ action, changes = {} }: AuditEvent): readonly string[] => (
 
 const REPEATING: ReadonlySet<string> = new Set(['login_failed', 'login_code_refused', 'access_refused', 'mail_not_sent']);
 
-/** Whether the event is one that somebody can cause as often as he likes: whatever a stranger does and what comes of it, and what a member is refused. */
+/** Whether the event is one that somebody can cause as often as they like: whatever a stranger does and what comes of it, and what a member is refused. */
 export const isRepeating = ({ action, actor }: Pick<AuditEvent, 'action' | 'actor'>): boolean => REPEATING.has(action) || (actor.kind === 'user' && actor.id === null);
 
 /** The same for events that are counted together. */
 export function repeatKey(event: AuditEvent): string {
   const { recordKind, recordId, actor, action, changes = {} } = event;
-  // A member's address tells where somebody guesses his password; that he is refused something is the same from everywhere.
+  // A member's address tells where somebody guesses their password; that they are refused something is the same from everywhere.
   const from = actor.ip === null || (action === 'access_refused' && actor.id !== null) ? null : networkOf(actor.ip);
   // Of a mail to nobody the record is the mail itself, another one each time.
   return sha256Hex(JSON.stringify([familyOf(event), recordKind, recordKind === 'mail' ? null : recordId, from, ...tellingOf(event).map((name) => changes[name] ?? null), isLock(event)]));
