@@ -123,8 +123,9 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
   const format = json['format'];
   const max = longest(json);
   return (value) => {
-    // What is too long stays as it came, and is refused for its length.
-    if (typeof value !== 'string' || value.length > max) return value;
+    if (typeof value !== 'string') return value;
+    // What is too long is refused for its length: its beginning, too long as well, spares every other rule the rest.
+    if (value.length > max) return value.slice(0, max + 1);
     const trimmed = verbatim ? value : value.replaceAll('\r\n', '\n').trim();
     const text = !verbatim && isBlankText(trimmed) ? '' : trimmed;
     if (text === '' && nullable) return null;

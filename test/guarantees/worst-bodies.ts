@@ -27,12 +27,14 @@ export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] 
   const room = (field: Pick<Field, 'parts'>): number => limits.bytes - Buffer.byteLength(put(field, '""'));
   const filled = (field: Field, unit: string): string => put(field, `"${unit.repeat(Math.floor(room(field) / Buffer.byteLength(unit)))}"`);
   const longest = texts.toSorted((a, b) => Number(b.schema['maxLength'] ?? 0) - Number(a.schema['maxLength'] ?? 0)).slice(0, 1);
+  const documents = texts.filter(({ schema: field }) => field['x-document'] === true);
   const root: Pick<Field, 'parts' | 'path'> = { parts: [], path: 'the body' };
   return [
     ...full,
     { label: 'as many of everything as it takes', text: () => whole(schema, body, { unit: undefined, bytes: limits.bytes }) },
     { label: 'runs of marks', text: () => whole(schema, body, { unit: ACUTE, bytes: limits.bytes }) },
     ...longest.flatMap((field) => Object.entries({ marks: ACUTE, 'line ends': '\\r\\n', letters: 'a', escapes: '\\u0301', emoji: '💶' }).map(([name, unit]): Worst => ({ label: `a text of ${name} at ${field.path}`, text: () => filled(field, unit) }))),
+    ...documents.flatMap((field) => SAID.map((said): Worst => ({ label: `a document of ${JSON.stringify(said)} at ${field.path}`, text: () => put(field, JSON.stringify(said.repeat(Math.floor(Number(field.schema['maxLength']) / said.length)))) }))),
     ...[root, ...objects].map((field): Worst => ({ label: `keys at ${field.path}`, text: () => put(field, keys(limits)) })),
     ...lists.flatMap((field) => ['1', '{}', '""', '[]'].map((item): Worst => ({ label: `${item} at ${field.path}`, text: () => put(field, `[${Array.from({ length: Math.min(limits.values - 100, Math.floor(room(field) / (item.length + 1))) / (item.length > 1 ? 2 : 1) }, () => item).join(',')}]`) }))),
     { label: 'as many values as a body may have', text: () => put(root, `{"a":[${'1,'.repeat(Math.min(limits.values, limits.bytes / 2) - 100)}1]}`) },
@@ -49,6 +51,9 @@ export function worstQueries(endpoint: Endpoint): Worst[] {
   const of = (path: string, unit: string): Worst => ({ label: `${path} of ${encodeURIComponent(unit)}`, text: () => `${path}=${encodeURIComponent(unit).repeat(Math.floor(12_000 / encodeURIComponent(unit).length))}` });
   return [...fields.flatMap(({ path }) => [ACUTE, '\u0316\u0301', UNITS['marks'] ?? '', '%', 'Σ', ','].map((unit) => of(path, unit))), { label: 'parameters', text: () => 'a=&'.repeat(4_000) }];
 }
+
+/** What readers of documents look for, or go back and forth over. */
+const SAID: readonly string[] = ['1', '1 ', '1,234.56 ', '壹', '壹拾万', '2026-01-01 ', '合同编号：', '合同金额：1', '租赁', 'a', 'a ', ' ', '\n', '\f', 'paid by ', 'payable monthly in advance ', 'for the premises known as ', 'purchase two (2) units of the crane, ', 'landlord account with ', '$1 per unit ', '(', '________', '|', 'Party A: x\n', 'Tel: 1\n', '% vat '];
 
 const HERE = 'b8d1-here';
 
@@ -91,7 +96,7 @@ function filledIn(schema: Json, sample: unknown, { unit, items }: { readonly uni
   }
   if (!isFree(name, schema)) return sample ?? validOf(schema);
   const max = Number(schema['maxLength'] ?? 1);
-  if (max > 20_000) return sample ?? validOf(schema);
+  if (max > 1_000_000) return sample ?? validOf(schema);
   // Numbers of invoices and the like are to be unlike each other.
   return [...`${(++made).toString(36)}${unit === undefined ? '' : unit.repeat(max).slice(0, 2 * max)}`].slice(0, max).join('');
 }

@@ -1,12 +1,20 @@
+import { constants, PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The longest stretch in which the thread did nothing but one piece of work, in milliseconds of its processor: what it waited for a processor is not counted. */
+/**
+ * The longest stretch in which the thread did nothing but one piece of work, in milliseconds of its processor that its own code took. What depends on
+ * the machine is not counted: waiting for a processor, and the kernel's part, which is to hand out memory and to write files. Nor is a collection of
+ * the whole heap, of which the tests themselves and all that they have loaded are the greater part.
+ */
 export async function longestWork(work: () => Promise<void>): Promise<number> {
-  let longest = 0;
+  const stretches: Stretch[] = [];
+  const collections: PerformanceEntry[] = [];
+  const observer = new PerformanceObserver((list) => void collections.push(...list.getEntries().filter(isOfWholeHeap)));
+  observer.observe({ entryTypes: ['gc'] });
   let last = { at: performance.now(), cpu: processorMs() };
   const look = (): void => {
     const now = { at: performance.now(), cpu: processorMs() };
-    longest = Math.max(longest, Math.min(now.at - last.at, now.cpu - last.cpu));
+    stretches.push({ from: last.at, to: now.at, ms: Math.min(now.at - last.at, now.cpu - last.cpu) });
     last = now;
   };
   const timer = setInterval(look, 1);
@@ -14,13 +22,23 @@ export async function longestWork(work: () => Promise<void>): Promise<number> {
     await work();
     await sleep(2); // what began with the answer ends first
     look();
-    return longest;
+    await sleep(1); // what was observed is told a turn later
+    return Math.max(...stretches.filter(({ ms }) => ms > 5).map(({ from, to, ms }) => ms - collectedMs(collections, from, to)), 0);
   } finally {
     clearInterval(timer);
+    observer.disconnect();
   }
 }
 
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  readonly ms: number;
 }
+
+const isOfWholeHeap = ({ detail }: PerformanceEntry): boolean => (detail as { readonly kind?: number } | null)?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+
+const collectedMs = (collections: readonly PerformanceEntry[], from: number, to: number): number =>
+  collections.reduce((sum, { startTime, duration }) => sum + Math.max(0, Math.min(to, startTime + duration) - Math.max(from, startTime)), 0);
+
+const processorMs = (): number => process.threadCpuUsage().user / 1_000;

@@ -125,6 +125,15 @@ describe('a file-system store', () => {
     expect(faults[0]?.fix).to.contain(path).and.contain('OBJECT_STORE_URL');
   });
 
+  it('takes the first file in a folder that is still to be made', async () => {
+    const directory = join(opened.directory, '..', 'new', 'files');
+    const links = createFileLinks({ origin: 'http://localhost', keyRing: parseKeyRing(generateKeyRingText()), clock: Date });
+    const store = createFileSystemStore({ directory, links, clock: Date });
+    await putObject(store, 'a/b', bytesOf('x'));
+    expect(await readFile(join(directory, 'a', 'b'), 'utf8')).to.equal('x');
+    expect((await stat(directory)).mode & 0o777).to.equal(0o700);
+  });
+
   it('puts nothing where its disk was, and loses nothing of it, while that is away', async () => {
     const key = 'tenants/t/2026/11/kept';
     const { store, directory } = opened;

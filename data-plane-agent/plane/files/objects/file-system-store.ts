@@ -112,7 +112,7 @@ function incomingFolder(root: string): () => Promise<string> {
   const folder = incomingOf(root);
   let isThere = false;
   return async () => {
-    if (!isThere) await disk(within(PATIENCE_MS, () => mkdir(folder, { mode: 0o700 }).catch((error: unknown) => { if (codeOf(error) !== 'EEXIST') throw error; })));
+    if (!isThere) await disk(within(PATIENCE_MS, () => mkdir(folder, { recursive: true, mode: 0o700 })));
     isThere = true;
     return folder;
   };
