@@ -36,7 +36,8 @@ interface Stretch {
   readonly ms: number;
 }
 
-const isOfWholeHeap = ({ detail }: PerformanceEntry): boolean => (detail as { readonly kind?: number } | null)?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+// The types of Node.js leave out what an entry about a collection tells.
+const isOfWholeHeap = (entry: PerformanceEntry): boolean => (entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } }).detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
 
 const collectedMs = (collections: readonly PerformanceEntry[], from: number, to: number): number =>
   collections.reduce((sum, { startTime, duration }) => sum + Math.max(0, Math.min(to, startTime + duration) - Math.max(from, startTime)), 0);
