@@ -6,10 +6,10 @@ import { needsBrowser } from '../../support/browser.js';
 describe('pictures of large print', function () {
   this.timeout(120_000); // they are drawn and recognised
 
-  const browser = needsBrowser();
   let reader: DocumentReader;
   before(() => (reader = documentReader({ residentBytes: () => process.memoryUsage.rss() })));
   after(() => reader.close());
+  const browser = needsBrowser(); // last: without one, what follows is skipped and what was made is closed
 
   /** A4 at 200 dots an inch, black on white, straight. */
   const drawn = async (html: string): Promise<Buffer> => {

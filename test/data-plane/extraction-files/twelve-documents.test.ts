@@ -27,11 +27,11 @@ const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 describe('twelve contracts as files', function () {
   this.timeout(120_000); // they are printed, scanned and recognised
 
-  const browser = needsBrowser();
   let reader: DocumentReader;
   const outcomes: Outcome[] = [];
   before(() => (reader = documentReader({ residentBytes: () => process.memoryUsage.rss() })));
   after(() => reader.close());
+  const browser = needsBrowser(); // last: without one, what follows is skipped and what was made is closed
 
   const print = () => printer(browser());
   const firstScan = async (page: Parameters<ReturnType<typeof printer>['scans']>[0]) => (await print().scans(page))[0] ?? Buffer.alloc(0);
