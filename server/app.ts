@@ -3,14 +3,14 @@ import type { Clock } from '../data-plane-agent/base/clock.js';
 import { isDatabaseError } from '../data-plane-agent/base/database/errors.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import type { FileUrls } from '../data-plane-agent/plane/files/objects/file-system-urls.js';
-import { serveFileUrls } from './file-urls.js';
-import { accessLog } from './http/access-log.js';
-import { beginExchange, type HttpState, type Served } from './http/exchange.js';
+import { serveFileUrls } from '../data-plane-agent/host/file-urls.js';
+import { accessLog } from '../data-plane-agent/base/http/access-log.js';
+import { beginExchange, type HttpState, type Served } from '../data-plane-agent/base/http/exchange.js';
 import type { Api } from './http/handler.js';
-import { allowOrigins, refuseMalformed, setHeaders } from './http/headers.js';
+import { allowOrigins, refuseMalformed, setHeaders } from '../data-plane-agent/base/http/headers.js';
 import { mount, type Endpoints } from './http/mount.js';
-import { nothingHere, servePages, type Page } from './http/pages.js';
-import { writeProblems } from './http/problems.js';
+import { nothingHere, servePages, type Page } from '../data-plane-agent/base/http/pages.js';
+import { writeProblems } from '../data-plane-agent/base/http/problems.js';
 import { recordRefusals, type Refusal } from './http/refusals.js';
 
 export interface AppOptions {

@@ -12,7 +12,7 @@ import { eachTenant, type TenantsOptions } from './data-planes/each-tenant.js';
 import type { DataPlanes } from './data-planes/for-tenant.js';
 import { createMailDelivery } from './notifications/delivery.js';
 import { createSmtp } from './notifications/smtp.js';
-import type { Job } from './schedules.js';
+import type { Job } from '../data-plane-agent/base/schedules.js';
 import { removeExpired } from './store/expiry.js';
 
 /** What the server does by itself. */

@@ -1,6 +1,6 @@
-import { JSON_TYPE, frameworkBody, write } from './http/problems.js';
-import type { HttpContext } from './http/exchange.js';
-import type { Page } from './http/pages.js';
+import { JSON_TYPE, frameworkBody, write } from '../data-plane-agent/base/http/problems.js';
+import type { HttpContext } from '../data-plane-agent/base/http/exchange.js';
+import type { Page } from '../data-plane-agent/base/http/pages.js';
 
 /** For the orchestrator: the process turns. Whether it may be sent requests is another question. */
 export const livez: Page = { path: '/livez', answer: (ctx) => send(ctx, { status: 'ok' }) };

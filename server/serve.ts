@@ -6,11 +6,11 @@ import type { Log } from '../data-plane-agent/base/log.js';
 import type { OpenedFiles } from '../data-plane-agent/plane/files/open-services.js';
 import { compose, type Composed, type ComposeOptions } from './compose.js';
 import type { Config } from './config.js';
-import { beginExchange, type HttpState } from './http/exchange.js';
-import { setHeaders } from './http/headers.js';
-import { listen } from './http/listen.js';
-import { servePages } from './http/pages.js';
-import { problem, writeProblems } from './http/problems.js';
+import { beginExchange, type HttpState } from '../data-plane-agent/base/http/exchange.js';
+import { setHeaders } from '../data-plane-agent/base/http/headers.js';
+import { listen } from '../data-plane-agent/base/http/listen.js';
+import { servePages } from '../data-plane-agent/base/http/pages.js';
+import { problem, writeProblems } from '../data-plane-agent/base/http/problems.js';
 import { livez, readyz } from './pages.js';
 
 export interface Serving extends Composed {

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
-import { PLANS, type PlanCode } from '../../server/auth/permissions.js';
+import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import { MemberStore } from '../../server/store/members.js';
 import type { Composed } from '../../server/compose.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';

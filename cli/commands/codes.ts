@@ -3,7 +3,7 @@ import { duration, type Duration } from '../../data-plane-agent/base/config.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { isId } from '../../data-plane-agent/base/ids.js';
 import { createCodes } from '../../server/auth/codes.js';
-import { PLANS, type PlanCode } from '../../server/auth/permissions.js';
+import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import type { RedeemCodeRecord } from '../../server/store/redeem-codes.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { confirm, YES_OPTION } from '../confirm.js';

@@ -4,7 +4,7 @@ import { isId } from '../../data-plane-agent/base/ids.js';
 import { CONTRACT_SORTS, type ContractSort } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { EXPORT_PROFILES, type ExportFilter, type ExportProfile } from '../../data-plane-agent/plane/contract/records/export.js';
 import { CONTRACT_STATUSES, CONTRACT_TYPES, PAYMENT_STATUSES, WORKFLOW_STAGES, type ContractStatus, type ContractType, type PaymentStatus, type WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import { contractSheet, namesOf } from '../../server/data-planes/contract-sheet.js';
+import { contractSheet, namesOf } from '../../server/spreadsheets/contract-sheet.js';
 import type { TenantDirectory } from '../../server/tenants/directory.js';
 import { TENANT_OPTION } from '../accounts.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';

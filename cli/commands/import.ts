@@ -5,7 +5,7 @@ import type { ImportInput, ImportReport } from '../../data-plane-agent/plane/con
 import { MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
 import { TooManyRows } from '../../data-plane-agent/plane/domain/sheet/sheet.js';
-import { sheetOfWorkbook } from '../../server/data-planes/import-source.js';
+import { sheetOfWorkbook } from '../../server/spreadsheets/import-source.js';
 import { TENANT_OPTION } from '../accounts.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { CommandError, misuse } from '../errors.js';

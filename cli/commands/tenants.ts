@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import { PLANS, type PlanCode } from '../../server/auth/permissions.js';
+import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import type { TenantRecord } from '../../server/store/tenants.js';
 import { createChanges } from '../../server/tenants/changes.js';
 import { createTenantStanding, type TenantOverview, type TenantStanding } from '../../server/tenants/standing.js';

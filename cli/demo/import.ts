@@ -1,6 +1,6 @@
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, OF_LINE } from '../../data-plane-agent/plane/domain/sheet/columns.js';
 import { csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
-import { importSource } from '../../server/data-planes/import-source.js';
+import { importSource } from '../../server/spreadsheets/import-source.js';
 import type { DemoContract } from './book.js';
 import { DEMO_MEMBERS } from './cast.js';
 import { peopleAt, planeOf, type Desk } from './desk.js';

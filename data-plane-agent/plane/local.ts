@@ -14,7 +14,7 @@ import type { Errand, Operation } from './contract/operation.js';
 import { ObjectStoreError } from './files/objects/object-store.js';
 import type { FileServices } from './files/services.js';
 import { Books } from './store/books.js';
-import { IdempotencyStore, isRefusal, type Settled } from './store/idempotency.js';
+import { IdempotencyStore, isRefusal, type Settled } from '../base/database/idempotency.js';
 import { Journal } from './store/journal.js';
 import { createStore } from './store/store.js';
 import { moveDataVersion } from './store/data-version.js';

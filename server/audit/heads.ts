@@ -1,5 +1,5 @@
 import { newId } from '../../data-plane-agent/base/ids.js';
-import { Leases } from '../../data-plane-agent/base/leases.js';
+import { Leases } from '../../data-plane-agent/base/database/leases.js';
 import type { AuditHead } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { eachTenant, type TenantsOptions } from '../data-planes/each-tenant.js';
 import { TenantStore } from '../store/tenants.js';

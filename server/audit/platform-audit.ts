@@ -2,9 +2,9 @@ import type { Database, Transaction } from '../../data-plane-agent/base/database
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { AuditCheck, AuditFilter, AuditHead, AuditPage, AuditRow } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { pageOf } from '../../data-plane-agent/plane/contract/records/common.js';
-import type { Link } from '../../data-plane-agent/plane/domain/audit/chain.js';
-import { auditEntry } from '../../data-plane-agent/plane/domain/audit/entry.js';
-import { AuditTrail, type TrailName } from '../../data-plane-agent/plane/store/audit-trail.js';
+import type { Link } from '../../data-plane-agent/base/audit/chain.js';
+import { auditEntry } from '../../data-plane-agent/base/audit/entry.js';
+import { AuditTrail, type TrailName } from '../../data-plane-agent/base/audit/trail.js';
 import { fragment } from '../../data-plane-agent/plane/store/scope.js';
 
 /** A tenant's id, or the platform's own events, which belong to no tenant. */

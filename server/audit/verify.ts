@@ -1,5 +1,5 @@
 import type { AuditCheck, AuditFault } from '../../data-plane-agent/plane/contract/records/audit.js';
-import type { Link } from '../../data-plane-agent/plane/domain/audit/chain.js';
+import type { Link } from '../../data-plane-agent/base/audit/chain.js';
 
 /** What does not fit in a chain; or to a head of it that was kept elsewhere. */
 export type ChainFault = AuditFault | { readonly kind: 'shorter_than_kept' | 'other_than_kept' | 'lost'; readonly position: number; readonly eventId: null; readonly count: number };

@@ -1,7 +1,7 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { RedeemCodeStore } from '../store/redeem-codes.js';
 import { TenantStore } from '../store/tenants.js';
 import { insertTenant } from '../tenants/new-tenant.js';
@@ -9,7 +9,7 @@ import { codeHash } from './codes.js';
 import type { LoginLimits } from './limits.js';
 import type { PasswordPolicy } from './password-policy.js';
 import type { Passwords } from './passwords.js';
-import type { PlanCode } from './permissions.js';
+import type { PlanCode } from '../access/permissions.js';
 import type { SessionIssue } from './session-issue.js';
 import type { AuthLoginResult, NameProfile } from './shapes.js';
 

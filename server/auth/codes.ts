@@ -5,7 +5,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import { randomToken, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { AuditStore, type Actor } from '../store/audit.js';
 import { RedeemCodeStore, type RedeemCodeRecord } from '../store/redeem-codes.js';
-import type { PlanCode } from './permissions.js';
+import type { PlanCode } from '../access/permissions.js';
 
 /** Codes with which an organisation signs up for a plan. */
 export interface Codes {

@@ -3,7 +3,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { constantTimeEqual, type KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import { AuditStore } from '../store/audit.js';
 import { LoginCodeStore } from '../store/login-codes.js';
@@ -13,7 +13,7 @@ import { RoleStore } from '../store/roles.js';
 import { settingsOf } from '../tenants/settings.js';
 import type { LoginLimits } from './limits.js';
 import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
-import { edit, meets, type Permissions } from './permissions.js';
+import { edit, meets, type Permissions } from '../access/permissions.js';
 import { actorOf } from './session-issue.js';
 import type { DeliveryStatus } from './shapes.js';
 

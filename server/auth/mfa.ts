@@ -1,14 +1,14 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
 import type { Changes } from '../tenants/changes.js';
 import type { Confirmed, Enrolment, Offer } from './enrolment.js';
 import type { Attempt, LoginLimits } from './limits.js';
-import type { Principal } from './principal.js';
+import type { Principal } from '../access/principal.js';
 import type { SecondFactor } from './second-factor.js';
 import { actorOf } from './session-issue.js';
 import type { MfaStatus } from './shapes.js';

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../data-plane-agent/base/database
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { randomToken, sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { PasskeyFlowStore } from '../store/passkey-flows.js';
@@ -12,7 +12,7 @@ import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../tenants/changes.js';
 import { challengeHashOf, FLOW_MS, type Ceremony, type NewCredential } from './passkeys-ceremony.js';
 import { passkeyAnswer, type AttestationResponse, type Passkey, type RegistrationQuestion } from './passkeys-shapes.js';
-import type { Principal } from './principal.js';
+import type { Principal } from '../access/principal.js';
 import { actorOf } from './session-issue.js';
 import { inGoodStanding } from './standing.js';
 import type { WaysIn } from './ways-in.js';

@@ -2,7 +2,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { PasskeyStore } from '../store/passkeys.js';
@@ -12,7 +12,7 @@ import { createCeremony, type RelyingParty } from './passkeys-ceremony.js';
 import { createPasskeyLogin, type PasskeyLogin } from './passkeys-login.js';
 import { createPasskeyRegistration, type PasskeyRegistration } from './passkeys-registration.js';
 import { passkeyAnswer, type Passkey } from './passkeys-shapes.js';
-import type { Principal } from './principal.js';
+import type { Principal } from '../access/principal.js';
 import { actorOf, type SessionIssue } from './session-issue.js';
 import type { WaysIn } from './ways-in.js';
 

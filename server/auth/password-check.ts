@@ -1,6 +1,6 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore, type Actor } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';

@@ -1,13 +1,13 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../tenants/changes.js';
 import { settingsOf, type Settings } from '../tenants/settings.js';
-import type { Principal } from './principal.js';
+import type { Principal } from '../access/principal.js';
 import { actorOf, summaryOf } from './session-issue.js';
 import type { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from './shapes.js';
 

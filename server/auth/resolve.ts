@@ -2,7 +2,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { LoginFailureStore } from '../store/login-failures.js';
 import { TenantStore } from '../store/tenants.js';

@@ -5,7 +5,7 @@ import type { MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
 import { RoleStore } from '../store/roles.js';
 import { totpSealContext } from './enrolment.js';
-import { edit, meets, type Permissions } from './permissions.js';
+import { edit, meets, type Permissions } from '../access/permissions.js';
 import { recoveryCodeHash } from './recovery-codes.js';
 import type { MfaStanding } from './standing.js';
 import { isTotpCode, totp } from './totp.js';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
@@ -10,7 +10,7 @@ import type { Directory } from '../tenants/directory.js';
 import { DEFAULT_SETTINGS, type Settings } from '../tenants/settings.js';
 import { subjectAnswer } from '../tenants/subject-answer.js';
 import type { Login } from './login.js';
-import type { Principal } from './principal.js';
+import type { Principal } from '../access/principal.js';
 import { mergedPreferences } from './profile.js';
 import type { Refresh } from './refresh.js';
 import { actorOf, summaryOf } from './session-issue.js';

@@ -1,5 +1,5 @@
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
-import { FEATURES, LEVELS, MODULES } from './permissions.js';
+import { FEATURES, LEVELS, MODULES } from '../access/permissions.js';
 
 /** Part 2.5 of the API document. */
 export const NameProfile = s.object(

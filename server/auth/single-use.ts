@@ -2,7 +2,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail, type Failure } from '../../data-plane-agent/base/failures.js';
 import { randomToken, sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 
 /** Tokens that travel by mail: 32 random bytes, kept as a digest, and used up by the statement that finds them still there. */

@@ -2,7 +2,7 @@ import type { Transaction } from '../../data-plane-agent/base/database/database.
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { asName } from '../../data-plane-agent/base/names.js';
 import { normalCut } from '../../data-plane-agent/base/text.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { languageOf } from '../notifications/language.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import { AuditStore } from '../store/audit.js';

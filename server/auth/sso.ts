@@ -4,7 +4,7 @@ import { fail, isFailure } from '../../data-plane-agent/base/failures.js';
 import { isLoopback } from '../../data-plane-agent/base/loopback.js';
 import type { Outbound } from '../../data-plane-agent/base/outbound.js';
 import { randomToken, sha256Hex, type KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';

@@ -1,9 +1,9 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import type { Call, Rights } from '../../data-plane-agent/plane/contract/call.js';
-import { edit, meets, view } from '../auth/permissions.js';
-import type { Principal } from '../auth/principal.js';
+import { edit, meets, view } from '../access/permissions.js';
+import type { Principal } from '../access/principal.js';
 import type { Conditions } from '../http/conditions.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
 /** How long the caller of an operation waits. */
 const TIMEOUT_MS = 10_000;

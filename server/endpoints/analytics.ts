@@ -1,7 +1,7 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { AnalyticsCashflow, AnalyticsDistribution, AnalyticsQuery, AnalyticsSummary, OTHER, type AnalyticsInput, type Slice } from '../../data-plane-agent/plane/contract/records/analytics.js';
-import type { Principal } from '../auth/principal.js';
-import { view } from '../auth/permissions.js';
+import type { Principal } from '../access/principal.js';
+import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 

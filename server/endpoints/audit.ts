@@ -4,7 +4,7 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { AuditPage } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { pageQuery } from '../../data-plane-agent/plane/contract/records/common.js';
 import { periodOf } from '../audit/period.js';
-import { edit } from '../auth/permissions.js';
+import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
 const AuditQuery = s.object({

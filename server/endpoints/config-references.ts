@@ -1,6 +1,6 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { Effects } from '../../data-plane-agent/plane/contract/records/conditions.js';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../access/principal.js';
 import type { Services } from '../services.js';
 
 /** Roles, channels and members belong to the control plane: what names one is checked before the data plane is called. */

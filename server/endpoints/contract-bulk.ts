@@ -1,5 +1,5 @@
 import { BulkAttachment, BulkAttachmentResult, BulkDeletion, BulkDeletionResult } from '../../data-plane-agent/plane/contract/records/bulk.js';
-import { edit } from '../auth/permissions.js';
+import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
 const bulkDeleteContracts = endpoint('POST /contracts/bulk-delete', {

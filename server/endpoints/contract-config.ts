@@ -2,7 +2,7 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import {
   Catalog, ContractType, ContractTypeInput, ContractTypePatch, Stage, StageInput, StagePatch, Template, TemplateInput, TemplatePatch, TransitionConfig, TransitionConfigInput, TransitionConfigPatch,
 } from '../../data-plane-agent/plane/contract/records/lifecycle.js';
-import { edit, view } from '../auth/permissions.js';
+import { edit, view } from '../access/permissions.js';
 import type { Plane } from '../data-planes/plane.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkEffects, checkRoleCodes } from './config-references.js';

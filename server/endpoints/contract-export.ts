@@ -1,14 +1,14 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { ExportQuery } from '../../data-plane-agent/plane/contract/records/export.js';
-import { edit } from '../auth/permissions.js';
-import type { Principal } from '../auth/principal.js';
-import { contractSheet, namesOf } from '../data-planes/contract-sheet.js';
-import { EXPORTS_AT_ONCE, oneOfFew } from '../data-planes/open-exports.js';
+import { edit } from '../access/permissions.js';
+import type { Principal } from '../access/principal.js';
+import { contractSheet, namesOf } from '../spreadsheets/contract-sheet.js';
+import { EXPORTS_AT_ONCE, oneOfFew } from '../spreadsheets/open-exports.js';
 import type { Plane } from '../data-planes/plane.js';
 import { endpoint } from '../http/endpoint.js';
 import { attachment, fileOf } from '../http/reply.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { Services } from '../services.js';
 
 const DESCRIPTION =

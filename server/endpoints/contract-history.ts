@@ -1,7 +1,7 @@
 import { s } from '../../data-plane-agent/base/schema.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
 import { historyChangeProperties, historyEntryProperties, HistoryQuery, MAX_HISTORY_CHANGES, type HistoryChange } from '../../data-plane-agent/plane/contract/records/history.js';
-import { view } from '../auth/permissions.js';
+import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 

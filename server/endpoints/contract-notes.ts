@@ -1,6 +1,6 @@
 import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { NoteInput, NotePatch, NoteResult } from '../../data-plane-agent/plane/contract/records/contracts.js';
-import { edit } from '../auth/permissions.js';
+import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
 const MOVES = 'A lock does not protect notes. Moves the contract\'s version; `If-Match` means that version.';

@@ -1,7 +1,7 @@
 import { s } from '../../data-plane-agent/base/schema.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
 import { trashedProperties, TrashQuery } from '../../data-plane-agent/plane/contract/records/trash.js';
-import { edit } from '../auth/permissions.js';
+import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
 import { NamedContractDetail, nameProperties, withNames } from './named.js';

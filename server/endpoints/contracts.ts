@@ -1,7 +1,7 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { ContractInput, ContractPatch, ContractQuery } from '../../data-plane-agent/plane/contract/records/contracts.js';
-import { edit, view } from '../auth/permissions.js';
+import { edit, view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
 import { checkRoleCodes } from './config-references.js';

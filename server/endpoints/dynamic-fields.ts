@@ -1,6 +1,6 @@
 import { DynamicFields, FieldCommandInput, FieldCommandResult, type FieldSurroundings } from '../../data-plane-agent/plane/contract/records/fields.js';
-import { edit, view } from '../auth/permissions.js';
-import type { Principal } from '../auth/principal.js';
+import { edit, view } from '../access/permissions.js';
+import type { Principal } from '../access/principal.js';
 import { endpoint } from '../http/endpoint.js';
 import type { Services } from '../services.js';
 import { peopleOf } from './people.js';

@@ -1,5 +1,5 @@
 import { ExtractInput, ExtractionRun, ReviewInput } from '../../data-plane-agent/plane/contract/records/extraction.js';
-import { edit } from '../auth/permissions.js';
+import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkRoleCodes } from './config-references.js';
 import { peopleOf } from './people.js';

@@ -1,5 +1,5 @@
 import { ConfirmInput, Download, DownloadQuery, FileRecord, PresignedUpload, PresignInput } from '../../data-plane-agent/plane/contract/records/files.js';
-import { view } from '../auth/permissions.js';
+import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { reply } from '../http/reply.js';
 import { checkReferences } from './named.js';

@@ -1,5 +1,5 @@
 import { InvoiceInput, InvoicePatch, InvoiceResult } from '../../data-plane-agent/plane/contract/records/invoices.js';
-import { edit } from '../auth/permissions.js';
+import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
 const addInvoice = endpoint('POST /contracts/:id/invoices', {

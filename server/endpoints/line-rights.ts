@@ -1,7 +1,7 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';
-import { edit, meets, needText, type Need } from '../auth/permissions.js';
-import type { Principal } from '../auth/principal.js';
+import { edit, meets, needText, type Need } from '../access/permissions.js';
+import type { Principal } from '../access/principal.js';
 
 const RECEIPT_FIELDS = ['receivedAmount', 'receivedDate', 'method', 'payerName', 'receiptAccount', 'bankSerialNo', 'reconciliationStatus', 'reconciliationNote', 'proof'] as const;
 const INVOICE_FIELDS = ['invoiceAmount', 'invoiceDate', 'invoiceNo', 'invoiceAttachment'] as const;

@@ -2,7 +2,7 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { contractDetailProperties, contractProperties, type ContractDetail, type ContractSummary } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../access/principal.js';
 import type { Services } from '../services.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 

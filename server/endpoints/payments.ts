@@ -2,7 +2,7 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { Ok, page } from '../../data-plane-agent/plane/contract/records/common.js';
 import { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, PaymentLineResult, paymentRowProperties, PaymentQuery, PaymentStats, ReceiptPage, ReceiptPatch, ReceiptQuery } from '../../data-plane-agent/plane/contract/records/lines.js';
-import { edit, view } from '../auth/permissions.js';
+import { edit, view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkLineRights, checkPatchRights } from './line-rights.js';
 

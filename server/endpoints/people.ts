@@ -1,5 +1,5 @@
 import type { Member, People } from '../../data-plane-agent/plane/contract/records/people.js';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../access/principal.js';
 import type { Services } from '../services.js';
 
 /** Who there is in the caller's tenant, and which subject companies he may see, for operations that know people by name. */

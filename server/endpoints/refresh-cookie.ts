@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { REFRESH_COOKIE } from '../auth/refresh.js';
 import type { TokenPair } from '../auth/shapes.js';
-import { problem } from '../http/problems.js';
+import { problem } from '../../data-plane-agent/base/http/problems.js';
 import { reply, type Reply } from '../http/reply.js';
-import type { RequestInfo } from '../http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { Services } from '../services.js';
 
 const COOKIE = { name: REFRESH_COOKIE, path: '/api/v1/auth' } as const;

@@ -1,6 +1,6 @@
 import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { SavedView, SavedViewInput, SavedViewList, SavedViewPatch } from '../../data-plane-agent/plane/contract/records/views.js';
-import { view } from '../auth/permissions.js';
+import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
 const listSavedViews = endpoint('GET /saved-views/contracts', {

@@ -1,5 +1,5 @@
 import { TaskInput, TaskPatch, TaskResult } from '../../data-plane-agent/plane/contract/records/tasks.js';
-import { edit } from '../auth/permissions.js';
+import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkReferences } from './named.js';
 

@@ -1,5 +1,5 @@
 import { LockInput, TransitionInput, WorkflowEvents } from '../../data-plane-agent/plane/contract/records/workflow.js';
-import { edit, view } from '../auth/permissions.js';
+import { edit, view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
 import { NamedContractDetail, withNames } from './named.js';

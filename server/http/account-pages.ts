@@ -1,5 +1,5 @@
 import { PREFIX } from './mount.js';
-import { documents, escaped, type Page } from './pages.js';
+import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 /**
  * Where the links in mails lead: two small forms that send the link's token to the API. The token stands after `#`, so that it reaches

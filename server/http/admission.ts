@@ -1,9 +1,9 @@
 import { fail, isFailure } from '../../data-plane-agent/base/failures.js';
 import type { Authenticator } from '../auth/authenticator.js';
-import { meets, needText, type Feature } from '../auth/permissions.js';
-import type { Principal } from '../auth/principal.js';
+import { meets, needText, type Feature } from '../access/permissions.js';
+import type { Principal } from '../access/principal.js';
 import type { Endpoint } from './endpoint.js';
-import type { HttpContext } from './exchange.js';
+import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import type { RateLimit } from './rate-limit.js';
 
 /** Lets a caller in, or throws: 429, 401, 403 for a second factor that is owed, 403 for the plan's feature, 403 for the module, in this order. `undefined` on public endpoints. */

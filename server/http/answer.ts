@@ -1,10 +1,10 @@
 import { answerChecker } from '../../data-plane-agent/base/answer-check.js';
 import { jsonBytes } from '../../data-plane-agent/base/json-pieces.js';
 import type { Endpoint } from './endpoint.js';
-import type { HttpContext } from './exchange.js';
-import { JSON_TYPE } from './problems.js';
+import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
+import { JSON_TYPE } from '../../data-plane-agent/base/http/problems.js';
 import { isReply, type FileText, type MediaType, type Reply } from './reply.js';
-import { stream } from './stream.js';
+import { stream } from '../../data-plane-agent/base/http/stream.js';
 
 /** Compiles how the results of an endpoint are sent. */
 export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: boolean; checkAnswers: boolean }): (ctx: HttpContext, result: unknown) => Promise<void> {

@@ -3,8 +3,8 @@ import { invalid } from '../../data-plane-agent/base/failures.js';
 import { parseInTurns, type BeyondText } from '../../data-plane-agent/base/json-in-turns.js';
 import type { Context } from 'koa';
 import type { BodyLimits } from './body-limits.js';
-import type { HttpContext } from './exchange.js';
-import { problem } from './problems.js';
+import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
+import { problem } from '../../data-plane-agent/base/http/problems.js';
 
 /**
  * Reads the JSON of a request, or `undefined` when it has no body. To be called when the caller has been let in: nobody

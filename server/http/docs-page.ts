@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { PREFIX } from './mount.js';
-import { documents, escaped, type Page } from './pages.js';
+import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 const VIEWER = 'openapi-explorer/dist/browser/openapi-explorer.min.js';
 

@@ -5,7 +5,7 @@ import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { Checked, Issue } from '../../data-plane-agent/base/validation.js';
 import { checkerInTurns } from '../../data-plane-agent/base/validation-in-turns.js';
 import type { Authenticator } from '../auth/authenticator.js';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../access/principal.js';
 import type { Plane } from '../data-planes/plane.js';
 import type { Services } from '../services.js';
 import { admission } from './admission.js';
@@ -14,10 +14,10 @@ import { readJson } from './body.js';
 import { bodyLimits } from './body-limits.js';
 import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, requestHash, type Conditions } from './conditions.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
-import type { HttpContext } from './exchange.js';
+import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { queryReader } from './query.js';
 import type { RateLimit } from './rate-limit.js';
-import type { RequestInfo } from './request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
 /** What the composition hands in, for all endpoints alike. */
 export interface Api {

@@ -1,9 +1,9 @@
 import { Router } from '@koa/router';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { Endpoint } from './endpoint.js';
-import type { HttpMiddleware, HttpState } from './exchange.js';
+import type { HttpMiddleware, HttpState } from '../../data-plane-agent/base/http/exchange.js';
 import { handler, type Api } from './handler.js';
-import { problem } from './problems.js';
+import { problem } from '../../data-plane-agent/base/http/problems.js';
 
 /** The one list of endpoints: the key is the endpoint's name, and its `operationId` in the OpenAPI document. */
 export type Endpoints = Readonly<Record<string, Endpoint>>;

@@ -2,7 +2,7 @@ import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures
 import { featuresOf, isInAuth } from './admission.js';
 import { bodyLimits } from './body-limits.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
-import { statusText } from './problems.js';
+import { statusText } from '../../data-plane-agent/base/http/problems.js';
 import type { Json, SchemaBook } from './openapi-schemas.js';
 
 /** Statuses that HTTP itself refuses with, beside the failures of the catalogue. */

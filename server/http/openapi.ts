@@ -1,11 +1,11 @@
 import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import { needText } from '../auth/permissions.js';
+import { needText } from '../access/permissions.js';
 import type { Endpoint } from './endpoint.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
 import { schemaBook, withoutNull, type Json, type SchemaBook } from './openapi-schemas.js';
 import { ANSWER_HEADERS, responsesOf, takesKey } from './openapi-responses.js';
-import { sendDocument, type Page } from './pages.js';
+import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 /** The version of the API, which is in its prefix; the program has one of its own. */
 const API_VERSION = '1.0.0';

@@ -1,7 +1,7 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import type { HttpContext } from './exchange.js';
-import { networkOf } from './network.js';
+import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
+import { networkOf } from '../../data-plane-agent/base/http/network.js';
 
 /** Counts a request of a session or of an address, writes the `RateLimit` headers, and throws RATE_LIMITED above the ceiling. */
 export interface RateLimit {

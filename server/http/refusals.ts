@@ -1,8 +1,8 @@
 import { FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
-import type { Principal } from '../auth/principal.js';
-import type { HttpMiddleware } from './exchange.js';
-import { isProblem } from './problems.js';
-import type { RequestInfo } from './request.js';
+import type { Principal } from '../access/principal.js';
+import type { HttpMiddleware } from '../../data-plane-agent/base/http/exchange.js';
+import { isProblem } from '../../data-plane-agent/base/http/problems.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
 /** A 403: who asked for what, and why they did not get it. */
 export interface Refusal {

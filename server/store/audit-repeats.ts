@@ -1,6 +1,6 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import { networkOf } from '../http/network.js';
+import { networkOf } from '../../data-plane-agent/base/http/network.js';
 import type { AuditEvent } from './audit.js';
 import { numberOf } from './rows.js';
 

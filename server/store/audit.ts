@@ -1,6 +1,6 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import type { KeyedRequest } from '../http/request.js';
+import type { KeyedRequest } from '../../data-plane-agent/base/http/request.js';
 import { AuditRepeatStore, isRepeating, type Repeated } from './audit-repeats.js';
 
 /** Who did something, as the audit keeps it. */

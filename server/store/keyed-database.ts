@@ -1,8 +1,8 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Scope, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import { IdempotencyStore } from '../../data-plane-agent/plane/store/idempotency.js';
-import type { KeyedRequest } from '../http/request.js';
+import { IdempotencyStore } from '../../data-plane-agent/base/database/idempotency.js';
+import type { KeyedRequest } from '../../data-plane-agent/base/http/request.js';
 
 /** The platform database as the services behind endpoints have it: a write for a keyed request happens once. */
 export interface KeyedDatabase extends Database {

@@ -1,5 +1,5 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
-import type { PlanCode } from '../auth/permissions.js';
+import type { PlanCode } from '../access/permissions.js';
 import { numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 
 export interface RedeemCodeRecord {

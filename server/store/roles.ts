@@ -1,6 +1,6 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import type { Permissions } from '../auth/permissions.js';
+import type { Permissions } from '../access/permissions.js';
 import { flagOf, jsonOf, textOf } from './rows.js';
 
 export interface RoleRecord {

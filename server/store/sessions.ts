@@ -1,6 +1,6 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import type { Permissions, PlanCode } from '../auth/permissions.js';
+import type { Permissions, PlanCode } from '../access/permissions.js';
 import type { Way } from '../auth/standing.js';
 import type { Settings } from '../tenants/settings.js';
 import type { MemberRecord } from './members.js';

@@ -1,5 +1,5 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
-import type { PlanCode } from '../auth/permissions.js';
+import type { PlanCode } from '../access/permissions.js';
 import type { Settings } from '../tenants/settings.js';
 import { jsonOf, numberOf, textOf } from './rows.js';
 

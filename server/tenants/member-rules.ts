@@ -1,6 +1,6 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
-import { edit, meets } from '../auth/permissions.js';
+import { edit, meets } from '../access/permissions.js';
 import type { Actor } from '../store/audit.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import type { PlanCode } from '../auth/permissions.js';
+import type { PlanCode } from '../access/permissions.js';
 import type { NameProfile } from '../auth/shapes.js';
 import { AuditStore, type Actor } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';

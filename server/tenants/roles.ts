@@ -1,5 +1,5 @@
 import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import { MODULES, type Level, type Module, type Permissions } from '../auth/permissions.js';
+import { MODULES, type Level, type Module, type Permissions } from '../access/permissions.js';
 import type { RoleRecord } from '../store/roles.js';
 
 export const OWNER = 'owner';

@@ -1,5 +1,5 @@
 import { shown } from '../../data-plane-agent/plane/domain/sensitive.js';
-import { meets, view, type Permissions } from '../auth/permissions.js';
+import { meets, view, type Permissions } from '../access/permissions.js';
 import type { SubjectRecord } from '../store/subjects.js';
 
 /** A subject company as it is answered: its account number in full only to those who may see account numbers. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pino from 'pino';
-import { Leases } from '../../data-plane-agent/base/leases.js';
+import { Leases } from '../../data-plane-agent/base/database/leases.js';
 import { fakeClock } from '../support/clock.js';
 import { forEachDatabase } from '../support/database.js';
 

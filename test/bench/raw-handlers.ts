@@ -1,7 +1,7 @@
 import { v7 as newId } from 'uuid';
-import { invoices } from '../../data-plane-agent/plane/domain/invoices/rows.js';
-import { contracts, lines, notes, receipts, terms } from '../../data-plane-agent/plane/domain/rows.js';
-import { tasks } from '../../data-plane-agent/plane/domain/tasks/rows.js';
+import { invoices } from '../../data-plane-agent/plane/tables/invoices.js';
+import { contracts, lines, notes, receipts, terms } from '../../data-plane-agent/plane/tables/contracts.js';
+import { tasks } from '../../data-plane-agent/plane/tables/tasks.js';
 import { contractAnswer, contractNames, detailAnswer, lineAnswer, paymentRowAnswer, type RawSetting, type Row } from './raw-answers.js';
 
 /** One statement; its text has `?` for each value. The handler is given its rows. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
-import { beginningOf, linkAfter } from '../../data-plane-agent/plane/domain/audit/chain.js';
+import { beginningOf, linkAfter } from '../../data-plane-agent/base/audit/chain.js';
 import type { AuditRow } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { systemCall } from '../../server/data-planes/system-call.js';
 import { OPERATOR } from '../support/accounts.js';

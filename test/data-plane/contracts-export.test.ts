@@ -5,7 +5,7 @@ import { CONTRACT_SORTS, type ContractDetail, type ContractQuery } from '../../d
 import { EXPORT_CHUNK, type ExportFilter } from '../../data-plane-agent/plane/contract/records/export.js';
 import { ALL_RIGHTS } from '../../data-plane-agent/plane/contract/call.js';
 import type { Operations } from '../../data-plane-agent/plane/operations/index.js';
-import { contractSheet } from '../../server/data-planes/contract-sheet.js';
+import { contractSheet } from '../../server/spreadsheets/contract-sheet.js';
 import { failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';

@@ -4,7 +4,7 @@ import { addDays } from '../../data-plane-agent/base/day.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { CONTRACT_SORTS, type ContractSort } from '../../data-plane-agent/plane/contract/records/contracts.js';
-import { contracts, lines, type ContractRow, type LineRow } from '../../data-plane-agent/plane/domain/rows.js';
+import { contracts, lines, type ContractRow, type LineRow } from '../../data-plane-agent/plane/tables/contracts.js';
 import { Books } from '../../data-plane-agent/plane/store/books.js';
 import { ContractList, type ContractFilter } from '../../data-plane-agent/plane/store/contract-list.js';
 import { ContractStore } from '../../data-plane-agent/plane/store/contracts.js';

@@ -4,7 +4,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import type { ContractDetail, ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import type { Names } from '../../server/data-planes/contract-sheet.js';
+import type { Names } from '../../server/spreadsheets/contract-sheet.js';
 import { aField } from '../support/fields.js';
 import { aSheet, cellsOf, HARBOUR, MING, ofCsv, PEOPLE, YUANHANG } from '../support/import-samples.js';
 import { exported } from '../support/sheet.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import { invoices } from '../../data-plane-agent/plane/domain/invoices/rows.js';
-import { tasks } from '../../data-plane-agent/plane/domain/tasks/rows.js';
+import { invoices } from '../../data-plane-agent/plane/tables/invoices.js';
+import { tasks } from '../../data-plane-agent/plane/tables/tasks.js';
 import { newTask } from '../../data-plane-agent/plane/domain/tasks/tasks.js';
 import { Books } from '../../data-plane-agent/plane/store/books.js';
 import { InvoiceStore } from '../../data-plane-agent/plane/store/invoices.js';

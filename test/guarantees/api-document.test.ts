@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { needText } from '../../server/auth/permissions.js';
+import { needText } from '../../server/access/permissions.js';
 import { ENDPOINTS } from '../../server/endpoints/index.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
 import { startServer, type TestServer } from '../support/server.js';

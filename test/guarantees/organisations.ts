@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { PlanCode } from '../../server/auth/permissions.js';
+import type { PlanCode } from '../../server/access/permissions.js';
 import { makeMember, makeTenant, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
 import type { Client } from '../support/http.js';
 import type { TestServer } from '../support/server.js';

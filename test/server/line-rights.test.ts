@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import type { PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';
-import type { Level } from '../../server/auth/permissions.js';
-import type { Principal } from '../../server/auth/principal.js';
+import type { Level } from '../../server/access/permissions.js';
+import type { Principal } from '../../server/access/principal.js';
 import { checkLineRights, checkPatchRights } from '../../server/endpoints/line-rights.js';
 
 describe('rights on the fields of a payment line', () => {

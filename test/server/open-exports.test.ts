@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import { EXPORTS_AT_ONCE, oneOfFew } from '../../server/data-planes/open-exports.js';
+import { EXPORTS_AT_ONCE, oneOfFew } from '../../server/spreadsheets/open-exports.js';
 
 async function* file(): AsyncGenerator<string, void, void> {
   yield 'first';

@@ -5,7 +5,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { createRefusals, type Refusals } from '../../server/audit/refusals.js';
 import { createTellRepeats } from '../../server/audit/repeats.js';
-import type { Principal } from '../../server/auth/principal.js';
+import type { Principal } from '../../server/access/principal.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { forEachDatabase, type FreshDatabase } from '../support/database.js';

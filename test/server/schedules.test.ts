@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
-import { Leases } from '../../data-plane-agent/base/leases.js';
+import { Leases } from '../../data-plane-agent/base/database/leases.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
-import { createSchedules, type Job } from '../../server/schedules.js';
+import { createSchedules, type Job } from '../../data-plane-agent/base/schedules.js';
 import { removeExpired } from '../../server/store/expiry.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';

@@ -3,7 +3,7 @@ import type { Value } from '../../data-plane-agent/base/database/database.js';
 import { isFailure, type FailureCode } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import { FEATURES, MODULES, PLANS } from '../../server/auth/permissions.js';
+import { FEATURES, MODULES, PLANS } from '../../server/access/permissions.js';
 import { MemberStore } from '../../server/store/members.js';
 import { TenantStore } from '../../server/store/tenants.js';
 import { createPlans, parsePlanCatalog } from '../../server/tenants/plans.js';

@@ -5,7 +5,7 @@ import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { createIdentity, type Identity, type IdentityOptions } from '../../server/auth/identity.js';
 import type { Argon2 } from '../../server/auth/passwords.js';
-import type { PlanCode } from '../../server/auth/permissions.js';
+import type { PlanCode } from '../../server/access/permissions.js';
 import type { AuthLoginResult } from '../../server/auth/shapes.js';
 import { authEndpoints } from '../../server/endpoints/auth.js';
 import { mfaEndpoints } from '../../server/endpoints/mfa.js';

@@ -4,7 +4,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { systemClock } from '../../data-plane-agent/base/clock.js';
 import { compose, type Composed } from '../../server/compose.js';
 import { loadServerConfig } from '../../server/config-load.js';
-import type { RequestInfo } from '../../server/http/request.js';
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
 /** The product on what an installation has kept, without its HTTP side: what a server beside the CLI would do. */
 export async function withProduct<T>(env: Readonly<Record<string, string>>, work: (product: Composed) => Promise<T>, { clock = systemClock }: { clock?: Clock } = {}): Promise<T> {

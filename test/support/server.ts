@@ -13,7 +13,7 @@ import type { Config } from '../../server/config.js';
 import { loadServerConfig } from '../../server/config-load.js';
 import { serve } from '../../server/serve.js';
 import type { Foundation } from '../../server/foundation.js';
-import type { Schedules } from '../../server/schedules.js';
+import type { Schedules } from '../../data-plane-agent/base/schedules.js';
 import type { Services } from '../../server/services.js';
 import { onceArgon2 } from './accounts.js';
 import { client, type Client } from './http.js';

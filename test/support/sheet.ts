@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import type { BoundPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { ExportFilter, ExportProfile } from '../../data-plane-agent/plane/contract/records/export.js';
 import type { Operations } from '../../data-plane-agent/plane/operations/index.js';
-import { contractSheet, type Names } from '../../server/data-planes/contract-sheet.js';
+import { contractSheet, type Names } from '../../server/spreadsheets/contract-sheet.js';
 
 export type SheetRow = Readonly<Record<string, string>>;
 

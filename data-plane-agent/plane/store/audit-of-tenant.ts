@@ -1,6 +1,6 @@
 import type { Dialect } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
-import type { TrailName } from './audit-trail.js';
+import type { TrailName } from '../../base/audit/trail.js';
 import { fragment, withinScope, type Fragment } from './scope.js';
 
 type Caller = Pick<Call, 'tenantId' | 'subjectScope' | 'ownerScope'>;

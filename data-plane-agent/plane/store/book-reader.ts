@@ -1,6 +1,6 @@
 import { c, table } from '../../base/database/columns.js';
 import type { Row, Transaction } from '../../base/database/database.js';
-import { invoices } from '../domain/invoices/rows.js';
+import { invoices } from '../tables/invoices.js';
 import type { BookedContract, BookedInvoice, BookedLine, BookedReceipt } from '../domain/analytics/rollups.js';
 import type { ContractStatus, ContractType, PaymentStatus, ReconciliationStatus, WorkflowStage } from '../contract/vocabulary.js';
 import { isOneOf } from './scope.js';

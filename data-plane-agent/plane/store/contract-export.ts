@@ -1,7 +1,7 @@
 import type { Row, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { MAX_EXPORT_IDS } from '../contract/records/export.js';
-import { contracts, lines, notes, terms, type ContractRow, type LineRow, type NoteRow, type TermRow } from '../domain/rows.js';
+import { contracts, lines, notes, terms, type ContractRow, type LineRow, type NoteRow, type TermRow } from '../tables/contracts.js';
 import { ContractList, type ContractFilter } from './contract-list.js';
 import { from, orderBy, walking, type ContractOrder } from './contract-order.js';
 import { allOf, fragment, isOneOf, withinScope, type Fragment } from './scope.js';

@@ -1,6 +1,6 @@
 import type { Dialect, Value } from '../../base/database/database.js';
 import type { ContractSort } from '../contract/records/contracts.js';
-import type { ContractRow } from '../domain/rows.js';
+import type { ContractRow } from '../tables/contracts.js';
 import { fragment, type Fragment } from './scope.js';
 
 export interface ContractOrder {

@@ -2,7 +2,7 @@ import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import { toMajor } from '../../base/money.js';
 import type { Call } from '../contract/call.js';
-import { contracts, type ContractRow, notes, type NoteRow, terms, type TermRow } from '../domain/rows.js';
+import { contracts, type ContractRow, notes, type NoteRow, terms, type TermRow } from '../tables/contracts.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';
 import { isOneOf, withinScope, type Fragment } from './scope.js';

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
-import { extractionFieldReviews, extractionReviews, extractionRuns, type ExtractionRunRow, type FieldReviewRow, type ReviewRow } from '../domain/extraction/rows.js';
+import { extractionFieldReviews, extractionReviews, extractionRuns, type ExtractionRunRow, type FieldReviewRow, type ReviewRow } from '../tables/extractions.js';
 import type { Journal } from './journal.js';
 import { withinScope, type Fragment } from './scope.js';
 

@@ -3,7 +3,7 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { Values } from '../domain/fields/changed-values.js';
 import { fieldForms, type FormsRow } from '../domain/fields/memory.js';
-import { contracts } from '../domain/rows.js';
+import { contracts } from '../tables/contracts.js';
 import { isOneOf } from './scope.js';
 
 /** A contract with what a field has in it. */

@@ -5,7 +5,7 @@ import type { Call } from '../contract/call.js';
 import { fieldAnswer } from '../domain/fields/answer.js';
 import { dynamicFields, inOrder, visibleTo, type FieldRow } from '../domain/fields/definition.js';
 import { hasValues, shownContract, type ShownContract } from '../domain/fields/shown.js';
-import type { ContractRow } from '../domain/rows.js';
+import type { ContractRow } from '../tables/contracts.js';
 import type { Journal } from './journal.js';
 
 /** The definitions of custom fields. */

@@ -4,7 +4,7 @@ import { isId } from '../../base/ids.js';
 import { stringifyInTurns } from '../../base/json-pieces.js';
 import type { Call } from '../contract/call.js';
 import { BATCH_DAYS } from '../contract/records/imports.js';
-import { importBatches, type ImportBatchRow } from '../domain/imports/rows.js';
+import { importBatches, type ImportBatchRow } from '../tables/imports.js';
 import type { Journal } from './journal.js';
 
 const KEPT_MS = BATCH_DAYS * 24 * 60 * 60 * 1000;

@@ -2,7 +2,7 @@ import type { Row, Transaction, Value } from '../../base/database/database.js';
 import { fail } from '../../base/failures.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
-import { invoices, type InvoiceChange, type InvoiceRow } from '../domain/invoices/rows.js';
+import { invoices, type InvoiceChange, type InvoiceRow } from '../tables/invoices.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';
 import { isOneOf } from './scope.js';

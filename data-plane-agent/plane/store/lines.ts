@@ -2,7 +2,7 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Day } from '../../base/day.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
-import { lines, type LineRow, receipts, type ReceiptRow } from '../domain/rows.js';
+import { lines, type LineRow, receipts, type ReceiptRow } from '../tables/contracts.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';
 import { isOneOf, isOneOfTexts, withinScope, type Fragment } from './scope.js';

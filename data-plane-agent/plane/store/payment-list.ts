@@ -2,7 +2,7 @@ import type { Day } from '../../base/day.js';
 import type { Dialect, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { PaymentTab } from '../contract/vocabulary.js';
-import { lines, type PaymentRow } from '../domain/rows.js';
+import { lines, type PaymentRow } from '../tables/contracts.js';
 import { allOf, fragment, withinScope, type Fragment } from './scope.js';
 import type { Totals } from './totals.js';
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../base/database/database.js';
-import type { ContractRow } from '../domain/rows.js';
+import type { ContractRow } from '../tables/contracts.js';
 import { fold, grams, INDEXED_FROM, searchText } from '../domain/contracts/search.js';
 import { fragment, isOneOf, type Fragment } from './scope.js';
 

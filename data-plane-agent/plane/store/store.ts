@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Transaction } from '../../base/database/database.js';
 import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
-import { AuditTrail } from './audit-trail.js';
+import { AuditTrail } from '../../base/audit/trail.js';
 import { tenantTrail } from './audit-of-tenant.js';
 import type { Books } from './books.js';
 import { ContractExport } from './contract-export.js';

@@ -3,7 +3,7 @@ import type { Transaction, Value } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { SAMPLES } from '../contract/records/ownership.js';
-import { tasks, type TaskRow } from '../domain/tasks/rows.js';
+import { tasks, type TaskRow } from '../tables/tasks.js';
 import type { Journal } from './journal.js';
 import { isOneOf, withinScope } from './scope.js';
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
-import { contracts, type ContractRow } from '../domain/rows.js';
+import { contracts, type ContractRow } from '../tables/contracts.js';
 import { allOf, fragment, withinScope } from './scope.js';
 
 /** Deleted contracts within the caller's scope. */

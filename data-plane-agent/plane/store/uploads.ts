@@ -1,6 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
-import { uploads, type UploadRow } from '../domain/files/rows.js';
+import { uploads, type UploadRow } from '../tables/files.js';
 
 /** In milliseconds, as of any claim: at the beginning, and just after it. */
 const [NEVER_CLAIMED, LONG_OVER] = [0, 1];

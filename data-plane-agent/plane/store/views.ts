@@ -2,7 +2,7 @@ import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { ViewScope } from '../contract/records/views.js';
-import { savedViews, type SavedViewRow } from '../domain/views/rows.js';
+import { savedViews, type SavedViewRow } from '../tables/views.js';
 import type { Journal } from './journal.js';
 
 /** Saved views. What the caller reads are his own personal ones and the team's; those of others only leave with their member. */

@@ -1,4 +1,4 @@
-import { edit } from '../../auth/permissions.js';
+import { edit } from '../../access/permissions.js';
 import { endpoint } from '../../http/endpoint.js';
 import { actorOf } from '../../auth/session-issue.js';
 import { BOOTSTRAP_STEPS } from '../../tenants/bootstrap-status.js';

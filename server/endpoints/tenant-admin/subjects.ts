@@ -1,6 +1,6 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
 import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
-import { edit, type Permissions } from '../../auth/permissions.js';
+import { edit, type Permissions } from '../../access/permissions.js';
 import { actorOf } from '../../auth/session-issue.js';
 import { SubjectCompany } from '../../auth/shapes.js';
 import { endpoint } from '../../http/endpoint.js';

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { FAILURES } from '../../../data-plane-agent/base/failures.js';
 import { s } from '../../../data-plane-agent/base/schema.js';
-import { edit } from '../../../server/auth/permissions.js';
+import { edit } from '../../../server/access/permissions.js';
 import { ENDPOINTS } from '../../../server/endpoints/index.js';
 import { endpoint } from '../../../server/http/endpoint.js';
 import { openapi } from '../../../server/http/openapi.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { s } from '../../../data-plane-agent/base/schema.js';
-import { edit, view } from '../../../server/auth/permissions.js';
+import { edit, view } from '../../../server/access/permissions.js';
 import { endpoint } from '../../../server/http/endpoint.js';
 import { caller, littleApp, type LittleApp } from '../../support/little-app.js';
 

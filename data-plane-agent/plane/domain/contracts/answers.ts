@@ -6,11 +6,11 @@ import type { ContractDetail, ContractSummary, Note, Term } from '../../contract
 import type { PaymentLine, PaymentPage } from '../../contract/records/lines.js';
 import type { ShownContract } from '../fields/shown.js';
 import { iso } from '../instants.js';
-import type { InvoiceRow } from '../invoices/rows.js';
+import type { InvoiceRow } from '../../tables/invoices.js';
 import { invoiceAnswer } from '../invoices/invoices.js';
-import type { ContractRow, LineRow, NoteRow, PaymentRow, TermRow } from '../rows.js';
+import type { ContractRow, LineRow, NoteRow, PaymentRow, TermRow } from '../../tables/contracts.js';
 import { shown } from '../sensitive.js';
-import type { TaskRow } from '../tasks/rows.js';
+import type { TaskRow } from '../../tables/tasks.js';
 import { fulfillmentStatus, taskAnswer } from '../tasks/tasks.js';
 import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Receivable } from '../analytics/receivable.js';
 

@@ -2,7 +2,7 @@ import { fold } from './search.js';
 import type { ContractInput, NoteInput, TermInput } from '../../contract/records/contracts.js';
 import { aggregate } from '../analytics/receivable.js';
 import type { AmountReader } from '../amounts.js';
-import type { ContractRow, LineRow, NoteRow, StageRow, TermRow } from '../rows.js';
+import type { ContractRow, LineRow, NoteRow, StageRow, TermRow } from '../../tables/contracts.js';
 import { accountSent } from '../sensitive.js';
 
 /** Numbers and archive codes are unique whatever their case. */

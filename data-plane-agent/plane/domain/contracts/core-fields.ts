@@ -1,5 +1,5 @@
 import type { ContractPatch } from '../../contract/records/contracts.js';
-import type { ContractRow } from '../rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** The request's fields that a lock protects, with what the row keeps of them. `terms` and `payments` are protected as well; they are no columns. */
 const CORE_COLUMNS = {

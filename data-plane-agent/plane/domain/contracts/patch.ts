@@ -3,7 +3,7 @@ import type { ContractPatch, NoteInput, TermInput } from '../../contract/records
 import type { AmountReader } from '../amounts.js';
 import { areSameRoles } from '../lifecycle/lifecycle.js';
 import { uniqueKey } from './changes.js';
-import type { ContractRow, NoteRow, TermRow } from '../rows.js';
+import type { ContractRow, NoteRow, TermRow } from '../../tables/contracts.js';
 import { accountSent } from '../sensitive.js';
 
 export interface PatchContext {

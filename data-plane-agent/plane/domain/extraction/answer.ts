@@ -6,7 +6,7 @@ import { masked } from '../sensitive.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS } from '../sheet/columns.js';
 import type { ExtractedField } from './extract.js';
 import { byPlace, placeOf } from './keys.js';
-import type { ExtractionRunRow, FieldReviewRow, ReviewRow } from './rows.js';
+import type { ExtractionRunRow, FieldReviewRow, ReviewRow } from '../../tables/extractions.js';
 
 export interface RunParts {
   readonly row: ExtractionRunRow;

@@ -5,7 +5,7 @@ import { AmountReader } from '../amounts.js';
 import { masked } from '../sensitive.js';
 import { isAccount } from './answer.js';
 import { placeOf, schemaOf } from './keys.js';
-import type { ExtractionRunRow, FieldReviewRow } from './rows.js';
+import type { ExtractionRunRow, FieldReviewRow } from '../../tables/extractions.js';
 
 /** A review whose fields there are, and whose values have the form of their fields. */
 export interface CheckedReview extends FieldReview {

@@ -1,6 +1,6 @@
 import type { Issue } from '../../../base/validation.js';
 import type { FieldValue } from '../../contract/records/fields.js';
-import type { ContractRow } from '../rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { appliesTo, editableBy, visibleTo, type FieldRow, type RoleCode } from './definition.js';
 import { checkedValue, isNothing, type ReadValue } from './values.js';
 

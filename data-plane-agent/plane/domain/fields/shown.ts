@@ -1,4 +1,4 @@
-import type { ContractRow } from '../rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 const SHOWN = Symbol('custom values as the caller may see them');
 

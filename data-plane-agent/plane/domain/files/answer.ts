@@ -1,6 +1,6 @@
 import type { FileRecord } from '../../contract/records/files.js';
 import { iso } from '../contracts/answers.js';
-import type { FileRow } from './rows.js';
+import type { FileRow } from '../../tables/files.js';
 
 export const fileAnswer = ({ id, fileName, contentType, sizeBytes, sha256, kind, subjectId, contractId, paymentId, scanStatus, scannedAt, scanSignature, scanError, uploadedBy, createdAt, updatedAt }: FileRow): FileRecord => ({
   id, fileName, contentType, sizeBytes, sha256, kind, subjectId, contractId, paymentId, scanStatus,

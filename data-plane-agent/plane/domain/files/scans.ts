@@ -1,4 +1,4 @@
-import type { FileRow } from './rows.js';
+import type { FileRow } from '../../tables/files.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

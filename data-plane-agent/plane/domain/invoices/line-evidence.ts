@@ -3,9 +3,9 @@ import { fail } from '../../../base/failures.js';
 import { toMajor } from '../../../base/money.js';
 import type { AmountReader } from '../amounts.js';
 import { uniqueKey } from '../contracts/changes.js';
-import type { InvoiceChange, InvoiceRow } from './rows.js';
+import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { afterChanges, isSameInvoice, issuedMinor, redMinor, withRecords } from './invoices.js';
-import type { ContractRow, LineRow } from '../rows.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
 
 /** Under what the records of a line follow it. `path` begins the names of the line's fields. */
 export interface EvidenceContext {

@@ -3,7 +3,7 @@ import { toMajor } from '../../../base/money.js';
 import type { Conditions } from '../../contract/records/conditions.js';
 import { ContractInput } from '../../contract/records/contracts.js';
 import type { FileKind } from '../../contract/vocabulary.js';
-import type { ContractRow } from '../rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** What conditions look at. Lists are counted only where a condition asks for them. */
 export interface Circumstances {

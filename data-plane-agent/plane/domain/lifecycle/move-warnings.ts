@@ -1,5 +1,5 @@
 import type { Warning } from '../../contract/records/common.js';
-import type { ContractRow, LineRow, StageRow } from '../rows.js';
+import type { ContractRow, LineRow, StageRow } from '../../tables/contracts.js';
 
 export interface MoveFacts {
   readonly from: StageRow;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../../contract/vocabulary.js';
 import type { Effects } from '../../contract/records/conditions.js';
-import type { ContractTypeRow, StageRow, TemplateRow, TransitionRow } from '../rows.js';
+import type { ContractTypeRow, StageRow, TemplateRow, TransitionRow } from '../../tables/contracts.js';
 
 export interface Shipped {
   readonly template: TemplateRow;

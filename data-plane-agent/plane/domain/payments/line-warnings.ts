@@ -1,6 +1,6 @@
 import type { Warning } from '../../contract/records/common.js';
 import { invoiceWarnings, receiptWarnings } from './line-changes.js';
-import type { LineRow } from '../rows.js';
+import type { LineRow } from '../../tables/contracts.js';
 
 /** How many lines a warning names. */
 export const NAMED_LINES = 100;

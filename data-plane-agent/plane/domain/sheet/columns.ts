@@ -3,7 +3,7 @@ import type { Rights } from '../../contract/call.js';
 import type { Naming } from '../../contract/records/export.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import type { PaymentLineInput } from '../../contract/records/lines.js';
-import type { ContractRow, LineRow, NoteRow, TermRow } from '../rows.js';
+import type { ContractRow, LineRow, NoteRow, TermRow } from '../../tables/contracts.js';
 import { shown } from '../sensitive.js';
 import { listText } from './guard.js';
 

@@ -2,7 +2,7 @@ import type { FieldType } from '../../contract/records/fields.js';
 import type { ExportColumn } from '../../contract/records/export.js';
 import type { FieldRow } from '../fields/definition.js';
 import { valueText } from '../fields/values.js';
-import type { ContractRow } from '../rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { CUSTOM_FIELD } from './columns.js';
 import { guarded } from './guard.js';
 

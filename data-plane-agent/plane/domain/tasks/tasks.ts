@@ -4,8 +4,8 @@ import type { Task, TaskInput, TaskPatch } from '../../contract/records/tasks.js
 import type { FulfillmentStatus, TaskStatus } from '../../contract/vocabulary.js';
 import { uniqueKey } from '../contracts/changes.js';
 import { iso } from '../instants.js';
-import type { ContractRow } from '../rows.js';
-import type { TaskRow } from './rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { TaskRow } from '../../tables/tasks.js';
 
 /** Where a task can go from where it is. From `accepted` only whoever administers the workflow at the contract's stage takes it back. */
 const TASK_MOVES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {

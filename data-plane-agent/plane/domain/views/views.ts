@@ -4,7 +4,7 @@ import type { Warning } from '../../contract/records/common.js';
 import { VIEW_COLUMNS, VIEW_FILTERS, VIEW_GROUPINGS, type SavedView, type SavedViewInput, type SavedViewPatch } from '../../contract/records/views.js';
 import { iso } from '../contracts/answers.js';
 import { fold } from '../contracts/search.js';
-import type { SavedViewRow } from './rows.js';
+import type { SavedViewRow } from '../../tables/views.js';
 
 /** Names are unique whatever their case. */
 export const viewKey = (name: string): string => fold(name);

@@ -1,6 +1,6 @@
 import { AuditListQuery, AuditPage } from '../../contract/records/audit.js';
 import { pageOf } from '../../contract/records/common.js';
-import { auditEntry } from '../../domain/audit/entry.js';
+import { auditEntry } from '../../../base/audit/entry.js';
 import { visibleTo } from '../../domain/fields/definition.js';
 import { operation } from '../tools.js';
 

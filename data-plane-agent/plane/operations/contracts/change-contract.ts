@@ -11,7 +11,7 @@ import { changedCoreFields } from '../../domain/contracts/core-fields.js';
 import { hasMoney } from '../../domain/payments/line-changes.js';
 import { checkLineRights } from '../../domain/payments/line-rights.js';
 import { followedTo, movesPlan, plannedAs, type Plan, type PlanContext } from '../../domain/payments/plan.js';
-import type { ContractRow, LineRow, NoteRow, TermRow } from '../../domain/rows.js';
+import type { ContractRow, LineRow, NoteRow, TermRow } from '../../tables/contracts.js';
 import { checkValues, readValues } from '../fields/contract-values.js';
 import { writeInvoices } from '../invoices/follow-lines.js';
 import { followPlan } from '../invoices/follow-plan.js';

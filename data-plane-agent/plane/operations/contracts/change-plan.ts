@@ -5,7 +5,7 @@ import type { Warning } from '../../contract/records/common.js';
 import { hasMoney } from '../../domain/payments/line-changes.js';
 import { lineWarnings, NAMED_LINES } from '../../domain/payments/line-warnings.js';
 import type { Plan } from '../../domain/payments/plan.js';
-import type { ReceiptRow } from '../../domain/rows.js';
+import type { ReceiptRow } from '../../tables/contracts.js';
 import { receiptHistory } from '../payments/receipt-history.js';
 import type { Tools } from '../tools.js';
 

@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
 import { areSameRoles, controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 interface References {

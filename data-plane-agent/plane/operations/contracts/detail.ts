@@ -2,7 +2,7 @@ import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractDetail } from '../../contract/records/contracts.js';
 import { contractDetail, type ContractParts } from '../../domain/contracts/answers.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /** A contract with all that belongs to it, as every operation answers it. `known` are the parts that the operation has at hand; the others are read. */

@@ -11,7 +11,7 @@ import { checkSums, newLine } from '../../domain/payments/line-changes.js';
 import { checkNewLineRights } from '../../domain/payments/line-rights.js';
 import { lineWarnings } from '../../domain/payments/line-warnings.js';
 import { openingReceipts } from '../../domain/payments/receipts.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { placeInLifecycle } from '../lifecycle/place.js';
 import { checkValues, holdForEntering, readValues } from '../fields/contract-values.js';
 import { checkLineFiles } from '../payments/check-files.js';

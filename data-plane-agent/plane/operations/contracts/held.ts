@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { touched } from '../../domain/contracts/changes.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 import { checkVersion } from './checks.js';
 

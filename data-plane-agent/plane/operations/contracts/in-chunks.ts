@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /** So many contracts are read and written together; then others get their turn: on SQLite nothing in here waits by itself. */

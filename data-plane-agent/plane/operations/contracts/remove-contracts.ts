@@ -2,7 +2,7 @@ import { fail, type Failure } from '../../../base/failures.js';
 import { toMajor } from '../../../base/money.js';
 import type { Call } from '../../contract/call.js';
 import { controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
-import type { ContractRow, LineRow } from '../../domain/rows.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /**

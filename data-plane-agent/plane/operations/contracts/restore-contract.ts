@@ -3,7 +3,7 @@ import { s } from '../../../base/schema.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
 import { touched, withAggregates } from '../../domain/contracts/changes.js';
 import { isRestorable } from '../../domain/contracts/trash.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { operation, type Tools } from '../tools.js';
 import { checkVersion } from './checks.js';
 import { detailOf } from './detail.js';

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failures.js';
 import type { People } from '../../contract/records/people.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** The fields that name a member or a subject company. */
 export const NAMING = ['subjectId', 'ownerId', 'ownerSuperiorId'] as const;

@@ -1,7 +1,7 @@
 import { fail, invalid } from '../../../base/failures.js';
 import { ExtractInput, ExtractionRun } from '../../contract/records/extraction.js';
 import { ENGINE } from '../../domain/extraction/extract.js';
-import type { ExtractionRunRow } from '../../domain/extraction/rows.js';
+import type { ExtractionRunRow } from '../../tables/extractions.js';
 import { checkScan } from '../files/download-file.js';
 import { errand, type Tools, type Work } from '../tools.js';
 import { NOTHING_READ, READING_LEASE_MS, readDocument } from './read-document.js';

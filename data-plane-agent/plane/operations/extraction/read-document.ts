@@ -1,7 +1,7 @@
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
-import type { ExtractionRunRow } from '../../domain/extraction/rows.js';
-import type { FileRow } from '../../domain/files/rows.js';
+import type { ExtractionRunRow } from '../../tables/extractions.js';
+import type { FileRow } from '../../tables/files.js';
 import { ObjectStoreError } from '../../files/objects/object-store.js';
 import { joinedText, UnreadableDocument, type DocumentText } from '../../files/text/document-text.js';
 import type { Work } from '../tools.js';

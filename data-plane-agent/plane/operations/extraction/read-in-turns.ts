@@ -1,6 +1,6 @@
 import { turns } from '../../../base/turns.js';
 import { extraction, type Context } from '../../domain/extraction/extract.js';
-import type { ExtractionRunRow } from '../../domain/extraction/rows.js';
+import type { ExtractionRunRow } from '../../tables/extractions.js';
 
 /** What a run keeps of a text. A long one takes a while: others get their turn in between. */
 export async function readInTurns(text: string, context: Context): Promise<Pick<ExtractionRunRow, 'status' | 'overallConfidence' | 'fields' | 'missingFields' | 'warnings'>> {

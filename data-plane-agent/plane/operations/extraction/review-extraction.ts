@@ -3,7 +3,7 @@ import { s } from '../../../base/schema.js';
 import { ExtractionRun, ReviewInput } from '../../contract/records/extraction.js';
 import { People } from '../../contract/records/people.js';
 import { checkedReviews, chosenValues, reviewed, type CheckedReview } from '../../domain/extraction/review.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { operation } from '../tools.js';
 import { applyRun } from './apply-run.js';
 import { checkPeople, NAMING } from './check-people.js';

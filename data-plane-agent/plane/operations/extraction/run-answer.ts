@@ -2,7 +2,7 @@ import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import { SHOWN_REVIEWS, type ExtractionRun } from '../../contract/records/extraction.js';
 import { runAnswer } from '../../domain/extraction/answer.js';
-import type { ExtractionRunRow } from '../../domain/extraction/rows.js';
+import type { ExtractionRunRow } from '../../tables/extractions.js';
 import type { Tools } from '../tools.js';
 
 /** A run with its reviews, as every operation answers it. */

@@ -4,7 +4,7 @@ import type { ContractPatch } from '../../contract/records/contracts.js';
 import type { Member } from '../../contract/records/people.js';
 import type { AmountReader } from '../../domain/amounts.js';
 import { changedValues, type ChangedValues, type ValueChange, type Values } from '../../domain/fields/changed-values.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 export interface ValueAsk {

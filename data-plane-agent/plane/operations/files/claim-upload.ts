@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fail } from '../../../base/failures.js';
-import type { FileRow, UploadRow } from '../../domain/files/rows.js';
+import type { FileRow, UploadRow } from '../../tables/files.js';
 import type { Work } from '../tools.js';
 
 /** So long an upload is held at a time. Who still has it says so again sooner; when his process has ended, the next has it after that. */

@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { Download, DownloadQuery } from '../../contract/records/files.js';
 import { iso } from '../../domain/contracts/answers.js';
-import type { FileRow } from '../../domain/files/rows.js';
+import type { FileRow } from '../../tables/files.js';
 import { endOfLink } from '../../files/objects/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
 import { errand } from '../tools.js';

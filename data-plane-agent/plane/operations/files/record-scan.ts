@@ -1,5 +1,5 @@
 import { scanned, type Finding } from '../../domain/files/scans.js';
-import type { FileRow } from '../../domain/files/rows.js';
+import type { FileRow } from '../../tables/files.js';
 import { quarantineKey } from '../../files/objects/object-store.js';
 import type { Call } from '../../contract/call.js';
 import type { Tools, Work } from '../tools.js';

@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import type { Finding } from '../../domain/files/scans.js';
-import type { FileRow } from '../../domain/files/rows.js';
+import type { FileRow } from '../../tables/files.js';
 import { archiveFault, UNPACKS_TO_TOO_MUCH } from '../../files/archives/archive-limits.js';
 import { ObjectStoreError } from '../../files/objects/object-store.js';
 import type { FileServices } from '../../files/services.js';

@@ -4,7 +4,7 @@ import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import type { FileRecord } from '../../contract/records/files.js';
 import { fileAnswer } from '../../domain/files/answer.js';
-import type { FileRow, UploadRow } from '../../domain/files/rows.js';
+import type { FileRow, UploadRow } from '../../tables/files.js';
 import { NOT_SCANNED, scanned, waitingSince, type Finding } from '../../domain/files/scans.js';
 import { contentCheck } from '../../files/content/content-type.js';
 import { patienceFor } from '../../files/objects/deadline.js';

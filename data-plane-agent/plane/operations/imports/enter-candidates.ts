@@ -7,7 +7,7 @@ import type { Candidate, RowProblem } from '../../domain/imports/candidate.js';
 import { problemsOf } from '../../domain/imports/check-candidate.js';
 import type { Rejected } from '../../domain/imports/rejected.js';
 import type { Outcome } from '../../domain/imports/report.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { enterContract } from '../contracts/enter-contract.js';
 import type { Tools } from '../tools.js';
 import type { PreparedImport } from './prepare-candidates.js';

@@ -2,10 +2,10 @@ import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { MAX_INVOICES } from '../../contract/records/invoices.js';
 import type { AmountReader } from '../../domain/amounts.js';
-import type { InvoiceChange, InvoiceRow } from '../../domain/invoices/rows.js';
+import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { isStanding } from '../../domain/invoices/invoices.js';
 import { followed, inNewCurrency, movesRecords } from '../../domain/invoices/line-evidence.js';
-import type { ContractRow, LineRow } from '../../domain/rows.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /** A line before and after; `null` before when it is new. `path` begins the names of its fields. */

@@ -1,9 +1,9 @@
 import type { Call } from '../../contract/call.js';
 import type { AmountReader } from '../../domain/amounts.js';
-import type { InvoiceChange } from '../../domain/invoices/rows.js';
+import type { InvoiceChange } from '../../tables/invoices.js';
 import { checkSums } from '../../domain/payments/line-changes.js';
 import type { Plan } from '../../domain/payments/plan.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 import { followCurrency, followLines } from './follow-lines.js';
 

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
-import type { LineRow } from '../../domain/rows.js';
+import type { LineRow } from '../../tables/contracts.js';
 import type { Store } from '../../store/store.js';
 
 /** The live line of the contract that a record names. */

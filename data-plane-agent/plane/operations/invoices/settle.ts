@@ -1,10 +1,10 @@
 import type { Call } from '../../contract/call.js';
 import { touched, withAggregates } from '../../domain/contracts/changes.js';
-import type { InvoiceChange } from '../../domain/invoices/rows.js';
+import type { InvoiceChange } from '../../tables/invoices.js';
 import { afterChanges, netInvoiced, withRecords } from '../../domain/invoices/invoices.js';
 import { checkSums } from '../../domain/payments/line-changes.js';
 import { isOfLine, refuseExcess, withoutEvidence } from '../../domain/invoices/line-evidence.js';
-import type { ContractRow, LineRow } from '../../domain/rows.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
 import type { HeldContract } from '../payments/change-line.js';
 import type { Tools } from '../tools.js';
 import { writeInvoices } from './follow-lines.js';

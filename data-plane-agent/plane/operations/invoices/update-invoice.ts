@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import type { Call } from '../../contract/call.js';
 import { InvoicePatch, InvoiceResult } from '../../contract/records/invoices.js';
-import type { InvoiceChange, InvoiceRow } from '../../domain/invoices/rows.js';
+import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { isSameInvoice, patchedInvoice, reversal, wantedStatus } from '../../domain/invoices/invoices.js';
 import { hasMatchedMoney } from '../../domain/invoices/line-evidence.js';
 import { checkVersion } from '../contracts/checks.js';

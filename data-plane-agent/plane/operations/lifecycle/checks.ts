@@ -2,7 +2,7 @@ import { fail, invalid } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Conditions, Effects } from '../../contract/records/conditions.js';
 import { customFieldsOf } from '../../domain/lifecycle/config-checks.js';
-import type { ContractTypeRow, TemplateRow } from '../../domain/rows.js';
+import type { ContractTypeRow, TemplateRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 type WithStore = Pick<Tools, 'store'>;

@@ -3,7 +3,7 @@ import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import { controlAt, holds, isEarlyStage } from '../../domain/lifecycle/lifecycle.js';
-import type { ContractRow, StageRow } from '../../domain/rows.js';
+import type { ContractRow, StageRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /** The contract's type and the stage at which it begins: later stages than review are for those who administer the workflow. */

@@ -4,7 +4,7 @@ import { Stage, StagePatch } from '../../contract/records/lifecycle.js';
 import { patchedStage } from '../../domain/lifecycle/config-changes.js';
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { stageAnswer } from '../../domain/lifecycle/answers.js';
-import type { StageRow } from '../../domain/rows.js';
+import type { StageRow } from '../../tables/contracts.js';
 import { operation, type Tools } from '../tools.js';
 import { checkCode, checkCustomFields, openConfig } from './checks.js';
 

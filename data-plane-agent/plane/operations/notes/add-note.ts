@@ -2,7 +2,7 @@ import { invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_LINES, NoteInput, NoteResult } from '../../contract/records/contracts.js';
 import { noteAnswer } from '../../domain/contracts/answers.js';
-import type { NoteRow } from '../../domain/rows.js';
+import type { NoteRow } from '../../tables/contracts.js';
 import { heldContract, touchContract } from '../contracts/held.js';
 import { operation } from '../tools.js';
 

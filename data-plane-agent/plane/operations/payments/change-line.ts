@@ -4,7 +4,7 @@ import type { PaymentLinePatch } from '../../contract/records/lines.js';
 import { AmountReader } from '../../domain/amounts.js';
 import { touched, withAggregates } from '../../domain/contracts/changes.js';
 import { checkSums, isUnchanged, type LineContext } from '../../domain/payments/line-changes.js';
-import type { ContractRow, LineRow } from '../../domain/rows.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
 import { followLines, writeInvoices } from '../invoices/follow-lines.js';
 import type { Tools } from '../tools.js';
 import { checkLineFiles } from './check-files.js';

@@ -3,7 +3,7 @@ import type { Warning } from '../../contract/records/common.js';
 import type { PaymentLineResult } from '../../contract/records/lines.js';
 import { MIXED_CURRENCY, paymentLine } from '../../domain/contracts/answers.js';
 import { invoiceWarnings, receiptWarnings } from '../../domain/payments/line-changes.js';
-import type { ContractRow, LineRow } from '../../domain/rows.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /** How many other lines a warning names. */

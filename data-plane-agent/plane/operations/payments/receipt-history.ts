@@ -1,6 +1,6 @@
 import type { Call } from '../../contract/call.js';
 import { formerDay, receiptOf, redatedReceipts, type Received } from '../../domain/payments/receipts.js';
-import type { LineRow, ReceiptRow } from '../../domain/rows.js';
+import type { LineRow, ReceiptRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /** What a change of a line adds to its receipt history: what came or went, or that it came on another day. */

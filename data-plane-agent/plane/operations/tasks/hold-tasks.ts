@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { touched } from '../../domain/contracts/changes.js';
-import type { ContractRow } from '../../domain/rows.js';
-import type { TaskRow } from '../../domain/tasks/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { TaskRow } from '../../tables/tasks.js';
 import { withTasks, type TaskContext } from '../../domain/tasks/tasks.js';
 import type { Tools } from '../tools.js';
 

@@ -2,7 +2,7 @@ import { invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_LINES, TermInput, TermResult } from '../../contract/records/contracts.js';
 import { termAnswer } from '../../domain/contracts/answers.js';
-import type { TermRow } from '../../domain/rows.js';
+import type { TermRow } from '../../tables/contracts.js';
 import { heldContract, touchContract } from '../contracts/held.js';
 import { operation } from '../tools.js';
 

@@ -3,7 +3,7 @@ import { s } from '../../../base/schema.js';
 import { TermPatch, TermResult } from '../../contract/records/contracts.js';
 import { termAnswer } from '../../domain/contracts/answers.js';
 import { areSameTerms } from '../../domain/contracts/patch.js';
-import type { TermRow } from '../../domain/rows.js';
+import type { TermRow } from '../../tables/contracts.js';
 import { heldContract, refuseLockedTerms, touchContract } from '../contracts/held.js';
 import { operation } from '../tools.js';
 

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
-import type { SavedViewRow } from '../../domain/views/rows.js';
+import type { SavedViewRow } from '../../tables/views.js';
 
 /** Team views are read by everybody and looked after by administrators. */
 export function checkTeam({ scope }: Pick<SavedViewRow, 'scope'>, { rights }: Pick<Call, 'rights'>): void {

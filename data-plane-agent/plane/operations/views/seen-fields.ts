@@ -1,5 +1,5 @@
 import { isId } from '../../../base/ids.js';
-import type { SavedViewRow } from '../../domain/views/rows.js';
+import type { SavedViewRow } from '../../tables/views.js';
 import type { Tools } from '../tools.js';
 
 /** The ids of the custom fields that the caller sees; none are asked for when no view can name one. */

@@ -1,7 +1,7 @@
 import type { Call } from '../../contract/call.js';
 import type { Conditions } from '../../contract/records/conditions.js';
 import { isListField, type Circumstances, type ListField } from '../../domain/lifecycle/conditions.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /** What these conditions look at; only what one of them asks for is read. */

@@ -4,7 +4,7 @@ import type { Warning } from '../../contract/records/common.js';
 import type { Effects } from '../../contract/records/conditions.js';
 import { MAX_TASKS } from '../../contract/records/tasks.js';
 import { newTask, taskState } from '../../domain/tasks/tasks.js';
-import type { ContractRow } from '../../domain/rows.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../tools.js';
 
 /**

@@ -1,5 +1,5 @@
-import { c, table, type RecordOf } from '../../../base/database/columns.js';
-import type { InvoiceStatus } from '../../contract/vocabulary.js';
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { InvoiceStatus } from '../contract/vocabulary.js';
 
 /** Invoice records. Money is in minor units of the row's currency: its line's, or its contract's when it has no line. */
 export const invoices = table('invoices', {

@@ -1,6 +1,6 @@
 import type { HttpContext, HttpMiddleware } from './exchange.js';
-import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
+import { sha256Hex } from '../secrets.js';
+import { fail } from '../failures.js';
 import { problem } from './problems.js';
 
 /** What is served beside the endpoints, under a path of its own: probes, metrics, keys, documents. It is read with GET. */

@@ -1,7 +1,7 @@
-import { c, table, type RecordOf } from '../../../base/database/columns.js';
-import type { FieldReview, ReviewStatus, RunStatus } from '../../contract/records/extraction.js';
-import type { Warning } from '../../contract/records/common.js';
-import type { ExtractedField } from './extract.js';
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { FieldReview, ReviewStatus, RunStatus } from '../contract/records/extraction.js';
+import type { Warning } from '../contract/records/common.js';
+import type { ExtractedField } from '../domain/extraction/extract.js';
 
 /** What was read of one text or document. The text itself is not kept: only the words that a reading rests on. */
 export const extractionRuns = table('extraction_runs', {

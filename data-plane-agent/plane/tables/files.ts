@@ -1,5 +1,5 @@
-import { c, table, type RecordOf } from '../../../base/database/columns.js';
-import type { FileKind, ScanStatus } from '../../contract/vocabulary.js';
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { FileKind, ScanStatus } from '../contract/vocabulary.js';
 
 /** What is announced and not confirmed yet. The bytes, when they have come, are in the store's upload area. */
 export const uploads = table('file_uploads', {

@@ -3,7 +3,7 @@ import { EXPORT_CHUNK, type ExportChunk, type ExportColumn, type ExportFilter, t
 import { BYTE_ORDER_MARK, csvCells, csvRow, END_OF_ROW } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
 import { guarded } from '../../data-plane-agent/plane/domain/sheet/guard.js';
 import type { TenantDirectory } from '../tenants/directory.js';
-import type { Plane } from './plane.js';
+import type { Plane } from '../data-planes/plane.js';
 
 /** The names of what contract data has only ids of; `null` for an id that nobody has. */
 export type Names = Readonly<Record<Naming, (id: string) => string | null>>;

@@ -1,9 +1,9 @@
-import type { Clock } from '../../base/clock.js';
-import type { Transaction } from '../../base/database/database.js';
-import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCode } from '../../base/failures.js';
-import { stringifyInTurns } from '../../base/json-pieces.js';
-import type { KeyRing } from '../../base/secrets.js';
-import type { Call } from '../contract/call.js';
+import type { Clock } from '../clock.js';
+import type { Transaction } from './database.js';
+import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCode } from '../failures.js';
+import { stringifyInTurns } from '../json-pieces.js';
+import type { KeyRing } from '../secrets.js';
+import type { Call } from '../../plane/contract/call.js';
 
 /** Stored answers are kept a day; each keyed write removes a few that are older, more than it adds. */
 const KEPT_MS = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
-import type { FileUrls } from '../data-plane-agent/plane/files/objects/file-system-urls.js';
-import type { HttpMiddleware } from './http/exchange.js';
-import { allowLonger } from './http/listen.js';
-import { problem } from './http/problems.js';
+import type { FileUrls } from '../plane/files/objects/file-system-urls.js';
+import type { HttpMiddleware } from '../base/http/exchange.js';
+import { allowLonger } from '../base/http/listen.js';
+import { problem } from '../base/http/problems.js';
 
 /** The signed URLs of files, where this process keeps them: outside the API, for whoever holds one. */
 export const serveFileUrls = (urls: FileUrls): HttpMiddleware => async (ctx, next) => {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
-import type { Log } from '../../data-plane-agent/base/log.js';
+import { FAILURES, isFailure, type Failure } from '../failures.js';
+import type { Log } from '../log.js';
 import type { HttpContext, HttpMiddleware } from './exchange.js';
 
 const PROBLEM = Symbol('http problem');

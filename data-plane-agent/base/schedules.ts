@@ -1,6 +1,6 @@
 import schedule from 'node-schedule';
-import type { Leases } from '../data-plane-agent/base/leases.js';
-import type { Log } from '../data-plane-agent/base/log.js';
+import type { Leases } from './database/leases.js';
+import type { Log } from './log.js';
 
 /** Work that comes round by itself, in one process at a time. It must be safe to run twice: a lease may change hands in the middle. */
 export interface Job {

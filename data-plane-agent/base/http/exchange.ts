@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Middleware, ParameterizedContext } from 'koa';
-import type { Clock } from '../../data-plane-agent/base/clock.js';
-import type { Principal } from '../auth/principal.js';
+import type { Clock } from '../clock.js';
+import type { Principal } from '../../../server/access/principal.js';
 import type { RequestInfo } from './request.js';
 
 /** The one typed thing on Koa's `ctx.state`. */

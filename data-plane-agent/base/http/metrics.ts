@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { constantTimeEqual } from '../../data-plane-agent/base/secrets.js';
-import { fail } from '../../data-plane-agent/base/failures.js';
+import { constantTimeEqual } from '../secrets.js';
+import { fail } from '../failures.js';
 import type { Served } from './exchange.js';
 import type { Page } from './pages.js';
 

@@ -1,5 +1,5 @@
-import { c, table, type RecordOf } from '../../../base/database/columns.js';
-import type { TaskStatus } from '../../contract/vocabulary.js';
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { TaskStatus } from '../contract/vocabulary.js';
 
 /** Fulfillment tasks: what is to be delivered, installed, accepted. Instants in milliseconds. */
 export const tasks = table('fulfillment_tasks', {

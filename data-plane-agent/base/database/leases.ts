@@ -1,6 +1,6 @@
-import type { Clock } from './clock.js';
-import type { Database } from './database/database.js';
-import type { Log } from './log.js';
+import type { Clock } from '../clock.js';
+import type { Database } from './database.js';
+import type { Log } from '../log.js';
 
 /** The right to do one kind of work alone, until it runs out. */
 export interface Lease {

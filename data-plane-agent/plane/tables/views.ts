@@ -1,6 +1,6 @@
-import { c, table, type RecordOf } from '../../../base/database/columns.js';
-import type { ContractSort } from '../../contract/records/contracts.js';
-import type { ViewMode, ViewScope } from '../../contract/records/views.js';
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { ContractSort } from '../contract/records/contracts.js';
+import type { ViewMode, ViewScope } from '../contract/records/views.js';
 
 export const savedViews = table('saved_views', {
   id: c.text('id'),

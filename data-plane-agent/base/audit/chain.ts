@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../../base/secrets.js';
-import type { AuditFault } from '../../contract/records/audit.js';
+import { sha256Hex } from '../secrets.js';
+import type { AuditFault } from '../../plane/contract/records/audit.js';
 
 /** An event of an audit as its row keeps it. */
 export interface AuditEvent {

@@ -1,4 +1,4 @@
-import type { Log } from '../../data-plane-agent/base/log.js';
+import type { Log } from '../log.js';
 import type { Served } from './exchange.js';
 
 /** One line for each request, which tells by ids who asked and from where: no names, no bodies, no query, no tokens. `docs/logging.md` lists its fields. */

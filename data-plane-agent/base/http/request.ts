@@ -1,4 +1,4 @@
-import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import type { Call } from '../../plane/contract/call.js';
 
 /** What an endpoint may know of the request beside its fields. */
 export interface RequestInfo {

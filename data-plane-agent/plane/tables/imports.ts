@@ -1,6 +1,6 @@
-import { c, table, type RecordOf } from '../../../base/database/columns.js';
-import type { ImportReport } from '../../contract/records/imports.js';
-import type { Rejected } from './rejected.js';
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { ImportReport } from '../contract/records/imports.js';
+import type { Rejected } from '../domain/imports/rejected.js';
 
 /** Imports as they were reported, with the rows that were not entered. */
 export const importBatches = table('import_batches', {
