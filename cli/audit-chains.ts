@@ -1,6 +1,6 @@
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
-import type { AuditFilter, AuditHead, AuditRow } from '../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditFilter, AuditHead, AuditRow } from '../data-plane-agent/base/audit/records.js';
 import { createPlatformAudit, PLATFORM_CHAIN } from '../server/audit/platform-audit.js';
 import { verifyChain, type CheckStretch, type KeptHead, type Verified } from '../server/audit/verify.js';
 import { systemCall } from '../server/data-planes/system-call.js';

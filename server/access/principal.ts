@@ -1,3 +1,4 @@
+import type { Exchange } from '../../data-plane-agent/base/http/exchange.js';
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import type { FeatureFlags, Permissions, PlanCode } from './permissions.js';
 
@@ -30,3 +31,14 @@ export interface TenantSettings {
   readonly reminderEscalationDays: number;
   readonly ownerScopeEnabled: boolean;
 }
+
+const askers = new WeakMap<Exchange, Principal>();
+
+/** Who asks is known: the log names them from now on, and so does the record of a refusal. */
+export function isAsking(exchange: Exchange, principal: Principal): void {
+  askers.set(exchange, principal);
+  exchange.caller = { tenantId: principal.tenant.id, userId: principal.user.id, sessionId: principal.sessionId };
+}
+
+/** Also of one who was refused after they were known. */
+export const askerOf = (exchange: Exchange): Principal | undefined => askers.get(exchange);

@@ -1,6 +1,6 @@
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { Leases } from '../../data-plane-agent/base/database/leases.js';
-import type { AuditHead } from '../../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditHead } from '../../data-plane-agent/base/audit/records.js';
 import { eachTenant, type TenantsOptions } from '../data-planes/each-tenant.js';
 import { TenantStore } from '../store/tenants.js';
 import { PLATFORM_CHAIN, type PlatformAudit } from './platform-audit.js';

@@ -1,11 +1,12 @@
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { AuditCheck, AuditFilter, AuditHead, AuditPage, AuditRow } from '../../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from '../../data-plane-agent/base/audit/records.js';
+import type { AuditPage } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { pageOf } from '../../data-plane-agent/plane/contract/records/common.js';
 import type { Link } from '../../data-plane-agent/base/audit/chain.js';
 import { auditEntry } from '../../data-plane-agent/base/audit/entry.js';
 import { AuditTrail, type TrailName } from '../../data-plane-agent/base/audit/trail.js';
-import { fragment } from '../../data-plane-agent/plane/store/scope.js';
+import { fragment } from '../../data-plane-agent/base/database/fragments.js';
 
 /** A tenant's id, or the platform's own events, which belong to no tenant. */
 export type ChainId = string;

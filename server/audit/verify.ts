@@ -1,4 +1,4 @@
-import type { AuditCheck, AuditFault } from '../../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditCheck, AuditFault } from '../../data-plane-agent/base/audit/records.js';
 import type { Link } from '../../data-plane-agent/base/audit/chain.js';
 
 /** What does not fit in a chain; or to a head of it that was kept elsewhere. */

@@ -1,7 +1,7 @@
 import { fail, isFailure } from '../../data-plane-agent/base/failures.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { meets, needText, type Feature } from '../access/permissions.js';
-import type { Principal } from '../access/principal.js';
+import { isAsking, type Principal } from '../access/principal.js';
 import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import type { RateLimit } from './rate-limit.js';
@@ -21,7 +21,7 @@ export function admission(endpoint: Endpoint, { authenticator, limit }: { authen
   const opensWithoutFactor = isInAuth(endpoint);
   return async (ctx) => {
     const principal = await identify(ctx, { authenticator, limit });
-    ctx.state.exchange.principal = principal;
+    isAsking(ctx.state.exchange, principal);
     await limit?.session(ctx, principal.sessionId);
     if (principal.enrolmentDue && !opensWithoutFactor) throw fail('MFA_ENROLMENT_REQUIRED', {});
     for (const feature of features) if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages)) throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });

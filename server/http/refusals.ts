@@ -1,5 +1,5 @@
 import { FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
-import type { Principal } from '../access/principal.js';
+import { askerOf, type Principal } from '../access/principal.js';
 import type { HttpMiddleware } from '../../data-plane-agent/base/http/exchange.js';
 import { isProblem } from '../../data-plane-agent/base/http/problems.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
@@ -27,8 +27,8 @@ export function recordRefusals(record: (refusal: Refusal) => Promise<void>): Htt
       await next();
     } catch (error) {
       const why = reasonOf(error);
-      const { principal, info: request, route = '' } = ctx.state.exchange;
-      if (why) await record({ principal, request, route: `${ctx.method} ${route}`, ...why });
+      const { info: request, route = '' } = ctx.state.exchange;
+      if (why) await record({ principal: askerOf(ctx.state.exchange), request, route: `${ctx.method} ${route}`, ...why });
       throw error;
     }
   };

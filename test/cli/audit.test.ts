@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { beginningOf, linkAfter } from '../../data-plane-agent/base/audit/chain.js';
-import type { AuditRow } from '../../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditRow } from '../../data-plane-agent/base/audit/records.js';
 import { systemCall } from '../../server/data-planes/system-call.js';
 import { OPERATOR } from '../support/accounts.js';
 import { installations, type Installation, type Outcome } from '../support/cli.js';

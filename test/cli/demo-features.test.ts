@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Catalog } from '../../data-plane-agent/plane/contract/records/lifecycle.js';
 import type { AnalyticsCashflow, AnalyticsDistribution, AnalyticsSummary } from '../../data-plane-agent/plane/contract/records/analytics.js';
-import type { AuditEntry } from '../../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditEntry } from '../../data-plane-agent/base/audit/records.js';
 import { CONTRACT_SORTS, type ContractDetail, type ContractSummary } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { Conditions, Effects } from '../../data-plane-agent/plane/contract/records/conditions.js';
 import type { ExtractionRun } from '../../data-plane-agent/plane/contract/records/extraction.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { beginningOf, linkAfter } from '../../data-plane-agent/base/audit/chain.js';
-import type { AuditCheck } from '../../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditCheck } from '../../data-plane-agent/base/audit/records.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';

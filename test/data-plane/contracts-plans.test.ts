@@ -10,7 +10,7 @@ import { ContractList, type ContractFilter } from '../../data-plane-agent/plane/
 import { ContractStore } from '../../data-plane-agent/plane/store/contracts.js';
 import { Journal } from '../../data-plane-agent/plane/store/journal.js';
 import { LineStore } from '../../data-plane-agent/plane/store/lines.js';
-import type { Fragment } from '../../data-plane-agent/plane/store/scope.js';
+import type { Fragment } from '../../data-plane-agent/base/database/fragments.js';
 import { indexText, TextSearch } from '../../data-plane-agent/plane/store/search-index.js';
 import { Totals } from '../../data-plane-agent/plane/store/totals.js';
 import { TrashStore } from '../../data-plane-agent/plane/store/trash.js';

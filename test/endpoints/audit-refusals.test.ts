@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { AuditEntry, AuditPage } from '../../data-plane-agent/plane/contract/records/audit.js';
+import type { AuditEntry } from '../../data-plane-agent/base/audit/records.js';
+import type { AuditPage } from '../../data-plane-agent/plane/contract/records/audit.js';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { FieldCommandResult } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { makeMember, makeTenant, signIn, type MadeTenant } from '../support/accounts.js';

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../secrets.js';
-import type { AuditFault } from '../../plane/contract/records/audit.js';
+import type { AuditFault } from './records.js';
 
 /** An event of an audit as its row keeps it. */
 export interface AuditEvent {

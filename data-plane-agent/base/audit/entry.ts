@@ -1,4 +1,4 @@
-import { SHOWN_CHANGES, type AuditChange, type AuditEntry, type AuditRow } from '../../plane/contract/records/audit.js';
+import { SHOWN_CHANGES, type AuditChange, type AuditEntry, type AuditRow } from './records.js';
 
 /** An event as a list shows it. `hiddenFields` are custom fields whose values the reader may not see. */
 export function auditEntry({ id, at, actorKind, actorId, actorName, ip, requestId, action, recordKind, recordId, changes: text, position, hash }: AuditRow, { hiddenFields = NONE }: { readonly hiddenFields?: ReadonlySet<string> } = {}): AuditEntry {

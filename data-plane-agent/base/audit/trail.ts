@@ -1,8 +1,8 @@
 import type { Row, Transaction } from '../database/database.js';
 import { SealError, type KeyRing } from '../secrets.js';
-import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from '../../plane/contract/records/audit.js';
+import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from './records.js';
 import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from './chain.js';
-import { allOf, fragment, type Fragment } from '../../plane/store/scope.js';
+import { allOf, fragment, type Fragment } from '../database/fragments.js';
 
 /** One audit trail: a tenant's in either database, or the platform's own events that belong to no tenant. */
 export interface TrailName {

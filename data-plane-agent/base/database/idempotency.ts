@@ -3,15 +3,22 @@ import type { Transaction } from './database.js';
 import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCode } from '../failures.js';
 import { stringifyInTurns } from '../json-pieces.js';
 import type { KeyRing } from '../secrets.js';
-import type { Call } from '../../plane/contract/call.js';
 
 /** Stored answers are kept a day; each keyed write removes a few that are older, more than it adds. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** What a write came to: an output or a refusal by rule. Both are stored, and both are answered again. */
 export type Settled = { readonly output: unknown; readonly replayed: boolean } | { readonly failure: Failure; readonly replayed: boolean };
+/** The digest of a key, and of what was asked for under it. */
+export interface IdempotencyKey {
+  readonly key: string;
+  readonly requestHash: string;
+}
 /** Whose write it is, and under which key. */
-export type Keyed = Pick<Call, 'tenantId' | 'idempotency'>;
+export interface Keyed {
+  readonly tenantId: string;
+  readonly idempotency: IdempotencyKey | null;
+}
 type Stored = { readonly output: unknown } | { readonly code: FailureCode; readonly details: DetailsOf<FailureCode> };
 
 /** Makes a write that is sent twice under one key happen once: the answer is stored, sealed, in the transaction of the write. */

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Clock } from '../clock.js';
-import type { Principal } from '../../../server/access/principal.js';
 import type { RequestInfo } from './request.js';
 
 /** The one typed thing on Koa's `ctx.state`. */
@@ -11,7 +10,7 @@ export interface Exchange {
   /** The template of the route that answered, as log and metrics name it; `undefined` when none did. */
   route: string | undefined;
   /** Who asks, once it is known; also of one who is then refused. */
-  principal: Principal | undefined;
+  caller: { readonly tenantId: string; readonly userId: string; readonly sessionId: string } | undefined;
 }
 
 export interface HttpState {
@@ -34,7 +33,7 @@ export interface Served {
 /** Begins every request: gives it an id, which is always answered, and tells the observers when it ends. */
 export function beginExchange({ clock, observers }: { clock: Clock; observers: readonly ((served: Served) => void)[] }): HttpMiddleware {
   return (ctx, next) => {
-    const exchange: Exchange = { info: infoOf(ctx, clock), route: undefined, principal: undefined };
+    const exchange: Exchange = { info: infoOf(ctx, clock), route: undefined, caller: undefined };
     ctx.state.exchange = exchange;
     ctx.set('X-Request-Id', exchange.info.id);
     const began = performance.now();

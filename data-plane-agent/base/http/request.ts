@@ -1,4 +1,4 @@
-import type { Call } from '../../plane/contract/call.js';
+import type { IdempotencyKey } from '../database/idempotency.js';
 
 /** What an endpoint may know of the request beside its fields. */
 export interface RequestInfo {
@@ -27,7 +27,7 @@ export interface KeyedRequest {
   readonly tenantId: string;
   /** The endpoint's route: a key that comes back with another one is refused. */
   readonly operation: string;
-  readonly idempotency: NonNullable<Call['idempotency']>;
+  readonly idempotency: IdempotencyKey;
   /** To be called when the answer is the stored one. */
   onReplay(): void;
 }

@@ -1,7 +1,8 @@
 import type { Dialect } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { TrailName } from '../../base/audit/trail.js';
-import { fragment, withinScope, type Fragment } from './scope.js';
+import { fragment, type Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 
 type Caller = Pick<Call, 'tenantId' | 'subjectScope' | 'ownerScope'>;
 

@@ -3,7 +3,7 @@ import type { Row, Transaction } from '../../base/database/database.js';
 import { invoices } from '../tables/invoices.js';
 import type { BookedContract, BookedInvoice, BookedLine, BookedReceipt } from '../domain/analytics/rollups.js';
 import type { ContractStatus, ContractType, PaymentStatus, ReconciliationStatus, WorkflowStage } from '../contract/vocabulary.js';
-import { isOneOf } from './scope.js';
+import { isOneOf } from '../../base/database/fragments.js';
 
 /** What the rollups are made of, as it is kept, by the contract that it belongs to. Of no ids nothing is asked. */
 export class BookReader {

@@ -4,7 +4,8 @@ import { MAX_EXPORT_IDS } from '../contract/records/export.js';
 import { contracts, lines, notes, terms, type ContractRow, type LineRow, type NoteRow, type TermRow } from '../tables/contracts.js';
 import { ContractList, type ContractFilter } from './contract-list.js';
 import { from, orderBy, walking, type ContractOrder } from './contract-order.js';
-import { allOf, fragment, isOneOf, withinScope, type Fragment } from './scope.js';
+import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 import type { Totals } from './totals.js';
 
 /** Reads many contracts, some at a time, with what belongs to them. */

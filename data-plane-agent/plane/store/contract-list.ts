@@ -4,7 +4,8 @@ import type { Call } from '../contract/call.js';
 import type { Receivable } from '../domain/analytics/receivable.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
 import { counting, from, orderBy, placeOf, walking, type ContractOrder, type Place, type Route } from './contract-order.js';
-import { allOf, fragment, isOneOf, withinScope, type Fragment } from './scope.js';
+import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 import { TextSearch } from './search-index.js';
 import type { Totals } from './totals.js';
 

@@ -1,7 +1,7 @@
 import type { Dialect, Value } from '../../base/database/database.js';
 import type { ContractSort } from '../contract/records/contracts.js';
 import type { ContractRow } from '../tables/contracts.js';
-import { fragment, type Fragment } from './scope.js';
+import { fragment, type Fragment } from '../../base/database/fragments.js';
 
 export interface ContractOrder {
   readonly sort: ContractSort;

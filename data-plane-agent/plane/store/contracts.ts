@@ -5,7 +5,8 @@ import type { Call } from '../contract/call.js';
 import { contracts, type ContractRow, notes, type NoteRow, terms, type TermRow } from '../tables/contracts.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';
-import { isOneOf, withinScope, type Fragment } from './scope.js';
+import { isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 import { indexText, removeText, removeTexts } from './search-index.js';
 
 /** Contracts, their terms and notes. Every read begins with the caller's scope. */

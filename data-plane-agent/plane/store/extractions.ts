@@ -3,7 +3,8 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { extractionFieldReviews, extractionReviews, extractionRuns, type ExtractionRunRow, type FieldReviewRow, type ReviewRow } from '../tables/extractions.js';
 import type { Journal } from './journal.js';
-import { withinScope, type Fragment } from './scope.js';
+import type { Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 
 /** A run that nobody applied is kept so long after its last review; each new run removes a few that are older. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000;

@@ -4,7 +4,7 @@ import type { Call } from '../contract/call.js';
 import type { Values } from '../domain/fields/changed-values.js';
 import { fieldForms, type FormsRow } from '../domain/fields/memory.js';
 import { contracts } from '../tables/contracts.js';
-import { isOneOf } from './scope.js';
+import { isOneOf } from '../../base/database/fragments.js';
 
 /** A contract with what a field has in it. */
 export interface ContractValues {

@@ -8,7 +8,8 @@ import { files, type FileRow } from '../tables/files.js';
 import type { ContractRow } from '../tables/contracts.js';
 import type { FieldStore } from './fields.js';
 import type { Journal } from './journal.js';
-import { isOneOf, withinScope, type Fragment } from './scope.js';
+import { isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 
 /** Where a file hangs. */
 export interface Place {

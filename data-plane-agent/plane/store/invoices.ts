@@ -5,7 +5,7 @@ import type { Call } from '../contract/call.js';
 import { invoices, type InvoiceChange, type InvoiceRow } from '../tables/invoices.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';
-import { isOneOf } from './scope.js';
+import { isOneOf } from '../../base/database/fragments.js';
 
 /** Invoice records. They are reached through their contract, whose scope is theirs: callers have found it already. */
 export class InvoiceStore {

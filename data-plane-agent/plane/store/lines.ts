@@ -5,7 +5,8 @@ import type { Call } from '../contract/call.js';
 import { lines, type LineRow, receipts, type ReceiptRow } from '../tables/contracts.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';
-import { isOneOf, isOneOfTexts, withinScope, type Fragment } from './scope.js';
+import { isOneOf, isOneOfTexts, type Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 
 /** Payment lines and the receipts on them. Lines are reached through their contract, whose scope is theirs. */
 export class LineStore {

@@ -7,7 +7,8 @@ import type { Responsible } from '../domain/contracts/handover.js';
 import { BookReader } from './book-reader.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';
-import { isOneOf, withinScope, type Fragment } from './scope.js';
+import { isOneOf, type Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 
 export interface HeldContract extends Responsible {
   readonly id: string;

@@ -3,7 +3,8 @@ import type { Dialect, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { PaymentTab } from '../contract/vocabulary.js';
 import { lines, type PaymentRow } from '../tables/contracts.js';
-import { allOf, fragment, withinScope, type Fragment } from './scope.js';
+import { allOf, fragment, type Fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 import type { Totals } from './totals.js';
 
 /** Which lines a list is of. Who may see them is not a filter: that comes from the call. */

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { ContractRow } from '../tables/contracts.js';
 import { fold, grams, INDEXED_FROM, searchText } from '../domain/contracts/search.js';
-import { fragment, isOneOf, type Fragment } from './scope.js';
+import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
 /** The fields that `q` looks through. */
 const textOf = (row: ContractRow): string =>

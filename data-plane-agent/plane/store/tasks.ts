@@ -5,7 +5,8 @@ import type { Call } from '../contract/call.js';
 import { SAMPLES } from '../contract/records/ownership.js';
 import { tasks, type TaskRow } from '../tables/tasks.js';
 import type { Journal } from './journal.js';
-import { isOneOf, withinScope } from './scope.js';
+import { isOneOf } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 
 /** An open task in somebody's hands, with the subject company of its contract. */
 export interface HeldTask {

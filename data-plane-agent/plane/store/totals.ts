@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Transaction } from '../../base/database/database.js';
 import type { Place } from './contract-order.js';
 import { dataVersion } from './data-version.js';
-import type { Fragment } from './scope.js';
+import type { Fragment } from '../../base/database/fragments.js';
 
 /** Totals, and lists with remembered places, that one process keeps: an entry is a few hundred bytes. */
 const KEPT = 10_000;

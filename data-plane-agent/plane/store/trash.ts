@@ -1,7 +1,8 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
-import { allOf, fragment, withinScope } from './scope.js';
+import { allOf, fragment } from '../../base/database/fragments.js';
+import { withinScope } from './scope.js';
 
 /** Deleted contracts within the caller's scope. */
 export class TrashStore {

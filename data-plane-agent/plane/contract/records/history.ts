@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { s, type Static } from '../../../base/schema.js';
-import { ACTOR_KINDS } from './audit.js';
+import { ACTOR_KINDS } from '../../../base/audit/records.js';
 import { page, pageQuery } from './common.js';
 
 /** Records of a contract whose changes its history tells. */

@@ -1,4 +1,4 @@
-import type { AuditRow } from '../../contract/records/audit.js';
+import type { AuditRow } from '../../../base/audit/records.js';
 import { HISTORY_RECORDS, MAX_HISTORY_CHANGES, type HistoryChange, type HistoryEntry, type HistoryRecord } from '../../contract/records/history.js';
 import { TELLINGS } from './history-fields.js';
 import { iso } from '../instants.js';

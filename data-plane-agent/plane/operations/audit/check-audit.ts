@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { AuditCheck } from '../../contract/records/audit.js';
+import { AuditCheck } from '../../../base/audit/records.js';
 import { operation } from '../tools.js';
 
 /** Checks a stretch of the tenant's audit chain, from the link on that an earlier call came to; without one from the beginning. With `until` it goes to that position at most, and is never the last. */

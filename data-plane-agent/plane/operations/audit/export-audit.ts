@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { AuditFilter, AuditRow } from '../../contract/records/audit.js';
+import { AuditFilter, AuditRow } from '../../../base/audit/records.js';
 import { operation } from '../tools.js';
 
 /** The tenant's next audit events after an id, oldest first and whole; none when there are no more. */

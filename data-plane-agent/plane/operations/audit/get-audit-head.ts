@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { AuditHead } from '../../contract/records/audit.js';
+import { AuditHead } from '../../../base/audit/records.js';
 import { operation } from '../tools.js';
 
 /** The end of the tenant's audit chain, to be kept elsewhere. */
