@@ -1,8 +1,8 @@
 import { isFailure } from '../data-plane-agent/base/failures.js';
 import { createLoginLimits } from '../server/auth/limits.js';
 import { createMemberAccess, type MemberAccess } from '../server/auth/member-access.js';
-import { createPasswordPolicy } from '../server/auth/password-policy.js';
-import { createPasswords } from '../server/auth/passwords.js';
+import { createPasswordPolicy } from '../server/credentials/password-policy.js';
+import { createPasswords } from '../server/credentials/passwords.js';
 import type { Config } from '../server/config.js';
 import type { Cli } from './cli.js';
 import { CommandError } from './errors.js';

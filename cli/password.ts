@@ -1,5 +1,5 @@
 import { randomToken } from '../data-plane-agent/base/secrets.js';
-import { createPasswordPolicy } from '../server/auth/password-policy.js';
+import { createPasswordPolicy } from '../server/credentials/password-policy.js';
 import type { Cli } from './cli.js';
 import { CommandError } from './errors.js';
 

@@ -10,14 +10,14 @@ import { createApp } from './app.js';
 import { createPlatformAudit } from './audit/platform-audit.js';
 import { createRefusals } from './audit/refusals.js';
 import { createIdentity, type Identity } from './auth/identity.js';
-import { challengeOf } from './auth/challenge-of.js';
-import type { Argon2 } from './auth/passwords.js';
+import { challengeOf } from './compose/challenge-of.js';
+import type { Argon2 } from './credentials/passwords.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
 import type { DataPlanes } from './data-planes/for-tenant.js';
 import { ENDPOINTS } from './endpoints/index.js';
 import { openFoundation, type Foundation } from './foundation.js';
-import { createHealth } from './health.js';
+import { createHealth } from './services/health.js';
 import { accountPages } from './http/account-pages.js';
 import { docsPages } from './http/docs-page.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
@@ -31,8 +31,8 @@ import { createMailOutbox } from './notifications/outbox.js';
 import type { MailOutbox } from './notifications/mail.js';
 import { keySet, livez, readyz } from './pages.js';
 import { createSchedules, type Schedules } from '../data-plane-agent/base/schedules.js';
-import type { Services } from './services.js';
-import { createPlans } from './tenants/plans.js';
+import type { Services } from './services/services.js';
+import { createPlans } from './access/plans.js';
 import { sealTargets } from './tenants/sealed-targets.js';
 
 export interface ComposeOptions {

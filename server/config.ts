@@ -10,7 +10,7 @@ import { EMAIL_FALLBACKS } from './auth/email-code.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
 import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
-import { parsePlanCatalog, type PlanCatalog } from './tenants/plans.js';
+import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
 
 export const EDITIONS = ['self_hosted', 'saas', 'enterprise_hybrid'] as const;
 export type Edition = (typeof EDITIONS)[number];

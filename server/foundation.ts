@@ -10,7 +10,7 @@ import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../data-plane-agent/plane/store/migrations/index.js';
 import type { Config } from './config.js';
 import { agentsOnly, embedded, type DataPlanes } from './data-planes/for-tenant.js';
-import type { Check } from './health.js';
+import type { Check } from './services/health.js';
 import { PLATFORM_MIGRATIONS } from './store/migrations/index.js';
 
 /** What everything else stands on: the databases, brought up to date, and where contract data is. */

@@ -20,7 +20,7 @@ export interface Principal {
   readonly ownPages: boolean;
 }
 
-/** The tenant's settings that bear on every call; all of them are in `server/tenants/settings.ts`. */
+/** The tenant's settings that bear on every call; all of them are in `server/access/settings.ts`. */
 export interface TenantSettings {
   readonly timezone: string;
   readonly defaultLanguage: string;

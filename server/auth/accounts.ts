@@ -7,11 +7,11 @@ import { TenantStore } from '../store/tenants.js';
 import { insertTenant } from '../tenants/new-tenant.js';
 import { codeHash } from './codes.js';
 import type { LoginLimits } from './limits.js';
-import type { PasswordPolicy } from './password-policy.js';
-import type { Passwords } from './passwords.js';
+import type { PasswordPolicy } from '../credentials/password-policy.js';
+import type { Passwords } from '../credentials/passwords.js';
 import type { PlanCode } from '../access/permissions.js';
 import type { SessionIssue } from './session-issue.js';
-import type { AuthLoginResult, NameProfile } from './shapes.js';
+import type { AuthLoginResult, NameProfile } from './auth.schemas.js';
 
 export interface Registration {
   readonly tenantName: string;

@@ -4,13 +4,13 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { SessionStore, type SessionHolder } from '../store/sessions.js';
-import type { Changes } from '../tenants/changes.js';
-import type { Plans } from '../tenants/plans.js';
-import { settingsOf } from '../tenants/settings.js';
+import type { Changes } from '../access/changes.js';
+import type { Plans } from '../access/plans.js';
+import { settingsOf } from '../access/settings.js';
 import type { EmailCodes } from './email-code.js';
 import type { Principal } from '../access/principal.js';
 import type { SecondFactor } from './second-factor.js';
-import { inGoodStanding, owesEnrolment } from './standing.js';
+import { inGoodStanding, owesEnrolment } from '../access/standing.js';
 import type { Tokens } from './tokens.js';
 
 /** Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an active member. */

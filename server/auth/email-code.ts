@@ -10,12 +10,12 @@ import { LoginCodeStore } from '../store/login-codes.js';
 import type { MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
 import { RoleStore } from '../store/roles.js';
-import { settingsOf } from '../tenants/settings.js';
+import { settingsOf } from '../access/settings.js';
 import type { LoginLimits } from './limits.js';
 import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
 import { edit, meets, type Permissions } from '../access/permissions.js';
 import { actorOf } from './session-issue.js';
-import type { DeliveryStatus } from './shapes.js';
+import type { DeliveryStatus } from './auth.schemas.js';
 
 /** For whom codes by mail are: roles with admin (edit) are not `members`. */
 export const EMAIL_FALLBACKS = ['all', 'members', 'off'] as const;

@@ -6,7 +6,7 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';
 import { totp } from './totp.js';
-import type { WaysIn } from './ways-in.js';
+import type { WaysIn } from '../credentials/ways-in.js';
 
 /** How a member gets an authenticator, at the first login or later: a secret is offered, and confirmed with a code made from it. */
 export interface Enrolment {

@@ -3,12 +3,12 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import type { Outbound } from '../../data-plane-agent/base/outbound.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import { createChanges } from '../tenants/changes.js';
+import { createChanges } from '../access/changes.js';
 import { createDirectory, type Directory } from '../tenants/directory.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { TargetPolicy } from '../tenants/channel-targets.js';
 import { keyedDatabase } from '../store/keyed-database.js';
-import type { Plans } from '../tenants/plans.js';
+import type { Plans } from '../access/plans.js';
 import { createTenants, type Tenants } from '../tenants/tenants.js';
 import { createAccounts, type Accounts } from './accounts.js';
 import { createAuthenticator, type Authenticator } from './authenticator.js';
@@ -24,9 +24,9 @@ import { createMfa, type Mfa } from './mfa.js';
 import { createPasskeys, type Passkeys } from './passkeys.js';
 import type { RelyingParty } from './passkeys-ceremony.js';
 import { createPasswordCheck } from './password-check.js';
-import { createPasswordPolicy } from './password-policy.js';
+import { createPasswordPolicy } from '../credentials/password-policy.js';
 import { createPasswordResets, type PasswordResets } from './password-reset.js';
-import { createPasswords, type Argon2 } from './passwords.js';
+import { createPasswords, type Argon2 } from '../credentials/passwords.js';
 import { createProfile, type Profile } from './profile.js';
 import { createRefresh } from './refresh.js';
 import { createResolve, type Resolve } from './resolve.js';
@@ -36,7 +36,7 @@ import { createSessions, type Sessions } from './sessions.js';
 import { createSso, type Sso } from './sso.js';
 import type { SsoProvider } from './sso-providers.js';
 import { createTokens } from './tokens.js';
-import { createWaysIn } from './ways-in.js';
+import { createWaysIn } from '../credentials/ways-in.js';
 
 export interface IdentityOptions {
   /** The platform database, migrated. */

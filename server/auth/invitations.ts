@@ -13,16 +13,16 @@ import { MailStore, type MailStatus } from '../store/mail.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SubjectStore } from '../store/subjects.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
-import type { Changes } from '../tenants/changes.js';
+import type { Changes } from '../access/changes.js';
 import { administers, checkRole, checkScope, mayInvite } from '../tenants/member-rules.js';
-import type { PasswordPolicy } from './password-policy.js';
-import type { Passwords } from './passwords.js';
+import type { PasswordPolicy } from '../credentials/password-policy.js';
+import type { Passwords } from '../credentials/passwords.js';
 import type { Principal } from '../access/principal.js';
 import { actorOf, type SessionIssue } from './session-issue.js';
-import type { AuthLoginResult, NameProfile } from './shapes.js';
+import type { AuthLoginResult, NameProfile } from './auth.schemas.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
-import { inGoodStanding } from './standing.js';
-import type { WaysIn } from './ways-in.js';
+import { inGoodStanding } from '../access/standing.js';
+import type { WaysIn } from '../credentials/ways-in.js';
 
 /** How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND. Of one tenant's, 100 are created or sent again in an hour. */
 export interface Invitations {

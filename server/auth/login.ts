@@ -5,15 +5,15 @@ import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import type { SessionRecord } from '../store/sessions.js';
-import type { Changes } from '../tenants/changes.js';
+import type { Changes } from '../access/changes.js';
 import type { EmailCodes } from './email-code.js';
 import type { Enrolment } from './enrolment.js';
 import type { LoginLimits } from './limits.js';
 import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
 import type { SecondFactor } from './second-factor.js';
 import { actorOf, INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
-import type { AuthLoginResult, MfaLoginRequired } from './shapes.js';
-import { mayIssueSession, type MfaStanding } from './standing.js';
+import type { AuthLoginResult, MfaLoginRequired } from './auth.schemas.js';
+import { mayIssueSession, type MfaStanding } from '../access/standing.js';
 
 /** What a sign-in shows beside the password. Of two codes the authenticator's counts, so that one attempt is one guess. */
 export interface Shown {

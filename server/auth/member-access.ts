@@ -10,9 +10,9 @@ import { PasswordResetStore } from '../store/password-resets.js';
 import { SessionStore } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
 import type { LoginLimits } from './limits.js';
-import type { PasswordPolicy } from './password-policy.js';
-import type { Passwords } from './passwords.js';
-import { holdEmailCode } from './ways-in.js';
+import type { PasswordPolicy } from '../credentials/password-policy.js';
+import type { Passwords } from '../credentials/passwords.js';
+import { holdEmailCode } from '../credentials/ways-in.js';
 
 /** A member, by the names that people know. */
 export interface Account {

@@ -5,14 +5,14 @@ import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
-import type { Changes } from '../tenants/changes.js';
+import type { Changes } from '../access/changes.js';
 import type { Confirmed, Enrolment, Offer } from './enrolment.js';
 import type { Attempt, LoginLimits } from './limits.js';
 import type { Principal } from '../access/principal.js';
 import type { SecondFactor } from './second-factor.js';
 import { actorOf } from './session-issue.js';
-import type { MfaStatus } from './shapes.js';
-import type { WaysIn } from './ways-in.js';
+import type { MfaStatus } from './auth.schemas.js';
+import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
  * A member's own second factor, once signed in, and within ten minutes of it (RECENT_LOGIN_REQUIRED). A wrong code is MFA_CODE_INVALID, and

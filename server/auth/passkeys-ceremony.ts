@@ -1,7 +1,7 @@
 import { COSEALG, isoBase64URL, isoCBOR } from '@simplewebauthn/server/helpers';
 import { generateAuthenticationOptions, generateRegistrationOptions, verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import type { AssertionResponse, AttestationResponse, LoginQuestion, RegistrationQuestion } from './passkeys-shapes.js';
+import type { AssertionResponse, AttestationResponse, LoginQuestion, RegistrationQuestion } from './passkeys.schemas.js';
 
 /** To whom passkeys belong, from the settings and never from a request. */
 export interface RelyingParty {

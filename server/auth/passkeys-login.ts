@@ -14,10 +14,10 @@ import { TenantStore } from '../store/tenants.js';
 import type { LoginLimits } from './limits.js';
 import { FLOW_MS, type Ceremony, type Signed } from './passkeys-ceremony.js';
 import { createDecoys } from './passkeys-decoys.js';
-import type { AssertionResponse, LoginQuestion } from './passkeys-shapes.js';
+import type { AssertionResponse, LoginQuestion } from './passkeys.schemas.js';
 import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
-import type { TokenPair } from './shapes.js';
-import { mayIssueSession, NO_MFA } from './standing.js';
+import type { TokenPair } from './auth.schemas.js';
+import { mayIssueSession, NO_MFA } from '../access/standing.js';
 
 /** Sign-in with a passkey, which is both factors at once. Locks of the account do not hold it up: a signature cannot be guessed. */
 export interface PasskeyLogin {

@@ -9,13 +9,13 @@ import { MemberStore } from '../store/members.js';
 import { PasskeyFlowStore } from '../store/passkey-flows.js';
 import { PasskeyStore, type PasskeyRecord } from '../store/passkeys.js';
 import { TenantStore } from '../store/tenants.js';
-import type { Changes } from '../tenants/changes.js';
+import type { Changes } from '../access/changes.js';
 import { challengeHashOf, FLOW_MS, type Ceremony, type NewCredential } from './passkeys-ceremony.js';
-import { passkeyAnswer, type AttestationResponse, type Passkey, type RegistrationQuestion } from './passkeys-shapes.js';
+import { passkeyAnswer, type AttestationResponse, type Passkey, type RegistrationQuestion } from './passkeys.schemas.js';
 import type { Principal } from '../access/principal.js';
 import { actorOf } from './session-issue.js';
-import { inGoodStanding } from './standing.js';
-import type { WaysIn } from './ways-in.js';
+import { inGoodStanding } from '../access/standing.js';
+import type { WaysIn } from '../credentials/ways-in.js';
 
 /** A member adds a passkey: a question for the authenticator, and its answer in the same session within five minutes. */
 export interface PasskeyRegistration {

@@ -6,15 +6,15 @@ import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { PasskeyStore } from '../store/passkeys.js';
-import type { Changes } from '../tenants/changes.js';
+import type { Changes } from '../access/changes.js';
 import type { LoginLimits } from './limits.js';
 import { createCeremony, type RelyingParty } from './passkeys-ceremony.js';
 import { createPasskeyLogin, type PasskeyLogin } from './passkeys-login.js';
 import { createPasskeyRegistration, type PasskeyRegistration } from './passkeys-registration.js';
-import { passkeyAnswer, type Passkey } from './passkeys-shapes.js';
+import { passkeyAnswer, type Passkey } from './passkeys.schemas.js';
 import type { Principal } from '../access/principal.js';
 import { actorOf, type SessionIssue } from './session-issue.js';
-import type { WaysIn } from './ways-in.js';
+import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
  * Passkeys (WebAuthn): what a member signs in with in place of a password and a second factor. They are added and removed only by a session

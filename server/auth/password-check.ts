@@ -5,8 +5,8 @@ import { AuditStore, type Actor } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Attempt, LoginLimits } from './limits.js';
-import type { Passwords } from './passwords.js';
-import { inGoodStanding } from './standing.js';
+import type { Passwords } from '../credentials/passwords.js';
+import { inGoodStanding } from '../access/standing.js';
 
 export interface Credentials {
   readonly tenantSlug: string;

@@ -11,13 +11,13 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { PasswordResetStore } from '../store/password-resets.js';
 import { SessionStore } from '../store/sessions.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
-import type { Changes } from '../tenants/changes.js';
-import type { PasswordPolicy } from './password-policy.js';
-import type { Passwords } from './passwords.js';
+import type { Changes } from '../access/changes.js';
+import type { PasswordPolicy } from '../credentials/password-policy.js';
+import type { Passwords } from '../credentials/passwords.js';
 import { actorOf } from './session-issue.js';
 import { newToken, refusedToken, stranger, tokenHash, tokenLink } from './single-use.js';
-import { inGoodStanding } from './standing.js';
-import { holdEmailCode } from './ways-in.js';
+import { inGoodStanding } from '../access/standing.js';
+import { holdEmailCode } from '../credentials/ways-in.js';
 
 /** A forgotten password. A second factor stays what it is: a reset opens no session, and for 24 hours no code by mail stands in for it. */
 export interface PasswordResets {

@@ -5,11 +5,11 @@ import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { TenantStore } from '../store/tenants.js';
-import type { Changes } from '../tenants/changes.js';
-import { settingsOf, type Settings } from '../tenants/settings.js';
+import type { Changes } from '../access/changes.js';
+import { settingsOf, type Settings } from '../access/settings.js';
 import type { Principal } from '../access/principal.js';
 import { actorOf, summaryOf } from './session-issue.js';
-import type { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from './shapes.js';
+import type { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from './auth.schemas.js';
 
 /** What members set for themselves. */
 export interface Profile {

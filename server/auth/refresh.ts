@@ -7,11 +7,11 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
 import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
-import type { Changes } from '../tenants/changes.js';
+import type { Changes } from '../access/changes.js';
 import type { EmailCodes } from './email-code.js';
 import { actorOf, type SessionIssue } from './session-issue.js';
-import type { TokenPair } from './shapes.js';
-import { inGoodStanding } from './standing.js';
+import type { TokenPair } from './auth.schemas.js';
+import { inGoodStanding } from '../access/standing.js';
 import type { TokenHolder, Tokens } from './tokens.js';
 
 /** Browsers carry the refresh token in this cookie. */

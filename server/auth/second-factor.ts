@@ -7,7 +7,7 @@ import { RoleStore } from '../store/roles.js';
 import { totpSealContext } from './enrolment.js';
 import { edit, meets, type Permissions } from '../access/permissions.js';
 import { recoveryCodeHash } from './recovery-codes.js';
-import type { MfaStanding } from './standing.js';
+import type { MfaStanding } from '../access/standing.js';
 import { isTotpCode, totp } from './totp.js';
 
 type Member = Pick<MemberRecord, 'id' | 'tenantId' | 'roleCode'>;

@@ -8,8 +8,8 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Principal } from '../access/principal.js';
-import type { AuthLoginResult, AuthUserSummary, TokenPair } from './shapes.js';
-import { mayIssueSession, NO_MFA, type MfaStanding, type Way } from './standing.js';
+import type { AuthLoginResult, AuthUserSummary, TokenPair } from './auth.schemas.js';
+import { mayIssueSession, NO_MFA, type MfaStanding, type Way } from '../access/standing.js';
 import type { Tokens } from './tokens.js';
 
 /** As configured: the notation that the client is told, and milliseconds. */

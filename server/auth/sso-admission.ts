@@ -14,7 +14,7 @@ import { actorOf } from './session-issue.js';
 import { stranger } from './single-use.js';
 import type { Profile } from './sso-protocol.js';
 import { signsInTo, vouchesFor, type SsoProvider } from './sso-providers.js';
-import { inGoodStanding } from './standing.js';
+import { inGoodStanding } from '../access/standing.js';
 
 /** Whom a provider has told us of, for one tenant. */
 export interface Applicant {

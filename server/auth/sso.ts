@@ -11,15 +11,15 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { SsoCodeStore, SsoFlowStore, SsoIdentityStore, type SsoCode, type SsoFlow } from '../store/sso.js';
 import { TenantStore } from '../store/tenants.js';
-import type { Changes } from '../tenants/changes.js';
+import type { Changes } from '../access/changes.js';
 import { actorOf, type SessionIssue } from './session-issue.js';
-import type { TokenPair } from './shapes.js';
+import type { TokenPair } from './auth.schemas.js';
 import { stranger } from './single-use.js';
 import { admit, auditRefusal } from './sso-admission.js';
 import { createNextRule } from './sso-next.js';
 import { createSsoProtocol, SsoRefusal, type Assertion, type Handshake } from './sso-protocol.js';
 import { signsInTo, type SsoProvider } from './sso-providers.js';
-import { inGoodStanding } from './standing.js';
+import { inGoodStanding } from '../access/standing.js';
 
 /** Signing in at a provider of OpenID Connect. An unknown provider is NOT_FOUND; one that does not answer SSO_PROVIDER_UNREACHABLE. */
 export interface Sso {

@@ -1,6 +1,6 @@
 import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { AuthLoginResult, MfaLoginRequired, NameProfile, Session, TokenPair } from '../auth/shapes.js';
+import { AuthLoginResult, MfaLoginRequired, NameProfile, Session, TokenPair } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 import { reply } from '../http/reply.js';
 import { challengeToken } from './challenge-token.js';

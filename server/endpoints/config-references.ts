@@ -1,7 +1,7 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { Effects } from '../../data-plane-agent/plane/contract/records/conditions.js';
 import type { Principal } from '../access/principal.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 
 /** Roles, channels and members belong to the control plane: what names one is checked before the data plane is called. */
 interface Caller {

@@ -9,7 +9,7 @@ import type { Plane } from '../data-planes/plane.js';
 import { endpoint } from '../http/endpoint.js';
 import { attachment, fileOf } from '../http/reply.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 
 const DESCRIPTION =
   'A file in UTF-8 with a byte order mark, CRLF and RFC 4180 quoting; its headers are field names. Takes the filters of `GET /contracts`; `page` and `pageSize` are accepted and mean nothing. ' +

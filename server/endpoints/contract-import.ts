@@ -7,7 +7,7 @@ import type { Principal } from '../access/principal.js';
 import { importSource } from '../spreadsheets/import-source.js';
 import { endpoint } from '../http/endpoint.js';
 import { attachment, fileOf } from '../http/reply.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 import { peopleOf } from './people.js';
 
 /** For five thousand contracts, and for the turn of another import before. */

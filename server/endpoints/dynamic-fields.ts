@@ -2,7 +2,7 @@ import { DynamicFields, FieldCommandInput, FieldCommandResult, type FieldSurroun
 import { edit, view } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
 import { endpoint } from '../http/endpoint.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 import { peopleOf } from './people.js';
 
 const listDynamicFields = endpoint('GET /dynamic-fields', {

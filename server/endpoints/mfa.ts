@@ -1,6 +1,6 @@
 import { s } from '../../data-plane-agent/base/schema.js';
 import { RECOVERY_CODE_PATTERN } from '../auth/recovery-codes.js';
-import { DeliveryStatus, MfaEnrolled, MfaOffer, MfaStatus } from '../auth/shapes.js';
+import { DeliveryStatus, MfaEnrolled, MfaOffer, MfaStatus } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 import { challengeToken } from './challenge-token.js';
 

@@ -3,7 +3,7 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import { contractDetailProperties, contractProperties, type ContractDetail, type ContractSummary } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
 import type { Principal } from '../access/principal.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
 /** Names of members and subject companies belong to the control plane: the data plane answers ids, and they are added here. */

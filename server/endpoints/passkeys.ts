@@ -1,7 +1,7 @@
 import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { AssertionResponse, AttestationResponse, LoginQuestion, Passkey, RegistrationQuestion } from '../auth/passkeys-shapes.js';
-import { TokenPair } from '../auth/shapes.js';
+import { AssertionResponse, AttestationResponse, LoginQuestion, Passkey, RegistrationQuestion } from '../auth/passkeys.schemas.js';
+import { TokenPair } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 import { challengeToken } from './challenge-token.js';
 import { withRefreshCookie } from './refresh-cookie.js';

@@ -1,6 +1,6 @@
 import type { Member, People } from '../../data-plane-agent/plane/contract/records/people.js';
 import type { Principal } from '../access/principal.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 
 /** Who there is in the caller's tenant, and which subject companies he may see, for operations that know people by name. */
 export async function peopleOf({ tenant, user }: Principal, { directory }: Pick<Services, 'directory'>): Promise<People> {

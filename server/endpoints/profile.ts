@@ -1,5 +1,5 @@
 import { s } from '../../data-plane-agent/base/schema.js';
-import { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from '../auth/shapes.js';
+import { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 
 export const profileEndpoints = {

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { REFRESH_COOKIE } from '../auth/refresh.js';
-import type { TokenPair } from '../auth/shapes.js';
+import type { TokenPair } from '../auth/auth.schemas.js';
 import { problem } from '../../data-plane-agent/base/http/problems.js';
 import { reply, type Reply } from '../http/reply.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 
 const COOKIE = { name: REFRESH_COOKIE, path: '/api/v1/auth' } as const;
 

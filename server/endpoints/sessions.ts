@@ -1,6 +1,6 @@
 import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { OwnSession } from '../auth/shapes.js';
+import { OwnSession } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 
 export const sessionEndpoints = {

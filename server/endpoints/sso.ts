@@ -1,5 +1,5 @@
 import { s } from '../../data-plane-agent/base/schema.js';
-import { TokenPair } from '../auth/shapes.js';
+import { TokenPair } from '../auth/auth.schemas.js';
 import { CODE_MS, FLOW_MS } from '../auth/sso.js';
 import { endpoint } from '../http/endpoint.js';
 import { redirect } from '../http/reply.js';

@@ -2,7 +2,7 @@ import type { FailureCode } from '../../data-plane-agent/base/failures.js';
 import type { Static, TObject, TProperties, TSchema } from '../../data-plane-agent/base/schema.js';
 import type { Need, Feature } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { MediaType, Reply } from './reply.js';
 import type { Plane } from '../data-planes/plane.js';

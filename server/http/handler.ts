@@ -7,7 +7,7 @@ import { checkerInTurns } from '../../data-plane-agent/base/validation-in-turns.
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Principal } from '../access/principal.js';
 import type { Plane } from '../data-planes/plane.js';
-import type { Services } from '../services.js';
+import type { Services } from '../services/services.js';
 import { admission } from './admission.js';
 import { answerer } from './answer.js';
 import { readJson } from './body.js';

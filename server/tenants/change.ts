@@ -5,7 +5,7 @@ import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import { AuditStore, type Actor } from '../store/audit.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
-import type { Changes } from './changes.js';
+import type { Changes } from '../access/changes.js';
 
 /** What a piece of work changed, as the audit tells it: fields with before and after, never a secret. */
 export interface Changed<T> {

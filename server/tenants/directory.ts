@@ -4,7 +4,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { MemberStore } from '../store/members.js';
 import { SubjectStore, type SubjectRecord } from '../store/subjects.js';
 import { TenantStore } from '../store/tenants.js';
-import type { Changes } from './changes.js';
+import type { Changes } from '../access/changes.js';
 
 /** Names of members and subject companies, which contract data refers to by id. */
 export interface Directory {

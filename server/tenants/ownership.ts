@@ -1,7 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId } from '../../data-plane-agent/base/ids.js';
-import type { WaysIn } from '../auth/ways-in.js';
+import type { WaysIn } from '../credentials/ways-in.js';
 import { languageOf } from '../notifications/language.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../store/audit.js';

@@ -2,7 +2,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { CONTROLS, type Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { edit, LEVELS, meets, type Level, type Module, type Permissions } from '../access/permissions.js';
-import type { WaysIn } from '../auth/ways-in.js';
+import type { WaysIn } from '../credentials/ways-in.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';

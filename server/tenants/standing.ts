@@ -8,7 +8,7 @@ import { MemberStore } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import { createChange } from './change.js';
-import type { Changes } from './changes.js';
+import type { Changes } from '../access/changes.js';
 import { OWNER } from './roles.js';
 
 /** A tenant as an operator sees it. */

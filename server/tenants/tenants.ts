@@ -1,15 +1,15 @@
 import { addressToKeep } from '../../data-plane-agent/base/addresses.js';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { Passwords } from '../auth/passwords.js';
-import type { WaysIn } from '../auth/ways-in.js';
+import type { Passwords } from '../credentials/passwords.js';
+import type { WaysIn } from '../credentials/ways-in.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../store/audit.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import { bootstrapSteps, type BootstrapStep } from './bootstrap-status.js';
 import { createChange, differences } from './change.js';
-import type { Changes } from './changes.js';
+import type { Changes } from '../access/changes.js';
 import { createChannels, type Channels } from './channels.js';
 import type { TargetPolicy } from './channel-targets.js';
 import { createConnections, type Connections } from './connections.js';
@@ -18,7 +18,7 @@ import { createMembers, type Members } from './members.js';
 import { insertTenant, type NewTenant, type TenantDraft } from './new-tenant.js';
 import { createOwnership, type Ownership } from './ownership.js';
 import { createRoles, type Roles } from './role-changes.js';
-import { checkSettings, settingsOf, type Settings } from './settings.js';
+import { checkSettings, settingsOf, type Settings } from '../access/settings.js';
 import { createTenantStanding, type TenantStanding } from './standing.js';
 import { createSubjects, type Subjects } from './subjects.js';
 

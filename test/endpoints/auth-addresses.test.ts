@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import type { AuthLoginResult } from '../../server/auth/shapes.js';
+import type { AuthLoginResult } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
 import type { Client, DomainError, FrameworkError } from '../support/http.js';
 import { beginSso, startOidc, type TestProvider } from '../support/oidc.js';

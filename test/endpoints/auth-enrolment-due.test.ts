@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import type { AuthLoginResult, MfaLoginRequired, TokenPair } from '../../server/auth/shapes.js';
+import type { AuthLoginResult, MfaLoginRequired, TokenPair } from '../../server/auth/auth.schemas.js';
 import { memberEndpoints } from '../../server/endpoints/tenant-admin/members.js';
 import { makeMember, makeTenant, OPERATOR, PASSWORD, serveIdentity, signIn, startIdentity, uniqueSlug, type MadeTenant } from '../support/accounts.js';
 import { softwareAuthenticator, type CreationOptions, type RequestOptions } from '../support/authenticator.js';

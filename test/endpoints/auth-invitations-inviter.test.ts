@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AuthLoginResult } from '../../server/auth/shapes.js';
+import type { AuthLoginResult } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
 import type { Answer, Client, DomainError } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AuthLoginResult, Session } from '../../server/auth/shapes.js';
+import type { AuthLoginResult, Session } from '../../server/auth/auth.schemas.js';
 import { cookieOf, makeMember, makeTenant, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { speak, type Answer, type Client, type DomainError } from '../support/http.js';

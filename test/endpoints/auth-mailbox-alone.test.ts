@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { EmailFallback } from '../../server/auth/email-code.js';
 import { createLoginLimits } from '../../server/auth/limits.js';
 import { createMemberAccess } from '../../server/auth/member-access.js';
-import { createPasswords } from '../../server/auth/passwords.js';
+import { createPasswords } from '../../server/credentials/passwords.js';
 import { makeMember, makeTenant, onceArgon2, OPERATOR, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
 import { codeOf } from '../support/authenticator-app.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';

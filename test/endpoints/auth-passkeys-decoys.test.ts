@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
-import type { LoginQuestion } from '../../server/auth/passkeys-shapes.js';
+import type { LoginQuestion } from '../../server/auth/passkeys.schemas.js';
 import { makeMember, makeTenant, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
 import { softwareAuthenticator, type CreationOptions } from '../support/authenticator.js';
 import { forEachDatabase } from '../support/database.js';

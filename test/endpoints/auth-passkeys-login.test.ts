@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { TokenPair } from '../../server/auth/shapes.js';
+import type { TokenPair } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, OPERATOR, PASSWORD, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
 import { softwareAuthenticator, type Assertion, type Behaviour, type CreationOptions, type RequestOptions, type SoftwareAuthenticator } from '../support/authenticator.js';
 import { forEachDatabase } from '../support/database.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Passkey } from '../../server/auth/passkeys-shapes.js';
+import type { Passkey } from '../../server/auth/passkeys.schemas.js';
 import { SessionStore } from '../../server/store/sessions.js';
 import { makeMember, makeTenant, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
 import { cbor, softwareAuthenticator, type Behaviour, type Cbor, type CreationOptions, type RequestOptions } from '../support/authenticator.js';

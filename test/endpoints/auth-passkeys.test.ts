@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
-import type { Passkey } from '../../server/auth/passkeys-shapes.js';
-import type { TokenPair } from '../../server/auth/shapes.js';
+import type { Passkey } from '../../server/auth/passkeys.schemas.js';
+import type { TokenPair } from '../../server/auth/auth.schemas.js';
 import { cookieOf, makeMember, makeTenant, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
 import { softwareAuthenticator, type CreationOptions, type RequestOptions } from '../support/authenticator.js';
 import { forEachDatabase } from '../support/database.js';

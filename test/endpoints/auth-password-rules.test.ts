@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readServerConfig } from '../../server/config.js';
-import type { AuthLoginResult } from '../../server/auth/shapes.js';
+import type { AuthLoginResult } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, PASSWORD, signIn, uniqueSlug } from '../support/accounts.js';
 import type { Answer, DomainError } from '../support/http.js';
 import { needsPostgres } from '../support/postgres.js';

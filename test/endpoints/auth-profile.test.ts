@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Preferences, Session } from '../../server/auth/shapes.js';
+import type { Preferences, Session } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { Client, FrameworkError } from '../support/http.js';

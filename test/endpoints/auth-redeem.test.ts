@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AuthLoginResult, Session } from '../../server/auth/shapes.js';
+import type { AuthLoginResult, Session } from '../../server/auth/auth.schemas.js';
 import { OPERATOR, PASSWORD, serveIdentity, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { DomainError } from '../support/http.js';

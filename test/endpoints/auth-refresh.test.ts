@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { TokenPair } from '../../server/auth/shapes.js';
+import type { TokenPair } from '../../server/auth/auth.schemas.js';
 import { cookieOf, makeMember, makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { FrameworkError } from '../support/http.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { OwnSession } from '../../server/auth/shapes.js';
+import type { OwnSession } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, PASSWORD, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import { createOutbound } from '../../data-plane-agent/base/outbound.js';
 import { parseSsoProviders } from '../../server/auth/sso-providers.js';
-import type { TokenPair } from '../../server/auth/shapes.js';
+import type { TokenPair } from '../../server/auth/auth.schemas.js';
 import { ssoEndpoints } from '../../server/endpoints/sso.js';
 import { makeMember, makeTenant, PUBLIC_URL, serveIdentity, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { parseSsoProviders } from '../../server/auth/sso-providers.js';
-import type { Session, TokenPair } from '../../server/auth/shapes.js';
+import type { Session, TokenPair } from '../../server/auth/auth.schemas.js';
 import { ssoEndpoints } from '../../server/endpoints/sso.js';
 import { cookieOf, makeMember, makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';

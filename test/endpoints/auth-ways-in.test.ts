@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AuthLoginResult } from '../../server/auth/shapes.js';
+import type { AuthLoginResult } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, OPERATOR, PASSWORD, type MadeTenant } from '../support/accounts.js';
 import { softwareAuthenticator, type CreationOptions } from '../support/authenticator.js';
 import { codeOf } from '../support/authenticator-app.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import type { AuthLoginResult, Session } from '../../server/auth/shapes.js';
+import type { AuthLoginResult, Session } from '../../server/auth/auth.schemas.js';
 import { edit } from '../../server/access/permissions.js';
 import { endpoint } from '../../server/http/endpoint.js';
 import { cookieOf, makeMember, makeTenant, OPERATOR, PASSWORD, PUBLIC_URL, serveIdentity, signIn, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { CDPSession, Page } from 'playwright-core';
-import type { Passkey } from '../../server/auth/passkeys-shapes.js';
-import type { TokenPair } from '../../server/auth/shapes.js';
+import type { Passkey } from '../../server/auth/passkeys.schemas.js';
+import type { TokenPair } from '../../server/auth/auth.schemas.js';
 import { makeMember, makeTenant, signIn } from '../support/accounts.js';
 import { needsBrowser, servePage } from '../support/browser.js';
 import type { Client } from '../support/http.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { isSocialCreditCode } from '../../server/tenants/tax-no.js';
-import { DEFAULT_SETTINGS } from '../../server/tenants/settings.js';
+import { DEFAULT_SETTINGS } from '../../server/access/settings.js';
 import { administration, type Administration } from '../support/administration.js';
 import type { DomainError, FrameworkError } from '../support/http.js';
 import { aContract, aLine } from '../support/samples.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ENDPOINTS } from '../../server/endpoints/index.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
-import type { AuthLoginResult } from '../../server/auth/shapes.js';
+import type { AuthLoginResult } from '../../server/auth/auth.schemas.js';
 import { PASSWORD, uniqueSlug } from '../support/accounts.js';
 import type { Client, DomainError } from '../support/http.js';
 import { startServer, type TestServer } from '../support/server.js';

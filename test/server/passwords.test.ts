@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import { isBreached } from '../../server/auth/breached-passwords.js';
-import { createPasswordPolicy } from '../../server/auth/password-policy.js';
-import { createPasswords } from '../../server/auth/passwords.js';
+import { isBreached } from '../../server/credentials/breached-passwords.js';
+import { createPasswordPolicy } from '../../server/credentials/password-policy.js';
+import { createPasswords } from '../../server/credentials/passwords.js';
 import { countedArgon2, makeTenant, PASSWORD, serveIdentity, signIn, startIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 

@@ -7,7 +7,7 @@ import { createLog } from '../../data-plane-agent/base/log.js';
 import { systemClock } from '../../data-plane-agent/base/clock.js';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { loadServerConfig } from '../../server/config-load.js';
-import { createHealth } from '../../server/health.js';
+import { createHealth } from '../../server/services/health.js';
 import { serve } from '../../server/serve.js';
 import { client as clientOf, type DomainError } from '../support/http.js';
 import { freePort } from '../support/guardian.js';

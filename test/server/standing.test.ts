@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mayIssueSession, WAYS, type MfaStanding, type Verdict } from '../../server/auth/standing.js';
+import { mayIssueSession, WAYS, type MfaStanding, type Verdict } from '../../server/access/standing.js';
 
 const MFA: Readonly<Record<string, MfaStanding>> = {
   'nothing asked, nothing there': { required: false, enrolled: false, passed: false },

@@ -6,9 +6,9 @@ import { WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabular
 import { FEATURES, MODULES, PLANS } from '../../server/access/permissions.js';
 import { MemberStore } from '../../server/store/members.js';
 import { TenantStore } from '../../server/store/tenants.js';
-import { createPlans, parsePlanCatalog } from '../../server/tenants/plans.js';
+import { createPlans, parsePlanCatalog } from '../../server/access/plans.js';
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
-import { DEFAULT_SETTINGS, type Settings } from '../../server/tenants/settings.js';
+import { DEFAULT_SETTINGS, type Settings } from '../../server/access/settings.js';
 import { makeMember, makeTenant, OPERATOR, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 

@@ -9,7 +9,7 @@ import type { Api, Caller } from '../../server/http/handler.js';
 import { listen } from '../../data-plane-agent/base/http/listen.js';
 import type { Endpoints } from '../../server/http/mount.js';
 import { rateLimit } from '../../server/http/rate-limit.js';
-import type { Services } from '../../server/services.js';
+import type { Services } from '../../server/services/services.js';
 import { client, type Client } from './http.js';
 
 export interface LittleApp {

@@ -1,4 +1,4 @@
-import type { AuthLoginResult, MfaLoginRequired } from '../../server/auth/shapes.js';
+import type { AuthLoginResult, MfaLoginRequired } from '../../server/auth/auth.schemas.js';
 import { sealContext } from '../../server/notifications/outbox.js';
 import { PASSWORD, signIn, type MadeTenant, type TestIdentity } from './accounts.js';
 import { codeOf } from './authenticator-app.js';

@@ -4,7 +4,7 @@ import { edit } from '../../access/permissions.js';
 import { actorOf } from '../../auth/session-issue.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Channels } from '../../tenants/channels.js';
-import { Channel, ChannelInput, ChannelPatch, CHAT_NAMES } from '../../tenants/records.js';
+import { Channel, ChannelInput, ChannelPatch, CHAT_NAMES } from '../../tenants/tenants.schemas.js';
 import { stamped } from './stamped.js';
 
 const listChannels = endpoint('GET /tenant-admin/notification-channels', {

@@ -4,7 +4,7 @@ import { edit } from '../../access/permissions.js';
 import { actorOf } from '../../auth/session-issue.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Connections } from '../../tenants/connections.js';
-import { Connection, ConnectionInput, DeclaredConnection } from '../../tenants/records.js';
+import { Connection, ConnectionInput, DeclaredConnection } from '../../tenants/tenants.schemas.js';
 import { stamped } from './stamped.js';
 
 const listConnections = endpoint('GET /tenant-admin/data-plane', {

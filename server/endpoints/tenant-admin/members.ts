@@ -4,7 +4,7 @@ import { edit } from '../../access/permissions.js';
 import { actorInSession, actorOf } from '../../auth/session-issue.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Members } from '../../tenants/members.js';
-import { HandoverPreview, Member, MemberPatch, Offboarded, Offboarding, OwnerTransfer, OwnerTransferred } from '../../tenants/records.js';
+import { HandoverPreview, Member, MemberPatch, Offboarded, Offboarding, OwnerTransfer, OwnerTransferred } from '../../tenants/tenants.schemas.js';
 import { instant } from './stamped.js';
 import { standInWarnings } from './stand-in-warnings.js';
 

@@ -5,7 +5,7 @@ import { edit, LEVELS, MODULES, type Permissions } from '../../access/permission
 import { actorInSession, actorOf } from '../../auth/session-issue.js';
 import type { Plane } from '../../data-planes/plane.js';
 import { endpoint } from '../../http/endpoint.js';
-import { ControlsPatch, PermissionsOverview, PermissionsPatch, Role } from '../../tenants/records.js';
+import { ControlsPatch, PermissionsOverview, PermissionsPatch, Role } from '../../tenants/tenants.schemas.js';
 import type { Roles } from '../../tenants/role-changes.js';
 
 const listRoles = endpoint('GET /tenant-admin/roles', {

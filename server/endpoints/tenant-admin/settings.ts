@@ -2,8 +2,8 @@ import { edit } from '../../access/permissions.js';
 import { endpoint } from '../../http/endpoint.js';
 import { actorOf } from '../../auth/session-issue.js';
 import { BOOTSTRAP_STEPS } from '../../tenants/bootstrap-status.js';
-import { BootstrapStatus } from '../../tenants/records.js';
-import { Settings, SettingsPatch, type Settings as SettingsInEffect } from '../../tenants/settings.js';
+import { BootstrapStatus } from '../../tenants/tenants.schemas.js';
+import { Settings, SettingsPatch, type Settings as SettingsInEffect } from '../../access/settings.js';
 
 const getSettings = endpoint('GET /tenant-admin/settings', {
   summary: 'Read the settings of the organisation',

@@ -1,7 +1,7 @@
 import type { Log } from '../../data-plane-agent/base/log.js';
 import { createOutbound } from '../../data-plane-agent/base/outbound.js';
 import type { Config } from '../config.js';
-import { createBotChallenge, NO_CHALLENGE, VERIFY_URLS, type BotChallenge } from './challenge.js';
+import { createBotChallenge, NO_CHALLENGE, VERIFY_URLS, type BotChallenge } from '../auth/challenge.js';
 
 /** The bot challenge that the configuration asks for. */
 export function challengeOf(config: Pick<Config, 'botChallengeProvider' | 'botChallengeSecret' | 'botChallengeVerifyUrl' | 'botChallengeHostnames' | 'production'>, { log }: { log: Log }): BotChallenge {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../data-plane-agent/base/clock.js';
-import { s, type Static } from '../data-plane-agent/base/schema.js';
-import { EDITIONS } from './config.js';
-import type { Edition } from './config.js';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import { s, type Static } from '../../data-plane-agent/base/schema.js';
+import { EDITIONS } from '../config.js';
+import type { Edition } from '../config.js';
 
 const STATES = ['up', 'down'] as const;
 

@@ -3,7 +3,7 @@ import { Warning } from '../../data-plane-agent/plane/contract/records/common.js
 import { HandoverSamples, HandoverTotals } from '../../data-plane-agent/plane/contract/records/ownership.js';
 import { CONTROLS } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { LEVELS, MODULES } from '../access/permissions.js';
-import { SubjectCompany } from '../auth/shapes.js';
+import { SubjectCompany } from '../auth/auth.schemas.js';
 import { CHANNEL_KINDS } from '../store/channels.js';
 import { ACCESS_MODES, CONNECTION_STATUSES } from '../store/connections.js';
 import { BOOTSTRAP_STEPS } from './bootstrap-status.js';
