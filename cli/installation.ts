@@ -12,7 +12,7 @@ import { loadServerConfig } from '../server/config-load.js';
 import { agentsOnly, embedded, type DataPlanes } from '../server/data-planes/for-tenant.js';
 import { databasesOf, type ManagedDatabase } from '../server/foundation.js';
 import { ownSecretKeysPath } from '../server/secret-keys.js';
-import type { Actor } from '../server/store/audit.js';
+import type { Actor } from '../server/access/actor.js';
 import { newId } from '../data-plane-agent/base/ids.js';
 import type { Cli } from './cli.js';
 import { CommandError, ConfigurationError } from './errors.js';

@@ -11,7 +11,8 @@ import { allowOrigins, refuseMalformed, setHeaders } from '../data-plane-agent/b
 import { mount, type Endpoints } from './http/mount.js';
 import { nothingHere, servePages, type Page } from '../data-plane-agent/base/http/pages.js';
 import { writeProblems } from '../data-plane-agent/base/http/problems.js';
-import { recordRefusals, type Refusal } from './http/refusals.js';
+import type { Refusal } from './access/refusal.js';
+import { recordRefusals } from './http/refusals.js';
 
 export interface AppOptions {
   readonly endpoints: Endpoints;

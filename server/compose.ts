@@ -1,6 +1,6 @@
+import { availableParallelism } from 'node:os';
 import type Koa from 'koa';
 import type { Clock } from '../data-plane-agent/base/clock.js';
-import type { Database } from '../data-plane-agent/base/database/database.js';
 import { newId } from '../data-plane-agent/base/ids.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
@@ -9,9 +9,13 @@ import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
 import { createApp } from './app.js';
 import { createPlatformAudit } from './audit/platform-audit.js';
 import { createRefusals } from './audit/refusals.js';
-import { createIdentity, type Identity } from './auth/identity.js';
-import { challengeOf } from './compose/challenge-of.js';
-import type { Argon2 } from './credentials/passwords.js';
+import { createChanges } from './access/changes.js';
+import { createPlans } from './access/plans.js';
+import { composeAuth } from './compose/auth.js';
+import { composeChallenge } from './compose/challenge.js';
+import { composeTenants } from './compose/tenants.js';
+import { createPasswords, type Argon2 } from './credentials/passwords.js';
+import { createWaysIn } from './credentials/ways-in.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
 import type { DataPlanes } from './data-planes/for-tenant.js';
@@ -28,11 +32,10 @@ import { rateLimit } from './http/rate-limit.js';
 import { createOutbounds } from './outbounds.js';
 import { jobsOf } from './jobs.js';
 import { createMailOutbox } from './notifications/outbox.js';
-import type { MailOutbox } from './notifications/mail.js';
 import { keySet, livez, readyz } from './pages.js';
 import { createSchedules, type Schedules } from '../data-plane-agent/base/schedules.js';
 import type { Services } from './services/services.js';
-import { createPlans } from './access/plans.js';
+import { keyedDatabase } from './store/keyed-database.js';
 import { sealTargets } from './tenants/sealed-targets.js';
 
 export interface ComposeOptions {
@@ -69,10 +72,16 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
     if (sealed > 0) log.info({ sealed }, 'addresses of notification channels were sealed');
     const health = createHealth({ edition: config.edition, clock, platformDb: (timeoutMs) => platform.ping(timeoutMs), tenantDb });
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
-    const { authenticator, ...identity } = await identityOf(config, { database: platform, clock, log, mail, argon2 });
+    const waysIn = createWaysIn({ clock, mail });
+    const passwords = await createPasswords({ cores: availableParallelism(), ...(argon2 && { argon2 }) });
+    const parts = { database: keyedDatabase({ database: platform, clock, keyRing: config.keyRing }), clock, changes: createChanges(), mail, passwords, waysIn };
+    const outbounds = createOutbounds(config);
+    const plans = createPlans({ ...(config.planCatalog && { catalog: config.planCatalog }), apiAccessInEveryPlan: config.edition === 'self_hosted' });
+    const { tenants, directory } = composeTenants(config, { ...parts, outbound: outbounds.forTenants });
+    const { authenticator, ...auth } = await composeAuth(config, { ...parts, plans, directory, outbound: outbounds.forOperator });
     const audit = createPlatformAudit({ database: platform, keyRing: config.keyRing });
     const refusals = createRefusals({ database: platform, clock, log });
-    const services: Services = { ...identity, audit, health };
+    const services: Services = { ...auth, tenants, directory, audit, health, mail, challenge: composeChallenge(config, { log }) };
     const metrics = createMetrics({ token: config.metricsToken, pools: { platform: () => platform.pool(), ...(tenant ? { tenant: () => tenant.pool() } : {}) } });
     const app = createApp({
       endpoints: ENDPOINTS,
@@ -104,31 +113,3 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
     throw error;
   }
 }
-
-const identityOf = (config: Config, { database, clock, log, mail, argon2 }: { database: Database; clock: Clock; log: Log; mail: MailOutbox; argon2: Argon2 | undefined }): Promise<Identity> =>
-  createIdentity({
-    database,
-    clock,
-    keyRing: config.keyRing,
-    plans: createPlans({ ...(config.planCatalog ? { catalog: config.planCatalog } : {}), apiAccessInEveryPlan: config.edition === 'self_hosted' }),
-    edition: config.edition,
-    publicUrl: config.publicUrl,
-    corsOrigins: config.corsOrigins,
-    accessTtl: config.accessTtl,
-    refreshTtl: config.refreshTtl,
-    registrationEnabled: config.publicRegistrationEnabled,
-    strictPasswords: config.passwordRules === 'on',
-    resolvesPerMinute: config.loginResolvesPerMinute,
-    mfaRequiredForAdmins: config.mfaRequiredForAdmins,
-    emailFallback: config.mfaEmailFallback,
-    productName: config.productName,
-    mail,
-    challenge: challengeOf(config, { log }),
-    relyingParty: { id: config.webauthnRpId, origins: config.webauthnOrigins },
-    ssoProviders: config.ssoProviders ?? [],
-    outbound: createOutbounds(config).forOperator,
-    tenantOutbound: createOutbounds(config).forTenants,
-    linked: config.edition === 'enterprise_hybrid',
-    loginFailures: { perAccount: config.loginFailuresPerAccount, perIp: config.loginFailuresPerIp },
-    ...(argon2 ? { argon2 } : {}),
-  });

@@ -5,15 +5,13 @@ import { parseKeyRing, SealError, type KeyRing } from '../data-plane-agent/base/
 import { clamdAddress } from '../data-plane-agent/plane/files/scanner/clamd-stream.js';
 import { CONTENT_TYPES, mediaType } from '../data-plane-agent/plane/files/content/content-type.js';
 import { objectStoreAddress } from '../data-plane-agent/plane/files/objects/object-store-address.js';
+import { EDITIONS } from './access/edition.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { EMAIL_FALLBACKS } from './auth/email-code.js';
 import { parseMailAddress, type MailAddress } from './notifications/address.js';
 import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
-
-export const EDITIONS = ['self_hosted', 'saas', 'enterprise_hybrid'] as const;
-export type Edition = (typeof EDITIONS)[number];
 
 const databaseDefault = (file: string) => ({ textOf }: DefaultContext) => `sqlite:${textOf('DATA_DIR') ?? ''}/${file}`;
 /** A port at fault is one fault, not two. */

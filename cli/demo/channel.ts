@@ -1,5 +1,5 @@
 import type { Composed } from '../../server/compose.js';
-import type { Actor } from '../../server/store/audit.js';
+import type { Actor } from '../../server/access/actor.js';
 
 const CHANNEL = { kind: 'email', name: '合同管理部', target: 'contracts@huayue.example' } as const;
 

@@ -1,6 +1,6 @@
 import { todayIn, type Day } from '../../data-plane-agent/base/day.js';
 import type { Composed } from '../../server/compose.js';
-import type { Actor } from '../../server/store/audit.js';
+import type { Actor } from '../../server/access/actor.js';
 import { MemberStore } from '../../server/store/members.js';
 import { CommandError } from '../errors.js';
 import { demoChannel } from './channel.js';

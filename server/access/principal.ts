@@ -1,6 +1,7 @@
 import type { Exchange } from '../../data-plane-agent/base/http/exchange.js';
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import type { FeatureFlags, Permissions, PlanCode } from './permissions.js';
+import type { Settings } from './settings.schemas.js';
 
 /**
  * Who sends a request, as the platform database says now. A token's claims only inform its holder: role, scope and status are read
@@ -13,23 +14,11 @@ export interface Principal {
   readonly permissions: Permissions;
   readonly controls: Readonly<Record<string, Control>>;
   readonly features: FeatureFlags;
-  readonly settings: TenantSettings;
+  readonly settings: Settings;
   /** Policy asks for a second factor that is not there: the session opens `/auth/*` and nothing else. */
   readonly enrolmentDue: boolean;
   /** The session was opened from the service's own web pages, which need no `apiAccess`. */
   readonly ownPages: boolean;
-}
-
-/** The tenant's settings that bear on every call; all of them are in `server/access/settings.ts`. */
-export interface TenantSettings {
-  readonly timezone: string;
-  readonly defaultLanguage: string;
-  readonly defaultCurrency: string;
-  readonly displayCurrency: string;
-  readonly reminderLeadDays: number;
-  readonly reminderHour: number;
-  readonly reminderEscalationDays: number;
-  readonly ownerScopeEnabled: boolean;
 }
 
 const askers = new WeakMap<Exchange, Principal>();

@@ -1,6 +1,3 @@
-import type { MemberRecord } from '../store/members.js';
-import type { TenantRecord } from '../store/tenants.js';
-
 /** The ways in. A password after a reset is `password`: a reset opens no session by itself. `registration` is redeeming too. */
 export const WAYS = ['password', 'passkey', 'sso', 'registration', 'invitation'] as const;
 export type Way = (typeof WAYS)[number];
@@ -30,8 +27,8 @@ export type Verdict = 'yes' | 'no' | 'factor_needed' | 'enrolment_needed';
 export const inGoodStanding = ({ tenant, member }: Standing): boolean => tenant.status === 'active' && member.status === 'active';
 
 export interface Standing {
-  readonly tenant: Pick<TenantRecord, 'status'>;
-  readonly member: Pick<MemberRecord, 'status'>;
+  readonly tenant: { readonly status: 'active' | 'suspended' };
+  readonly member: { readonly status: 'active' | 'disabled' };
 }
 
 export interface MfaStanding {

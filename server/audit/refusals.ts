@@ -1,9 +1,8 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
-import { actorOf } from '../auth/session-issue.js';
-import { stranger } from '../auth/single-use.js';
-import type { Refusal } from '../http/refusals.js';
+import { actorOf, stranger } from '../access/actor.js';
+import type { Refusal } from '../access/refusal.js';
 import { hourEnd, repeatKey } from '../store/audit-repeats.js';
 import { AuditStore, type AuditEvent } from '../store/audit.js';
 

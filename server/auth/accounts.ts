@@ -11,7 +11,8 @@ import type { PasswordPolicy } from '../credentials/password-policy.js';
 import type { Passwords } from '../credentials/passwords.js';
 import type { PlanCode } from '../access/permissions.js';
 import type { SessionIssue } from './session-issue.js';
-import type { AuthLoginResult, NameProfile } from './auth.schemas.js';
+import type { NameProfile } from '../access/person.schemas.js';
+import type { AuthLoginResult } from './auth.schemas.js';
 
 export interface Registration {
   readonly tenantName: string;

@@ -1,20 +1,7 @@
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { FEATURES, LEVELS, MODULES } from '../access/permissions.js';
-
-/** Part 2.5 of the API document. */
-export const NameProfile = s.object(
-  {
-    givenName: s.optional(s.name({ max: 100 })),
-    familyName: s.optional(s.name({ max: 100 })),
-    nameOrder: s.optional(s.enum(['given_first', 'family_first'])),
-    phoneticGivenName: s.optional(s.name({ max: 100 })),
-    phoneticFamilyName: s.optional(s.name({ max: 100 })),
-    preferredDisplayName: s.optional(s.name({ max: 100 })),
-    nameLocaleRegion: s.optional(s.name({ max: 35 })),
-  },
-  { title: 'NameProfile' },
-);
-export type NameProfile = Static<typeof NameProfile>;
+import { NameProfile } from '../access/person.schemas.js';
+import { SubjectCompany } from '../tenants/tenants.schemas.js';
 
 /** Part 2.4. */
 export const AuthUserSummary = s.object(
@@ -89,20 +76,6 @@ export const MfaEnrolled = s.object({ ...mfaStatus, recoveryCodes: s.list(s.verb
 /** What became of a mail, as far as it may be told. */
 export const DeliveryStatus = s.enum(['not_sent', 'queued', 'sent', 'failed']);
 export type DeliveryStatus = Static<typeof DeliveryStatus>;
-
-export const SubjectCompany = s.object(
-  {
-    id: s.id(),
-    name: s.text(),
-    legalName: s.nullable(s.text()),
-    taxNo: s.nullable(s.text()),
-    defaultPayeeAccount: s.nullable(s.text()),
-    defaultPayeeBank: s.nullable(s.text()),
-    createdAt: s.instant(),
-    updatedAt: s.instant(),
-  },
-  { title: 'SubjectCompany' },
-);
 
 export const Preferences = s.object(
   {

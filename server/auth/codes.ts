@@ -3,7 +3,8 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { randomToken, sha256Hex } from '../../data-plane-agent/base/secrets.js';
-import { AuditStore, type Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
+import { AuditStore } from '../store/audit.js';
 import { RedeemCodeStore, type RedeemCodeRecord } from '../store/redeem-codes.js';
 import type { PlanCode } from '../access/permissions.js';
 

@@ -14,7 +14,7 @@ import { settingsOf } from '../access/settings.js';
 import type { LoginLimits } from './limits.js';
 import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
 import { edit, meets, type Permissions } from '../access/permissions.js';
-import { actorOf } from './session-issue.js';
+import { actorOf } from '../access/actor.js';
 import type { DeliveryStatus } from './auth.schemas.js';
 
 /** For whom codes by mail are: roles with admin (edit) are not `members`. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { sha256Hex, type KeyRing } from '../../data-plane-agent/base/secrets.js';
-import { AuditStore, type Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
+import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { MfaStore } from '../store/mfa.js';
 import { newRecoveryCodes, recoveryCodeHash } from './recovery-codes.js';

@@ -18,8 +18,10 @@ import { administers, checkRole, checkScope, mayInvite } from '../tenants/member
 import type { PasswordPolicy } from '../credentials/password-policy.js';
 import type { Passwords } from '../credentials/passwords.js';
 import type { Principal } from '../access/principal.js';
-import { actorOf, type SessionIssue } from './session-issue.js';
-import type { AuthLoginResult, NameProfile } from './auth.schemas.js';
+import { actorOf } from '../access/actor.js';
+import type { SessionIssue } from './session-issue.js';
+import type { NameProfile } from '../access/person.schemas.js';
+import type { AuthLoginResult } from './auth.schemas.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { inGoodStanding } from '../access/standing.js';
 import type { WaysIn } from '../credentials/ways-in.js';

@@ -2,7 +2,8 @@ import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { randomToken, type KeyRing } from '../../data-plane-agent/base/secrets.js';
-import { AuditStore, type Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
+import { AuditStore } from '../store/audit.js';
 import { SigningKeyStore, type SigningKeyRecord } from '../store/signing-keys.js';
 
 /** The Ed25519 keys that sign tokens: shared by all replicas, sealed in the platform database. */

@@ -11,7 +11,8 @@ import type { Enrolment } from './enrolment.js';
 import type { LoginLimits } from './limits.js';
 import type { Account, Checked, Credentials, PasswordCheck } from './password-check.js';
 import type { SecondFactor } from './second-factor.js';
-import { actorOf, INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
+import { actorOf } from '../access/actor.js';
+import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
 import type { AuthLoginResult, MfaLoginRequired } from './auth.schemas.js';
 import { mayIssueSession, type MfaStanding } from '../access/standing.js';
 

@@ -10,7 +10,7 @@ import type { Confirmed, Enrolment, Offer } from './enrolment.js';
 import type { Attempt, LoginLimits } from './limits.js';
 import type { Principal } from '../access/principal.js';
 import type { SecondFactor } from './second-factor.js';
-import { actorOf } from './session-issue.js';
+import { actorOf } from '../access/actor.js';
 import type { MfaStatus } from './auth.schemas.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 

@@ -13,7 +13,7 @@ import type { Changes } from '../access/changes.js';
 import { challengeHashOf, FLOW_MS, type Ceremony, type NewCredential } from './passkeys-ceremony.js';
 import { passkeyAnswer, type AttestationResponse, type Passkey, type RegistrationQuestion } from './passkeys.schemas.js';
 import type { Principal } from '../access/principal.js';
-import { actorOf } from './session-issue.js';
+import { actorOf } from '../access/actor.js';
 import { inGoodStanding } from '../access/standing.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 

@@ -13,7 +13,8 @@ import { createPasskeyLogin, type PasskeyLogin } from './passkeys-login.js';
 import { createPasskeyRegistration, type PasskeyRegistration } from './passkeys-registration.js';
 import { passkeyAnswer, type Passkey } from './passkeys.schemas.js';
 import type { Principal } from '../access/principal.js';
-import { actorOf, type SessionIssue } from './session-issue.js';
+import { actorOf } from '../access/actor.js';
+import type { SessionIssue } from './session-issue.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /**

@@ -1,7 +1,8 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
-import { AuditStore, type Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
+import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Attempt, LoginLimits } from './limits.js';

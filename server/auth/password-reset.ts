@@ -14,8 +14,8 @@ import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Changes } from '../access/changes.js';
 import type { PasswordPolicy } from '../credentials/password-policy.js';
 import type { Passwords } from '../credentials/passwords.js';
-import { actorOf } from './session-issue.js';
-import { newToken, refusedToken, stranger, tokenHash, tokenLink } from './single-use.js';
+import { actorOf, stranger } from '../access/actor.js';
+import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { inGoodStanding } from '../access/standing.js';
 import { holdEmailCode } from '../credentials/ways-in.js';
 

@@ -6,10 +6,13 @@ import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../access/changes.js';
-import { settingsOf, type Settings } from '../access/settings.js';
+import type { Settings } from '../access/settings.schemas.js';
+import { settingsOf } from '../access/settings.js';
 import type { Principal } from '../access/principal.js';
-import { actorOf, summaryOf } from './session-issue.js';
-import type { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from './auth.schemas.js';
+import { actorOf } from '../access/actor.js';
+import { summaryOf } from './session-issue.js';
+import type { NameProfile } from '../access/person.schemas.js';
+import type { AuthUserSummary, Preferences, PreferencesPatch } from './auth.schemas.js';
 
 /** What members set for themselves. */
 export interface Profile {

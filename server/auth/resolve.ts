@@ -3,6 +3,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
+import { stranger } from '../access/actor.js';
 import { AuditStore } from '../store/audit.js';
 import { LoginFailureStore } from '../store/login-failures.js';
 import { TenantStore } from '../store/tenants.js';
@@ -33,7 +34,7 @@ export function createResolve({ database, clock, perMinute }: { database: Databa
       const tenants = await new TenantStore(tx).ofActiveMember(email);
       // The digest, because people type passwords into the email's place.
       await new AuditStore(tx).append({
-        tenantId: null, at, actor: { kind: 'user', id: null, name: 'unknown', ip: request.ip, requestId: request.id }, action: 'login_resolved', recordKind: 'email', recordId: null,
+        tenantId: null, at, actor: stranger(request), action: 'login_resolved', recordKind: 'email', recordId: null,
         changes: { emailHash, found: tenants.length },
       });
       return { tenants };

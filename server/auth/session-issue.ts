@@ -3,11 +3,11 @@ import type { Transaction } from '../../data-plane-agent/base/database/database.
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
-import { AuditStore, type Actor } from '../store/audit.js';
+import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
-import type { Principal } from '../access/principal.js';
+import { actorOf } from '../access/actor.js';
 import type { AuthLoginResult, AuthUserSummary, TokenPair } from './auth.schemas.js';
 import { mayIssueSession, NO_MFA, type MfaStanding, type Way } from '../access/standing.js';
 import type { Tokens } from './tokens.js';
@@ -81,12 +81,4 @@ const ABSOLUTE_MS = 90 * 24 * 3_600_000;
 
 export const summaryOf = ({ id, email, name, nameProfile, status, roleCode, subjectScope }: MemberRecord): AuthUserSummary => ({
   id, email, name, nameProfile, status, roleCode, subjectScope: subjectScope && [...subjectScope],
-});
-
-/** As `actorOf`, for what asks how long ago the session was opened. */
-export const actorInSession = ({ user, sessionId }: Pick<Principal, 'user' | 'sessionId'>, request: RequestInfo): Actor => ({ ...actorOf(user, request), sessionId });
-
-/** The member as the one who does something in this request. */
-export const actorOf = ({ id, name }: { readonly id: string; readonly name: string }, request: RequestInfo): Actor => ({
-  kind: 'user', id, name, ip: request.ip, requestId: request.id, ...(request.keyed ? { keyed: request.keyed } : {}),
 });

@@ -7,13 +7,15 @@ import { MemberStore } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import type { Changes } from '../access/changes.js';
 import type { Directory } from '../tenants/directory.js';
-import { DEFAULT_SETTINGS, type Settings } from '../access/settings.js';
+import type { Settings } from '../access/settings.schemas.js';
+import { DEFAULT_SETTINGS } from '../access/settings.js';
 import { subjectAnswer } from '../tenants/subject-answer.js';
 import type { Login } from './login.js';
 import type { Principal } from '../access/principal.js';
 import { mergedPreferences } from './profile.js';
 import type { Refresh } from './refresh.js';
-import { actorOf, summaryOf } from './session-issue.js';
+import { actorOf } from '../access/actor.js';
+import { summaryOf } from './session-issue.js';
 import type { OwnSession, Session } from './auth.schemas.js';
 
 /** Signing in, staying in, and signing out. */

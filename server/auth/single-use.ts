@@ -3,6 +3,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail, type Failure } from '../../data-plane-agent/base/failures.js';
 import { randomToken, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
+import { stranger } from '../access/actor.js';
 import { AuditStore } from '../store/audit.js';
 
 /** Tokens that travel by mail: 32 random bytes, kept as a digest, and used up by the statement that finds them still there. */
@@ -30,6 +31,3 @@ export async function refusedToken({ database, clock, kind, tenantId, request }:
   );
   return fail('TOKEN_INVALID', {});
 }
-
-/** Somebody who has shown nothing yet. */
-export const stranger = (request: RequestInfo) => ({ kind: 'user' as const, id: null, name: 'unknown', ip: request.ip, requestId: request.id });

@@ -2,7 +2,6 @@ import { todayIn } from '../../data-plane-agent/base/day.js';
 import type { Call, Rights } from '../../data-plane-agent/plane/contract/call.js';
 import { edit, meets, view } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
-import type { Conditions } from '../http/conditions.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
 /** How long the caller of an operation waits. */
@@ -12,7 +11,7 @@ const TIMEOUT_MS = 10_000;
 const OWNER_SCOPED: ReadonlySet<string> = new Set(['sales', 'manager']);
 
 /** What the data plane is told about a request: who asks, which rows they may see, and which day it is for them. */
-export function callOf({ principal, request, idempotency, ifVersion, patienceMs = TIMEOUT_MS }: Conditions & { readonly principal: Principal; readonly request: RequestInfo; readonly patienceMs?: number | undefined }): Call {
+export function callOf({ principal, request, idempotency, ifVersion, patienceMs = TIMEOUT_MS }: Pick<Call, 'idempotency' | 'ifVersion'> & { readonly principal: Principal; readonly request: RequestInfo; readonly patienceMs?: number | undefined }): Call {
   const { tenant, user, settings, controls } = principal;
   return {
     tenantId: tenant.id,

@@ -1,6 +1,6 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 
 /** How long a job waits for an operation. */
 const TIMEOUT_MS = 60_000;

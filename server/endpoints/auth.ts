@@ -1,6 +1,7 @@
 import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { AuthLoginResult, MfaLoginRequired, NameProfile, Session, TokenPair } from '../auth/auth.schemas.js';
+import { NameProfile } from '../access/person.schemas.js';
+import { AuthLoginResult, MfaLoginRequired, Session, TokenPair } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 import { reply } from '../http/reply.js';
 import { challengeToken } from './challenge-token.js';

@@ -1,5 +1,5 @@
 import { endpoint } from '../http/endpoint.js';
-import { HealthRecord } from '../services/health.js';
+import { HealthRecord } from '../services/health.schemas.js';
 
 const getHealth = endpoint('GET /health', {
   summary: 'Ask whether the service and its databases are up',

@@ -2,7 +2,8 @@ import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js'
 import { s } from '../../data-plane-agent/base/schema.js';
 import type { Invitation as InvitationState, SentInvitation as SentInvitationState } from '../auth/invitations.js';
 import { edit } from '../access/permissions.js';
-import { AuthLoginResult, NameProfile } from '../auth/auth.schemas.js';
+import { NameProfile } from '../access/person.schemas.js';
+import { AuthLoginResult } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 import { withRefreshCookie } from './refresh-cookie.js';
 import { challengeToken } from './challenge-token.js';

@@ -1,5 +1,6 @@
 import { s } from '../../data-plane-agent/base/schema.js';
-import { AuthUserSummary, NameProfile, Preferences, PreferencesPatch } from '../auth/auth.schemas.js';
+import { NameProfile } from '../access/person.schemas.js';
+import { AuthUserSummary, Preferences, PreferencesPatch } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 
 export const profileEndpoints = {

@@ -1,22 +1,8 @@
 import { FAILURES, isFailure, type Failure } from '../../data-plane-agent/base/failures.js';
-import { askerOf, type Principal } from '../access/principal.js';
+import { askerOf } from '../access/principal.js';
+import type { Refusal } from '../access/refusal.js';
 import type { HttpMiddleware } from '../../data-plane-agent/base/http/exchange.js';
 import { isProblem } from '../../data-plane-agent/base/http/problems.js';
-import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
-
-/** A 403: who asked for what, and why they did not get it. */
-export interface Refusal {
-  /** `undefined` for who is not signed in. */
-  readonly principal: Principal | undefined;
-  readonly request: RequestInfo;
-  /** Method and template: `PATCH /contracts/:id`. */
-  readonly route: string;
-  /** Of the catalogue; `undefined` where there is none, and `reason` says it. */
-  readonly code?: string;
-  /** The module level, the plan's feature, the control, the fields: whatever the failure says was missing. Of FORBIDDEN alone it is ours to choose; else the request may. */
-  readonly needs?: string | undefined;
-  readonly reason?: string;
-}
 
 /**
  * Has every 403 recorded, whichever endpoint or rule says it. It is done before the answer goes out, so that nobody escapes it by hanging up.

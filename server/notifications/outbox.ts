@@ -2,7 +2,8 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import { AuditStore, type Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
+import { AuditStore } from '../store/audit.js';
 import { MailStore, type MailRecord } from '../store/mail.js';
 import type { MailOutbox } from './mail.js';
 

@@ -1,24 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
-import { s, type Static } from '../../data-plane-agent/base/schema.js';
-import { EDITIONS } from '../config.js';
-import type { Edition } from '../config.js';
-
-const STATES = ['up', 'down'] as const;
-
-/** API document 2.18. */
-export const HealthRecord = s.object(
-  {
-    status: s.enum(['ok', 'degraded']),
-    edition: s.enum(EDITIONS),
-    platformDb: s.enum(STATES),
-    tenantDb: s.enum(STATES),
-    time: s.instant(),
-    isolate: s.text({ max: 64, about: 'The process that answered.' }),
-  },
-  { title: 'Health' },
-);
-export type HealthRecord = Static<typeof HealthRecord>;
+import type { Edition } from '../access/edition.js';
+import type { HealthRecord } from './health.schemas.js';
 
 export interface Health {
   record(): Promise<HealthRecord>;

@@ -1,9 +1,49 @@
 import type { PlatformAudit } from '../audit/platform-audit.js';
-import type { Identity } from '../auth/identity.js';
+import type { Accounts } from '../auth/accounts.js';
+import type { BotChallenge } from '../auth/challenge.js';
+import type { Codes } from '../auth/codes.js';
+import type { EmailCodes } from '../auth/email-code.js';
+import type { Invitations } from '../auth/invitations.js';
+import type { SigningKeys } from '../auth/keys.js';
+import type { Mfa } from '../auth/mfa.js';
+import type { Passkeys } from '../auth/passkeys.js';
+import type { PasswordResets } from '../auth/password-reset.js';
+import type { Profile } from '../auth/profile.js';
+import type { Resolve } from '../auth/resolve.js';
+import type { Sessions } from '../auth/sessions.js';
+import type { Sso } from '../auth/sso.js';
+import type { MailOutbox } from '../notifications/mail.js';
+import type { Directory } from '../tenants/directory.js';
+import type { Tenants } from '../tenants/tenants.js';
 import type { Health } from './health.js';
 
-/** What endpoints over tenant data call. Made once, in `compose.ts`. Who calls is decided before an endpoint runs. */
-export interface Services extends Omit<Identity, 'authenticator'> {
+/** Who may come in, and how. */
+export interface AuthServices {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly mfa: Mfa;
+  readonly emailCodes: EmailCodes;
+  readonly profile: Profile;
+  readonly resolve: Resolve;
+  readonly passkeys: Passkeys;
+  readonly sso: Sso;
+  readonly keys: SigningKeys;
+  readonly codes: Codes;
+  readonly invitations: Invitations;
+  readonly passwordResets: PasswordResets;
+}
+
+/** Organisations and what belongs to them. */
+export interface TenantServices {
+  readonly tenants: Tenants;
+  readonly directory: Directory;
+}
+
+/** What endpoints over tenant data call. Each is made once, in `compose.ts`. Who calls is decided before an endpoint runs. */
+export interface Services extends AuthServices, TenantServices {
   readonly audit: PlatformAudit;
   readonly health: Health;
+  readonly mail: MailOutbox;
+  /** Asked by the handler, for every endpoint whose body has a `challengeToken`. */
+  readonly challenge: BotChallenge;
 }

@@ -1,21 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import type { KeyedRequest } from '../../data-plane-agent/base/http/request.js';
+import type { Actor } from '../access/actor.js';
 import { AuditRepeatStore, isRepeating, type Repeated } from './audit-repeats.js';
-
-/** Who did something, as the audit keeps it. */
-export interface Actor {
-  readonly kind: 'user' | 'system' | 'cli';
-  /** The member's id, where there is one. */
-  readonly id: string | null;
-  readonly name: string;
-  readonly ip: string | null;
-  readonly requestId: string;
-  /** Of a member who changes a way to sign in: the session that must be a recent one. */
-  readonly sessionId?: string;
-  /** Of a request under an idempotency key: what he asks for happens once. */
-  readonly keyed?: KeyedRequest;
-}
 
 export interface AuditEvent {
   /** Made unless given: whoever answers with it needs it before. */

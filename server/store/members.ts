@@ -1,6 +1,6 @@
 import type { Row, Transaction, Value } from '../../data-plane-agent/base/database/database.js';
 import { isDatabaseError, translateError } from '../../data-plane-agent/base/database/errors.js';
-import type { NameProfile } from '../auth/auth.schemas.js';
+import type { NameProfile } from '../access/person.schemas.js';
 import { flagOf, jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 
 export interface MemberRecord {

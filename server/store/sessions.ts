@@ -2,7 +2,7 @@ import type { Row, Transaction } from '../../data-plane-agent/base/database/data
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import type { Permissions, PlanCode } from '../access/permissions.js';
 import type { Way } from '../access/standing.js';
-import type { Settings } from '../access/settings.js';
+import type { Settings } from '../access/settings.schemas.js';
 import type { MemberRecord } from './members.js';
 import { flagOf, jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 import type { TenantRecord } from './tenants.js';

@@ -1,6 +1,6 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { PlanCode } from '../access/permissions.js';
-import type { Settings } from '../access/settings.js';
+import type { Settings } from '../access/settings.schemas.js';
 import { jsonOf, numberOf, textOf } from './rows.js';
 
 export interface TenantRecord {

@@ -2,7 +2,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import { channelSecretContext, ChannelStore, type ChannelKind, type ChannelRecord } from '../store/channels.js';
 import { checkTarget, type TargetPolicy } from './channel-targets.js';
 import { differences, type ChangeTenant } from './change.js';

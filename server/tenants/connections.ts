@@ -1,7 +1,7 @@
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import { ConnectionStore, type ConnectionRecord, type ConnectionStatus } from '../store/connections.js';
 import { checkUrl, type TargetPolicy } from './channel-targets.js';
 import type { ChangeTenant } from './change.js';

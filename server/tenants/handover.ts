@@ -2,7 +2,7 @@ import type { Transaction } from '../../data-plane-agent/base/database/database.
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId } from '../../data-plane-agent/base/ids.js';
 import type { HandoverTotals } from '../../data-plane-agent/plane/contract/records/ownership.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import { MemberStore, type ListedMember } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';

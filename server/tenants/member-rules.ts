@@ -1,7 +1,7 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { edit, meets } from '../access/permissions.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
 import { SubjectStore } from '../store/subjects.js';

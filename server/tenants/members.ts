@@ -3,10 +3,10 @@ import type { Database, Transaction } from '../../data-plane-agent/base/database
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { Passwords } from '../credentials/passwords.js';
-import type { NameProfile } from '../auth/auth.schemas.js';
+import type { NameProfile } from '../access/person.schemas.js';
 import { holdEmailCode, type WaysIn } from '../credentials/ways-in.js';
 import type { MailOutbox } from '../notifications/mail.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import { MemberStore, type ListedMember, type MemberRecord } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import { tellOfAdmin } from './admin-rights.js';

@@ -2,14 +2,15 @@ import type { Transaction } from '../../data-plane-agent/base/database/database.
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { PlanCode } from '../access/permissions.js';
-import type { NameProfile } from '../auth/auth.schemas.js';
-import { AuditStore, type Actor } from '../store/audit.js';
+import type { NameProfile } from '../access/person.schemas.js';
+import type { Actor } from '../access/actor.js';
+import { AuditStore } from '../store/audit.js';
 import { MemberStore, type MemberRecord } from '../store/members.js';
 import { RoleStore } from '../store/roles.js';
 import { SubjectStore } from '../store/subjects.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import { BUILT_IN_ROLES, OWNER } from './roles.js';
-import type { Settings } from '../access/settings.js';
+import type { Settings } from '../access/settings.schemas.js';
 
 export interface TenantDraft {
   readonly slug: string;

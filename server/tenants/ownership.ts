@@ -4,7 +4,7 @@ import { isId } from '../../data-plane-agent/base/ids.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 import { languageOf } from '../notifications/language.js';
 import type { MailOutbox } from '../notifications/mail.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import { MemberStore, type ListedMember } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
 import type { TenantRecord } from '../store/tenants.js';

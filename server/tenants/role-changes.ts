@@ -4,7 +4,7 @@ import { CONTROLS, type Control } from '../../data-plane-agent/plane/contract/vo
 import { edit, LEVELS, meets, type Level, type Module, type Permissions } from '../access/permissions.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 import type { MailOutbox } from '../notifications/mail.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import { MemberStore } from '../store/members.js';
 import { RoleStore, type RoleRecord } from '../store/roles.js';
 import { MOST_TOLD, tellOfAdmin } from './admin-rights.js';

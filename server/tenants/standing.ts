@@ -2,7 +2,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { PlanCode } from '../access/permissions.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import { MemberStore } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';

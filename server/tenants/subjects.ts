@@ -2,7 +2,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import { accountSent, masked } from '../../data-plane-agent/plane/domain/sensitive.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import { MemberStore } from '../store/members.js';
 import { SubjectStore, type SubjectRecord } from '../store/subjects.js';
 import { differences, type ChangeTenant } from './change.js';

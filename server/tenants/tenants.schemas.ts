@@ -3,7 +3,6 @@ import { Warning } from '../../data-plane-agent/plane/contract/records/common.js
 import { HandoverSamples, HandoverTotals } from '../../data-plane-agent/plane/contract/records/ownership.js';
 import { CONTROLS } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { LEVELS, MODULES } from '../access/permissions.js';
-import { SubjectCompany } from '../auth/auth.schemas.js';
 import { CHANNEL_KINDS } from '../store/channels.js';
 import { ACCESS_MODES, CONNECTION_STATUSES } from '../store/connections.js';
 import { BOOTSTRAP_STEPS } from './bootstrap-status.js';
@@ -16,6 +15,20 @@ const warnings = s.list(Warning, 100);
 export const BootstrapStatus = s.object(
   { completed: s.flag(), steps: s.list(s.object({ key: s.enum(BOOTSTRAP_STEPS), done: s.flag() }), BOOTSTRAP_STEPS.length) },
   { title: 'BootstrapStatus' },
+);
+
+export const SubjectCompany = s.object(
+  {
+    id: s.id(),
+    name: s.text(),
+    legalName: s.nullable(s.text()),
+    taxNo: s.nullable(s.text()),
+    defaultPayeeAccount: s.nullable(s.text()),
+    defaultPayeeBank: s.nullable(s.text()),
+    createdAt: s.instant(),
+    updatedAt: s.instant(),
+  },
+  { title: 'SubjectCompany' },
 );
 
 export const SubjectInput = s.object(

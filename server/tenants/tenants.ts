@@ -4,7 +4,7 @@ import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Passwords } from '../credentials/passwords.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 import type { MailOutbox } from '../notifications/mail.js';
-import type { Actor } from '../store/audit.js';
+import type { Actor } from '../access/actor.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import { bootstrapSteps, type BootstrapStep } from './bootstrap-status.js';
@@ -18,7 +18,8 @@ import { createMembers, type Members } from './members.js';
 import { insertTenant, type NewTenant, type TenantDraft } from './new-tenant.js';
 import { createOwnership, type Ownership } from './ownership.js';
 import { createRoles, type Roles } from './role-changes.js';
-import { checkSettings, settingsOf, type Settings } from '../access/settings.js';
+import type { Settings } from '../access/settings.schemas.js';
+import { checkSettings, settingsOf } from '../access/settings.js';
 import { createTenantStanding, type TenantStanding } from './standing.js';
 import { createSubjects, type Subjects } from './subjects.js';
 

@@ -11,7 +11,7 @@ describe('failed sign-ins', () => {
     let app: LittleApp;
     let made: MadeTenant;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { argon2, loginFailures: { perAccount: 10, perIp: 0 } });
+      identity = await startIdentity((await fresh()).database, { argon2, loginFailuresPerAccount: 10, loginFailuresPerIp: 0 });
       app = await serveIdentity(identity);
       made = await makeTenant(identity);
     });
@@ -117,7 +117,7 @@ describe('failed sign-ins', () => {
     });
 
     it('lock an address for the rest of its quarter of an hour, for every account and for codes', async () => {
-      const strict = await startIdentity((await fresh()).database, { loginFailures: { perAccount: 0, perIp: 5 } });
+      const strict = await startIdentity((await fresh()).database, { loginFailuresPerAccount: 0, loginFailuresPerIp: 5 });
       const here = await serveIdentity(strict);
       try {
         const other = await makeTenant(strict);
@@ -142,7 +142,7 @@ describe('failed sign-ins', () => {
     });
 
     it('lock nothing where the limits are off', async () => {
-      const open = await startIdentity(identity.database, { ...identity.options, loginFailures: { perAccount: 0, perIp: 0 } });
+      const open = await startIdentity(identity.database, { ...identity.options, loginFailuresPerAccount: 0, loginFailuresPerIp: 0 });
       const here = await serveIdentity(open);
       try {
         const { email } = await makeMember(identity, made);

@@ -13,7 +13,7 @@ describe('an authenticator of one\'s own', () => {
     let identity: TestIdentity;
     let app: LittleApp;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { mfaRequiredForAdmins: true, loginFailures: { perAccount: 10, perIp: 0 } });
+      identity = await startIdentity((await fresh()).database, { mfaRequiredForAdmins: true, loginFailuresPerAccount: 10, loginFailuresPerIp: 0 });
       app = await serveIdentity(identity);
     });
     after(() => app.stop());

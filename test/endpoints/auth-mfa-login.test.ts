@@ -15,7 +15,7 @@ describe('signing in with a second factor', () => {
     let identity: TestIdentity;
     let app: LittleApp;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { argon2, mfaRequiredForAdmins: true, productName: 'Duebook Test', loginFailures: { perAccount: 10, perIp: 0 } });
+      identity = await startIdentity((await fresh()).database, { argon2, mfaRequiredForAdmins: true, productName: 'Duebook Test', loginFailuresPerAccount: 10, loginFailuresPerIp: 0 });
       app = await serveIdentity(identity);
     });
     after(() => app.stop());

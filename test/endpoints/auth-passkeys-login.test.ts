@@ -183,7 +183,7 @@ describe('attacks on the sign-in with passkeys', () => {
 
     it('an address that fails too often is told no more, and a right passkey still gets in from there', async () => {
       const who = await account();
-      const strict = await serveIdentity(await startIdentity(identity.database, { ...identity.options, loginFailures: { perAccount: 10, perIp: 3 } }));
+      const strict = await serveIdentity(await startIdentity(identity.database, { ...identity.options, loginFailuresPerAccount: 10, loginFailuresPerIp: 3 }));
       try {
         identity.clock.advance(16 * 60_000);
         for (let count = 0; count < 3; count += 1) refused(await attempt(who, { verified: false }, strict));

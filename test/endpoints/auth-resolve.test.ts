@@ -12,7 +12,7 @@ describe('the organisations of an email', () => {
     let identity: TestIdentity;
     let app: LittleApp;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { resolvesPerMinute: 10 });
+      identity = await startIdentity((await fresh()).database, { loginResolvesPerMinute: 10 });
       app = await serveIdentity(identity);
     });
     beforeEach(() => identity.clock.advance(60_000));
@@ -69,7 +69,7 @@ describe('the organisations of an email', () => {
     });
 
     it('are none where the question is switched off', async () => {
-      const off = await serveIdentity(await startIdentity(identity.database, { ...identity.options, resolvesPerMinute: 0 }));
+      const off = await serveIdentity(await startIdentity(identity.database, { ...identity.options, loginResolvesPerMinute: 0 }));
       try {
         const { owner } = await makeTenant(identity);
         expect((await off.client.post('/auth/login/resolve', { email: owner.email })).body).to.deep.equal({ tenants: [] });

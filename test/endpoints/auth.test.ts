@@ -188,7 +188,7 @@ describe('accounts and sessions', () => {
 
     describe('with registration switched off', () => {
       it('answers 403, while redeeming goes on', async () => {
-        const closed = await startIdentity(identity.database, { ...identity.options, registrationEnabled: false });
+        const closed = await startIdentity(identity.database, { ...identity.options, publicRegistrationEnabled: false });
         const other = await serveIdentity(closed);
         try {
           const answer = await other.client.post<DomainError>('/auth/register', registration());

@@ -3,6 +3,7 @@ import { isFailure } from '../../data-plane-agent/base/failures.js';
 import type { PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';
 import type { Level } from '../../server/access/permissions.js';
 import type { Principal } from '../../server/access/principal.js';
+import { DEFAULT_SETTINGS } from '../../server/access/settings.js';
 import { checkLineRights, checkPatchRights } from '../../server/endpoints/line-rights.js';
 
 describe('rights on the fields of a payment line', () => {
@@ -49,7 +50,7 @@ function withLevels(levels: Levels): Principal {
     permissions: { contract_view: none, contract_edit: none, contract_delete: none, payment_entry: none, invoice: none, export: none, collection: none, admin: none, custom_fields: none, sensitive_data: none, ...levels },
     controls: {},
     features: { apiAccess: true, workflowAutomation: true, customFields: true, aiGateway: false },
-    settings: { timezone: 'UTC', defaultLanguage: 'en', defaultCurrency: 'CNY', displayCurrency: 'CNY', reminderLeadDays: 7, reminderHour: 9, reminderEscalationDays: 7, ownerScopeEnabled: false },
+    settings: DEFAULT_SETTINGS,
     enrolmentDue: false,
     ownPages: false,
   };

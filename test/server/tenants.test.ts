@@ -8,7 +8,8 @@ import { MemberStore } from '../../server/store/members.js';
 import { TenantStore } from '../../server/store/tenants.js';
 import { createPlans, parsePlanCatalog } from '../../server/access/plans.js';
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
-import { DEFAULT_SETTINGS, type Settings } from '../../server/access/settings.js';
+import type { Settings } from '../../server/access/settings.schemas.js';
+import { DEFAULT_SETTINGS } from '../../server/access/settings.js';
 import { makeMember, makeTenant, OPERATOR, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 

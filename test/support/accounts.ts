@@ -1,10 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
-import { createIdentity, type Identity, type IdentityOptions } from '../../server/auth/identity.js';
-import type { Argon2 } from '../../server/credentials/passwords.js';
+import { createChanges } from '../../server/access/changes.js';
+import type { Authenticator } from '../../server/auth/authenticator.js';
+import { NO_CHALLENGE, type BotChallenge } from '../../server/auth/challenge.js';
+import { composeAuth, type AuthOptions, type AuthParts } from '../../server/compose/auth.js';
+import { composeTenants } from '../../server/compose/tenants.js';
+import { createPasswords, type Argon2 } from '../../server/credentials/passwords.js';
+import { createWaysIn } from '../../server/credentials/ways-in.js';
 import type { PlanCode } from '../../server/access/permissions.js';
 import type { AuthLoginResult } from '../../server/auth/auth.schemas.js';
 import { authEndpoints } from '../../server/endpoints/auth.js';
@@ -14,8 +20,11 @@ import { profileEndpoints } from '../../server/endpoints/profile.js';
 import { passkeyEndpoints } from '../../server/endpoints/passkeys.js';
 import { sessionEndpoints } from '../../server/endpoints/sessions.js';
 import type { Endpoints } from '../../server/http/mount.js';
-import type { Services } from '../../server/services/services.js';
-import type { Actor } from '../../server/store/audit.js';
+import type { AuthServices, Services, TenantServices } from '../../server/services/services.js';
+import { keyedDatabase } from '../../server/store/keyed-database.js';
+import type { TargetPolicy } from '../../server/tenants/channel-targets.js';
+import type { MailOutbox } from '../../server/notifications/mail.js';
+import type { Actor } from '../../server/access/actor.js';
 import type { MemberRecord } from '../../server/store/members.js';
 import type { TenantRecord } from '../../server/store/tenants.js';
 import { createOutbound } from '../../data-plane-agent/base/outbound.js';
@@ -32,6 +41,21 @@ export const PUBLIC_URL = 'http://book.example.test';
 export const OPERATOR: Actor = { kind: 'cli', id: null, name: 'operator', ip: null, requestId: 'test-request' };
 const MINUTE_MS = 60_000;
 
+/** Who may come in, and the organisations: everything but contract data. */
+export interface Identity extends AuthServices, TenantServices {
+  readonly authenticator: Authenticator;
+  readonly mail: MailOutbox;
+  readonly challenge: BotChallenge;
+}
+
+export interface IdentityOptions extends AuthOptions, Pick<AuthParts, 'outbound' | 'plans'> {
+  readonly database: Database;
+  readonly clock: FakeClock;
+  readonly mail: MailOutbox;
+  readonly tenantOutbound: TargetPolicy;
+  readonly argon2: Argon2;
+}
+
 export interface TestIdentity extends Identity {
   readonly clock: FakeClock;
   readonly database: Database;
@@ -41,7 +65,7 @@ export interface TestIdentity extends Identity {
 /** The product's identity services over a database, migrated here. `options` of an earlier one make a second replica. */
 export async function startIdentity(database: Database, { mailConfigured = false, ...overrides }: Partial<IdentityOptions> & { mailConfigured?: boolean } = {}): Promise<TestIdentity> {
   await migrate(database, PLATFORM_MIGRATIONS);
-  const clock = (overrides.clock as FakeClock | undefined) ?? fakeClock(); // nobody hands in another
+  const clock = overrides.clock ?? fakeClock();
   const keyRing = overrides.keyRing ?? parseKeyRing(generateKeyRingText());
   const options: IdentityOptions = {
     database,
@@ -54,22 +78,27 @@ export async function startIdentity(database: Database, { mailConfigured = false
     corsOrigins: ['https://partner.example.test'],
     accessTtl: { text: '15m', ms: 15 * MINUTE_MS },
     refreshTtl: { text: '30d', ms: 30 * 24 * 60 * MINUTE_MS },
-    registrationEnabled: true,
-    strictPasswords: true,
-    loginFailures: { perAccount: 10, perIp: 100 },
-    resolvesPerMinute: 10,
+    publicRegistrationEnabled: true,
+    passwordRules: 'on',
+    loginFailuresPerAccount: 10,
+    loginFailuresPerIp: 100,
+    loginResolvesPerMinute: 10,
     mfaRequiredForAdmins: false,
-    emailFallback: 'all',
+    mfaEmailFallback: 'all',
     productName: 'Duebook',
-    relyingParty: { id: new URL(PUBLIC_URL).hostname, origins: [PUBLIC_URL] },
-    ssoProviders: [],
+    webauthnRpId: new URL(PUBLIC_URL).hostname,
+    webauthnOrigins: [PUBLIC_URL],
     argon2: onceArgon2,
     outbound: createOutbound({ allowPrivate: LOOPBACK_RANGES, production: false }),
     tenantOutbound: createOutbound({ allowPrivate: [], production: false }),
-    linked: false,
     ...overrides,
   };
-  return { ...(await createIdentity(options)), clock, database, options };
+  const { mail, argon2, outbound, plans, tenantOutbound } = options;
+  const keyed = keyedDatabase({ database: options.database, clock, keyRing });
+  const parts = { database: keyed, clock, mail, changes: createChanges(), passwords: await createPasswords({ cores: availableParallelism(), argon2 }), waysIn: createWaysIn({ clock, mail }) };
+  const tenants = composeTenants(options, { ...parts, outbound: tenantOutbound });
+  const auth = await composeAuth(options, { ...parts, plans, directory: tenants.directory, outbound });
+  return { ...auth, ...tenants, mail, challenge: NO_CHALLENGE, clock, database, options };
 }
 
 /** The identity's endpoints over HTTP; `more` are endpoints of a test's own beside them. */

@@ -4,6 +4,7 @@ import { createLog } from '../../data-plane-agent/base/log.js';
 import { createApp, type AppOptions } from '../../server/app.js';
 import { FEATURES, MODULES, type Feature, type Level, type Module } from '../../server/access/permissions.js';
 import type { Principal } from '../../server/access/principal.js';
+import { DEFAULT_SETTINGS } from '../../server/access/settings.js';
 import type { Plane } from '../../server/data-planes/plane.js';
 import type { Api, Caller } from '../../server/http/handler.js';
 import { listen } from '../../data-plane-agent/base/http/listen.js';
@@ -72,7 +73,7 @@ export function caller({ levels = {}, without = [], ownPages = false }: { levels
     permissions: { ...record(MODULES, 'edit' as Level), ...levels },
     controls: {},
     features: { ...record(FEATURES, true), ...record(without, false) },
-    settings: { timezone: 'UTC', defaultLanguage: 'en', defaultCurrency: 'EUR', displayCurrency: 'EUR', reminderLeadDays: 7, reminderHour: 9, reminderEscalationDays: 3, ownerScopeEnabled: false },
+    settings: { ...DEFAULT_SETTINGS, defaultCurrency: 'EUR', displayCurrency: 'EUR', reminderEscalationDays: 3 },
     enrolmentDue: false,
     ownPages,
   };

@@ -1,7 +1,7 @@
 import { s, type Static } from '../../../data-plane-agent/base/schema.js';
 import { OK, Ok } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit } from '../../access/permissions.js';
-import { actorOf } from '../../auth/session-issue.js';
+import { actorOf } from '../../access/actor.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Channels } from '../../tenants/channels.js';
 import { Channel, ChannelInput, ChannelPatch, CHAT_NAMES } from '../../tenants/tenants.schemas.js';

@@ -1,7 +1,7 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
 import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit } from '../../access/permissions.js';
-import { actorOf } from '../../auth/session-issue.js';
+import { actorOf } from '../../access/actor.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Connections } from '../../tenants/connections.js';
 import { Connection, ConnectionInput, DeclaredConnection } from '../../tenants/tenants.schemas.js';

@@ -1,7 +1,7 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
 import { OK, Ok } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit } from '../../access/permissions.js';
-import { actorInSession, actorOf } from '../../auth/session-issue.js';
+import { actorInSession, actorOf } from '../../access/actor.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Members } from '../../tenants/members.js';
 import { HandoverPreview, Member, MemberPatch, Offboarded, Offboarding, OwnerTransfer, OwnerTransferred } from '../../tenants/tenants.schemas.js';

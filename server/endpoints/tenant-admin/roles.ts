@@ -2,7 +2,7 @@ import { fail, invalid } from '../../../data-plane-agent/base/failures.js';
 import { s, type Static } from '../../../data-plane-agent/base/schema.js';
 import { CONTROLS, WORKFLOW_STAGES } from '../../../data-plane-agent/plane/contract/vocabulary.js';
 import { edit, LEVELS, MODULES, type Permissions } from '../../access/permissions.js';
-import { actorInSession, actorOf } from '../../auth/session-issue.js';
+import { actorInSession, actorOf } from '../../access/actor.js';
 import type { Plane } from '../../data-planes/plane.js';
 import { endpoint } from '../../http/endpoint.js';
 import { ControlsPatch, PermissionsOverview, PermissionsPatch, Role } from '../../tenants/tenants.schemas.js';

@@ -1,9 +1,9 @@
 import { edit } from '../../access/permissions.js';
 import { endpoint } from '../../http/endpoint.js';
-import { actorOf } from '../../auth/session-issue.js';
+import { actorOf } from '../../access/actor.js';
 import { BOOTSTRAP_STEPS } from '../../tenants/bootstrap-status.js';
 import { BootstrapStatus } from '../../tenants/tenants.schemas.js';
-import { Settings, SettingsPatch, type Settings as SettingsInEffect } from '../../access/settings.js';
+import { Settings, SettingsPatch, type Settings as SettingsInEffect } from '../../access/settings.schemas.js';
 
 const getSettings = endpoint('GET /tenant-admin/settings', {
   summary: 'Read the settings of the organisation',

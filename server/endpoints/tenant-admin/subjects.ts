@@ -1,10 +1,9 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
 import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit, type Permissions } from '../../access/permissions.js';
-import { actorOf } from '../../auth/session-issue.js';
-import { SubjectCompany } from '../../auth/auth.schemas.js';
+import { actorOf } from '../../access/actor.js';
+import { SavedSubject, SubjectCompany, SubjectInput, SubjectPatch } from '../../tenants/tenants.schemas.js';
 import { endpoint } from '../../http/endpoint.js';
-import { SavedSubject, SubjectInput, SubjectPatch } from '../../tenants/tenants.schemas.js';
 import { MAX_SUBJECTS, type Subjects } from '../../tenants/subjects.js';
 import { subjectAnswer } from '../../tenants/subject-answer.js';
 import { isSocialCreditCode } from '../../tenants/tax-no.js';

@@ -1,4 +1,4 @@
-import type { SignInChange } from '../mail.js';
+import type { SignInChange } from './values.js';
 import type { Wording } from './wording.js';
 
 const SIGN_IN_CHANGES: Readonly<Record<SignInChange, string>> = {

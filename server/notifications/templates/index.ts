@@ -1,4 +1,4 @@
-import type { MailTemplate } from '../mail.js';
+import type { MailTemplate } from './values.js';
 import { english } from './en.js';
 import { page, plain } from './layout.js';
 import type { MailText } from './wording.js';

@@ -1,4 +1,4 @@
-import type { MailTemplate, MailValues } from '../mail.js';
+import type { MailTemplate, MailValues } from './values.js';
 
 /** What a template says, before it is set. Every text is plain: `layout` escapes it. */
 export interface MailText {

@@ -1,11 +1,18 @@
 import type { Log } from '../../data-plane-agent/base/log.js';
 import { createOutbound } from '../../data-plane-agent/base/outbound.js';
-import type { Config } from '../config.js';
-import { createBotChallenge, NO_CHALLENGE, VERIFY_URLS, type BotChallenge } from '../auth/challenge.js';
+import { createBotChallenge, NO_CHALLENGE, VERIFY_URLS, type BotChallenge, type ChallengeProvider } from '../auth/challenge.js';
 
-/** The bot challenge that the configuration asks for. */
-export function challengeOf(config: Pick<Config, 'botChallengeProvider' | 'botChallengeSecret' | 'botChallengeVerifyUrl' | 'botChallengeHostnames' | 'production'>, { log }: { log: Log }): BotChallenge {
-  const { botChallengeProvider: provider, botChallengeSecret: secret, botChallengeVerifyUrl, botChallengeHostnames, production } = config;
+export interface ChallengeOptions {
+  readonly botChallengeProvider: ChallengeProvider;
+  readonly botChallengeSecret?: string | undefined;
+  readonly botChallengeVerifyUrl?: string | undefined;
+  readonly botChallengeHostnames: readonly string[];
+  readonly production: boolean;
+}
+
+/** The bot challenge that the settings ask for. */
+export function composeChallenge(settings: ChallengeOptions, { log }: { log: Log }): BotChallenge {
+  const { botChallengeProvider: provider, botChallengeSecret: secret, botChallengeVerifyUrl, botChallengeHostnames, production } = settings;
   if (provider === 'none' || secret === undefined) return NO_CHALLENGE;
   // The operator names the verifier, and it may stand in the next room: unlike an address that a user gives.
   const outbound = createOutbound({ allowPrivate: PRIVATE, production, connectMs: 3_000, totalMs: 5_000 });

@@ -1,0 +1,111 @@
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { Outbound } from '../../data-plane-agent/base/outbound.js';
+import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { Changes } from '../access/changes.js';
+import type { Edition } from '../access/edition.js';
+import type { Plans } from '../access/plans.js';
+import { createAccounts } from '../auth/accounts.js';
+import { createAuthenticator, type Authenticator } from '../auth/authenticator.js';
+import { createCodes } from '../auth/codes.js';
+import { createEmailCodes, type EmailFallback } from '../auth/email-code.js';
+import { createEnrolment } from '../auth/enrolment.js';
+import { createInvitations } from '../auth/invitations.js';
+import { createSigningKeys } from '../auth/keys.js';
+import { createLoginLimits } from '../auth/limits.js';
+import { createLogin } from '../auth/login.js';
+import { createMfa } from '../auth/mfa.js';
+import { createPasskeys } from '../auth/passkeys.js';
+import { createPasswordCheck } from '../auth/password-check.js';
+import { createPasswordResets } from '../auth/password-reset.js';
+import { createProfile } from '../auth/profile.js';
+import { createRefresh } from '../auth/refresh.js';
+import { createResolve } from '../auth/resolve.js';
+import { createSecondFactor } from '../auth/second-factor.js';
+import { createSessionIssue, type Lifetime } from '../auth/session-issue.js';
+import { createSessions } from '../auth/sessions.js';
+import { createSso } from '../auth/sso.js';
+import type { SsoProvider } from '../auth/sso-providers.js';
+import { createTokens } from '../auth/tokens.js';
+import { createPasswordPolicy } from '../credentials/password-policy.js';
+import type { Passwords } from '../credentials/passwords.js';
+import type { WaysIn } from '../credentials/ways-in.js';
+import type { MailOutbox } from '../notifications/mail.js';
+import type { AuthServices } from '../services/services.js';
+import type { KeyedDatabase } from '../store/keyed-database.js';
+import type { Directory } from '../tenants/directory.js';
+
+/** What of the settings bears on signing in. */
+export interface AuthOptions {
+  readonly keyRing: KeyRing;
+  /** As `GET /auth/me` tells it. */
+  readonly edition: Edition;
+  readonly publicUrl: string;
+  /** Pages that may refresh by cookie beside the service's own. */
+  readonly corsOrigins: readonly string[];
+  readonly accessTtl: Lifetime;
+  readonly refreshTtl: Lifetime;
+  readonly publicRegistrationEnabled: boolean;
+  readonly passwordRules: 'on' | 'off';
+  /** Look-ups of an email's organisations from one address in a minute; 0 switches them off. */
+  readonly loginResolvesPerMinute: number;
+  readonly loginFailuresPerAccount: number;
+  readonly loginFailuresPerIp: number;
+  /** Whether roles with admin (edit) need a second factor. */
+  readonly mfaRequiredForAdmins: boolean;
+  /** For whom codes by mail stand in for an authenticator. */
+  readonly mfaEmailFallback: EmailFallback;
+  /** What authenticator apps say whose code it is. */
+  readonly productName: string;
+  /** To whom passkeys belong, and on whose pages they are asked for. */
+  readonly webauthnRpId: string;
+  readonly webauthnOrigins: readonly string[];
+  readonly ssoProviders?: readonly SsoProvider[] | undefined;
+}
+
+export interface AuthParts {
+  /** The platform database, migrated. */
+  readonly database: KeyedDatabase;
+  readonly clock: Clock;
+  readonly changes: Changes;
+  readonly mail: MailOutbox;
+  readonly passwords: Passwords;
+  readonly waysIn: WaysIn;
+  readonly plans: Plans;
+  readonly directory: Directory;
+  /** For requests to addresses that the operator has set, and to those that they lead to. */
+  readonly outbound: Outbound;
+}
+
+/** Makes the first signing key; throws SealError when the key ring cannot open the one that is there. */
+export async function composeAuth(settings: AuthOptions, parts: AuthParts): Promise<AuthServices & { readonly authenticator: Authenticator }> {
+  const { keyRing, publicUrl, corsOrigins, accessTtl, refreshTtl } = settings;
+  const { database, clock, changes, mail, passwords, waysIn, directory } = parts;
+  const ownOrigin = new URL(publicUrl).origin;
+  const keys = await createSigningKeys({ database, clock, keyRing, tokenLifetimeMs: Math.max(accessTtl.ms, refreshTtl.ms) });
+  const tokens = createTokens({ keys, clock, publicUrl, accessTtlMs: accessTtl.ms });
+  const issue = createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOrigin });
+  const limits = createLoginLimits({ database, clock, failuresPerAccount: settings.loginFailuresPerAccount, failuresPerIp: settings.loginFailuresPerIp });
+  const policy = createPasswordPolicy({ strict: settings.passwordRules === 'on' });
+  const passwordCheck = createPasswordCheck({ database, clock, passwords, limits });
+  const secondFactor = createSecondFactor({ clock, keyRing, requiredForAdmins: settings.mfaRequiredForAdmins });
+  const enrolment = createEnrolment({ clock, keyRing, waysIn, issuer: settings.productName });
+  const emailCodes = createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits, fallback: settings.mfaEmailFallback });
+  const login = createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes, changes });
+  const refresh = createRefresh({ database, clock, tokens, issue, changes, emailCodes, allowedOrigins: [ownOrigin, ...corsOrigins] });
+  const relyingParty = { id: settings.webauthnRpId, origins: settings.webauthnOrigins, name: settings.productName };
+  return {
+    authenticator: createAuthenticator({ database, clock, tokens, plans: parts.plans, changes, secondFactor, emailCodes }),
+    accounts: createAccounts({ database, clock, passwords, policy, limits, issue, registrationEnabled: settings.publicRegistrationEnabled }),
+    sessions: createSessions({ database, clock, changes, directory, edition: settings.edition, login, refresh, refreshLifetimeMs: issue.refreshLifetimeMs }),
+    mfa: createMfa({ database, clock, limits, secondFactor, enrolment, waysIn, changes }),
+    emailCodes,
+    profile: createProfile({ database, clock, changes }),
+    resolve: createResolve({ database, clock, perMinute: settings.loginResolvesPerMinute }),
+    passkeys: createPasskeys({ database, clock, keyRing, limits, issue, waysIn, changes, relyingParty }),
+    sso: createSso({ database, clock, keyRing, issue, changes, mail, providers: settings.ssoProviders ?? [], outbound: parts.outbound, publicUrl, corsOrigins }),
+    keys,
+    codes: createCodes({ database, clock }),
+    invitations: createInvitations({ database, clock, passwords, policy, issue, mail, waysIn, changes, publicUrl }),
+    passwordResets: createPasswordResets({ database, clock, passwords, policy, mail, changes, publicUrl }),
+  };
+}

@@ -1,0 +1,36 @@
+import type { Changes } from '../access/changes.js';
+import type { Edition } from '../access/edition.js';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { Passwords } from '../credentials/passwords.js';
+import type { WaysIn } from '../credentials/ways-in.js';
+import type { MailOutbox } from '../notifications/mail.js';
+import type { TenantServices } from '../services/services.js';
+import type { KeyedDatabase } from '../store/keyed-database.js';
+import type { TargetPolicy } from '../tenants/channel-targets.js';
+import { createDirectory } from '../tenants/directory.js';
+import { createTenants } from '../tenants/tenants.js';
+
+/** What of the settings bears on organisations. */
+export interface TenantOptions {
+  readonly keyRing: KeyRing;
+  readonly edition: Edition;
+  /** Whether roles with admin (edit) need a second factor. */
+  readonly mfaRequiredForAdmins: boolean;
+}
+
+export interface TenantParts {
+  readonly database: KeyedDatabase;
+  readonly clock: Clock;
+  readonly changes: Changes;
+  readonly mail: MailOutbox;
+  readonly passwords: Passwords;
+  readonly waysIn: WaysIn;
+  /** Which addresses of tenants' may be called: their channels', their data planes'. */
+  readonly outbound: TargetPolicy;
+}
+
+export const composeTenants = ({ keyRing, edition, mfaRequiredForAdmins }: TenantOptions, parts: TenantParts): TenantServices => ({
+  tenants: createTenants({ ...parts, keyRing, mfaRequired: mfaRequiredForAdmins, linked: edition === 'enterprise_hybrid' }),
+  directory: createDirectory(parts),
+});
