@@ -4,7 +4,7 @@ import type { AuditFilter, AuditHead, AuditRow } from '../data-plane-agent/base/
 import { createPlatformAudit, PLATFORM_CHAIN } from '../server/audit/platform-audit.js';
 import { verifyChain, type CheckStretch, type KeptHead, type Verified } from '../server/audit/verify.js';
 import { systemCall } from '../server/data-planes/system-call.js';
-import { TenantStore } from '../server/store/tenants.js';
+import { createTenantLookup, type TenantLookup } from '../server/tenants/lookup.js';
 import { CommandError } from './errors.js';
 import { cliActor, type Planes } from './installation.js';
 
@@ -19,13 +19,7 @@ export interface Chain {
 
 /** The chains that this installation keeps; what agents keep is theirs to show. Throws NOT_FOUND for an unknown organisation. */
 export async function chainsOf({ platform, tenant }: Planes, { slug, source }: { slug?: string | undefined; source?: Source | undefined }): Promise<Chain[]> {
-  const tenants = await platform.read({ tenantId: null }, async (tx) => {
-    const store = new TenantStore(tx);
-    if (slug === undefined) return store.all();
-    const one = await store.bySlug(slug);
-    if (!one) throw new CommandError('NOT_FOUND', `there is no organisation ${slug}`);
-    return [one];
-  });
+  const tenants = await tenantsOf(createTenantLookup({ database: platform }), slug);
   if (source === 'data' && !tenant) throw new CommandError('DATA_KEPT_BY_AGENTS', 'contract data and its audit are kept by the organisations\' own agents');
   const chains: Chain[] = slug === undefined ? [{ source: 'platform', tenantId: null, slug: null }] : [];
   for (const { id, slug: name } of tenants) {
@@ -33,6 +27,13 @@ export async function chainsOf({ platform, tenant }: Planes, { slug, source }: {
     if (tenant) chains.push({ source: 'data', tenantId: id, slug: name });
   }
   return chains.filter((chain) => source === undefined || chain.source === source);
+}
+
+async function tenantsOf(tenants: TenantLookup, slug: string | undefined) {
+  if (slug === undefined) return tenants.all();
+  const one = await tenants.bySlug(slug);
+  if (!one) throw new CommandError('NOT_FOUND', `there is no organisation ${slug}`);
+  return [one];
 }
 
 interface Means {
@@ -70,6 +71,10 @@ export async function* exportChain(planes: Planes, { source, tenantId, slug }: C
     for (const { changes, ...row } of rows) yield { source, tenant: slug, ...row, changes: JSON.parse(changes) as unknown };
   }
 }
+
+/** Tells of the export in the audit of the platform's side. */
+export const recordExport = ({ platform }: Planes, { tenantId, source }: Chain, { keyRing, clock, filter }: Means & { readonly filter: AuditFilter }): Promise<void> =>
+  createPlatformAudit({ database: platform, keyRing }).exported({ tenantId, source, filter, at: clock.now() }, cliActor());
 
 /** An id that comes before every other. */
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';

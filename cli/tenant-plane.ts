@@ -6,10 +6,9 @@ import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
 import type { Config } from '../server/config.js';
 import type { Plane } from '../server/data-planes/plane.js';
 import { systemCall } from '../server/data-planes/system-call.js';
-import { RoleStore } from '../server/store/roles.js';
-import { TenantStore } from '../server/store/tenants.js';
 import { createChanges } from '../server/access/changes.js';
 import { createDirectory, type TenantDirectory } from '../server/tenants/directory.js';
+import { createTenantLookup } from '../server/tenants/lookup.js';
 import { settingsOf } from '../server/access/settings.js';
 import type { Cli } from './cli.js';
 import { CommandError } from './errors.js';
@@ -26,11 +25,8 @@ export interface TenantPlane {
 /** Throws NOT_FOUND for an unknown organisation, and DATA_KEPT_BY_AGENTS where there is nothing here to work on. */
 export function withTenantPlane<T>(config: Config, cli: Cli, slug: string, work: (tenant: TenantPlane) => Promise<T>): Promise<T> {
   return withPlanes(config, cli, async ({ platform, tenant: kept, dataPlanes }) => {
-    const found = await platform.read({ tenantId: null }, async (tx) => {
-      const tenant = await new TenantStore(tx).bySlug(slug);
-      return tenant && { tenant, roles: await new RoleStore(tx, tenant.id).all() };
-    });
-    const record = found?.tenant;
+    const tenants = createTenantLookup({ database: platform });
+    const record = await tenants.bySlug(slug);
     if (!record) throw new CommandError('NOT_FOUND', `there is no organisation ${slug}`);
     if (!kept) throw new CommandError('DATA_KEPT_BY_AGENTS', 'contract data is kept by the organisations\' own agents');
     const { timezone, reminderLeadDays, defaultCurrency, defaultLanguage } = settingsOf(record.settings);
@@ -39,6 +35,6 @@ export function withTenantPlane<T>(config: Config, cli: Cli, slug: string, work:
     const controls = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin' as const]));
     const call: Call = { ...systemCall({ tenantId: record.id, actor: cliActor(), at }), controls, timeZone: timezone, today: todayIn(timezone, at), reminderLeadDays, currencyCode: defaultCurrency, language: defaultLanguage };
     const directory = await createDirectory({ database: platform, clock: cli.clock, changes: createChanges() }).of(record.id);
-    return work({ call, plane: bind(dataPlanes.forTenant(record.id), OPERATION_NAMES, call), directory, roleCodes: found.roles.map(({ code }) => code) });
+    return work({ call, plane: bind(dataPlanes.forTenant(record.id), OPERATION_NAMES, call), directory, roleCodes: await tenants.roleCodes(record.id) });
   });
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { Database } from '../data-plane-agent/base/database/database.js';
 import { countSeals, reseal, type SealCount, type SealedColumn } from '../data-plane-agent/base/database/sealed-columns.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
-import { TENANT_SEALED_COLUMNS } from '../data-plane-agent/plane/store/sealed-columns.js';
+import { TENANT_SEALED_COLUMNS } from '../data-plane-agent/host/sealed-columns.js';
 import type { Actor } from './access/actor.js';
 import { AuditStore } from './store/audit.js';
 import { PLATFORM_SEALED_COLUMNS } from './store/sealed-columns.js';

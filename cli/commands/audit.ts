@@ -1,14 +1,13 @@
 import { Option } from 'commander';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
-import { chainsOf, exportChain, headOf, verifyOne, type Chain, type Source } from '../audit-chains.js';
+import { chainsOf, exportChain, headOf, recordExport, verifyOne, type Chain, type Source } from '../audit-chains.js';
 import { CommandError, misuse } from '../errors.js';
-import { cliActor, configuration, withPlanes, type Planes } from '../installation.js';
+import { configuration, withPlanes, type Planes } from '../installation.js';
 import { isOf, readKeptHeads, type KeptChain } from '../kept-heads.js';
 import { outFile } from '../out-file.js';
 import { faultText, type Verified } from '../../server/audit/verify.js';
 import { periodOf, type Period } from '../../server/audit/period.js';
-import { AuditStore } from '../../server/store/audit.js';
 
 export const addAudit: AddCommand = (program, cli) => {
   const audit = program.command('audit').description('What was done, by whom and when: whether it is all there, and a copy of it.').helpCommand(false);
@@ -129,15 +128,14 @@ const addExport: AddCommand = (audit, cli) => {
         const events = await withPlanes(config, cli, async (planes) => {
           let written = 0;
           for (const chain of await chainsOf(planes, { slug: tenant, source })) {
-            for await (const event of exportChain(planes, chain, { keyRing: config.keyRing, clock: cli.clock, filter })) {
+            const means = { keyRing: config.keyRing, clock: cli.clock, filter };
+            for await (const event of exportChain(planes, chain, means)) {
               const line = JSON.stringify(event);
               if (file) file.write(`${line}\n`);
               else cli.io.data(line);
               written += 1;
             }
-            await planes.platform.write({ tenantId: null }, (tx) =>
-              new AuditStore(tx).append({ tenantId: chain.tenantId, at: cli.clock.now(), actor: cliActor(), action: 'audit_exported', recordKind: 'audit', recordId: null, changes: { source: chain.source, ...filter } }),
-            );
+            await recordExport(planes, chain, means);
           }
           return written;
         });

@@ -2,7 +2,6 @@ import { Option } from 'commander';
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
-import { MemberStore } from '../../server/store/members.js';
 import type { Composed } from '../../server/compose.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError, misuse } from '../errors.js';
@@ -68,10 +67,10 @@ function checked({ tenantSlug, tenantName, email, name }: Arguments): Arguments 
   throw misuse(result.issues.map(({ path, problem }) => `${option(path)} ${problem}`).join('; '));
 }
 
-async function presentOwner({ services, foundation }: Composed, { tenantSlug, email }: Arguments): Promise<Result | undefined> {
+async function presentOwner({ services }: Composed, { tenantSlug, email }: Arguments): Promise<Result | undefined> {
   const tenant = await services.tenants.bySlug(tenantSlug);
   if (!tenant) return undefined;
-  const member = await foundation.platform.read({ tenantId: null }, (tx) => new MemberStore(tx, tenant.id).byEmail(email));
+  const member = await services.tenants.members.byEmail({ tenantId: tenant.id, email });
   if (!member) throw new CommandError('TENANT_SLUG_TAKEN', `there is an organisation ${tenantSlug} already, in which ${email} is nobody; nothing was changed`);
   return { tenant: { id: tenant.id, slug: tenant.slug }, user: { id: member.id, email: member.email }, created: false };
 }

@@ -1,7 +1,6 @@
-import { createSigningKeys } from '../../server/auth/keys.js';
+import { createSigningKeys, listSigningKeys } from '../../server/auth/keys.js';
 import type { Config } from '../../server/config.js';
 import { resealEverything, sealStatus, type PlacedSealCount } from '../../server/secret-rotation.js';
-import { SigningKeyStore } from '../../server/store/signing-keys.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { CommandError } from '../errors.js';
 import { cliActor, configuration, withPlanes, withPlatform } from '../installation.js';
@@ -48,7 +47,7 @@ const addStatus: AddCommand = (keys, cli) => {
     .action(async ({ json }: Json) => {
       const config = configuration(cli, { quiet: json === true });
       const { signing, seals } = await withPlanes(config, cli, async (planes) => ({
-        signing: (await planes.platform.read({ tenantId: null }, (tx) => new SigningKeyStore(tx).all())).map(({ kid, status, createdAt, verifyUntil }) => ({ kid, status, createdAt: instant(createdAt), verifyUntil: instant(verifyUntil) })),
+        signing: (await listSigningKeys(planes.platform)).map(({ createdAt, verifyUntil, ...key }) => ({ ...key, createdAt: instant(createdAt), verifyUntil: instant(verifyUntil) })),
         seals: await sealStatus(planes),
       }));
       const { keyRing } = config;

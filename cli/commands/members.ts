@@ -1,4 +1,4 @@
-import type { ListedMember } from '../../server/store/members.js';
+import type { ListedMember } from '../../server/tenants/members.js';
 import { EMAIL_OPTION, TENANT_OPTION, withMemberAccess, type AccountOptions } from '../accounts.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { confirm, YES_OPTION } from '../confirm.js';

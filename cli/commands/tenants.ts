@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
-import type { TenantRecord } from '../../server/store/tenants.js';
+import type { TenantRecord } from '../../server/tenants/lookup.js';
 import { createChanges } from '../../server/access/changes.js';
 import { createTenantStanding, type TenantOverview, type TenantStanding } from '../../server/tenants/standing.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';

@@ -1,7 +1,6 @@
 import { todayIn, type Day } from '../../data-plane-agent/base/day.js';
 import type { Composed } from '../../server/compose.js';
 import type { Actor } from '../../server/access/actor.js';
-import { MemberStore } from '../../server/store/members.js';
 import { CommandError } from '../errors.js';
 import { demoChannel } from './channel.js';
 import { DEMO_MEMBERS, DEMO_OWNER, DEMO_SUBJECTS, DEMO_TENANT, type SubjectKey } from './cast.js';
@@ -23,10 +22,10 @@ const TIME_ZONE = 'Asia/Shanghai';
  * The demo's tenant, which is made unless it is there. It begins on the plan `free` and gets its own when its book is complete:
  * so an interrupted demo is known for one, whatever stopped it. Refuses a tenant of that name which is not the demo's.
  */
-export async function demoTenant({ services, foundation }: Composed, { dataDir, actor }: { dataDir: string; actor: Actor }): Promise<DemoTenant> {
+export async function demoTenant({ services }: Composed, { dataDir, actor }: { dataDir: string; actor: Actor }): Promise<DemoTenant> {
   const { slug, name } = DEMO_TENANT;
   const present = await services.tenants.bySlug(slug);
-  const ownerIsOurs = present && (await foundation.platform.read({ tenantId: null }, (tx) => new MemberStore(tx, present.id).byEmail(DEMO_OWNER.email)));
+  const ownerIsOurs = present && (await services.tenants.members.byEmail({ tenantId: present.id, email: DEMO_OWNER.email }));
   if (present && !(ownerIsOurs && keptDemoPassword(dataDir) !== undefined)) {
     throw new CommandError('DEMO_TENANT_TAKEN', `there is an organisation ${slug} that was not made by this demo (or its password file in DATA_DIR is gone); use another DATA_DIR or another database`);
   }
@@ -57,7 +56,7 @@ export interface DemoIds {
 
 /** Adds the companies, people and channel that are not there yet. */
 export async function demoPeople(composed: Composed, { tenant, actor }: { tenant: DemoTenant; actor: Actor }): Promise<DemoIds> {
-  const { services, foundation } = composed;
+  const { services } = composed;
   const tenantId = tenant.id;
   const presentSubjects = (await services.directory.of(tenantId)).subjects();
   const subjects = new Map<string, string>();
@@ -69,7 +68,7 @@ export async function demoPeople(composed: Composed, { tenant, actor }: { tenant
   const members = new Map<string, string>();
   // One by one, as hashing their passwords takes all cores by itself.
   for (const { key, name, email, roleCode, scope } of DEMO_MEMBERS) {
-    const present = await foundation.platform.read({ tenantId: null }, (tx) => new MemberStore(tx, tenantId).byEmail(email));
+    const present = await services.tenants.members.byEmail({ tenantId, email });
     const member = present ?? (await services.tenants.members.add({ tenantId, name, email, roleCode, subjectScope: scope ? scope.map(subject) : null, password: tenant.password }, actor));
     members.set(key, member.id);
   }

@@ -3,10 +3,9 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { SealError, type KeyRing } from '../../data-plane-agent/base/secrets.js';
 import { sqlitePath } from '../../data-plane-agent/base/database/open.js';
 import { migrationState } from '../../data-plane-agent/base/database/migrator.js';
-import { createSigningKeys } from '../../server/auth/keys.js';
+import { createSigningKeys, listSigningKeys } from '../../server/auth/keys.js';
 import { databasesOf } from '../../server/foundation.js';
 import { ownSecretKeysPath } from '../../server/secret-keys.js';
-import { SigningKeyStore } from '../../server/store/signing-keys.js';
 import { withDatabase, type LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 
@@ -38,7 +37,7 @@ async function sealedIn(values: LookedAt['values'], clock: Clock): Promise<Seale
   const inDatabase = <T>(work: Parameters<typeof withDatabase<T>>[2]) => withDatabase(platform, values, work);
   const found = await inDatabase(async (database) => {
     if ((await migrationState(database, platform.migrations)).pending.length > 0) return false;
-    return (await database.read({ tenantId: null }, (tx) => new SigningKeyStore(tx).all())).some(({ status }) => status === 'active');
+    return (await listSigningKeys(database)).some(({ status }) => status === 'active');
   }).catch(() => false); // told by the database's own check
   if (!found) return undefined;
   return {

@@ -7,6 +7,8 @@ import type { Link } from '../../data-plane-agent/base/audit/chain.js';
 import { auditEntry } from '../../data-plane-agent/base/audit/entry.js';
 import { AuditTrail, type TrailName } from '../../data-plane-agent/base/audit/trail.js';
 import { fragment } from '../../data-plane-agent/base/database/fragments.js';
+import type { Actor } from '../access/actor.js';
+import { AuditStore } from '../store/audit.js';
 
 /** A tenant's id, or the platform's own events, which belong to no tenant. */
 export type ChainId = string;
@@ -18,6 +20,8 @@ export interface PlatformAudit {
   list(of: { readonly tenantId: string; readonly filter: AuditFilter; readonly page: number; readonly pageSize: number }): Promise<AuditPage>;
   /** The next events after an id, oldest first and whole; none when there are no more. */
   following(of: { readonly chain: ChainId; readonly afterId: string; readonly filter: AuditFilter }): Promise<AuditRow[]>;
+  /** Tells that a chain was exported, in the chain's own tenant; `source`: of which plane. */
+  exported(chain: { readonly tenantId: string | null; readonly source: 'platform' | 'data'; readonly filter: AuditFilter; readonly at: number }, actor: Actor): Promise<void>;
   /** Chains whose events wait. */
   waitingChains(): Promise<ChainId[]>;
   /** Chains the oldest events that wait. */
@@ -37,6 +41,8 @@ export function createPlatformAudit({ database, keyRing }: { database: Database;
       return pageOf(rows.map((row) => auditEntry(row)), { page, pageSize, total });
     },
     following: ({ chain, afterId, filter }) => database.read(scope, (tx) => trail(tx, chain).following(afterId, filter)),
+    exported: ({ tenantId, source, filter, at }, actor) =>
+      database.write(scope, (tx) => new AuditStore(tx).append({ tenantId, at, actor, action: 'audit_exported', recordKind: 'audit', recordId: null, changes: { source, ...filter } })),
     waitingChains: async () => {
       const rows = await database.read(scope, (tx) => tx.all('SELECT DISTINCT tenant_id FROM audit_log WHERE position IS NULL'));
       return rows.map((row) => (row['tenant_id'] === null ? PLATFORM_CHAIN : String(row['tenant_id'])));

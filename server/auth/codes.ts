@@ -8,6 +8,8 @@ import { AuditStore } from '../store/audit.js';
 import { RedeemCodeStore, type RedeemCodeRecord } from '../store/redeem-codes.js';
 import type { PlanCode } from '../access/permissions.js';
 
+export type { RedeemCodeRecord };
+
 /** Codes with which an organisation signs up for a plan. */
 export interface Codes {
   /** Shown this once: only their hashes are kept. `expiresAt` in epoch milliseconds, `null` for never. */

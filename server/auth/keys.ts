@@ -18,6 +18,15 @@ export interface SigningKeys {
   rotate(actor: Actor): Promise<{ readonly kid: string; /** Epoch milliseconds. */ readonly oldVerifiesUntil: number }>;
 }
 
+/** A key as an operator sees it; times in epoch milliseconds. */
+export type ListedSigningKey = Pick<SigningKeyRecord, 'kid' | 'status' | 'createdAt' | 'verifyUntil'>;
+
+/** The keys that there are, the one that signs first. Opens none of them and makes none. */
+export async function listSigningKeys(database: Pick<Database, 'read'>): Promise<ListedSigningKey[]> {
+  const keys = await database.read({ tenantId: null }, (tx) => new SigningKeyStore(tx).all());
+  return keys.map(({ kid, status, createdAt, verifyUntil }) => ({ kid, status, createdAt, verifyUntil }));
+}
+
 /** `tokenLifetimeMs`: how long the longest-lived token lives. Makes the first key. Throws SealError when the key ring cannot open the key that is there. */
 export async function createSigningKeys({ database, clock, keyRing, tokenLifetimeMs }: { database: Database; clock: Clock; keyRing: KeyRing; tokenLifetimeMs: number }): Promise<SigningKeys> {
   const scope = { tenantId: null };

@@ -14,6 +14,8 @@ import { differences, type ChangeTenant } from './change.js';
 import { administers, checkMemberChange, checkRole, checkScope, isSelf } from './member-rules.js';
 import { OWNER } from './roles.js';
 
+export type { ListedMember };
+
 interface MemberOf {
   readonly tenantId: string;
   readonly memberId: string;
@@ -28,6 +30,8 @@ interface MemberOf {
 export interface Members {
   /** In the order in which they came, disabled ones too. */
   list(tenantId: string): Promise<ListedMember[]>;
+  /** The member whose address it is, in the form in which addresses are kept; disabled ones too. */
+  byEmail(of: { readonly tenantId: string; readonly email: string }): Promise<MemberRecord | undefined>;
   /** Without a password the member cannot sign in by one. Throws MEMBER_EXISTS, PASSWORD_TOO_WEAK. */
   add(member: NewMember, actor: Actor): Promise<MemberRecord>;
   /**
@@ -88,6 +92,8 @@ export function createMembers({ database, passwords, change, mail, waysIn }: { d
 
   return {
     list: (tenantId) => database.read({ tenantId: null }, (tx) => new MemberStore(tx, tenantId).list()),
+
+    byEmail: ({ tenantId, email }) => database.read({ tenantId: null }, (tx) => new MemberStore(tx, tenantId).byEmail(email)),
 
     add: async (draft, actor) => {
       const { tenantId, name, roleCode, subjectScope = null } = draft;

