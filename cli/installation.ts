@@ -4,7 +4,7 @@ import type { Database } from '../data-plane-agent/base/database/database.js';
 import { migrationState, type MigrationState } from '../data-plane-agent/base/database/migrator.js';
 import { openDatabase, sqlitePath } from '../data-plane-agent/base/database/open.js';
 import { createLog } from '../data-plane-agent/base/log.js';
-import { createLocalDataPlane } from '../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../data-plane-agent/plane/local/index.js';
 import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import { compose, type Composed } from '../server/compose.js';
 import { readServerConfig, type Config, type SETTINGS } from '../server/config.js';

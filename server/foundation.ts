@@ -5,7 +5,7 @@ import { migrate, type Migration } from '../data-plane-agent/base/database/migra
 import { openDatabase } from '../data-plane-agent/base/database/open.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import { openFileServices, type OpenedFiles } from '../data-plane-agent/plane/files/open-services.js';
-import { createLocalDataPlane } from '../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../data-plane-agent/plane/local/index.js';
 import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../data-plane-agent/plane/store/migrations/index.js';
 import type { Config } from './config.js';

@@ -5,7 +5,7 @@ import { checksumOf } from '../../data-plane-agent/base/database/migrator.js';
 import { addDays, todayIn, type Day } from '../../data-plane-agent/base/day.js';
 import { generateKeyRingText, parseKeyRing, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
-import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';

@@ -3,7 +3,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing, sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { beginningOf, linkAfter } from '../../data-plane-agent/base/audit/chain.js';
 import type { AuditCheck } from '../../data-plane-agent/base/audit/records.js';
-import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';

@@ -4,7 +4,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import type { ContractInput } from '../../data-plane-agent/plane/contract/records/contracts.js';
-import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { failureOf } from '../support/failures.js';
 import { aField, fieldCommand } from '../support/fields.js';

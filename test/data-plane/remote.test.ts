@@ -5,7 +5,7 @@ import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/s
 import { isCleanText } from '../../data-plane-agent/base/validation.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import type { DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
-import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
 import { serve } from '../../data-plane-agent/plane/serve.js';

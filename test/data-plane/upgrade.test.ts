@@ -6,7 +6,7 @@ import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { PaymentStats } from '../../data-plane-agent/plane/contract/records/lines.js';
-import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATION_NAMES, OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { fakeClock } from '../support/clock.js';

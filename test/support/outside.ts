@@ -7,7 +7,7 @@ import { createLog } from '../../data-plane-agent/base/log.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import { CONTENT_TYPES } from '../../data-plane-agent/plane/files/content/content-type.js';
 import { openFileServices, type FileSettings } from '../../data-plane-agent/plane/files/open-services.js';
-import type { Outside } from '../../data-plane-agent/plane/local.js';
+import type { Outside } from '../../data-plane-agent/plane/local/index.js';
 
 export interface TestOutside {
   readonly outside: Outside;

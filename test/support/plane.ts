@@ -7,7 +7,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/call.js';
 import { bind, type BoundPlane, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
-import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
 import { fakeClock, type FakeClock } from './clock.js';

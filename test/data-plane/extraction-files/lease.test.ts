@@ -7,7 +7,7 @@ import { bind, type BoundPlane } from '../../../data-plane-agent/plane/contract/
 import type { ObjectStore } from '../../../data-plane-agent/plane/files/objects/object-store.js';
 import { openFileServices, type OpenedFiles } from '../../../data-plane-agent/plane/files/open-services.js';
 import type { DocumentReader } from '../../../data-plane-agent/plane/files/text/index.js';
-import { createLocalDataPlane } from '../../../data-plane-agent/plane/local.js';
+import { createLocalDataPlane } from '../../../data-plane-agent/plane/local/index.js';
 import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../../data-plane-agent/plane/operations/index.js';
 import { fakeClock } from '../../support/clock.js';
 import { ONE_CONTRACT_TEXT } from '../../support/documents/one-contract.js';

@@ -1,7 +1,7 @@
 import { AnalyticsCashflow, AnalyticsInput } from '../../contract/records/analytics.js';
 import { analyticsCashflow, CASHFLOW_COUNTS, CASHFLOW_SUMS, cashflowCuts } from '../../domain/analytics/cashflow.js';
-import { seeSubject } from '../see-subject.js';
-import { operation } from '../tools.js';
+import { seeSubject } from '../../domain/see-subject.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** What is expected, received and invoiced, month by month. */
 export const getAnalyticsCashflow = operation({

@@ -1,8 +1,8 @@
 import { AnalyticsDistribution, AnalyticsInput } from '../../contract/records/analytics.js';
 import { agingCuts } from '../../domain/analytics/analytics.js';
 import { AGED_COUNTS, AGED_SUMS, analyticsDistribution } from '../../domain/analytics/distribution.js';
-import { seeSubject } from '../see-subject.js';
-import { operation } from '../tools.js';
+import { seeSubject } from '../../domain/see-subject.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Contracts by what they are, and what is open by its age. */
 export const getAnalyticsDistribution = operation({

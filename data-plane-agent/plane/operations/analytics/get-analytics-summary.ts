@@ -1,7 +1,7 @@
 import { AnalyticsInput, AnalyticsSummary } from '../../contract/records/analytics.js';
 import { analyticsSummary, SUMMARY_COUNTS, SUMMARY_SUMS, summaryCuts } from '../../domain/analytics/summary.js';
-import { seeSubject } from '../see-subject.js';
-import { operation } from '../tools.js';
+import { seeSubject } from '../../domain/see-subject.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Headline totals of the contracts in scope. */
 export const getAnalyticsSummary = operation({

@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Chains the tenant's audit events that wait; the schedule calls it until no more do. */
 export const chainAudit = operation({

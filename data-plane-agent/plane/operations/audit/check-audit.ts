@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { AuditCheck } from '../../../base/audit/records.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Checks a stretch of the tenant's audit chain, from the link on that an earlier call came to; without one from the beginning. With `until` it goes to that position at most, and is never the last. */
 export const checkAudit = operation({

@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { AuditFilter, AuditRow } from '../../../base/audit/records.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** The tenant's next audit events after an id, oldest first and whole; none when there are no more. */
 export const exportAudit = operation({

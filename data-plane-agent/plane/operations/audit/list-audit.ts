@@ -2,7 +2,7 @@ import { AuditListQuery, AuditPage } from '../../contract/records/audit.js';
 import { pageOf } from '../../contract/records/common.js';
 import { auditEntry } from '../../../base/audit/entry.js';
 import { visibleTo } from '../../domain/fields/definition.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** What was done to contract data, newest first; of contracts only those in the caller's scope, and of custom values those that he may see. */
 export const listAudit = operation({

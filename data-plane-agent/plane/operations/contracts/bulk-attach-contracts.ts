@@ -1,7 +1,7 @@
 import { BulkAttachment, BulkAttachmentResult } from '../../contract/records/bulk.js';
 import { touched } from '../../domain/contracts/changes.js';
-import { operation } from '../tools.js';
-import { inChunks } from './in-chunks.js';
+import { operation } from '../../steps/operation-context.js';
+import { inChunks } from '../../steps/contracts/in-chunks.js';
 
 /** Kinds of files that a contract may show as its own. */
 const KINDS = ['contract_original', 'other_evidence'] as const;

@@ -1,7 +1,7 @@
 import { BulkDeletion, BulkDeletionResult } from '../../contract/records/bulk.js';
-import { operation } from '../tools.js';
-import { inChunks } from './in-chunks.js';
-import { removeContracts } from './remove-contracts.js';
+import { operation } from '../../steps/operation-context.js';
+import { inChunks } from '../../steps/contracts/in-chunks.js';
+import { removeContracts } from '../../steps/contracts/remove-contracts.js';
 
 /** Moves many contracts to the trash: those that can go do, and the others are named. */
 export const bulkDeleteContracts = operation({

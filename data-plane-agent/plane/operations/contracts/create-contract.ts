@@ -1,9 +1,9 @@
 import { s } from '../../../base/schema.js';
 import { ContractDetail, ContractInput } from '../../contract/records/contracts.js';
 import { Member } from '../../contract/records/people.js';
-import { operation } from '../tools.js';
-import { detailOf } from './detail.js';
-import { enterContract } from './enter-contract.js';
+import { operation } from '../../steps/operation-context.js';
+import { detailOf } from '../../steps/contracts/detail.js';
+import { enterContract } from '../../steps/contracts/enter-contract.js';
 
 /** Enters a contract with its lines, terms and notes: all of it or nothing. */
 export const createContract = operation({

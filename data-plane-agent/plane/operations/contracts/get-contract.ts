@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
-import { operation } from '../tools.js';
-import { detailOf } from './detail.js';
+import { operation } from '../../steps/operation-context.js';
+import { detailOf } from '../../steps/contracts/detail.js';
 
 export const getContract = operation({
   effect: 'read',

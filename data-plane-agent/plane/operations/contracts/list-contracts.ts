@@ -7,7 +7,7 @@ import { ContractPage, ContractQuery } from '../../contract/records/contracts.js
 import { contractSummary } from '../../domain/contracts/answers.js';
 import type { ContractFilter } from '../../store/contract-list.js';
 import type { ContractOrder } from '../../store/contract-order.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** One page of the contracts in scope, with an exact total. */
 export const listContracts = operation({

@@ -4,7 +4,7 @@ import { s } from '../../../base/schema.js';
 import { pageOf } from '../../contract/records/common.js';
 import { HistoryPage, HistoryQuery, type HistoryEntry } from '../../contract/records/history.js';
 import { historyEntry } from '../../domain/contracts/history.js';
-import { operation, type Tools } from '../tools.js';
+import { operation, type Tools } from '../../steps/operation-context.js';
 
 /** An event of so many characters takes a while to read; after it others get their turn. */
 const LONG = 100_000;

@@ -1,7 +1,7 @@
 import { pageOf } from '../../contract/records/common.js';
 import { TrashPage, TrashQuery } from '../../contract/records/trash.js';
 import { RESTORABLE_MS, trashedContract } from '../../domain/contracts/trash.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Deleted contracts that can still be restored, the latest deletion first. */
 export const listTrash = operation({

@@ -2,10 +2,10 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ContractDetail, ContractPatch } from '../../contract/records/contracts.js';
 import { Member } from '../../contract/records/people.js';
-import { operation } from '../tools.js';
-import { changeContract } from './change-contract.js';
-import { checkVersion } from './checks.js';
-import { detailOf } from './detail.js';
+import { operation } from '../../steps/operation-context.js';
+import { changeContract } from '../../steps/contracts/change-contract.js';
+import { checkVersion } from '../../steps/contracts/checks.js';
+import { detailOf } from '../../steps/contracts/detail.js';
 
 /** Changes what is given of a contract. A request that changes nothing leaves no trace. */
 export const updateContract = operation({

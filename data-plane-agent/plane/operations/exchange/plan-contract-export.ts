@@ -2,8 +2,8 @@ import { isId } from '../../../base/ids.js';
 import { s } from '../../../base/schema.js';
 import { EXPORT_PROFILES, ExportFilter, ExportPlan } from '../../contract/records/export.js';
 import { filterOf, orderOf } from '../contracts/list-contracts.js';
-import { operation } from '../tools.js';
-import { columnsOf } from './export-columns.js';
+import { operation } from '../../steps/operation-context.js';
+import { columnsOf } from '../../steps/exchange/export-columns.js';
 
 /**
  * What an export is going to hold, settled before its first row is written: the columns and, as long as they are not too many, which

@@ -1,6 +1,6 @@
 import { OK, Ok } from '../../contract/records/common.js';
 import { ExportRecord } from '../../contract/records/export.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** So many of the ids that an export was asked for stay on record, beside how many they were. */
 const KEPT_IDS = 100;

@@ -3,10 +3,10 @@ import { ExtractInput, ExtractionRun } from '../../contract/records/extraction.j
 import { ENGINE } from '../../domain/extraction/extract.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 import { checkScan } from '../files/download-file.js';
-import { errand, type Tools, type Work } from '../tools.js';
-import { NOTHING_READ, READING_LEASE_MS, readDocument } from './read-document.js';
-import { readInTurns } from './read-in-turns.js';
-import { answerOf } from './run-answer.js';
+import { errand, type Tools, type Work } from '../../steps/operation-context.js';
+import { NOTHING_READ, READING_LEASE_MS, readDocument } from '../../steps/extraction/read-document.js';
+import { readInTurns } from '../../steps/extraction/read-in-turns.js';
+import { answerOf } from '../../steps/extraction/run-answer.js';
 
 /**
  * Reads a contract from its text, or from a file, and keeps what was read, for review. Nothing is written to a contract, however sure it is. The text itself

@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ExtractionRun } from '../../contract/records/extraction.js';
-import { operation } from '../tools.js';
-import { answerOf } from './run-answer.js';
+import { operation } from '../../steps/operation-context.js';
+import { answerOf } from '../../steps/extraction/run-answer.js';
 
 export const getExtraction = operation({
   effect: 'read',

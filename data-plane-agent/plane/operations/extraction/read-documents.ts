@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
-import { errand } from '../tools.js';
-import { READING_LEASE_MS, readDocument } from './read-document.js';
+import { errand } from '../../steps/operation-context.js';
+import { READING_LEASE_MS, readDocument } from '../../steps/extraction/read-document.js';
 
 /** Runs of one call, so that tenants have their turns. */
 const AT_ONCE = 5;

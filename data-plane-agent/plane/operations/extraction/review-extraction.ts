@@ -4,10 +4,10 @@ import { ExtractionRun, ReviewInput } from '../../contract/records/extraction.js
 import { People } from '../../contract/records/people.js';
 import { checkedReviews, chosenValues, reviewed, type CheckedReview } from '../../domain/extraction/review.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import { operation } from '../tools.js';
-import { applyRun } from './apply-run.js';
-import { checkPeople, NAMING } from './check-people.js';
-import { answerOf } from './run-answer.js';
+import { operation } from '../../steps/operation-context.js';
+import { applyRun } from '../../steps/extraction/apply-run.js';
+import { checkPeople, NAMING } from '../../steps/extraction/check-people.js';
+import { answerOf } from '../../steps/extraction/run-answer.js';
 
 const NOBODY: People = { members: [], subjects: [] };
 

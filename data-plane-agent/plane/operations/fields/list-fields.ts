@@ -1,7 +1,7 @@
 import { s } from '../../../base/schema.js';
 import { DynamicFields } from '../../contract/records/fields.js';
 import { fieldAnswer } from '../../domain/fields/answer.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** The custom fields that the caller sees; whoever administers them is shown all, archived ones too. */
 export const listFields = operation({

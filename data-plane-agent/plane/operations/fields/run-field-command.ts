@@ -4,15 +4,15 @@ import { checker } from '../../../base/validation.js';
 import type { Call } from '../../contract/call.js';
 import { FieldCommandInput, FieldCommandResult, FieldSurroundings, PAYLOADS, type FieldCommandType, type PayloadOf } from '../../contract/records/fields.js';
 import { fieldAnswer } from '../../domain/fields/answer.js';
-import { operation, type Tools } from '../tools.js';
-import { archiveField } from './archive-field.js';
-import type { Done, Work } from './command.js';
-import { createField } from './create-field.js';
-import { duplicateField } from './duplicate-field.js';
-import { moveField } from './move-field.js';
-import { renameField } from './rename-field.js';
-import { updateFieldOptions } from './update-field-options.js';
-import { updateFieldType } from './update-field-type.js';
+import { operation, type Tools } from '../../steps/operation-context.js';
+import { archiveField } from '../../steps/fields/archive-field.js';
+import type { Done, Work } from '../../steps/fields/command.js';
+import { createField } from '../../steps/fields/create-field.js';
+import { duplicateField } from '../../steps/fields/duplicate-field.js';
+import { moveField } from '../../steps/fields/move-field.js';
+import { renameField } from '../../steps/fields/rename-field.js';
+import { updateFieldOptions } from '../../steps/fields/update-field-options.js';
+import { updateFieldType } from '../../steps/fields/update-field-type.js';
 
 /** One of the seven commands that change custom fields: all of it or nothing, one after the other. */
 export const runFieldCommand = operation({

@@ -5,9 +5,9 @@ import { fileAnswer } from '../../domain/files/answer.js';
 import { mediaType } from '../../files/content/content-type.js';
 import type { Announced } from '../../files/upload-tokens.js';
 import type { Store } from '../../store/store.js';
-import { errand, type Work } from '../tools.js';
-import { claimUpload } from './claim-upload.js';
-import { takeIn } from './take-in.js';
+import { errand, type Work } from '../../steps/operation-context.js';
+import { claimUpload } from '../../steps/files/claim-upload.js';
+import { takeIn } from '../../steps/files/take-in.js';
 
 /**
  * Makes a file of what was uploaded: its size and its first bytes are held against what was announced, it is moved to where no client can write, hashed and

@@ -5,7 +5,7 @@ import { iso } from '../../domain/contracts/answers.js';
 import type { FileRow } from '../../tables/files.js';
 import { endOfLink } from '../../files/objects/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
-import { errand } from '../tools.js';
+import { errand } from '../../steps/operation-context.js';
 
 /** How long the URL is good. */
 const GOOD_MS = 60_000;

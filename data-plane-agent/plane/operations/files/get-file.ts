@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { FileRecord } from '../../contract/records/files.js';
 import { fileAnswer } from '../../domain/files/answer.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 export const getFile = operation({
   effect: 'read',

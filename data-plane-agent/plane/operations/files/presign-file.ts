@@ -6,7 +6,7 @@ import type { UploadRow } from '../../tables/files.js';
 import { mediaType } from '../../files/content/content-type.js';
 import { endOfLink, uploadKey } from '../../files/objects/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
-import { errand, type Tools } from '../tools.js';
+import { errand, type Tools } from '../../steps/operation-context.js';
 
 /** How long URL and token are good. */
 const GOOD_MS = 15 * 60_000;

@@ -1,7 +1,7 @@
 import { s } from '../../../base/schema.js';
-import { errand } from '../tools.js';
-import { recordScan, SCAN_LEASE_MS } from './record-scan.js';
-import { scanObject } from './scan-object.js';
+import { errand } from '../../steps/operation-context.js';
+import { recordScan, SCAN_LEASE_MS } from '../../steps/files/record-scan.js';
+import { scanObject } from '../../steps/files/scan-object.js';
 
 /** Files of one call, so that tenants have their turns. */
 const AT_ONCE = 10;

@@ -2,8 +2,8 @@ import { s } from '../../../base/schema.js';
 import type { Call } from '../../contract/call.js';
 import { RESTORABLE_MS } from '../../domain/contracts/trash.js';
 import { fileKey, quarantineKey, uploadKey, type ListedObject } from '../../files/objects/object-store.js';
-import { errand, type Work } from '../tools.js';
-import { moveToQuarantine } from './record-scan.js';
+import { errand, type Work } from '../../steps/operation-context.js';
+import { moveToQuarantine } from '../../steps/files/record-scan.js';
 
 const DAY_MS = 86_400_000;
 /** An upload that nobody confirmed, and an object that nobody knows, goes after this time. */

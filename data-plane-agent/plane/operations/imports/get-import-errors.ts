@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { rejectedCsv } from '../../domain/imports/rejected.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** The rows of an import that were not entered, as a CSV. */
 export const getImportErrors = operation({

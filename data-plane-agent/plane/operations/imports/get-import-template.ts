@@ -4,7 +4,7 @@ import { editableBy } from '../../domain/fields/definition.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS } from '../../domain/sheet/columns.js';
 import { BYTE_ORDER_MARK, csvRow } from '../../domain/sheet/csv-write.js';
 import { guarded } from '../../domain/sheet/guard.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 export const TEMPLATE_LANGUAGES = ['en', 'zh'] as const;
 

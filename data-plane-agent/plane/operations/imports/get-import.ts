@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ImportReport } from '../../contract/records/imports.js';
 import { reportFor } from '../../domain/imports/report.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** The report of an import, as long as it is kept. */
 export const getImport = operation({

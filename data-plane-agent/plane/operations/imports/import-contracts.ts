@@ -1,8 +1,8 @@
 import { ImportInput, ImportReport } from '../../contract/records/imports.js';
 import { reportOf } from '../../domain/imports/report.js';
-import { operation } from '../tools.js';
-import { enterCandidates } from './enter-candidates.js';
-import { prepareCandidates } from './prepare-candidates.js';
+import { operation } from '../../steps/operation-context.js';
+import { enterCandidates } from '../../steps/imports/enter-candidates.js';
+import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
 
 /**
  * Enters the contracts of a file or a list: each whole or not at all, the bad ones reported, and the report kept. It is one transaction, so

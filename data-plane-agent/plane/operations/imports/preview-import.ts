@@ -1,8 +1,8 @@
 import { ImportInput, ImportReport } from '../../contract/records/imports.js';
 import { reportOf } from '../../domain/imports/report.js';
-import { operation } from '../tools.js';
-import { enterCandidates, type EnteredImport } from './enter-candidates.js';
-import { prepareCandidates } from './prepare-candidates.js';
+import { operation } from '../../steps/operation-context.js';
+import { enterCandidates, type EnteredImport } from '../../steps/imports/enter-candidates.js';
+import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
 
 /** Says what an import would do by doing it, and undoing it: no second set of rules can differ from the first. */
 export const previewImport = operation({

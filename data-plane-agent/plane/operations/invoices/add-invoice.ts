@@ -1,12 +1,12 @@
 import { s } from '../../../base/schema.js';
 import { InvoiceInput, InvoiceResult } from '../../contract/records/invoices.js';
 import { newInvoice } from '../../domain/invoices/invoices.js';
-import { checkVersion } from '../contracts/checks.js';
-import { holdContract } from '../payments/change-line.js';
-import { operation } from '../tools.js';
-import { checkAttachment, checkReceipt, namedLine } from './references.js';
-import { invoiceResult } from './result.js';
-import { settleInvoices } from './settle.js';
+import { checkVersion } from '../../steps/contracts/checks.js';
+import { holdContract } from '../../steps/receivables/change-line.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkAttachment, checkReceipt, namedLine } from '../../steps/receivables/references.js';
+import { invoiceResult } from '../../steps/receivables/invoice-result.js';
+import { settleInvoices } from '../../steps/receivables/settle-invoices.js';
 
 /** Enters an invoice record in any of its states, also on a locked contract. */
 export const addInvoice = operation({

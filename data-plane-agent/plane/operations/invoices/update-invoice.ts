@@ -5,12 +5,12 @@ import { InvoicePatch, InvoiceResult } from '../../contract/records/invoices.js'
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { isSameInvoice, patchedInvoice, reversal, wantedStatus } from '../../domain/invoices/invoices.js';
 import { hasMatchedMoney } from '../../domain/invoices/line-evidence.js';
-import { checkVersion } from '../contracts/checks.js';
-import { holdContract, type HeldContract } from '../payments/change-line.js';
-import { operation, type Tools } from '../tools.js';
-import { checkAttachment, checkReceipt, namedLine } from './references.js';
-import { invoiceResult } from './result.js';
-import { settleInvoices } from './settle.js';
+import { checkVersion } from '../../steps/contracts/checks.js';
+import { holdContract, type HeldContract } from '../../steps/receivables/change-line.js';
+import { operation, type Tools } from '../../steps/operation-context.js';
+import { checkAttachment, checkReceipt, namedLine } from '../../steps/receivables/references.js';
+import { invoiceResult } from '../../steps/receivables/invoice-result.js';
+import { settleInvoices } from '../../steps/receivables/settle-invoices.js';
 
 /** Moves an invoice record from state to state, and changes what its state leaves open. What changes nothing writes nothing. */
 export const updateInvoice = operation({

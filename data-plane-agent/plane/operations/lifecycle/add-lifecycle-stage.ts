@@ -3,8 +3,8 @@ import { MAX_STAGES, Stage, StageInput } from '../../contract/records/lifecycle.
 import { afterLast, newStage } from '../../domain/lifecycle/config-changes.js';
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { stageAnswer } from '../../domain/lifecycle/answers.js';
-import { operation } from '../tools.js';
-import { checkCode, checkCustomFields, checkRoom, foundTemplate, only, openConfig } from './checks.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkCode, checkCustomFields, checkRoom, foundTemplate, only, openConfig } from '../../steps/lifecycle/checks.js';
 
 export const addLifecycleStage = operation({
   effect: 'write',

@@ -3,9 +3,9 @@ import { MAX_TRANSITIONS, TransitionConfig, TransitionConfigInput } from '../../
 import { afterLast, newTransition } from '../../domain/lifecycle/config-changes.js';
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { transitionAnswer } from '../../domain/lifecycle/answers.js';
-import { operation } from '../tools.js';
-import { checkCode, checkCustomFields, checkEffectForm, checkRoom, foundTemplate, only, openConfig } from './checks.js';
-import { checkEnds } from './check-ends.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkCode, checkCustomFields, checkEffectForm, checkRoom, foundTemplate, only, openConfig } from '../../steps/lifecycle/checks.js';
+import { checkEnds } from '../../steps/lifecycle/check-ends.js';
 
 export const addLifecycleTransition = operation({
   effect: 'write',

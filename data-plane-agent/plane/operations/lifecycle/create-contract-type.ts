@@ -1,8 +1,8 @@
 import { ContractType, ContractTypeInput, MAX_TYPES } from '../../contract/records/lifecycle.js';
 import { afterLast, newType } from '../../domain/lifecycle/config-changes.js';
 import { typeAnswer } from '../../domain/lifecycle/answers.js';
-import { operation } from '../tools.js';
-import { checkCode, checkRoom, checkTypeRules, checkTypeTemplate, openConfig } from './checks.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkCode, checkRoom, checkTypeRules, checkTypeTemplate, openConfig } from '../../steps/lifecycle/checks.js';
 
 export const createContractType = operation({
   effect: 'write',

@@ -2,8 +2,8 @@ import { fail, invalid } from '../../../base/failures.js';
 import { MAX_TEMPLATES, Template, TemplateInput } from '../../contract/records/lifecycle.js';
 import { templateAnswer } from '../../domain/lifecycle/answers.js';
 import type { Lifecycle } from '../../domain/lifecycle/moves.js';
-import { operation, type Tools } from '../tools.js';
-import { checkCode, checkRoom, openConfig } from './checks.js';
+import { operation, type Tools } from '../../steps/operation-context.js';
+import { checkCode, checkRoom, openConfig } from '../../steps/lifecycle/checks.js';
 
 /** A template of the tenant's own, empty or with copies of another one's stages and transitions. */
 export const createLifecycleTemplate = operation({

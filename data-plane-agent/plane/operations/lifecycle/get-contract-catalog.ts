@@ -1,7 +1,7 @@
 import { s } from '../../../base/schema.js';
 import { Catalog } from '../../contract/records/lifecycle.js';
 import { catalogAnswer } from '../../domain/lifecycle/answers.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** The tenant's contract types and lifecycle templates. */
 export const getContractCatalog = operation({

@@ -3,8 +3,8 @@ import { s } from '../../../base/schema.js';
 import { ContractType, ContractTypePatch } from '../../contract/records/lifecycle.js';
 import { patchedType } from '../../domain/lifecycle/config-changes.js';
 import { typeAnswer } from '../../domain/lifecycle/answers.js';
-import { operation, type Tools } from '../tools.js';
-import { checkCode, checkTypeRules, checkTypeTemplate, openConfig } from './checks.js';
+import { operation, type Tools } from '../../steps/operation-context.js';
+import { checkCode, checkTypeRules, checkTypeTemplate, openConfig } from '../../steps/lifecycle/checks.js';
 
 /** Contracts that have the type stay as they are; what changes is what it gives to new ones. */
 export const updateContractType = operation({

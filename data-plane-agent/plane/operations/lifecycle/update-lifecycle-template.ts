@@ -2,8 +2,8 @@ import { invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { Template, TemplatePatch } from '../../contract/records/lifecycle.js';
 import { templateAnswer } from '../../domain/lifecycle/answers.js';
-import { operation } from '../tools.js';
-import { checkCode, foundTemplate, openConfig } from './checks.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkCode, foundTemplate, openConfig } from '../../steps/lifecycle/checks.js';
 import { leaveDefault } from './create-lifecycle-template.js';
 
 /** Renames a template, or makes it the default. Contracts keep the template that they have. */

@@ -4,9 +4,9 @@ import { TransitionConfig, TransitionConfigPatch } from '../../contract/records/
 import { patchedTransition } from '../../domain/lifecycle/config-changes.js';
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { transitionAnswer } from '../../domain/lifecycle/answers.js';
-import { operation } from '../tools.js';
-import { checkEnds } from './check-ends.js';
-import { checkCode, checkCustomFields, checkEffectForm, openConfig } from './checks.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkEnds } from '../../steps/lifecycle/check-ends.js';
+import { checkCode, checkCustomFields, checkEffectForm, openConfig } from '../../steps/lifecycle/checks.js';
 
 export const updateLifecycleTransition = operation({
   effect: 'write',

@@ -3,8 +3,8 @@ import { s } from '../../../base/schema.js';
 import { MAX_LINES, NoteInput, NoteResult } from '../../contract/records/contracts.js';
 import { noteAnswer } from '../../domain/contracts/answers.js';
 import type { NoteRow } from '../../tables/contracts.js';
-import { heldContract, touchContract } from '../contracts/held.js';
-import { operation } from '../tools.js';
+import { heldContract, touchContract } from '../../steps/contracts/held.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Adds a note to a contract, also to a locked one. */
 export const addNote = operation({

@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { OK, Ok } from '../../contract/records/common.js';
-import { heldContract, touchContract } from '../contracts/held.js';
-import { operation } from '../tools.js';
+import { heldContract, touchContract } from '../../steps/contracts/held.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Removes a note from a contract. */
 export const deleteNote = operation({

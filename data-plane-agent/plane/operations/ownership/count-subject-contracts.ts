@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Live contracts of a subject company, also those that the caller may not see: it cannot go while there are any. */
 export const countSubjectContracts = operation({

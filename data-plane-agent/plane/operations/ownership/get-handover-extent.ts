@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { HandoverExtent, NOTHING, SAMPLES } from '../../contract/records/ownership.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** What is in a member's hands. Totals are the tenant's; samples only what the caller may see. */
 export const getHandoverExtent = operation({

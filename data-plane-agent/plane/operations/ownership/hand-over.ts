@@ -4,8 +4,8 @@ import { s } from '../../../base/schema.js';
 import { HandoverTotals, NOTHING } from '../../contract/records/ownership.js';
 import { handedOver, type Handover, type Responsible } from '../../domain/contracts/handover.js';
 import type { HeldContract } from '../../store/ownership.js';
-import { operation } from '../tools.js';
-import { handOverViews } from './hand-over-views.js';
+import { operation } from '../../steps/operation-context.js';
+import { handOverViews } from '../../steps/views/hand-over-views.js';
 
 /**
  * Puts what one member is responsible for into another's hands: all of it or, where the successor's scope lacks a subject company, nothing.

@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 const MAX = 20;
 

@@ -5,11 +5,11 @@ import { MAX_LINES } from '../../contract/records/contracts.js';
 import { PaymentLineInput, PaymentLineResult } from '../../contract/records/lines.js';
 import { checkSums, newLine } from '../../domain/payments/line-changes.js';
 import { openingReceipts } from '../../domain/payments/receipts.js';
-import { followLines, writeInvoices } from '../invoices/follow-lines.js';
-import { operation } from '../tools.js';
-import { holdContract, writeAggregates } from './change-line.js';
-import { checkLineFiles } from './check-files.js';
-import { lineResult } from './line-result.js';
+import { followLines, writeInvoices } from '../../steps/receivables/follow-lines.js';
+import { operation } from '../../steps/operation-context.js';
+import { holdContract, writeAggregates } from '../../steps/receivables/change-line.js';
+import { checkLineFiles } from '../../steps/receivables/check-line-files.js';
+import { lineResult } from '../../steps/receivables/line-result.js';
 
 /** Adds a line to a contract, also to a locked one, with what was already received or invoiced on it. */
 export const addPaymentLine = operation({

@@ -2,8 +2,8 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { OK, Ok } from '../../contract/records/common.js';
 import { hasMoney } from '../../domain/payments/line-changes.js';
-import { operation } from '../tools.js';
-import { changeLine } from './change-line.js';
+import { operation } from '../../steps/operation-context.js';
+import { changeLine } from '../../steps/receivables/change-line.js';
 
 /** Removes a line on which nothing was received or invoiced. It stays in the books, marked as removed. */
 export const deletePaymentLine = operation({

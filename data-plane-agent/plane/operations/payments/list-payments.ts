@@ -4,8 +4,8 @@ import { pageOf } from '../../contract/records/common.js';
 import { PaymentPage, PaymentQuery } from '../../contract/records/lines.js';
 import { paymentRow } from '../../domain/contracts/answers.js';
 import type { Store } from '../../store/store.js';
-import { operation } from '../tools.js';
-import { seeSubject } from '../see-subject.js';
+import { operation } from '../../steps/operation-context.js';
+import { seeSubject } from '../../domain/see-subject.js';
 
 /** Receivables over all contracts of the caller's scope, tab by tab. */
 export const listPayments = operation({

@@ -3,7 +3,7 @@ import { s } from '../../../base/schema.js';
 import { pageOf } from '../../contract/records/common.js';
 import { ReceiptPage, ReceiptQuery } from '../../contract/records/lines.js';
 import { receiptAnswer } from '../../domain/payments/receipts.js';
-import { operation } from '../tools.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** What was received on a line, newest first. Receipts outlive their line, for audit. */
 export const listReceipts = operation({

@@ -1,9 +1,9 @@
 import { s } from '../../../base/schema.js';
 import { InvoiceEvidencePatch, PaymentLineResult } from '../../contract/records/lines.js';
 import { withInvoice } from '../../domain/payments/line-changes.js';
-import { operation } from '../tools.js';
-import { changeLine } from './change-line.js';
-import { lineResult } from './line-result.js';
+import { operation } from '../../steps/operation-context.js';
+import { changeLine } from '../../steps/receivables/change-line.js';
+import { lineResult } from '../../steps/receivables/line-result.js';
 
 /** Records the invoice that was written for a line. */
 export const recordInvoiceEvidence = operation({

@@ -1,9 +1,9 @@
 import { s } from '../../../base/schema.js';
 import { PaymentLineResult, ReceiptPatch } from '../../contract/records/lines.js';
 import { withReceipt } from '../../domain/payments/line-changes.js';
-import { operation } from '../tools.js';
-import { changeLine } from './change-line.js';
-import { lineResult } from './line-result.js';
+import { operation } from '../../steps/operation-context.js';
+import { changeLine } from '../../steps/receivables/change-line.js';
+import { lineResult } from '../../steps/receivables/line-result.js';
 
 /** Records what was received on a line: the new total, not an increment, so that the same request twice changes nothing. */
 export const recordReceipt = operation({

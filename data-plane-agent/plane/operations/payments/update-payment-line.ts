@@ -2,9 +2,9 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { PaymentLinePatch, PaymentLineResult } from '../../contract/records/lines.js';
 import { changesPlan, hasMoney, withInvoice, withPlan, withReceipt } from '../../domain/payments/line-changes.js';
-import { operation } from '../tools.js';
-import { changeLine } from './change-line.js';
-import { lineResult } from './line-result.js';
+import { operation } from '../../steps/operation-context.js';
+import { changeLine } from '../../steps/receivables/change-line.js';
+import { lineResult } from '../../steps/receivables/line-result.js';
 
 /** Changes any field of a line. What is owed and when is part of the contract, so a lock protects it; receipts and invoices stay open. */
 export const updatePaymentLine = operation({

@@ -2,11 +2,11 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_TASKS, TaskInput, TaskResult } from '../../contract/records/tasks.js';
 import { newTask, taskAnswer } from '../../domain/tasks/tasks.js';
-import { checkVersion } from '../contracts/checks.js';
-import { checkAttachment } from '../invoices/references.js';
-import { operation } from '../tools.js';
-import { checkOwnerForm } from './checks.js';
-import { holdTasks, refuseTakenCode, writeTaskState } from './hold-tasks.js';
+import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkAttachment } from '../../steps/receivables/references.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkOwnerForm } from '../../steps/tasks/checks.js';
+import { holdTasks, refuseTakenCode, writeTaskState } from '../../steps/tasks/hold-tasks.js';
 
 /** Adds a fulfillment task in any of its states, also to a locked contract. */
 export const addTask = operation({

@@ -1,7 +1,7 @@
 import { s } from '../../../base/schema.js';
 import { fallenDue } from '../../domain/tasks/tasks.js';
-import { operation } from '../tools.js';
-import { holdTasks, writeTaskState } from './hold-tasks.js';
+import { operation } from '../../steps/operation-context.js';
+import { holdTasks, writeTaskState } from '../../steps/tasks/hold-tasks.js';
 
 /**
  * Marks what is pending or in progress and was due before today as overdue, contract by contract: at most `limit` contracts in one call,

@@ -2,11 +2,11 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { TaskPatch, TaskResult } from '../../contract/records/tasks.js';
 import { isSameTask, patchedTask, taskAnswer } from '../../domain/tasks/tasks.js';
-import { checkVersion } from '../contracts/checks.js';
-import { checkAttachment } from '../invoices/references.js';
-import { operation } from '../tools.js';
-import { checkControl, checkOwnerForm } from './checks.js';
-import { holdTasks, refuseTakenCode, writeTaskState } from './hold-tasks.js';
+import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkAttachment } from '../../steps/receivables/references.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkControl, checkOwnerForm } from '../../steps/tasks/checks.js';
+import { holdTasks, refuseTakenCode, writeTaskState } from '../../steps/tasks/hold-tasks.js';
 
 /** Changes a fulfillment task, and moves it from state to state. What changes nothing writes nothing. */
 export const updateTask = operation({

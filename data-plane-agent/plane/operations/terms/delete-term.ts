@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { OK, Ok } from '../../contract/records/common.js';
-import { heldContract, refuseLockedTerms, touchContract } from '../contracts/held.js';
-import { operation } from '../tools.js';
+import { heldContract, refuseLockedTerms, touchContract } from '../../steps/contracts/held.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Removes a term from a contract that is not locked. */
 export const deleteTerm = operation({

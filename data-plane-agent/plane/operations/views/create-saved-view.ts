@@ -1,9 +1,9 @@
 import { fail, invalid } from '../../../base/failures.js';
 import { MAX_VIEWS, SavedView, SavedViewInput } from '../../contract/records/views.js';
 import { newView, viewAnswer, viewIssues } from '../../domain/views/views.js';
-import { operation } from '../tools.js';
-import { checkTeam } from './check-team.js';
-import { seenFields } from './seen-fields.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkTeam } from '../../domain/views/check-team.js';
+import { seenFields } from '../../steps/views/seen-fields.js';
 
 /** Saves a view: one's own, or one for the team, which is for administrators. */
 export const createSavedView = operation({

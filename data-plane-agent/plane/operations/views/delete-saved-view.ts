@@ -1,8 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { OK, Ok } from '../../contract/records/common.js';
-import { operation } from '../tools.js';
-import { checkTeam } from './check-team.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkTeam } from '../../domain/views/check-team.js';
 
 export const deleteSavedView = operation({
   effect: 'write',

@@ -1,8 +1,8 @@
 import { s } from '../../../base/schema.js';
 import { SavedViewList } from '../../contract/records/views.js';
 import { viewAnswer } from '../../domain/views/views.js';
-import { operation } from '../tools.js';
-import { seenFields } from './seen-fields.js';
+import { operation } from '../../steps/operation-context.js';
+import { seenFields } from '../../steps/views/seen-fields.js';
 
 /** The caller's own views and the team's. */
 export const listSavedViews = operation({

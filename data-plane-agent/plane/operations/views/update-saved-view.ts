@@ -2,9 +2,9 @@ import { fail, invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_VIEWS, SavedView, SavedViewPatch } from '../../contract/records/views.js';
 import { isSameView, patchedView, viewAnswer, viewIssues } from '../../domain/views/views.js';
-import { operation } from '../tools.js';
-import { checkTeam } from './check-team.js';
-import { seenFields } from './seen-fields.js';
+import { operation } from '../../steps/operation-context.js';
+import { checkTeam } from '../../domain/views/check-team.js';
+import { seenFields } from '../../steps/views/seen-fields.js';
 
 /** Changes what is given of a view. A request that changes nothing leaves no trace. */
 export const updateSavedView = operation({

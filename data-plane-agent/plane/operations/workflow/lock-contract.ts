@@ -4,9 +4,9 @@ import { ContractDetail } from '../../contract/records/contracts.js';
 import { LockInput } from '../../contract/records/workflow.js';
 import { touched } from '../../domain/contracts/changes.js';
 import { controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
-import { checkVersion } from '../contracts/checks.js';
-import { detailOf } from '../contracts/detail.js';
-import { operation } from '../tools.js';
+import { checkVersion } from '../../steps/contracts/checks.js';
+import { detailOf } from '../../steps/contracts/detail.js';
+import { operation } from '../../steps/operation-context.js';
 
 /** Locks or unlocks a contract's core fields, until it is moved to another stage. What changes nothing leaves no trace. */
 export const lockContract = operation({

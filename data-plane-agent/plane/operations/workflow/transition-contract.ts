@@ -2,10 +2,10 @@ import { fail, isFailure, type Failure } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
 import { TransitionInput } from '../../contract/records/workflow.js';
-import { checkVersion } from '../contracts/checks.js';
-import { detailOf } from '../contracts/detail.js';
-import { operation } from '../tools.js';
-import { moveContract } from './move.js';
+import { checkVersion } from '../../steps/contracts/checks.js';
+import { detailOf } from '../../steps/contracts/detail.js';
+import { operation } from '../../steps/operation-context.js';
+import { moveContract } from '../../steps/workflow/move.js';
 
 /** Moves a contract to another stage. A refusal stays on the contract's trail. */
 export const transitionContract = operation({

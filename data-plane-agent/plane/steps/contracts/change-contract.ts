@@ -1,0 +1,107 @@
+import { fail } from '../../../base/failures.js';
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { ContractPatch } from '../../contract/records/contracts.js';
+import type { Member } from '../../contract/records/people.js';
+import { AmountReader } from '../../domain/amounts.js';
+import type { ContractParts } from '../../domain/contracts/answers.js';
+import { newNotes, newTerms, touched, withAggregates } from '../../domain/contracts/changes.js';
+import { areSameNotes, areSameTerms, isSameContract, patched } from '../../domain/contracts/patch.js';
+import { changedCoreFields } from '../../domain/contracts/core-fields.js';
+import { hasMoney } from '../../domain/payments/line-changes.js';
+import { checkLineRights } from '../../domain/payments/line-rights.js';
+import { followedTo, movesPlan, plannedAs, type Plan, type PlanContext } from '../../domain/payments/plan.js';
+import type { ContractRow, LineRow, NoteRow, TermRow } from '../../tables/contracts.js';
+import { checkValues, readValues } from '../fields/contract-values.js';
+import { writeInvoices } from '../receivables/follow-lines.js';
+import { followPlan } from '../receivables/follow-plan.js';
+import type { Tools } from '../operation-context.js';
+import { checkPlan, writePlan } from './change-plan.js';
+import { checkReferenceForm, checkRolesControl, checkUnique } from './checks.js';
+
+export interface Changed extends Pick<ContractParts, 'row' | 'lines' | 'terms' | 'notes'> {
+  readonly warnings: readonly Warning[];
+}
+
+/** Changes what is given of a contract that was found for update, whoever asks. What changes nothing writes nothing, and its version stays. */
+export async function changeContract(tools: Tools, call: Call, before: ContractRow, changes: ContractPatch, { members = [] }: { readonly members?: readonly Member[] } = {}): Promise<Changed> {
+  const { store, clock, newId } = tools;
+  const lines = await store.lines.ofContract(before.id);
+  const terms = await store.contracts.terms(before.id);
+  const notes = await store.contracts.notes(before.id);
+
+  const now = clock.now();
+  const amounts = new AmountReader();
+  const plain = patched(before, changes, { amounts, defaultCurrency: call.currencyCode, defaultType: await defaultType(tools, before, changes) });
+  const custom = await readValues(tools, call, { given: changes.dynamicFields, contract: plain, issues: amounts });
+  const changed = { ...plain, dynamicFields: custom.values };
+  const plan = planOf(changes, lines, { amounts, contractId: before.id, today: call.today, now, newId, currencyCode: changed.currencyCode, formerCurrencyCode: before.currencyCode });
+  amounts.done();
+  checkLineRights(plan.steps, call.rights);
+  const sentTerms = changes.terms === undefined || areSameTerms(terms, changes.terms ?? []) ? undefined : (changes.terms ?? []);
+  const sentNotes = changes.extraNotes === undefined || areSameNotes(notes, changes.extraNotes ?? []) ? undefined : (changes.extraNotes ?? []);
+  const locked = [...changedCoreFields(changes, before, changed), ...(changes.payments !== undefined && movesPlan(plan) ? ['payments'] : []), ...(sentTerms ? ['terms'] : [])];
+  if (before.locked && locked.length > 0) throw fail('CONTRACT_LOCKED', { fields: locked });
+  checkRolesControl(before, changed, call);
+  refuseMoves(before, changes);
+  await checkChange(tools, call, { before, after: changed, lines });
+  await checkValues(tools, custom, { members });
+  await checkPlan(tools, plan);
+  const { plan: followed, invoices } = await followPlan(tools, call, { before, after: changed, plan, amounts });
+  amounts.done();
+
+  const next = withAggregates(changed, followed.lines);
+  const isSamePlan = plan.steps.length === 0 && plan.removed.length === 0;
+  if (isSameContract(before, next) && isSamePlan && !sentTerms && !sentNotes) return { row: before, lines, terms, notes, warnings: [] };
+  if (before.subjectId !== changed.subjectId) {
+    await store.invoices.moveToSubject(before.id, changed.subjectId, { except: invoices.map(({ after }) => after.id) });
+    await store.files.moveToSubject(before.id, changed.subjectId);
+  }
+  const warnings = await writePlan(tools, call, followed);
+  await writeInvoices(tools, invoices.map((change) => ({ ...change, after: { ...change.after, subjectId: changed.subjectId } })));
+  const nextTerms = sentTerms ? await replaceTerms(tools, terms, newTerms(sentTerms, before.id, now, newId)) : terms;
+  const nextNotes = sentNotes ? await replaceNotes(tools, notes, newNotes(sentNotes, before.id, now, newId)) : notes;
+  const row = await store.contracts.update(before, touched(next, { now, actorId: call.actor.id }));
+  return { row, lines: followed.lines, terms: nextTerms, notes: nextNotes, warnings };
+}
+
+/** `null` for the plan is a plan without lines, as it is for terms and notes. */
+const planOf = ({ payments }: ContractPatch, lines: readonly LineRow[], context: PlanContext): Plan => (payments === undefined ? followedTo(lines, context) : plannedAs(lines, payments ?? [], context));
+
+/** The type that `null` asks for. */
+async function defaultType({ store }: Tools, row: ContractRow, { type, typeCode }: ContractPatch): Promise<ContractRow['type']> {
+  const code = typeCode === undefined ? row.typeCode : typeCode;
+  const category = type === null && code !== null ? (await store.lifecycle.type(code))?.category : undefined;
+  return category === 'lease' ? 'lease' : 'sale';
+}
+
+/** A contract moves from stage to stage by transitions only; its template stays. Naming what it has is no change. */
+function refuseMoves(row: ContractRow, changes: ContractPatch): void {
+  const present = { workflowStage: row.stageCategory, lifecycleStageCode: row.stageCode, lifecycleTemplateId: row.lifecycleTemplateId };
+  for (const field of ['workflowStage', 'lifecycleStageCode', 'lifecycleTemplateId'] as const) {
+    const to = changes[field];
+    if (to !== undefined && to !== null && to !== present[field]) throw fail('INVALID_TRANSITION', { field, from: present[field], to, allowed: [] });
+  }
+}
+
+/** What a change must not clash with beyond the contract's own fields. */
+async function checkChange(tools: Tools, call: Call, { before, after, lines }: { readonly before: ContractRow; readonly after: ContractRow; readonly lines: readonly LineRow[] }): Promise<void> {
+  const { store } = tools;
+  if (before.currencyCode !== after.currencyCode && (lines.some(hasMoney) || (await store.contracts.hasReceipts(before.id)))) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
+  await checkUnique(tools, before, after);
+  checkReferenceForm(after, call);
+  if (after.typeCode !== null && after.typeCode !== before.typeCode && !(await store.lifecycle.type(after.typeCode))) throw fail('REFERENCE_INVALID', { field: 'typeCode', value: after.typeCode });
+  if (after.contractAttachment !== before.contractAttachment) await store.files.check('contractAttachment', after.contractAttachment);
+}
+
+async function replaceTerms({ store }: Tools, present: readonly TermRow[], next: TermRow[]): Promise<TermRow[]> {
+  await store.contracts.removeTerms(present);
+  await store.contracts.insertTerms(next);
+  return next;
+}
+
+async function replaceNotes({ store }: Tools, present: readonly NoteRow[], next: NoteRow[]): Promise<NoteRow[]> {
+  await store.contracts.removeNotes(present);
+  await store.contracts.insertNotes(next);
+  return next;
+}

@@ -1,0 +1,49 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fail } from '../../../base/failures.js';
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import { hasMoney } from '../../domain/payments/line-changes.js';
+import { lineWarnings, NAMED_LINES } from '../../domain/payments/line-warnings.js';
+import type { Plan } from '../../domain/payments/plan.js';
+import type { ReceiptRow } from '../../tables/contracts.js';
+import { receiptHistory } from '../receivables/receipt-history.js';
+import type { Tools } from '../operation-context.js';
+
+/** After so many lines others get their turn: on SQLite nothing in here waits by itself. */
+const TURN = 100;
+
+/** Refuses a plan before anything of it is written. */
+export async function checkPlan({ store }: Tools, { steps, removed }: Plan): Promise<void> {
+  const paid = removed.filter(hasMoney).map(({ id }) => id);
+  if (paid.length > 0) throw fail('LINE_HAS_MONEY', { paymentIds: paid });
+  for (const { before, after, path } of steps) {
+    if (before && before.currencyCode !== after.currencyCode && (hasMoney(before) || (await store.lines.hasReceipts(before.id)))) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
+    // A file that the line has already may be sent back, also by a caller who could not name it for another line.
+    if (after.proof !== before?.proof) await store.files.check(`${path}proof`, after.proof);
+    if (after.invoiceAttachment !== before?.invoiceAttachment) await store.files.check(`${path}invoiceAttachment`, after.invoiceAttachment);
+  }
+}
+
+/** Writes a plan that was checked, with the receipt history of its lines. Answers what deserves a look. */
+export async function writePlan(tools: Tools, call: Call, { steps, removed }: Plan): Promise<Warning[]> {
+  const { store, clock } = tools;
+  const now = clock.now();
+  for (const line of removed) await store.lines.update(line, { ...line, deletedAt: now, updatedAt: now });
+  for (const [i, { before, after }] of steps.entries()) {
+    if (i > 0 && i % TURN === 0) await nextTurn();
+    if (before) await store.lines.update(before, after);
+  }
+  await store.lines.insert(steps.filter(({ before }) => before === null).map(({ after }) => after));
+  const receipts: ReceiptRow[] = [];
+  for (const { before, after } of steps) receipts.push(...(await receiptHistory(tools, call, { before: before ?? { receivedMinor: 0 }, after })));
+  await store.lines.insertReceipts(receipts);
+  return lineWarnings(steps.map(({ after }) => after), await sharing(store, steps));
+}
+
+/** Lines that name the bank transfer of a line that names it since now. */
+async function sharing(store: Tools['store'], steps: Plan['steps']): Promise<string[]> {
+  const naming = steps.filter(({ before, after }) => after.bankSerialNo !== null && after.bankSerialNo !== before?.bankSerialNo).map(({ after }) => after);
+  const ofTransfers = await store.lines.ofBankSerials(naming.flatMap(({ bankSerialNo }) => bankSerialNo ?? []), NAMED_LINES * 10);
+  const others = (line: { readonly id: string; readonly bankSerialNo: string }) => naming.some(({ id, bankSerialNo }) => bankSerialNo === line.bankSerialNo && id !== line.id);
+  return ofTransfers.filter(others).map(({ id }) => id).slice(0, NAMED_LINES);
+}

@@ -1,0 +1,21 @@
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { ContractDetail } from '../../contract/records/contracts.js';
+import { contractDetail, type ContractParts } from '../../domain/contracts/answers.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { Tools } from '../operation-context.js';
+
+/** A contract with all that belongs to it, as every operation answers it. `known` are the parts that the operation has at hand; the others are read. */
+export async function detailOf({ store }: Pick<Tools, 'store'>, call: Call, row: ContractRow, known: Partial<Omit<ContractParts, 'row'>> = {}, warnings: readonly Warning[] = []): Promise<ContractDetail> {
+  const [shown] = await store.fields.shown([row]);
+  if (!shown) throw new Error('one row was given');
+  const parts = {
+    row: shown,
+    lines: known.lines ?? (await store.lines.ofContract(row.id)),
+    terms: known.terms ?? (await store.contracts.terms(row.id)),
+    notes: known.notes ?? (await store.contracts.notes(row.id)),
+    tasks: known.tasks ?? (await store.tasks.ofContract(row.id)),
+    invoices: known.invoices ?? (await store.invoices.ofContract(row.id)),
+  };
+  return contractDetail(parts, call, warnings);
+}

@@ -1,0 +1,76 @@
+import { fail } from '../../../base/failures.js';
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { ContractInput } from '../../contract/records/contracts.js';
+import type { Member } from '../../contract/records/people.js';
+import type { WorkflowEventSource } from '../../contract/vocabulary.js';
+import { AmountReader } from '../../domain/amounts.js';
+import type { ContractParts } from '../../domain/contracts/answers.js';
+import { newContract, newNotes, newTerms, withAggregates } from '../../domain/contracts/changes.js';
+import { checkSums, newLine } from '../../domain/payments/line-changes.js';
+import { checkNewLineRights } from '../../domain/payments/line-rights.js';
+import { lineWarnings } from '../../domain/payments/line-warnings.js';
+import { openingReceipts } from '../../domain/payments/receipts.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import { placeInLifecycle } from '../lifecycle/place.js';
+import { checkValues, holdForEntering, readValues } from '../fields/contract-values.js';
+import { checkLineFiles } from '../receivables/check-line-files.js';
+import { followLines, writeInvoices } from '../receivables/follow-lines.js';
+import type { Tools } from '../operation-context.js';
+import { checkReferenceForm, checkRolesControl } from './checks.js';
+
+export interface Entered extends ContractParts {
+  readonly warnings: readonly Warning[];
+}
+
+interface EnterOptions {
+  readonly source?: WorkflowEventSource;
+  /** The caller makes it one that a search finds, by `store.contracts.index`, before the transaction ends. */
+  readonly indexLater?: boolean;
+  /** Members whom custom values may name; none unless they are given. */
+  readonly members?: readonly Member[];
+}
+
+/** Writes a new contract with its lines, terms and notes, whoever sends it: a request, or a row of an import, which its trail then says. */
+export async function enterContract(tools: Tools, call: Call, input: ContractInput, { source, indexLater = false, members = [] }: EnterOptions = {}): Promise<Entered> {
+  const { store, clock, newId } = tools;
+  const now = clock.now();
+  const amounts = new AmountReader();
+  const currencyCode = input.currencyCode ?? call.currencyCode;
+  const { type, stage } = await placeInLifecycle(tools, call, input);
+  await holdForEntering(tools, input.dynamicFields);
+  const entering = source === 'import' ? 'import' : 'request';
+  const custom = await readValues(tools, call, { given: input.dynamicFields, contract: { type, typeCode: input.typeCode ?? null, dynamicFields: {} }, entering, issues: amounts });
+  const draft = newContract({ id: newId(), input, type, stage, currencyCode, dynamicFields: custom.values, amounts, now, actorId: call.actor.id });
+  const entered = (input.payments ?? []).map((line, position) =>
+    newLine(line, { id: newId(), contractId: draft.id, position }, { amounts, path: `payments[${position}].`, today: call.today, now, contractCurrency: currencyCode }),
+  );
+  const { lines, changes: invoices } = await followLines(tools, call, draft, { steps: entered.map((after, i) => ({ before: null, after, path: `payments[${i}].` })), amounts });
+  checkSums(lines, { amounts, contractCurrency: currencyCode, blame: 'payments' });
+  amounts.done();
+  checkNewLineRights(entered, call.rights);
+  checkReferenceForm(draft, call);
+  checkRolesControl({ allowedRoles: [] }, draft, call);
+  await checkValues(tools, custom, { members, formerMembers: entering === 'import' });
+  await store.files.check('contractAttachment', input.contractAttachment);
+  for (const [i, line] of (input.payments ?? []).entries()) await checkLineFiles(store, line, `payments[${i}].`);
+
+  const row = withAggregates(draft, lines);
+  if (!(await store.contracts.insert(row, { indexLater }))) throw await duplicateOf(tools, row);
+  const terms = newTerms(input.terms ?? [], row.id, now, newId);
+  const notes = newNotes(input.extraNotes ?? [], row.id, now, newId);
+  await store.lines.insert(lines);
+  await writeInvoices(tools, invoices);
+  await store.lines.insertReceipts(openingReceipts(lines, call, now, newId));
+  await store.contracts.insertTerms(terms);
+  await store.contracts.insertNotes(notes);
+  await store.workflowEvents.record({ contractId: row.id, kind: 'created', fromStageCode: null, toStageCode: row.stageCode, transitionCode: null, locked: row.locked, note: null, ...(source ? { source } : {}) });
+  const byDueDate = lines.toSorted((a, b) => (a.dueDate < b.dueDate ? -1 : a.dueDate > b.dueDate ? 1 : a.position - b.position));
+  return { row, lines: byDueDate, terms, notes, tasks: [], invoices: invoices.map(({ after }) => after), warnings: lineWarnings(lines, []) };
+}
+
+/** Which of the two keys is taken. */
+async function duplicateOf({ store }: Tools, row: ContractRow) {
+  if (await store.contracts.holderOf({ contractKey: row.contractKey })) return fail('DUPLICATE_CONTRACT_NO', { contractNo: row.contractNo });
+  return fail('DUPLICATE_ARCHIVE_CODE', { archiveCode: row.archiveCode });
+}

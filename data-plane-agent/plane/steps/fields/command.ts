@@ -1,0 +1,45 @@
+import { fail } from '../../../base/failures.js';
+import type { Call } from '../../contract/call.js';
+import { MAX_FIELDS, MAX_LIVE_FIELDS, type FieldCommandResult, type FieldCommandType, type FieldSurroundings, type PayloadOf } from '../../contract/records/fields.js';
+import type { FieldRow } from '../../domain/fields/definition.js';
+import { nameKeyOf } from '../../domain/fields/new-field.js';
+import type { Tools } from '../operation-context.js';
+
+/** What a command works with. `fields` are all of the tenant, read once nobody else can change them. */
+export interface Work<C extends FieldCommandType> {
+  readonly tools: Tools;
+  readonly call: Call;
+  readonly payload: PayloadOf<C>;
+  readonly known: FieldSurroundings;
+  readonly fields: readonly FieldRow[];
+}
+
+export interface Done {
+  readonly field: FieldRow;
+  readonly result?: NonNullable<FieldCommandResult['result']>;
+}
+
+export function fieldNamed(fields: readonly FieldRow[], path: string, id: string): FieldRow {
+  const field = fields.find((candidate) => candidate.id === id);
+  if (!field) throw fail('REFERENCE_INVALID', { field: path, value: id });
+  return field;
+}
+
+/** What works on values is not for a caller who may not see them. */
+export const notSeen = ({ id }: Pick<FieldRow, 'id'>) => fail('FIELD_NOT_EDITABLE', { fields: [id] });
+
+/** Names are unique among live fields, whatever their case. */
+export function refuseTakenName(fields: readonly FieldRow[], name: string, except?: FieldRow): void {
+  const key = nameKeyOf(name);
+  if (fields.some((field) => !field.archived && field.id !== except?.id && field.nameKey === key)) throw fail('DUPLICATE_CODE', { field: 'name', value: name });
+}
+
+/** There is room for one more live field, and for one more at all. */
+export function refuseTooMany(fields: readonly FieldRow[], { isNew }: { readonly isNew: boolean }): void {
+  if (fields.filter(({ archived }) => !archived).length >= MAX_LIVE_FIELDS) throw fail('LIMIT_REACHED', { limit: MAX_LIVE_FIELDS });
+  if (isNew && fields.length >= MAX_FIELDS) throw fail('LIMIT_REACHED', { limit: MAX_FIELDS });
+}
+
+export async function moveOthers({ store }: Tools, others: readonly (readonly [FieldRow, number])[]): Promise<void> {
+  for (const [field, position] of others) await store.fields.place(field, position);
+}

@@ -1,0 +1,110 @@
+import { MAX_MADE_OPTIONS, MAX_OPTIONS, type FieldOption, type FieldValue, type LossSample } from '../../contract/records/fields.js';
+import { isChoice, type FieldRow } from '../../domain/fields/definition.js';
+import { LOST, labelsFor, type Conversion, type ConversionContext } from '../../domain/fields/convert.js';
+import { turned, type Turned } from '../../domain/fields/memory.js';
+import { optionNamed } from '../../domain/fields/values.js';
+import type { ContractValues } from '../../store/field-values.js';
+import type { Tools } from '../operation-context.js';
+import { notSeen } from './command.js';
+
+const MAX_SAMPLES = 20;
+
+export interface ValueConversion {
+  readonly from: FieldRow;
+  /** With the options that it has without a look at values. */
+  readonly to: FieldRow;
+  readonly context: Omit<ConversionContext, 'fileName'>;
+  readonly seesValues: boolean;
+}
+
+export interface Survey {
+  readonly total: number;
+  readonly converted: number;
+  readonly cleared: number;
+  readonly unchanged: number;
+  readonly samples: LossSample[];
+  /** The new definition, with the options that values become. */
+  readonly to: FieldRow;
+}
+
+/** What would become of all values, with nothing written. Labels that are not among the options are made options, unless they are too many. */
+export async function survey(tools: Tools, conversion: ValueConversion): Promise<Survey> {
+  const made = isChoice(conversion.to.type) && !isChoice(conversion.from.type) ? await optionsMade(tools, conversion) : [];
+  // Options are read by all who administer fields: who may not see the values must not have them written there.
+  if (made.length > 0 && conversion.from.type !== 'boolean' && !conversion.seesValues) throw notSeen(conversion.from);
+  const to = made.length === 0 ? conversion.to : { ...conversion.to, options: withMade(conversion.to.options, made, tools.newId) };
+  const counts = { total: 0, converted: 0, cleared: 0, unchanged: 0 };
+  const samples: LossSample[] = [];
+  for await (const step of eachTurn(tools, { ...conversion, to })) {
+    for (const { contract, after } of step) {
+      if (after.outcome === 'none') continue;
+      counts.total += 1;
+      counts[after.outcome] += 1;
+      if (after.outcome === 'cleared' && contract.isInScope && samples.length < MAX_SAMPLES) samples.push(sampleOf(contract, conversion.from));
+    }
+  }
+  return { ...counts, samples, to };
+}
+
+/** Writes what the survey has found. */
+export async function convertValues(tools: Tools, conversion: ValueConversion): Promise<void> {
+  const { store } = tools;
+  for await (const step of eachTurn(tools, conversion)) {
+    await store.fieldValues.write(step.filter(({ contract, after }) => after.values !== contract.values).map(({ contract, after }) => ({ contractId: contract.contractId, values: after.values })));
+    await store.fieldValues.remember(step.flatMap(({ contract, after }) => (after.remembered && after.remembered !== contract.remembered ? [after.remembered] : [])));
+    await store.fieldValues.drop(conversion.from.id, step.flatMap(({ contract, after }) => (contract.remembered && !after.remembered ? [contract.contractId] : [])));
+  }
+}
+
+interface OneTurn {
+  readonly contract: ContractValues;
+  readonly after: Turned;
+}
+
+async function* eachTurn(tools: Tools, { from, to, context }: ValueConversion): AsyncGenerator<OneTurn[]> {
+  const now = tools.clock.now();
+  for await (const step of tools.store.fieldValues.walk(from.id)) {
+    const conversion = await inStep(tools, step, { from, to, context });
+    yield step.map((contract) => ({ contract, after: turned({ ...conversion, ...contract, fieldId: from.id, now }) }));
+  }
+}
+
+/** Options for the labels that values become: both for flags; none when there would be too many, and then those values have no place. */
+async function optionsMade(tools: Tools, { from, to, context }: ValueConversion): Promise<string[]> {
+  const labels = new Map<string, string>();
+  const add = (label: string) => {
+    const key = label.toLowerCase();
+    if (!optionNamed(to.options.filter(({ archived }) => !archived), label) && !labels.has(key)) labels.set(key, label);
+  };
+  if (from.type === 'boolean') for (const label of ['true', 'false']) add(label);
+  for await (const step of tools.store.fieldValues.walk(from.id)) {
+    const conversion = await inStep(tools, step, { from, to, context });
+    for (const { values } of step) {
+      const value = values[from.id] as FieldValue | undefined; // the definition decides what is kept
+      const found = value === undefined ? LOST : labelsFor(value, conversion);
+      if (found !== LOST) for (const label of found) add(label);
+    }
+    if (labels.size > MAX_MADE_OPTIONS) return [];
+  }
+  return to.options.filter(({ archived }) => !archived).length + labels.size > MAX_OPTIONS ? [] : [...labels.values()];
+}
+
+/** New options behind the live ones; a label of an archived one brings that back. */
+function withMade(options: readonly FieldOption[], labels: readonly string[], newId: () => string): readonly FieldOption[] {
+  const live = options.filter(({ archived }) => !archived);
+  const made = labels.map((label): FieldOption => ({ ...(optionNamed(options, label) ?? { id: newId(), label, color: null, order: 0 }), archived: false }));
+  const ids = new Set(made.map(({ id }) => id));
+  return [...live, ...made, ...options.filter(({ id, archived }) => archived && !ids.has(id))].map((option, i) => ({ ...option, order: i + 1 }));
+}
+
+/** The names of files are looked up for the values of one step. */
+async function inStep({ store }: Tools, step: readonly ContractValues[], { from, to, context }: Pick<ValueConversion, 'from' | 'to' | 'context'>): Promise<Conversion> {
+  const ids = from.type === 'file' ? step.flatMap(({ values }) => (typeof values[from.id] === 'string' ? [String(values[from.id] as string)] : [])) : [];
+  const names = await store.fieldValues.fileNames(ids);
+  return { from, to, context: { ...context, fileName: (id) => names.get(id) } };
+}
+
+const sampleOf = ({ contractId, contractNo, values }: ContractValues, from: FieldRow): LossSample => {
+  const value = values[from.id] as FieldValue; // it is there: it would be lost
+  return { contractId, contractNo, value: typeof value === 'object' ? [...value] : value };
+};

@@ -1,0 +1,49 @@
+import { invalid } from '../../../base/failures.js';
+import type { FieldValue } from '../../contract/records/fields.js';
+import { isChoice, visibleTo } from '../../domain/fields/definition.js';
+import { withValue } from '../../domain/fields/memory.js';
+import { nextOptions } from '../../domain/fields/options.js';
+import type { Tools } from '../operation-context.js';
+import { fieldNamed, notSeen, type Done, type Work } from './command.js';
+
+/** Replaces the options of a choice. Those that are left out stay known to the values that have them, or go with them. */
+export async function updateFieldOptions({ tools, call, payload, fields }: Work<'UpdateFieldOptions'>): Promise<Done> {
+  const { store, clock, newId } = tools;
+  const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
+  if (!isChoice(field.type)) throw invalid({ path: 'payload.fieldId', problem: `must be a field with options; this one is of the type ${field.type}` });
+  const forgets = payload.onRemoved === 'clear';
+  const { options, removed } = nextOptions(field.options, { given: payload.options, forgets, newId });
+  const gone = new Set(removed);
+  const defaultValue = field.defaultValue === null ? null : without(field.defaultValue, gone);
+  if (JSON.stringify(options) === JSON.stringify(field.options)) return { field };
+  if (forgets && gone.size > 0 && !visibleTo(field, call.actor.roleCode)) throw notSeen(field);
+  const result = forgets && gone.size > 0 ? await clear(tools, field.id, gone) : undefined;
+  const did = result ? { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } } : {};
+  const updated = await store.fields.update(field, { ...field, options, defaultValue, updatedAt: clock.now() }, did);
+  return { field: updated, ...(result ? { result } : {}) };
+}
+
+async function clear({ store }: Tools, fieldId: string, gone: ReadonlySet<string>): Promise<NonNullable<Done['result']>> {
+  const counts = { total: 0, converted: 0, cleared: 0, unchanged: 0 };
+  for await (const step of store.fieldValues.walk(fieldId)) {
+    const rows = [];
+    for (const { contractId, values } of step) {
+      const present = values[fieldId] as FieldValue | undefined; // the definition decides what is kept
+      if (present === undefined) continue;
+      const left = without(present, gone);
+      counts.total += 1;
+      counts[left === present ? 'unchanged' : left === null ? 'cleared' : 'converted'] += 1;
+      if (left !== present) rows.push({ contractId, values: withValue(values, fieldId, left) });
+    }
+    await store.fieldValues.write(rows);
+  }
+  return { dryRun: false, ...counts, samples: [] };
+}
+
+/** A value without these options; the same object where it has none of them, `null` where nothing is left. */
+function without(value: FieldValue, gone: ReadonlySet<string>): FieldValue | null {
+  if (typeof value === 'string') return gone.has(value) ? null : value;
+  if (typeof value !== 'object') return value;
+  const left = value.filter((id) => !gone.has(id));
+  return left.length === value.length ? value : left.length === 0 ? null : left;
+}

@@ -1,0 +1,85 @@
+import { isFailure } from '../../../base/failures.js';
+import { turns } from '../../../base/turns.js';
+import type { Call } from '../../contract/call.js';
+import type { ContractInput } from '../../contract/records/contracts.js';
+import type { ImportInput } from '../../contract/records/imports.js';
+import type { Candidate, RowProblem } from '../../domain/imports/candidate.js';
+import { problemsOf } from '../../domain/imports/check-candidate.js';
+import type { Rejected } from '../../domain/imports/rejected.js';
+import type { Outcome } from '../../domain/imports/report.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import { enterContract } from '../contracts/enter-contract.js';
+import type { Tools } from '../operation-context.js';
+import type { PreparedImport } from './prepare-candidates.js';
+
+export interface EnteredImport {
+  readonly outcomes: readonly Outcome[];
+  readonly blank: readonly number[];
+  readonly unknownColumns: readonly string[];
+  readonly rejected: Rejected;
+}
+
+/** Enters what can be entered, each contract by itself, and tells of the others why not. */
+export async function enterCandidates(tools: Tools, call: Call, { people }: ImportInput, { checked, blank, unknownColumns, rejected }: PreparedImport): Promise<EnteredImport> {
+  const { store } = tools;
+  await store.lifecycle.ensureShipped(); // not within a contract's own savepoint, which may be undone
+  const entering: Entering = { members: people.members, turn: turns(), entered: [] };
+  const outcomes: Outcome[] = [];
+  for (let at = 0; at < checked.length; at += TOGETHER) outcomes.push(...(await enterSome(tools, call, checked.slice(at, at + TOGETHER), entering)));
+  for (const row of entering.entered) {
+    await entering.turn();
+    await store.contracts.index(row);
+  }
+  const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
+  return { outcomes, blank, unknownColumns, rejected: await rejected(failed) };
+}
+
+interface Entering {
+  readonly members: ImportInput['people']['members'];
+  /** Lets others go first, now and then. */
+  readonly turn: () => Promise<void>;
+  /** Contracts that no search finds yet. */
+  readonly entered: ContractRow[];
+}
+
+/**
+ * Contracts that share a savepoint as long as all is well. Each could have its own, but in a long transaction SQLite is the slower to end one
+ * the more pages the transaction has changed, and takes a quarter of an import's time for it.
+ */
+const TOGETHER = 25;
+
+/** Together, if all of them can be entered; else each by itself. */
+async function enterSome(tools: Tools, call: Call, checked: PreparedImport['checked'], entering: Entering): Promise<Outcome[]> {
+  const attempt = async ({ candidate, result }: PreparedImport['checked'][number], enter: (input: ContractInput) => Promise<ContractRow>): Promise<Outcome> => {
+    await entering.turn();
+    if (!result.ok) return refused(candidate, result.problems);
+    const { id, contractNo } = await enter(result.input);
+    return { candidate, entered: { contractId: id, contractNo }, problems: [] };
+  };
+  const already = entering.entered.length;
+  const enter = async (input: ContractInput): Promise<ContractRow> => {
+    const { row } = await enterContract(tools, call, input, { source: 'import', indexLater: true, members: entering.members });
+    entering.entered.push(row);
+    return row;
+  };
+  try {
+    return await tools.savepoint(() => inTurn(checked, (one) => attempt(one, enter)));
+  } catch (error) {
+    if (!isFailure(error)) throw error;
+    entering.entered.length = already;
+  }
+  return inTurn(checked, (one) =>
+    attempt(one, (input) => tools.savepoint(() => enter(input))).catch(async (error: unknown) => {
+      if (isFailure(error)) return refused(one.candidate, await problemsOf(error, one.candidate));
+      throw error;
+    }),
+  );
+}
+
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+const refused = (candidate: Candidate, problems: readonly RowProblem[]): Outcome => ({ candidate, entered: null, problems });

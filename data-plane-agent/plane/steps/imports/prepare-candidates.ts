@@ -1,0 +1,50 @@
+import { turns } from '../../../base/turns.js';
+import type { Call } from '../../contract/call.js';
+import type { ImportInput } from '../../contract/records/imports.js';
+import { candidateOfRow, withDuplicates, type Candidate } from '../../domain/imports/candidate.js';
+import { checkCandidate, type CheckedCandidate } from '../../domain/imports/check-candidate.js';
+import { directoryOf } from '../../domain/imports/references.js';
+import { rejectedOfRows, rejectedOfSheet, type Rejected } from '../../domain/imports/rejected.js';
+import { sheetCandidates } from '../../domain/imports/sheet-candidates.js';
+import { matchHeader } from '../../domain/sheet/headers.js';
+import type { FieldRow } from '../../domain/fields/definition.js';
+import type { Tools } from '../operation-context.js';
+
+/** An import as far as it can be worked out before anything is entered. */
+export interface PreparedImport {
+  readonly checked: readonly { readonly candidate: Candidate; readonly result: CheckedCandidate }[];
+  readonly blank: readonly number[];
+  readonly unknownColumns: readonly string[];
+  readonly rejected: (failed: readonly Candidate[]) => Promise<Rejected>;
+}
+
+/**
+ * Reads the cells and checks what can be checked of each contract by itself. That is done before the transaction, in which others wait:
+ * a custom field or a template that goes away in between is refused when the contract is entered.
+ */
+export async function prepareCandidates({ store }: Tools, call: Call, input: ImportInput): Promise<PreparedImport> {
+  const fields = await store.fields.visible();
+  const directory = directoryOf(input, (await store.lifecycle.all()).templates);
+  const { candidates, ...read } = await readInput(call, input, fields);
+  const turn = turns();
+  const checked: PreparedImport['checked'][number][] = [];
+  for (const candidate of withDuplicates(candidates)) {
+    await turn();
+    checked.push({ candidate, result: await checkCandidate(candidate, { directory, rights: call.rights }) });
+  }
+  return { checked, blank: input.sheet?.blank ?? [], ...read };
+}
+
+interface Reading extends Pick<PreparedImport, 'unknownColumns' | 'rejected'> {
+  readonly candidates: readonly Candidate[];
+}
+
+async function readInput(call: Call, { rows, sheet, people }: ImportInput, fields: readonly FieldRow[]): Promise<Reading> {
+  if (!sheet) {
+    const candidates = (rows ?? []).map((row, i) => candidateOfRow(i + 1, row));
+    return { candidates, unknownColumns: [], rejected: (failed) => rejectedOfRows(failed, fields) };
+  }
+  const { targets, unknown } = matchHeader(sheet.header, fields);
+  const candidates = await sheetCandidates({ sheet, targets, people, timeZone: call.timeZone });
+  return { candidates, unknownColumns: unknown, rejected: (failed) => rejectedOfSheet(sheet, targets, new Set(failed.flatMap((candidate) => candidate.rows))) };
+}

@@ -1,0 +1,65 @@
+import { fail } from '../../../base/failures.js';
+import type { Call } from '../../contract/call.js';
+import type { PaymentLinePatch } from '../../contract/records/lines.js';
+import { AmountReader } from '../../domain/amounts.js';
+import { touched, withAggregates } from '../../domain/contracts/changes.js';
+import { checkSums, isUnchanged, type LineContext } from '../../domain/payments/line-changes.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
+import { followLines, writeInvoices } from './follow-lines.js';
+import type { Tools } from '../operation-context.js';
+import { checkLineFiles } from './check-line-files.js';
+import { receiptHistory } from './receipt-history.js';
+
+/** A contract that nobody else can change until the transaction ends, and its live lines as they are now. */
+export interface HeldContract {
+  readonly contract: ContractRow;
+  readonly lines: readonly LineRow[];
+  readonly context: LineContext;
+}
+
+/**
+ * Holds a contract before one of its lines is read: what it keeps of its lines is computed from all of them, so two changes of
+ * different lines must not pass each other.
+ */
+export async function holdContract({ store, clock }: Tools, call: Call, contractId: string): Promise<HeldContract> {
+  const contract = await store.contracts.find(contractId, { forUpdate: true });
+  if (!contract) throw fail('NOT_FOUND', {});
+  const context = { amounts: new AmountReader(), path: '', today: call.today, now: clock.now(), contractCurrency: contract.currencyCode, unlinkedInvoicedMinor: contract.unlinkedInvoicedMinor };
+  return { contract, lines: await store.lines.ofContract(contractId), context };
+}
+
+interface LineChange {
+  readonly paymentId: string;
+  readonly files?: Pick<PaymentLinePatch, 'proof' | 'invoiceAttachment'>;
+  /** The line as it should be. May refuse, and must not write. */
+  to(line: LineRow, held: HeldContract): LineRow | Promise<LineRow>;
+}
+
+/**
+ * Changes one line, and in the same transaction its receipt history and what the contract keeps of its lines. A change that leaves the
+ * line as it was writes nothing.
+ */
+export async function changeLine(tools: Tools, call: Call, { paymentId, files, to }: LineChange): Promise<{ readonly line: LineRow; readonly contract: ContractRow }> {
+  const { store } = tools;
+  const contractId = await store.lines.contractOf(paymentId);
+  if (contractId === undefined) throw fail('NOT_FOUND', {});
+  const held = await holdContract(tools, call, contractId);
+  const { contract, context } = held;
+  const before = held.lines.find(({ id }) => id === paymentId);
+  if (!before) throw fail('NOT_FOUND', {}); // removed while we waited for the contract
+  const asked = await to(before, held);
+  const { lines: [line = asked], changes } = await followLines(tools, call, contract, { steps: [{ before, after: asked, path: '' }], amounts: context.amounts });
+  const lines = held.lines.map((other) => (other.id === paymentId ? line : other)).filter(({ deletedAt }) => deletedAt === null);
+  checkSums(lines, context);
+  context.amounts.done();
+  if (files) await checkLineFiles(store, files);
+  if (isUnchanged(before, line)) return { line: before, contract };
+  await store.lines.update(before, line);
+  await writeInvoices(tools, changes);
+  await store.lines.insertReceipts(await receiptHistory(tools, call, { before, after: line }));
+  return { line, contract: await writeAggregates(tools, call, { contract, lines, context }) };
+}
+
+/** Writes what the contract keeps of its lines; its version moves, also when the sums stayed as they were. */
+export const writeAggregates = ({ store }: Tools, call: Call, { contract, lines, context }: HeldContract): Promise<ContractRow> =>
+  store.contracts.update(contract, touched(withAggregates(contract, lines), { now: context.now, actorId: call.actor.id }));

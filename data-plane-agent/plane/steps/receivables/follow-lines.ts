@@ -1,0 +1,82 @@
+import { fail } from '../../../base/failures.js';
+import type { Call } from '../../contract/call.js';
+import { MAX_INVOICES } from '../../contract/records/invoices.js';
+import type { AmountReader } from '../../domain/amounts.js';
+import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
+import { isStanding } from '../../domain/invoices/invoices.js';
+import { followed, inNewCurrency, movesRecords } from '../../domain/invoices/line-evidence.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
+import type { Tools } from '../operation-context.js';
+
+/** A line before and after; `null` before when it is new. `path` begins the names of its fields. */
+export interface LineStep {
+  readonly before: LineRow | null;
+  readonly after: LineRow;
+  readonly path: string;
+}
+
+export interface Followed {
+  /** The lines as they are with their records, in the order of the steps. */
+  readonly lines: readonly LineRow[];
+  readonly changes: readonly InvoiceChange[];
+}
+
+/**
+ * What the invoice records of lines become as the lines change. Nothing is written: `writeInvoices` does that, after the lines, and
+ * whoever calls asks the reader of amounts for what was wrong. `contract` is as the request leaves it.
+ */
+export async function followLines({ store, clock, newId }: Tools, call: Call, contract: ContractRow, { steps, amounts }: { readonly steps: readonly LineStep[]; readonly amounts: AmountReader }): Promise<Followed> {
+  const context = { amounts, contract, today: call.today, now: clock.now(), actorId: call.actor.id, newId };
+  const moving = steps.filter(({ before, after }) => movesRecords(before, after));
+  const records = await recordsOf(store, contract.id, moving);
+  const results = steps.map(({ before, after, path }) => (movesRecords(before, after) ? followed(before, after, records.get(after.id) ?? [], { ...context, path }) : { line: after, changes: [] }));
+  return { lines: results.map(({ line }) => line), changes: results.flatMap(({ changes }) => changes) };
+}
+
+/** The records that name no line, under another currency of their contract: drafts follow it, and what is issued fixes it. */
+export async function followCurrency({ store, clock }: Tools, call: Call, { before, after, amounts }: { readonly before: ContractRow; readonly after: ContractRow; readonly amounts: AmountReader }): Promise<InvoiceChange[]> {
+  if (before.currencyCode === after.currencyCode) return [];
+  const unlinked = await store.invoices.linkedTo(before.id, null);
+  if (unlinked.some(isStanding)) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
+  const stamps = { updatedAt: clock.now(), updatedBy: call.actor.id };
+  return inNewCurrency(unlinked, after.currencyCode, { amounts, path: '' }).map((change) => ({ ...change, after: { ...change.after, ...stamps } }));
+}
+
+/** Writes new and changed records; lines that they name are there already. Refuses a number that another record has. */
+export async function writeInvoices({ store }: Tools, changes: readonly InvoiceChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  await refuseTooMany(store, changes);
+  await refuseTaken(store, changes);
+  await store.invoices.write(changes);
+}
+
+async function recordsOf(store: Tools['store'], contractId: string, steps: readonly LineStep[]): Promise<Map<string, InvoiceRow[]>> {
+  const asked = steps.filter(({ before }) => before !== null && before.invoiceRecords > 0).map(({ after }) => after.id);
+  const [only] = asked;
+  if (only === undefined) return new Map();
+  const found = asked.length === 1 ? await store.invoices.linkedTo(contractId, only) : await store.invoices.ofContract(contractId);
+  return new Map(asked.map((id) => [id, found.filter(({ lineId }) => lineId === id)]));
+}
+
+async function refuseTooMany(store: Tools['store'], changes: readonly InvoiceChange[]): Promise<void> {
+  const added = changes.filter(({ before }) => before === null);
+  const [first] = added;
+  if (first && (await store.invoices.count(first.after.contractId)) + added.length > MAX_INVOICES) throw fail('LIMIT_REACHED', { limit: MAX_INVOICES });
+}
+
+/** A number is looked for once nobody who gives his up in the same request holds it any more. */
+async function refuseTaken(store: Tools['store'], changes: readonly InvoiceChange[]): Promise<void> {
+  const writing = new Map(changes.map((change) => [change.after.id, change.after]));
+  const wanted = new Set<string>();
+  for (const { before, after } of changes) {
+    if (!holdsNumber(after)) continue;
+    const isTwice = wanted.size === wanted.add(after.invoiceKey).size;
+    const isKept = before !== null && holdsNumber(before) && before.invoiceKey === after.invoiceKey && before.subjectId === after.subjectId;
+    const holder = isTwice || isKept ? undefined : await store.invoices.holderOf(after.subjectId, after.invoiceKey);
+    const isGivenUp = holder !== undefined && writing.has(holder);
+    if (isTwice || (holder !== undefined && !isGivenUp)) throw fail('DUPLICATE_CODE', { field: 'invoiceNo', value: after.invoiceNo });
+  }
+}
+
+/** A void record gives its number back. */
+const holdsNumber = ({ status, deletedAt }: InvoiceRow): boolean => status !== 'void' && deletedAt === null;

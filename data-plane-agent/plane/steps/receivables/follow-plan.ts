@@ -1,0 +1,27 @@
+import type { Call } from '../../contract/call.js';
+import type { AmountReader } from '../../domain/amounts.js';
+import type { InvoiceChange } from '../../tables/invoices.js';
+import { checkSums } from '../../domain/payments/line-changes.js';
+import type { Plan } from '../../domain/payments/plan.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { Tools } from '../operation-context.js';
+import { followCurrency, followLines } from './follow-lines.js';
+
+/** A change of a contract and of its plan, `after` still without what it keeps of its lines. */
+interface PlanChange {
+  readonly before: ContractRow;
+  readonly after: ContractRow;
+  readonly plan: Plan;
+  readonly amounts: AmountReader;
+}
+
+/** The plan with what its lines' invoice records become of it, and the records to write once the lines are there. */
+export async function followPlan(tools: Tools, call: Call, { before, after, plan, amounts }: PlanChange): Promise<{ readonly plan: Plan; readonly invoices: readonly InvoiceChange[] }> {
+  const removed = plan.removed.map((line) => ({ before: line, after: { ...line, deletedAt: tools.clock.now() }, path: '' }));
+  const { lines, changes } = await followLines(tools, call, after, { steps: [...plan.steps, ...removed], amounts });
+  const steps = plan.steps.map((step, i) => ({ ...step, after: lines[i] ?? step.after }));
+  const byId = new Map(steps.map((step) => [step.after.id, step.after]));
+  const next = plan.lines.map((line) => byId.get(line.id) ?? line);
+  checkSums(next, { amounts, contractCurrency: after.currencyCode, unlinkedInvoicedMinor: before.unlinkedInvoicedMinor, blame: 'payments' });
+  return { plan: { ...plan, steps, lines: next }, invoices: [...changes, ...(await followCurrency(tools, call, { before, after, amounts }))] };
+}

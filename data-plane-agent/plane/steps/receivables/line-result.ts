@@ -1,0 +1,26 @@
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { PaymentLineResult } from '../../contract/records/lines.js';
+import { MIXED_CURRENCY, paymentLine } from '../../domain/contracts/answers.js';
+import { invoiceWarnings, receiptWarnings } from '../../domain/payments/line-changes.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
+import type { Tools } from '../operation-context.js';
+
+/** How many other lines a warning names. */
+const NAMED_LINES = 20;
+
+/** A changed line as it is answered, with what deserves a look. `bankSerialNo` is the one that the request named. */
+export async function lineResult(
+  { store }: Tools,
+  call: Call,
+  { line, contract, bankSerialNo }: { line: LineRow; contract: ContractRow; bankSerialNo?: string | null | undefined },
+): Promise<PaymentLineResult> {
+  const sameTransfer = bankSerialNo ? await store.lines.withBankSerial(bankSerialNo, line.id, NAMED_LINES) : [];
+  const warnings: Warning[] = [
+    ...(line.currencyCode === contract.currencyCode ? [] : [MIXED_CURRENCY]),
+    ...receiptWarnings(line),
+    ...(sameTransfer.length === 0 ? [] : [{ code: 'BANK_SERIAL_REUSED', message: 'Other payment lines name the same bank transfer.', paymentIds: sameTransfer }]),
+    ...invoiceWarnings(line),
+  ];
+  return { ...paymentLine(line, call), warnings };
+}

@@ -1,0 +1,11 @@
+import type { Call } from '../../contract/call.js';
+import { formerDay, receiptOf, redatedReceipts, type Received } from '../../domain/payments/receipts.js';
+import type { LineRow, ReceiptRow } from '../../tables/contracts.js';
+import type { Tools } from '../operation-context.js';
+
+/** What a change of a line adds to its receipt history: what came or went, or that it came on another day. */
+export async function receiptHistory({ store, clock, newId }: Tools, call: Call, { before, after }: { readonly before: Received; readonly after: LineRow }): Promise<ReceiptRow[]> {
+  const former = formerDay(before, after);
+  if (former === null) return receiptOf(before, after, call, clock.now(), newId);
+  return redatedReceipts({ former, thenMinor: await store.lines.receivedOn(after.id, former) }, after, call, clock.now(), newId);
+}

@@ -1,0 +1,41 @@
+import type { Call } from '../../contract/call.js';
+import { touched, withAggregates } from '../../domain/contracts/changes.js';
+import type { InvoiceChange } from '../../tables/invoices.js';
+import { afterChanges, netInvoiced, withRecords } from '../../domain/invoices/invoices.js';
+import { checkSums } from '../../domain/payments/line-changes.js';
+import { isOfLine, refuseExcess, withoutEvidence } from '../../domain/invoices/line-evidence.js';
+import type { ContractRow, LineRow } from '../../tables/contracts.js';
+import type { HeldContract } from './change-line.js';
+import type { Tools } from '../operation-context.js';
+import { writeInvoices } from './follow-lines.js';
+
+/**
+ * Writes changed records of a held contract, and with them what its lines and the contract itself keep of what is invoiced. Refuses red
+ * letters beyond what is issued on the same line, or without one. Answers the contract and the live lines as they are from now on.
+ */
+export async function settleInvoices(tools: Tools, call: Call, { contract: before, lines, context }: HeldContract, changes: readonly InvoiceChange[]): Promise<{ readonly contract: ContractRow; readonly lines: readonly LineRow[] }> {
+  const { store } = tools;
+  const { amounts, contractCurrency, now } = context;
+  const settled = new Map<string, LineRow>();
+  let { unlinkedInvoicedMinor } = before;
+  for (const lineId of lineIdsOf(changes)) {
+    const line = lines.find(({ id }) => id === lineId);
+    const records = afterChanges(await store.invoices.linkedTo(before.id, lineId), changes, (row) => row.lineId === lineId);
+    refuseExcess(records, line?.currencyCode ?? contractCurrency);
+    if (line) settled.set(line.id, withRecords(losesItsInvoice(line, changes) ? { ...withoutEvidence(line), updatedAt: now } : line, records, now));
+    else unlinkedInvoicedMinor = netInvoiced(records);
+  }
+  const next = lines.map((line) => settled.get(line.id) ?? line);
+  checkSums(next, { amounts, contractCurrency, unlinkedInvoicedMinor });
+  amounts.done();
+  await writeInvoices(tools, changes);
+  for (const [i, line] of lines.entries()) if (next[i] && next[i] !== line) await store.lines.update(line, next[i]);
+  const contract = await store.contracts.update(before, touched(withAggregates({ ...before, unlinkedInvoicedMinor }, next), { now, actorId: call.actor.id }));
+  return { contract, lines: next };
+}
+
+/** The lines whose records change, `null` for those that name none. */
+const lineIdsOf = (changes: readonly InvoiceChange[]): ReadonlySet<string | null> => new Set(changes.flatMap(({ before, after }) => [...(before ? [before.lineId] : []), after.lineId]));
+
+/** Whether the invoice that the line itself tells of stands no longer. */
+const losesItsInvoice = (line: LineRow, changes: readonly InvoiceChange[]): boolean => changes.some(({ before, after }) => before !== null && before.lineId === line.id && isOfLine(before) && !isOfLine(after));

@@ -1,0 +1,22 @@
+import { addDays } from '../../../base/day.js';
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { Effects } from '../../contract/records/conditions.js';
+import { MAX_TASKS } from '../../contract/records/tasks.js';
+import { newTask, taskState } from '../../domain/tasks/tasks.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { Tools } from '../operation-context.js';
+
+/**
+ * Writes the task that a transition makes; the contract as answered has it counted and is still to be written. A contract goes through
+ * a transition more than once: a task that is there already is no reason to stop it, and stays as it is.
+ */
+export async function createTaskOf({ store, clock, newId }: Tools, call: Call, row: ContractRow, { code, title, kind, dueInDays, ownerId }: NonNullable<Effects['createTask']>): Promise<{ readonly row: ContractRow; readonly warnings: readonly Warning[] }> {
+  const present = await store.tasks.ofContract(row.id);
+  const dueDate = dueInDays === null || dueInDays === undefined ? null : addDays(call.today, dueInDays);
+  const task = newTask({ code, title, kind: kind ?? null, dueDate, ownerId: ownerId ?? row.ownerId }, { id: newId(), contractId: row.id }, { today: call.today, now: clock.now(), actorId: call.actor.id });
+  if (present.some(({ codeKey }) => codeKey === task.codeKey)) return { row, warnings: [{ code: 'TASK_EXISTS', message: `The contract has a fulfillment task ${code} already; none was added.` }] };
+  if (present.length >= MAX_TASKS) return { row, warnings: [{ code: 'TASK_LIMIT_REACHED', message: `The contract has ${MAX_TASKS} fulfillment tasks, as many as there can be; none was added.` }] };
+  await store.tasks.insert(task);
+  return { row: { ...row, ...taskState([...present, task]) }, warnings: [] };
+}

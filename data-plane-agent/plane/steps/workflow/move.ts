@@ -1,0 +1,84 @@
+import { fail, type Failure } from '../../../base/failures.js';
+import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
+import type { TransitionInput } from '../../contract/records/workflow.js';
+import { failedConditions, type FailedCondition } from '../../domain/lifecycle/conditions.js';
+import { touched } from '../../domain/contracts/changes.js';
+import { failedEffects, moved } from '../../domain/lifecycle/effects.js';
+import { bandOf } from '../../domain/extraction/answer.js';
+import { completes, moveWarnings, submitsExtracted } from '../../domain/lifecycle/move-warnings.js';
+import { refusalOf, waysOf, type Way } from '../../domain/lifecycle/moves.js';
+import type { ContractRow, WorkflowEventRow } from '../../tables/contracts.js';
+import type { Tools } from '../operation-context.js';
+import { circumstancesOf } from './circumstances.js';
+import { createTaskOf } from './create-task.js';
+
+export interface Moved {
+  readonly row: ContractRow;
+  readonly warnings: readonly Warning[];
+  /** `null` when the contract was in the stage already: then nothing was written. */
+  readonly event: WorkflowEventRow | null;
+}
+
+/**
+ * Moves a contract that was found for update, by a transition or to a stage. Throws INVALID_TRANSITION, WORKFLOW_CONTROL_REQUIRED,
+ * TRANSITION_CONDITION_FAILED, REFERENCE_INVALID for unknown codes, and INVALID_INPUT for codes that contradict each other.
+ */
+export async function moveContract(tools: Tools, call: Call, row: ContractRow, request: TransitionInput): Promise<Moved> {
+  const { store, clock, journal } = tools;
+  await store.lifecycle.hold();
+  const [first, ...others] = waysOf(row, await store.lifecycle.of(row.lifecycleTemplateId), request);
+  if (!first) return { row, warnings: [], event: null };
+  const note = request.note ?? null;
+  const way = await openWay(tools, call, { row, note, ways: [first, ...others] });
+  const { from, to, transition } = way;
+  const effects = transition?.effects ?? {};
+
+  const withTask = effects.createTask ? await createTaskOf(tools, call, row, effects.createTask) : { row, warnings: [] };
+  const after = await store.contracts.update(row, touched(moved(withTask.row, to, effects, call.today), { now: clock.now(), actorId: call.actor.id }));
+  const event = await store.workflowEvents.record({ contractId: row.id, kind: 'stage_changed', fromStageCode: from.code, toStageCode: to.code, transitionCode: transition?.code ?? null, locked: after.locked, note });
+  if (effects.notifyChannelId) journal.announce('workflow.moved', { channelId: effects.notifyChannelId, contractId: row.id, eventId: event.id });
+  return { row: after, warnings: [...withTask.warnings, ...(await warningsOf(tools, { way, row: after, note }))], event };
+}
+
+interface Choice {
+  readonly row: ContractRow;
+  readonly note: string | null;
+  readonly ways: readonly Way[];
+}
+
+/** The first way that is open to the caller. When none is he is told why of the first. */
+async function openWay(tools: Tools, call: Call, { row, note, ways }: Choice): Promise<Way> {
+  const refusals: Failure[] = [];
+  for (const way of ways) {
+    const refusal = refusalOf(way, row, call) ?? (await unmet(tools, call, { row, note, way }));
+    if (!refusal) return way;
+    refusals.push(refusal);
+  }
+  throw refusals[0] ?? new Error('there is no way to choose from');
+}
+
+/** What does not hold of the conditions of a way: those of its transition, and those of the stage that is left. */
+async function unmet(tools: Tools, call: Call, { row, note, way: { from, to, transition } }: { readonly row: ContractRow; readonly note: string | null; readonly way: Way }): Promise<Failure | undefined> {
+  const conditions = transition?.conditions ?? {};
+  const circumstances = await circumstancesOf(tools, call, { row, note, conditions: [conditions, from.completionRules] });
+  const failed: FailedCondition[] = [
+    ...failedConditions('transition', conditions, circumstances),
+    ...failedConditions('stage', from.completionRules, circumstances),
+    ...failedEffects(moved(row, to, transition?.effects ?? {}, call.today)),
+  ];
+  return failed.length === 0 ? undefined : fail('TRANSITION_CONDITION_FAILED', { failed });
+}
+
+async function warningsOf({ store }: Tools, { way, row, note }: { readonly way: Way; readonly row: ContractRow; readonly note: string | null }): Promise<Warning[]> {
+  const lines = completes(way) && row.outstandingMinor + row.otherCurrencyLines > 0 ? await store.lines.ofContract(row.id) : [];
+  return moveWarnings({ ...way, row, lines, note, doubtfulFields: submitsExtracted(way) ? await doubtfulFields(store, row.id) : [] });
+}
+
+/** What the last reading of a document of the contract was not sure of, as long as nobody has looked at it. */
+async function doubtfulFields(store: Tools['store'], contractId: string): Promise<string[]> {
+  const run = await store.extractions.latestOf(contractId);
+  if (!run) return [];
+  const reviewed = await store.extractions.fieldReviews(run.id);
+  return run.fields.filter(({ fieldKey, confidence }) => bandOf(confidence) === 'low' && !reviewed.has(fieldKey)).map(({ fieldKey }) => fieldKey);
+}
