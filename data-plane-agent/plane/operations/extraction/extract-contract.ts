@@ -5,7 +5,7 @@ import type { ExtractionRunRow } from '../../tables/extractions.js';
 import { checkScan } from '../files/download-file.js';
 import { errand, type Tools, type Work } from '../../steps/operation-context.js';
 import { NOTHING_READ, READING_LEASE_MS, readDocument } from '../../steps/extraction/read-document.js';
-import { readInTurns } from '../../steps/extraction/read-in-turns.js';
+import { readInTurns } from '../../domain/extraction/read-in-turns.js';
 import { answerOf } from '../../steps/extraction/run-answer.js';
 
 /**

@@ -6,7 +6,7 @@ import { checkedReviews, chosenValues, reviewed, type CheckedReview } from '../.
 import type { ContractRow } from '../../tables/contracts.js';
 import { operation } from '../../steps/operation-context.js';
 import { applyRun } from '../../steps/extraction/apply-run.js';
-import { checkPeople, NAMING } from '../../steps/extraction/check-people.js';
+import { checkPeople, NAMING } from '../../domain/extraction/check-people.js';
 import { answerOf } from '../../steps/extraction/run-answer.js';
 
 const NOBODY: People = { members: [], subjects: [] };

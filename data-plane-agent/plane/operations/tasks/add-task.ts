@@ -5,7 +5,7 @@ import { newTask, taskAnswer } from '../../domain/tasks/tasks.js';
 import { checkVersion } from '../../steps/contracts/checks.js';
 import { checkAttachment } from '../../steps/receivables/references.js';
 import { operation } from '../../steps/operation-context.js';
-import { checkOwnerForm } from '../../steps/tasks/checks.js';
+import { checkOwnerForm } from '../../domain/tasks/task-checks.js';
 import { holdTasks, refuseTakenCode, writeTaskState } from '../../steps/tasks/hold-tasks.js';
 
 /** Adds a fulfillment task in any of its states, also to a locked contract. */

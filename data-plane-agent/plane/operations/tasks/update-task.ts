@@ -5,7 +5,7 @@ import { isSameTask, patchedTask, taskAnswer } from '../../domain/tasks/tasks.js
 import { checkVersion } from '../../steps/contracts/checks.js';
 import { checkAttachment } from '../../steps/receivables/references.js';
 import { operation } from '../../steps/operation-context.js';
-import { checkControl, checkOwnerForm } from '../../steps/tasks/checks.js';
+import { checkControl, checkOwnerForm } from '../../domain/tasks/task-checks.js';
 import { holdTasks, refuseTakenCode, writeTaskState } from '../../steps/tasks/hold-tasks.js';
 
 /** Changes a fulfillment task, and moves it from state to state. What changes nothing writes nothing. */

@@ -11,7 +11,7 @@ import { checkVersion } from '../contracts/checks.js';
 import { enterContract } from '../contracts/enter-contract.js';
 import type { Tools } from '../operation-context.js';
 import { moveContract } from '../workflow/move.js';
-import { checkPeople } from './check-people.js';
+import { checkPeople } from '../../domain/extraction/check-people.js';
 
 interface Applied {
   readonly contractId: string;

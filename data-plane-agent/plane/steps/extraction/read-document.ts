@@ -5,7 +5,7 @@ import type { FileRow } from '../../tables/files.js';
 import { ObjectStoreError } from '../../files/objects/object-store.js';
 import { joinedText, UnreadableDocument, type DocumentText } from '../../files/text/document-text.js';
 import type { Work } from '../operation-context.js';
-import { readInTurns } from './read-in-turns.js';
+import { readInTurns } from '../../domain/extraction/read-in-turns.js';
 
 /** A reading that has not come to an end by then was lost with its process: it is begun again. Longer than the reader's own deadline. */
 export const READING_LEASE_MS = 15 * 60_000;

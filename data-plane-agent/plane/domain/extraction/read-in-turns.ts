@@ -1,5 +1,5 @@
 import { turns } from '../../../base/turns.js';
-import { extraction, type Context } from '../../domain/extraction/extract.js';
+import { extraction, type Context } from './extract.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 
 /** What a run keeps of a text. A long one takes a while: others get their turn in between. */

@@ -1,9 +1,9 @@
 import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
-import { controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
+import { controlAt, holds } from '../lifecycle/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import { takesBackAcceptance } from '../../domain/tasks/tasks.js';
+import { takesBackAcceptance } from './tasks.js';
 import type { TaskRow } from '../../tables/tasks.js';
 
 /** Refuses what cannot be a member's id at all. Whether there is such a member is known to the control plane, which has asked before. */
