@@ -1,7 +1,6 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { BATCH_DAYS, ContractImport, ImportReport, MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportInput } from '../../data-plane-agent/plane/contract/records/imports.js';
-import { TEMPLATE_LANGUAGES } from '../../data-plane-agent/plane/operations/imports/get-import-template.js';
+import { BATCH_DAYS, ContractImport, ImportReport, MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportInput, TEMPLATE_LANGUAGES } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { edit } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
 import { importSource } from '../spreadsheets/import-source.js';

@@ -9,7 +9,7 @@ const database = /^data-plane-agent\/base\/database|^(knex|pg|better-sqlite3)$/;
 /** The records that rules work on are declared with the columns that keep them: one list of fields instead of two. */
 const databaseButColumns = /^data-plane-agent\/base\/database\/(?!columns)|^(knex|pg|better-sqlite3)$/;
 const migration = /\/migrations\/\d[^/]*\.ts$/;
-const wire = /^data-plane-agent\/plane\/(local|remote|serve)\.ts$/;
+const wire = /^data-plane-agent\/plane\/(local\/|(remote|serve)\.ts$)/;
 
 interface Place {
   readonly place: string;
@@ -63,11 +63,13 @@ const places: readonly Place[] = [
   { place: 'contract', files: /^data-plane-agent\/plane\/contract\//, may: /^data-plane-agent\/(base|plane\/contract)\//, never: database },
   { place: 'tables', files: /^data-plane-agent\/plane\/tables\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables))\//, never: databaseButColumns },
   { place: 'domain', files: /^data-plane-agent\/plane\/domain\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables))\//, never: databaseButColumns },
-  { place: 'operations', files: /^data-plane-agent\/plane\/operations\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|operations|store|files))\//, never: database },
+  { place: 'steps', files: /^data-plane-agent\/plane\/steps\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files))\//, never: database },
+  { place: 'list of operations', files: /^data-plane-agent\/plane\/operations\/[^/]+$/, may: /^data-plane-agent\/plane\/operations\/[^/]+\/[^/]+$/ },
+  { place: 'operations', files: /^data-plane-agent\/plane\/operations\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files))\//, never: database },
   { place: 'data-plane store', files: /^data-plane-agent\/plane\/store\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|store|files))\// },
   { place: 'files', files: /^data-plane-agent\/plane\/files\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|files))\// },
   { place: 'wire', files: /^data-plane-agent\/plane\/(remote|serve)\.ts$/, may: /^data-plane-agent\/(base\/|plane\/contract\/|plane\/operations\/[^/]+\.ts$)/, never: database },
-  { place: 'local', files: /^data-plane-agent\/plane\/local\.ts$/, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|operations|store|files))\// },
+  { place: 'local', files: /^data-plane-agent\/plane\/local\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files|local))\// },
   { place: 'plane', files: /^data-plane-agent\/plane\//, may: /^data-plane-agent\/(base|plane)\// },
   { place: 'host', files: /^data-plane-agent\/host\//, may: /^data-plane-agent\/(base|plane|host)\// },
   { place: 'agent', files: /^data-plane-agent\/agent\//, may: /^data-plane-agent\// },
@@ -127,10 +129,15 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['data-plane-agent/plane/contract/a.ts', `import type { x } from '../domain/ageing.js';`, 'imports only base/'],
   ['data-plane-agent/plane/domain/a.ts', `import { x } from '../store/contracts.js';`, 'Domain rules are pure'],
   ['data-plane-agent/plane/operations/contracts/a.ts', `import x from 'knex';`, 'speaks to repositories'],
+  ['data-plane-agent/plane/operations/contracts/b.ts', `import { x } from './list-contracts.js';`, 'A verb imports no verb'],
+  ['data-plane-agent/plane/operations/contracts/c.ts', `import { x } from '../files/get-file.js';`, 'A verb imports no verb'],
+  ['data-plane-agent/plane/steps/contracts/a.ts', `import { x } from '../../operations/contracts/get-contract.js';`, 'know none of them'],
+  ['data-plane-agent/plane/steps/contracts/b.ts', `import x from 'knex';`, 'speaks to repositories'],
+  ['data-plane-agent/plane/steps/contracts/c.ts', `import { x } from '../../local/index.js';`, 'does not know how its operation was called'],
   ['data-plane-agent/plane/store/a.ts', `import { x } from '../operations/index.js';`, 'Repositories are used by operations'],
   ['data-plane-agent/plane/store/migrations/0001-a.ts', `import { x } from '../columns.js';`, 'A migration imports nothing from the application but types'],
   ['data-plane-agent/plane/files/a.ts', `import { x } from '../operations/index.js';`, 'stand beside the operations'],
-  ['data-plane-agent/plane/local.ts', `import { x } from './remote.js';`, 'the wire is remote.ts and serve.ts'],
+  ['data-plane-agent/plane/local/a.ts', `import { x } from '../remote.js';`, 'the wire is remote.ts and serve.ts'],
   ['data-plane-agent/plane/serve.ts', `import { x } from './operations/contracts/create.js';`, 'not a single operation'],
   ['data-plane-agent/agent/a.ts', `import { x } from '../../server/config.js';`, 'a process of its own'],
   ['server/a.ts', `import { x } from '../data-plane-agent/agent/link.js';`, 'only base/, plane/ and host/'],

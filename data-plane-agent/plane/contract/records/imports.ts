@@ -12,6 +12,9 @@ export const MAX_REPORT_ERRORS = 20_000;
 /** How long a batch can be asked for again, in days. */
 export const BATCH_DAYS = 30;
 
+/** Languages of the labels in an empty file to fill in. */
+export const TEMPLATE_LANGUAGES = ['en', 'zh'] as const;
+
 /**
  * A contract as a row sends it: the fields are known or refused, at every level, and what stands in them is looked at row by row, so that a
  * bad value is that row's own affair.

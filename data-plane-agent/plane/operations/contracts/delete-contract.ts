@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { OK, Ok } from '../../contract/records/common.js';
 import { operation } from '../../steps/operation-context.js';
-import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 import { removeContracts } from '../../steps/contracts/remove-contracts.js';
 
 /** Moves a contract to the trash. */

@@ -5,7 +5,7 @@ import { touched, withAggregates } from '../../domain/contracts/changes.js';
 import { isRestorable } from '../../domain/contracts/trash.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { operation, type Tools } from '../../steps/operation-context.js';
-import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 
 /** Undoes a deletion: the contract comes back with the lines, tasks and invoice records that went with it. A live one stays as it is. */

@@ -4,7 +4,7 @@ import { ContractDetail, ContractPatch } from '../../contract/records/contracts.
 import { Member } from '../../contract/records/people.js';
 import { operation } from '../../steps/operation-context.js';
 import { changeContract } from '../../steps/contracts/change-contract.js';
-import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 
 /** Changes what is given of a contract. A request that changes nothing leaves no trace. */

@@ -7,7 +7,7 @@ import { CONTRACT_COLUMNS, LINE_COLUMNS, SUMMARY_COLUMNS, type ContractSource, t
 import { customCells } from '../../domain/sheet/custom-columns.js';
 import { cellText } from '../../domain/sheet/csv-write.js';
 import type { Store } from '../../store/store.js';
-import { filterOf, orderOf } from '../contracts/list-contracts.js';
+import { filterOf, orderOf } from '../../steps/contracts/list-filter.js';
 import { operation } from '../../steps/operation-context.js';
 
 /** Lines, terms and notes that are read at once. One contract is never cut, however many it has. */

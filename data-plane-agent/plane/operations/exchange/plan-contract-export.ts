@@ -1,7 +1,7 @@
 import { isId } from '../../../base/ids.js';
 import { s } from '../../../base/schema.js';
 import { EXPORT_PROFILES, ExportFilter, ExportPlan } from '../../contract/records/export.js';
-import { filterOf, orderOf } from '../contracts/list-contracts.js';
+import { filterOf, orderOf } from '../../steps/contracts/list-filter.js';
 import { operation } from '../../steps/operation-context.js';
 import { columnsOf } from '../../steps/exchange/export-columns.js';
 

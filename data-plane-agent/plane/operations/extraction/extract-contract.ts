@@ -2,7 +2,7 @@ import { fail, invalid } from '../../../base/failures.js';
 import { ExtractInput, ExtractionRun } from '../../contract/records/extraction.js';
 import { ENGINE } from '../../domain/extraction/extract.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
-import { checkScan } from '../files/download-file.js';
+import { checkScan } from '../../steps/files/check-scan.js';
 import { errand, type Tools, type Work } from '../../steps/operation-context.js';
 import { NOTHING_READ, READING_LEASE_MS, readDocument } from '../../steps/extraction/read-document.js';
 import { readInTurns } from '../../domain/extraction/read-in-turns.js';

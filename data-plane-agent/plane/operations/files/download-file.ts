@@ -2,9 +2,8 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { Download, DownloadQuery } from '../../contract/records/files.js';
 import { iso } from '../../domain/contracts/answers.js';
-import type { FileRow } from '../../tables/files.js';
 import { endOfLink } from '../../files/objects/object-store.js';
-import type { FilePolicy } from '../../files/services.js';
+import { checkScan } from '../../steps/files/check-scan.js';
 import { errand } from '../../steps/operation-context.js';
 
 /** How long the URL is good. */
@@ -36,10 +35,3 @@ export const downloadFile = errand({
     });
   },
 });
-
-/** Refuses what is infected always, and what was not found clean where only clean files are given out. What was passed over while nothing was scanned waits for its scan once there is a scanner. */
-export function checkScan({ scanStatus, scanSignature }: Pick<FileRow, 'scanStatus' | 'scanSignature'>, { scans, downloadRequiresCleanScan }: FilePolicy): void {
-  if (scanStatus === 'infected') throw fail('FILE_INFECTED', { signature: scanSignature ?? '' });
-  if (scanStatus === 'clean' || (scanStatus === 'skipped' && !scans)) return;
-  if (downloadRequiresCleanScan || scanStatus === 'skipped') throw fail('FILE_SCAN_PENDING', { scanStatus });
-}

@@ -1,12 +1,11 @@
 import { s } from '../../../base/schema.js';
+import { TEMPLATE_LANGUAGES } from '../../contract/records/imports.js';
 import { MAX_COLUMNS } from '../../contract/records/sheet.js';
 import { editableBy } from '../../domain/fields/definition.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS } from '../../domain/sheet/columns.js';
 import { BYTE_ORDER_MARK, csvRow } from '../../domain/sheet/csv-write.js';
 import { guarded } from '../../domain/sheet/guard.js';
 import { operation } from '../../steps/operation-context.js';
-
-export const TEMPLATE_LANGUAGES = ['en', 'zh'] as const;
 
 /** The header of a file that an import takes, with all that it may hold: field names, or their labels in a language. */
 export const getImportTemplate = operation({

@@ -1,10 +1,11 @@
 import { s } from '../../../base/schema.js';
 import { InvoiceInput, InvoiceResult } from '../../contract/records/invoices.js';
 import { newInvoice } from '../../domain/invoices/invoices.js';
-import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 import { holdContract } from '../../steps/receivables/change-line.js';
 import { operation } from '../../steps/operation-context.js';
-import { checkAttachment, checkReceipt, namedLine } from '../../steps/receivables/references.js';
+import { checkAttachment } from '../../steps/files/check-attachment.js';
+import { checkReceipt, namedLine } from '../../steps/receivables/references.js';
 import { invoiceResult } from '../../steps/receivables/invoice-result.js';
 import { settleInvoices } from '../../steps/receivables/settle-invoices.js';
 

@@ -5,10 +5,11 @@ import { InvoicePatch, InvoiceResult } from '../../contract/records/invoices.js'
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { isSameInvoice, patchedInvoice, reversal, wantedStatus } from '../../domain/invoices/invoices.js';
 import { hasMatchedMoney } from '../../domain/invoices/line-evidence.js';
-import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 import { holdContract, type HeldContract } from '../../steps/receivables/change-line.js';
 import { operation, type Tools } from '../../steps/operation-context.js';
-import { checkAttachment, checkReceipt, namedLine } from '../../steps/receivables/references.js';
+import { checkAttachment } from '../../steps/files/check-attachment.js';
+import { checkReceipt, namedLine } from '../../steps/receivables/references.js';
 import { invoiceResult } from '../../steps/receivables/invoice-result.js';
 import { settleInvoices } from '../../steps/receivables/settle-invoices.js';
 

@@ -2,8 +2,9 @@ import { fail, invalid } from '../../../base/failures.js';
 import { MAX_TEMPLATES, Template, TemplateInput } from '../../contract/records/lifecycle.js';
 import { templateAnswer } from '../../domain/lifecycle/answers.js';
 import type { Lifecycle } from '../../domain/lifecycle/moves.js';
-import { operation, type Tools } from '../../steps/operation-context.js';
+import { operation } from '../../steps/operation-context.js';
 import { checkCode, checkRoom, openConfig } from '../../steps/lifecycle/checks.js';
+import { leaveDefault } from '../../steps/lifecycle/leave-default.js';
 
 /** A template of the tenant's own, empty or with copies of another one's stages and transitions. */
 export const createLifecycleTemplate = operation({
@@ -32,9 +33,3 @@ export const createLifecycleTemplate = operation({
 });
 
 const NOTHING: Lifecycle = { stages: [], transitions: [] };
-
-/** The present default template makes room for another one. */
-export async function leaveDefault({ store }: Tools): Promise<void> {
-  const present = await store.lifecycle.defaultTemplate();
-  await store.lifecycleConfig.updateTemplate(present, { ...present, isDefault: false });
-}

@@ -4,7 +4,7 @@ import { Template, TemplatePatch } from '../../contract/records/lifecycle.js';
 import { templateAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../../steps/operation-context.js';
 import { checkCode, foundTemplate, openConfig } from '../../steps/lifecycle/checks.js';
-import { leaveDefault } from './create-lifecycle-template.js';
+import { leaveDefault } from '../../steps/lifecycle/leave-default.js';
 
 /** Renames a template, or makes it the default. Contracts keep the template that they have. */
 export const updateLifecycleTemplate = operation({

@@ -4,7 +4,7 @@ import { ContractDetail } from '../../contract/records/contracts.js';
 import { LockInput } from '../../contract/records/workflow.js';
 import { touched } from '../../domain/contracts/changes.js';
 import { controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
-import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 import { operation } from '../../steps/operation-context.js';
 

@@ -2,7 +2,7 @@ import { fail, isFailure, type Failure } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
 import { TransitionInput } from '../../contract/records/workflow.js';
-import { checkVersion } from '../../steps/contracts/checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 import { operation } from '../../steps/operation-context.js';
 import { moveContract } from '../../steps/workflow/move.js';

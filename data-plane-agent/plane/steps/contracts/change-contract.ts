@@ -17,7 +17,8 @@ import { writeInvoices } from '../receivables/follow-lines.js';
 import { followPlan } from '../receivables/follow-plan.js';
 import type { Tools } from '../operation-context.js';
 import { checkPlan, writePlan } from './change-plan.js';
-import { checkReferenceForm, checkRolesControl, checkUnique } from './checks.js';
+import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
+import { checkUnique } from './check-unique.js';
 
 export interface Changed extends Pick<ContractParts, 'row' | 'lines' | 'terms' | 'notes'> {
   readonly warnings: readonly Warning[];

@@ -17,7 +17,7 @@ import { checkValues, holdForEntering, readValues } from '../fields/contract-val
 import { checkLineFiles } from '../receivables/check-line-files.js';
 import { followLines, writeInvoices } from '../receivables/follow-lines.js';
 import type { Tools } from '../operation-context.js';
-import { checkReferenceForm, checkRolesControl } from './checks.js';
+import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
 
 export interface Entered extends ContractParts {
   readonly warnings: readonly Warning[];

@@ -3,7 +3,7 @@ import type { Call } from '../../contract/call.js';
 import { touched } from '../../domain/contracts/changes.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { Tools } from '../operation-context.js';
-import { checkVersion } from './checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 
 /** The contract to which something is about to happen, held until the transaction ends. Honours `If-Match`. */
 export async function heldContract({ store }: Tools, call: Call, contractId: string): Promise<ContractRow> {

@@ -7,7 +7,7 @@ import { changesOf, lackingFields } from '../../domain/extraction/review.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { changeContract } from '../contracts/change-contract.js';
-import { checkVersion } from '../contracts/checks.js';
+import { checkVersion } from '../../domain/contracts/checks.js';
 import { enterContract } from '../contracts/enter-contract.js';
 import type { Tools } from '../operation-context.js';
 import { moveContract } from '../workflow/move.js';

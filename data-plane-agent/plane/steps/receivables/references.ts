@@ -1,5 +1,4 @@
 import { fail } from '../../../base/failures.js';
-import { isId } from '../../../base/ids.js';
 import type { LineRow } from '../../tables/contracts.js';
 import type { Store } from '../../store/store.js';
 
@@ -15,9 +14,4 @@ export function namedLine(lines: readonly LineRow[], lineId: string | null): Lin
 export async function checkReceipt(store: Store, contractId: string, receiptId: string | null | undefined): Promise<void> {
   if (receiptId === null || receiptId === undefined) return;
   if ((await store.invoices.lineOfReceipt(contractId, receiptId)) === undefined) throw fail('REFERENCE_INVALID', { field: 'paymentRecordId', value: receiptId });
-}
-
-/** Evidence is a file, which then must exist within the caller's scope, or any other text that points to it. */
-export async function checkAttachment(store: Store, attachment: string | null | undefined): Promise<void> {
-  if (attachment !== null && attachment !== undefined && isId(attachment)) await store.files.check('attachment', attachment);
 }

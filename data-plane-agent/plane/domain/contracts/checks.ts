@@ -1,9 +1,8 @@
 import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
-import { areSameRoles, controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
+import { areSameRoles, controlAt, holds } from '../lifecycle/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import type { Tools } from '../operation-context.js';
 
 interface References {
   readonly subjectId: string;
@@ -26,13 +25,6 @@ export function checkReferenceForm(references: References, { subjectScope }: Pic
 /** Honours `If-Match`. The row must have been found for update, so that its version stays what it is. */
 export function checkVersion({ version }: { readonly version: number }, { ifVersion }: Pick<Call, 'ifVersion'>): void {
   if (ifVersion !== null && ifVersion !== version) throw fail('VERSION_MISMATCH', { version });
-}
-
-/** Refuses a contract number or archive code that another live contract has. A rename in case only stays with its own. */
-export async function checkUnique({ store }: Tools, before: ContractRow, after: ContractRow): Promise<void> {
-  const { contractKey, archiveKey } = after;
-  if (contractKey !== before.contractKey && (await store.contracts.holderOf({ contractKey }))) throw fail('DUPLICATE_CONTRACT_NO', { contractNo: after.contractNo });
-  if (archiveKey !== before.archiveKey && (await store.contracts.holderOf({ archiveKey }))) throw fail('DUPLICATE_ARCHIVE_CODE', { archiveCode: after.archiveCode });
 }
 
 /**
