@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { Database, Statement } from 'better-sqlite3';
-import { contracts, lines, notes, terms } from '../../data-plane-agent/plane/tables/contracts.js';
+import { lines } from '../../data-plane-agent/plane/tables/payment-lines.js';
+import { terms } from '../../data-plane-agent/plane/tables/terms.js';
+import { notes } from '../../data-plane-agent/plane/tables/notes.js';
+import { contracts } from '../../data-plane-agent/plane/tables/contracts.js';
 import type { RawSetting, Row } from './raw-answers.js';
 
 /** Of the product's columns of the profile `full`, what the raw program writes under each: in its own words, so that the bytes are compared with somebody else's. */

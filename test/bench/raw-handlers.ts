@@ -1,6 +1,10 @@
 import { v7 as newId } from 'uuid';
 import { invoices } from '../../data-plane-agent/plane/tables/invoices.js';
-import { contracts, lines, notes, receipts, terms } from '../../data-plane-agent/plane/tables/contracts.js';
+import { lines } from '../../data-plane-agent/plane/tables/payment-lines.js';
+import { receipts } from '../../data-plane-agent/plane/tables/receipts.js';
+import { terms } from '../../data-plane-agent/plane/tables/terms.js';
+import { notes } from '../../data-plane-agent/plane/tables/notes.js';
+import { contracts } from '../../data-plane-agent/plane/tables/contracts.js';
 import { tasks } from '../../data-plane-agent/plane/tables/tasks.js';
 import { contractAnswer, contractNames, detailAnswer, lineAnswer, paymentRowAnswer, type RawSetting, type Row } from './raw-answers.js';
 

@@ -7,7 +7,8 @@ import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
 import { newContract } from '../../data-plane-agent/plane/domain/contracts/changes.js';
 import { isSameContract, patched } from '../../data-plane-agent/plane/domain/contracts/patch.js';
 import { changedCoreFields } from '../../data-plane-agent/plane/domain/contracts/core-fields.js';
-import type { ContractRow, StageRow } from '../../data-plane-agent/plane/tables/contracts.js';
+import type { StageRow } from '../../data-plane-agent/plane/tables/lifecycle.js';
+import type { ContractRow } from '../../data-plane-agent/plane/tables/contracts.js';
 import { aContract } from '../support/samples.js';
 
 const STAGE: StageRow = {

@@ -5,7 +5,7 @@ import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/rec
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
 import { movesPlan, plannedAs, followedTo, type PlanContext } from '../../data-plane-agent/plane/domain/payments/plan.js';
 import { hasMoney } from '../../data-plane-agent/plane/domain/payments/line-changes.js';
-import type { LineRow } from '../../data-plane-agent/plane/tables/contracts.js';
+import type { LineRow } from '../../data-plane-agent/plane/tables/payment-lines.js';
 
 let ids = 0;
 const contextOf = (changes: Partial<PlanContext> = {}): PlanContext => ({

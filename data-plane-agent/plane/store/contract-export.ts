@@ -1,7 +1,10 @@
 import type { Row, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { MAX_EXPORT_IDS } from '../contract/records/export.js';
-import { contracts, lines, notes, terms, type ContractRow, type LineRow, type NoteRow, type TermRow } from '../tables/contracts.js';
+import { lines, type LineRow } from '../tables/payment-lines.js';
+import { terms, type TermRow } from '../tables/terms.js';
+import { notes, type NoteRow } from '../tables/notes.js';
+import { contracts, type ContractRow } from '../tables/contracts.js';
 import { ContractList, type ContractFilter } from './contract-list.js';
 import { from, orderBy, walking, type ContractOrder } from './contract-order.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';

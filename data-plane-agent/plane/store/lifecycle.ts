@@ -2,7 +2,8 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { shipped } from '../domain/lifecycle/shipped.js';
 import type { Lifecycle } from '../domain/lifecycle/moves.js';
-import { contractTypes, stages, templates, transitions, type ContractTypeRow, type StageRow, type TemplateRow, type TransitionRow } from '../tables/contracts.js';
+import { stages, templates, transitions, type StageRow, type TemplateRow, type TransitionRow } from '../tables/lifecycle.js';
+import { contractTypes, type ContractTypeRow } from '../tables/contract-types.js';
 import type { Journal } from './journal.js';
 
 /** All of a tenant's contract configuration, each list in its order. */

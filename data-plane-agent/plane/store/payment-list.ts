@@ -2,7 +2,7 @@ import type { Day } from '../../base/day.js';
 import type { Dialect, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { PaymentTab } from '../contract/vocabulary.js';
-import { lines, type PaymentRow } from '../tables/contracts.js';
+import { lines, type PaymentRow } from '../tables/payment-lines.js';
 import { allOf, fragment, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 import type { Totals } from './totals.js';

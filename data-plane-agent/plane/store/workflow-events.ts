@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.js';
 import { newId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { WorkflowEventSource } from '../contract/vocabulary.js';
-import { workflowEvents, type WorkflowEventRow } from '../tables/contracts.js';
+import { workflowEvents, type WorkflowEventRow } from '../tables/workflow-events.js';
 import type { Journal } from './journal.js';
 
 export type NewEvent = Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | 'actorRole' | 'source' | 'createdAt'> & { readonly source?: WorkflowEventSource };

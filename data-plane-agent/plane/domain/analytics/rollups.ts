@@ -1,6 +1,8 @@
 import { daysBetween, type Day } from '../../../base/day.js';
 import type { InvoiceRow } from '../../tables/invoices.js';
-import type { ContractRow, LineRow, ReceiptRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { ReceiptRow } from '../../tables/receipts.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** In a key of the rollups: all subject companies, all people, and the superior of a contract that has none. */
 export const EVERY = '00000000-0000-0000-0000-000000000000';

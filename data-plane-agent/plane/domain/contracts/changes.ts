@@ -2,7 +2,11 @@ import { fold } from './search.js';
 import type { ContractInput, NoteInput, TermInput } from '../../contract/records/contracts.js';
 import { aggregate } from '../analytics/receivable.js';
 import type { AmountReader } from '../amounts.js';
-import type { ContractRow, LineRow, NoteRow, StageRow, TermRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { TermRow } from '../../tables/terms.js';
+import type { NoteRow } from '../../tables/notes.js';
+import type { StageRow } from '../../tables/lifecycle.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { accountSent } from '../sensitive.js';
 
 /** Numbers and archive codes are unique whatever their case. */

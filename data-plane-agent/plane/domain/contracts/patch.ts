@@ -3,7 +3,9 @@ import type { ContractPatch, NoteInput, TermInput } from '../../contract/records
 import type { AmountReader } from '../amounts.js';
 import { areSameRoles } from '../lifecycle/lifecycle.js';
 import { uniqueKey } from './changes.js';
-import type { ContractRow, NoteRow, TermRow } from '../../tables/contracts.js';
+import type { TermRow } from '../../tables/terms.js';
+import type { NoteRow } from '../../tables/notes.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { accountSent } from '../sensitive.js';
 
 export interface PatchContext {

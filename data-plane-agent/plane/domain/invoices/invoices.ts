@@ -8,7 +8,8 @@ import { uniqueKey } from '../contracts/changes.js';
 import { iso } from '../instants.js';
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { uninvoiced } from '../analytics/receivable.js';
-import type { ContractRow, LineRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** Where an invoice record can go from where it is. Void records and red letters stay what they are. */
 const INVOICE_MOVES: Readonly<Record<InvoiceStatus, readonly InvoiceStatus[]>> = { draft: ['issued', 'void'], issued: ['void', 'red_letter'], void: [], red_letter: [] };

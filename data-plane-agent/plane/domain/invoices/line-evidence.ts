@@ -5,7 +5,8 @@ import type { AmountReader } from '../amounts.js';
 import { uniqueKey } from '../contracts/changes.js';
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { afterChanges, isSameInvoice, issuedMinor, redMinor, withRecords } from './invoices.js';
-import type { ContractRow, LineRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** Under what the records of a line follow it. `path` begins the names of the line's fields. */
 export interface EvidenceContext {

@@ -1,7 +1,9 @@
 import type { Catalog, ContractType, Stage, Template, TransitionConfig } from '../../contract/records/lifecycle.js';
 import type { WorkflowEvent } from '../../contract/records/workflow.js';
 import { iso } from '../instants.js';
-import type { ContractTypeRow, StageRow, TemplateRow, TransitionRow, WorkflowEventRow } from '../../tables/contracts.js';
+import type { StageRow, TemplateRow, TransitionRow } from '../../tables/lifecycle.js';
+import type { ContractTypeRow } from '../../tables/contract-types.js';
+import type { WorkflowEventRow } from '../../tables/workflow-events.js';
 
 export function workflowEvent({ id, kind, fromStageCode, toStageCode, transitionCode, locked, note, actorId, actorName, actorRole, source, createdAt }: WorkflowEventRow): WorkflowEvent {
   const at = iso(createdAt);

@@ -1,7 +1,8 @@
 import type { Conditions, Effects } from '../../contract/records/conditions.js';
 import type { ContractTypeInput, ContractTypePatch, StageInput, StagePatch, TransitionConfigInput, TransitionConfigPatch } from '../../contract/records/lifecycle.js';
 import { WORKFLOW_STAGES, type WorkflowStage } from '../../contract/vocabulary.js';
-import type { ContractTypeRow, StageRow, TransitionRow } from '../../tables/contracts.js';
+import type { StageRow, TransitionRow } from '../../tables/lifecycle.js';
+import type { ContractTypeRow } from '../../tables/contract-types.js';
 
 type Unstamped<R> = Omit<R, 'createdAt' | 'updatedAt'>;
 

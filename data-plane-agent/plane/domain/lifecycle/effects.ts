@@ -1,6 +1,7 @@
 import type { Effects } from '../../contract/records/conditions.js';
 import type { FailedCondition } from './conditions.js';
-import type { ContractRow, StageRow } from '../../tables/contracts.js';
+import type { StageRow } from '../../tables/lifecycle.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** The contract as a move leaves it: in the stage, locked as that says, with what the transition sets beside. */
 export function moved(row: ContractRow, to: StageRow, effects: Effects, today: string): ContractRow {

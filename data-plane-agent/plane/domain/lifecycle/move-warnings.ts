@@ -1,5 +1,7 @@
 import type { Warning } from '../../contract/records/common.js';
-import type { ContractRow, LineRow, StageRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { StageRow } from '../../tables/lifecycle.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 export interface MoveFacts {
   readonly from: StageRow;

@@ -3,7 +3,8 @@ import type { Call } from '../../contract/call.js';
 import type { TransitionInput } from '../../contract/records/workflow.js';
 import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../../contract/vocabulary.js';
 import { controlAt, holds } from './lifecycle.js';
-import type { ContractRow, StageRow, TransitionRow } from '../../tables/contracts.js';
+import type { StageRow, TransitionRow } from '../../tables/lifecycle.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** A lifecycle template's inside. Both lists are in their order. */
 export interface Lifecycle {

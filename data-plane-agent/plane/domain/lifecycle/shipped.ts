@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../../contract/vocabulary.js';
 import type { Effects } from '../../contract/records/conditions.js';
-import type { ContractTypeRow, StageRow, TemplateRow, TransitionRow } from '../../tables/contracts.js';
+import type { StageRow, TemplateRow, TransitionRow } from '../../tables/lifecycle.js';
+import type { ContractTypeRow } from '../../tables/contract-types.js';
 
 export interface Shipped {
   readonly template: TemplateRow;

@@ -3,7 +3,7 @@ import { fail } from '../../../base/failures.js';
 import { toMajor } from '../../../base/money.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, ReceiptPatch } from '../../contract/records/lines.js';
-import type { LineRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import type { AmountReader } from '../amounts.js';
 import { outstanding, overpaid, uninvoiced } from '../analytics/receivable.js';
 import { accountSent } from '../sensitive.js';

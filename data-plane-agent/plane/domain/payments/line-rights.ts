@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failures.js';
 import type { Rights } from '../../contract/call.js';
-import type { LineRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 
 const RECEIPT = ['receivedMinor', 'receivedDate', 'method', 'payerName', 'receiptAccount', 'bankSerialNo', 'reconciliationStatus', 'reconciliationNote', 'proof'] as const;
 const INVOICE = ['invoiceMinor', 'invoiceDate', 'invoiceNo', 'invoiceAttachment'] as const;

@@ -1,6 +1,6 @@
 import type { Warning } from '../../contract/records/common.js';
 import { invoiceWarnings, receiptWarnings } from './line-changes.js';
-import type { LineRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 
 /** How many lines a warning names. */
 export const NAMED_LINES = 100;

@@ -3,7 +3,7 @@ import type { PaymentLineInput } from '../../contract/records/lines.js';
 import type { AmountReader } from '../amounts.js';
 import { changesPlan, checkSums, hasMoney, isUnchanged, newLine, withInvoice, withPlan, withReceipt, type LineContext } from './line-changes.js';
 import { unpaid } from './line-rights.js';
-import type { LineRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 
 /** One line that a change of the plan enters or changes. */
 export interface LineStep {

@@ -3,7 +3,8 @@ import { sumMinor, toMajor } from '../../../base/money.js';
 import type { Call } from '../../contract/call.js';
 import type { Receipt } from '../../contract/records/lines.js';
 import { iso } from '../contracts/answers.js';
-import type { LineRow, ReceiptRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { ReceiptRow } from '../../tables/receipts.js';
 import { shown } from '../sensitive.js';
 
 /** Of a line before a change, what its receipts depend on. */

@@ -3,7 +3,10 @@ import type { Rights } from '../../contract/call.js';
 import type { Naming } from '../../contract/records/export.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import type { PaymentLineInput } from '../../contract/records/lines.js';
-import type { ContractRow, LineRow, NoteRow, TermRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { TermRow } from '../../tables/terms.js';
+import type { NoteRow } from '../../tables/notes.js';
+import type { ContractRow } from '../../tables/contracts.js';
 import { shown } from '../sensitive.js';
 import { listText } from './guard.js';
 

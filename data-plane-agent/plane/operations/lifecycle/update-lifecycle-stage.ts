@@ -4,9 +4,9 @@ import { Stage, StagePatch } from '../../contract/records/lifecycle.js';
 import { patchedStage } from '../../domain/lifecycle/config-changes.js';
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { stageAnswer } from '../../domain/lifecycle/answers.js';
-import type { StageRow } from '../../tables/contracts.js';
-import { operation, type Tools } from '../../steps/operation-context.js';
 import { checkCode, checkCustomFields, openConfig } from '../../steps/lifecycle/checks.js';
+import { operation, type Tools } from '../../steps/operation-context.js';
+import type { StageRow } from '../../tables/lifecycle.js';
 
 /** Changes a stage. No contract is moved by that, locked or unlocked: those in the stage only show its new name. */
 export const updateLifecycleStage = operation({

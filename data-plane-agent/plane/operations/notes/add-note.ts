@@ -2,9 +2,9 @@ import { invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_LINES, NoteInput, NoteResult } from '../../contract/records/contracts.js';
 import { noteAnswer } from '../../domain/contracts/answers.js';
-import type { NoteRow } from '../../tables/contracts.js';
 import { heldContract, touchContract } from '../../steps/contracts/held.js';
 import { operation } from '../../steps/operation-context.js';
+import type { NoteRow } from '../../tables/notes.js';
 
 /** Adds a note to a contract, also to a locked one. */
 export const addNote = operation({

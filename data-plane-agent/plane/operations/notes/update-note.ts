@@ -2,9 +2,9 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { NotePatch, NoteResult } from '../../contract/records/contracts.js';
 import { noteAnswer } from '../../domain/contracts/answers.js';
-import type { NoteRow } from '../../tables/contracts.js';
 import { heldContract, touchContract } from '../../steps/contracts/held.js';
 import { operation } from '../../steps/operation-context.js';
+import type { NoteRow } from '../../tables/notes.js';
 
 /** Changes a note of a contract. A request that changes nothing leaves no trace. */
 export const updateNote = operation({

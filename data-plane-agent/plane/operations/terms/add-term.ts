@@ -2,9 +2,9 @@ import { invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_LINES, TermInput, TermResult } from '../../contract/records/contracts.js';
 import { termAnswer } from '../../domain/contracts/answers.js';
-import type { TermRow } from '../../tables/contracts.js';
 import { heldContract, touchContract } from '../../steps/contracts/held.js';
 import { operation } from '../../steps/operation-context.js';
+import type { TermRow } from '../../tables/terms.js';
 
 /** Adds a term to a contract, also to a locked one: what was agreed before stays as it is. */
 export const addTerm = operation({

@@ -3,9 +3,9 @@ import { s } from '../../../base/schema.js';
 import { TermPatch, TermResult } from '../../contract/records/contracts.js';
 import { termAnswer } from '../../domain/contracts/answers.js';
 import { areSameTerms } from '../../domain/contracts/patch.js';
-import type { TermRow } from '../../tables/contracts.js';
 import { heldContract, refuseLockedTerms, touchContract } from '../../steps/contracts/held.js';
 import { operation } from '../../steps/operation-context.js';
+import type { TermRow } from '../../tables/terms.js';
 
 /** Changes a term of a contract. A request that changes nothing leaves no trace, and passes on a locked contract too. */
 export const updateTerm = operation({

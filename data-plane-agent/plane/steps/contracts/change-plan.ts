@@ -5,9 +5,9 @@ import type { Warning } from '../../contract/records/common.js';
 import { hasMoney } from '../../domain/payments/line-changes.js';
 import { lineWarnings, NAMED_LINES } from '../../domain/payments/line-warnings.js';
 import type { Plan } from '../../domain/payments/plan.js';
-import type { ReceiptRow } from '../../tables/contracts.js';
-import { receiptHistory } from '../receivables/receipt-history.js';
 import type { Tools } from '../operation-context.js';
+import { receiptHistory } from '../receivables/receipt-history.js';
+import type { ReceiptRow } from '../../tables/receipts.js';
 
 /** After so many lines others get their turn: on SQLite nothing in here waits by itself. */
 const TURN = 100;

@@ -2,8 +2,9 @@ import { fail, type Failure } from '../../../base/failures.js';
 import { toMajor } from '../../../base/money.js';
 import type { Call } from '../../contract/call.js';
 import { controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
-import type { ContractRow, LineRow } from '../../tables/contracts.js';
 import type { Tools } from '../operation-context.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 
 /**
  * Takes contracts that are held out of sight, with their lines, tasks and invoice records; receipts stay for audit, and numbers become

@@ -1,5 +1,5 @@
 import { fail, invalid } from '../../../base/failures.js';
-import type { StageRow, TransitionRow } from '../../tables/contracts.js';
+import type { StageRow, TransitionRow } from '../../tables/lifecycle.js';
 
 /** A transition leads from one stage of its template to another. */
 export function checkEnds(transition: Pick<TransitionRow, 'fromStageCode' | 'toStageCode'>, stages: readonly StageRow[]): void {

@@ -2,8 +2,9 @@ import { fail, invalid } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Conditions, Effects } from '../../contract/records/conditions.js';
 import { customFieldsOf } from '../../domain/lifecycle/config-checks.js';
-import type { ContractTypeRow, TemplateRow } from '../../tables/contracts.js';
 import type { Tools } from '../operation-context.js';
+import type { ContractTypeRow } from '../../tables/contract-types.js';
+import type { TemplateRow } from '../../tables/lifecycle.js';
 
 type WithStore = Pick<Tools, 'store'>;
 

@@ -3,8 +3,9 @@ import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import { controlAt, holds, isEarlyStage } from '../../domain/lifecycle/lifecycle.js';
-import type { ContractRow, StageRow } from '../../tables/contracts.js';
 import type { Tools } from '../operation-context.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { StageRow } from '../../tables/lifecycle.js';
 
 /** The contract's type and the stage at which it begins: later stages than review are for those who administer the workflow. */
 export async function placeInLifecycle({ store }: Pick<Tools, 'store'>, call: Call, input: ContractInput): Promise<{ type: ContractRow['type']; stage: StageRow }> {

@@ -4,10 +4,11 @@ import type { PaymentLinePatch } from '../../contract/records/lines.js';
 import { AmountReader } from '../../domain/amounts.js';
 import { touched, withAggregates } from '../../domain/contracts/changes.js';
 import { checkSums, isUnchanged, type LineContext } from '../../domain/payments/line-changes.js';
-import type { ContractRow, LineRow } from '../../tables/contracts.js';
-import { followLines, writeInvoices } from './follow-lines.js';
 import type { Tools } from '../operation-context.js';
 import { checkLineFiles } from './check-line-files.js';
+import { followLines, writeInvoices } from './follow-lines.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import { receiptHistory } from './receipt-history.js';
 
 /** A contract that nobody else can change until the transaction ends, and its live lines as they are now. */

@@ -5,8 +5,9 @@ import type { AmountReader } from '../../domain/amounts.js';
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { isStanding } from '../../domain/invoices/invoices.js';
 import { followed, inNewCurrency, movesRecords } from '../../domain/invoices/line-evidence.js';
-import type { ContractRow, LineRow } from '../../tables/contracts.js';
 import type { Tools } from '../operation-context.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 
 /** A line before and after; `null` before when it is new. `path` begins the names of its fields. */
 export interface LineStep {

@@ -4,7 +4,8 @@ import { MIXED_CURRENCY } from '../../domain/contracts/answers.js';
 import type { InvoiceRow } from '../../tables/invoices.js';
 import { invoiceAnswer } from '../../domain/invoices/invoices.js';
 import { invoiceWarnings } from '../../domain/payments/line-changes.js';
-import type { ContractRow, LineRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { ContractRow } from '../../tables/contracts.js';
 
 /** A new or changed record as it is answered, with what deserves a look. */
 export function invoiceResult(row: InvoiceRow, { contract, lines }: { readonly contract: ContractRow; readonly lines: readonly LineRow[] }): InvoiceResult {

@@ -3,8 +3,9 @@ import type { Warning } from '../../contract/records/common.js';
 import type { PaymentLineResult } from '../../contract/records/lines.js';
 import { MIXED_CURRENCY, paymentLine } from '../../domain/contracts/answers.js';
 import { invoiceWarnings, receiptWarnings } from '../../domain/payments/line-changes.js';
-import type { ContractRow, LineRow } from '../../tables/contracts.js';
 import type { Tools } from '../operation-context.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 
 /** How many other lines a warning names. */
 const NAMED_LINES = 20;

@@ -1,7 +1,8 @@
 import type { Call } from '../../contract/call.js';
 import { formerDay, receiptOf, redatedReceipts, type Received } from '../../domain/payments/receipts.js';
-import type { LineRow, ReceiptRow } from '../../tables/contracts.js';
 import type { Tools } from '../operation-context.js';
+import type { LineRow } from '../../tables/payment-lines.js';
+import type { ReceiptRow } from '../../tables/receipts.js';
 
 /** What a change of a line adds to its receipt history: what came or went, or that it came on another day. */
 export async function receiptHistory({ store, clock, newId }: Tools, call: Call, { before, after }: { readonly before: Received; readonly after: LineRow }): Promise<ReceiptRow[]> {

@@ -1,5 +1,5 @@
 import { fail } from '../../../base/failures.js';
-import type { LineRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import type { Store } from '../../store/store.js';
 
 /** The live line of the contract that a record names. */

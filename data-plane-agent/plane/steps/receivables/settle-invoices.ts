@@ -4,9 +4,10 @@ import type { InvoiceChange } from '../../tables/invoices.js';
 import { afterChanges, netInvoiced, withRecords } from '../../domain/invoices/invoices.js';
 import { checkSums } from '../../domain/payments/line-changes.js';
 import { isOfLine, refuseExcess, withoutEvidence } from '../../domain/invoices/line-evidence.js';
-import type { ContractRow, LineRow } from '../../tables/contracts.js';
-import type { HeldContract } from './change-line.js';
 import type { Tools } from '../operation-context.js';
+import type { HeldContract } from './change-line.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import { writeInvoices } from './follow-lines.js';
 
 /**

@@ -8,8 +8,9 @@ import { failedEffects, moved } from '../../domain/lifecycle/effects.js';
 import { bandOf } from '../../domain/extraction/answer.js';
 import { completes, moveWarnings, submitsExtracted } from '../../domain/lifecycle/move-warnings.js';
 import { refusalOf, waysOf, type Way } from '../../domain/lifecycle/moves.js';
-import type { ContractRow, WorkflowEventRow } from '../../tables/contracts.js';
 import type { Tools } from '../operation-context.js';
+import type { ContractRow } from '../../tables/contracts.js';
+import type { WorkflowEventRow } from '../../tables/workflow-events.js';
 import { circumstancesOf } from './circumstances.js';
 import { createTaskOf } from './create-task.js';
 

@@ -1,0 +1,17 @@
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+
+export const contractTypes = table('contract_types', {
+  id: c.text('id'),
+  code: c.text('code'),
+  name: c.text('name'),
+  category: c.text('category'),
+  description: c.orNull(c.text('description')),
+  enabled: c.flag('enabled'),
+  position: c.int('position'),
+  fieldSchema: c.json<Record<string, unknown>>('field_schema'),
+  defaultRules: c.json<Record<string, unknown>>('default_rules'),
+  defaultTemplateId: c.orNull(c.text('default_template_id')),
+  createdAt: c.int('created_at'),
+  updatedAt: c.int('updated_at'),
+});
+export type ContractTypeRow = RecordOf<typeof contractTypes>;

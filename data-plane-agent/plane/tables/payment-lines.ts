@@ -1,0 +1,39 @@
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { ReconciliationStatus } from '../contract/vocabulary.js';
+import type { ContractRow } from './contracts.js';
+
+/** The lines of payment plans. Money is in minor units of the line's own currency. */
+export const lines = table('payment_lines', {
+  id: c.text('id'),
+  contractId: c.text('contract_id'),
+  position: c.int('position'),
+  period: c.text('period'),
+  dueDate: c.text('due_date'),
+  amountMinor: c.int('amount_minor'),
+  currencyCode: c.text('currency_code'),
+  receivedMinor: c.int('received_minor'),
+  outstandingMinor: c.int('outstanding_minor'),
+  receivedDate: c.orNull(c.text('received_date')),
+  method: c.orNull(c.text('method')),
+  payerName: c.orNull(c.text('payer_name')),
+  receiptAccount: c.orNull(c.text('receipt_account')),
+  bankSerialNo: c.orNull(c.text('bank_serial_no')),
+  reconciliationStatus: c.word<ReconciliationStatus>('reconciliation_status'),
+  reconciliationNote: c.orNull(c.text('reconciliation_note')),
+  proof: c.orNull(c.text('proof')),
+  invoiceMinor: c.orNull(c.int('invoice_minor')),
+  invoiceDate: c.orNull(c.text('invoice_date')),
+  invoiceNo: c.orNull(c.text('invoice_no')),
+  invoiceAttachment: c.orNull(c.text('invoice_attachment')),
+  invoicedMinor: c.int('invoiced_minor'),
+  uninvoicedMinor: c.int('uninvoiced_minor'),
+  /** Invoice records that name the line: live ones, and those of them that are issued or red letters. */
+  invoiceRecords: c.int('invoice_records'),
+  invoicesStanding: c.int('invoices_standing'),
+  createdAt: c.int('created_at'),
+  updatedAt: c.int('updated_at'),
+  deletedAt: c.orNull(c.int('deleted_at')),
+});
+export type LineRow = RecordOf<typeof lines>;
+/** A line with what a list of receivables shows of its contract. */
+export type PaymentRow = LineRow & Pick<ContractRow, 'contractNo' | 'projectName' | 'partyA' | 'partyB' | 'subjectId' | 'ownerId'>;

@@ -1,0 +1,20 @@
+import { c, table, type RecordOf } from '../../base/database/columns.js';
+
+export const receipts = table('receipts', {
+  id: c.text('id'),
+  contractId: c.text('contract_id'),
+  lineId: c.text('line_id'),
+  deltaMinor: c.int('delta_minor'),
+  totalMinor: c.int('total_minor'),
+  currencyCode: c.text('currency_code'),
+  receivedDate: c.orNull(c.text('received_date')),
+  method: c.orNull(c.text('method')),
+  payerName: c.orNull(c.text('payer_name')),
+  receiptAccount: c.orNull(c.text('receipt_account')),
+  bankSerialNo: c.orNull(c.text('bank_serial_no')),
+  proofFileId: c.orNull(c.text('proof_file_id')),
+  actorId: c.orNull(c.text('actor_id')),
+  actorName: c.text('actor_name'),
+  createdAt: c.int('created_at'),
+});
+export type ReceiptRow = RecordOf<typeof receipts>;
