@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { bandOf } from '../../data-plane-agent/plane/domain/extraction/answer.js';
-import { extract, type ExtractedField, type Extraction } from '../../data-plane-agent/plane/domain/extraction/extract.js';
+import type { ExtractedField } from '../../data-plane-agent/plane/tables/extractions.js';
+import { extract, type Extraction } from '../../data-plane-agent/plane/domain/extraction/extract.js';
 
 const read = (text: string): Extraction => extract(text, { currencyCode: 'CNY' });
 const fieldOf = (text: string, key: string): ExtractedField | undefined => read(text).fields.find(({ fieldKey }) => fieldKey === key);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { extract, type ExtractedField } from '../../data-plane-agent/plane/domain/extraction/extract.js';
+import type { ExtractedField } from '../../data-plane-agent/plane/tables/extractions.js';
+import { extract } from '../../data-plane-agent/plane/domain/extraction/extract.js';
 import { EN_LEASE } from './contracts-to-read/en-lease.js';
 import { EN_ORDER } from './contracts-to-read/en-order.js';
 import { EN_RECITAL } from './contracts-to-read/en-recital.js';

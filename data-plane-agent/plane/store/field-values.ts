@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import type { Values } from '../domain/fields/changed-values.js';
-import { fieldForms, type FormsRow } from '../domain/fields/memory.js';
+import { fieldForms, type FormsRow } from '../tables/fields.js';
 import { contracts } from '../tables/contracts.js';
 import { isOneOf } from '../../base/database/fragments.js';
 

@@ -3,7 +3,7 @@ import { fail } from '../../base/failures.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { FileKind } from '../contract/vocabulary.js';
-import type { FieldRow } from '../domain/fields/definition.js';
+import type { FieldRow } from '../tables/fields.js';
 import { files, type FileRow } from '../tables/files.js';
 import type { ContractRow } from '../tables/contracts.js';
 import type { FieldStore } from './fields.js';

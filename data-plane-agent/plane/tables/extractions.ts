@@ -1,7 +1,6 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { FieldReview, ReviewStatus, RunStatus } from '../contract/records/extraction.js';
 import type { Warning } from '../contract/records/common.js';
-import type { ExtractedField } from '../domain/extraction/extract.js';
 
 /** What was read of one text or document. The text itself is not kept: only the words that a reading rests on. */
 export const extractionRuns = table('extraction_runs', {
@@ -52,3 +51,25 @@ export const extractionReviews = table('extraction_reviews', {
   createdAt: c.int('created_at'),
 });
 export type ReviewRow = RecordOf<typeof extractionReviews>;
+
+/** Where a value stands: the page from 1, and UTF-16 places in the text as it was sent, `end` exclusive. */
+export interface Location {
+  readonly page: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface ExtractedCandidate {
+  readonly value: unknown;
+  readonly rawText: string;
+  readonly confidence: number;
+  readonly location: Location;
+}
+
+export interface ExtractedField extends ExtractedCandidate {
+  readonly fieldKey: string;
+  /** The readings, the surest first: the first is the field's. */
+  readonly candidates: readonly ExtractedCandidate[];
+  /** Codes of what makes the reading doubtful. */
+  readonly doubts: readonly string[];
+}

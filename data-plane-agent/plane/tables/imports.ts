@@ -1,6 +1,5 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { ImportReport } from '../contract/records/imports.js';
-import type { Rejected } from '../domain/imports/rejected.js';
 
 /** Imports as they were reported, with the rows that were not entered. */
 export const importBatches = table('import_batches', {
@@ -12,3 +11,13 @@ export const importBatches = table('import_batches', {
   expiresAt: c.int('expires_at'),
 });
 export type ImportBatchRow = RecordOf<typeof importBatches>;
+
+/** The rows that were not entered, as they came, under their header. Texts are as they stand in a CSV. */
+export interface Rejected {
+  readonly header: readonly string[];
+  /** Which columns hold account numbers. */
+  readonly accounts: readonly number[];
+  /** Which columns hold custom fields, by their codes. */
+  readonly custom: readonly { readonly at: number; readonly code: string }[];
+  readonly rows: readonly { readonly row: number; readonly cells: readonly string[] }[];
+}

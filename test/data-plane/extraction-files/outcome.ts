@@ -1,4 +1,4 @@
-import type { ExtractedField } from '../../../data-plane-agent/plane/domain/extraction/extract.js';
+import type { ExtractedField } from '../../../data-plane-agent/plane/tables/extractions.js';
 
 /** How what was read of a document compares to what a reader entered. */
 export interface Outcome {

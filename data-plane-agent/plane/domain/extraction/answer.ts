@@ -4,7 +4,7 @@ import type { ExtractionRun, ExtractionRunField } from '../../contract/records/e
 import { iso } from '../contracts/answers.js';
 import { masked } from '../sensitive.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS } from '../sheet/columns.js';
-import type { ExtractedField } from './extract.js';
+import type { ExtractedField } from '../../tables/extractions.js';
 import { byPlace, placeOf } from './keys.js';
 import type { ExtractionRunRow, FieldReviewRow, ReviewRow } from '../../tables/extractions.js';
 

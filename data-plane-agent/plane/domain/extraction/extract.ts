@@ -1,3 +1,4 @@
+import type { ExtractedCandidate, ExtractedField } from '../../tables/extractions.js';
 import { Readings, type Candidate } from './candidates.js';
 import { crossCheck, type CheckWarning } from './checks.js';
 import { readClauses } from './clauses.js';
@@ -16,28 +17,6 @@ import { keepOfOtherPaper, otherPaper, readTitle } from './titles.js';
 
 /** Moves when the rules read another value from the same text. */
 export const ENGINE = { name: 'rules', version: '2' } as const;
-
-/** Where a value stands: the page from 1, and UTF-16 places in the text as it was sent, `end` exclusive. */
-export interface Location {
-  readonly page: number;
-  readonly start: number;
-  readonly end: number;
-}
-
-export interface ExtractedCandidate {
-  readonly value: unknown;
-  readonly rawText: string;
-  readonly confidence: number;
-  readonly location: Location;
-}
-
-export interface ExtractedField extends ExtractedCandidate {
-  readonly fieldKey: string;
-  /** The readings, the surest first: the first is the field's. */
-  readonly candidates: readonly ExtractedCandidate[];
-  /** Codes of what makes the reading doubtful. */
-  readonly doubts: readonly string[];
-}
 
 export interface Extraction {
   readonly fields: readonly ExtractedField[];

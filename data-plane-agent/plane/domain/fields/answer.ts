@@ -1,5 +1,6 @@
 import type { DynamicField, FieldSettings, FieldType } from '../../contract/records/fields.js';
-import { isChoice, type FieldRow } from './definition.js';
+import type { FieldRow } from '../../tables/fields.js';
+import { isChoice } from './definition.js';
 
 /** A definition as it is answered. What it keeps of other types than its own is not shown. */
 export function fieldAnswer(row: FieldRow): DynamicField {

@@ -1,7 +1,8 @@
 import type { Issue } from '../../../base/validation.js';
 import type { FieldValue } from '../../contract/records/fields.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import { appliesTo, editableBy, visibleTo, type FieldRow, type RoleCode } from './definition.js';
+import type { FieldRow } from '../../tables/fields.js';
+import { appliesTo, editableBy, visibleTo, type RoleCode } from './definition.js';
 import { checkedValue, isNothing, type ReadValue } from './values.js';
 
 /** Custom values by field id, as a contract keeps them. */

@@ -1,23 +1,11 @@
-import { c, table, type RecordOf } from '../../../base/database/columns.js';
-import type { FieldType, FieldValue } from '../../contract/records/fields.js';
+import type { FieldValue } from '../../contract/records/fields.js';
+import type { Forms, FormsRow } from '../../tables/fields.js';
 import { fits, isSame, type Values } from './changed-values.js';
 import { convert, LOST, type Conversion } from './convert.js';
 import { checkedValue } from './values.js';
 
 /** How long a value's former forms are kept. */
 export const KEPT_MS = 30 * 86_400_000;
-
-/** The forms that a contract's value had under other types of its field, and what it became: as long as it is still that, nobody has touched it. */
-export const fieldForms = table('dynamic_field_forms', {
-  fieldId: c.text('field_id'),
-  contractId: c.text('contract_id'),
-  forms: c.json<Forms>('forms'),
-  became: c.json<FieldValue | null>('became'),
-  /** When the last of the forms is forgotten. */
-  expiresAt: c.int('expires_at'),
-});
-export type FormsRow = RecordOf<typeof fieldForms>;
-type Forms = Readonly<Partial<Record<FieldType, { readonly value: FieldValue | null; readonly until: number }>>>;
 
 export interface Turn extends Conversion {
   readonly fieldId: string;

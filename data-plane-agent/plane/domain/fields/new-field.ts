@@ -4,7 +4,7 @@ import { normalCut } from '../../../base/text.js';
 import type { Issue } from '../../../base/validation.js';
 import { MAX_TEXT, type FieldSettings, type FieldType } from '../../contract/records/fields.js';
 import { meansTo, settingsOf } from './answer.js';
-import type { FieldRow } from './definition.js';
+import type { FieldRow } from '../../tables/fields.js';
 
 export const nameKeyOf = (name: string): string => fold(name);
 

@@ -1,4 +1,5 @@
-import { inOrder, type FieldRow } from './definition.js';
+import type { FieldRow } from '../../tables/fields.js';
+import { inOrder } from './definition.js';
 
 /** Where a live field goes: its section, and its place in it from 1; beyond the end is the end, and no place is the end. */
 export interface Place {

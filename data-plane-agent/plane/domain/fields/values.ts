@@ -5,7 +5,7 @@ import { isBlankText, isCleanText } from '../../../base/validation.js';
 import { MAX_LABEL, MAX_LONG_TEXT, MAX_NUMBER, MAX_OPTIONS, MAX_PRECISION, MAX_TEXT, type FieldOption, type FieldValue } from '../../contract/records/fields.js';
 import type { Member } from '../../contract/records/people.js';
 import { settingsOf } from './answer.js';
-import type { FieldRow } from './definition.js';
+import type { FieldRow } from '../../tables/fields.js';
 import { decimalsIn, numberIn, plainNumber } from './numbers.js';
 import { emailIn, flagIn, instantIn, isPhone, isUrl, localInstantIn, memberById, memberNamed, partsOf } from './texts.js';
 

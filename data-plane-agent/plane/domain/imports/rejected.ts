@@ -2,7 +2,8 @@ import { mapInTurns, turns } from '../../../base/turns.js';
 import type { Rights } from '../../contract/call.js';
 import type { ImportReport } from '../../contract/records/imports.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
-import type { FieldRow } from '../fields/definition.js';
+import type { Rejected } from '../../tables/imports.js';
+import type { FieldRow } from '../../tables/fields.js';
 import { shown } from '../sensitive.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, type CellKind } from '../sheet/columns.js';
 import { BYTE_ORDER_MARK, csvRow } from '../sheet/csv-write.js';
@@ -10,16 +11,6 @@ import { guarded, listText, unguarded } from '../sheet/guard.js';
 import { ERROR_COLUMN, type Target } from '../sheet/headers.js';
 import type { Candidate } from './candidate.js';
 import { isAccount } from './report.js';
-
-/** The rows that were not entered, as they came, under their header. Texts are as they stand in a CSV. */
-export interface Rejected {
-  readonly header: readonly string[];
-  /** Which columns hold account numbers. */
-  readonly accounts: readonly number[];
-  /** Which columns hold custom fields, by their codes. */
-  readonly custom: readonly { readonly at: number; readonly code: string }[];
-  readonly rows: readonly { readonly row: number; readonly cells: readonly string[] }[];
-}
 
 /** The rejected rows of a file. The column in which an earlier import told its reasons gives way to the new ones. */
 export async function rejectedOfSheet({ header, records }: Sheet, targets: readonly (Target | undefined)[], failed: ReadonlySet<number>): Promise<Rejected> {

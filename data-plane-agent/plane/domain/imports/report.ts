@@ -1,7 +1,7 @@
 import type { Rights } from '../../contract/call.js';
 import { mapInTurns } from '../../../base/turns.js';
 import { MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportedRow, type ImportError, type ImportReport } from '../../contract/records/imports.js';
-import type { FieldRow } from '../fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
 import { shown } from '../sensitive.js';
 import { CUSTOM_FIELD } from '../sheet/columns.js';
 import { numberOf, type Candidate, type RowProblem } from './candidate.js';

@@ -4,7 +4,7 @@ import { checker } from '../../../base/validation.js';
 import type { People } from '../../contract/records/people.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
 import { uniqueKey } from '../contracts/changes.js';
-import type { FieldRow } from '../fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
 import { valueFromText } from '../fields/values.js';
 import { cellContent, readCell, type ReadCell } from '../sheet/cells.js';
 import { CUSTOM_FIELD, OF_LINE, type ReferenceField } from '../sheet/columns.js';

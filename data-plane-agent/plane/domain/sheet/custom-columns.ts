@@ -1,6 +1,6 @@
 import type { FieldType } from '../../contract/records/fields.js';
 import type { ExportColumn } from '../../contract/records/export.js';
-import type { FieldRow } from '../fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
 import { valueText } from '../fields/values.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { CUSTOM_FIELD } from './columns.js';

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/failures.js';
 import { normal } from '../../../base/text.js';
-import type { FieldRow } from '../fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, SUMMARY_COLUMNS, type ContractColumn, type LineColumn } from './columns.js';
 import { unguarded } from './guard.js';
 

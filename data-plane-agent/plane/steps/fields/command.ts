@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { MAX_FIELDS, MAX_LIVE_FIELDS, type FieldCommandResult, type FieldCommandType, type FieldSurroundings, type PayloadOf } from '../../contract/records/fields.js';
-import type { FieldRow } from '../../domain/fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
 import { nameKeyOf } from '../../domain/fields/new-field.js';
 import type { Tools } from '../operation-context.js';
 

@@ -1,5 +1,6 @@
 import { MAX_MADE_OPTIONS, MAX_OPTIONS, type FieldOption, type FieldValue, type LossSample } from '../../contract/records/fields.js';
-import { isChoice, type FieldRow } from '../../domain/fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
+import { isChoice } from '../../domain/fields/definition.js';
 import { LOST, labelsFor, type Conversion, type ConversionContext } from '../../domain/fields/convert.js';
 import { turned, type Turned } from '../../domain/fields/memory.js';
 import { optionNamed } from '../../domain/fields/values.js';

@@ -1,7 +1,8 @@
 import { fail, invalid } from '../../../base/failures.js';
 import type { Issue } from '../../../base/validation.js';
 import type { FieldValue, PayloadOf } from '../../contract/records/fields.js';
-import { isChoice, type FieldRow } from '../../domain/fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
+import { isChoice } from '../../domain/fields/definition.js';
 import { codeFor, nameKeyOf, nextSettings } from '../../domain/fields/new-field.js';
 import { nextOptions } from '../../domain/fields/options.js';
 import { placed } from '../../domain/fields/placing.js';

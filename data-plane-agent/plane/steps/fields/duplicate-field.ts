@@ -1,5 +1,6 @@
 import { fits } from '../../domain/fields/changed-values.js';
-import { visibleTo, type FieldRow } from '../../domain/fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
+import { visibleTo } from '../../domain/fields/definition.js';
 import { codeFor, nameForCopy, nameKeyOf } from '../../domain/fields/new-field.js';
 import { placed } from '../../domain/fields/placing.js';
 import type { Tools } from '../operation-context.js';

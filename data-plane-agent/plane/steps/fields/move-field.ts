@@ -1,6 +1,6 @@
 import { invalid } from '../../../base/failures.js';
 import type { PayloadOf } from '../../contract/records/fields.js';
-import type { FieldRow } from '../../domain/fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
 import { placed, type Place } from '../../domain/fields/placing.js';
 import { fieldNamed, moveOthers, type Done, type Work } from './command.js';
 

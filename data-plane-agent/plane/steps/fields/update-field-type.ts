@@ -1,7 +1,8 @@
 import { fail, invalid } from '../../../base/failures.js';
 import type { FieldValue, PayloadOf } from '../../contract/records/fields.js';
 import { convert, LOST } from '../../domain/fields/convert.js';
-import { isChoice, visibleTo, type FieldRow } from '../../domain/fields/definition.js';
+import type { FieldRow } from '../../tables/fields.js';
+import { isChoice, visibleTo } from '../../domain/fields/definition.js';
 import { nextSettings } from '../../domain/fields/new-field.js';
 import { nextOptions } from '../../domain/fields/options.js';
 import { convertValues, survey, type Survey, type ValueConversion } from './convert-values.js';

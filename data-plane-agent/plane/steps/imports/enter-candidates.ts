@@ -5,7 +5,7 @@ import type { ContractInput } from '../../contract/records/contracts.js';
 import type { ImportInput } from '../../contract/records/imports.js';
 import type { Candidate, RowProblem } from '../../domain/imports/candidate.js';
 import { problemsOf } from '../../domain/imports/check-candidate.js';
-import type { Rejected } from '../../domain/imports/rejected.js';
+import type { Rejected } from '../../tables/imports.js';
 import type { Outcome } from '../../domain/imports/report.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { enterContract } from '../contracts/enter-contract.js';

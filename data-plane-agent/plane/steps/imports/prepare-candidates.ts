@@ -4,11 +4,12 @@ import type { ImportInput } from '../../contract/records/imports.js';
 import { candidateOfRow, withDuplicates, type Candidate } from '../../domain/imports/candidate.js';
 import { checkCandidate, type CheckedCandidate } from '../../domain/imports/check-candidate.js';
 import { directoryOf } from '../../domain/imports/references.js';
-import { rejectedOfRows, rejectedOfSheet, type Rejected } from '../../domain/imports/rejected.js';
+import type { Rejected } from '../../tables/imports.js';
+import { rejectedOfRows, rejectedOfSheet } from '../../domain/imports/rejected.js';
 import { sheetCandidates } from '../../domain/imports/sheet-candidates.js';
 import { matchHeader } from '../../domain/sheet/headers.js';
-import type { FieldRow } from '../../domain/fields/definition.js';
 import type { Tools } from '../operation-context.js';
+import type { FieldRow } from '../../tables/fields.js';
 
 /** An import as far as it can be worked out before anything is entered. */
 export interface PreparedImport {
