@@ -4,6 +4,7 @@ import type { Clock } from '../data-plane-agent/base/clock.js';
 import { newId } from '../data-plane-agent/base/ids.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
+import { serveFileUrls } from '../data-plane-agent/host/file-urls.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
 import { createApp } from './app.js';
@@ -27,12 +28,13 @@ import { docsPages } from './http/docs-page.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Caller } from './http/handler.js';
 import { createMetrics } from '../data-plane-agent/base/http/metrics.js';
+import { livez, readyz } from '../data-plane-agent/base/http/probes.js';
 import { openapiPage } from './http/openapi.js';
 import { rateLimit } from './http/rate-limit.js';
 import { createOutbounds } from './outbounds.js';
 import { jobsOf } from './jobs.js';
 import { createMailOutbox } from './notifications/outbox.js';
-import { keySet, livez, readyz } from './pages.js';
+import { keySet } from './pages.js';
 import { createSchedules, type Schedules } from '../data-plane-agent/base/schedules.js';
 import type { Services } from './services/services.js';
 import { keyedDatabase } from './store/keyed-database.js';
@@ -94,7 +96,7 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
         checkAnswers,
       },
       pages: [livez, readyz({ ready: async () => accepting() && (await health.platformDbUp()) }), metrics.page, keySet(services.keys), openapiPage(ENDPOINTS, config), ...docsPages(config), ...accountPages(config)],
-      fileUrls: foundation.files?.urls,
+      routes: foundation.files?.urls ? [serveFileUrls(foundation.files.urls)] : [],
       clock,
       log,
       corsOrigins: config.corsOrigins,

@@ -1,17 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import Koa from 'koa';
-import type { Clock } from '../data-plane-agent/base/clock.js';
+import { openFront } from '../data-plane-agent/base/http/front.js';
 import type { Lifecycle } from '../data-plane-agent/base/lifecycle.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import type { OpenedFiles } from '../data-plane-agent/plane/files/open-services.js';
 import { compose, type Composed, type ComposeOptions } from './compose.js';
 import type { Config } from './config.js';
-import { beginExchange, type HttpState } from '../data-plane-agent/base/http/exchange.js';
-import { setHeaders } from '../data-plane-agent/base/http/headers.js';
-import { listen } from '../data-plane-agent/base/http/listen.js';
-import { servePages } from '../data-plane-agent/base/http/pages.js';
-import { problem, writeProblems } from '../data-plane-agent/base/http/problems.js';
-import { livez, readyz } from './pages.js';
 
 export interface Serving extends Composed {
   readonly port: number;
@@ -20,20 +12,19 @@ export interface Serving extends Composed {
 /** Listens, composes, and becomes ready: while databases migrate, probes are answered and everything else is 503. The lifecycle stops it. */
 export async function serve(config: Config, options: Omit<ComposeOptions, 'accepting'> & { lifecycle: Lifecycle }): Promise<Serving> {
   const { clock, log, lifecycle } = options;
-  let handle = callbackOf(startingApp({ clock, log }));
-  const { port, stop } = await listen((request, answer) => handle(request, answer), { host: config.host, port: config.port });
-  lifecycle.onStop('http', 'server', stop);
+  const front = await openFront({ host: config.host, port: config.port, clock, log });
+  lifecycle.onStop('http', 'server', front.stop);
   const composed = await compose(config, { ...options, accepting: () => lifecycle.state === 'ready' });
   lifecycle.onStop('databases', 'databases', composed.close);
   lifecycle.onStop('background', 'work', composed.foundation.background.settled);
   lifecycle.onStop('schedules', 'work', () => composed.schedules.stop());
   // First of all, or the others would wait for what is being read: it is put off, and taken up by the next process.
   lifecycle.onStop('documents', 'work', async () => composed.foundation.files?.documents.close());
-  handle = callbackOf(composed.app);
+  front.serve(composed.app);
   composed.schedules.start();
   composed.foundation.background.add(checkFiles(composed.foundation.files, log));
   lifecycle.ready();
-  return { ...composed, port };
+  return { ...composed, port: front.port };
 }
 
 /** Says what the object store does not allow, and whether the scanner can be relied on. Files wait for them and nothing else does, so the start does not. */
@@ -45,20 +36,4 @@ async function checkFiles(files: OpenedFiles | undefined, log: Log): Promise<voi
   });
   for (const { step, problem: found, fix } of await probe) log.error({ step, fix }, `the object store cannot be used as files need it: ${found}`);
   await files.scanner.selfTest(); // says itself how it went
-}
-
-function startingApp({ clock, log }: { clock: Clock; log: Log }): Koa<HttpState> {
-  const app = new Koa<HttpState>();
-  app.use(beginExchange({ clock, observers: [] }));
-  app.use(writeProblems({ log, isTransient: () => false }));
-  app.use(setHeaders);
-  app.use(servePages([livez, readyz({ ready: () => Promise.resolve(false) })]));
-  app.use(() => Promise.reject(problem(503, 'Starting', { 'Retry-After': '1' })));
-  return app;
-}
-
-/** Koa's callback answers a promise that never rejects: what goes wrong ends in Koa's own error path. */
-function callbackOf(app: Koa<HttpState>): (request: IncomingMessage, answer: ServerResponse) => void {
-  const callback = app.callback();
-  return (request, answer) => void callback(request, answer);
 }

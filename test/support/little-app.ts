@@ -33,6 +33,7 @@ export async function littleApp(endpoints: Endpoints, options: { callers?: Calle
   const app = createApp({
     endpoints,
     pages: [],
+    routes: [],
     clock: systemClock,
     corsOrigins: [],
     trustProxy: 0,

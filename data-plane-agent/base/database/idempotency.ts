@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Transaction } from './database.js';
 import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCode } from '../failures.js';
+import type { IdempotencyKey } from '../idempotency-key.js';
 import { stringifyInTurns } from '../json-pieces.js';
 import type { KeyRing } from '../secrets.js';
 
@@ -9,11 +10,6 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** What a write came to: an output or a refusal by rule. Both are stored, and both are answered again. */
 export type Settled = { readonly output: unknown; readonly replayed: boolean } | { readonly failure: Failure; readonly replayed: boolean };
-/** The digest of a key, and of what was asked for under it. */
-export interface IdempotencyKey {
-  readonly key: string;
-  readonly requestHash: string;
-}
 /** Whose write it is, and under which key. */
 export interface Keyed {
   readonly tenantId: string;

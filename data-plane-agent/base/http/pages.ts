@@ -1,7 +1,7 @@
 import type { HttpContext, HttpMiddleware } from './exchange.js';
 import { sha256Hex } from '../secrets.js';
 import { fail } from '../failures.js';
-import { problem } from './problems.js';
+import { JSON_TYPE, problem } from './problems.js';
 
 /** What is served beside the endpoints, under a path of its own: probes, metrics, keys, documents. It is read with GET. */
 export interface Page {
@@ -24,6 +24,12 @@ export function servePages(pages: readonly Page[]): HttpMiddleware {
 export const nothingHere: HttpMiddleware = () => {
   throw fail('NOT_FOUND', {});
 };
+
+export function sendJson(ctx: HttpContext, body: object): void {
+  ctx.status = 200;
+  ctx.set('Content-Type', JSON_TYPE);
+  ctx.body = JSON.stringify(body);
+}
 
 /** A document that does not change while the process lives, with an entity tag that a client may come back with. */
 export function sendDocument(ctx: HttpContext, { type, etag, body, cacheControl = 'no-cache' }: { type: string; etag: string; body: string | Buffer; cacheControl?: string }): void {

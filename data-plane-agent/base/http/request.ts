@@ -1,4 +1,4 @@
-import type { IdempotencyKey } from '../database/idempotency.js';
+import type { IdempotencyKey } from '../idempotency-key.js';
 
 /** What an endpoint may know of the request beside its fields. */
 export interface RequestInfo {
