@@ -4,7 +4,7 @@ import { hasLongRun, MAX_MARKS, normal, normalCut, type NormalForm } from '../..
 import { s } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import { attachmentDisposition } from '../../data-plane-agent/base/content-disposition.js';
-import { fold } from '../../data-plane-agent/plane/domain/contracts/search.js';
+import { caseFold } from '../../data-plane-agent/plane/domain/contracts/search.js';
 
 const ACUTE = '\u0301';
 const FORMS: readonly NormalForm[] = ['NFC', 'NFKC', 'NFKD'];
@@ -54,6 +54,30 @@ describe('a text that is brought to normal form', () => {
   });
 });
 
+describe('a text whose case is folded', () => {
+  const LETTERS = Array.from({ length: 0x1_10_000 }, (_, point) => point).filter((point) => point < 0xd800 || point > 0xdfff).map((point) => String.fromCodePoint(point));
+
+  it('is the same for every letter in either case, but for the dotless i, which has none', () => {
+    expect(LETTERS.filter((letter) => [letter.toUpperCase(), letter.toLowerCase()].some((other) => caseFold(other) !== caseFold(letter)))).to.deep.equal(['ı']);
+    expect([caseFold('ı'), caseFold('I'), caseFold('İ')]).to.deep.equal(['ı', 'i', 'i\u0307']);
+  });
+
+  it('puts together what regular expressions hold for one letter', () => {
+    const apart = LETTERS.filter((letter) => letter !== caseFold(letter) && [...caseFold(letter)].length === 1 && !new RegExp(`^${caseFold(letter)}$`, 'iu').test(letter.normalize('NFC')));
+    expect(apart).to.deep.equal([]);
+  });
+
+  it('writes out what is several letters, and is not folded further', () => {
+    for (const [letter, folded] of [['ß', 'ss'], ['ẞ', 'ss'], ['ﬃ', 'ffi'], ['ŉ', 'ʼn'], ['ﬓ', 'մն'], ['ᾳ', 'αι'], ['ΐ', 'ΐ']] as const) expect(caseFold(letter), letter).to.equal(folded);
+    expect(LETTERS.filter((letter) => caseFold(caseFold(letter)) !== caseFold(letter))).to.deep.equal([]);
+  });
+
+  it('does not depend on what stands beside a letter', () => {
+    const one = fc.constantFrom('a', 'Σ', 'ς', 'σ', 'ß', 'ẞ', 'ı', 'İ', 'I', '\u212a', 'µ', 'ſ', 'ǅ', 'ﬃ', 'ᾼ', 'Α', '上', ' ', '.', '1', '😀');
+    fc.assert(fc.property(fc.array(one), (letters) => caseFold(letters.join('')) === letters.map(caseFold).join('').normalize('NFC')), { numRuns: 2_000 });
+  });
+});
+
 describe('what takes texts from elsewhere', () => {
   const check = checker(s.object({ name: s.text(), note: s.optional(s.longText()), id: s.optional(s.id()), email: s.optional(s.email()), day: s.optional(s.day()), kind: s.optional(s.enum(['a'])) }));
   const problemsOf = (value: object): string[] => {
@@ -81,7 +105,7 @@ describe('what takes texts from elsewhere', () => {
   it('names a file, and finds a contract, by what is left of a run', () => {
     const began = performance.now();
     expect(attachmentDisposition(`a${ACUTE.repeat(100_000)}.pdf`)).to.match(/^attachment; filename="a/);
-    expect(fold(`A${ACUTE.repeat(100)}`)).to.equal(`á${ACUTE.repeat(29)}`);
+    expect(caseFold(`A${ACUTE.repeat(100)}`)).to.equal(`á${ACUTE.repeat(29)}`);
     expect(performance.now() - began).to.be.lessThan(500);
   });
 });

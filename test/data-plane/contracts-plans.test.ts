@@ -126,7 +126,7 @@ describe('the plans of the contract statements', () => {
       it('both ways of searching find the same', async () => {
         for (const q of ['unicorn', '独角兽', 'ORDINARY words 1', 'n-77', 'project 2', '0 独', 'nothing at all']) {
           const found = await t.database.read(t.call, async (tx) => {
-            const search = new TextSearch(tx, t.call.tenantId, q);
+            const search = await TextSearch.begin(tx, t.call.tenantId, q);
             const ids = async ({ sql, values }: Fragment) => (await tx.all(`SELECT id FROM contracts WHERE tenant_id = ? AND ${sql} ORDER BY id`, [t.call.tenantId, ...values])).map(({ id }) => id);
             return { byIndex: await ids(search.byIndex()), inOrder: await ids(search.inOrder()), total: Number((await only(tx, search.total().sql, search.total().values))['total']) };
           });

@@ -121,8 +121,7 @@ for (const { steps, kind } of CASES) {
     });
 
     it('is searched, summed up and told month by month', async () => {
-      expect((await book.plane.listContracts({ q: 'strasse 1' })).total).to.equal(0); // ß stays what it is
-      expect((await book.plane.listContracts({ q: 'STRAßE 1' })).items.map(({ id }) => id)).to.deep.equal([one]);
+      for (const q of ['strasse 1', 'STRAßE 1', 'STRASSE 1']) expect((await book.plane.listContracts({ q })).items.map(({ id }) => id), q).to.deep.equal([one]);
       expect(await book.plane.getAnalyticsSummary(IN_CNY)).to.include({ contractCount: 3, invoicedAmount: 4_000 + 2_500 + 500 + 300 + 700 + 1_200, receivedAmount: 5_000 });
       const { series } = await book.plane.getAnalyticsCashflow(IN_CNY);
       const invoiced = Object.fromEntries(series.filter(({ invoicedAmount }) => invoicedAmount !== 0).map(({ period, invoicedAmount }) => [period, invoicedAmount]));

@@ -37,6 +37,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
     ['0010-trash', 'a855afcb972fb4b46b8118954938fcb32020b53369cf070babcd95e97aa3f8a2'],
     ['0011-invoices-of-lines', '5d11792853ccff6fb9239143af94219e1346d3ff06b9ea3f1d32f0cbc015779c'],
     ['0012-files', 'b7ea19f9f99151e439a2cfd2e95f88ae6705379011e1230a6b86fd908197413e'],
+    ['0013-search-folding', '2ffaa92476d20c187ac1fb6515842f0410d8b17a781e004418d6081026d37c75'],
   ],
 };
 /** The newest steps, which no release has applied yet: they may still change. One that lands moves up with its checksum. */

@@ -1,11 +1,18 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { newId } from '../../data-plane-agent/base/ids.js';
+import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import type { Database, Row } from '../../data-plane-agent/base/database/database.js';
+import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local.js';
+import { OPERATION_NAMES, OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
+import { fakeClock } from '../support/clock.js';
+import { aCall } from '../support/plane.js';
 import { createDatabase, needsPostgres, type TestDatabase } from '../support/postgres.js';
+import { aContract } from '../support/samples.js';
 
 /** Reads the catalogue of a real PostgreSQL: what it says holds for every table, also for those of later migrations. */
 describe('every table of the tenant database', () => {
@@ -35,16 +42,41 @@ describe('every table of the tenant database', () => {
 
   it('forces row-level security by tenant, also on the tables\' owner', async () => {
     const tables = await catalogue(`
-      SELECT c.relname AS name, c.relrowsecurity::int AS enabled, c.relforcerowsecurity::int AS forced, 
-        (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid AND p.polcmd = '*' AND pg_get_expr(p.polqual, p.polrelid) LIKE '(tenant_id = %') AS policies
-      FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'`);
+      SELECT c.relname AS name, c.relrowsecurity::int AS enabled, c.relforcerowsecurity::int AS forced
+      FROM pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'`);
     expect(tables.length).to.be.greaterThan(10);
-    expect(tables.filter(({ enabled, forced, policies }) => enabled !== 1 || forced !== 1 || policies !== 1)).to.deep.equal([]);
+    expect(tables.filter(({ enabled, forced }) => enabled !== 1 || forced !== 1)).to.deep.equal([]);
   });
 
-  it('lets nothing but the salted hashes of searched texts be read past that', async () => {
-    const others = await catalogue("SELECT polrelid::regclass::text AS name, polcmd::text AS command FROM pg_policy WHERE polcmd <> '*'");
-    expect(others).to.deep.equal([{ name: 'contract_grams', command: 'r' }]);
+  it('has one policy, of all statements, that shows and takes rows of the tenant alone', async () => {
+    const policies = await catalogue(`
+      SELECT c.relname AS name, p.polcmd::text AS command, p.polpermissive::int AS permissive, p.polroles::text AS roles,
+        pg_get_expr(p.polqual, c.oid) AS shown, pg_get_expr(p.polwithcheck, c.oid) AS taken
+      FROM pg_class c LEFT JOIN pg_policy p ON p.polrelid = c.oid
+      WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'`);
+    const ofTenant = "(tenant_id = (NULLIF(current_setting('duebook.tenant'::text, true), ''::text))::uuid)";
+    const others = policies.filter(({ command, permissive, roles, shown, taken }) => command !== '*' || permissive !== 1 || roles !== '{0}' || shown !== ofTenant || (taken !== null && taken !== ofTenant));
+    // One table shows less than that: of the tenant's own rows, those that are looked for.
+    expect(others.map(({ name, command, taken, shown }) => [name, command, taken, String(shown).startsWith(`(${ofTenant} AND (grams @> `)])).to.deep.equal([['contract_grams', '*', ofTenant, true]]);
+    expect(new Set(policies.map(({ name }) => name)).size).to.equal(policies.length);
+  });
+
+  it('shows the pieces of searched texts to their tenant alone, whatever is looked for', async () => {
+    const data = createLocalDataPlane({ operations: OPERATIONS, database, clock: fakeClock(), keyRing: parseKeyRing(generateKeyRingText()) });
+    const [one, other] = [aCall(), aCall()];
+    const made: string[] = [];
+    for (const call of [one, other]) made.push((await bind(data, OPERATION_NAMES, call).createContract(aContract({ remark: 'searched by both' }))).id);
+    const tenantsSeen = (tenantId: string | null, pieces: string) => database.read({ tenantId }, async (tx) => {
+      await tx.get("SELECT set_config('duebook.grams', ?, true)", [pieces]);
+      return (await tx.all('SELECT tenant_id FROM contract_grams')).map((row) => row['tenant_id']);
+    });
+    for (const { tenantId } of [one, other]) {
+      const ofText = await database.read({ tenantId }, (tx) => tx.get('SELECT grams[1:3]::text AS some FROM contract_grams'));
+      for (const pieces of ['', '{}', String(ofText?.['some'])]) expect(await tenantsSeen(tenantId, pieces), pieces).to.deep.equal([tenantId]);
+      for (const stranger of [newId(), null]) expect(await tenantsSeen(stranger, String(ofText?.['some']))).to.deep.equal([]);
+    }
+    await bind(data, OPERATION_NAMES, one).deleteContract({ contractId: made[0] ?? '' });
+    expect([await tenantsSeen(one.tenantId, '{}'), await tenantsSeen(other.tenantId, '{}')]).to.deep.equal([[], [other.tenantId]]);
   });
 
   it('shows and takes only rows of the transaction\'s tenant, whatever the statement says', async () => {

@@ -124,7 +124,7 @@ export class ContractList {
 
   /** Few matches are fetched through the index of the texts; many are met soon enough in the order of the list. */
   private async searched(q: string): Promise<{ readonly where: Fragment; readonly byId: boolean; readonly total: Fragment }> {
-    const search = new TextSearch(this.tx, this.call.tenantId, q);
+    const search = await TextSearch.begin(this.tx, this.call.tenantId, q);
     const matches = await this.remembered('matches', fragment(search.needle), () => search.few());
     const byId = matches < TextSearch.FEW;
     return { where: byId ? search.byIndex() : search.inOrder(), byId, total: search.total() };

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { ContractRow } from '../tables/contracts.js';
-import { fold, grams, INDEXED_FROM, searchText } from '../domain/contracts/search.js';
+import { caseFold, grams, INDEXED_FROM, searchText } from '../domain/contracts/search.js';
 import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
 /** The fields that `q` looks through. */
@@ -28,9 +28,8 @@ export const removeText = (tx: Transaction, tenantId: string, contractId: string
 
 export async function removeTexts(tx: Transaction, tenantId: string, contractIds: readonly string[]): Promise<void> {
   const among = isOneOf(tx.dialect, 'contract_id', contractIds);
-  if (tx.dialect === 'postgres') {
-    await tx.run(`DELETE FROM contract_grams WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values]);
-  } else {
+  // On PostgreSQL the pieces go with their text.
+  if (tx.dialect === 'sqlite') {
     await tx.run(`DELETE FROM contract_search WHERE rowid IN (SELECT doc FROM contract_texts WHERE tenant_id = ? AND ${among.sql})`, [tenantId, ...among.values]);
   }
   await tx.run(`DELETE FROM contract_texts WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values]);
@@ -44,21 +43,25 @@ export async function removeTexts(tx: Transaction, tenantId: string, contractIds
 export class TextSearch {
   /** From so many matches on, the list is walked in its order. */
   static readonly FEW = 2_000;
-  readonly needle: string;
-  private readonly indexed: boolean;
 
-  constructor(
+  private constructor(
     private readonly tx: Transaction,
     private readonly tenantId: string,
-    q: string,
-  ) {
-    this.needle = fold(q);
-    this.indexed = [...this.needle].length >= INDEXED_FROM;
+    readonly needle: string,
+  ) {}
+
+  /** The search that its transaction makes from now on: another one ends it. */
+  static async begin(tx: Transaction, tenantId: string, q: string): Promise<TextSearch> {
+    const search = new TextSearch(tx, tenantId, caseFold(q));
+    // The row policy of the pieces reads them from here: PostgreSQL uses an index under a policy for the policy's own conditions, and for
+    // those of others only where their operator is marked leakproof, which those of arrays are not.
+    if (tx.dialect === 'postgres' && search.isIndexed) await tx.get("SELECT set_config('duebook.grams', ?, true)", [arrayLiteral(grams(tenantId, search.needle))]);
+    return search;
   }
 
   /** How many texts match, counted up to `FEW`. */
   async few(): Promise<number> {
-    if (!this.indexed) return TextSearch.FEW;
+    if (!this.isIndexed) return TextSearch.FEW;
     const matching = this.matching();
     const row = await this.tx.get(`SELECT count(*) AS matches FROM (${matching.sql} LIMIT ?) AS matching`, [...matching.values, TextSearch.FEW]);
     return Number(row?.['matches']);
@@ -79,6 +82,10 @@ export class TextSearch {
     return fragment(`SELECT count(*) AS total FROM contract_texts t WHERE t.tenant_id = ? AND ${this.contains} > 0`, this.tenantId, this.needle);
   }
 
+  private get isIndexed(): boolean {
+    return [...this.needle].length >= INDEXED_FROM;
+  }
+
   private get contains(): string {
     return this.tx.dialect === 'postgres' ? 'strpos(t.text, ?)' : 'instr(t.text, ?)';
   }
@@ -87,9 +94,9 @@ export class TextSearch {
     if (this.tx.dialect === 'postgres') {
       // Apart from the texts, whose row policy would otherwise reach over the tenant's id and keep the index from being used.
       return fragment(
-        `WITH hits AS MATERIALIZED (SELECT g.contract_id FROM contract_grams g WHERE g.tenant_id = ? AND g.grams @> ?::int[])
+        `WITH hits AS MATERIALIZED (SELECT g.contract_id FROM contract_grams g WHERE g.tenant_id = ?)
          SELECT t.contract_id FROM hits JOIN contract_texts t ON t.contract_id = hits.contract_id WHERE t.tenant_id = ? AND ${this.contains} > 0`,
-        this.tenantId, arrayLiteral(grams(this.tenantId, this.needle)), this.tenantId, this.needle,
+        this.tenantId, this.tenantId, this.needle,
       );
     }
     return fragment('SELECT t.contract_id FROM contract_search s JOIN contract_texts t ON t.doc = s.rowid WHERE s.text MATCH ? AND t.tenant_id = ?', `"${this.needle.replaceAll('"', '""')}"`, this.tenantId);
