@@ -35,7 +35,7 @@ function folderImports(files: readonly (readonly [file: string, text: string])[]
 function circles(imports: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const reached = new Map([...imports.keys()].map((folder) => [folder, reachedFrom(folder, imports)]));
   const found = [...reached.keys()].map((folder) => [...reached.keys()].filter((other) => reached.get(folder)?.has(other) && reached.get(other)?.has(folder)).toSorted()).filter((circle) => circle.length > 0);
-  return [...new Map(found.map((circle) => [circle.join(), circle])).values()].toSorted();
+  return [...new Map(found.map((circle) => [circle.join(), circle])).values()].toSorted((a, b) => a.join().localeCompare(b.join()));
 }
 
 function reachedFrom(folder: string, imports: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
