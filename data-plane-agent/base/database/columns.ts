@@ -1,33 +1,58 @@
 import type { Row, Transaction, Value } from './database.js';
 
+/** What a column's values mean beyond their type: those who tell a row to people go by it. Money is in minor units of the row's own `currencyCode`. */
+export type Meaning = 'plain' | 'money' | 'decimal' | 'instant' | 'account';
+
 /**
  * How a field is kept in a column, alike on both databases: drivers disagree quietly about dates, booleans and JSON,
  * so columns hold only texts and integers, and every value passes through one of these.
  */
 export interface Column<T> {
   readonly name: string;
+  readonly meaning: Meaning;
+  /** The name under which the audit keeps it, its field's own when undefined; `null` is not kept there. */
+  readonly auditName: string | null | undefined;
   encode(value: T): Value;
   decode(value: Value): T;
+  /** Not in the audit: bookkeeping that the event's own time and actor already say, a key made of another field, what follows from other rows. */
+  unaudited(): Column<T>;
+  auditedAs(name: string): Column<T>;
 }
 
-const column = <T>(encode: (value: T) => Value, decode: (value: Value) => T) => (name: string): Column<T> => ({ name, encode, decode });
-const orNull = <T>({ name, encode, decode }: Column<T>): Column<T | null> => ({ name, encode: (value) => (value === null ? null : encode(value)), decode: (value) => (value === null ? null : decode(value)) });
+type Parts<T> = Omit<Column<T>, 'unaudited' | 'auditedAs'>;
+const columnOf = <T>(parts: Parts<T>): Column<T> => ({
+  ...parts,
+  unaudited: () => columnOf({ ...parts, auditName: null }),
+  auditedAs: (auditName) => columnOf({ ...parts, auditName }),
+});
+
+const column = <T>(encode: (value: T) => Value, decode: (value: Value) => T, meaning: Meaning = 'plain') => (name: string): Column<T> => columnOf({ name, meaning, auditName: undefined, encode, decode });
+const orNull = <T>({ name, meaning, auditName, encode, decode }: Column<T>): Column<T | null> =>
+  columnOf<T | null>({ name, meaning, auditName, encode: (value) => (value === null ? null : encode(value)), decode: (value) => (value === null ? null : decode(value)) });
+const asIs = <T extends Value>(value: T): T => value;
 
 export const c = {
   /** Ids, codes, days (`YYYY-MM-DD`), texts. */
-  text: column<string>((value) => value, String),
+  text: column<string>(asIs, String),
   /** A text of a closed vocabulary. */
-  word: <W extends string>(name: string): Column<W> => ({ name, encode: (value) => value, decode: (value) => String(value) as W }),
-  /** Counts, money in minor units, instants in milliseconds. */
-  int: column<number>((value) => value, Number),
+  word: <W extends string>(name: string): Column<W> => columnOf({ name, meaning: 'plain', auditName: undefined, encode: asIs, decode: (value) => String(value) as W }),
+  /** A number as decimal text, exact. */
+  decimal: column<string>(asIs, String, 'decimal'),
+  /** An account number: the audit keeps its last four characters. */
+  account: column<string>(asIs, String, 'account'),
+  /** Counts. */
+  int: column<number>(asIs, Number),
+  money: column<number>(asIs, Number, 'money'),
+  /** In milliseconds. */
+  instant: column<number>(asIs, Number, 'instant'),
   /** Amounts in major units, for sorting alone. */
-  real: column<number>((value) => value, Number),
+  real: column<number>(asIs, Number),
   flag: column<boolean>((value) => (value ? 1 : 0), (value) => value === 1),
-  json: <T>(name: string): Column<T> => ({ name, encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as T }),
+  json: <T>(name: string): Column<T> => columnOf({ name, meaning: 'plain', auditName: undefined, encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as T }),
   orNull,
 } as const;
 
-type Columns = Readonly<Record<string, Column<never> | Column<unknown>>>;
+export type Columns = Readonly<Record<string, Column<never> | Column<unknown>>>;
 type FieldOf<C> = C extends Column<infer T> ? T : never;
 type Fields<C> = { -readonly [K in keyof C]: FieldOf<C[K]> };
 /** The record that a row of the table is decoded to. */
@@ -39,15 +64,25 @@ const INSERT_SIZES = [64, 16, 8, 4, 2, 1];
 /** A tenant's table: its statements always name the tenant first. */
 export class Table<C extends Columns> {
   readonly columnNames: string;
+  /** By their fields. */
+  readonly columns: ReadonlyMap<string, Column<unknown>>;
   private readonly entries: readonly (readonly [string, Column<unknown>])[];
   private readonly inserts = new Map<number, string>();
 
   constructor(
     readonly name: string,
-    columns: C,
+    private readonly declared: C,
+    /** What the audit calls a row of it; `null` where rows are not kept there. */
+    readonly auditedAs: string | null,
   ) {
-    this.entries = Object.entries(columns) as [string, Column<unknown>][];
+    this.entries = Object.entries(declared) as [string, Column<unknown>][];
+    this.columns = new Map(this.entries);
     this.columnNames = this.entries.map(([, { name: column }]) => `${name}.${column}`).join(', ');
+  }
+
+  /** The same table read in part: only these fields. */
+  only<K extends keyof C & string>(...fields: readonly K[]): Table<Pick<C, K>> {
+    return new Table(this.name, Object.fromEntries(fields.map((field) => [field, this.declared[field]])) as Pick<C, K>, this.auditedAs);
   }
 
   decode(row: Row): Fields<C> {
@@ -93,4 +128,5 @@ export class Table<C extends Columns> {
   }
 }
 
-export const table = <C extends Columns>(name: string, columns: C): Table<C> => new Table(name, columns);
+/** `audit` is what the audit calls a row: repositories tell the journal every change of such a table. Rows of one without leave no trace there. */
+export const table = <C extends Columns>(name: string, columns: C, { audit = null }: { readonly audit?: string | null } = {}): Table<C> => new Table(name, columns, audit);

@@ -1,8 +1,9 @@
-import { c, table } from '../../base/database/columns.js';
 import type { Row, Transaction } from '../../base/database/database.js';
+import { contracts as allContracts } from '../tables/contracts.js';
 import { invoices } from '../tables/invoices.js';
+import { lines as allLines } from '../tables/payment-lines.js';
+import { receipts as allReceipts } from '../tables/receipts.js';
 import type { BookedContract, BookedInvoice, BookedLine, BookedReceipt } from '../domain/analytics/rollups.js';
-import type { ContractStatus, ContractType, PaymentStatus, ReconciliationStatus, WorkflowStage } from '../contract/vocabulary.js';
 import { isOneOf } from '../../base/database/fragments.js';
 
 /** What the rollups are made of, as it is kept, by the contract that it belongs to. Of no ids nothing is asked. */
@@ -48,45 +49,12 @@ export class BookReader {
 }
 
 /** Of the tables only what counts. */
-const contracts = table('contracts', {
-  id: c.text('id'),
-  subjectId: c.text('subject_id'),
-  ownerId: c.text('owner_id'),
-  ownerSuperiorId: c.orNull(c.text('owner_superior_id')),
-  currencyCode: c.text('currency_code'),
-  type: c.word<ContractType>('type'),
-  status: c.word<ContractStatus>('status'),
-  stageCategory: c.word<WorkflowStage>('stage_category'),
-  paymentStatus: c.word<PaymentStatus>('payment_status'),
-  totalMinor: c.int('total_minor'),
-  outstandingMinor: c.int('outstanding_minor'),
-  otherCurrencyLines: c.int('other_currency_lines'),
-  deletedAt: c.orNull(c.int('deleted_at')),
-});
-const lines = table('payment_lines', {
-  id: c.text('id'),
-  contractId: c.text('contract_id'),
-  dueDate: c.text('due_date'),
-  currencyCode: c.text('currency_code'),
-  amountMinor: c.int('amount_minor'),
-  receivedMinor: c.int('received_minor'),
-  outstandingMinor: c.int('outstanding_minor'),
-  receivedDate: c.orNull(c.text('received_date')),
-  reconciliationStatus: c.word<ReconciliationStatus>('reconciliation_status'),
-  invoiceDate: c.orNull(c.text('invoice_date')),
-  invoicedMinor: c.int('invoiced_minor'),
-  uninvoicedMinor: c.int('uninvoiced_minor'),
-  invoiceRecords: c.int('invoice_records'),
-  deletedAt: c.orNull(c.int('deleted_at')),
-});
-const receipts = table('receipts', {
-  id: c.text('id'),
-  contractId: c.text('contract_id'),
-  lineId: c.text('line_id'),
-  deltaMinor: c.int('delta_minor'),
-  currencyCode: c.text('currency_code'),
-  receivedDate: c.orNull(c.text('received_date')),
-});
+const contracts = allContracts.only('id', 'subjectId', 'ownerId', 'ownerSuperiorId', 'currencyCode', 'type', 'status', 'stageCategory', 'paymentStatus', 'totalMinor', 'outstandingMinor', 'otherCurrencyLines', 'deletedAt');
+const lines = allLines.only(
+  'id', 'contractId', 'dueDate', 'currencyCode', 'amountMinor', 'receivedMinor', 'outstandingMinor', 'receivedDate', 'reconciliationStatus',
+  'invoiceDate', 'invoicedMinor', 'uninvoicedMinor', 'invoiceRecords', 'deletedAt',
+);
+const receipts = allReceipts.only('id', 'contractId', 'lineId', 'deltaMinor', 'currencyCode', 'receivedDate');
 
 function byContract<T extends { readonly contractId: string }>(records: readonly T[]): Map<string, T[]> {
   const grouped = new Map<string, T[]>();

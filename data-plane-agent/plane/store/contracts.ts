@@ -6,7 +6,7 @@ import { terms, type TermRow } from '../tables/terms.js';
 import { notes, type NoteRow } from '../tables/notes.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
 import type { Books } from './books.js';
-import type { Journal } from './journal.js';
+import { ofContract, type Journal } from './journal.js';
 import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 import { indexText, removeText, removeTexts } from './search-index.js';
@@ -49,7 +49,7 @@ export class ContractStore {
     const row = sortable(draft);
     if ((await contracts.insert(this.tx, this.call.tenantId, [row], { skipConflicts: true })) === 0) return false;
     if (!indexLater) await this.index(row);
-    this.journal.changed({ record: 'contract', id: row.id, before: null, after: row });
+    this.journal.changed({ table: contracts, id: row.id, before: null, after: row });
     this.books.contract(null, row);
     return true;
   }
@@ -65,7 +65,7 @@ export class ContractStore {
     await contracts.update(this.tx, this.call.tenantId, before.id, before, next);
     if (next.deletedAt !== null) await removeText(this.tx, this.call.tenantId, before.id);
     else await indexText(this.tx, this.call.tenantId, next, before.deletedAt === null ? before : undefined); // a deleted one has no text
-    this.journal.changed({ record: 'contract', id: before.id, before, after: next });
+    this.journal.changed({ table: contracts, id: before.id, before, after: next });
     this.books.contract(before, next);
     return next;
   }
@@ -78,7 +78,7 @@ export class ContractStore {
     await removeTexts(this.tx, this.call.tenantId, ids);
     for (const before of rows) {
       const after: ContractRow = { ...before, deletedAt, updatedAt: now, updatedBy: actorId, version: before.version + 1 };
-      this.journal.changed({ record: 'contract', id: before.id, before, after });
+      this.journal.changed({ table: contracts, id: before.id, before, after });
       this.books.contract(before, after);
     }
   }
@@ -112,35 +112,35 @@ export class ContractStore {
 
   async insertTerms(rows: readonly TermRow[]): Promise<void> {
     await terms.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.journal.changed({ record: 'term', id: row.id, root: { kind: 'contract', id: row.contractId }, before: null, after: row });
+    for (const row of rows) this.journal.changed({ table: terms, id: row.id, root: ofContract(row.contractId), before: null, after: row });
   }
 
   async insertNotes(rows: readonly NoteRow[]): Promise<void> {
     await notes.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.journal.changed({ record: 'note', id: row.id, root: { kind: 'contract', id: row.contractId }, before: null, after: row });
+    for (const row of rows) this.journal.changed({ table: notes, id: row.id, root: ofContract(row.contractId), before: null, after: row });
   }
 
   async updateTerm(before: TermRow, after: TermRow): Promise<void> {
     await terms.update(this.tx, this.call.tenantId, before.id, before, after);
-    this.journal.changed({ record: 'term', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
+    this.journal.changed({ table: terms, id: after.id, root: ofContract(after.contractId), before, after });
   }
 
   async updateNote(before: NoteRow, after: NoteRow): Promise<void> {
     await notes.update(this.tx, this.call.tenantId, before.id, before, after);
-    this.journal.changed({ record: 'note', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
+    this.journal.changed({ table: notes, id: after.id, root: ofContract(after.contractId), before, after });
   }
 
   async removeTerms(rows: readonly TermRow[]): Promise<void> {
     for (const row of rows) {
       await this.tx.run('DELETE FROM contract_terms WHERE tenant_id = ? AND id = ?', [this.call.tenantId, row.id]);
-      this.journal.changed({ record: 'term', id: row.id, root: { kind: 'contract', id: row.contractId }, before: row, after: null });
+      this.journal.changed({ table: terms, id: row.id, root: ofContract(row.contractId), before: row, after: null });
     }
   }
 
   async removeNotes(rows: readonly NoteRow[]): Promise<void> {
     for (const row of rows) {
       await this.tx.run('DELETE FROM contract_notes WHERE tenant_id = ? AND id = ?', [this.call.tenantId, row.id]);
-      this.journal.changed({ record: 'note', id: row.id, root: { kind: 'contract', id: row.contractId }, before: row, after: null });
+      this.journal.changed({ table: notes, id: row.id, root: ofContract(row.contractId), before: row, after: null });
     }
   }
 }

@@ -114,11 +114,11 @@ export class ExtractionStore {
   }
 
   private told(id: string, before: object | null, after: object | null): void {
-    this.journal.changed({ record: 'extraction', id, before, after });
+    this.journal.told({ record: 'extraction', id, before, after });
   }
 }
 
 /** Of a run the trail keeps what was done, and nothing of what was read. */
-const said = ({ contractId, status, sourceKind, fileId, fileName, engineName, engineVersion, overallConfidence, fields }: ExtractionRunRow) => ({
-  contractId, status, sourceKind, fileId, fileName, engine: `${engineName} ${engineVersion}`, overallConfidence: overallConfidence / 100, fieldsFound: fields.length,
+const said = ({ status, sourceKind, fileId, fileName, engineName, engineVersion, overallConfidence, fields }: ExtractionRunRow) => ({
+  status, sourceKind, fileId, fileName, engine: `${engineName} ${engineVersion}`, overallConfidence: overallConfidence / 100, fieldsFound: fields.length,
 });

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Transaction } from '../../base/database/database.js';
 import { newId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
-import { fieldAnswer } from '../domain/fields/answer.js';
+import { settingsOf } from '../domain/fields/answer.js';
 import { dynamicFields, type FieldRow } from '../tables/fields.js';
-import { inOrder, visibleTo } from '../domain/fields/definition.js';
+import { inOrder, isChoice, visibleTo } from '../domain/fields/definition.js';
 import { hasValues, shownContract, type ShownContract } from '../domain/fields/shown.js';
 import type { ContractRow } from '../tables/contracts.js';
 import type { Journal } from './journal.js';
@@ -58,7 +58,7 @@ export class FieldStore {
   async insert(row: FieldRow): Promise<void> {
     await dynamicFields.insert(this.tx, this.call.tenantId, [row]);
     await this.revise();
-    this.journal.changed({ record: 'dynamic_field', id: row.id, before: null, after: fieldAnswer(row) });
+    this.journal.changed({ table: dynamicFields, id: row.id, before: null, after: meant(row) });
   }
 
   /** Writes a changed definition; its version moves by one. `did` tells the audit trail what became of values. */
@@ -66,7 +66,7 @@ export class FieldStore {
     const next: FieldRow = { ...after, version: before.version + 1 };
     await dynamicFields.update(this.tx, this.call.tenantId, before.id, before, next);
     await this.revise();
-    this.journal.changed({ record: 'dynamic_field', id: next.id, before: fieldAnswer(before), after: { ...fieldAnswer(next), ...did } });
+    this.journal.changed({ table: dynamicFields, id: next.id, before: meant(before), after: meant(next), facts: did });
     return next;
   }
 
@@ -124,6 +124,9 @@ interface Known {
   readonly fields: readonly FieldRow[];
   readonly seenBy: Map<string | null, Seen>;
 }
+
+/** A definition with what means something to its type: of what it keeps of other types the audit tells nothing. */
+const meant = (row: FieldRow): FieldRow => ({ ...row, options: isChoice(row.type) ? row.options : [], settings: settingsOf(row) });
 
 const NO_IDS: ReadonlySet<string> = new Set();
 const NONE: Known = { fields: [], seenBy: new Map() };

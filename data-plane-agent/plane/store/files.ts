@@ -7,7 +7,7 @@ import type { FieldRow } from '../tables/fields.js';
 import { files, type FileRow } from '../tables/files.js';
 import type { ContractRow } from '../tables/contracts.js';
 import type { FieldStore } from './fields.js';
-import type { Journal } from './journal.js';
+import { ofContract, type Journal } from './journal.js';
 import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
@@ -209,7 +209,7 @@ export class FileStore {
 
   private told(before: FileRow | null, after: FileRow | null): void {
     const { id, contractId } = before ?? after ?? NOBODY;
-    this.journal.changed({ record: 'file', id, ...(contractId === null ? {} : { root: { kind: 'contract' as const, id: contractId } }), before, after });
+    this.journal.changed({ table: files, id, ...(contractId === null ? {} : { root: ofContract(contractId) }), before, after });
   }
 }
 

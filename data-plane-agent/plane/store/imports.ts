@@ -29,7 +29,7 @@ export class ImportStore {
     await importBatches.insert(this.tx, tenantId, [{ id: batch.id, report: { ...told, rows: [] }, rejected: { ...batch.rejected, rows: [] }, createdBy: actor.id, createdAt: now, expiresAt: now + KEPT_MS }]);
     await this.tx.run('UPDATE import_batches SET report = ?, rejected = ? WHERE tenant_id = ? AND id = ?', [report, rejected, tenantId, batch.id]);
     const { total, created, failed, skipped, contracts } = told;
-    this.journal.changed({ record: 'import_batch', id: batch.id, before: null, after: { total, created, failed, skipped, contracts } });
+    this.journal.told({ record: 'import_batch', id: batch.id, before: null, after: { total, created, failed, skipped, contracts } });
   }
 
   async find(id: string): Promise<ImportBatchRow | undefined> {

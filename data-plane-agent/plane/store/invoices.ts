@@ -4,7 +4,7 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { invoices, type InvoiceChange, type InvoiceRow } from '../tables/invoices.js';
 import type { Books } from './books.js';
-import type { Journal } from './journal.js';
+import { ofContract, type Journal } from './journal.js';
 import { isOneOf } from '../../base/database/fragments.js';
 
 /** Invoice records. They are reached through their contract, whose scope is theirs: callers have found it already. */
@@ -112,7 +112,7 @@ export class InvoiceStore {
   }
 
   private told(before: InvoiceRow | null, after: InvoiceRow): void {
-    this.journal.changed({ record: 'invoice', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
+    this.journal.changed({ table: invoices, id: after.id, root: ofContract(after.contractId), before, after });
     this.books.invoice(before, after);
   }
 }

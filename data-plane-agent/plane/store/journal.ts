@@ -1,3 +1,4 @@
+import type { Column, Columns, RecordOf, Table } from '../../base/database/columns.js';
 import type { Transaction } from '../../base/database/database.js';
 import { newId } from '../../base/ids.js';
 import { stringifyInTurns } from '../../base/json-pieces.js';
@@ -5,9 +6,28 @@ import { turns } from '../../base/turns.js';
 import type { Call } from '../contract/call.js';
 import { masked } from '../domain/sensitive.js';
 
-export type RecordKind =
-  | 'contract' | 'payment_line' | 'receipt' | 'term' | 'note' | 'invoice' | 'fulfillment_task' | 'workflow_event'
-  | 'contract_type' | 'lifecycle' | 'lifecycle_stage' | 'lifecycle_transition' | 'dynamic_field' | 'saved_view' | 'import_batch' | 'export' | 'extraction' | 'file';
+/** What is on record beside the rows of audited tables, in words of its own. */
+export type FactKind = 'import_batch' | 'export' | 'extraction' | 'lifecycle' | 'file';
+
+/** The record under which a change is listed, when that is not the changed one. */
+export interface Root {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** The contract to which a row belongs. */
+export const ofContract = (id: string): Root => ({ kind: 'contract', id });
+
+/** A change of a row, whole or in part. `before` is `null` for a new row, `after` for a removed one. */
+export interface RowChange<T extends Table<Columns>> {
+  readonly table: T;
+  readonly id: string;
+  readonly root?: Root;
+  readonly before: Partial<RecordOf<T>> | null;
+  readonly after: Partial<RecordOf<T>> | null;
+  /** What the change did beside. */
+  readonly facts?: object;
+}
 
 /** How much was told when it was taken. */
 export interface JournalMark {
@@ -17,11 +37,11 @@ export interface JournalMark {
 }
 
 interface Change {
-  readonly record: RecordKind;
+  readonly record: string;
   readonly id: string;
   /** Of amounts: the currency before and after. */
   readonly currency?: readonly [before: unknown, after: unknown];
-  readonly fields: Readonly<Record<string, readonly [before: unknown, after: unknown]>>;
+  readonly fields: Readonly<Record<string, Move>>;
 }
 
 /**
@@ -29,22 +49,33 @@ interface Change {
  * `run` then writes one audit row for each record at the root (a contract), in the same transaction.
  */
 export class Journal {
-  private readonly told: { readonly root: { readonly kind: RecordKind; readonly id: string }; readonly change: Change }[] = [];
+  private readonly entries: { readonly root: Root; readonly change: Change }[] = [];
   /** Whether it has to be written though no row was. */
   hasNotes = false;
   private readonly announcements: { readonly topic: string; readonly reference: unknown; readonly dueAt: number | undefined }[] = [];
 
-  /** `before` is `null` for a new record, `after` for a removed one. Fields that did not change are left out. */
-  changed(change: { record: RecordKind; id: string; root?: { kind: RecordKind; id: string }; before: object | null; after: object | null }): void {
-    const root = change.root ?? { kind: change.record, id: change.id };
-    const fields = differences(change.before ?? {}, change.after ?? {});
-    this.told.push({ root, change: { record: change.record, id: change.id, ...currencyOf(change, fields), fields } });
+  /** Of an audited table's row, as its columns say. Fields that did not change are left out. */
+  changed<T extends Table<Columns>>({ table, id, root, before, after, facts }: RowChange<T>): void {
+    const { auditedAs: record, columns } = table;
+    if (record === null) throw new Error(`${table.name} is not audited`);
+    const found = [...differences(before ?? {}, after ?? {})].flatMap(([field, change]) => {
+      const column = columns.get(field);
+      return column && column.auditName !== null ? [{ field, column, change }] : [];
+    });
+    const fields = { ...Object.fromEntries(found.map(({ field, column, change }) => [column.auditName ?? field, kept(column, change)])), ...Object.fromEntries(differences({}, facts ?? {})) };
+    const hasMoney = found.some(({ column }) => column.meaning === 'money');
+    this.entries.push({ root: root ?? { kind: record, id }, change: { record, id, ...(hasMoney ? { currency: [currencyOf(before), currencyOf(after)] } : {}), fields } });
+  }
+
+  /** Of what is no row of an audited table, as it is given. */
+  told({ record, id, before, after }: { record: FactKind; id: string; before: object | null; after: object | null }): void {
+    this.entries.push({ root: { kind: record, id }, change: { record, id, fields: Object.fromEntries(differences(before ?? {}, after ?? {})) } });
   }
 
   /** Something that was done and changed no row, and is kept on record all the same. */
-  noted({ record, id, about }: { record: RecordKind; id: string; about: object }): void {
+  noted({ record, id, about }: { record: FactKind; id: string; about: object }): void {
     this.hasNotes = true;
-    this.changed({ record, id, before: null, after: about });
+    this.told({ record, id, before: null, after: about });
   }
 
   /** Leaves a reference in the outbox; whoever handles the topic renders it when it is sent. `dueAt` defaults to now. */
@@ -53,23 +84,23 @@ export class Journal {
   }
 
   get isEmpty(): boolean {
-    return this.told.length === 0;
+    return this.entries.length === 0;
   }
 
   mark(): JournalMark {
-    return { told: this.told.length, announced: this.announcements.length, hasNotes: this.hasNotes };
+    return { told: this.entries.length, announced: this.announcements.length, hasNotes: this.hasNotes };
   }
 
   /** Forgets what was told since the mark: a savepoint has undone it. */
   backTo(mark: JournalMark): void {
-    this.told.length = mark.told;
+    this.entries.length = mark.told;
     this.announcements.length = mark.announced;
     this.hasNotes = mark.hasNotes;
   }
 
   async write(tx: Transaction, call: Call, action: string, now: number): Promise<void> {
-    const byRoot = new Map<string, { readonly kind: RecordKind; readonly changes: Change[] }>();
-    for (const { root, change } of this.told) {
+    const byRoot = new Map<string, { readonly kind: string; readonly changes: Change[] }>();
+    for (const { root, change } of this.entries) {
       const entry = byRoot.get(root.id);
       if (entry) entry.changes.push(change);
       else byRoot.set(root.id, { kind: root.kind, changes: [change] });
@@ -88,30 +119,26 @@ export class Journal {
 const AUDIT_SQL = 'INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 const OUTBOX_SQL = 'INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts) VALUES (?, ?, ?, ?, ?, ?, 0)';
 
-/** Bookkeeping of the row itself, which the audit row's own time and actor already say, and what is computed from other fields. */
-const UNSAID = new Set(['id', 'contractId', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'version', 'archiveKey', 'contractKey', 'invoiceKey', 'codeKey', 'invoiceRecords', 'invoicesStanding', 'tasksLive', 'tasksDone', 'tasksInTimeUntil', 'position', 'totalAmount', 'outstandingAmount', 'scanDueAt', 'scanTries', 'etag', 'objectKey']);
-/** Account numbers: only the last four characters are kept in the trail. */
-const MASKED = new Set(['payeeAccount', 'receiptAccount']);
+type Move = readonly [before: unknown, after: unknown];
 
-function differences(before: object, after: object): Change['fields'] {
+/** The fields that differ, in the order in which they stand. */
+function differences(before: object, after: object): Map<string, Move> {
   const old = before as Record<string, unknown>;
   const fresh = after as Record<string, unknown>;
-  const fields: Record<string, readonly [unknown, unknown]> = {};
+  const fields = new Map<string, Move>();
   for (const key of new Set([...Object.keys(old), ...Object.keys(fresh)])) {
-    if (UNSAID.has(key)) continue;
     const was = old[key] ?? null;
     const is = fresh[key] ?? null;
     if (was === is || (typeof is === 'object' && JSON.stringify(was) === JSON.stringify(is))) continue;
-    fields[key] = MASKED.has(key) ? [mask(was), mask(is)] : [was, is];
+    fields.set(key, [was, is]);
   }
   return fields;
 }
 
-/** Amounts are kept in minor units, which say nothing without their currency; most changes leave that as it was. */
-function currencyOf({ before, after }: { readonly before: object | null; readonly after: object | null }, fields: Change['fields']): Pick<Change, 'currency'> {
-  if (!Object.keys(fields).some((field) => field.endsWith('Minor'))) return {};
-  const of = (row: object | null) => (row as { currencyCode?: unknown } | null)?.currencyCode ?? null;
-  return { currency: [of(before), of(after)] };
-}
+/** Of account numbers only the last four characters are kept. */
+const kept = ({ meaning }: Column<unknown>, [before, after]: Move): Move => (meaning === 'account' ? [mask(before), mask(after)] : [before, after]);
 
 const mask = (value: unknown): unknown => (typeof value === 'string' ? masked(value) : value);
+
+/** Amounts are kept in minor units, which say nothing without their currency; most changes leave that as it was. */
+const currencyOf = (row: object | null): unknown => (row as { currencyCode?: unknown } | null)?.currencyCode ?? null;

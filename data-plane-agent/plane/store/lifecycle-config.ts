@@ -4,7 +4,7 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { stages, templates, transitions, type StageRow, type TemplateRow, type TransitionRow } from '../tables/lifecycle.js';
 import { contractTypes, type ContractTypeRow } from '../tables/contract-types.js';
-import type { Journal } from './journal.js';
+import type { Journal, Root } from './journal.js';
 import { stagesLock } from './lifecycle.js';
 
 type Stamped = { readonly createdAt: number; readonly updatedAt: number };
@@ -72,7 +72,7 @@ export class LifecycleConfigStore {
   async insertType(draft: Draft<ContractTypeRow>): Promise<ContractTypeRow> {
     const row = this.stamped(draft);
     await contractTypes.insert(this.tx, this.call.tenantId, [row]);
-    this.told('contract_type', row.id, null, row);
+    this.journal.changed({ table: contractTypes, id: row.id, before: null, after: row });
     return row;
   }
 
@@ -80,7 +80,7 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await contractTypes.update(this.tx, this.call.tenantId, row.id, before, row);
-    this.told('contract_type', row.id, before, row);
+    this.journal.changed({ table: contractTypes, id: row.id, before: before, after: row });
     return row;
   }
 
@@ -88,7 +88,7 @@ export class LifecycleConfigStore {
   async insertTemplate(draft: Draft<TemplateRow>, content: { readonly stages: readonly Draft<StageRow>[]; readonly transitions: readonly Draft<TransitionRow>[] }): Promise<{ template: TemplateRow; stages: StageRow[]; transitions: TransitionRow[] }> {
     const template = this.stamped(draft);
     await templates.insert(this.tx, this.call.tenantId, [template]);
-    this.told('lifecycle', template.id, null, template);
+    this.journal.changed({ table: templates, id: template.id, before: null, after: template });
     return { template, stages: await this.insertStages(content.stages), transitions: await this.insertTransitions(content.transitions) };
   }
 
@@ -96,14 +96,14 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await templates.update(this.tx, this.call.tenantId, row.id, before, row);
-    this.told('lifecycle', row.id, before, row);
+    this.journal.changed({ table: templates, id: row.id, before: before, after: row });
     return row;
   }
 
   async insertStages(drafts: readonly Draft<StageRow>[]): Promise<StageRow[]> {
     const rows = drafts.map((draft) => this.stamped(draft));
     await stages.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.told('lifecycle_stage', row.id, null, row);
+    for (const row of rows) this.journal.changed({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
     return rows;
   }
 
@@ -111,14 +111,14 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await stages.update(this.tx, this.call.tenantId, row.id, before, row);
-    this.told('lifecycle_stage', row.id, before, row);
+    this.journal.changed({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
     return row;
   }
 
   async insertTransitions(drafts: readonly Draft<TransitionRow>[]): Promise<TransitionRow[]> {
     const rows = drafts.map((draft) => this.stamped(draft));
     await transitions.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.told('lifecycle_transition', row.id, null, row);
+    for (const row of rows) this.journal.changed({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
     return rows;
   }
 
@@ -126,7 +126,7 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await transitions.update(this.tx, this.call.tenantId, row.id, before, row);
-    this.told('lifecycle_transition', row.id, before, row);
+    this.journal.changed({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
     return row;
   }
 
@@ -143,16 +143,9 @@ export class LifecycleConfigStore {
   private touched<R extends Stamped>(row: R): R {
     return { ...row, updatedAt: this.clock.now() };
   }
-
-  /** Stages and transitions are audited with their template. `order` is said under the API's name: positions of other records say nothing. */
-  private told(record: 'contract_type' | 'lifecycle' | 'lifecycle_stage' | 'lifecycle_transition', id: string, before: Told | null, after: Told): void {
-    const root = after.templateId === undefined ? {} : { root: { kind: 'lifecycle' as const, id: after.templateId } };
-    this.journal.changed({ record, id, ...root, before: before && ordered(before), after: ordered(after) });
-  }
 }
 
-type Told = { readonly id: string; readonly position?: number; readonly templateId?: string };
-
-const ordered = ({ position, templateId: _template, ...said }: Told) => (position === undefined ? said : { ...said, order: position });
+/** Stages and transitions are audited with their template. */
+const ofTemplate = (id: string): Root => ({ kind: 'lifecycle', id });
 
 const isSame = (before: object, after: object): boolean => JSON.stringify(before) === JSON.stringify(after);

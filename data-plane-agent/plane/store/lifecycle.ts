@@ -38,7 +38,7 @@ export class LifecycleStore {
     await stages.insert(this.tx, tenantId, start.stages);
     await transitions.insert(this.tx, tenantId, start.transitions);
     await contractTypes.insert(this.tx, tenantId, start.types);
-    this.journal.changed({ record: 'lifecycle', id: start.template.id, before: null, after: { code: start.template.code, name: start.template.name } });
+    this.journal.changed({ table: templates, id: start.template.id, before: null, after: { code: start.template.code, name: start.template.name } });
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Call } from '../contract/call.js';
 import { lines, type LineRow } from '../tables/payment-lines.js';
 import { receipts, type ReceiptRow } from '../tables/receipts.js';
 import type { Books } from './books.js';
-import type { Journal } from './journal.js';
+import { ofContract, type Journal } from './journal.js';
 import { isOneOf, isOneOfTexts, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
@@ -138,7 +138,7 @@ export class LineStore {
   }
 
   private told(before: LineRow | null, after: LineRow): void {
-    this.journal.changed({ record: 'payment_line', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
+    this.journal.changed({ table: lines, id: after.id, root: ofContract(after.contractId), before, after });
     this.books.line(before, after);
   }
 }

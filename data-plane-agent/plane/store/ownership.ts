@@ -4,6 +4,7 @@ import type { Call } from '../contract/call.js';
 import { SAMPLES, type ContractSample } from '../contract/records/ownership.js';
 import type { WorkflowStage } from '../contract/vocabulary.js';
 import type { Responsible } from '../domain/contracts/handover.js';
+import { contracts as contractTable } from '../tables/contracts.js';
 import { BookReader } from './book-reader.js';
 import type { Books } from './books.js';
 import type { Journal } from './journal.js';
@@ -101,7 +102,7 @@ export class OwnershipStore {
     const values: Value[] = [to.ownerId, to.ownerSuperiorId, now, actorId, this.call.tenantId, ...among.values];
     const before = await new BookReader(this.tx, this.call.tenantId).contracts(contracts.map(({ id }) => id));
     await this.tx.run(`UPDATE contracts SET owner_id = ?, owner_superior_id = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`, values);
-    for (const { id, ownerId, ownerSuperiorId } of contracts) this.journal.changed({ record: 'contract', id, before: { ownerId, ownerSuperiorId }, after: { ...to } });
+    for (const { id, ownerId, ownerSuperiorId } of contracts) this.journal.changed({ table: contractTable, id, before: { ownerId, ownerSuperiorId }, after: { ...to } });
     for (const contract of before.values()) this.books.contract(contract, { ...contract, ownerId: to.ownerId, ownerSuperiorId: to.ownerSuperiorId });
   }
 

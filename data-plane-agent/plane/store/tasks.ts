@@ -4,7 +4,7 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { SAMPLES } from '../contract/records/ownership.js';
 import { tasks, type TaskRow } from '../tables/tasks.js';
-import type { Journal } from './journal.js';
+import { ofContract, type Journal } from './journal.js';
 import { isOneOf } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
@@ -114,7 +114,7 @@ export class TaskStore {
     await this.tx.run(`UPDATE fulfillment_tasks SET owner_id = ?, updated_at = ?, updated_by = ? WHERE tenant_id = ? AND ${among.sql}`, values);
     const contracts = isOneOf(dialect, 'id', [...new Set(held.map(({ contractId }) => contractId))].filter((id) => !moved.has(id)));
     await this.tx.run(`UPDATE contracts SET updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${contracts.sql}`, [now, actorId, tenantId, ...contracts.values]);
-    for (const { id, contractId } of held) this.journal.changed({ record: 'fulfillment_task', id, root: { kind: 'contract', id: contractId }, before: { ownerId: from }, after: { ownerId: to } });
+    for (const { id, contractId } of held) this.journal.changed({ table: tasks, id, root: ofContract(contractId), before: { ownerId: from }, after: { ownerId: to } });
   }
 
   private async rows(condition: string, ...values: Value[]): Promise<TaskRow[]> {
@@ -123,7 +123,7 @@ export class TaskStore {
   }
 
   private told(before: TaskRow | null, after: TaskRow): void {
-    this.journal.changed({ record: 'fulfillment_task', id: after.id, root: { kind: 'contract', id: after.contractId }, before, after });
+    this.journal.changed({ table: tasks, id: after.id, root: ofContract(after.contractId), before, after });
   }
 }
 

@@ -74,9 +74,6 @@ export class ViewStore {
   }
 
   private told(id: string, before: SavedViewRow | null, after: SavedViewRow | null): void {
-    this.journal.changed({ record: 'saved_view', id, before: before && said(before), after: after && said(after) });
+    this.journal.changed({ table: savedViews, id, before, after });
   }
 }
-
-/** The key is only the name again. */
-const said = ({ nameKey: _key, ...row }: SavedViewRow) => row;

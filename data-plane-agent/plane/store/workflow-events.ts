@@ -4,7 +4,7 @@ import { newId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { WorkflowEventSource } from '../contract/vocabulary.js';
 import { workflowEvents, type WorkflowEventRow } from '../tables/workflow-events.js';
-import type { Journal } from './journal.js';
+import { ofContract, type Journal } from './journal.js';
 
 export type NewEvent = Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | 'actorRole' | 'source' | 'createdAt'> & { readonly source?: WorkflowEventSource };
 
@@ -23,10 +23,7 @@ export class WorkflowEventStore {
     const row: WorkflowEventRow = { ...event, id: newId(), actorId: actor.id, actorName: actor.name, actorRole: actor.roleCode, source: source ?? (actor.kind === 'user' ? 'user' : 'system'), createdAt: this.clock.now() };
     await workflowEvents.insert(this.tx, this.call.tenantId, [row]);
     // A contract that is entered says all of this itself.
-    if (row.kind !== 'created') {
-      const { kind, transitionCode, fromStageCode, toStageCode, locked, note } = row;
-      this.journal.changed({ record: 'workflow_event', id: row.id, root: { kind: 'contract', id: row.contractId }, before: null, after: { kind, transitionCode, fromStageCode, toStageCode, locked, note } });
-    }
+    if (row.kind !== 'created') this.journal.changed({ table: workflowEvents, id: row.id, root: ofContract(row.contractId), before: null, after: row });
     return row;
   }
 

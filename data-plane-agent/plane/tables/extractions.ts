@@ -21,10 +21,10 @@ export const extractionRuns = table('extraction_runs', {
   currencyCode: c.orNull(c.text('currency_code')),
   /** Of a document: how often its reading was begun, and when it is to be begun again unless it has come to an end by then. */
   readingTries: c.int('reading_tries'),
-  readingDueAt: c.orNull(c.int('reading_due_at')),
+  readingDueAt: c.orNull(c.instant('reading_due_at')),
   createdBy: c.orNull(c.text('created_by')),
-  createdAt: c.int('created_at'),
-  updatedAt: c.int('updated_at'),
+  createdAt: c.instant('created_at'),
+  updatedAt: c.instant('updated_at'),
 });
 export type ExtractionRunRow = RecordOf<typeof extractionRuns>;
 
@@ -35,7 +35,7 @@ export const extractionFieldReviews = table('extraction_field_reviews', {
   status: c.word<ReviewStatus>('status'),
   overrideValue: c.json<unknown>('override_value'),
   reviewedBy: c.orNull(c.text('reviewed_by')),
-  reviewedAt: c.int('reviewed_at'),
+  reviewedAt: c.instant('reviewed_at'),
 });
 export type FieldReviewRow = RecordOf<typeof extractionFieldReviews>;
 
@@ -48,7 +48,7 @@ export const extractionReviews = table('extraction_reviews', {
   applied: c.flag('applied'),
   actorId: c.orNull(c.text('actor_id')),
   actorName: c.text('actor_name'),
-  createdAt: c.int('created_at'),
+  createdAt: c.instant('created_at'),
 });
 export type ReviewRow = RecordOf<typeof extractionReviews>;
 

@@ -7,8 +7,8 @@ export const importBatches = table('import_batches', {
   report: c.json<ImportReport>('report'),
   rejected: c.json<Rejected>('rejected'),
   createdBy: c.orNull(c.text('created_by')),
-  createdAt: c.int('created_at'),
-  expiresAt: c.int('expires_at'),
+  createdAt: c.instant('created_at'),
+  expiresAt: c.instant('expires_at'),
 });
 export type ImportBatchRow = RecordOf<typeof importBatches>;
 

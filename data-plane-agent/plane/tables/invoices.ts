@@ -3,34 +3,34 @@ import type { InvoiceStatus } from '../contract/vocabulary.js';
 
 /** Invoice records. Money is in minor units of the row's currency: its line's, or its contract's when it has no line. */
 export const invoices = table('invoices', {
-  id: c.text('id'),
-  contractId: c.text('contract_id'),
+  id: c.text('id').unaudited(),
+  contractId: c.text('contract_id').unaudited(),
   lineId: c.orNull(c.text('line_id')),
   receiptId: c.orNull(c.text('receipt_id')),
   /** The contract's subject company, within which a number is unique. */
   subjectId: c.text('subject_id'),
   invoiceNo: c.text('invoice_no'),
-  invoiceKey: c.text('invoice_key'),
+  invoiceKey: c.text('invoice_key').unaudited(),
   /** Never negative: a red letter takes it away. */
-  amountMinor: c.int('amount_minor'),
+  amountMinor: c.money('amount_minor'),
   currencyCode: c.text('currency_code'),
   invoiceDate: c.orNull(c.text('invoice_date')),
   status: c.word<InvoiceStatus>('status'),
   /** A file's id, or any other text that points to the evidence. */
   attachment: c.orNull(c.text('attachment')),
   /** Percent as decimal text. */
-  taxRate: c.orNull(c.text('tax_rate')),
+  taxRate: c.orNull(c.decimal('tax_rate')),
   note: c.orNull(c.text('note')),
   /** Made from the evidence that was recorded on its line, which it follows. */
   fromLine: c.flag('from_line'),
   reversesId: c.orNull(c.text('reverses_id')),
   reversedById: c.orNull(c.text('reversed_by_id')),
-  createdAt: c.int('created_at'),
-  createdBy: c.orNull(c.text('created_by')),
-  updatedAt: c.int('updated_at'),
-  updatedBy: c.orNull(c.text('updated_by')),
-  deletedAt: c.orNull(c.int('deleted_at')),
-});
+  createdAt: c.instant('created_at').unaudited(),
+  createdBy: c.orNull(c.text('created_by')).unaudited(),
+  updatedAt: c.instant('updated_at').unaudited(),
+  updatedBy: c.orNull(c.text('updated_by')).unaudited(),
+  deletedAt: c.orNull(c.instant('deleted_at')),
+}, { audit: 'invoice' });
 export type InvoiceRow = RecordOf<typeof invoices>;
 
 /** A record before and after; `null` before when it is new. */

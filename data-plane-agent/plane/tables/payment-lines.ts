@@ -4,36 +4,36 @@ import type { ContractRow } from './contracts.js';
 
 /** The lines of payment plans. Money is in minor units of the line's own currency. */
 export const lines = table('payment_lines', {
-  id: c.text('id'),
-  contractId: c.text('contract_id'),
-  position: c.int('position'),
+  id: c.text('id').unaudited(),
+  contractId: c.text('contract_id').unaudited(),
+  position: c.int('position').unaudited(),
   period: c.text('period'),
   dueDate: c.text('due_date'),
-  amountMinor: c.int('amount_minor'),
+  amountMinor: c.money('amount_minor'),
   currencyCode: c.text('currency_code'),
-  receivedMinor: c.int('received_minor'),
-  outstandingMinor: c.int('outstanding_minor'),
+  receivedMinor: c.money('received_minor'),
+  outstandingMinor: c.money('outstanding_minor'),
   receivedDate: c.orNull(c.text('received_date')),
   method: c.orNull(c.text('method')),
   payerName: c.orNull(c.text('payer_name')),
-  receiptAccount: c.orNull(c.text('receipt_account')),
+  receiptAccount: c.orNull(c.account('receipt_account')),
   bankSerialNo: c.orNull(c.text('bank_serial_no')),
   reconciliationStatus: c.word<ReconciliationStatus>('reconciliation_status'),
   reconciliationNote: c.orNull(c.text('reconciliation_note')),
   proof: c.orNull(c.text('proof')),
-  invoiceMinor: c.orNull(c.int('invoice_minor')),
+  invoiceMinor: c.orNull(c.money('invoice_minor')),
   invoiceDate: c.orNull(c.text('invoice_date')),
   invoiceNo: c.orNull(c.text('invoice_no')),
   invoiceAttachment: c.orNull(c.text('invoice_attachment')),
-  invoicedMinor: c.int('invoiced_minor'),
-  uninvoicedMinor: c.int('uninvoiced_minor'),
+  invoicedMinor: c.money('invoiced_minor'),
+  uninvoicedMinor: c.money('uninvoiced_minor'),
   /** Invoice records that name the line: live ones, and those of them that are issued or red letters. */
-  invoiceRecords: c.int('invoice_records'),
-  invoicesStanding: c.int('invoices_standing'),
-  createdAt: c.int('created_at'),
-  updatedAt: c.int('updated_at'),
-  deletedAt: c.orNull(c.int('deleted_at')),
-});
+  invoiceRecords: c.int('invoice_records').unaudited(),
+  invoicesStanding: c.int('invoices_standing').unaudited(),
+  createdAt: c.instant('created_at').unaudited(),
+  updatedAt: c.instant('updated_at').unaudited(),
+  deletedAt: c.orNull(c.instant('deleted_at')),
+}, { audit: 'payment_line' });
 export type LineRow = RecordOf<typeof lines>;
 /** A line with what a list of receivables shows of its contract. */
 export type PaymentRow = LineRow & Pick<ContractRow, 'contractNo' | 'projectName' | 'partyA' | 'partyB' | 'subjectId' | 'ownerId'>;

@@ -3,9 +3,9 @@ import type { ContractSort } from '../contract/records/contracts.js';
 import type { ViewMode, ViewScope } from '../contract/records/views.js';
 
 export const savedViews = table('saved_views', {
-  id: c.text('id'),
+  id: c.text('id').unaudited(),
   name: c.text('name'),
-  nameKey: c.text('name_key'),
+  nameKey: c.text('name_key').unaudited(),
   mode: c.word<ViewMode>('mode'),
   scope: c.word<ViewScope>('scope'),
   /** Whose a personal view is; of a team view, who looks after it. */
@@ -16,8 +16,8 @@ export const savedViews = table('saved_views', {
   visibleFields: c.json<string[]>('visible_fields'),
   cardFields: c.json<string[]>('card_fields'),
   description: c.orNull(c.text('description')),
-  createdBy: c.orNull(c.text('created_by')),
-  createdAt: c.int('created_at'),
-  updatedAt: c.int('updated_at'),
-});
+  createdBy: c.orNull(c.text('created_by')).unaudited(),
+  createdAt: c.instant('created_at').unaudited(),
+  updatedAt: c.instant('updated_at').unaudited(),
+}, { audit: 'saved_view' });
 export type SavedViewRow = RecordOf<typeof savedViews>;
