@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { aContract, aLine } from '../support/samples.js';
+
+/** By record, in the order of the alphabet. */
+const HELD: Readonly<Record<string, readonly string[]>> = {
+  contract: [
+    'allowedRoles', 'archiveCode', 'computedMinor', 'contractNo', 'currencyCode', 'deletedAt', 'depositMinor', 'dynamicFields', 'endDate',
+    'equipmentModel', 'equipmentName', 'invoicedMinor', 'lifecycleTemplateId', 'locked', 'nextDueDate', 'otherCurrencyLines', 'outstandingMinor',
+    'overpaidMinor', 'ownerId', 'partyA', 'partyB', 'payeeAccount', 'paymentMethod', 'paymentStatus', 'projectName', 'quantity', 'receivableMinor',
+    'receivedMinor', 'stageCategory', 'stageCode', 'stageName', 'startDate', 'status', 'subjectId', 'totalMinor', 'type', 'uninvoicedMinor', 'unitPrice',
+    'unlinkedInvoicedMinor',
+  ],
+  contract_type: ['category', 'code', 'defaultRules', 'enabled', 'fieldSchema', 'name', 'order'],
+  dynamic_field: ['archived', 'code', 'editableRoles', 'name', 'options', 'order', 'required', 'settings', 'type', 'typeCodes', 'visibleRoles'],
+  fulfillment_task: ['code', 'deletedAt', 'dueDate', 'status', 'title'],
+  invoice: ['amountMinor', 'currencyCode', 'deletedAt', 'fromLine', 'invoiceDate', 'invoiceNo', 'lineId', 'status', 'subjectId', 'taxRate'],
+  lifecycle: ['code', 'name'],
+  note: ['label', 'value'],
+  payment_line: [
+    'amountMinor', 'bankSerialNo', 'currencyCode', 'deletedAt', 'dueDate', 'invoiceDate', 'invoiceMinor', 'invoiceNo', 'invoicedMinor',
+    'outstandingMinor', 'period', 'receiptAccount', 'receivedDate', 'receivedMinor', 'reconciliationStatus', 'uninvoicedMinor',
+  ],
+  saved_view: ['cardFields', 'filters', 'groupBy', 'mode', 'name', 'ownerId', 'scope', 'sortKey', 'visibleFields'],
+  term: ['kind', 'note', 'title'],
+  workflow_event: ['fromStageCode', 'kind', 'locked', 'note', 'toStageCode', 'transitionCode'],
+};
+
+/** A little of everything that is told row by row. */
+async function liveThrough({ plane }: TestPlane): Promise<void> {
+  const { id, version } = await plane.createContract(aContract({ payeeAccount: '6222021234567890123', deposit: 10, terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }], extraNotes: [{ label: 'Gate', value: '4' }], payments: [aLine(), aLine({ period: '2026-05', dueDate: '2026-05-31' })] }));
+  const { payments: [line, other] } = await plane.getContract({ contractId: id });
+  if (!line || !other) throw new Error('both lines were entered');
+  await plane.recordReceipt({ paymentId: line.id, receivedAmount: 400, receiptAccount: '6222021234567890999', bankSerialNo: 'S-1' });
+  await plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 400, invoiceNo: 'INV-1' });
+  await plane.updatePaymentLine({ paymentId: other.id, amount: 1_200 });
+  await plane.addTask({ contractId: id, code: 'T-1', title: 'Deliver', dueDate: '2026-04-01' });
+  await plane.addInvoice({ contractId: id, invoiceNo: 'INV-2', invoiceAmount: 50, taxRate: 13, status: 'issued' });
+  await plane.transitionContract({ contractId: id, transitionCode: 'submit_review', note: 'Ready' });
+  await plane.createContractType({ code: 'turnkey', name: 'Turnkey', category: 'lease' });
+  await plane.runFieldCommand({ type: 'CreateField', payload: { name: 'Colour', type: 'text' } });
+  await plane.createSavedView({ name: 'Mine', mode: 'table', scope: 'personal', groupBy: 'none', filters: {}, sortKey: 'createdAt', visibleFields: [], cardFields: [] });
+  await plane.deleteContract({ contractId: id });
+  expect(version).to.equal(1);
+}
+
+/** By record, the fields that some event tells. */
+async function told({ database, call }: TestPlane): Promise<Record<string, string[]>> {
+  const rows = await database.read(call, (tx) => tx.all('SELECT changes FROM audit_log WHERE tenant_id = ?', [call.tenantId]));
+  const found: Record<string, string[]> = {};
+  for (const { record, fields } of rows.flatMap(({ changes }) => JSON.parse(String(changes)) as { record: string; fields: object }[])) found[record] = [...new Set([...(found[record] ?? []), ...Object.keys(fields)])].toSorted();
+  return found;
+}
+
+describe('what the trail of contract data holds', () => {
+  forEachPlane((_name, makePlane) => {
+    it('is each record with the fields that it always had', async () => {
+      const test = makePlane({ controls: { draft: 'admin', review: 'admin' } });
+      await liveThrough(test);
+      expect(await told(test)).to.deep.equal(HELD);
+    });
+  }, { only: ['sqlite'] });
+});
