@@ -1,6 +1,7 @@
 import { isCurrency } from '../../../base/money.js';
 import type { Document, Span } from './document.js';
 import { readChineseNumber, readEnglishNumber } from './numerals.js';
+import { oneOf, raw } from './words/one-of.js';
 
 export interface ReadAmount extends Span {
   /** In major units, as plain decimal text. */
@@ -97,10 +98,46 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 const CODES = 'rmb ?¥?|cny ?¥?|usd ?\\$?|eur|gbp|hkd|jpy|sgd|aud|cad|chf|krw|inr|thb|myr|idr|vnd|brl|mxn|zar|aed|sar|kwd|nzd|sek|nok|dkk|pln|try|twd|mop|php|rub';
-const WORDS = '人民币|美元|美金|欧元|英镑|港币|港元|日元|日圆|新加坡元|新元|澳元|加元|瑞士法郎|renminbi|u\\.?s\\.? dollars?|united states dollars?|hong kong dollars?|singapore dollars?|pounds sterling|euros?|japanese yen|yen|yuan|dollars?';
+const WORDS = oneOf(
+  '人民币',
+  '美元',
+  '美金',
+  '欧元',
+  '英镑',
+  '港币',
+  '港元',
+  '日元',
+  '日圆',
+  '新加坡元',
+  '新元',
+  '澳元',
+  '加元',
+  '瑞士法郎',
+  'renminbi',
+  raw`u\.?s\.? dollars?`,
+  'united states dollars?',
+  'hong kong dollars?',
+  'singapore dollars?',
+  'pounds sterling',
+  'euros?',
+  'japanese yen',
+  'yen',
+  'yuan',
+  'dollars?',
+);
 const SIGNS = 'us\\$|hk\\$|s\\$|au?\\$|ca?\\$|[¥$€£]';
 const CURRENCY = new RegExp(`[ \\t]{0,8}(?:${SIGNS}|(?:${CODES})(?![a-z])|(?:${WORDS})(?![a-z]))`, 'y');
-const LEAD = /[ \t]{1,8}|[:=([,-]{1,2}|每[台套件辆个只架部座]|\(?(?:大写|小写|含税|不含税|in words|in figures)\)?[:)]{0,2}|(?:say|only|合计|共计|总计|总额|金额|计|为|即|约)(?![a-z])|(?:in |is )?(?:the |a )?(?:total |aggregate )?(?:sum|amount) of|a total of|approximately|_{1,20}/y;
+const LEAD = new RegExp(oneOf(
+  raw`[ \t]{1,8}`,
+  '[:=([,-]{1,2}',
+  '每[台套件辆个只架部座]',
+  raw`\(?(?:大写|小写|含税|不含税|in words|in figures)\)?[:)]{0,2}`,
+  '(?:say|only|合计|共计|总计|总额|金额|计|为|即|约)(?![a-z])',
+  '(?:in |is )?(?:the |a )?(?:total |aggregate )?(?:sum|amount) of',
+  'a total of',
+  'approximately',
+  '_{1,20}',
+), 'y');
 const CLOSE = /[ \t]{0,4}(?:only)?[ \t]{0,4}[)\]]?[ \t]{0,4}[([,;]?/y;
 
 function surer(one: ReadAmount['currency'], other: ReadAmount['currency']): ReadAmount['currency'] {

@@ -1,5 +1,6 @@
 import { isBlank, isCjk, isDigit, isLatin, lineAt, lineSpan, type Document, type Span } from './document.js';
-import { LABELS, QUALIFIED_BY, TURNED_BY, type Announced } from './labels.js';
+import { LABELS, type Announced } from './labels.js';
+import { QUALIFIED_BY, TURNED_BY } from './words/around-labels.js';
 
 /** How a label is parted from its value, the surest first: a colon, the edge of a table's cell, a verb (`为`, `shall be`), a gap, the end of the line, or nothing at all. */
 export type Parting = 'colon' | 'cell' | 'verb' | 'gap' | 'line' | 'none';
@@ -174,7 +175,7 @@ const FIRSTS = firstsOf(ROOT);
 function trieOf(labels: typeof LABELS): Node {
   const root: Node = { next: new Map() };
   for (const [announced, weight, words] of labels) {
-    for (const word of words.split('|')) {
+    for (const word of words) {
       let node = root;
       for (let i = 0; i < word.length; i++) {
         const unit = word.charCodeAt(i);

@@ -1,5 +1,26 @@
+import { oneOf, raw } from './words/one-of.js';
+
 /** By what money is paid, where a text says it beside other things. */
-export const MEANS_ENGLISH = 'bank transfer|wire transfer|telegraphic transfer(?: \\(t\\/t\\))?|t\\/t|electronic (?:funds )?transfer|(?:irrevocable )?(?:documentary )?letter of credit(?: at sight)?|l\\/c(?: at sight)?|standing order|direct debit|ach (?:debit|credit|transfer|payment)|sepa (?:transfer|direct debit)|bacs(?: transfer| payment)?|chaps|giro|cheque|check|bank draft|credit card';
+export const MEANS_ENGLISH = oneOf(
+  'bank transfer',
+  'wire transfer',
+  raw`telegraphic transfer(?: \(t\/t\))?`,
+  raw`t\/t`,
+  'electronic (?:funds )?transfer',
+  '(?:irrevocable )?(?:documentary )?letter of credit(?: at sight)?',
+  raw`l\/c(?: at sight)?`,
+  'standing order',
+  'direct debit',
+  'ach (?:debit|credit|transfer|payment)',
+  'sepa (?:transfer|direct debit)',
+  'bacs(?: transfer| payment)?',
+  'chaps',
+  'giro',
+  'cheque',
+  'check',
+  'bank draft',
+  'credit card',
+);
 export const MEANS_CHINESE = '(?:银行)?(?:电汇|转账|汇款|承兑汇票)|现金|支票|信用证|电汇或转账';
 
 const MEANS = new RegExp(`(?<![a-z])(?:${MEANS_ENGLISH}|tt)(?![a-z])|${MEANS_CHINESE}`);

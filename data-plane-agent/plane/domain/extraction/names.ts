@@ -1,6 +1,7 @@
 import { rawText, trimmed, type Span } from './document.js';
 import { isLabel } from './label-hits.js';
 import type { Labelled } from './values.js';
+import { DESCRIBES, NO_NAME } from './words/names.js';
 
 /** Where a name at the end of running text begins, at the latest. */
 export function lastBoundary(before: string): { at: number; isSure: boolean } {
@@ -40,11 +41,6 @@ export function nameIn(document: Labelled, span: Span): (Span & { name: string }
   if (lower.length < 2 || lower.length > 160 || !/[a-z\u3400-\u9fff]{2}/.test(lower) || NO_NAME.test(lower) || isLabel(document, { start: begin, end })) return undefined;
   return { name: rawText(document, { start: begin, end }), start: begin, end };
 }
-
-const DESCRIBES = /[。;\n]|,(?! ?(?:ltd|inc|llc|l\.l\.c|co\b|corp|limited|plc|s\.a|gmbh|lp\b|llp|pte|pty|n\.v|b\.v|p\.c|p\.a|pllc|l\.p|s\.p\.a|ag\b|kg\b|b\.?v\b|co-op|cooperative))|\((?=\s*(?:以下|下称|简称|盖章|公章|签字|签章|甲方|乙方|出|承|买|卖|供|需|法定|统一|注册|地址|the |here|"|a |an |registered|company|reg|seal|signature|party|seller|buyer|lessor|lessee|sealed|stamp|abn|acn|uen|crn|vat|tax|no\.))| (?:having|with its|whose|located|incorporated|organi[sz]ed|established|registered|of no\.?|at no\.?|a company|a corporation|an? [a-z]+ (?:company|corporation))(?![a-z])|(?<=.)(?:地址|电话|住所|法定代表人|统一社会信用代码|税号)[: ]/;
-
-/** Not a name: a form that was not filled in, a signature block, a sentence. */
-const NO_NAME = /^(?:盖章|签字|签章|公章|代表|签名|法定|授权|地址|电话|日期|年|应|须|将|有权|同意|负责|不得|的|在|向|按|是|和|与|经|双方|\(|signature|authori[sz]ed|name|title|date|by|shall|will|agrees?|is|are|has|may|must|hereby|or|and|to|in|of|on)(?![a-z])|^(?:x{2,}|[*·•…]+|\[.*\])|应当|双方|签订|本合同(?!工)|本协议|agreement|hereto|whereas|shall |的规定|____/;
 
 /** The legal form with which names of companies end, as `plain` has them. */
 export const isCompany = (name: string): boolean => COMPANY.test(name);

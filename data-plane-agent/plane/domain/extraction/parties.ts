@@ -4,6 +4,7 @@ import type { Readings } from './candidates.js';
 import { isCompany, lastBoundary, nameIn } from './names.js';
 import { cellsOf, separatorOf } from './tables.js';
 import { cellEnd, firstHitFrom, type Labelled } from './values.js';
+import { oneOf, raw } from './words/one-of.js';
 
 /** The side that gives the thing and is paid (seller, lessor), or that takes it and pays. */
 export type Side = 'giver' | 'taker';
@@ -182,7 +183,10 @@ function definedName(document: Labelled, hit: LabelHit, tied: Role): Mention | u
 }
 
 /** An opening bracket, `以下简称`, `hereinafter referred to as`, and the quotation mark. */
-const DEFINES = /[,\n] {0,40}as (?:the )?$|(?:[,;] {0,2})?(?:\( {0,2})?(?:(?:以下|下)(?:简)?称(?:为)?[: ]{0,2}|(?:each )?(?:here(?:in)?after|herein)(?: collectively| individually)?(?: (?:referred to|called|known|designated))?(?: as)?,? {0,2}|(?:referred to|known) as {0,2})?(?:the )?"?(?:the )?$/;
+const DEFINES = new RegExp(oneOf(
+  raw`[,\n] {0,40}as (?:the )?$`,
+  raw`(?:[,;] {0,2})?(?:\( {0,2})?(?:(?:以下|下)(?:简)?称(?:为)?[: ]{0,2}|(?:each )?(?:here(?:in)?after|herein)(?: collectively| individually)?(?: (?:referred to|called|known|designated))?(?: as)?,? {0,2}|(?:referred to|known) as {0,2})?(?:the )?"?(?:the )?$`,
+));
 
 /** Where a bank account stands, whose it is: the last party named above it, or in the same place of a line with both. */
 export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | undefined {

@@ -1,8 +1,22 @@
 import type { Readings } from './candidates.js';
 import { findDay, type ReadDay } from './dates.js';
 import type { Document, Span } from './document.js';
+import { oneOf, raw } from './words/one-of.js';
 
-const BETWEEN = /^[ \t]{0,4}(?:[(][^)]{0,12}[)])?[ \t,]{0,4}(?:起|开始)?[ \t,(]{0,3}(?:至|到|-{1,2}|~|to|until|till|through|and (?:ending|expiring|terminating|ends|expires|shall (?:end|expire|terminate)|ending)(?: on)?|up to|ending|expiring(?: on)?)[ \t]{0,3}(?:and including )?$/;
+const BETWEEN = new RegExp(raw`^[ \t]{0,4}(?:[(][^)]{0,12}[)])?[ \t,]{0,4}(?:起|开始)?[ \t,(]{0,3}(?:${oneOf(
+  '至',
+  '到',
+  '-{1,2}',
+  '~',
+  'to',
+  'until',
+  'till',
+  'through',
+  'and (?:ending|expiring|terminating|ends|expires|shall (?:end|expire|terminate)|ending)(?: on)?',
+  'up to',
+  'ending',
+  'expiring(?: on)?',
+)})[ \t]{0,3}(?:and including )?$`);
 const FROM = /(?:自|从|由|from(?: and including)?|commenc\w{0,4}|beginning|begins|begin|start\w{0,3}|effective|starting)[ \t]{0,3}(?:on|from|as of|date)?(?: and including)?[ \t,:]{0,3}$/;
 const UNTIL = /(?:至|到|截止|until|till|through|expir\w{0,4}|end\w{0,3}|terminat\w{0,4}|to)[ \t]{0,3}(?:on)?[ \t,:]{0,3}$/;
 
@@ -27,7 +41,36 @@ export function readSpan(document: Document, { start, end }: Span, confidence: n
 const OF_OTHERS = /warrant|guarantee|insur|quotation|offer|option|licen[cs]e|letter of credit|质保|保修|保证期|保险|免租|宽限/;
 
 const MAX_TRIGGERS = 400;
-const TRIGGERS = /(?:made|entered into|executed|signed|dated|concluded|effective)(?: and entered into)?(?: on| as of| as at| this| the| effective| by and between|,| in duplicate)* ?(?=[\dj-sfa])|(?:lease|agreement|contract|term|period|it)(?: term| period)?(?: of (?:the|this) (?:lease|agreement|contract))? (?:shall |will )?(?:commence|begin|start|run|be effective|is effective|takes effect|come into (?:force|effect))s?(?: on| from| as of)?|(?:valid|in force)(?: and binding)? from|(?:shall |will )?(?:expire|terminate|end|conclude)s?(?: on)|(?:本合同|本协议|合同|协议|双方)?于 ?(?=[12二〇一])|自 ?(?=[12二一])|有效期至|截至|止于/g;
+const TRIGGERS = new RegExp(oneOf(
+  raw`(?:made|entered into|executed|signed|dated|concluded|effective)(?: and entered into)?(?:${oneOf(
+    ' on',
+    ' as of',
+    ' as at',
+    ' this',
+    ' the',
+    ' effective',
+    ' by and between',
+    ',',
+    ' in duplicate',
+  )})* ?(?=[\dj-sfa])`,
+  raw`(?:lease|agreement|contract|term|period|it)(?: term| period)?(?: of (?:the|this) (?:lease|agreement|contract))? (?:shall |will )?(?:${oneOf(
+    'commence',
+    'begin',
+    'start',
+    'run',
+    'be effective',
+    'is effective',
+    'takes effect',
+    'come into (?:force|effect)',
+  )})s?(?: on| from| as of)?`,
+  '(?:valid|in force)(?: and binding)? from',
+  '(?:shall |will )?(?:expire|terminate|end|conclude)s?(?: on)',
+  '(?:本合同|本协议|合同|协议|双方)?于 ?(?=[12二〇一])',
+  '自 ?(?=[12二一])',
+  '有效期至',
+  '截至',
+  '止于',
+), 'g');
 
 /** Days that running text tells of: when the contract was made, from when and until when it holds. */
 export function readRunningDays(document: Document, readings: Readings): void {

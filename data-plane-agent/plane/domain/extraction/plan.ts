@@ -3,7 +3,8 @@ import type { Readings } from './candidates.js';
 import { findDay } from './dates.js';
 import { rawText, trimmed, type Span } from './document.js';
 import { amountIn } from './goods.js';
-import { hundredths, shareIn, STAGES, WHOLE, type ReadPayment } from './shares.js';
+import { hundredths, shareIn, WHOLE, type ReadPayment } from './shares.js';
+import { STAGES } from './words/payments.js';
 import { columnFor, type Table } from './tables.js';
 import { textOf, type Labelled } from './values.js';
 

@@ -2,6 +2,7 @@ import { findAmounts } from './amounts.js';
 import { findDay } from './dates.js';
 import { rawText, type Span } from './document.js';
 import type { Labelled } from './values.js';
+import { MILESTONE, PAYS, PENALTY, STAGES } from './words/payments.js';
 
 /** One payment as the document tells of it. A share of the total becomes an amount once the total is known. */
 export interface ReadPayment {
@@ -12,12 +13,6 @@ export interface ReadPayment {
   readonly confidence: number;
 }
 
-/** Names that payments of a plan have. */
-export const STAGES =
-  '预付款|预付货款|预付定金|首付款|首期款|首付|首期租金|首期|定金|订金|进度款|发货款|提货款|到货款|交货款|货到款|安装款|安装调试款|调试款|验收款|竣工款|结算款|质保金|质量保证金|保修金|尾款|余款|末期款|第[一二三四五六七八九十\\d]{1,3}(?:期|笔|次|阶段|批)(?:款项|款|租金|付款|货款)?|' +
-  '(?:first|second|third|fourth|fifth|sixth|final|last|initial|1st|2nd|3rd|[4-9]th) (?:instal?ment|payment|milestone)|down ?payment|advance payment|prepayment|progress payment|delivery payment|acceptance payment|balance payment|balance|retention(?: money| sum)?|final payment|instal?ment (?:no\\.? ?)?\\d{1,2}';
-/** What is paid for being late or for failing is no payment of the plan, nor is what is put up as a security. */
-const PENALTY = /违约|滞纳|逾期|赔偿|罚|每日|日利率|penalt|late (?:charge|fee|payment)|overdue|default|liquidated|interest|damages|per day|per annum|(?:letter of credit|bond|guarantee|security) (?:for|of|equal to|in the (?:amount|sum) of) \d|(?:提交|提供|出具|缴纳|交纳)[^%]{0,40}%[^%]{0,12}(?:履约|投标)(?:保证金|保函|担保)/;
 /** What was paid before is in such a share; and a bound is none. */
 const UP_TO = /付至|支付到|支付至|付到|累计|不宜?超过|不高于|不低于|不少于|至少|最多|up to|cumulative|not (?:to )?exceed|no more than|at (?:least|most)/;
 const SHARE = /(?:合同|总价|货款|价款|金额|租金|total|contract|price|value|amount|付|款|pay|of |\( ?|:|^|\s)[^%\n]{0,24}?(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)/;
@@ -91,8 +86,6 @@ function gapsIn(text: string, from: number, to: number): number[] {
   return gaps;
 }
 
-/** What a share of a price waits for. */
-const MILESTONE = /sign|execut|order|deliver|ship|d[ei]spatch|accept|complet|commission|install|approv|hand-?over|arriv|b\/l|bill of lading|documents|invoice|read(?:y|iness)|notice|advance|deposit|down ?payment|balance|retention|prepay|final|签|订|定金|预付|首付|发货|提货|到货|货到|到场|交货|交付|验收|安装|调试|竣工|完工|开工|生效|质保|保修|尾款|余款|进场|投产|发票/;
 /** Shares of other things. */
 const OF_OTHERS = /折扣|优惠|利率|利息|保险|股权|持股|表决|毛利|discount|insur|rebate|shareholding|voting|margin|humidity|capacity|utili[sz]ation/;
 
@@ -121,8 +114,6 @@ export function bareStage(document: Labelled, part: Span): ReadPayment | undefin
 
 /** Numbering, and what joins the part to the one before. */
 const OPENS = /^[\s,;、>*•·"-]*(?:\(?(?:[a-h]|\d{1,2}|[一二三四五六七八九十]{1,2}|[ivx]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?(?:(?:and|then|plus) |即|在|于|自|待|the )*/;
-/** Who pays what, between the condition and its share. */
-const PAYS = /(?:[\s,:-]|由|[买需甲乙]方|买受人|承租人|采购人|发包人|应|再|须|需|向|卖方|供方|一次性?|支付|预付|付清|付|至|余款|剩余|剩下|合同|总价|总额|总金额|价款|款项|货款|全款|金额|价|额|款|的|(?<![a-z])(?:the|buyer|purchaser|customer|lessee|client|owner|shall|will|must|be|is|are|pays?|paid|payable|payment|of|an?|amount|sum|remaining))*$/;
 const IS_WHEN = /(?:后|前|内|时|日|满|到|毕|完|起|月|年)$/;
 const ENGLISH_WHEN = /^(?:(?:up)?on|within|after|before|prior to|at|against|following|with|when) (?:the )?[a-z0-9]/;
 const NOUNS = `${STAGES}|预付|advance|deposit|prepaid|retention`;

@@ -2,8 +2,10 @@ import { findAmounts, readAmount } from './amounts.js';
 import type { CheckWarning } from './checks.js';
 import { findDay } from './dates.js';
 import { rawText, type Span } from './document.js';
-import { bareStage, hundredths, isPenalty, partsOf, shareIn, STAGES, WHOLE, type ReadPayment } from './shares.js';
+import { bareStage, hundredths, isPenalty, partsOf, shareIn, WHOLE, type ReadPayment } from './shares.js';
+import { STAGES } from './words/payments.js';
 import type { Labelled } from './values.js';
+import { oneOf, raw } from './words/one-of.js';
 
 const MAX_PAYMENTS = 600;
 const MAX_LINE = 4_000;
@@ -46,7 +48,13 @@ export function* readStages(document: Labelled): Generator<undefined, Stages> {
 export const isPlan = (document: Labelled, span: Span): boolean => stagesIn(document, span).some(({ payment: { share, amount } }) => amount !== undefined || (share !== undefined && share.percent !== '100'));
 
 /** Also before a stage that says how much in the same sentence: `首付款30%于3月1日前支付,尾款70%于6月1日前支付`. */
-const ENDS = /[;。]|\. (?=[a-z(])|(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))|(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))|(?<=,) ?(?=(?:首付款|首期款|预付款|定金|进度款|发货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))/g;
+const ENDS = new RegExp(oneOf(
+  '[;。]',
+  raw`\. (?=[a-z(])`,
+  raw`(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))`,
+  raw`(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))`,
+  raw`(?<=,) ?(?=(?:首付款|首期款|预付款|定金|进度款|发货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))`,
+), 'g');
 
 /** The clauses of a line, parted where a sentence or a member of a list ends. */
 function clausesOf(document: Labelled, { start, end }: Span): Span[] {
@@ -93,7 +101,10 @@ function stageIn(document: Labelled, clause: Span): ReadPayment | undefined {
   };
 }
 
-const OF_TOTAL = /(?:支付|付清|付|作为)[^%，,]{0,16}?(?:总价|总额|总金额|总价款|价款|货款|总款|总值|合同款)[^%\d]{0,8}\d{1,3}(?:\.\d{1,2})? {0,2}%|\d{1,3}(?:\.\d{1,2})? {0,2}(?:%|per ?cent) of the (?:total |contract |purchase |agreed ){0,3}(?:price|value|amount|sum)/;
+const OF_TOTAL = new RegExp(oneOf(
+  raw`(?:支付|付清|付|作为)[^%，,]{0,16}?(?:总价|总额|总金额|总价款|价款|货款|总款|总值|合同款)[^%\d]{0,8}\d{1,3}(?:\.\d{1,2})? {0,2}%`,
+  raw`\d{1,3}(?:\.\d{1,2})? {0,2}(?:%|per ?cent) of the (?:total |contract |purchase |agreed ){0,3}(?:price|value|amount|sum)`,
+));
 const WHEN = /^[\s>*•·-]*(?:\(?(?:[a-h]|[\divx一二三四五六七八九十]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?([^,，:%。;]{2,30}?(?:后|前|内|时|日)(?:[^,，:%。;]{0,12}?内)?)(?=,|，|由|[需买承乙甲]方|承租人|买受人|[再应一]?[次]?支付|[应再]?付)/;
 const WHEN_ENGLISH = /%[^%]{0,80}?((?:up)?on |within |after |before |prior to |at |against )([a-z][^,.;:%(]{3,60})/;
 

@@ -1,9 +1,25 @@
 import type { Readings } from './candidates.js';
 import type { CheckWarning } from './checks.js';
 import type { Document, Line } from './document.js';
+import { oneOf } from './words/one-of.js';
 
 const LEASE = /租赁|回租|租用|lease|leasing|letting|tenancy|rental agreement|hire (?:agreement|contract)|hire purchase/;
-const SALE = /买卖|contract (?:of|for)(?: the)?[a-z ]{0,40} sale of goods|销售|采购|购销|供货|购货|订货|(?:purchase and )?sales?(?: and purchase)? (?:contract|agreement|confirmation)|contract (?:of|for) sale|purchase (?:contract|agreement|order)|order (?:confirmation|acknowledge?ment)|supply (?:contract|agreement)|sale agreement/;
+const SALE = new RegExp(oneOf(
+  '买卖',
+  'contract (?:of|for)(?: the)?[a-z ]{0,40} sale of goods',
+  '销售',
+  '采购',
+  '购销',
+  '供货',
+  '购货',
+  '订货',
+  '(?:purchase and )?sales?(?: and purchase)? (?:contract|agreement|confirmation)',
+  'contract (?:of|for) sale',
+  'purchase (?:contract|agreement|order)',
+  'order (?:confirmation|acknowledge?ment)',
+  'supply (?:contract|agreement)',
+  'sale agreement',
+));
 const CONTRACT = /合同|协议|契约|确认书|contract|agreement|lease|order|confirmation/;
 
 /** Lines at the head of a document in which its title is. */
