@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { duration, type Duration } from '../../data-plane-agent/base/config.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { isId } from '../../data-plane-agent/base/ids.js';
+import { isoOrNull } from '../../data-plane-agent/base/instants.js';
 import { createCodes, type RedeemCodeRecord } from '../../server/auth/codes.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
@@ -33,9 +34,9 @@ const addIssue: AddCommand = (codes, cli) => {
       const config = configuration(cli, { quiet: json === true });
       const expiresAt = cli.clock.now() + expires.ms;
       const issued = await withPlatform(config, (database) => createCodes({ database, clock: cli.clock }).issue({ planCode: plan, count, expiresAt }, cliActor()));
-      if (json) return cli.io.data(jsonText({ codes: issued.map((code) => ({ ...code, expiresAt: instant(code.expiresAt) })) }));
+      if (json) return cli.io.data(jsonText({ codes: issued.map((code) => ({ ...code, expiresAt: isoOrNull(code.expiresAt) })) }));
       cli.io.data(issued.map(({ code }) => code).join('\n'));
-      cli.io.message(`For the plan ${plan}, good until ${instant(expiresAt)}. They are not shown again.`);
+      cli.io.message(`For the plan ${plan}, good until ${isoOrNull(expiresAt)}. They are not shown again.`);
     });
 };
 
@@ -78,10 +79,8 @@ const addRevoke: AddCommand = (codes, cli) => {
 
 function answerOf({ id, planCode, createdAt, expiresAt, usedAt, revokedAt, usedByTenantId }: RedeemCodeRecord, now: number) {
   const status = revokedAt !== null ? 'revoked' : usedAt !== null ? 'used' : expiresAt !== null && expiresAt <= now ? 'expired' : 'open';
-  return { id, planCode, status, createdAt: instant(createdAt), expiresAt: instant(expiresAt), usedAt: instant(usedAt), revokedAt: instant(revokedAt), usedByTenantId };
+  return { id, planCode, status, createdAt: isoOrNull(createdAt), expiresAt: isoOrNull(expiresAt), usedAt: isoOrNull(usedAt), revokedAt: isoOrNull(revokedAt), usedByTenantId };
 }
-
-const instant = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 function countOf(text: string): number {
   const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;

@@ -1,10 +1,10 @@
+import { isoOrNull } from '../../data-plane-agent/base/instants.js';
 import { createSigningKeys, listSigningKeys } from '../../server/auth/keys.js';
 import type { Config } from '../../server/config.js';
 import { resealEverything, sealStatus, type PlacedSealCount } from '../../server/secret-rotation.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { CommandError } from '../errors.js';
 import { cliActor, configuration, withPlanes, withPlatform } from '../installation.js';
-import { instant } from '../render/instant.js';
 import { table } from '../render/table.js';
 
 export const addKeys: AddCommand = (program, cli) => {
@@ -32,8 +32,8 @@ const addRotate: AddCommand = (keys, cli) => {
         const signing = await createSigningKeys({ database, clock: cli.clock, keyRing: config.keyRing, tokenLifetimeMs: tokenLifetimeMs(config) });
         return signing.rotate(cliActor());
       });
-      if (json) return cli.io.data(jsonText({ kid, oldVerifiesUntil: instant(oldVerifiesUntil) }));
-      cli.io.data(`Tokens are signed with ${kid} from now on; servers that run follow within a minute. The key before it verifies until ${instant(oldVerifiesUntil) ?? ''}.`);
+      if (json) return cli.io.data(jsonText({ kid, oldVerifiesUntil: isoOrNull(oldVerifiesUntil) }));
+      cli.io.data(`Tokens are signed with ${kid} from now on; servers that run follow within a minute. The key before it verifies until ${isoOrNull(oldVerifiesUntil) ?? ''}.`);
     });
 };
 
@@ -47,7 +47,7 @@ const addStatus: AddCommand = (keys, cli) => {
     .action(async ({ json }: Json) => {
       const config = configuration(cli, { quiet: json === true });
       const { signing, seals } = await withPlanes(config, cli, async (planes) => ({
-        signing: (await listSigningKeys(planes.platform)).map(({ createdAt, verifyUntil, ...key }) => ({ ...key, createdAt: instant(createdAt), verifyUntil: instant(verifyUntil) })),
+        signing: (await listSigningKeys(planes.platform)).map(({ createdAt, verifyUntil, ...key }) => ({ ...key, createdAt: isoOrNull(createdAt), verifyUntil: isoOrNull(verifyUntil) })),
         seals: await sealStatus(planes),
       }));
       const { keyRing } = config;

@@ -4,8 +4,8 @@ import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { confirm, YES_OPTION } from '../confirm.js';
 import { cliActor, configuration } from '../installation.js';
 import { choosePassword } from '../password.js';
-import { instant } from '../render/instant.js';
 import { table } from '../render/table.js';
+import { isoOrNull } from '../../data-plane-agent/base/instants.js';
 
 export const addMembers: AddCommand = (program, cli) => {
   const members = program.command('members').description('Members of an organisation: who there is, and help for who cannot get in.').helpCommand(false);
@@ -87,5 +87,5 @@ const addUnlock: AddCommand = (members, cli) => {
 };
 
 const answerOf = ({ id, email, name, roleCode, subjectScope, status, mfaEnrolled, lastLoginAt, createdAt }: ListedMember) => ({
-  id, email, name, roleCode, subjectScope, status, mfaEnrolled, lastLoginAt: instant(lastLoginAt), createdAt: instant(createdAt),
+  id, email, name, roleCode, subjectScope, status, mfaEnrolled, lastLoginAt: isoOrNull(lastLoginAt), createdAt: isoOrNull(createdAt),
 });

@@ -1,5 +1,6 @@
 import { Argument } from 'commander';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
+import { isoOrNull } from '../../data-plane-agent/base/instants.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import type { TenantRecord } from '../../server/tenants/lookup.js';
 import { createChanges } from '../../server/access/changes.js';
@@ -8,7 +9,6 @@ import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../c
 import { confirm, YES_OPTION } from '../confirm.js';
 import { CommandError } from '../errors.js';
 import { cliActor, configuration, withPlatform } from '../installation.js';
-import { instant } from '../render/instant.js';
 import { printableLine } from '../render/printable.js';
 import { table } from '../render/table.js';
 
@@ -87,8 +87,8 @@ async function withStanding<T>(cli: Cli, { slug, json }: { slug?: string; json: 
   }
 }
 
-const answerOf = ({ id, slug, name, planCode, status, createdAt }: TenantRecord) => ({ id, slug, name, planCode, status, createdAt: instant(createdAt) });
+const answerOf = ({ id, slug, name, planCode, status, createdAt }: TenantRecord) => ({ id, slug, name, planCode, status, createdAt: isoOrNull(createdAt) });
 
 const overviewOf = ({ ownerEmail, members, sessions, lastLoginAt, settings, ...tenant }: TenantOverview) => ({
-  ...answerOf(tenant as TenantRecord), ownerEmail, members, sessions, lastLoginAt: instant(lastLoginAt), settings,
+  ...answerOf(tenant as TenantRecord), ownerEmail, members, sessions, lastLoginAt: isoOrNull(lastLoginAt), settings,
 });

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { s, type Static, type TProperties } from '../../data-plane-agent/base/schema.js';
+import { iso, isoOrNull } from '../../data-plane-agent/base/instants.js';
 import type { PasskeyRecord } from '../store/passkeys.js';
 
 /** What a browser makes of a credential. Browsers put in more than is read here, and will put in yet more: it is let pass, and not looked at. */
@@ -76,9 +77,7 @@ export const passkeyAnswer = ({ id, label, synced, backedUp, transports, created
   synced,
   backedUp,
   transports: [...transports],
-  createdAt: instant(createdAt),
-  updatedAt: instant(lastUsedAt ?? createdAt),
-  lastUsedAt: lastUsedAt === null ? null : instant(lastUsedAt),
+  createdAt: iso(createdAt),
+  updatedAt: iso(lastUsedAt ?? createdAt),
+  lastUsedAt: isoOrNull(lastUsedAt),
 });
-
-const instant = (ms: number): string => new Date(ms).toISOString();

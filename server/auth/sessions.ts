@@ -2,6 +2,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
+import { iso } from '../../data-plane-agent/base/instants.js';
 import { AuditStore } from '../store/audit.js';
 import { MemberStore } from '../store/members.js';
 import { SessionStore } from '../store/sessions.js';
@@ -56,7 +57,7 @@ export function createSessions({ database, clock, changes, directory, edition, l
     list: async ({ sessionId, tenant, user }) => {
       const sessions = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).liveOf({ tenantId: tenant.id, memberId: user.id, at: clock.now() }));
       return sessions.map(({ id, ip, userAgent, idleExpiresAt, createdAt, rotatedAt }) => ({
-        id, ip, userAgent: userAgent === '' ? null : userAgent, current: id === sessionId, expiresAt: instant(idleExpiresAt), createdAt: instant(createdAt), updatedAt: instant(rotatedAt),
+        id, ip, userAgent: userAgent === '' ? null : userAgent, current: id === sessionId, expiresAt: iso(idleExpiresAt), createdAt: iso(createdAt), updatedAt: iso(rotatedAt),
       }));
     },
 
@@ -103,5 +104,3 @@ export function createSessions({ database, clock, changes, directory, edition, l
     },
   };
 }
-
-const instant = (at: number): string => new Date(at).toISOString();

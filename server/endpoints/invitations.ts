@@ -1,5 +1,6 @@
 import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { s } from '../../data-plane-agent/base/schema.js';
+import { iso } from '../../data-plane-agent/base/instants.js';
 import type { Invitation as InvitationState, SentInvitation as SentInvitationState } from '../auth/invitations.js';
 import { edit } from '../access/permissions.js';
 import { NameProfile } from '../access/person.schemas.js';
@@ -94,9 +95,7 @@ export const invitationEndpoints = {
 };
 
 const answer = ({ id, email, roleCode, subjectScope, status, deliveryStatus, invitedBy, expiresAt, createdAt, updatedAt }: InvitationState) => ({
-  id, email, roleCode, subjectScope: subjectScope && [...subjectScope], status, deliveryStatus, invitedBy, expiresAt: instant(expiresAt), createdAt: instant(createdAt), updatedAt: instant(updatedAt),
+  id, email, roleCode, subjectScope: subjectScope && [...subjectScope], status, deliveryStatus, invitedBy, expiresAt: iso(expiresAt), createdAt: iso(createdAt), updatedAt: iso(updatedAt),
 });
 
 const sentAnswer = ({ inviteLink, ...invitation }: SentInvitationState) => ({ ...answer(invitation), inviteLink });
-
-const instant = (ms: number): string => new Date(ms).toISOString();

@@ -1,11 +1,12 @@
 import { shown } from '../../data-plane-agent/plane/domain/sensitive.js';
 import { meets, view, type Permissions } from '../access/permissions.js';
 import type { SubjectRecord } from '../store/subjects.js';
+import { iso } from '../../data-plane-agent/base/instants.js';
 
 /** A subject company as it is answered: its account number in full only to those who may see account numbers. */
 export const subjectAnswer = ({ createdAt, updatedAt, defaultPayeeAccount, ...subject }: SubjectRecord, permissions: Permissions) => ({
   ...subject,
   defaultPayeeAccount: shown(defaultPayeeAccount, { sensitive: meets(permissions, view('sensitive_data')) }),
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
+  createdAt: iso(createdAt),
+  updatedAt: iso(updatedAt),
 });

@@ -1,10 +1,11 @@
 import { SHOWN_CHANGES, type AuditChange, type AuditEntry, type AuditRow } from './records.js';
+import { iso } from '../instants.js';
 
 /** An event as a list shows it. `hiddenFields` are custom fields whose values the reader may not see. */
 export function auditEntry({ id, at, actorKind, actorId, actorName, ip, requestId, action, recordKind, recordId, changes: text, position, hash }: AuditRow, { hiddenFields = NONE }: { readonly hiddenFields?: ReadonlySet<string> } = {}): AuditEntry {
   const changes = changesOf(JSON.parse(text), { recordKind, recordId }).flatMap((change) => shownChange(change, hiddenFields));
   return {
-    id, createdAt: new Date(at).toISOString(), actorKind: actorKind as AuditEntry['actorKind'], actorId, actorName, ip, requestId, action, recordKind, recordId,
+    id, createdAt: iso(at), actorKind: actorKind as AuditEntry['actorKind'], actorId, actorName, ip, requestId, action, recordKind, recordId,
     changes: changes.slice(0, SHOWN_CHANGES), changeCount: changes.length, position, hash,
   };
 }

@@ -1,11 +1,11 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
+import { iso, isoOrNull } from '../../../data-plane-agent/base/instants.js';
 import { OK, Ok } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit } from '../../access/permissions.js';
 import { actorInSession, actorOf } from '../../access/actor.js';
 import { endpoint } from '../../http/endpoint.js';
 import type { Members } from '../../tenants/members.js';
 import { HandoverPreview, Member, MemberPatch, Offboarded, Offboarding, OwnerTransfer, OwnerTransferred } from '../../tenants/tenants.schemas.js';
-import { instant } from './stamped.js';
 import { standInWarnings } from './stand-in-warnings.js';
 
 const listMembers = endpoint('GET /tenant-admin/members', {
@@ -98,7 +98,7 @@ const transferOwnership = endpoint('POST /tenant-admin/owner-transfer', {
 
 /** Field by field: a password's hash is not among them. */
 const memberAnswer = ({ id, name, email, roleCode, subjectScope, status, mfaEnrolled, lastLoginAt, createdAt, updatedAt }: Awaited<ReturnType<Members['update']>>) => ({
-  id, name, email, roleCode, subjectScope: subjectScope && [...subjectScope], status, mfaEnrolled, lastLoginAt: lastLoginAt === null ? null : instant(lastLoginAt), createdAt: instant(createdAt), updatedAt: instant(updatedAt),
+  id, name, email, roleCode, subjectScope: subjectScope && [...subjectScope], status, mfaEnrolled, lastLoginAt: isoOrNull(lastLoginAt), createdAt: iso(createdAt), updatedAt: iso(updatedAt),
 });
 
 export const memberEndpoints = { listMembers, updateMember, endMemberSessions, previewHandover, offboardMember, transferOwnership };

@@ -5,7 +5,7 @@ import type { Warning } from '../../contract/records/common.js';
 import type { ContractDetail, ContractSummary, Note, Term } from '../../contract/records/contracts.js';
 import type { PaymentLine, PaymentPage } from '../../contract/records/lines.js';
 import type { ShownContract } from '../fields/shown.js';
-import { iso } from '../instants.js';
+import { iso } from '../../../base/instants.js';
 import type { InvoiceRow } from '../../tables/invoices.js';
 import { invoiceAnswer } from '../invoices/invoices.js';
 import type { LineRow, PaymentRow } from '../../tables/payment-lines.js';
@@ -19,8 +19,6 @@ import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Rec
 
 /** Of a call, what an answer depends on. */
 export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;
-
-export { iso };
 
 /** A contract is said to expire in its last thirty days. */
 const EXPIRING_DAYS = 30;

@@ -1,6 +1,6 @@
 import { isCurrency, toMajor, unitPriceNumber } from '../../../base/money.js';
 import type { HistoryRecord } from '../../contract/records/history.js';
-import { iso } from '../instants.js';
+import { iso } from '../../../base/instants.js';
 
 /** How a field that the journal keeps is told: its name in requests and answers, and its value there. `currency` is that of the record at the time. */
 export interface FieldTelling {

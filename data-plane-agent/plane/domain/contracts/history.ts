@@ -1,7 +1,7 @@
 import type { AuditRow } from '../../../base/audit/records.js';
 import { HISTORY_RECORDS, MAX_HISTORY_CHANGES, type HistoryChange, type HistoryEntry, type HistoryRecord } from '../../contract/records/history.js';
 import { TELLINGS } from './history-fields.js';
-import { iso } from '../instants.js';
+import { iso } from '../../../base/instants.js';
 
 /** What the trail does not keep with each event. */
 export interface HistoryReader {

@@ -1,5 +1,6 @@
 import type { TrashedContract } from '../../contract/records/trash.js';
-import { contractSummary, iso, type Reader } from './answers.js';
+import { iso } from '../../../base/instants.js';
+import { contractSummary, type Reader } from './answers.js';
 import type { ShownContract } from '../fields/shown.js';
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ExtractionRun, ExtractionRunField } from '../../contract/records/extraction.js';
-import { iso } from '../contracts/answers.js';
+import { iso } from '../../../base/instants.js';
 import { masked } from '../sensitive.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS } from '../sheet/columns.js';
 import type { ExtractedField } from '../../tables/extractions.js';

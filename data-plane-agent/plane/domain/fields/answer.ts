@@ -1,6 +1,7 @@
 import type { DynamicField, FieldSettings, FieldType } from '../../contract/records/fields.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { isChoice } from './definition.js';
+import { iso } from '../../../base/instants.js';
 
 /** A definition as it is answered. What it keeps of other types than its own is not shown. */
 export function fieldAnswer(row: FieldRow): DynamicField {
@@ -21,8 +22,8 @@ export function fieldAnswer(row: FieldRow): DynamicField {
     section: row.section,
     archived: row.archived,
     version: row.version,
-    createdAt: new Date(row.createdAt).toISOString(),
-    updatedAt: new Date(row.updatedAt).toISOString(),
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
   };
 }
 

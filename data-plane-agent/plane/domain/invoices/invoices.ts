@@ -5,7 +5,7 @@ import type { Invoice, InvoiceInput, InvoicePatch } from '../../contract/records
 import type { InvoiceStatus } from '../../contract/vocabulary.js';
 import type { AmountReader } from '../amounts.js';
 import { uniqueKey } from '../contracts/changes.js';
-import { iso } from '../instants.js';
+import { iso } from '../../../base/instants.js';
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { uninvoiced } from '../analytics/receivable.js';
 import type { LineRow } from '../../tables/payment-lines.js';

@@ -1,6 +1,6 @@
 import type { Catalog, ContractType, Stage, Template, TransitionConfig } from '../../contract/records/lifecycle.js';
 import type { WorkflowEvent } from '../../contract/records/workflow.js';
-import { iso } from '../instants.js';
+import { iso } from '../../../base/instants.js';
 import type { StageRow, TemplateRow, TransitionRow } from '../../tables/lifecycle.js';
 import type { ContractTypeRow } from '../../tables/contract-types.js';
 import type { WorkflowEventRow } from '../../tables/workflow-events.js';

@@ -2,7 +2,7 @@ import type { Day } from '../../../base/day.js';
 import { sumMinor, toMajor } from '../../../base/money.js';
 import type { Call } from '../../contract/call.js';
 import type { Receipt } from '../../contract/records/lines.js';
-import { iso } from '../contracts/answers.js';
+import { iso } from '../../../base/instants.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 import { shown } from '../sensitive.js';

@@ -3,7 +3,7 @@ import { fail } from '../../../base/failures.js';
 import type { Task, TaskInput, TaskPatch } from '../../contract/records/tasks.js';
 import type { FulfillmentStatus, TaskStatus } from '../../contract/vocabulary.js';
 import { uniqueKey } from '../contracts/changes.js';
-import { iso } from '../instants.js';
+import { iso, isoOrNull } from '../../../base/instants.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { TaskRow } from '../../tables/tasks.js';
 
@@ -159,8 +159,6 @@ const isDone = ({ status }: TaskRow): boolean => status === 'completed' || statu
 
 /** Days compare as text: the first is before all, the last after all. */
 const lastDayInTime = ({ status, dueDate }: TaskRow): Day => (status === 'overdue' ? '0000-00-00' : (dueDate ?? '9999-12-31'));
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
 /** `undefined` leaves a field as it is, `null` clears it. */
 const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);

@@ -2,7 +2,7 @@ import { isId } from '../../../base/ids.js';
 import type { Issue } from '../../../base/validation.js';
 import type { Warning } from '../../contract/records/common.js';
 import { VIEW_COLUMNS, VIEW_FILTERS, VIEW_GROUPINGS, type SavedView, type SavedViewInput, type SavedViewPatch } from '../../contract/records/views.js';
-import { iso } from '../contracts/answers.js';
+import { iso } from '../../../base/instants.js';
 import { fold } from '../contracts/search.js';
 import type { SavedViewRow } from '../../tables/views.js';
 

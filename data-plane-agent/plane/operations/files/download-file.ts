@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { Download, DownloadQuery } from '../../contract/records/files.js';
-import { iso } from '../../domain/contracts/answers.js';
+import { iso } from '../../../base/instants.js';
 import { endOfLink } from '../../files/objects/object-store.js';
 import { checkScan } from '../../steps/files/check-scan.js';
 import { errand } from '../../steps/operation-context.js';

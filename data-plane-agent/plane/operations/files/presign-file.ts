@@ -1,7 +1,7 @@
 import { fail, invalid } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { PresignedUpload, PresignInput } from '../../contract/records/files.js';
-import { iso } from '../../domain/contracts/answers.js';
+import { iso } from '../../../base/instants.js';
 import type { UploadRow } from '../../tables/files.js';
 import { mediaType } from '../../files/content/content-type.js';
 import { endOfLink, uploadKey } from '../../files/objects/object-store.js';
