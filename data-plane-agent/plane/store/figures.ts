@@ -2,7 +2,7 @@ import type { Row, Transaction } from '../../base/database/database.js';
 import type { Day } from '../../base/day.js';
 import type { Call } from '../contract/call.js';
 import type { ContractStatus, ContractType, PaymentStatus, WorkflowStage } from '../contract/vocabulary.js';
-import { EVERY, PART, type DayCount, type DaySum } from '../domain/analytics/rollups.js';
+import { EVERY, PART, type DayCount, type DaySum } from '../tables/rollups.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
 /** Figures of one currency on the days from one cut to the next. */

@@ -1,12 +1,10 @@
 import type { Transaction } from '../../base/database/database.js';
-import { DAY_COLUMNS, GROUP_COLUMNS, PLAN_COLUMNS, type Entries, type Entry } from '../domain/analytics/rollups.js';
+import type { Entries } from '../domain/analytics/rollups.js';
+import { DAY_COLUMNS, DAY_KEYS, GROUP_COLUMNS, GROUP_KEYS, PLAN_COLUMNS, type Entry } from '../tables/rollups.js';
 
-/**
- * The rollups: figures of receivables by day, and of contracts by what they are, kept by the operations that change them, so that
- * what is read costs days and not lines. Rows whose figures have all come to nothing stay: there are as many as there are keys.
- */
-const DAYS = rollup('receivable_days', ['person_id', 'subject_id', 'currency_code', 'day'], DAY_COLUMNS, PLAN_COLUMNS.length);
-const GROUPS = rollup('contract_groups', ['subject_id', 'owner_id', 'superior_id', 'currency_code', 'type', 'status', 'stage', 'payment_status'], GROUP_COLUMNS, GROUP_COLUMNS.length);
+/** Rows whose figures have all come to nothing stay: there are as many as there are keys. */
+const DAYS = rollup({ table: 'receivable_days', keys: DAY_KEYS, columns: DAY_COLUMNS, first: PLAN_COLUMNS });
+const GROUPS = rollup({ table: 'contract_groups', keys: GROUP_KEYS, columns: GROUP_COLUMNS, first: GROUP_COLUMNS });
 
 /**
  * PostgreSQL makes writers of one row wait for each other's commit, and everybody writes to today: so there each key is spread over a
@@ -23,28 +21,35 @@ export async function writeEntries(tx: Transaction, tenantId: string, entries: E
 /** Rows that are written in one statement, where each costs a round trip; sizes are few, so that statements stay few. SQLite takes one at a time in less. */
 const SIZES = { postgres: [64, 16, 8, 4, 2, 1], sqlite: [1] } as const;
 
-/** A table of figures. Of its columns the first few are written alone when no other moves. */
-function rollup(table: string, keys: readonly string[], columns: readonly string[], few: number) {
-  const texts = new Map<number, string>();
-  const textOf = (rows: number, width: number): string => {
-    const known = texts.get(rows * 1_000 + width);
+interface Rollup<C extends string> {
+  readonly table: string;
+  readonly keys: readonly string[];
+  readonly columns: readonly C[];
+  /** Those that are written alone when no other moves. */
+  readonly first: readonly C[];
+}
+
+function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
+  const texts = new Map<readonly C[], Map<number, string>>([[columns, new Map()], [first, new Map()]]);
+  const textOf = (rows: number, named: readonly C[]): string => {
+    const known = texts.get(named)?.get(rows);
     if (known !== undefined) return known;
     const key = ['tenant_id', 'slot', ...keys];
-    const named = columns.slice(0, width);
     const one = `(${[...key, ...named].map(() => '?').join(', ')})`;
     const text =
       `INSERT INTO ${table} (${[...key, ...named].join(', ')}) VALUES ${Array.from({ length: rows }, () => one).join(', ')} ` +
       `ON CONFLICT (tenant_id, ${keys.join(', ')}, slot) DO UPDATE SET ${named.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(', ')}`;
-    texts.set(rows * 1_000 + width, text);
+    texts.get(named)?.set(rows, text);
     return text;
   };
+  const others = columns.filter((column) => !first.includes(column));
   return {
-    async write(tx: Transaction, [tenantId, slot]: readonly [string, number], entries: readonly Entry[]): Promise<void> {
-      const width = entries.some(({ figures }) => figures.some((figure, i) => i >= few && figure !== 0)) ? columns.length : few;
+    async write(tx: Transaction, [tenantId, slot]: readonly [string, number], entries: readonly Entry<C>[]): Promise<void> {
+      const named = entries.some(({ figures }) => others.some((column) => (figures[column] ?? 0) !== 0)) ? columns : first;
       for (let at = 0; at < entries.length; ) {
         const size = SIZES[tx.dialect].find((n) => n <= entries.length - at) ?? 1;
-        const values = entries.slice(at, at + size).flatMap(({ key, figures }) => [tenantId, slot, ...key, ...figures.slice(0, width)]);
-        await tx.run(textOf(size, width), values);
+        const values = entries.slice(at, at + size).flatMap(({ key, figures }) => [tenantId, slot, ...key, ...named.map((column) => figures[column] ?? 0)]);
+        await tx.run(textOf(size, named), values);
         at += size;
       }
     },

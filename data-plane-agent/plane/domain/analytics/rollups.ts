@@ -1,11 +1,9 @@
 import { daysBetween, type Day } from '../../../base/day.js';
+import { EVERY, PART, type DayColumn, type Entry, type Figures, type GroupColumn } from '../../tables/rollups.js';
 import type { InvoiceRow } from '../../tables/invoices.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 import type { ContractRow } from '../../tables/contracts.js';
-
-/** In a key of the rollups: all subject companies, all people, and the superior of a contract that has none. */
-export const EVERY = '00000000-0000-0000-0000-000000000000';
 
 /** What the rollups are made of: of a contract, of a line, of a change of what was received, and of an invoice record. */
 export type BookedContract = Pick<
@@ -20,49 +18,24 @@ export type BookedLine = Pick<
 export type BookedReceipt = Pick<ReceiptRow, 'id' | 'contractId' | 'lineId' | 'deltaMinor' | 'currencyCode' | 'receivedDate'>;
 export type BookedInvoice = Pick<InvoiceRow, 'id' | 'contractId' | 'currencyCode' | 'invoiceDate' | 'status' | 'amountMinor' | 'deletedAt'>;
 
-/** A sum is kept in two columns, since sums of many lines pass 2^53, and on SQLite 2^63: `x_high` has the whole parts of this size. */
-export const PART = 1_000_000_000;
-
-/** What a day has of the lines due on it, as far as a plan without money moves it; `to_invoice` counts lines not invoiced in full. */
-const PLAN_COUNTS = ['lines', 'to_invoice'] as const;
-const PLAN_SUMS = ['amount', 'outstanding', 'uninvoiced'] as const;
-/** What money changes of it: `late` is Σ days late × amount of what was paid in full. Then the money that came, and the invoices that were written, on that day. */
-const MONEY_COUNTS = ['paid', 'partial', 'reconcile'] as const;
-const MONEY_SUMS = ['received', 'settled', 'late', 'receipts', 'invoices'] as const;
-
-export type DayCount = (typeof PLAN_COUNTS)[number] | (typeof MONEY_COUNTS)[number];
-export type DaySum = (typeof PLAN_SUMS)[number] | (typeof MONEY_SUMS)[number];
-
-const parts = (sums: readonly string[]) => sums.flatMap((name) => [`${name}_high`, `${name}_low`]);
-/** The columns of a day, in the order of the figures of an entry: those of the plan come first. */
-export const PLAN_COLUMNS: readonly string[] = [...PLAN_COUNTS, ...parts(PLAN_SUMS)];
-export const DAY_COLUMNS: readonly string[] = [...PLAN_COLUMNS, ...MONEY_COUNTS, ...parts(MONEY_SUMS)];
-export const GROUP_COLUMNS: readonly string[] = ['contracts', ...parts(['total', 'outstanding'])];
-
-/** One row of a rollup: what its key is, and what is to be added to its figures. */
-export interface Entry {
-  readonly key: readonly string[];
-  readonly figures: number[];
-}
-
 /**
  * What changes add to the rollups, row by row. Adding each state as it was with the sign −1, and as it is with +1, leaves what moved.
  * Each figure of a row is the plain sum of the same figure of what it is made of, so that a rebuild gives the very same row.
  */
 export class Entries {
   private readonly holders = new Map<string, Holder>();
-  private readonly byGroup = new Map<string, Entry>();
+  private readonly byGroup: Rows<GroupColumn> = new Map();
 
   contract(contract: BookedContract, sign: Sign): void {
     const { totalMinor, outstandingMinor } = contract;
-    this.group(contract, contract.currencyCode, [1, high(totalMinor), low(totalMinor), high(outstandingMinor), low(outstandingMinor)], sign);
+    this.group(contract, contract.currencyCode, { contracts: 1, total_high: high(totalMinor), total_low: low(totalMinor), outstanding_high: high(outstandingMinor), outstanding_low: low(outstandingMinor) }, sign);
   }
 
   line(contract: BookedContract, line: BookedLine, sign: Sign): void {
     this.day(contract, line.currencyCode, line.dueDate, lineFigures(line), sign);
     // Where invoice records name the line, they are what is invoiced on it.
     if (line.invoiceRecords === 0 && line.invoicedMinor !== 0) this.day(contract, line.currencyCode, line.invoiceDate ?? line.dueDate, invoiceFigures(line.invoicedMinor), sign);
-    if (line.currencyCode !== contract.currencyCode) this.group(contract, line.currencyCode, [0, 0, 0, high(line.outstandingMinor), low(line.outstandingMinor)], sign);
+    if (line.currencyCode !== contract.currencyCode) this.group(contract, line.currencyCode, { outstanding_high: high(line.outstandingMinor), outstanding_low: low(line.outstandingMinor) }, sign);
   }
 
   receipt(contract: BookedContract, receipt: BookedReceipt, sign: Sign): void {
@@ -79,11 +52,11 @@ export class Entries {
    * Rows of days that change, in the order of their keys: person, subject company, currency, day. Each stands three or four times: for
    * those who see all, for the subject company, and there for what a person sees who owns or supervises.
    */
-  days(): Entry[] {
-    const rows = new Map<string, Entry>();
+  days(): Entry<DayColumn>[] {
+    const rows: Rows<DayColumn> = new Map();
     for (const { subjectId, people, byDay } of this.holders.values()) {
       for (const { key, figures } of byDay.values()) {
-        if (figures.every((figure) => figure === 0)) continue;
+        if (!moves(figures)) continue;
         put(rows, [EVERY, EVERY, ...key], figures);
         put(rows, [EVERY, subjectId, ...key], figures);
         for (const person of people) put(rows, [person, subjectId, ...key], figures);
@@ -93,18 +66,18 @@ export class Entries {
   }
 
   /** Rows of groups that change, in the order of their keys. */
-  groups(): Entry[] {
+  groups(): Entry<GroupColumn>[] {
     return moved(this.byGroup);
   }
 
-  private day({ subjectId, ownerId, ownerSuperiorId }: BookedContract, currencyCode: string, day: Day, figures: readonly number[], sign: Sign): void {
+  private day({ subjectId, ownerId, ownerSuperiorId }: BookedContract, currencyCode: string, day: Day, figures: Figures<DayColumn>, sign: Sign): void {
     const name = `${subjectId} ${ownerId} ${ownerSuperiorId}`;
     let holder = this.holders.get(name);
     if (!holder) this.holders.set(name, (holder = { subjectId, people: ownerSuperiorId === null || ownerSuperiorId === ownerId ? [ownerId] : [ownerId, ownerSuperiorId], byDay: new Map() }));
     add(holder.byDay, [currencyCode, day], figures, sign);
   }
 
-  private group({ subjectId, ownerId, ownerSuperiorId, type, status, stageCategory, paymentStatus }: BookedContract, currencyCode: string, figures: readonly number[], sign: Sign): void {
+  private group({ subjectId, ownerId, ownerSuperiorId, type, status, stageCategory, paymentStatus }: BookedContract, currencyCode: string, figures: Figures<GroupColumn>, sign: Sign): void {
     add(this.byGroup, [subjectId, ownerId, ownerSuperiorId ?? EVERY, currencyCode, type, status, stageCategory, paymentStatus], figures, sign);
   }
 }
@@ -113,8 +86,10 @@ export class Entries {
 interface Holder {
   readonly subjectId: string;
   readonly people: readonly string[];
-  readonly byDay: Map<string, Entry>;
+  readonly byDay: Rows<DayColumn>;
 }
+
+type Rows<C extends string> = Map<string, { readonly key: readonly string[]; figures: Partial<Record<C, number>> }>;
 
 type Sign = 1 | -1;
 
@@ -130,56 +105,60 @@ export const movesGroups = (before: BookedContract, after: BookedContract): bool
   before.otherCurrencyLines + after.otherCurrencyLines > 0 &&
   (before.currencyCode !== after.currencyCode || before.type !== after.type || before.status !== after.status || before.stageCategory !== after.stageCategory || before.paymentStatus !== after.paymentStatus);
 
-function lineFigures(line: BookedLine): number[] {
+function lineFigures(line: BookedLine): Figures<DayColumn> {
   const { amountMinor, receivedMinor, outstandingMinor, uninvoicedMinor, reconciliationStatus } = line;
   const isPaid = receivedMinor >= amountMinor;
   const settled = isPaid ? amountMinor : 0;
-  const [lateHigh, lateLow] = isPaid ? lateness(line) : NOTHING;
-  return [
-    1,
-    uninvoicedMinor > 0 ? 1 : 0,
-    high(amountMinor), low(amountMinor),
-    high(outstandingMinor), low(outstandingMinor),
-    high(uninvoicedMinor), low(uninvoicedMinor),
-    isPaid ? 1 : 0,
-    !isPaid && receivedMinor > 0 ? 1 : 0,
-    receivedMinor > 0 && reconciliationStatus !== 'matched' ? 1 : 0,
-    high(receivedMinor), low(receivedMinor),
-    high(settled), low(settled),
-    lateHigh, lateLow,
-    0, 0, 0, 0,
-  ];
+  const late = isPaid ? lateness(line) : ON_TIME;
+  return {
+    lines: 1,
+    to_invoice: uninvoicedMinor > 0 ? 1 : 0,
+    amount_high: high(amountMinor), amount_low: low(amountMinor),
+    outstanding_high: high(outstandingMinor), outstanding_low: low(outstandingMinor),
+    uninvoiced_high: high(uninvoicedMinor), uninvoiced_low: low(uninvoicedMinor),
+    paid: isPaid ? 1 : 0,
+    partial: !isPaid && receivedMinor > 0 ? 1 : 0,
+    reconcile: receivedMinor > 0 && reconciliationStatus !== 'matched' ? 1 : 0,
+    received_high: high(receivedMinor), received_low: low(receivedMinor),
+    settled_high: high(settled), settled_low: low(settled),
+    ...late,
+  };
 }
 
-const NOTHING = [0, 0] as const;
-const NO_LINE = DAY_COLUMNS.slice(0, -4).map(() => 0);
-const receiptFigures = (minor: number): number[] => [...NO_LINE, high(minor), low(minor), 0, 0];
-const invoiceFigures = (minor: number): number[] => [...NO_LINE, 0, 0, high(minor), low(minor)];
+const ON_TIME: Figures<'late_high' | 'late_low'> = { late_high: 0, late_low: 0 };
+const receiptFigures = (minor: number): Figures<DayColumn> => ({ receipts_high: high(minor), receipts_low: low(minor) });
+const invoiceFigures = (minor: number): Figures<DayColumn> => ({ invoices_high: high(minor), invoices_low: low(minor) });
 
 /** Days from due date to the day on which the rest came, × amount. Money that came early, or on the day, is not late. */
-function lateness({ dueDate, receivedDate, amountMinor }: BookedLine): readonly [high: number, low: number] {
-  if (receivedDate === null || receivedDate <= dueDate) return NOTHING;
+function lateness({ dueDate, receivedDate, amountMinor }: BookedLine): Figures<'late_high' | 'late_low'> {
+  if (receivedDate === null || receivedDate <= dueDate) return ON_TIME;
   const weight = BigInt(daysBetween(dueDate, receivedDate)) * BigInt(amountMinor); // may pass 2^63
-  return [Number(weight / BigInt(PART)), Number(weight % BigInt(PART))];
+  return { late_high: Number(weight / BigInt(PART)), late_low: Number(weight % BigInt(PART)) };
 }
 
 const high = (minor: number): number => Math.trunc(minor / PART);
 const low = (minor: number): number => minor % PART;
 
-function add(rows: Map<string, Entry>, key: readonly string[], figures: readonly number[], sign: Sign): void {
+function add<C extends string>(rows: Rows<C>, key: readonly string[], figures: Figures<C>, sign: Sign): void {
   const name = key.join(' ');
   let row = rows.get(name);
-  if (!row) rows.set(name, (row = { key, figures: figures.map(() => 0) }));
-  for (let i = 0; i < figures.length; i++) row.figures[i] = (row.figures[i] ?? 0) + sign * (figures[i] ?? 0);
+  if (!row) rows.set(name, (row = { key, figures: {} }));
+  sum(row.figures, figures, sign);
 }
 
 /** Rows of several holders meet where both are seen together; what one holder has stays as it is. */
-function put(rows: Map<string, Entry>, key: readonly string[], figures: number[]): void {
+function put<C extends string>(rows: Rows<C>, key: readonly string[], figures: Figures<C>): void {
   const name = key.join(' ');
   const row = rows.get(name);
-  rows.set(name, { key, figures: row ? row.figures.map((figure, i) => figure + (figures[i] ?? 0)) : figures });
+  if (row) sum(row.figures, figures, 1);
+  else rows.set(name, { key, figures: { ...figures } });
 }
 
+function sum<C extends string>(to: Partial<Record<C, number>>, figures: Figures<C>, sign: Sign): void {
+  for (const column in figures) to[column] = (to[column] ?? 0) + sign * (figures[column] ?? 0);
+}
+
+const moves = (figures: Figures<string>): boolean => Object.values(figures).some((figure) => figure !== 0);
+
 // One order for all writers, so that two that change the same rows wait for each other instead of locking crosswise.
-const moved = (rows: ReadonlyMap<string, Entry>): Entry[] =>
-  [...rows].filter(([, { figures }]) => figures.some((figure) => figure !== 0)).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
+const moved = <C extends string>(rows: Rows<C>): Entry<C>[] => [...rows].filter(([, { figures }]) => moves(figures)).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
