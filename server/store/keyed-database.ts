@@ -1,7 +1,7 @@
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Scope, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import { IdempotencyStore } from '../../data-plane-agent/base/database/idempotency.js';
+import { IdempotencyStore, type Settled } from '../../data-plane-agent/base/database/idempotency.js';
 import type { KeyedRequest } from '../../data-plane-agent/base/http/request.js';
 
 /** The platform database as the services behind endpoints have it: a write for a keyed request happens once. */
@@ -11,8 +11,11 @@ export interface KeyedDatabase extends Database {
    * as the data plane does it, and a repeat gets it again. Such a request makes one write here, and answers from what that write answered: plain JSON.
    */
   write<T>(scope: Scope & { readonly keyed?: KeyedRequest | undefined }, work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Whether the write of this request has an answer already: what is asked before it no longer matters. */
-  hasAnswered(keyed: KeyedRequest | undefined): Promise<boolean>;
+  /**
+   * What the write of this request answered before, or its refusal again; `undefined` when it has not answered. For who asks something else before the write,
+   * which no longer matters then.
+   */
+  answered<T>(keyed: KeyedRequest | undefined): Promise<{ readonly answer: T } | undefined>;
 }
 
 export function keyedDatabase({ database, clock, keyRing }: { database: Database; clock: Clock; keyRing: KeyRing }): KeyedDatabase {
@@ -21,19 +24,26 @@ export function keyedDatabase({ database, clock, keyRing }: { database: Database
   const once = async <T>(scope: Scope, keyed: KeyedRequest, work: (tx: Transaction) => Promise<T>): Promise<T> => {
     // JSON has no undefined.
     const settled = await idempotency.alone(keyed, () => database.write(scope, (tx) => idempotency.once(tx, keyed, keyed.operation, async () => (await work(tx)) ?? null)));
-    if (settled.replayed) keyed.onReplay();
-    if ('failure' in settled) throw settled.failure;
-    return settled.output as T; // what `work` answered, now or the first time
+    return told<T>(settled, keyed);
   };
 
   return {
     dialect: database.dialect,
     read: (scope, work) => database.read(scope, work),
     write: ({ keyed, ...scope }, work) => (keyed ? once(scope, keyed, work) : database.write(scope, work)),
-    hasAnswered: async (keyed) => keyed !== undefined && (await database.read({ tenantId: null }, (tx) => idempotency.holds(tx, keyed))),
+    answered: async <T>(keyed: KeyedRequest | undefined) => {
+      const settled = keyed && (await database.read({ tenantId: null }, (tx) => idempotency.stored(tx, keyed, keyed.operation)));
+      return settled && { answer: told<T>(settled, keyed) };
+    },
     ping: (timeoutMs) => database.ping(timeoutMs),
     pool: () => database.pool(),
     exclusive: (work, waiting) => database.exclusive(work, waiting),
     close: () => database.close(),
   };
+}
+
+function told<T>(settled: Settled, { onReplay }: KeyedRequest): T {
+  if (settled.replayed) onReplay();
+  if ('failure' in settled) throw settled.failure;
+  return settled.output as T; // what the write answered, now or the first time
 }

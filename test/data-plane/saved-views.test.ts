@@ -175,6 +175,17 @@ describe('a handover of saved views', () => {
       expect((await t.plane.handOver(handover(leaver, heir))).transferred, 'again').to.include({ personalViews: 0, teamViews: 0 });
     });
 
+    it('of a member who stays are copied once, also by two at once', async () => {
+      const t = makePlane();
+      const [leaver, heir] = [newId(), newId()];
+      const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
+      const view = await as(leaver).createSavedView(aView({ name: 'Mine' }));
+      const handed = await Promise.all([1, 2].map(() => t.plane.handOver(handover(leaver, heir, { memberStays: true }))));
+      expect(handed.map(({ transferred }) => transferred.personalViews).toSorted()).to.deep.equal([0, 1]);
+      expect(await as(leaver).listSavedViews({})).to.deep.equal([view]);
+      expect((await as(heir).listSavedViews({})).map(({ name, ownerId, createdBy }) => [name, ownerId, createdBy])).to.deep.equal([['Mine (from Lea Leaver)', heir, leaver]]);
+    });
+
     it('nothing is lost to the limit', async () => {
       const t = makePlane();
       const [leaver, heir] = [newId(), newId()];

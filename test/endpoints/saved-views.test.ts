@@ -80,6 +80,22 @@ forEachServer((server) => {
       expect((await offboard()).body.transferred).to.include({ personalViews: 0, teamViews: 0 });
     });
 
+    it('of a member who stays are copied: they keep their own, and again nothing is copied', async () => {
+      const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+      await leaver.client.post('/saved-views/contracts', aView());
+      const handOver = async (body: object = {}) => (await org.asOwner.post<{ transferred: { personalViews: number } }>(`/tenant-admin/members/${leaver.id}/offboard`, { successorUserId: heir.id, disableMember: false, ...body })).body.transferred.personalViews;
+      expect(await handOver()).to.equal(1);
+      expect(await names(leaver.client)).to.deep.equal(['Overdue']);
+      const [copy] = (await heir.client.get<{ id: string; name: string }[]>('/saved-views/contracts')).body;
+      expect(copy?.name).to.match(/^Overdue \(from .+\)$/);
+      // Whatever the successor calls it since, it is the copy.
+      await heir.client.patch(`/saved-views/${copy?.id ?? ''}`, { name: 'Late' });
+      expect(await handOver()).to.equal(0);
+      expect(await names(heir.client)).to.deep.equal(['Late']);
+      expect(await handOver({ disableMember: true }), 'who leaves in the end keeps none').to.equal(1);
+      expect((await names(heir.client)).length).to.equal(2);
+    });
+
     it('stay where they are when they are not to be transferred', async () => {
       const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
       await leaver.client.post('/saved-views/contracts', aView());

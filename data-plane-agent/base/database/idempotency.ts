@@ -66,12 +66,6 @@ export class IdempotencyStore {
     return replay(JSON.parse(this.keyRing.openText(String(row['answer']), context(tenantId, key))) as Stored);
   }
 
-  /** Whether an answer is kept under the key, so that a write would be answered from memory, or refused for its key. */
-  async holds(tx: Transaction, { tenantId, idempotency }: Keyed): Promise<boolean> {
-    const row = idempotency && (await tx.get('SELECT 1 AS found FROM idempotency_records WHERE tenant_id = ? AND key = ? AND expires_at > ?', [tenantId, idempotency.key, this.clock.now()]));
-    return Boolean(row);
-  }
-
   /** A refusal by rule undoes what the write did, and is an answer to store. Anything else is no answer, a limit that passes neither: the next try may fare better. */
   private async attempt(tx: Transaction, work: () => Promise<unknown>): Promise<Settled> {
     try {

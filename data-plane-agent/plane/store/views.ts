@@ -44,10 +44,11 @@ export class ViewStore {
     return Number(row?.['n']);
   }
 
-  /** All of a member's views of one scope: for whoever hands them over. */
-  async ofMember(scope: ViewScope, memberId: string): Promise<SavedViewRow[]> {
+  /** All of a member's views of one scope: for whoever hands them over. `held`: until the transaction ends, so that two handovers come one after the other. */
+  async ofMember(scope: ViewScope, memberId: string, { held = false }: { held?: boolean } = {}): Promise<SavedViewRow[]> {
     if (!isId(memberId)) return [];
-    const rows = await this.tx.all(`SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY name, id`, [this.call.tenantId, scope, memberId]);
+    const lock = held && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
+    const rows = await this.tx.all(`SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY name, id${lock}`, [this.call.tenantId, scope, memberId]);
     return rows.map((row) => savedViews.decode(row));
   }
 
@@ -56,6 +57,11 @@ export class ViewStore {
     if (!isId(memberId)) return [];
     const rows = await this.tx.all('SELECT id, name FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY created_at DESC, id DESC LIMIT ?', [this.call.tenantId, scope, memberId, limit]);
     return rows.map((row) => ({ id: String(row['id']), name: String(row['name']) }));
+  }
+
+  /** Whether there is a view of this id, whosever it is. */
+  async exists(id: string): Promise<boolean> {
+    return (await this.tx.get('SELECT 1 AS found FROM saved_views WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id])) !== undefined;
   }
 
   async insert(row: SavedViewRow): Promise<void> {

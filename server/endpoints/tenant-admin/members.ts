@@ -51,8 +51,7 @@ const previewHandover = endpoint('GET /tenant-admin/members/:id/handover-preview
   returns: HandoverPreview,
   fails: [],
   run: async ({ params, plane, principal, request, services }) => {
-    const { totals, samples, subjectIds } = await plane.getHandoverExtent({ memberId: params.id });
-    const { member, blockers, suggestedSuccessors } = await services.tenants.handover.preview({ tenantId: principal.tenant.id, memberId: params.id, subjectIds }, actorOf(principal.user, request));
+    const { member, totals, samples, blockers, suggestedSuccessors } = await services.tenants.handover.preview({ tenantId: principal.tenant.id, memberId: params.id }, plane, actorOf(principal.user, request));
     return { member: memberAnswer(member), totals, samples, blockers: [...blockers], suggestedSuccessors: suggestedSuccessors.map(memberAnswer) };
   },
 });
@@ -62,7 +61,7 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
   description:
     'Live contracts, archived ones included, go to the successor with owner and superior; who made what, and the history, stay. Where the successor would become his own superior, his own superior stands in, or nobody: a warning says so. ' +
     'So do his fulfillment tasks that are not completed, accepted or canceled. ' +
-    'His personal views become the successor\'s, named `<name> (from <member>)`, and the team\'s views that he looked after are looked after by the successor. ' +
+    'His personal views become the successor\'s, named `<name> (from <member>)`, or are copied to the successor under such names where the member stays; and the team\'s views that he looked after are looked after by the successor. ' +
     'Then the member is disabled and his sessions end. All of it may be switched off part by part. Done again it moves nothing and answers the same with zero counts.',
   needs: edit('admin'),
   body: Offboarding,
@@ -70,16 +69,13 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
   returns: Offboarded,
   fails: ['LAST_OWNER', 'SELF_CHANGE_FORBIDDEN', 'REFERENCE_INVALID', 'SUCCESSOR_INVALID', 'SUCCESSOR_SCOPE_INSUFFICIENT'],
   run: async ({ params, body, plane, principal, request, services }) => {
-    const actor = actorOf(principal.user, request);
-    const leaving = { tenantId: principal.tenant.id, memberId: params.id, successorUserId: body.successorUserId, disable: body.disableMember ?? true };
-    const { handover } = services.tenants;
-    const { superiorIds } = await plane.listSuperiors({ memberId: body.successorUserId });
-    const successor = await handover.plan({ ...leaving, superiorIds }, actor);
-    const moved = await plane.handOver({
-      memberId: params.id, ...successor, transferContracts: body.transferContracts ?? true, transferContractSupervisors: body.transferContractSupervisors ?? true, transferTasks: body.transferTasks ?? true, transferSavedViews: body.transferSavedViews ?? true,
-    });
-    const { disabled, auditId } = await handover.finish({ ...leaving, transferred: moved.transferred }, actor);
-    return { transferred: moved.transferred, disabled, auditId, warnings: standInWarnings(moved) };
+    const { successorUserId, transferContracts, transferContractSupervisors, transferTasks, transferSavedViews, disableMember } = body;
+    const leaving = {
+      tenantId: principal.tenant.id, memberId: params.id, successorUserId, transferContracts: transferContracts ?? true, transferContractSupervisors: transferContractSupervisors ?? true, transferTasks: transferTasks ?? true,
+      transferSavedViews: transferSavedViews ?? true, disable: disableMember ?? true,
+    };
+    const { transferred, disabled, auditId, ...stoodIn } = await services.tenants.handover.offboard(leaving, plane, actorOf(principal.user, request));
+    return { transferred, disabled, auditId, warnings: standInWarnings(stoodIn) };
   },
 });
 

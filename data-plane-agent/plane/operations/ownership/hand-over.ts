@@ -15,7 +15,7 @@ export const handOver = operation({
   effect: 'write',
   input: s.object({
     memberId: s.id(),
-    /** Goes into the names of his personal views. */
+    /** Goes into the names of their personal views. */
     memberName: s.text({ min: 0, max: 200 }),
     successorId: s.id(),
     /** Subject companies that the successor may see; `null` is all. */
@@ -25,10 +25,11 @@ export const handOver = operation({
     transferContractSupervisors: s.flag(),
     transferTasks: s.flag(),
     transferSavedViews: s.flag(),
+    memberStays: s.omittable(s.flag('They keep their own personal views, of which the successor gets copies.')),
   }),
   output: s.object({ transferred: HandoverTotals, superiorsReplaced: s.integer(), superiorsCleared: s.integer() }),
   fails: ['SUCCESSOR_SCOPE_INSUFFICIENT', 'REFERENCE_INVALID'],
-  async run({ store, clock }, call, { successorScope, memberName, transferTasks, transferSavedViews, ...handover }) {
+  async run({ store, clock }, call, { successorScope, memberName, memberStays = false, transferTasks, transferSavedViews, ...handover }) {
     refuseForm(handover);
     const held = await store.ownership.held(handover.memberId);
     const moved = held.map((contract) => ({ contract, to: handedOver(contract, handover) })).filter(({ contract, to }) => isMoved(contract, to));
@@ -37,7 +38,7 @@ export const handOver = operation({
     const by = { now: clock.now(), actorId: call.actor.id };
     for (const group of grouped(moved)) await store.ownership.assign(group.contracts, group.to, by);
     await store.tasks.assign(tasks, { from: handover.memberId, to: handover.successorId, moved: new Set(moved.map(({ contract }) => contract.id)), ...by });
-    const views = transferSavedViews ? await handOverViews({ store, clock }, { ...handover, memberName }) : {};
+    const views = transferSavedViews ? await handOverViews({ store, clock }, { ...handover, memberName, memberStays }) : {};
     const stoodIn = moved.filter(({ to }) => to.stoodIn);
     return {
       transferred: { ...NOTHING, ...counts(moved.map(({ contract }) => contract), handover), openTasks: tasks.length, ...views },
