@@ -51,7 +51,7 @@ export const SETTINGS = {
   passwordRules: setting({ name: 'PASSWORD_RULES', about: 'Whether new passwords are refused that are common, known from breaches, or made of the email or the organisation\'s slug.', kind: oneOf('on', 'off'), default: 'on' }),
   loginFailuresPerAccount: setting({ name: 'LOGIN_FAILURES_PER_ACCOUNT', about: 'Failed sign-ins of one account before it is locked for a while; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
   loginFailuresPerIp: setting({ name: 'LOGIN_FAILURES_PER_IP', about: 'Failed sign-ins from one address in 15 minutes; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 100 }),
-  loginResolvesPerMinute: setting({ name: 'LOGIN_RESOLVES_PER_MINUTE', about: 'How often one address may ask in a minute to which organisations an email belongs; 0 switches the question off.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
+  loginResolvesPerMinute: setting({ name: 'LOGIN_RESOLVES_PER_MINUTE', about: 'How often one address may ask in a minute to which organisations an email belongs; 0 switches the question off.', kind: integer({ min: 0, max: 1_000_000 }), default: 120 }),
   rateLimitPerMinute: setting({ name: 'RATE_LIMIT_PER_MINUTE', about: 'Requests a minute of one session, or of one address that is not signed in; 0 is no limit.', kind: integer({ min: 0, max: 10_000_000 }), default: 0 }),
   corsOrigins: setting({ name: 'CORS_ORIGINS', about: 'Origins whose pages may read answers, comma-separated.', kind: origins(), default: '' }),
   trustProxy: setting({ name: 'TRUST_PROXY', about: 'How many proxies in front are yours, whose X-Forwarded-For counts.', kind: integer({ min: 0, max: 16 }), default: 0 }),

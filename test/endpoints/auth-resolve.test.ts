@@ -1,7 +1,15 @@
 import { expect } from 'chai';
+import { readServerConfig } from '../../server/config.js';
 import { makeMember, makeTenant, OPERATOR, serveIdentity, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
+
+/** As it is where nobody sets it. */
+function byDefault(): number {
+  const read = readServerConfig({});
+  if (!read.ok) throw new Error('the defaults are at fault');
+  return read.values.loginResolvesPerMinute;
+}
 
 interface Found {
   readonly tenants: readonly { readonly slug: string; readonly name: string }[];
@@ -12,7 +20,7 @@ describe('the organisations of an email', () => {
     let identity: TestIdentity;
     let app: LittleApp;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { loginResolvesPerMinute: 10 });
+      identity = await startIdentity((await fresh()).database, { loginResolvesPerMinute: byDefault() });
       app = await serveIdentity(identity);
     });
     beforeEach(() => identity.clock.advance(60_000));
@@ -39,9 +47,9 @@ describe('the organisations of an email', () => {
       expect((await ask('no email')).status).to.equal(400);
     });
 
-    it('are told ten times a minute to one address, whomever it asks for, also when it asks at once', async () => {
-      const answers = await Promise.all(Array.from({ length: 16 }, () => ask(someone())));
-      expect(answers.filter(({ status }) => status === 200)).to.have.length(10);
+    it('are told a hundred and twenty times a minute to one address, an office, whomever it asks for, also when it asks at once', async () => {
+      const answers = await Promise.all(Array.from({ length: 126 }, () => ask(someone())));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(120);
       const refused = answers.filter(({ status }) => status === 429);
       expect(refused).to.have.length(6);
       expect(Number(refused[0]?.headers.get('retry-after'))).to.be.within(1, 60);
@@ -53,7 +61,6 @@ describe('the organisations of an email', () => {
       for (const email of [someone(), (await makeTenant(identity)).owner.email]) {
         const statuses: number[] = [];
         for (let round = 1; round <= 21; round++) {
-          if (round % 10 === 1) identity.clock.advance(60_000);
           statuses.push((await ask(email)).status);
         }
         expect(statuses).to.deep.equal([...Array.from({ length: 20 }, () => 200), 429]);

@@ -19,7 +19,7 @@ describe('the configuration of the server', () => {
     if (result.ok) {
       expect(result.values).to.include({
         edition: 'self_hosted', host: '127.0.0.1', port: 8080, publicUrl: 'http://localhost:8080', dataDir: './data', platformDatabaseUrl: 'sqlite:./data/platform.db', tenantDatabaseUrl: 'sqlite:./data/tenant.db',
-        databasePoolMax: 10, publicRegistrationEnabled: true, mfaRequiredForAdmins: false, rateLimitPerMinute: 0, trustProxy: 0, loginFailuresPerAccount: 10, loginFailuresPerIp: 100, loginResolvesPerMinute: 10, productName: 'Duebook', logLevel: 'info', metricsToken: undefined, keyRing: undefined, planCatalog: undefined,
+        databasePoolMax: 10, publicRegistrationEnabled: true, mfaRequiredForAdmins: false, rateLimitPerMinute: 0, trustProxy: 0, loginFailuresPerAccount: 10, loginFailuresPerIp: 100, loginResolvesPerMinute: 120, productName: 'Duebook', logLevel: 'info', metricsToken: undefined, keyRing: undefined, planCatalog: undefined,
       });
       expect(result.values.accessTtl).to.deep.equal({ text: '15m', ms: 900_000 });
       expect(result.values.refreshTtl.text).to.equal('30d');

@@ -82,7 +82,7 @@ export async function startIdentity(database: Database, { mailConfigured = false
     passwordRules: 'on',
     loginFailuresPerAccount: 10,
     loginFailuresPerIp: 100,
-    loginResolvesPerMinute: 10,
+    loginResolvesPerMinute: 120,
     mfaRequiredForAdmins: false,
     mfaEmailFallback: 'all',
     productName: 'Duebook',
