@@ -79,7 +79,7 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
     const parts = { database: keyedDatabase({ database: platform, clock, keyRing: config.keyRing }), clock, changes: createChanges(), mail, passwords, waysIn };
     const outbounds = createOutbounds(config);
     const plans = createPlans({ ...(config.planCatalog && { catalog: config.planCatalog }), apiAccessInEveryPlan: config.edition === 'self_hosted' });
-    const { tenants, directory } = composeTenants(config, { ...parts, outbound: outbounds.forTenants });
+    const { tenants, directory } = composeTenants(config, { ...parts, dataPlanes, outbound: outbounds.forTenants });
     const { authenticator, ...auth } = await composeAuth(config, { ...parts, plans, directory, outbound: outbounds.forOperator });
     const audit = createPlatformAudit({ database: platform, keyRing: config.keyRing });
     const refusals = createRefusals({ database: platform, clock, log });

@@ -4,6 +4,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Passwords } from '../credentials/passwords.js';
 import type { WaysIn } from '../credentials/ways-in.js';
+import type { DataPlanes } from '../data-planes/for-tenant.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { TenantServices } from '../services/services.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
@@ -26,6 +27,7 @@ export interface TenantParts {
   readonly mail: MailOutbox;
   readonly passwords: Passwords;
   readonly waysIn: WaysIn;
+  readonly dataPlanes: DataPlanes;
   /** Which addresses of tenants' may be called: their channels', their data planes'. */
   readonly outbound: TargetPolicy;
 }

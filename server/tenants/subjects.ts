@@ -1,8 +1,13 @@
-import type { Database } from '../../data-plane-agent/base/database/database.js';
-import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import type { Clock } from '../../data-plane-agent/base/clock.js';
+import { fail, invalid, isFailure } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
+import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { accountSent, masked } from '../../data-plane-agent/plane/domain/sensitive.js';
 import type { Actor } from '../access/actor.js';
+import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
+import type { DataPlanes } from '../data-planes/for-tenant.js';
+import { systemCall } from '../data-planes/system-call.js';
+import type { KeyedDatabase } from '../store/keyed-database.js';
 import { MemberStore } from '../store/members.js';
 import { SubjectStore, type SubjectRecord } from '../store/subjects.js';
 import { differences, type ChangeTenant } from './change.js';
@@ -18,16 +23,16 @@ export interface Subjects {
   add(subject: OfTenant & Pick<SubjectFields, 'name'> & Partial<SubjectFields>, actor: Actor): Promise<SubjectRecord>;
   update(change: OfTenant & { readonly subjectId: string; readonly fields: Partial<SubjectFields> }, actor: Actor): Promise<SubjectRecord>;
   /**
-   * Removes it, also from the scopes of members. `contracts` is how many the data plane has of it: throws SUBJECT_IN_USE when there are any,
-   * and LAST_SUBJECT.
+   * Removes it, also from the scopes of members. The data plane closes it first, so that nothing is entered for it meanwhile, and opens it again where it
+   * stays. Throws SUBJECT_IN_USE when it has contracts, those in the trash included, and LAST_SUBJECT.
    */
-  remove(subject: OfTenant & { readonly subjectId: string; readonly contracts: number }, actor: Actor): Promise<void>;
+  remove(subject: OfTenant & { readonly subjectId: string }, actor: Actor): Promise<void>;
 }
 
 /** As many as a caller's scope may name. */
 export const MAX_SUBJECTS = 1_000;
 
-export function createSubjects({ database, change }: { database: Database; change: ChangeTenant }): Subjects {
+export function createSubjects({ database, clock, change, dataPlanes }: { database: KeyedDatabase; clock: Clock; change: ChangeTenant; dataPlanes: DataPlanes }): Subjects {
   const ask = { recordKind: 'subject', inDirectory: true };
   return {
     list: (tenantId) => database.read({ tenantId: null }, (tx) => new SubjectStore(tx, tenantId).all()),
@@ -54,17 +59,33 @@ export function createSubjects({ database, change }: { database: Database; chang
         return { answer: next, changed: withMaskedAccount(changed), recordId: subjectId };
       }),
 
-    remove: ({ tenantId, subjectId, contracts }, actor) =>
-      change({ ...ask, tenantId, actor, action: 'subject_removed' }, async (tx, _tenant, at) => {
-        const store = new SubjectStore(tx, tenantId);
-        const subject = await found(store, subjectId);
-        if (contracts > 0) throw fail('SUBJECT_IN_USE', { count: contracts });
-        if ((await store.all()).length === 1) throw fail('LAST_SUBJECT', {});
-        const narrowed = await new MemberStore(tx, tenantId).dropFromScopes({ subjectId, at });
-        await store.delete(subjectId);
-        return { answer: undefined, changed: { name: subject.name, narrowedMembers: narrowed }, recordId: subjectId };
-      }),
+    remove: async ({ tenantId, subjectId }, actor) => {
+      const before = await database.answered<null>(actor.keyed);
+      if (before) return;
+      if (!isId(subjectId)) throw fail('NOT_FOUND', {});
+      // Asked for by ourselves and under no key: what the data plane says must be so now.
+      const plane = bind(dataPlanes.forTenant(tenantId), OPERATION_NAMES, systemCall({ tenantId, actor, at: clock.now() }));
+      const closingId = newId();
+      const { contracts } = await plane.closeSubject({ subjectId, closingId });
+      await removed({ tenantId, subjectId, contracts }, actor).catch(async (error: unknown) => {
+        // A refusal: it stays. Of anything else it is not known what came of it, and the data plane opens it again by itself.
+        if (isFailure(error) && contracts === 0) await plane.reopenSubject({ closingId });
+        throw error;
+      });
+    },
   };
+
+  function removed({ tenantId, subjectId, contracts }: OfTenant & { subjectId: string; contracts: number }, actor: Actor): Promise<void> {
+    return change({ ...ask, tenantId, actor, action: 'subject_removed' }, async (tx, _tenant, at) => {
+      const store = new SubjectStore(tx, tenantId);
+      const subject = await found(store, subjectId);
+      if (contracts > 0) throw fail('SUBJECT_IN_USE', { count: contracts });
+      if ((await store.all()).length === 1) throw fail('LAST_SUBJECT', {});
+      const narrowed = await new MemberStore(tx, tenantId).dropFromScopes({ subjectId, at });
+      await store.delete(subjectId);
+      return { answer: undefined, changed: { name: subject.name, narrowedMembers: narrowed }, recordId: subjectId };
+    });
+  }
 }
 
 async function found(store: SubjectStore, id: string): Promise<SubjectRecord> {

@@ -3,6 +3,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Passwords } from '../credentials/passwords.js';
 import type { WaysIn } from '../credentials/ways-in.js';
+import type { DataPlanes } from '../data-planes/for-tenant.js';
 import type { MailOutbox } from '../notifications/mail.js';
 import type { Actor } from '../access/actor.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
@@ -53,6 +54,8 @@ export interface TenantsOptions {
   readonly changes: Changes;
   readonly mail: MailOutbox;
   readonly waysIn: WaysIn;
+  /** Where organisations' contract data is. */
+  readonly dataPlanes: DataPlanes;
   /** Which addresses may be called. */
   readonly outbound: TargetPolicy;
   /** Whether a new owner needs a second factor. */
@@ -62,7 +65,7 @@ export interface TenantsOptions {
 }
 
 export function createTenants(options: TenantsOptions): Tenants {
-  const { database, clock, keyRing, passwords, changes, mail, waysIn, outbound, linked } = options;
+  const { database, clock, keyRing, passwords, changes, mail, waysIn, outbound, linked, dataPlanes } = options;
   const change = createChange({ database, clock, changes });
 
   return {
@@ -89,7 +92,7 @@ export function createTenants(options: TenantsOptions): Tenants {
 
     standing: createTenantStanding({ database, clock, changes }),
     members: createMembers({ database, passwords, change, mail, waysIn }),
-    subjects: createSubjects({ database, change }),
+    subjects: createSubjects({ database, clock, change, dataPlanes }),
     roles: createRoles({ database, change, mail, waysIn }),
     handover: createHandover({ database, change }),
     ownership: createOwnership({ change, mail, waysIn, mfaRequired: options.mfaRequired }),

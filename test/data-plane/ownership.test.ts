@@ -76,7 +76,7 @@ describe('a handover of contracts', () => {
       const extent = await scoped.getHandoverExtent({ memberId: leaver });
       expect([extent.totals.contracts, extent.samples.contracts, extent.subjectIds]).to.deep.equal([1, [], [north]]);
       expect((await t.plane.getHandoverExtent({ memberId: leaver })).samples.contracts.map(({ id }) => id)).to.deep.equal([contract.id]);
-      expect((await scoped.countSubjectContracts({ subjectId: north })).count).to.equal(1);
+      expect((await scoped.closeSubject({ subjectId: north, closingId: newId() })).contracts).to.equal(1);
       expect((await scoped.handOver(handover(leaver, heir))).transferred.contracts).to.equal(1);
       expect((await stranger.plane.getContract({ contractId: theirs.id })).ownerId).to.equal(leaver);
     });
@@ -111,7 +111,7 @@ describe('a handover of contracts', () => {
       const t = makePlane();
       expect((await t.plane.getHandoverExtent({ memberId: 'nobody' })).totals.contracts).to.equal(0);
       expect((await t.plane.listSuperiors({ memberId: 'nobody' })).superiorIds).to.deep.equal([]);
-      expect((await t.plane.countSubjectContracts({ subjectId: 'nothing' })).count).to.equal(0);
+      expect((await t.plane.closeSubject({ subjectId: 'nothing', closingId: newId() })).contracts).to.equal(0);
       expect((await failureOf(t.plane.handOver(handover('nobody', 'someone'))))).to.deep.include({ code: 'REFERENCE_INVALID' });
     });
   });

@@ -111,8 +111,25 @@ forEachServer((server) => {
       // Also for an administrator who may not see them.
       const blind = await org.join({ roleCode: 'admin', subjectScope: [org.subjectId] });
       for (const client of [org.asOwner, blind.client]) expect(refusal(await client.delete<DomainError>(`/tenant-admin/subjects/${second.id}`))).to.deep.equal([409, 'SUBJECT_IN_USE', { count: 2 }]);
+      // From the trash they may come back.
       for (const { body } of contracts) await org.asOwner.delete(`/contracts/${body.id}`);
-      expect((await org.asOwner.delete(`/tenant-admin/subjects/${second.id}`)).status).to.equal(200);
+      expect(refusal(await org.asOwner.delete<DomainError>(`/tenant-admin/subjects/${second.id}`))).to.deep.equal([409, 'SUBJECT_IN_USE', { count: 2 }]);
+    });
+
+    it('that cannot be removed take contracts as before', async () => {
+      expect((await org.asOwner.delete(`/tenant-admin/subjects/${org.subjectId}`)).status).to.equal(409);
+      expect((await org.asOwner.post('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).status).to.equal(201);
+    });
+
+    it('go with nothing entered for them at the same moment', async () => {
+      for (let round = 0; round < 8; round++) {
+        const { body: subject } = await org.asOwner.post<Subject>('/tenant-admin/subjects', { name: `Fleeting ${round}` });
+        const enter = () => org.asOwner.post('/contracts', aContract({ subjectId: subject.id, ownerId: org.owner.id }));
+        const [removed, ...entered] = await Promise.all([org.asOwner.delete(`/tenant-admin/subjects/${subject.id}`), enter(), enter(), enter()]);
+        const made = entered.filter(({ status }) => status === 201).length;
+        expect([removed.status, made > 0], `round ${round}`).to.deep.equal(removed.status === 200 ? [200, false] : [409, true]);
+        expect(entered.filter(({ status }) => status !== 201 && status !== 422)).to.deep.equal([]);
+      }
     });
 
     it('of two that are removed at once one stays', async () => {
@@ -137,8 +154,8 @@ forEachServer((server) => {
       const { body: contract } = await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: second.id, ownerId: org.owner.id }));
       await org.asOwner.patch(`/tenant-admin/subjects/${second.id}`, { name: 'After' });
       expect((await org.asOwner.get<{ subjectName: string }>(`/contracts/${contract.id}`)).body.subjectName).to.equal('After');
-      await org.asOwner.delete(`/contracts/${contract.id}`);
-      await org.asOwner.delete(`/tenant-admin/subjects/${second.id}`);
+      await org.asOwner.patch(`/contracts/${contract.id}`, { subjectId: org.subjectId });
+      expect((await org.asOwner.delete(`/tenant-admin/subjects/${second.id}`)).status).to.equal(200);
       expect((await org.asOwner.post('/contracts', aContract({ subjectId: second.id, ownerId: org.owner.id }))).status).to.equal(422);
     });
   });

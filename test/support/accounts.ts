@@ -5,6 +5,7 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { migrate } from '../../data-plane-agent/base/database/migrator.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { createChanges } from '../../server/access/changes.js';
+import { agentsOnly } from '../../server/data-planes/for-tenant.js';
 import type { Authenticator } from '../../server/auth/authenticator.js';
 import { NO_CHALLENGE, type BotChallenge } from '../../server/auth/challenge.js';
 import { composeAuth, type AuthOptions, type AuthParts } from '../../server/compose/auth.js';
@@ -96,7 +97,7 @@ export async function startIdentity(database: Database, { mailConfigured = false
   const { mail, argon2, outbound, plans, tenantOutbound } = options;
   const keyed = keyedDatabase({ database: options.database, clock, keyRing });
   const parts = { database: keyed, clock, mail, changes: createChanges(), passwords: await createPasswords({ cores: availableParallelism(), argon2 }), waysIn: createWaysIn({ clock, mail }) };
-  const tenants = composeTenants(options, { ...parts, outbound: tenantOutbound });
+  const tenants = composeTenants(options, { ...parts, dataPlanes: agentsOnly(), outbound: tenantOutbound });
   const auth = await composeAuth(options, { ...parts, plans, directory: tenants.directory, outbound });
   return { ...auth, ...tenants, mail, challenge: NO_CHALLENGE, clock, database, options };
 }

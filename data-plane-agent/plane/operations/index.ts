@@ -44,10 +44,11 @@ import { importContracts } from './imports/import-contracts.js';
 import { previewImport } from './imports/preview-import.js';
 import { listFields } from './fields/list-fields.js';
 import { runFieldCommand } from './fields/run-field-command.js';
-import { countSubjectContracts } from './ownership/count-subject-contracts.js';
+import { closeSubject } from './ownership/close-subject.js';
 import { getHandoverExtent } from './ownership/get-handover-extent.js';
 import { handOver } from './ownership/hand-over.js';
 import { listSuperiors } from './ownership/list-superiors.js';
+import { reopenSubject } from './ownership/reopen-subject.js';
 import { addInvoice } from './invoices/add-invoice.js';
 import { updateInvoice } from './invoices/update-invoice.js';
 import { addPaymentLine } from './payments/add-payment-line.js';
@@ -133,7 +134,8 @@ export const OPERATIONS = {
   getImportTemplate,
   listSuperiors,
   handOver,
-  countSubjectContracts,
+  closeSubject,
+  reopenSubject,
   extractContract,
   getExtraction,
   readDocuments,

@@ -40,11 +40,6 @@ export class OwnershipStore {
     return this.count('owner_superior_id = ?', memberId);
   }
 
-  /** Live contracts of a subject company. */
-  ofSubject(subjectId: string): Promise<number> {
-    return this.count('subject_id = ?', subjectId);
-  }
-
   /** The latest few that the caller may see. */
   async samples(held: 'owned' | 'supervised', memberId: string): Promise<ContractSample[]> {
     if (!isId(memberId)) return [];

@@ -43,13 +43,12 @@ const updateSubject = endpoint('PATCH /tenant-admin/subjects/:id', {
 
 const deleteSubject = endpoint('DELETE /tenant-admin/subjects/:id', {
   summary: 'Remove a subject company',
-  description: 'One without contracts, and not the last. It goes from the scopes of members too: whoever could see only this one sees none.',
+  description: 'One without contracts, those in the trash included, and not the last. Nothing is entered for it while it is being removed. It goes from the scopes of members too: whoever could see only this one sees none.',
   needs: edit('admin'),
   returns: Ok,
   fails: ['SUBJECT_IN_USE', 'LAST_SUBJECT'],
-  run: async ({ params, plane, principal, request, services }) => {
-    const { count } = await plane.countSubjectContracts({ subjectId: params.id });
-    await services.tenants.subjects.remove({ tenantId: principal.tenant.id, subjectId: params.id, contracts: count }, actorOf(principal.user, request));
+  run: async ({ params, principal, request, services }) => {
+    await services.tenants.subjects.remove({ tenantId: principal.tenant.id, subjectId: params.id }, actorOf(principal.user, request));
     return OK;
   },
 });

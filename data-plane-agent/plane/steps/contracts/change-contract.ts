@@ -21,6 +21,7 @@ import { followPlan } from '../receivables/follow-plan.js';
 import type { Tools } from '../operation-context.js';
 import { checkPlan, writePlan } from './change-plan.js';
 import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
+import { checkSubjectOpen } from './check-subject-open.js';
 import { checkUnique } from './check-unique.js';
 
 export interface Changed extends Pick<ContractParts, 'row' | 'lines' | 'terms' | 'notes'> {
@@ -94,6 +95,7 @@ async function checkChange(tools: Tools, call: Call, { before, after, lines }: {
   if (before.currencyCode !== after.currencyCode && (lines.some(hasMoney) || (await store.contracts.hasReceipts(before.id)))) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
   await checkUnique(tools, before, after);
   checkReferenceForm(after, call);
+  if (after.subjectId !== before.subjectId) await checkSubjectOpen(tools, after.subjectId);
   if (after.typeCode !== null && after.typeCode !== before.typeCode && !(await store.lifecycle.type(after.typeCode))) throw fail('REFERENCE_INVALID', { field: 'typeCode', value: after.typeCode });
   if (after.contractAttachment !== before.contractAttachment) await store.files.check('contractAttachment', after.contractAttachment);
 }

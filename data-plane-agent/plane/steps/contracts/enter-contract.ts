@@ -14,10 +14,11 @@ import { openingReceipts } from '../../domain/payments/receipts.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { placeInLifecycle } from '../lifecycle/place.js';
 import { checkValues, holdForEntering, readValues } from '../fields/contract-values.js';
+import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
+import { checkSubjectOpen } from './check-subject-open.js';
+import type { Tools } from '../operation-context.js';
 import { checkLineFiles } from '../receivables/check-line-files.js';
 import { followLines, writeInvoices } from '../receivables/follow-lines.js';
-import type { Tools } from '../operation-context.js';
-import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
 
 export interface Entered extends ContractParts {
   readonly warnings: readonly Warning[];
@@ -50,6 +51,7 @@ export async function enterContract(tools: Tools, call: Call, input: ContractInp
   amounts.done();
   checkNewLineRights(entered, call.rights);
   checkReferenceForm(draft, call);
+  await checkSubjectOpen(tools, draft.subjectId);
   checkRolesControl({ allowedRoles: [] }, draft, call);
   await checkValues(tools, custom, { members, formerMembers: entering === 'import' });
   await store.files.check('contractAttachment', input.contractAttachment);

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { failureOf } from '../support/failures.js';
+import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { aContract } from '../support/samples.js';
+
+const close = (t: TestPlane, subjectId: string, closingId = newId()) => t.plane.closeSubject({ subjectId, closingId });
+const enter = (t: TestPlane, subjectId: string) => t.plane.createContract(aContract({ subjectId }));
+const refusedFor = (subjectId: string) => ({ code: 'REFERENCE_INVALID', details: { field: 'subjectId', value: subjectId } });
+
+describe('a subject company that is being removed', () => {
+  forEachPlane((_name, makePlane) => {
+    it('is not closed while it has contracts, those in the trash included', async () => {
+      const t = makePlane();
+      const subjectId = newId();
+      const { id } = await enter(t, subjectId);
+      await t.plane.deleteContract({ contractId: id });
+      expect(await close(t, subjectId)).to.deep.equal({ contracts: 1 });
+      await enter(t, subjectId);
+      expect(await close(t, subjectId)).to.deep.equal({ contracts: 2 });
+    });
+
+    it('takes nothing while it is closed: no new contract, no other\'s contract, no file', async () => {
+      const t = makePlane();
+      const [subjectId, other] = [newId(), newId()];
+      const elsewhere = await enter(t, other);
+      expect(await close(t, subjectId)).to.deep.equal({ contracts: 0 });
+      const file = { subjectId, fileName: 'a.pdf', contentType: 'application/pdf', sizeBytes: 10, kind: 'contract_original' as const };
+      for (const refused of [enter(t, subjectId), t.plane.updateContract({ contractId: elsewhere.id, changes: { subjectId } }), t.plane.presignFile(file)]) expect(await failureOf(refused)).to.deep.equal(refusedFor(subjectId));
+      await enter(t, other);
+      expect((await enter(makePlane(), subjectId)).subjectId, 'another organisation is none of its business').to.equal(subjectId);
+    });
+
+    it('is open again when its removal is taken back, unless another removal is under way', async () => {
+      const t = makePlane();
+      const [subjectId, first, second] = [newId(), newId(), newId()];
+      for (const closingId of [first, second]) await close(t, subjectId, closingId);
+      await t.plane.reopenSubject({ closingId: first });
+      expect(await failureOf(enter(t, subjectId))).to.deep.equal(refusedFor(subjectId));
+      await t.plane.reopenSubject({ closingId: second });
+      expect((await enter(t, subjectId)).subjectId).to.equal(subjectId);
+    });
+
+    it('is open again after ten minutes, when nobody says what came of it', async () => {
+      const t = makePlane();
+      const subjectId = newId();
+      await close(t, subjectId);
+      t.clock.advance(10 * 60_000 - 1);
+      expect(await failureOf(enter(t, subjectId))).to.deep.equal(refusedFor(subjectId));
+      t.clock.advance(1);
+      expect((await enter(t, subjectId)).subjectId).to.equal(subjectId);
+    });
+  });
+
+  forEachPlane((_name, makePlane) => {
+    it('is closed before or after what is entered at the same time, and not meanwhile', async () => {
+      const t = makePlane();
+      for (let round = 0; round < 10; round++) {
+        const subjectId = newId();
+        const entering = Array.from({ length: 4 }, () => enter(t, subjectId).then(() => true, () => false));
+        const [{ contracts }, ...entered] = await Promise.all([close(t, subjectId), ...entering]);
+        expect(entered.some(Boolean), `round ${round}`).to.equal(contracts > 0);
+      }
+    });
+  }, { only: ['sqlite', 'postgres'] });
+});
