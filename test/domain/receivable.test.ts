@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { addDays, daysBetween } from '../../data-plane-agent/base/day.js';
-import { aggregate, daysOverdue, dueState, dueStatus, linePaymentStatus, outstanding, overpaid, uninvoiced, type Receivable } from '../../data-plane-agent/plane/domain/analytics/receivable.js';
+import { aggregate, daysOverdue, dueState, dueStatus, linePaymentStatus, outstanding, overpaid, uninvoiced, type Receivable } from '../../data-plane-agent/plane/domain/payments/receivable.js';
 
 const TODAY = '2026-03-15';
 const line = (changes: Partial<Receivable> = {}): Receivable => ({ amountMinor: 100, receivedMinor: 0, invoicedMinor: 0, currencyCode: 'CNY', dueDate: TODAY, ...changes });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { normalCut } from '../../../base/text.js';
+import { normalCut } from '../../base/text.js';
 
 /** In lower case: the form in which codes, numbers and names are compared that are unique whatever their case. Keys are stored in it. */
 export const fold = (text: string): string => normalCut(text, { max: LONGEST }).toLowerCase();

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { Day } from '../../base/day.js';
 import type { Call } from '../contract/call.js';
-import type { Receivable } from '../domain/analytics/receivable.js';
+import type { Receivable } from '../domain/payments/receivable.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
 import { counting, from, orderBy, placeOf, walking, type ContractOrder, type Place, type Route } from './contract-order.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { ContractRow } from '../tables/contracts.js';
-import { caseFold, grams, INDEXED_FROM, searchText } from '../domain/contracts/search.js';
+import { caseFold } from '../domain/contracts/search.js';
+import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
 import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
 /** The fields that `q` looks through. */

@@ -15,7 +15,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { shown } from '../sensitive.js';
 import type { TaskRow } from '../../tables/tasks.js';
 import { fulfillmentStatus, taskAnswer } from '../tasks/tasks.js';
-import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Receivable } from '../analytics/receivable.js';
+import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Receivable } from '../payments/receivable.js';
 
 /** Of a call, what an answer depends on. */
 export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;

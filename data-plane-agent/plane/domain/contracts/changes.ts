@@ -1,6 +1,6 @@
-import { fold } from './search.js';
+import { uniqueKey } from '../unique-key.js';
 import type { ContractInput, NoteInput, TermInput } from '../../contract/records/contracts.js';
-import { aggregate } from '../analytics/receivable.js';
+import { aggregate } from '../payments/receivable.js';
 import type { AmountReader } from '../amounts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { TermRow } from '../../tables/terms.js';
@@ -8,9 +8,6 @@ import type { NoteRow } from '../../tables/notes.js';
 import type { StageRow } from '../../tables/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { accountSent } from '../sensitive.js';
-
-/** Numbers and archive codes are unique whatever their case. */
-export const uniqueKey = (code: string): string => fold(code);
 
 export interface NewContract {
   readonly id: string;

@@ -2,7 +2,7 @@ import { toMajor } from '../../../base/money.js';
 import type { ContractPatch, NoteInput, TermInput } from '../../contract/records/contracts.js';
 import type { AmountReader } from '../amounts.js';
 import { areSameRoles } from '../lifecycle/lifecycle.js';
-import { uniqueKey } from './changes.js';
+import { uniqueKey } from '../unique-key.js';
 import type { TermRow } from '../../tables/terms.js';
 import type { NoteRow } from '../../tables/notes.js';
 import type { ContractRow } from '../../tables/contracts.js';

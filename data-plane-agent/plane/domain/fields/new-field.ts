@@ -1,4 +1,4 @@
-import { fold } from '../contracts/search.js';
+import { fold } from '../search.js';
 import { decimalsOf } from '../../../base/money.js';
 import { normalCut } from '../../../base/text.js';
 import type { Issue } from '../../../base/validation.js';

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../../../base/failures.js';
 import { normal } from '../../../base/text.js';
-import { uniqueKey } from '../contracts/changes.js';
+import { uniqueKey } from '../unique-key.js';
 import type { ReferenceField } from '../sheet/columns.js';
 
 /** Something wrong with a row. */

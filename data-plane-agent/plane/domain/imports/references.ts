@@ -2,7 +2,7 @@ import { addressIn } from '../../../base/addresses.js';
 import { normal } from '../../../base/text.js';
 import { isBlankText } from '../../../base/validation.js';
 import type { People } from '../../contract/records/people.js';
-import { fold } from '../contracts/search.js';
+import { fold } from '../search.js';
 import type { ReferenceField } from '../sheet/columns.js';
 import { problemAt, type Candidate, type RowProblem } from './candidate.js';
 

@@ -3,7 +3,7 @@ import { turns } from '../../../base/turns.js';
 import { checker } from '../../../base/validation.js';
 import type { People } from '../../contract/records/people.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
-import { uniqueKey } from '../contracts/changes.js';
+import { uniqueKey } from '../unique-key.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { valueFromText } from '../fields/values.js';
 import { cellContent, readCell, type ReadCell } from '../sheet/cells.js';

@@ -4,10 +4,10 @@ import { taxIncluded, toMajor, unitPriceNumber } from '../../../base/money.js';
 import type { Invoice, InvoiceInput, InvoicePatch } from '../../contract/records/invoices.js';
 import type { InvoiceStatus } from '../../contract/vocabulary.js';
 import type { AmountReader } from '../amounts.js';
-import { uniqueKey } from '../contracts/changes.js';
+import { uniqueKey } from '../unique-key.js';
 import { iso } from '../../../base/instants.js';
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
-import { uninvoiced } from '../analytics/receivable.js';
+import { uninvoiced } from '../payments/receivable.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { ContractRow } from '../../tables/contracts.js';
 

@@ -2,7 +2,7 @@ import type { Day } from '../../../base/day.js';
 import { fail } from '../../../base/failures.js';
 import { toMajor } from '../../../base/money.js';
 import type { AmountReader } from '../amounts.js';
-import { uniqueKey } from '../contracts/changes.js';
+import { uniqueKey } from '../unique-key.js';
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { afterChanges, isSameInvoice, issuedMinor, redMinor, withRecords } from './invoices.js';
 import type { LineRow } from '../../tables/payment-lines.js';

@@ -5,7 +5,7 @@ import type { Warning } from '../../contract/records/common.js';
 import type { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, ReceiptPatch } from '../../contract/records/lines.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { AmountReader } from '../amounts.js';
-import { outstanding, overpaid, uninvoiced } from '../analytics/receivable.js';
+import { outstanding, overpaid, uninvoiced } from './receivable.js';
 import { accountSent } from '../sensitive.js';
 
 /** Under what a line changes. `path` begins the names of bad fields: `''` or `payments[2].`. */

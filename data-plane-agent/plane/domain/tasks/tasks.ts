@@ -2,7 +2,7 @@ import { daysBetween, type Day } from '../../../base/day.js';
 import { fail } from '../../../base/failures.js';
 import type { Task, TaskInput, TaskPatch } from '../../contract/records/tasks.js';
 import type { FulfillmentStatus, TaskStatus } from '../../contract/vocabulary.js';
-import { uniqueKey } from '../contracts/changes.js';
+import { uniqueKey } from '../unique-key.js';
 import { iso, isoOrNull } from '../../../base/instants.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { TaskRow } from '../../tables/tasks.js';

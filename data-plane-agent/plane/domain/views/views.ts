@@ -3,7 +3,7 @@ import type { Issue } from '../../../base/validation.js';
 import type { Warning } from '../../contract/records/common.js';
 import { VIEW_COLUMNS, VIEW_FILTERS, VIEW_GROUPINGS, type SavedView, type SavedViewInput, type SavedViewPatch } from '../../contract/records/views.js';
 import { iso } from '../../../base/instants.js';
-import { fold } from '../contracts/search.js';
+import { fold } from '../search.js';
 import type { SavedViewRow } from '../../tables/views.js';
 
 /** Names are unique whatever their case. */

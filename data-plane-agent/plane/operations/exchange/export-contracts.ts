@@ -1,7 +1,7 @@
 import { s } from '../../../base/schema.js';
 import type { Call } from '../../contract/call.js';
 import { EXPORT_CHUNK, EXPORT_PROFILES, ExportChunk, ExportFilter, ExportPlace, type ExportProfile } from '../../contract/records/export.js';
-import { dueState } from '../../domain/analytics/receivable.js';
+import { dueState } from '../../domain/payments/receivable.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS, SUMMARY_COLUMNS, type ContractSource, type Writing } from '../../domain/sheet/columns.js';
 import { customCells } from '../../domain/sheet/custom-columns.js';

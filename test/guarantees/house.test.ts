@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { posix } from 'node:path';
+import { importsOf, read, sourceFiles } from '../support/source.js';
+
+/** Folders of which no two import each other, directly or round a corner; several below one line stand together. */
+const HOUSES: readonly { readonly name: string; readonly folders: readonly string[] }[] = [
+  { name: 'the tables and the rules of the data plane', folders: ['data-plane-agent/plane/tables', 'data-plane-agent/plane/domain'] },
+];
+
+/** Which folder imports which, with the files that do. */
+type Graph = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+
+describe('no two folders import each other, directly or round a corner', () => {
+  for (const { name, folders } of HOUSES) {
+    it(`in ${name}`, () => {
+      expect(circlesOf(graphOf(folders))).to.deep.equal([]);
+    });
+  }
+
+  it('in the tables and the rules, these stand on those and never the other way', () => {
+    const tables = sourceFiles().filter((file) => file.startsWith('data-plane-agent/plane/tables/'));
+    expect(tables.length).to.be.greaterThan(10);
+    expect(tables.flatMap((file) => importsOf(file, read(file))).filter((target) => target.startsWith('data-plane-agent/plane/domain/'))).to.deep.equal([]);
+  });
+
+  it('and a circle would be found, with the files that close it', () => {
+    const edges: Graph = new Map([
+      ['a', new Map([['b', ['a/1.ts -> b/1.ts']]])],
+      ['b', new Map([['c', ['b/1.ts -> c/1.ts']], ['d', ['b/1.ts -> d/1.ts']]])],
+      ['c', new Map([['a', ['c/1.ts -> a/1.ts']]])],
+    ]);
+    expect(circlesOf(edges)).to.deep.equal(['a, b, c: a/1.ts -> b/1.ts; b/1.ts -> c/1.ts; c/1.ts -> a/1.ts']);
+  });
+});
+
+function graphOf(folders: readonly string[]): Graph {
+  const within = (file: string) => folders.some((folder) => file.startsWith(`${folder}/`));
+  const graph = new Map<string, Map<string, string[]>>();
+  for (const file of sourceFiles().filter(within)) {
+    for (const target of importsOf(file, read(file)).filter(within)) {
+      const [from, to] = [posix.dirname(file), posix.dirname(target)];
+      if (from === to) continue;
+      const imports = graph.get(from) ?? new Map<string, string[]>();
+      graph.set(from, imports);
+      imports.set(to, [...(imports.get(to) ?? []), `${file} -> ${target}`]);
+    }
+  }
+  return graph;
+}
+
+/** Folders that all reach each other, each such set once. */
+function circlesOf(graph: Graph): string[] {
+  const reached = new Map([...graph.keys()].map((folder) => [folder, reachedFrom(folder, graph)]));
+  const sets = [...graph.keys()].map((folder) => [...graph.keys()].filter((other) => reached.get(folder)?.has(other) && reached.get(other)?.has(folder)).toSorted());
+  const named = new Map(sets.filter((set) => set.length > 0).map((set) => [set.join(', '), set]));
+  return [...named].map(([name, set]) => `${name}: ${set.flatMap((from) => [...(graph.get(from) ?? [])].filter(([to]) => set.includes(to)).flatMap(([, files]) => files)).join('; ')}`);
+}
+
+function reachedFrom(folder: string, graph: Graph): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const ahead = [folder];
+  for (let at = ahead.pop(); at !== undefined; at = ahead.pop()) {
+    for (const next of graph.get(at)?.keys() ?? []) {
+      if (reached.has(next)) continue;
+      reached.add(next);
+      ahead.push(next);
+    }
+  }
+  return reached;
+}
