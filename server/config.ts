@@ -1,10 +1,7 @@
-import { boolean, bytes, cidrs, duration, integer, json, list, oneOf, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Parsed, type Rule, type Values } from '../data-plane-agent/base/config.js';
-import { isOpenPostgres } from '../data-plane-agent/base/database/postgres-address.js';
+import { boolean, cidrs, duration, integer, json, list, oneOf, origin, origins, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Rule, type Values } from '../data-plane-agent/base/config.js';
 import { isLoopback } from '../data-plane-agent/base/loopback.js';
-import { parseKeyRing, SealError, type KeyRing } from '../data-plane-agent/base/secrets.js';
-import { clamdAddress } from '../data-plane-agent/plane/files/scanner/clamd-stream.js';
-import { CONTENT_TYPES, mediaType } from '../data-plane-agent/plane/files/content/content-type.js';
-import { objectStoreAddress } from '../data-plane-agent/plane/files/objects/object-store-address.js';
+import type { KeyRing } from '../data-plane-agent/base/secrets.js';
+import { databaseDefault, HOST_CAUTIONS, HOST_REFUSALS, HOST_SETTINGS, PROCESS_SETTINGS, readableOnItsWay } from '../data-plane-agent/host/settings.js';
 import { EDITIONS } from './access/edition.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { EMAIL_FALLBACKS } from './auth/email-code.js';
@@ -13,7 +10,6 @@ import { smtpEncryption } from './notifications/smtp-encryption.js';
 import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
 
-const databaseDefault = (file: string) => ({ textOf }: DefaultContext) => `sqlite:${textOf('DATA_DIR') ?? ''}/${file}`;
 /** A port at fault is one fault, not two. */
 const localAddress = ({ textOf }: DefaultContext): string => `http://localhost:${/^\d{1,5}$/.exec(textOf('PORT') ?? '')?.[0] ?? ''}`;
 /** An address at fault is its own fault, and not also that of what follows from it. */
@@ -27,22 +23,12 @@ const production = (context: DefaultContext) => context.production;
 /** Every setting of the server. What `duebook config` shows and the documentation lists comes from here. */
 export const SETTINGS = {
   edition: setting({ name: 'EDITION', about: 'How the product is run: it decides where data planes are and what plans give.', kind: oneOf(...EDITIONS), default: 'self_hosted' }),
-  host: setting({ name: 'HOST', about: 'Address to listen on.', kind: text({ max: 255 }), default: '127.0.0.1' }),
-  port: setting({ name: 'PORT', about: 'Port to listen on; 0 takes a free one.', kind: integer({ min: 0, max: 65_535 }), default: 8080 }),
+  host: PROCESS_SETTINGS.host,
+  port: PROCESS_SETTINGS.port,
   publicUrl: setting({ name: 'PUBLIC_URL', about: 'Where users reach the service: links, cookies and the issuer of tokens.', kind: origin(), default: localAddress }),
-  dataDir: setting({ name: 'DATA_DIR', about: 'Folder of SQLite files and generated keys.', kind: text({ max: 4_000 }), default: './data' }),
+  dataDir: PROCESS_SETTINGS.dataDir,
   platformDatabaseUrl: setting({ name: 'PLATFORM_DATABASE_URL', about: 'Database of tenants, members and sessions.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('platform.db') }),
-  tenantDatabaseUrl: setting({ name: 'TENANT_DATABASE_URL', about: 'Database of contract data.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('tenant.db') }),
-  objectStoreUrl: setting({ name: 'OBJECT_STORE_URL', about: 'Where the bytes of files are: file: and a folder, or a bucket of an S3 server as s3://key:secret@host:9000/bucket, with ?tls=false where it speaks no TLS, region=…, and style=virtual where the bucket stands before the host.', kind: objectStoreAddress(), default: ({ textOf }) => `file:${textOf('DATA_DIR') ?? ''}/files` }),
-  objectStorePublicUrl: setting({ name: 'OBJECT_STORE_PUBLIC_URL', about: 'Where users reach the object store, when under another address: for a folder PUBLIC_URL unless set, for an S3 server the address in OBJECT_STORE_URL. Links to files begin with it.', kind: origin() }),
-  fileMaxBytes: setting({ name: 'FILE_MAX_BYTES', about: 'How many bytes one file may have, at most 5 GiB.', kind: bytes({ min: 1, max: 5 * 1024 ** 3 }), default: 52_428_800 }),
-  fileContentTypes: setting({ name: 'FILE_CONTENT_TYPES', about: 'Content types that may be uploaded, comma-separated, of those that files can be checked for.', kind: contentTypes(), default: CONTENT_TYPES.join(',') }),
-  fileScanMode: setting({ name: 'FILE_SCAN_MODE', about: 'Who looks for malware in files; off takes them in unseen.', kind: oneOf('off', 'clamav'), default: (context) => (production(context) ? 'clamav' : 'off') }),
-  clamavUrl: setting({ name: 'CLAMAV_URL', about: 'The clamd that scans files, as tcp://host:3310 or unix:/path; docker/clamd.conf sets one up. Needed beside FILE_SCAN_MODE=clamav.', kind: clamavUrl() }),
-  fileDownloadRequiresCleanScan: setting({ name: 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN', about: 'Whether a file that is not scanned yet, or could not be scanned, stays here; an infected one always does.', kind: boolean(), default: true }),
-  tenantStorageQuotaBytes: setting({ name: 'TENANT_STORAGE_QUOTA_BYTES', about: 'How many bytes the files of one organisation may have together; without it there is no limit.', kind: bytes({ min: 1, max: Number.MAX_SAFE_INTEGER }) }),
-  databasePoolMax: setting({ name: 'DATABASE_POOL_MAX', about: 'Connections to each PostgreSQL database.', kind: integer({ min: 1, max: 1_000 }), default: 10 }),
-  keyRing: setting({ name: 'SECRET_KEYS', about: 'Keys that seal secrets, as id:base64,…; the first seals, all open.', kind: keyRing(), required: 'in production', secret: true }),
+  ...HOST_SETTINGS,
   accessTtl: setting({ name: 'JWT_ACCESS_TTL', about: 'Lifetime of an access token.', kind: duration({ maxMs: 24 * 3_600_000 }), default: '15m' }),
   refreshTtl: setting({ name: 'JWT_REFRESH_TTL', about: 'How long a session may be idle.', kind: duration(), default: '30d' }),
   publicRegistrationEnabled: setting({ name: 'PUBLIC_REGISTRATION_ENABLED', about: 'Whether anyone may register an organisation.', kind: boolean(), default: (context) => !production(context) }),
@@ -67,8 +53,8 @@ export const SETTINGS = {
   webauthnOrigins: setting({ name: 'WEBAUTHN_ORIGINS', about: 'Origins whose pages may ask for passkeys, comma-separated, on that domain or below it.', kind: origins(), default: (context) => publicAddress(context)?.origin ?? '' }),
   ssoProviders: setting({ name: 'SSO_PROVIDERS', about: 'Up to five providers of OpenID Connect through which members may sign in, as JSON; SSO_PROVIDERS_FILE reads it from a file.', kind: json(parseSsoProviders), secret: true }),
   outboundAllowPrivate: setting({ name: 'OUTBOUND_ALLOW_PRIVATE', about: 'Private address ranges that requests to addresses of others may go to, comma-separated, such as 10.0.0.0/8; this machine too must be listed, link-local and metadata addresses never count.', kind: cidrs(), default: '' }),
-  logLevel: setting({ name: 'LOG_LEVEL', about: 'The least that is logged.', kind: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), default: 'info' }),
-  metricsToken: setting({ name: 'METRICS_TOKEN', about: 'Bearer token of /metrics, which without one is not there.', kind: text({ max: 500 }), secret: true }),
+  logLevel: PROCESS_SETTINGS.logLevel,
+  metricsToken: PROCESS_SETTINGS.metricsToken,
 } as const;
 
 export type Config = Omit<Values<typeof SETTINGS>, 'keyRing'> & {
@@ -83,7 +69,7 @@ const refusals: readonly Rule<typeof SETTINGS>[] = [
   ({ smtpUrl, mailFrom }) => (smtpUrl !== undefined && mailFrom === undefined ? [{ name: 'MAIL_FROM', problem: 'is required beside SMTP_URL' }] : []),
   ({ botChallengeProvider, botChallengeSecret }) => (botChallengeProvider !== 'none' && botChallengeSecret === undefined ? [{ name: 'BOT_CHALLENGE_SECRET', problem: 'is required beside BOT_CHALLENGE_PROVIDER' }] : []),
   ({ webauthnRpId, webauthnOrigins }) => webauthnOrigins.map((address) => new URL(address).hostname).filter((host) => host !== webauthnRpId && !host.endsWith(`.${webauthnRpId}`)).map((host) => ({ name: 'WEBAUTHN_RP_ID', problem: `must be ${host} or a domain above it, which WEBAUTHN_ORIGINS has a page on` })),
-  ({ fileScanMode, clamavUrl: url }) => (fileScanMode === 'clamav' && url === undefined ? [{ name: 'CLAMAV_URL', problem: 'is required beside FILE_SCAN_MODE=clamav: set it to the address of a clamd, or FILE_SCAN_MODE=off to take files in that nothing has looked into' }] : []),
+  ...HOST_REFUSALS,
   ({ ssoProviders = [] }, context) => ssoProviders.filter(({ issuer }) => context.production && issuer.startsWith('http:')).map(({ id }) => ({ name: 'SSO_PROVIDERS', problem: `has an http issuer (${id}): in production it must be https` })),
   ({ ssoProviders = [] }, context) => (context.production ? withoutTenants(ssoProviders) : []).map((id) => ({ name: 'SSO_PROVIDERS', problem: `has several providers, and no tenants of one of them (${id}): name the organisations that it signs in to, or "*" alone for all` })),
 ];
@@ -94,17 +80,9 @@ const cautions: readonly Rule<typeof SETTINGS>[] = [
   ({ mfaEmailFallback }, context) => (context.production && mfaEmailFallback === 'all' ? [{ name: 'MFA_EMAIL_FALLBACK', problem: 'is all: an admin\'s mailbox and password are enough to sign in, without the authenticator' }] : []),
   ({ passwordRules }, context) => (context.production && passwordRules === 'off' ? [{ name: 'PASSWORD_RULES', problem: 'is off: members may choose the passwords that are tried first' }] : []),
   ({ publicRegistrationEnabled }, context) => (context.production && publicRegistrationEnabled ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }] : []),
-  ({ fileScanMode }, context) => (context.production && fileScanMode === 'off' ? [{ name: 'FILE_SCAN_MODE', problem: 'is off: nothing looks for malware in files' }] : []),
-  ({ fileScanMode, fileDownloadRequiresCleanScan }) => (fileScanMode !== 'off' && !fileDownloadRequiresCleanScan ? [{ name: 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN', problem: 'is false: files that could not be scanned can be downloaded' }] : []),
   ({ smtpUrl }) => (smtpUrl !== undefined && smtpEncryption(smtpUrl) === 'where offered' ? [{ name: 'SMTP_URL', problem: 'has requireTLS=false: where the mail server offers no TLS, mail with links to sign in goes through the network in the open' }] : []),
-  ({ platformDatabaseUrl, tenantDatabaseUrl }) =>
-    ([['PLATFORM_DATABASE_URL', platformDatabaseUrl], ['TENANT_DATABASE_URL', tenantDatabaseUrl]] as const).filter(([, address]) => isOpenPostgres(address)).map(([name]) => ({ name, problem: 'is a PostgreSQL on another machine without TLS: what it is asked and answers goes through the network in the open; add ?sslmode=verify-full' })),
-  ({ publicUrl, objectStoreUrl, objectStorePublicUrl }, context) => {
-    const links = objectStorePublicUrl ?? (objectStoreUrl.provider === 's3' ? `${objectStoreUrl.tls ? 'https' : 'http'}://${objectStoreUrl.host}` : publicUrl);
-    // Whoever reads a link on its way may use it as well as the one for whom it was made.
-    const open = context.production && publicUrl.startsWith('https:') && links.startsWith('http:') && !isLoopback(links);
-    return open ? [{ name: 'OBJECT_STORE_PUBLIC_URL', problem: 'is not https: links to files go through the network in the open, and browsers refuse them on a page that is' }] : [];
-  },
+  ({ platformDatabaseUrl }) => readableOnItsWay('PLATFORM_DATABASE_URL', platformDatabaseUrl),
+  ...HOST_CAUTIONS,
 ];
 
 /** Reads the settings, all faults at once. `secretKeys` are the keys that were generated, for an environment that sets none. */
@@ -119,60 +97,6 @@ export function readServerConfig(env: NodeJS.ProcessEnv, { secretKeys, readFile 
 }
 
 export const isProduction = (env: NodeJS.ProcessEnv): boolean => env.NODE_ENV === 'production';
-
-function keyRing(): Kind<KeyRing> {
-  return {
-    parse: (given) => {
-      try {
-        return { ok: true, value: parseKeyRing(given) };
-      } catch (error) {
-        if (error instanceof SealError) return { ok: false, problem: `is not valid: ${error.message}` };
-        throw error;
-      }
-    },
-    show: ({ keyIds }) => keyIds.join(','),
-  };
-}
-
-/** An address without a path, as browsers name it in `Origin`. */
-function origin(): Kind<string> {
-  return { parse: (given) => originOf(given.trim()), show: (value) => value };
-}
-
-function origins(): Kind<readonly string[]> {
-  return {
-    parse: (given) => {
-      const parsed = given.split(',').map((word) => word.trim()).filter((word) => word !== '').map(originOf);
-      const wrong = parsed.find((one) => !one.ok);
-      return wrong && !wrong.ok ? wrong : { ok: true, value: parsed.flatMap((one) => (one.ok ? [one.value] : [])) };
-    },
-    show: (value) => value.join(','),
-  };
-}
-
-function originOf(given: string): Parsed<string> {
-  const parsed = URL.canParse(given) ? new URL(given) : undefined;
-  const plain = parsed && /^https?:$/.test(parsed.protocol) && parsed.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === '';
-  return plain ? { ok: true, value: parsed.origin } : { ok: false, problem: 'must be an origin such as https://book.example.com, without a path' };
-}
-
-function clamavUrl(): Kind<string> {
-  return {
-    parse: (given) => (clamdAddress(given.trim()) ? { ok: true, value: given.trim() } : { ok: false, problem: 'must be tcp://host:port or unix:/path' }),
-    show: (value) => value,
-  };
-}
-
-function contentTypes(): Kind<readonly string[]> {
-  return {
-    parse: (given) => {
-      const types = given.split(',').map(mediaType).filter((type) => type !== '');
-      const unknown = types.filter((type) => !CONTENT_TYPES.includes(type));
-      return unknown.length === 0 ? { ok: true, value: types } : { ok: false, problem: `has types that files cannot be checked for: ${unknown.slice(0, 10).join(', ').slice(0, 300)}` };
-    },
-    show: (value) => value.join(','),
-  };
-}
 
 function mailAddress(): Kind<MailAddress> {
   return {

@@ -93,6 +93,23 @@ export function url(options: { protocols: readonly string[] }): Kind<string> {
   };
 }
 
+/** An address without a path, as browsers name it in `Origin`. */
+export function origin(): Kind<string> {
+  return { parse: (given) => originOf(given.trim()), show: (value) => value };
+}
+
+/** Comma-separated origins. */
+export function origins(): Kind<readonly string[]> {
+  return {
+    parse: (given) => {
+      const parsed = given.split(',').map((word) => word.trim()).filter((word) => word !== '').map(originOf);
+      const wrong = parsed.find((one) => !one.ok);
+      return wrong && !wrong.ok ? wrong : { ok: true, value: parsed.flatMap((one) => (one.ok ? [one.value] : [])) };
+    },
+    show: (value) => value.join(','),
+  };
+}
+
 /** Comma-separated words; blanks around them and empty ones are dropped. */
 export function list(): Kind<readonly string[]> {
   return { parse: (given) => good(words(given)), show: (value) => value.join(',') };
@@ -125,6 +142,12 @@ export function json<T>(check: (value: unknown) => Parsed<T>): Kind<T> {
     },
     show: (value) => JSON.stringify(value),
   };
+}
+
+function originOf(given: string): Parsed<string> {
+  const parsed = URL.canParse(given) ? new URL(given) : undefined;
+  const plain = parsed && /^https?:$/.test(parsed.protocol) && parsed.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === '';
+  return plain ? { ok: true, value: parsed.origin } : { ok: false, problem: 'must be an origin such as https://book.example.com, without a path' };
 }
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

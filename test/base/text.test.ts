@@ -4,7 +4,7 @@ import { hasLongRun, MAX_MARKS, normal, normalCut, type NormalForm } from '../..
 import { s } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import { attachmentDisposition } from '../../data-plane-agent/base/content-disposition.js';
-import { caseFold } from '../../data-plane-agent/plane/domain/contracts/search.js';
+import { caseFold } from '../../data-plane-agent/plane/domain/search.js';
 
 const ACUTE = '\u0301';
 const FORMS: readonly NormalForm[] = ['NFC', 'NFKC', 'NFKD'];

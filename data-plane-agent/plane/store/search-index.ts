@@ -1,6 +1,6 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { ContractRow } from '../tables/contracts.js';
-import { caseFold } from '../domain/contracts/search.js';
+import { caseFold } from '../domain/search.js';
 import { INDEXED_FROM, grams, searchText } from '../domain/search.js';
 import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 
