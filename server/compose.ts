@@ -4,7 +4,6 @@ import type { Clock } from '../data-plane-agent/base/clock.js';
 import { newId } from '../data-plane-agent/base/ids.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
-import { serveFileUrls } from '../data-plane-agent/host/file-urls.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
 import { createApp } from './app.js';
@@ -19,9 +18,8 @@ import { createPasswords, type Argon2 } from './credentials/passwords.js';
 import { createWaysIn } from './credentials/ways-in.js';
 import type { Config } from './config.js';
 import { callOf } from './data-planes/call.js';
-import type { DataPlanes } from './data-planes/for-tenant.js';
 import { ENDPOINTS } from './endpoints/index.js';
-import { openFoundation, type Foundation } from './foundation.js';
+import { openFoundation, type Foundation, type Host } from './foundation.js';
 import { createHealth } from './services/health.js';
 import { accountPages } from './http/account-pages.js';
 import { docsPages } from './http/docs-page.js';
@@ -51,8 +49,8 @@ export interface ComposeOptions {
   readonly checkAnswers?: boolean;
   /** For tests that count the hashing. */
   readonly argon2?: Argon2 | undefined;
-  /** For tests: puts a wire between the server and its data plane. */
-  readonly behind?: ((planes: DataPlanes) => DataPlanes) | undefined;
+  /** For tests: hosts the data plane elsewhere and puts a wire between. */
+  readonly host?: Host | undefined;
 }
 
 export interface Composed {
@@ -65,13 +63,14 @@ export interface Composed {
 }
 
 /** Puts the product together. Nothing else knows how its parts are made. */
-export async function compose(config: Config, { clock, log, residentBytes = () => 0, accepting = () => true, checkAnswers = false, argon2, behind = (planes) => planes }: ComposeOptions): Promise<Composed> {
-  const foundation = await openFoundation(config, { clock, log, residentBytes });
-  const { platform, tenant, tenantDb } = foundation;
-  const dataPlanes = behind(foundation.dataPlanes);
+export async function compose(config: Config, { clock, log, residentBytes = () => 0, accepting = () => true, checkAnswers = false, argon2, host }: ComposeOptions): Promise<Composed> {
+  const foundation = await openFoundation(config, { clock, log, residentBytes, host });
+  const { platform, hosted, dataPlanes } = foundation;
   try {
     const sealed = await sealTargets(platform, config.keyRing);
     if (sealed > 0) log.info({ sealed }, 'addresses of notification channels were sealed');
+    // Without an agent that has joined there is nothing that could be down.
+    const tenantDb = hosted?.probes.database ?? (() => Promise.resolve(true));
     const health = createHealth({ edition: config.edition, clock, platformDb: (timeoutMs) => platform.ping(timeoutMs), tenantDb });
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
     const waysIn = createWaysIn({ clock, mail });
@@ -84,7 +83,7 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
     const audit = createPlatformAudit({ database: platform, keyRing: config.keyRing });
     const refusals = createRefusals({ database: platform, clock, log });
     const services: Services = { ...auth, tenants, directory, audit, health, mail, challenge: composeChallenge(config, { log }) };
-    const metrics = createMetrics({ token: config.metricsToken, pools: { platform: () => platform.pool(), ...(tenant ? { tenant: () => tenant.pool() } : {}) } });
+    const metrics = createMetrics({ token: config.metricsToken, pools: { platform: () => platform.pool(), ...(hosted ? { tenant: () => hosted.database.pool() } : {}) } });
     const app = createApp({
       endpoints: ENDPOINTS,
       api: {
@@ -96,7 +95,7 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
         checkAnswers,
       },
       pages: [livez, readyz({ ready: async () => accepting() && (await health.platformDbUp()) }), metrics.page, keySet(services.keys), openapiPage(ENDPOINTS, config), ...docsPages(config), ...accountPages(config)],
-      routes: foundation.files?.urls ? [serveFileUrls(foundation.files.urls)] : [],
+      routes: hosted?.routes ?? [],
       clock,
       log,
       corsOrigins: config.corsOrigins,
@@ -104,7 +103,7 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
       recordRefusal: refusals.record,
       observers: [metrics.observe],
     });
-    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, files: foundation.files }), leases: new Leases(platform, clock, newId(), log), log });
+    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, hosted }), leases: new Leases(platform, clock, newId(), log), log });
     const close = async (): Promise<void> => {
       await refusals.flush();
       await foundation.close();

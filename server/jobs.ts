@@ -1,7 +1,7 @@
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { Database } from '../data-plane-agent/base/database/database.js';
 import type { Log } from '../data-plane-agent/base/log.js';
-import type { OpenedFiles } from '../data-plane-agent/plane/files/open-services.js';
+import type { HostedPlane } from '../data-plane-agent/host/open-plane.js';
 import { createAuditChaining } from './audit/chaining.js';
 import { createLogHeads } from './audit/heads.js';
 import type { PlatformAudit } from './audit/platform-audit.js';
@@ -9,37 +9,36 @@ import type { Refusals } from './audit/refusals.js';
 import { createTellRepeats } from './audit/repeats.js';
 import type { Config } from './config.js';
 import { eachTenant, type TenantsOptions } from './data-planes/each-tenant.js';
-import type { DataPlanes } from './data-planes/for-tenant.js';
 import { createMailDelivery } from './notifications/delivery.js';
 import { createSmtp } from './notifications/smtp.js';
 import type { Job } from '../data-plane-agent/base/schedules.js';
 import { removeExpired } from './store/expiry.js';
 
-/** What the server does by itself. */
-export function jobsOf(config: Config, parts: { database: Database; clock: Clock; log: Log; audit: PlatformAudit; refusals: Refusals; dataPlanes: DataPlanes; files: Pick<OpenedFiles, 'objects'> | undefined }): readonly Job[] {
+/** What the server does by itself, and what a data plane that it hosts has to have done. */
+export function jobsOf(config: Config, { hosted, ...parts }: TenantsOptions & { readonly audit: PlatformAudit; readonly refusals: Refusals; readonly hosted: HostedPlane | undefined }): readonly Job[] {
   const { database, clock } = parts;
-  return [...mailJob(config, parts), ...fileJobs(parts, parts.files), ...auditJobs(parts), { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }];
+  const ofPlane = hosted?.jobs((round) => eachTenant(parts, round)) ?? [];
+  return joined([...mailJob(config, parts), ...auditJobs(parts), { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }, ...ofPlane]);
 }
 
 /** The audit's own upkeep. */
-function auditJobs(parts: TenantsOptions & { audit: PlatformAudit; refusals: Refusals }): Job[] {
-  const chaining = createAuditChaining(parts);
-  return [
-    { name: 'audit-chain', rule: '*/5 * * * * *', run: (signal) => chaining.run(signal) },
-    { name: 'audit-refusals', rule: '30 * * * * *', everywhere: true, run: () => parts.refusals.flush() },
-    { name: 'audit-repeats', rule: '10 */5 * * * *', run: createTellRepeats(parts) },
-    // Asked every hour, so that a day on which no process ran at one hour has its heads at another.
-    { name: 'audit-heads', rule: '50 7 * * * *', run: createLogHeads(parts) },
-  ];
-}
-
-/** Scans and readings that wait for their turn or were lost with their process, and what nobody will ask for any more. */
-const fileJobs = (parts: TenantsOptions, files: Pick<OpenedFiles, 'objects'> | undefined): Job[] => [
-  { name: 'file-scans', rule: '*/15 * * * * *', run: (signal) => eachTenant(parts, { job: 'file-scans', signal, step: (plane) => plane.scanFiles({}) }) },
-  { name: 'documents', rule: '5,35 * * * * *', run: (signal) => eachTenant(parts, { job: 'documents', signal, step: (plane) => plane.readDocuments({}) }) },
-  { name: 'file-sweep', rule: '20 15 * * * *', run: (signal) => eachTenant(parts, { job: 'file-sweep', signal, step: (plane) => plane.sweepFiles({ orphans: false }) }) },
-  { name: 'file-orphans', rule: '20 45 2 * * *', run: (signal) => eachTenant(parts, { job: 'file-orphans', signal, step: (plane) => plane.sweepFiles({ orphans: true }) }).then(() => files?.objects.tidy()) },
+const auditJobs = (parts: TenantsOptions & { audit: PlatformAudit; refusals: Refusals }): Job[] => [
+  { name: 'audit-chain', rule: '*/5 * * * * *', run: createAuditChaining(parts) },
+  { name: 'audit-refusals', rule: '30 * * * * *', everywhere: true, run: () => parts.refusals.flush() },
+  { name: 'audit-repeats', rule: '10 */5 * * * *', run: createTellRepeats(parts) },
+  // Asked every hour, so that a day on which no process ran at one hour has its heads at another.
+  { name: 'audit-heads', rule: '50 7 * * * *', run: createLogHeads(parts) },
 ];
+
+/** Jobs of one name are one, by the rule of the first: what is done for the platform and for contract data takes one lease. */
+function joined(jobs: readonly Job[]): readonly Job[] {
+  const byName = new Map<string, Job>();
+  for (const job of jobs) {
+    const first = byName.get(job.name);
+    byName.set(job.name, first ? { ...first, run: (signal) => first.run(signal).then(() => job.run(signal)) } : job);
+  }
+  return [...byName.values()];
+}
 
 /** Only where there is a mail server. */
 function mailJob({ smtpUrl, mailFrom, keyRing, productName }: Config, { database, clock, log }: { database: Database; clock: Clock; log: Log }): Job[] {

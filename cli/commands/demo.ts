@@ -68,7 +68,7 @@ async function makeBook(cli: Cli, { config, log, lifecycle }: { config: Config; 
     if (!tenant.complete) {
       const ids = await demoPeople(composed, { tenant, actor });
       await enterBook({ dataPlanes: composed.foundation.dataPlanes, tenant, ids, progress: (done, all) => cli.io.progress(done === all ? '' : `Entering the demo's contracts: ${done} of ${all}`) });
-      await enterFiles({ dataPlanes: composed.foundation.dataPlanes, tenant, ids, objects: composed.foundation.files?.objects });
+      await enterFiles({ dataPlanes: composed.foundation.dataPlanes, tenant, ids, objects: composed.foundation.hosted?.files.objects });
       await completeDemo(composed, actor);
     }
     return { tenant, created: !tenant.complete };

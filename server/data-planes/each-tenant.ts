@@ -3,11 +3,11 @@ import type { Database } from '../../data-plane-agent/base/database/database.js'
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
+import type { Round } from '../../data-plane-agent/host/jobs.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
 import { TenantStore } from '../store/tenants.js';
 import type { DataPlanes } from './for-tenant.js';
-import type { Plane } from './plane.js';
 import { systemCall } from './system-call.js';
 
 /** Data planes that are asked at once: one that is slow holds up a few others only. */
@@ -26,7 +26,7 @@ export interface TenantsOptions {
  * Takes a step with every tenant's data plane, again while it says that there is more. Row-level security shows nobody which tenants have work that waits,
  * so each is asked. One that cannot be worked on holds up no other; one whose agent is away has its turn when it is back.
  */
-export async function eachTenant({ database, clock, dataPlanes, log }: TenantsOptions, { job, signal, step }: { readonly job: string; readonly signal?: AbortSignal | undefined; readonly step: (plane: Plane, tenantId: string) => Promise<{ readonly more: boolean }> }): Promise<void> {
+export async function eachTenant({ database, clock, dataPlanes, log }: TenantsOptions, { job, signal, step }: Round): Promise<void> {
   const tenantIds = await database.read({ tenantId: null }, (tx) => new TenantStore(tx).ids());
   const waiting = tenantIds[Symbol.iterator]();
   const worker = async (): Promise<void> => {

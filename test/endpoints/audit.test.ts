@@ -6,6 +6,7 @@ import type { AuditEntry } from '../../data-plane-agent/base/audit/records.js';
 import type { AuditPage } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { createAuditChaining } from '../../server/audit/chaining.js';
+import { eachTenant } from '../../server/data-planes/each-tenant.js';
 import { verifyChain } from '../../server/audit/verify.js';
 import { makeMember, makeTenant, OPERATOR, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
 import type { Client, FrameworkError } from '../support/http.js';
@@ -22,9 +23,11 @@ describe('GET /audit', () => {
       return answer.body;
     };
     const actions = async (query: Record<string, string | number> = {}, client = owner) => (await audit({ pageSize: 200, ...query }, client)).items.map(({ action }) => action);
-    const chaining = () => {
-      const { foundation, services } = server();
-      return createAuditChaining({ database: foundation.platform, clock: systemClock, audit: services.audit, dataPlanes: foundation.dataPlanes, log: createLog({ level: 'silent', name: 'test' }) });
+    /** Of both planes, as the schedule has it done, and without its lease. */
+    const chain = async (audit = server().services.audit, log = createLog({ level: 'silent', name: 'test' })): Promise<void> => {
+      const { platform, dataPlanes } = server().foundation;
+      await createAuditChaining({ audit, log })();
+      await eachTenant({ database: platform, clock: systemClock, dataPlanes, log }, { job: 'audit-chain', step: (plane) => plane.chainAudit({}) });
     };
 
     before(async () => {
@@ -114,8 +117,8 @@ describe('GET /audit', () => {
     it('chains every organisation\'s events on both planes, and the platform\'s own, so that they verify', async () => {
       await server().client.post('/auth/login', { tenantSlug: 'no-such-tenant', email: 'a@b.test', password: 'wrong-password' });
       // Several at once, as several replicas would.
-      await Promise.all([chaining().run(), chaining().run(), chaining().run()]);
-      await chaining().run();
+      await Promise.all([chain(), chain(), chain()]);
+      await chain();
       const { services } = server();
       for (const chain of ['platform', org.tenant.id]) {
         const { events, faults, waiting } = await verifyChain((from, until) => services.audit.check(chain, from, until), { holdsSome: true });
@@ -131,10 +134,9 @@ describe('GET /audit', () => {
     it('goes on chaining the others when one chain cannot be moved', async () => {
       const [broken, sound] = [await makeTenant(server().services), await makeTenant(server().services)];
       const failing = { ...server().services.audit, chain: (chain: string) => (chain === broken.tenant.id ? Promise.reject(new Error('the row is locked')) : server().services.audit.chain(chain)) };
-      const { foundation } = server();
       const logged: string[] = [];
       const log = createLog({ level: 'error', name: 'test', destination: { write: (line) => void logged.push(line) } });
-      await createAuditChaining({ database: foundation.platform, clock: systemClock, audit: failing, dataPlanes: foundation.dataPlanes, log }).run();
+      await chain(failing, log);
       expect((await services().check(sound.tenant.id)).waiting).to.equal(0);
       expect(logged.join('')).to.contain(broken.tenant.id).and.to.contain('audit not chained');
     });

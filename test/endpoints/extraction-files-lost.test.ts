@@ -8,6 +8,7 @@ import { makeTenant, PASSWORD, signIn, type MadeTenant } from '../support/accoun
 import { cableTo, type Cable } from '../support/cable.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { ONE_CONTRACT_TEXT, TYPES } from '../support/documents/one-contract.js';
+import { settled } from '../support/file-server.js';
 import { client as clientOf, type Client } from '../support/http.js';
 import { sharedMinio } from '../support/minio.js';
 import { needsPostgres } from '../support/postgres.js';
@@ -36,16 +37,16 @@ describe('readings that are interrupted', function () {
   const started = async (env: Readonly<Record<string, string>>, clock: FakeClock, place: Pick<ServerOptions, 'database' | 'remote'> = {}): Promise<TestServer> => {
     const server = await startServer({ env, clock, ...place });
     undo.push(server.stop);
-    await server.foundation.background.settled();
+    await settled(server);
     return server;
   };
   const aFile = (client: Client): Promise<FileRecord> => uploadsOf(client).upload({ fileName: 'contract.txt', contentType: TYPES.text, bytes: Buffer.from(ONE_CONTRACT_TEXT) });
   const asOwner = async (server: TestServer, { tenant, owner }: Pick<MadeTenant, 'tenant' | 'owner'>): Promise<Client> => (await signIn(server.client, { tenant, member: owner })).client;
   const runOf = async (client: Client, { id }: Pick<ExtractionRun, 'id'>): Promise<ExtractionRun> => (await client.get<ExtractionRun>(`/contracts/extractions/${id}`)).body;
   /** The round of the job, and all that it leaves to be done. */
-  const round = async ({ schedules, foundation }: TestServer): Promise<void> => {
-    await schedules.run('documents');
-    await foundation.background.settled();
+  const round = async (server: TestServer): Promise<void> => {
+    await server.schedules.run('documents');
+    await settled(server);
   };
 
   for (const kind of ['sqlite', 'postgres', 'remote'] as const) describe(`while the object store is out of reach, on ${kind}`, () => {
@@ -67,7 +68,7 @@ describe('readings that are interrupted', function () {
       const file = await aFile(client);
       cable.pull();
       const run = await beginReading(client, file);
-      await server.foundation.background.settled();
+      await settled(server);
       return run;
     };
 
@@ -126,7 +127,7 @@ describe('readings that are interrupted', function () {
       const made = await makeTenant(server.services);
       const client = await asOwner(server, made);
       const run = await beginReading(client, await aFile(client));
-      await server.foundation.background.settled();
+      await settled(server);
       // As the third process that died with it has left it.
       await server.foundation.tenant?.write({ tenantId: made.tenant.id }, (tx) => tx.run("UPDATE extraction_runs SET status = 'processing', reading_tries = 3, reading_due_at = ? WHERE tenant_id = ? AND id = ?", [clock.now(), made.tenant.id, run.id]));
       const read = await readBy(server, made, run);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { administration, type Administration } from '../support/administration.js';
 import { EICAR, needsClamd, startClamd, type TestClamd } from '../support/clamd.js';
 import { ONE_CONTRACT_TEXT, TYPES } from '../support/documents/one-contract.js';
+import { settled } from '../support/file-server.js';
 import type { DomainError } from '../support/http.js';
 import { readFile } from '../support/reading.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -16,7 +17,7 @@ describe('extraction from files that are scanned', function () {
   const started = async (env: Readonly<Record<string, string>>): Promise<TestServer> => {
     const server = await startServer({ env });
     servers.push(server);
-    await server.foundation.background.settled();
+    await settled(server);
     return server;
   };
   const upload = (text: string) => uploadsOf(org.asOwner).upload({ fileName: 'contract.txt', contentType: TYPES.text, bytes: Buffer.from(text) });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import type { ObjectStore } from '../../data-plane-agent/plane/files/objects/object-store.js';
+import { filesOf } from '../support/file-server.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const ORIGIN = 'https://pages.example.com';
@@ -12,11 +13,7 @@ describe('signed links to files at the server', () => {
   });
   after(() => server.stop());
 
-  const store = (): ObjectStore => {
-    const { files } = server.foundation;
-    if (!files) throw new Error('an embedded data plane has a store');
-    return files.objects;
-  };
+  const store = (): ObjectStore => filesOf(server).objects;
   /** The test server listens elsewhere than PUBLIC_URL says. */
   const here = (link: string): string => {
     const { pathname, search } = new URL(link);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCall } from '../../server/data-planes/system-call.js';
+import type { HostedPlane } from '../../data-plane-agent/host/open-plane.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { OpenedFiles } from '../../data-plane-agent/plane/files/open-services.js';
 import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
@@ -48,7 +49,7 @@ export function forEachFileServer(define: (server: () => TestServer, kind: FileS
         });
         undo.push(() => server.stop());
         // Makes the bucket, and shows the scanner the test files.
-        await server.foundation.background.settled();
+        await settled(server);
         running = { server, clamd };
       });
       after('stop the server', async () => {
@@ -67,10 +68,12 @@ export function forEachFileServer(define: (server: () => TestServer, kind: FileS
   }
 }
 
-export function filesOf({ foundation: { files } }: TestServer): OpenedFiles {
-  if (!files) throw new Error('an embedded data plane has a store');
-  return files;
+function hostedBy({ foundation: { hosted } }: TestServer): HostedPlane {
+  if (!hosted) throw new Error('this edition hosts no data plane');
+  return hosted;
 }
+
+export const filesOf = (server: TestServer): OpenedFiles => hostedBy(server).files;
 
 /** The keys of all objects of the tenant, in order. */
 export async function objectsOf(server: TestServer, { tenant }: Pick<Administration, 'tenant'>): Promise<string[]> {
@@ -80,7 +83,7 @@ export async function objectsOf(server: TestServer, { tenant }: Pick<Administrat
 }
 
 /** What goes on after an answer has come to its end. */
-export const settled = ({ foundation }: TestServer): Promise<void> => foundation.background.settled();
+export const settled = (server: TestServer): Promise<void> => hostedBy(server).background.settled();
 
 /** The data plane as a job calls it. */
 export function asJob(server: TestServer, { tenant }: Pick<Administration, 'tenant'>, clock: Clock): Plane {

@@ -5,22 +5,23 @@ import { systemClock, type Clock } from '../../data-plane-agent/base/clock.js';
 import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { reportFaults } from '../../data-plane-agent/base/config.js';
-import { OPERATION_NAMES, OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
-import { embedded, type DataPlanes } from '../../server/data-planes/for-tenant.js';
+import { embedded } from '../../server/data-planes/for-tenant.js';
 import type { Argon2 } from '../../server/credentials/passwords.js';
 import type { Config } from '../../server/config.js';
 import { loadServerConfig } from '../../server/config-load.js';
 import { serve } from '../../server/serve.js';
-import type { Foundation } from '../../server/foundation.js';
+import type { Foundation, Host } from '../../server/foundation.js';
 import type { Schedules } from '../../data-plane-agent/base/schedules.js';
 import type { Services } from '../../server/services/services.js';
 import { onceArgon2 } from './accounts.js';
+import { hostAlone, OPERATIONS_PATH } from './host-alone.js';
 import { client, type Client } from './http.js';
 import { migratedFile } from './migrated.js';
 import { SERVER_URL, sharedOidc } from './oidc.js';
 import { createDatabase, needsPostgres } from './postgres.js';
-import { serveOverHttp } from './wire.js';
+import { callOverHttp } from './wire.js';
 
 export interface TestServer {
   /** `http://127.0.0.1:<port>`. */
@@ -44,7 +45,7 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly argon2?: Argon2;
-  /** Contract data is reached over HTTP on loopback: `createRemoteDataPlane`, and `serve` at the other end. */
+  /** Contract data is hosted by a program of its own and reached over HTTP on loopback: `createRemoteDataPlane`, and `serve` at the other end. */
   readonly remote?: boolean;
   /** Unless it is false, answers that are not as declared are 500. */
   readonly checkAnswers?: boolean;
@@ -69,7 +70,7 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
     const log = createLog({ level: loaded.config.logLevel, name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
     const lifecycle = createLifecycle({ log });
     undo.push(async () => void (await lifecycle.stop('test')));
-    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss(), checkAnswers, argon2, ...(remote ? { behind: overHttp(undo) } : {}) });
+    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss(), checkAnswers, argon2, ...(remote ? { host: hostedAlone(undo) } : {}) });
     const url = `http://127.0.0.1:${port}`;
     return { url, client: client(url), services, foundation, schedules, config: loaded.config, logged, stop: remove };
   } catch (error) {
@@ -96,12 +97,16 @@ export function forEachServer(define: (server: () => TestServer, kind: ServerKin
   }
 }
 
-/** Each tenant's data plane at the other end of one wire. */
-function overHttp(undo: (() => Promise<void>)[]): (planes: DataPlanes) => DataPlanes {
-  return (planes) => {
-    const wire = serveOverHttp({ invoke: (name, call, input) => planes.forTenant(call.tenantId).invoke(name, call, input) }, OPERATION_NAMES);
-    undo.push(async () => (await wire).close());
-    return embedded(createRemoteDataPlane({ operations: OPERATIONS, transport: async (request) => (await wire).transport(request) }));
+/** The data plane as an agent has it: hosted by a program of its own, which serves its files too, at the other end of one wire. */
+function hostedAlone(undo: (() => Promise<void>)[]): Host {
+  return async (settings, parts) => {
+    const { hosted, port, stop } = await hostAlone(settings, parts);
+    const { transport, close } = callOverHttp({ port, path: OPERATIONS_PATH });
+    undo.push(async () => {
+      close();
+      await stop();
+    });
+    return { hosted, dataPlanes: embedded(createRemoteDataPlane({ operations: OPERATIONS, transport })) };
   };
 }
 

@@ -48,8 +48,8 @@ export function uploadsOf(client: Client): Uploads {
   return uploads;
 }
 
-/** A test server listens elsewhere than its PUBLIC_URL says; an S3 server is where its links say. */
+/** A test server listens elsewhere than its PUBLIC_URL says; an S3 server, and a data plane with a host of its own, are where their links say. */
 export function reachable(link: string, { origin }: Pick<Client, 'origin'>): string {
-  const { pathname, search, href } = new URL(link);
-  return pathname.startsWith('/files/') ? `${origin}${pathname}${search}` : href;
+  const { hostname, pathname, search, href } = new URL(link);
+  return pathname.startsWith('/files/') && hostname !== '127.0.0.1' ? `${origin}${pathname}${search}` : href;
 }

@@ -36,12 +36,12 @@ export async function serveOverHttp(plane: DataPlane<Operations>, names: readonl
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const agent = new Agent({ keepAlive: true });
+  const near = callOverHttp({ port, path: '/' });
   return {
     faults,
-    transport: (message) => post({ port, agent, body: JSON.stringify(message) }),
+    transport: near.transport,
     async close() {
-      agent.destroy();
+      near.close();
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
@@ -49,9 +49,16 @@ export async function serveOverHttp(plane: DataPlane<Operations>, names: readonl
   };
 }
 
-function post({ port, agent, body }: { readonly port: number; readonly agent: Agent; readonly body: string }): Promise<WireReply> {
+/** The near end: each message is posted as JSON. */
+export function callOverHttp({ port, path }: { readonly port: number; readonly path: string }): { readonly transport: Transport; close(): void } {
+  const agent = new Agent({ keepAlive: true });
+  return { transport: (message) => post({ port, path, agent, body: JSON.stringify(message) }), close: () => agent.destroy() };
+}
+
+function post({ port, path, agent, body }: { readonly port: number; readonly path: string; readonly agent: Agent; readonly body: string }): Promise<WireReply> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, agent, method: 'POST', headers: { 'Content-Type': 'application/json' } }, (answer) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, agent, method: 'POST', headers: { 'Content-Type': 'application/json' } }, (answer) => {
+      if (answer.statusCode !== 200) reject(new Error(`the far end answered ${String(answer.statusCode)}`));
       textOf(answer).then((text) => resolve(JSON.parse(text) as WireReply)).catch(reject);
     });
     outgoing.on('error', (cause: NodeJS.ErrnoException) => reject(new TransportError('no reply', { nothingRan: cause.code === 'ECONNREFUSED', cause })));
