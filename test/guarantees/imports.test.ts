@@ -59,6 +59,7 @@ function serverFolders(): Place[] {
  */
 const places: readonly Place[] = [
   { place: 'migrations', files: migration, may: /^$/ },
+  { place: 'base http', files: /^data-plane-agent\/base\/http\//, may: /^data-plane-agent\/base\//, never: /^data-plane-agent\/base\/(database|audit)\/|^(knex|pg|better-sqlite3)$/ },
   { place: 'base', files: /^data-plane-agent\/base\//, may: /^data-plane-agent\/base\// },
   { place: 'contract', files: /^data-plane-agent\/plane\/contract\//, may: /^data-plane-agent\/(base|plane\/contract)\//, never: database },
   { place: 'tables', files: /^data-plane-agent\/plane\/tables\//, may: /^data-plane-agent\/(base|plane\/(contract|tables))\//, never: databaseButColumns },
@@ -103,6 +104,14 @@ describe('imports point one way', () => {
     });
   }
 
+  it('a program can host a data plane with nothing of the server, the agent or the CLI', () => {
+    const start = 'test/support/host-alone.ts';
+    const needed = new Set([start]);
+    for (const file of needed) for (const target of importsOf(file, read(file)).filter(isOurs)) needed.add(target);
+    expect([...needed].filter((file) => file !== start && !/^data-plane-agent\/(base|plane|host)\//.test(file))).to.deep.equal([]);
+    expect(needed).to.include('data-plane-agent/host/open-plane.ts');
+  });
+
   it('every way of importing is seen', () => {
     const text = [
       `import a from 'knex';`, `import type { b } from './b.js';`, `import {\n  c,\n  d,\n} from "../d.js";`, `export * from './e.js';`, `import '../../cli/f.js';`,
@@ -126,6 +135,8 @@ describe('imports point one way', () => {
 /** One for each place, with the words that the linter is to answer. */
 const planted: [file: string, line: string, sentence: string][] = [
   ['data-plane-agent/base/a.ts', `import { x } from '../plane/contract/call.js';`, 'imports nothing above itself'],
+  ['data-plane-agent/base/b.ts', `import { x } from '../host/jobs.js';`, 'imports nothing above itself'],
+  ['data-plane-agent/base/http/a.ts', `import { x } from '../database/open.js';`, 'knows no business'],
   ['data-plane-agent/plane/contract/a.ts', `import type { x } from '../domain/ageing.js';`, 'imports only base/'],
   ['data-plane-agent/plane/tables/a.ts', `import type { x } from '../domain/amounts.js';`, 'Tables are declared below the rules'],
   ['data-plane-agent/plane/domain/a.ts', `import { x } from '../store/contracts.js';`, 'Domain rules are pure'],
@@ -140,6 +151,9 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['data-plane-agent/plane/files/a.ts', `import { x } from '../operations/index.js';`, 'stand beside the operations'],
   ['data-plane-agent/plane/local/a.ts', `import { x } from '../remote.js';`, 'the wire is remote.ts and serve.ts'],
   ['data-plane-agent/plane/serve.ts', `import { x } from './operations/contracts/create.js';`, 'not a single operation'],
+  ['data-plane-agent/plane/operations/contracts/b.ts', `import { x } from '../../../host/jobs.js';`, 'knows neither its host'],
+  ['data-plane-agent/host/a.ts', `import { x } from '../../server/config.js';`, 'imports base/ and plane/ only'],
+  ['data-plane-agent/host/b.ts', `import { x } from '../agent/link.js';`, 'imports base/ and plane/ only'],
   ['data-plane-agent/agent/a.ts', `import { x } from '../../server/config.js';`, 'a process of its own'],
   ['server/a.ts', `import { x } from '../data-plane-agent/agent/link.js';`, 'only base/, plane/ and host/'],
   ['server/b.ts', `import { x } from '../data-plane-agent/plane/store/contracts.js';`, 'repositories are its own'],
