@@ -91,7 +91,7 @@ describe('a data plane that a program hosts alone', () => {
       await step(plane, call.tenantId);
     });
     for (const { run } of jobs) await run(new AbortController().signal);
-    expect(asked).to.deep.equal(['audit-chain', 'file-scans', 'documents', 'file-sweep', 'file-orphans']);
+    expect(asked).to.deep.equal(jobs.map(({ name }) => name)).and.to.include('audit-chain');
     expect(await plane.getAuditHead({})).to.deep.include({ waiting: 0 });
   });
 
