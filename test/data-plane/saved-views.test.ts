@@ -181,7 +181,7 @@ describe('a handover of saved views', () => {
       const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
       const view = await as(leaver).createSavedView(aView({ name: 'Mine' }));
       const handed = await Promise.all([1, 2].map(() => t.plane.handOver(handover(leaver, heir, { memberStays: true }))));
-      expect(handed.map(({ transferred }) => transferred.personalViews).toSorted()).to.deep.equal([0, 1]);
+      expect(handed.map(({ transferred }) => transferred.personalViews).toSorted((a, b) => a - b)).to.deep.equal([0, 1]);
       expect(await as(leaver).listSavedViews({})).to.deep.equal([view]);
       expect((await as(heir).listSavedViews({})).map(({ name, ownerId, createdBy }) => [name, ownerId, createdBy])).to.deep.equal([['Mine (from Lea Leaver)', heir, leaver]]);
     });
