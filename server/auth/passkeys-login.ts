@@ -11,7 +11,7 @@ import { PasskeyFlowStore, type PasskeyFlow } from '../store/passkey-flows.js';
 import { PasskeyStore, type PasskeyRecord } from '../store/passkeys.js';
 import type { SessionRecord } from '../store/sessions.js';
 import { TenantStore } from '../store/tenants.js';
-import type { LoginLimits } from './limits.js';
+import { addressKey, type LoginLimits } from './limits.js';
 import { FLOW_MS, type Ceremony, type Signed } from './passkeys-ceremony.js';
 import { createDecoys } from './passkeys-decoys.js';
 import type { AssertionResponse, LoginQuestion } from './passkeys.schemas.js';
@@ -22,7 +22,7 @@ import { mayIssueSession, NO_MFA } from '../access/standing.js';
 /** Sign-in with a passkey, which is both factors at once. Locks of the account do not hold it up: a signature cannot be guessed. */
 export interface PasskeyLogin {
   /** A question for whoever is named, whether or not there is such an account, and whether or not it has passkeys. */
-  begin(account: { readonly tenantSlug: string; readonly email: string }): Promise<LoginQuestion>;
+  begin(account: { readonly tenantSlug: string; readonly email: string }, request: RequestInfo): Promise<LoginQuestion>;
   /**
    * Uses the question up before the answer is looked at. Throws UNAUTHENTICATED alike for a question that is unknown, used up or over, for an
    * answer that does not verify or is another account's, and for members who may not sign in; RATE_LIMITED where an address fails too often.
@@ -60,7 +60,7 @@ export function createPasskeyLogin({ database, clock, ceremony, keyRing, limits,
   };
 
   return {
-    begin: async ({ tenantSlug, email }) => {
+    begin: async ({ tenantSlug, email }, request) => {
       const decoys = decoysOf({ tenantSlug, email });
       const found = await database.read(scope, async (tx) => {
         const tenantId = (await new TenantStore(tx).bySlug(tenantSlug))?.id ?? NOBODY;
@@ -71,7 +71,7 @@ export function createPasskeyLogin({ database, clock, ceremony, keyRing, limits,
       const options = await ceremony.requestOptions(has ? found.passkeys : decoys);
       const flowId = randomToken();
       const flow: PasskeyFlow = { challengeHash: sha256Hex(options.challenge), account: has ? { tenantId: found.tenantId, memberId: found.memberId } : null, expiresAt: clock.now() + FLOW_MS };
-      await database.write(scope, (tx) => new PasskeyFlowStore(tx).insert({ flowHash: sha256Hex(flowId), sessionId: null, flow }));
+      await database.write(scope, (tx) => new PasskeyFlowStore(tx).insert({ flowHash: sha256Hex(flowId), sessionId: null, asker: addressKey(request.ip), flow }));
       return { flowId, options };
     },
 

@@ -65,7 +65,7 @@ export function createPasskeyRegistration({ database, clock, ceremony, waysIn, c
       const options = await ceremony.creationOptions(user, present);
       const flowId = randomToken();
       const flow = { challengeHash: sha256Hex(options.challenge), account: { tenantId: tenant.id, memberId: user.id }, expiresAt: clock.now() + FLOW_MS };
-      await database.write(scope, (tx) => new PasskeyFlowStore(tx).insert({ flowHash: sha256Hex(flowId), sessionId, flow }));
+      await database.write(scope, (tx) => new PasskeyFlowStore(tx).insert({ flowHash: sha256Hex(flowId), sessionId, asker: `session:${sessionId}`, flow }));
       return { flowId, options };
     },
 

@@ -23,7 +23,8 @@ import { holdEmailCode } from '../credentials/ways-in.js';
 export interface PasswordResets {
   /**
    * Mails a token to the account, if there is one that signs in by password. Nothing tells whether there is: neither the answer nor the
-   * work, which is the same statements in both cases. The sixth request within an hour for an account does nothing.
+   * work, which is the same statements in both cases. The sixth request within an hour for an account is one for nobody. Requests for nobody
+   * leave rows in so many places and no more, which they share.
    */
   request(account: { readonly tenantSlug: string; readonly email: string }, request: RequestInfo): Promise<void>;
   /** Sets the password, ends all sessions and sends a notice. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK; after either the token is still good, if it was. */
@@ -45,15 +46,15 @@ export function createPasswordResets({ database, clock, passwords, policy, mail,
   const issue = async (tx: Transaction, { tenantSlug, email }: { tenantSlug: string; email: string }, request: RequestInfo): Promise<void> => {
     const at = clock.now();
     const hash = accountHash({ tenantSlug, email });
-    const asked = await new LoginFailureStore(tx).count({ key: `reset:${hash}`, at, windowMs: HOUR_MS, slides: false });
-    if (!asked || asked.failures > REQUESTS_PER_HOUR) return;
     const tenant = await new TenantStore(tx).bySlug(tenantSlug);
     const member = await new MemberStore(tx, tenant?.id ?? NOWHERE).byEmail(email);
-    const account = tenant && member && mayReset({ tenant, member }) ? { tenantId: tenant.id, memberId: member.id } : undefined;
+    const named = tenant && member && mayReset({ tenant, member }) ? { tenantId: tenant.id, memberId: member.id } : undefined;
+    const asked = await new LoginFailureStore(tx).count({ key: `reset:${named ? hash : placeOf(hash)}`, at, windowMs: HOUR_MS, slides: false });
+    const account = asked && asked.failures <= REQUESTS_PER_HOUR ? named : undefined;
 
     const { token, tokenHash: secret } = newToken();
     const expiresAt = at + LIFETIME_HOURS * HOUR_MS;
-    await new PasswordResetStore(tx).put({ accountHash: hash, tokenHash: secret, member: account, expiresAt, at });
+    await new PasswordResetStore(tx).put({ accountHash: account ? hash : placeOf(hash), tokenHash: secret, member: account, expiresAt, at });
     await new AuditStore(tx).append({ tenantId: account?.tenantId ?? null, at, actor: stranger(request), action: 'password_reset_requested', recordKind: 'member', recordId: account?.memberId ?? null });
 
     const about = { kind: 'member', id: account?.memberId ?? NOWHERE };
@@ -113,6 +114,9 @@ interface Account {
 
 /** Who never had a password signs in through the organisation's own provider, and must not get around it. */
 const mayReset = ({ tenant, member }: Account): boolean => inGoodStanding({ tenant, member }) && member.passwordHash !== null;
+
+/** Where what is left of a request for nobody goes: of 4 096 places one, so that whoever names accounts that are not there leaves no more rows than these. */
+const placeOf = (hash: string): string => `nobody:${hash.slice(0, 3)}`;
 
 /** Digest of an account as it is named, whether or not it exists. */
 export const accountHash = ({ tenantSlug, email }: { tenantSlug: string; email: string }): string => sha256Hex(`${tenantSlug}\n${email}`);

@@ -13,6 +13,7 @@ import { SsoCodeStore, SsoFlowStore, SsoIdentityStore, type SsoCode, type SsoFlo
 import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../access/changes.js';
 import { actorOf, stranger } from '../access/actor.js';
+import { addressKey } from './limits.js';
 import type { SessionIssue } from './session-issue.js';
 import type { TokenPair } from './auth.schemas.js';
 import { admit, auditRefusal } from './sso-admission.js';
@@ -122,7 +123,7 @@ export function createSso({ database, clock, keyRing, issue, changes, mail, prov
   return {
     providers: providers.map(({ id, name }) => ({ id, name })),
 
-    start: async ({ provider: id, tenantSlug, next, client }) => {
+    start: async ({ provider: id, tenantSlug, next, client }, request) => {
       const back = nextRule.check(next, { client });
       const { provider, protocol } = providerOf(id);
       const tenant = await database.read(scope, (tx) => new TenantStore(tx).bySlug(tenantSlug));
@@ -134,7 +135,7 @@ export function createSso({ database, clock, keyRing, issue, changes, mail, prov
       const at = clock.now();
       await database.write(scope, (tx) => new SsoFlowStore(tx).insert({
         stateHash, tenantId: tenant.id, providerId: id, browserHash: sha256Hex(browser), secretsSealed: keyRing.seal(JSON.stringify(secrets), contextOf({ tenantId: tenant.id, stateHash })),
-        next: back, boundTo: nextRule.isOfProgram(back, { client }) ? 'loopback' : 'browser', expiresAt: at + FLOW_MS, createdAt: at,
+        next: back, boundTo: nextRule.isOfProgram(back, { client }) ? 'loopback' : 'browser', expiresAt: at + FLOW_MS, createdAt: at, asker: addressKey(request.ip),
       }));
       return { location, browser };
     },

@@ -58,7 +58,7 @@ export const passkeyEndpoints = {
     body: s.object({ email: s.email(), tenantSlug: s.text({ max: 64 }), challengeToken }, { title: 'PasskeyLoginRequest' }),
     returns: LoginQuestion,
     fails: [],
-    run: ({ body, services }) => services.passkeys.login.begin(body),
+    run: ({ body, request, services }) => services.passkeys.login.begin(body, request),
   }),
 
   finishPasskeyLogin: endpoint('POST /auth/passkeys/login/verify', {

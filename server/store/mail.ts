@@ -28,8 +28,10 @@ export interface MailRecord {
 export class MailStore {
   constructor(private readonly tx: Transaction) {}
 
+  /** Mail to nobody takes the place of what was put there before. */
   async insert(mail: MailRecord): Promise<void> {
-    await this.tx.run(`INSERT INTO mail_outbox (${COLUMNS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    await this.tx.run(`INSERT INTO mail_outbox (${COLUMNS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at, not_after = excluded.not_after WHERE mail_outbox.status = 'void'`, [
       mail.id, mail.tenantId, mail.template, mail.language, mail.recipient, mail.valuesSealed, mail.aboutKind, mail.aboutId,
       mail.status, mail.attempts, mail.nextAt, mail.notAfter, mail.lastError, mail.createdAt, mail.createdAt,
     ]);

@@ -1,4 +1,5 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { keepNewest } from './open-flows.js';
 import { numberOf, textOf, textOrNull } from './rows.js';
 
 /** One question to an authenticator, which is answered once. Of what was told to the browser only digests are kept. */
@@ -12,11 +13,12 @@ export interface PasskeyFlow {
 export class PasskeyFlowStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** `sessionId` where a session registers a passkey. */
-  async insert({ flowHash, sessionId, flow }: { flowHash: string; sessionId: string | null; flow: PasskeyFlow }): Promise<void> {
-    await this.tx.run('INSERT INTO passkey_flows (flow_hash, kind, challenge_hash, tenant_id, member_id, session_id, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)', [
-      flowHash, sessionId === null ? 'login' : 'registration', flow.challengeHash, flow.account?.tenantId ?? null, flow.account?.memberId ?? null, sessionId, flow.expiresAt,
+  /** `sessionId` where a session registers a passkey. Of an asker the newest are kept. */
+  async insert({ flowHash, sessionId, asker, flow }: { flowHash: string; sessionId: string | null; asker: string; flow: PasskeyFlow }): Promise<void> {
+    await this.tx.run('INSERT INTO passkey_flows (flow_hash, kind, challenge_hash, tenant_id, member_id, session_id, asker, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)', [
+      flowHash, sessionId === null ? 'login' : 'registration', flow.challengeHash, flow.account?.tenantId ?? null, flow.account?.memberId ?? null, sessionId, asker, flow.expiresAt,
     ]);
+    await keepNewest(this.tx, { table: 'passkey_flows', asker });
   }
 
   /** Uses up a sign-in's flow; of two that come at once, one gets it. */

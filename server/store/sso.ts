@@ -1,4 +1,5 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { keepNewest } from './open-flows.js';
 import { numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 
 /** Who may exchange the code that a sign-in ends with: the browser that began, or the program whose loopback address the code was sent to. */
@@ -22,13 +23,14 @@ export interface SsoFlow {
 export class SsoFlowStore {
   constructor(private readonly tx: Transaction) {}
 
-  /** Forgets those that are over as well: whoever begins one pays for the others. */
-  async insert(flow: SsoFlow): Promise<void> {
+  /** Forgets those that are over as well: whoever begins one pays for the others. Of an asker the newest are kept. */
+  async insert({ asker, ...flow }: SsoFlow & { readonly asker: string }): Promise<void> {
     await this.tx.run('DELETE FROM sso_flows WHERE expires_at <= ?', [flow.createdAt]);
     await this.tx.run(
-      'INSERT INTO sso_flows (state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, bound_to, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      [flow.stateHash, flow.tenantId, flow.providerId, flow.browserHash, flow.secretsSealed, flow.next, flow.boundTo, flow.expiresAt, flow.createdAt],
+      'INSERT INTO sso_flows (state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, bound_to, expires_at, created_at, asker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      [flow.stateHash, flow.tenantId, flow.providerId, flow.browserHash, flow.secretsSealed, flow.next, flow.boundTo, flow.expiresAt, flow.createdAt, asker],
     );
+    await keepNewest(this.tx, { table: 'sso_flows', asker });
   }
 
   /** Uses it up, right or wrong: of several that come with one state, one is answered. */
