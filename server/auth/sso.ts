@@ -27,6 +27,11 @@ export interface Sso {
   /** All of them, of whichever organisations: the list is public, and tells nothing of who they sign in. */
   readonly providers: readonly { readonly id: string; readonly name: string }[];
   /**
+   * In which a browser carries what it is known by. Over https its name has browsers refuse one that another host of the domain, or a page without
+   * TLS, would set: with it that one's own code could be pushed on somebody, who would then go on in a stranger's session.
+   */
+  readonly cookie: { readonly name: string; readonly path: string };
+  /**
    * Begins. `browser` goes into a cookie and must come back with the callback, and with the exchange. Throws NOT_FOUND for an unknown tenant and
    * for a provider that does not sign in to it, INVALID_INPUT for a `next` that is not ours.
    */
@@ -122,6 +127,7 @@ export function createSso({ database, clock, keyRing, issue, changes, mail, prov
 
   return {
     providers: providers.map(({ id, name }) => ({ id, name })),
+    cookie: ownOrigin.startsWith('https:') ? { name: `__Host-${COOKIE.name}`, path: '/' } : COOKIE,
 
     start: async ({ provider: id, tenantSlug, next, client }, request) => {
       const back = nextRule.check(next, { client });
@@ -171,6 +177,9 @@ export function createSso({ database, clock, keyRing, issue, changes, mail, prov
 
 /** For so long after its end a code's second use is recognised. */
 const REMEMBERED_MS = 24 * 3_600_000;
+
+/** The path takes in the exchange, after which the cookie is worth nothing and soon gone. */
+const COOKIE = { name: 'service_tenant_sso', path: '/api/v1/auth/sso' } as const;
 
 type Secrets = Pick<Handshake, 'nonce' | 'codeVerifier'>;
 

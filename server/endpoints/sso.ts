@@ -1,8 +1,10 @@
+import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { TokenPair } from '../auth/auth.schemas.js';
 import { CODE_MS, FLOW_MS } from '../auth/sso.js';
 import { endpoint } from '../http/endpoint.js';
 import { redirect } from '../http/reply.js';
+import type { Services } from '../services/services.js';
 import { withRefreshCookie } from './refresh-cookie.js';
 
 /** What providers send in an address is visible ASCII. */
@@ -35,7 +37,7 @@ export const ssoEndpoints = {
     fails: ['NOT_FOUND', 'SSO_PROVIDER_UNREACHABLE'],
     run: async ({ params, query, request, services }) => {
       const { location, browser } = await services.sso.start({ provider: params.provider, tenantSlug: query.tenantSlug, next: query.next ?? null, client: query.client ?? 'web' }, request);
-      return redirect(location, { cookie: { ...COOKIE, value: browser, maxAgeMs: FLOW_MS } });
+      return redirect(location, { cookie: { ...LAX, ...services.sso.cookie, value: browser, maxAgeMs: FLOW_MS } });
     },
   }),
 
@@ -55,8 +57,8 @@ export const ssoEndpoints = {
     fails: ['NOT_FOUND', 'TOKEN_INVALID', 'SSO_PROVIDER_UNREACHABLE'],
     run: async ({ params, query: { state, code, iss, error }, request, services }) => {
       const parameters = { state, ...(code && { code }), ...(iss && { iss }), ...(error && { error }) };
-      const { location, browser } = await services.sso.callback({ provider: params.provider, browser: request.cookies[COOKIE.name], parameters }, request);
-      return redirect(location, { cookie: browser === undefined ? { ...COOKIE, value: '', maxAgeMs: 0 } : { ...COOKIE, value: browser, maxAgeMs: CODE_MS } });
+      const { location, browser } = await services.sso.callback({ provider: params.provider, browser: browserOf(request, services), parameters }, request);
+      return redirect(location, { cookie: { ...LAX, ...services.sso.cookie, ...(browser === undefined ? { value: '', maxAgeMs: 0 } : { value: browser, maxAgeMs: CODE_MS }) } });
     },
   }),
 
@@ -67,9 +69,13 @@ export const ssoEndpoints = {
     body: s.object({ code: s.verbatim({ min: 16, max: 200 }) }, { title: 'SsoExchange' }),
     returns: TokenPair,
     fails: ['TOKEN_INVALID', 'UNAUTHENTICATED'],
-    run: async ({ body, request, services }) => withRefreshCookie(await services.sso.exchange({ code: body.code, browser: request.cookies[COOKIE.name] }, request), services),
+    run: async ({ body, request, services }) => withRefreshCookie(await services.sso.exchange({ code: body.code, browser: browserOf(request, services) }, request), services),
   }),
 };
 
-/** Lax, because the provider sends the browser back from its own site. Its path takes in the exchange, after which it is worth nothing and soon gone. */
-const COOKIE = { name: 'service_tenant_sso', path: '/api/v1/auth/sso', sameSite: 'Lax' } as const;
+/** Because the provider sends the browser back from its own site. */
+const LAX = { sameSite: 'Lax' } as const;
+
+/** Of two cookies of the name one was set by somebody else, and which cannot be told. */
+const browserOf = ({ cookies, repeatedCookies = [] }: RequestInfo, { sso: { cookie } }: Pick<Services, 'sso'>): string | undefined =>
+  repeatedCookies.includes(cookie.name) ? undefined : cookies[cookie.name];

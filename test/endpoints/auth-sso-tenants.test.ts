@@ -169,20 +169,42 @@ describe('single sign-on of several organisations', () => {
       expect((await exchange(right.code, { Cookie: right.cookie })).status).to.equal(200);
     });
 
-    it('the browser\'s cookie is Secure where the service is reached by https, and is no longer than a code once there is one', async () => {
-      const secure = await serveIdentity(identity, { more: ssoEndpoints, api: { https: true } });
+    it('of two cookies of the browser none is taken: one was set by another host of the domain', async () => {
+      claim((await makeMember(identity, acme)).email);
+      const { cookie, finish } = await begin('corp', acme);
+      const code = codeIn(await finish());
+      expect(codeOf(await exchange(code, { Cookie: `${cookie}; service_tenant_sso=tossed` }))).to.deep.equal([422, 'TOKEN_INVALID']);
+    });
+
+    it('over https the browser\'s cookie has a name that no other host can set, and is no longer than a code once there is one', async () => {
+      const https = 'https://book.example.test';
+      const at = await startOidc({ publicUrl: https });
+      const known = await startIdentity((await fresh()).database, { publicUrl: https, webauthnOrigins: [https], ssoProviders: providers(at.settings()) });
+      const secure = await serveIdentity(known, { more: ssoEndpoints, api: { https: true } });
       try {
-        claim((await makeMember(identity, acme)).email);
-        const start = await startAt('corp', acme, secure);
-        const set = start.headers.getSetCookie();
-        expect(set).to.have.length(1);
-        expect(set[0]).to.match(/^service_tenant_sso=[\w-]{43}; Path=\/api\/v1\/auth\/sso; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/);
-        const back = await provider.visit(locationOf(start));
-        const answer = await secure.client.get('/auth/sso/corp/callback', { query: back.search.slice(1), headers: { Cookie: set[0]?.split(';')[0] ?? '' } });
-        expect(codeIn(answer)).to.have.length(43);
-        expect(answer.headers.getSetCookie()).to.deep.equal([set[0]?.replace('Max-Age=600', 'Max-Age=120')]);
+        const org = await makeTenant(known);
+        const signedIn = async () => {
+          at.account = { sub: randomBytes(6).toString('hex'), email: (await makeMember(known, org)).email, email_verified: true };
+          const start = await startAt('corp', org, secure);
+          const set = start.headers.getSetCookie();
+          expect(set).to.have.length(1);
+          const cookie = set[0]?.split(';')[0] ?? '';
+          const back = await at.visit(locationOf(start));
+          const answer = await secure.client.get('/auth/sso/corp/callback', { query: back.search.slice(1), headers: { Cookie: cookie } });
+          return { set: set[0] ?? '', cookie, code: codeIn(answer), later: answer.headers.getSetCookie() };
+        };
+        const { set, cookie, code, later } = await signedIn();
+        expect(set).to.match(/^__Host-service_tenant_sso=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/);
+        expect(code).to.have.length(43);
+        expect(later).to.deep.equal([set.replace('Max-Age=600', 'Max-Age=120')]);
+        expect((await secure.client.post('/auth/sso/exchange', { code }, { headers: { Cookie: cookie } })).status).to.equal(200);
+        // What a host beside ours can set has the plain name, at whatever path.
+        const attacker = await signedIn();
+        const tossed = attacker.cookie.replace('__Host-', '');
+        expect(codeOf(await secure.client.post('/auth/sso/exchange', { code: attacker.code }, { headers: { Cookie: tossed } }))).to.deep.equal([422, 'TOKEN_INVALID']);
       } finally {
         await secure.stop();
+        await at.stop();
       }
     });
   });
