@@ -7,27 +7,38 @@ import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import type { RateLimit } from './rate-limit.js';
 
 /** Lets a caller in, or throws: 429, 401, 403 for a second factor that is owed, 403 for the plan's feature, 403 for the module, in this order. `undefined` on public endpoints. */
-export type Admission = (ctx: HttpContext) => Promise<Principal | undefined>;
+export interface Admission {
+  enter(ctx: HttpContext): Promise<Principal | undefined>;
+  /**
+   * The same once the body has come, without being counted: a body may be two minutes under way, and who sends the last of it after their session has
+   * ended or their rights have gone is not let in by what held when they began.
+   */
+  stillIn(ctx: HttpContext): Promise<Principal | undefined>;
+}
 
 export function admission(endpoint: Endpoint, { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined }): Admission {
   const { needs } = endpoint;
   if (needs === 'public') {
-    return async (ctx) => {
-      await limit?.address(ctx);
-      return undefined;
+    return {
+      enter: async (ctx) => {
+        await limit?.address(ctx);
+        return undefined;
+      },
+      stillIn: () => Promise.resolve(undefined),
     };
   }
   const features = featuresOf(endpoint);
   const opensWithoutFactor = isInAuth(endpoint);
-  return async (ctx) => {
-    const principal = await identify(ctx, { authenticator, limit });
+  const check = async (ctx: HttpContext, counted: RateLimit | undefined): Promise<Principal> => {
+    const principal = await identify(ctx, { authenticator, limit: counted });
     isAsking(ctx.state.exchange, principal);
-    await limit?.session(ctx, principal.sessionId);
+    await counted?.session(ctx, principal.sessionId);
     if (principal.enrolmentDue && !opensWithoutFactor) throw fail('MFA_ENROLMENT_REQUIRED', {});
     for (const feature of features) if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages)) throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });
     if (needs !== 'signed_in' && !meets(principal.permissions, needs)) throw fail('FORBIDDEN', { needs: needText(needs) });
     return principal;
   };
+  return { enter: (ctx) => check(ctx, limit), stillIn: (ctx) => check(ctx, undefined) };
 }
 
 /** `apiAccess` is asked of every endpoint that needs a caller, outside /auth and /health, and does not bind our own pages. */

@@ -12,11 +12,14 @@ import { problem } from '../../data-plane-agent/base/http/problems.js';
  */
 export async function readJson(ctx: HttpContext, limits: BodyLimits): Promise<unknown> {
   const { headers } = ctx.req;
-  if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return undefined;
+  if (!announcesBody(ctx)) return undefined;
   if (!JSON_MEDIA.test(headers['content-type'] ?? '')) throw problem(415, 'The body must be application/json');
   const text = await readText(ctx, limits);
   return text === '' ? undefined : parse(text, limits);
 }
+
+/** Whether more is to come after the head, be it nothing. */
+export const announcesBody = ({ req: { headers } }: HttpContext): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 const JSON_MEDIA = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
 

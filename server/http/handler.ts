@@ -10,7 +10,7 @@ import type { Plane } from '../data-planes/plane.js';
 import type { Services } from '../services/services.js';
 import { admission } from './admission.js';
 import { answerer } from './answer.js';
-import { readJson } from './body.js';
+import { announcesBody, readJson } from './body.js';
 import { bodyLimits } from './body-limits.js';
 import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, requestHash, type Conditions } from './conditions.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
@@ -43,7 +43,7 @@ export interface Caller extends Conditions {
 
 /** An endpoint as a Koa handler. Everything that can be decided from the declaration alone is decided here, once. */
 export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void> {
-  const admit = admission(endpoint, api);
+  const { enter, stillIn } = admission(endpoint, api);
   const readQuery = queryReader(endpoint.query, { open: endpoint.openQuery === true });
   const limits = bodyLimits(endpoint);
   const checkBody = bodyCheck(endpoint.body);
@@ -54,8 +54,9 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
 
   return async (ctx, params) => {
     const { info } = ctx.state.exchange;
-    const principal = await admit(ctx);
+    const began = await enter(ctx);
     const sent = await readJson(ctx, limits);
+    const principal = announcesBody(ctx) ? await stillIn(ctx) : began;
     const query = readQuery(ctx.querystring);
     const body = await checkBody(sent);
     const conditions = conditionsOf(ctx, principal);

@@ -14,10 +14,10 @@ export const setHeaders: HttpMiddleware = (ctx, next) => {
   return next();
 };
 
-/** Refuses what no route can be looked up for: a URL with broken escapes, a host that is none. */
+/** Refuses what no route can be looked up for: a URL with broken escapes, a host that is none, or two, of which a proxy may have believed the other. */
 export const refuseMalformed: HttpMiddleware = (ctx, next) => {
-  const { host } = ctx.req.headers;
-  if (host === undefined ? ctx.req.httpVersion !== '1.0' : !HOST.test(host)) throw problem(400, 'The Host header is missing or not valid');
+  const [host, ...more] = ctx.req.headersDistinct.host ?? [];
+  if (more.length > 0 || (host === undefined ? ctx.req.httpVersion !== '1.0' : !HOST.test(host))) throw problem(400, 'The Host header is missing or not valid');
   if (ctx.url.includes('%')) checkEscapes(ctx.url);
   return next();
 };
