@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import { isDatabaseError } from '../data-plane-agent/base/database/errors.js';
+import { isAway } from '../data-plane-agent/base/database/errors.js';
 import { createHttpApp, type HttpAppOptions } from '../data-plane-agent/base/http/app.js';
 import type { HttpState } from '../data-plane-agent/base/http/exchange.js';
 import type { Api } from './http/handler.js';
@@ -16,7 +16,4 @@ export interface AppOptions extends Omit<HttpAppOptions, 'isTransient' | 'watch'
 
 /** The HTTP side of the service: the endpoints, after the pages and what else is served beside them. */
 export const createApp = ({ endpoints, api, recordRefusal, routes, ...options }: AppOptions): Koa<HttpState> =>
-  createHttpApp({ ...options, isTransient, watch: recordRefusals(recordRefusal), routes: [...routes, mount(endpoints, api)] });
-
-/** A database that is away or too busy comes back; anything else that it says is a fault of ours. */
-const isTransient = (error: unknown): boolean => isDatabaseError(error, 'unreachable') || isDatabaseError(error, 'timeout') || isDatabaseError(error, 'busy');
+  createHttpApp({ ...options, isTransient: isAway, watch: recordRefusals(recordRefusal), routes: [...routes, mount(endpoints, api)] });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import Connection from 'better-sqlite3';
 import { statSync } from 'node:fs';
-import type { Database } from '../../data-plane-agent/base/database/database.js';
+import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { isDatabaseError } from '../../data-plane-agent/base/database/errors.js';
 import { openDatabase, sqlitePath } from '../../data-plane-agent/base/database/open.js';
 import { forEachDatabase } from '../support/database.js';
@@ -172,6 +172,21 @@ describe('a database', () => {
         expect(isDatabaseError(error)).to.equal(true);
         expect(await database.ping(1_000)).to.equal(false);
         await database.close();
+      });
+
+      it('says unreachable of whatever is asked on a connection that was cut, also by the query builder, and takes another one next', async () => {
+        const database = await withTable((await fresh()).database);
+        const asks: readonly ((tx: Transaction) => PromiseLike<unknown>)[] = [(tx) => tx.all('SELECT 1'), (tx) => tx.table('things').insert({ id: 1, name: 'x' }), (tx) => tx.savepoint(() => Promise.resolve())];
+        for (const again of asks) {
+          const told: unknown[] = [];
+          const work = async (tx: Transaction): Promise<void> => {
+            await tx.get('SELECT pg_terminate_backend(pg_backend_pid())').catch((reason: unknown) => told.push(reason));
+            await again(tx);
+          };
+          told.push(await database.write(NOBODY, work).catch((reason: unknown) => reason));
+          expect(told.map((error) => isDatabaseError(error, 'unreachable'))).to.deep.equal([true, true]);
+          expect(await names(database)).to.deep.equal([]);
+        }
       });
 
       it('runs a write again that lost against another one', async () => {

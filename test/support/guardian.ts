@@ -20,7 +20,7 @@ export interface Guard {
  * the shell ends the server and removes the directory. It is detached, so that Ctrl-C reaches us and not the server, and keeps nobody from ending.
  */
 export async function guarded({ home, command, env, signal, runAs }: Guard): Promise<ChildProcess> {
-  const script = `home=$1; shift; "$@" & server=$!; read -r _; kill -${signal} "$server" 2>/dev/null; wait "$server"; cd /; rm -rf "$home"`;
+  const script = `home=$1; shift; "$@" & server=$!; read -r keep; kill -${signal} "$server" 2>/dev/null; wait "$server"; cd /; [ -n "$keep" ] || rm -rf "$home"`;
   const log = await open(join(home, 'log'), 'a');
   try {
     const guardian = spawn('/bin/sh', ['-c', script, 'guardian', home, ...command], { ...runAs, env, cwd: home, detached: true, stdio: ['pipe', log.fd, log.fd] });
@@ -33,12 +33,12 @@ export async function guarded({ home, command, env, signal, runAs }: Guard): Pro
   }
 }
 
-/** Resolves when the server has ended. */
-export async function ended(guardian: ChildProcess): Promise<void> {
+/** Resolves when the server has ended. Its directory goes with it, unless it is to be started again there. */
+export async function ended(guardian: ChildProcess, { keepsHome = false }: { readonly keepsHome?: boolean } = {}): Promise<void> {
   if (guardian.exitCode !== null || guardian.signalCode !== null) return;
   const exited = once(guardian, 'exit');
   guardian.ref();
-  guardian.stdin?.end();
+  guardian.stdin?.end(keepsHome ? 'keep\n' : undefined);
   await exited;
 }
 

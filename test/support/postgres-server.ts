@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +17,8 @@ export type PostgresServer = {
   home: string;
   /** Ends the server and removes its directory. Calling it again waits for the same end. */
   stop(): Promise<void>;
+  /** Ends the server and starts it again, with the same data at the same address; what `between` does is done while there is none. */
+  restart(between: () => Promise<void>): Promise<void>;
 };
 
 /**
@@ -48,17 +50,28 @@ async function startIn({ durable, ...place }: Place & { durable: boolean }): Pro
   await initialise({ ...place, password });
   const port = await freePort();
   const server = [join(place.binaries.bin, 'postgres'), '-D', join(place.home, 'data'), '-p', String(port), ...settings(durable)];
-  const guardian = await guarded({ home: place.home, command: server, env: place.binaries.env, signal: 'INT', runAs: place.runAs });
+  const start = () => guarded({ home: place.home, command: server, env: place.binaries.env, signal: 'INT', runAs: place.runAs });
+  let guardian = await start();
   const adminUrl = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-  let ended: Promise<void> | undefined;
-  const stop = (): Promise<void> => (ended ??= end(guardian, place.home));
+  let ending: Promise<void> | undefined;
+  const stop = (): Promise<void> => (ending ??= end(guardian, place.home));
   try {
     await untilItAnswers(adminUrl, place.home);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { adminUrl, home: place.home, stop };
+  const restart = async (between: () => Promise<void>): Promise<void> => {
+    await ended(guardian, { keepsHome: true });
+    try {
+      await between();
+    } finally {
+      await truncate(join(place.home, 'log'));
+      guardian = await start();
+      await untilItAnswers(adminUrl, place.home);
+    }
+  };
+  return { adminUrl, home: place.home, stop, restart };
 }
 
 async function initialise({ home, runAs, binaries, password }: Place & { password: string }): Promise<void> {

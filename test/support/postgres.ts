@@ -116,7 +116,7 @@ function sharedServer({ durable }: { durable: boolean }): Promise<PostgresServer
 
 async function useServer(adminUrl: string): Promise<PostgresServer> {
   await asAdmin(adminUrl, 'SELECT 1');
-  return { adminUrl, home: '', stop: () => Promise.resolve() };
+  return { adminUrl, home: '', stop: () => Promise.resolve(), restart: () => Promise.reject(new Error('a server that was named is not ours to end')) };
 }
 
 async function asAdmin(adminUrl: string, ...statements: string[]): Promise<void> {

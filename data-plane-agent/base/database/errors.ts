@@ -1,5 +1,8 @@
-/** What a driver's error means, whichever driver it was. Anything that is not named here is a fault of ours. */
-export type DatabaseProblem = 'unique' | 'foreign_key' | 'check' | 'not_null' | 'conflict' | 'busy' | 'unreachable' | 'timeout' | 'full' | 'read_only';
+/**
+ * What a driver's error means, whichever driver it was. Anything that is not named here is a fault of ours. `in_doubt` is a connection that was
+ * lost while its transaction ended: what was changed may be there or not.
+ */
+export type DatabaseProblem = 'unique' | 'foreign_key' | 'check' | 'not_null' | 'conflict' | 'busy' | 'unreachable' | 'in_doubt' | 'timeout' | 'full' | 'read_only';
 
 export class DatabaseError extends Error {
   readonly problem: DatabaseProblem;
@@ -30,7 +33,6 @@ const PROBLEMS: Readonly<Record<string, DatabaseProblem>> = {
   SQLITE_CONSTRAINT_CHECK: 'check',
   SQLITE_CONSTRAINT_NOTNULL: 'not_null',
   SQLITE_FULL: 'full',
-  SQLITE_CANTOPEN: 'unreachable',
   '23505': 'unique',
   '23503': 'foreign_key',
   '23514': 'check',
@@ -38,12 +40,11 @@ const PROBLEMS: Readonly<Record<string, DatabaseProblem>> = {
   '40001': 'conflict',
   '40P01': 'conflict',
   '25006': 'read_only',
+  '25P03': 'unreachable',
+  '25P04': 'unreachable',
   '53100': 'full',
   '53300': 'unreachable',
   '57014': 'timeout',
-  '57P01': 'unreachable',
-  '57P02': 'unreachable',
-  '57P03': 'unreachable',
   ECONNREFUSED: 'unreachable',
   ECONNRESET: 'unreachable',
   ENOTFOUND: 'unreachable',
@@ -55,9 +56,16 @@ function problemOf(code: string): DatabaseProblem | undefined {
   if (PROBLEMS[code]) return PROBLEMS[code];
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'busy';
   if (code.startsWith('SQLITE_READONLY')) return 'read_only';
-  if (code.startsWith('08')) return 'unreachable';
+  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN')) return 'unreachable';
+  // The connection failed, or an operator ended it: PostgreSQL's classes 08 and 57P.
+  if (code.startsWith('08') || code.startsWith('57P')) return 'unreachable';
   return undefined;
 }
 
 export const isDatabaseError = (error: unknown, problem?: DatabaseProblem): error is DatabaseError =>
   error instanceof DatabaseError && (problem === undefined || error.problem === problem);
+
+/** Whether the database is out of reach or too busy for now, and comes back by itself. */
+export const isAway = (error: unknown): boolean => error instanceof DatabaseError && AWAY.has(error.problem);
+
+const AWAY: ReadonlySet<DatabaseProblem> = new Set(['unreachable', 'in_doubt', 'timeout', 'busy']);

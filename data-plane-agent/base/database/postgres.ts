@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import type { Database, Exclusive, Row, Scope, Transaction, Value, Waiting } from './database.js';
-import { isDatabaseError, translateError } from './errors.js';
+import { DatabaseError, isDatabaseError } from './errors.js';
+import { ask, commit, noteLoss, translated } from './postgres-loss.js';
 
 /** How often a transaction that lost against another one is run again. */
 const ATTEMPTS = 5;
@@ -23,7 +24,7 @@ export function openPostgres(url: string, options: { readonly poolMax: number })
         connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS,
         application_name: 'duebook',
       },
-      pool: { min: 0, max: options.poolMax },
+      pool: { min: 0, max: options.poolMax, afterCreate: noteLoss },
       acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
       log: THROWN_ANYWAY,
     }),
@@ -70,9 +71,9 @@ class PostgresDatabase implements Database {
       const tx = new PostgresTransaction(client, this.knex);
       try {
         // One round trip. The setting ends with the transaction, so that the next user of the connection cannot inherit it.
-        await client.query(`${begin}; SELECT set_config('duebook.tenant', '${tenantSetting(scope)}', true)`);
+        await ask(client, `${begin}; SELECT set_config('duebook.tenant', '${tenantSetting(scope)}', true)`);
         const result = await work(tx);
-        await client.query('COMMIT');
+        await commit(client, tx);
         return result;
       } catch (error) {
         await rollBack(client);
@@ -88,12 +89,13 @@ class PostgresDatabase implements Database {
     try {
       client = (await this.knex.client.acquireConnection()) as pg.Client;
     } catch (error) {
-      throw translateError(unreachable(error));
+      // Whatever it says: no server, one that shuts down, lets nobody in or has no room, a pool whose connections are all taken.
+      throw new DatabaseError('unreachable', undefined, error);
     }
     try {
       return await work(client);
     } catch (error) {
-      throw translateError(error);
+      throw translated(client, error);
     } finally {
       await this.knex.client.releaseConnection(client);
     }
@@ -181,10 +183,6 @@ async function rollBack(client: pg.Client): Promise<void> {
   });
 }
 
-/** knex reports a full pool and an unreachable server alike, without a code. */
-const unreachable = (error: unknown): unknown =>
-  typeof error === 'object' && error !== null && 'code' in error ? error : Object.assign(new Error('no connection to PostgreSQL', { cause: error }), { code: 'ETIMEDOUT' });
-
 class PostgresTransaction implements Transaction {
   readonly dialect = 'postgres';
   writes = 0;
@@ -218,13 +216,13 @@ class PostgresTransaction implements Transaction {
 
   async savepoint<T>(work: () => Promise<T>): Promise<T> {
     const name = `s${++this.depth}`;
-    await this.client.query(`SAVEPOINT ${name}`);
+    await ask(this.client, `SAVEPOINT ${name}`);
     try {
       const result = await work();
-      await this.client.query(`RELEASE SAVEPOINT ${name}`);
+      await ask(this.client, `RELEASE SAVEPOINT ${name}`);
       return result;
     } catch (error) {
-      await this.client.query(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`);
+      await ask(this.client, `ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`);
       throw error;
     } finally {
       this.depth--;
@@ -237,7 +235,7 @@ class PostgresTransaction implements Transaction {
 
   private query(sql: string, values: readonly Value[]) {
     this.refuseWhenEnded();
-    return this.client.query({ ...numbered(sql), values: [...values] });
+    return ask(this.client, { ...numbered(sql), values: [...values] });
   }
 
   private refuseWhenEnded(): void {

@@ -180,7 +180,7 @@ class SqliteDatabase implements Database {
   async ping(): Promise<boolean> {
     if (this.closed) return false;
     try {
-      this.writer.prepare('SELECT 1').get();
+      this.writer.prepare('SELECT count(*) FROM sqlite_schema').get(); // reads the file
       return true;
     } catch {
       return false; // whatever the reason, the answer to "are you there" is no

@@ -13,6 +13,7 @@ import type { Answer, DataPlane } from '../contract/data-plane.js';
 import type { Errand, Operation } from '../contract/operation.js';
 import { ObjectStoreError } from '../files/objects/object-store.js';
 import type { FileServices } from '../files/services.js';
+import { outOfReach } from '../out-of-reach.js';
 import { Books } from '../store/books.js';
 import { IdempotencyStore, isRefusal, type Settled } from '../../base/database/idempotency.js';
 import { Journal } from '../store/journal.js';
@@ -114,7 +115,11 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
       const operation = options.operations[name];
       if (!operation) throw new Error(`no operation is called ${name}`);
       const checked = await validated(operation.input, input);
-      return (await ('perform' in operation ? perform(operation, name, call, checked) : run(operation, name, call, checked))) as Answer<never>; // its output is what the operation declares
+      try {
+        return (await ('perform' in operation ? perform(operation, name, call, checked) : run(operation, name, call, checked))) as Answer<never>; // its output is what the operation declares
+      } catch (error) {
+        throw outOfReach(error, { effect: operation.effect, call });
+      }
     },
   };
 }
