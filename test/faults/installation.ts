@@ -10,6 +10,8 @@ import { storedInPostgres, storedInSqlite, type StoredContract } from './stored.
 
 /** A server that may be killed and started again, and its databases. */
 export interface Installation {
+  /** Where SQLite has its files. */
+  readonly dataDir: string;
   /** `nodeOptions`: of the Node.js that runs it. */
   start(nodeOptions?: readonly string[]): Promise<Running>;
   /** What the tenant database holds, read past the server. */
@@ -24,14 +26,21 @@ export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
 const start = (env: Readonly<Record<string, string>>, nodeOptions: readonly string[] = []): Promise<Running> =>
   startProcess([...nodeOptions, program('server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, JWT_ACCESS_TTL: '24h', PUBLIC_URL: 'http://localhost:8080', ...env } });
 
-/** `durable`: whether PostgreSQL waits for the disk, as it does outside tests. */
-export async function install(kind: 'sqlite' | 'postgres', { durable = true }: { readonly durable?: boolean } = {}): Promise<Installation> {
+export interface InstallOptions {
+  /** Whether PostgreSQL waits for the disk, as it does outside tests. */
+  readonly durable?: boolean;
+  /** Beside what the server needs. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function install(kind: 'sqlite' | 'postgres', { durable = true, env = {} }: InstallOptions = {}): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-kill-'));
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
-  if (kind === 'sqlite') return { start: (nodeOptions) => start({ DATA_DIR: dataDir }, nodeOptions), stored: () => storedInSqlite(join(dataDir, 'tenant.db')), remove: removeFolder };
+  if (kind === 'sqlite') return { dataDir, start: (nodeOptions) => start({ ...env, DATA_DIR: dataDir }, nodeOptions), stored: () => storedInSqlite(join(dataDir, 'tenant.db')), remove: removeFolder };
   const [platform, tenant] = [await createDatabase({ durable }), await createDatabase({ durable })];
   return {
-    start: (nodeOptions) => start({ DATA_DIR: dataDir, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url }, nodeOptions),
+    dataDir,
+    start: (nodeOptions) => start({ ...env, DATA_DIR: dataDir, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url }, nodeOptions),
     stored: () => storedInPostgres(tenant.adminUrl),
     remove: async () => {
       await Promise.all([platform.drop(), tenant.drop()]);

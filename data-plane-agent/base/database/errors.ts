@@ -33,6 +33,8 @@ const PROBLEMS: Readonly<Record<string, DatabaseProblem>> = {
   SQLITE_CONSTRAINT_CHECK: 'check',
   SQLITE_CONSTRAINT_NOTNULL: 'not_null',
   SQLITE_FULL: 'full',
+  // The commit may have come to the disk, where the next process to open the file finds it.
+  SQLITE_IOERR_FSYNC: 'in_doubt',
   '23505': 'unique',
   '23503': 'foreign_key',
   '23514': 'check',
@@ -65,7 +67,7 @@ function problemOf(code: string): DatabaseProblem | undefined {
 export const isDatabaseError = (error: unknown, problem?: DatabaseProblem): error is DatabaseError =>
   error instanceof DatabaseError && (problem === undefined || error.problem === problem);
 
-/** Whether the database is out of reach or too busy for now, and comes back by itself. */
+/** Whether the database is out of reach, full or too busy for now: the same work can be done later. */
 export const isAway = (error: unknown): boolean => error instanceof DatabaseError && AWAY.has(error.problem);
 
-const AWAY: ReadonlySet<DatabaseProblem> = new Set(['unreachable', 'in_doubt', 'timeout', 'busy']);
+const AWAY: ReadonlySet<DatabaseProblem> = new Set(['unreachable', 'in_doubt', 'timeout', 'busy', 'full']);

@@ -3,7 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type { Database as Connection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import type { Database, Exclusive, Row, Transaction, Value } from './database.js';
-import { isDatabaseError, translateError } from './errors.js';
+import { DatabaseError, isAway, isDatabaseError, translateError } from './errors.js';
+import { isReadable, NO_CACHE, refuseWhenGone, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 
 /** Readers see the last commit while a write runs (WAL), so a few suffice: work on them never waits for anything but other work. */
@@ -19,7 +20,7 @@ const BUSY_MS = 10_000;
 
 /** Opens an SQLite file in WAL mode with `synchronous=FULL` on every connection. */
 export async function openSqlite(filename: string): Promise<Database> {
-  const opener = knex({ client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true, pool: { min: 1, max: 1 + READERS } });
+  const opener = knex({ client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true, pool: { min: 1, max: 2 + READERS } });
   const opened: Connection[] = [];
   const open = async (pragmas: readonly string[]): Promise<Connection> => {
     const connection = (await opener.client.acquireConnection()) as Connection;
@@ -31,7 +32,8 @@ export async function openSqlite(filename: string): Promise<Database> {
     const writer = await open(['journal_mode = WAL', WRITER_CACHE]);
     const readers: Connection[] = [];
     for (let i = 0; i < READERS; i++) readers.push(await open(['query_only = ON']));
-    return new SqliteDatabase(opener, filename, writer, readers);
+    const probe = await open(['query_only = ON', NO_CACHE]);
+    return new SqliteDatabase({ opener, filename, writer, probe }, readers);
   } catch (error) {
     // The pool waits for what was taken from it before it ends.
     for (const connection of opened) await opener.client.releaseConnection(connection);
@@ -60,8 +62,14 @@ const EVERY_CONNECTION = ['synchronous = FULL', 'foreign_keys = ON', 'busy_timeo
 const WRITER_CACHE = 'cache_size = -4096';
 
 interface WaitingWrite {
-  run(tx: SqliteTransaction): Promise<void>;
+  /** Answers what it failed with, if it did. */
+  run(tx: SqliteTransaction): Promise<unknown>;
   settle(error?: unknown): void;
+}
+
+interface Opened extends SqliteFile {
+  readonly opener: Knex;
+  readonly writer: Connection;
 }
 
 class SqliteDatabase implements Database {
@@ -72,25 +80,29 @@ class SqliteDatabase implements Database {
   private writing: Promise<void> | undefined;
   private checkpoint: Promise<void> | undefined;
   private closed = false;
+  private readonly opener: Knex;
+  private readonly writer: Connection;
+  private readonly file: SqliteFile;
 
-  constructor(
-    private readonly opener: Knex,
-    private readonly filename: string,
-    private readonly writer: Connection,
-    private readonly idle: Connection[],
-  ) {}
+  constructor({ opener, writer, ...file }: Opened, private readonly idle: Connection[]) {
+    this.opener = opener;
+    this.writer = writer;
+    this.file = file;
+  }
 
   async read<T>(_scope: unknown, work: (tx: Transaction) => Promise<T>): Promise<T> {
     this.refuseWhenClosed();
+    refuseWhenGone(this.file.filename);
     const connection = this.idle.pop() ?? (await new Promise<Connection>((resolve) => this.readersWanted.push(resolve)));
     const tx = this.begin(connection);
     try {
+      if (connection.inTransaction) connection.exec('ROLLBACK');
       tx.control('BEGIN');
       return await work(tx);
     } catch (error) {
-      throw translateError(error);
+      throw translated(error, this.file);
     } finally {
-      if (connection.inTransaction) tx.control('COMMIT');
+      end(connection, () => tx.control('COMMIT'));
       tx.end();
       const next = this.readersWanted.shift();
       if (next) next(connection);
@@ -106,13 +118,15 @@ class SqliteDatabase implements Database {
         run: async (tx) => {
           try {
             outcome = { value: await tx.savepoint(() => work(tx)) };
+            return undefined;
           } catch (error) {
             outcome = { error };
+            return error;
           }
         },
         settle: (failure) => {
           if (failure !== undefined) reject(failure);
-          else if ('error' in outcome) reject(translateError(outcome.error));
+          else if ('error' in outcome) reject(translated(outcome.error, this.file));
           else resolve(outcome.value);
         },
       });
@@ -129,7 +143,7 @@ class SqliteDatabase implements Database {
       try {
         await this.commitTogether(group);
       } catch (error) {
-        failure = translateError(error);
+        failure = translated(error, this.file);
       }
       for (const write of group) write.settle(failure);
     }
@@ -137,13 +151,14 @@ class SqliteDatabase implements Database {
   }
 
   private async commitTogether(group: readonly WaitingWrite[]): Promise<void> {
+    refuseWhenGone(this.file.filename);
     await this.beginImmediate();
     const tx = this.begin(this.writer);
     try {
       for (const write of group) {
-        await write.run(tx);
+        const failed = translated(await write.run(tx), this.file);
         // A full disk or an I/O error ends the whole transaction by itself: nothing of the group happened.
-        if (!this.writer.inTransaction) throw new Error('SQLite ended the transaction by itself');
+        if (!this.writer.inTransaction) throw isAway(failed) ? failed : new DatabaseError('unreachable', undefined, failed);
       }
       const isLong = tx.writes > LONG_WRITES;
       if (isLong) this.writer.pragma('wal_autocheckpoint = 0');
@@ -151,13 +166,13 @@ class SqliteDatabase implements Database {
       if (isLong) this.checkpoint ??= this.checkpointAside();
     } finally {
       tx.end();
-      if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
+      end(this.writer, () => this.writer.exec('ROLLBACK'));
     }
   }
 
   /** Copies the log in a thread of its own; else the commit would do it, and everybody wait. If the thread cannot, the next commit does. */
   private async checkpointAside(): Promise<void> {
-    const thread = new Worker(new URL('./checkpoint-thread.js', import.meta.url), { workerData: this.filename, execArgv: [], env: {} });
+    const thread = new Worker(new URL('./checkpoint-thread.js', import.meta.url), { workerData: this.file.filename, execArgv: [], env: {} });
     await new Promise<void>((resolve) => {
       thread.once('error', () => resolve());
       thread.once('exit', () => resolve());
@@ -167,7 +182,8 @@ class SqliteDatabase implements Database {
   }
 
   /** `IMMEDIATE`, because a deferred transaction that reads first fails at its first write when another process wrote meanwhile. */
-  private beginImmediate(): Promise<void> {
+  private async beginImmediate(): Promise<void> {
+    if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
     return whenFree(() => void this.writer.exec('BEGIN IMMEDIATE'));
   }
 
@@ -178,13 +194,7 @@ class SqliteDatabase implements Database {
   }
 
   async ping(): Promise<boolean> {
-    if (this.closed) return false;
-    try {
-      this.writer.prepare('SELECT count(*) FROM sqlite_schema').get(); // reads the file
-      return true;
-    } catch {
-      return false; // whatever the reason, the answer to "are you there" is no
-    }
+    return !this.closed && isReadable(this.file);
   }
 
   pool() {
@@ -230,11 +240,19 @@ class SqliteDatabase implements Database {
     while (this.writing) await this.writing;
     await this.checkpoint;
     this.closed = true;
-    for (const connection of [this.writer, ...this.idle]) await this.opener.client.releaseConnection(connection);
+    for (const connection of [this.writer, this.file.probe, ...this.idle]) await this.opener.client.releaseConnection(connection);
     await this.opener.destroy();
   }
 
   private refuseWhenClosed(): void {
     if (this.closed) throw new Error('the database is closed');
+  }
+}
+
+function end(connection: Connection, ending: () => void): void {
+  try {
+    if (connection.inTransaction) ending();
+  } catch {
+    // A file that cannot be read keeps a transaction from ending: the next work on its connection ends it, and is refused until it can.
   }
 }
