@@ -73,6 +73,7 @@ export const FAILURES = {
   TRANSITION_CONDITION_FAILED: domain(409, 'Conditions of the transition, or of leaving the stage, do not hold; all of them are named.', Type.Object({ failed: Type.Array(Type.Object({ condition: text(), of: text(), message: text(), missing: Type.Optional(texts()) })) })),
   STAGE_IN_USE: domain(409, 'Contracts are in the stage, or transitions or reminder rules name it, so its code or category cannot change.', Type.Object({ contracts: Type.Integer(), transitionCodes: texts(), typeCodes: texts() })),
   TYPE_IN_USE: domain(409, 'Contracts have the contract type, or custom fields name it, so its code cannot change.', Type.Object({ contracts: Type.Integer(), fieldCodes: texts() })),
+  CHANNEL_IN_USE: domain(409, 'Transitions of the lifecycle tell the channel, so it cannot be removed.', Type.Object({ transitionCodes: texts() })),
 
   FIELD_NOT_EDITABLE: domain(403, 'The role may not write these custom fields; or, for a command that works on values, may not see them.', Type.Object({ fields: texts() })),
   FIELD_CONVERSION_LOSSY: domain(409, 'Values of the field would be lost by the change of type; a dry run shows them, and `onInvalid: clear` lets them go.', Type.Object({

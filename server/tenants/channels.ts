@@ -6,6 +6,7 @@ import type { Actor } from '../access/actor.js';
 import { channelSecretContext, ChannelStore, type ChannelKind, type ChannelRecord } from '../store/channels.js';
 import { checkTarget, type TargetPolicy } from './channel-targets.js';
 import { differences, type ChangeTenant } from './change.js';
+import type { RemoveClosed } from './closing.js';
 import { asKept, keptTarget, type KeptTarget } from './sealed-targets.js';
 
 /** What a client may say of a channel. `null` is no value: the default of a field that has one. */
@@ -31,13 +32,16 @@ export interface Channels {
   /** Throws LIMIT_REACHED. */
   add(channel: OfTenant & { readonly kind: ChannelKind; readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
   update(change: OfChannel & { readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
-  /** No other channel takes a default's place by itself: nobody's reminders go where nobody sent them. */
+  /**
+   * No other channel takes a default's place by itself: nobody's reminders go where nobody sent them. The data plane closes it first, so that no transition comes
+   * to tell it meanwhile. Throws CHANNEL_IN_USE for one that transitions tell.
+   */
   remove(channel: OfChannel, actor: Actor): Promise<void>;
 }
 
 const MAX_CHANNELS = 1_000;
 
-export function createChannels({ database, keyRing, change, policy }: { database: Database; keyRing: KeyRing; change: ChangeTenant; policy: TargetPolicy }): Channels {
+export function createChannels({ database, keyRing, change, removeClosed, policy }: { database: Database; keyRing: KeyRing; change: ChangeTenant; removeClosed: RemoveClosed; policy: TargetPolicy }): Channels {
   const ask = { recordKind: 'notification_channel' };
 
   const seal = (secret: string, place: { tenantId: string; id: string }) => keyRing.seal(secret, channelSecretContext(place));
@@ -62,6 +66,7 @@ export function createChannels({ database, keyRing, change, policy }: { database
         if (present.length >= MAX_CHANNELS) throw fail('LIMIT_REACHED', { limit: MAX_CHANNELS });
         const id = newId();
         const enabled = fields.enabled ?? true;
+        if (fields.isDefault === true) refuseDisabledDefault({ enabled });
         const isDefault = fields.isDefault === true || (enabled && !present.some((channel) => channel.isDefault));
         const channel: ChannelRecord = {
           id, kind, name: fields.name ?? kind, ...keptTarget({ kind, target }, { tenantId, id, keyRing }), enabled, isDefault, secretSealed: fields.secret ? seal(fields.secret, { tenantId, id }) : null, createdAt: at, updatedAt: at,
@@ -82,6 +87,7 @@ export function createChannels({ database, keyRing, change, policy }: { database
           secretSealed: fields.secret ? seal(fields.secret, { tenantId, id: channelId }) : fields.clearSecret === true ? null : before.secretSealed,
           hasDefault: (await store.all()).some(({ isDefault }) => isDefault),
         });
+        if (after.isDefault && !before.isDefault) refuseDisabledDefault(after);
         const changed = differences(told(before), told(after));
         if (!changed && after.secretSealed === before.secretSealed && after.targetSealed === before.targetSealed) return { answer: before, changed: null };
         const next = { ...after, updatedAt: at };
@@ -91,14 +97,26 @@ export function createChannels({ database, keyRing, change, policy }: { database
       });
     },
 
-    remove: ({ tenantId, channelId }, actor) =>
-      change({ ...ask, tenantId, actor, action: 'channel_removed' }, async (tx) => {
-        const store = new ChannelStore(tx, tenantId);
-        const channel = asKept(await found(store, channelId), { tenantId, keyRing });
-        await store.delete(channelId);
-        return { answer: undefined, changed: told(channel), recordId: channelId };
-      }),
+    remove: async ({ tenantId, channelId }, actor) => {
+      if (!isId(channelId)) throw fail('NOT_FOUND', {});
+      await removeClosed({ tenantId, close: (plane, closingId) => plane.closeChannel({ channelId, closingId }), remove: ({ transitionCodes }) => removed({ tenantId, channelId, transitionCodes }, actor) }, actor);
+    },
   };
+
+  function removed({ tenantId, channelId, transitionCodes }: OfChannel & { readonly transitionCodes: string[] }, actor: Actor): Promise<void> {
+    return change({ ...ask, tenantId, actor, action: 'channel_removed' }, async (tx) => {
+      const store = new ChannelStore(tx, tenantId);
+      const channel = asKept(await found(store, channelId), { tenantId, keyRing });
+      if (transitionCodes.length > 0) throw fail('CHANNEL_IN_USE', { transitionCodes });
+      await store.delete(channelId);
+      return { answer: undefined, changed: told(channel), recordId: channelId };
+    });
+  }
+}
+
+/** Nothing is sent through a disabled channel, so none becomes the default. A default that is switched off stays it: reminders do not go elsewhere by themselves. */
+function refuseDisabledDefault({ enabled }: Pick<ChannelRecord, 'enabled'>): void {
+  if (!enabled) throw invalid({ path: 'isDefault', problem: 'cannot be true of a disabled channel' });
 }
 
 function refuseContradiction({ secret, clearSecret }: ChannelFields): void {

@@ -1,16 +1,12 @@
-import type { Clock } from '../../data-plane-agent/base/clock.js';
-import { fail, invalid, isFailure } from '../../data-plane-agent/base/failures.js';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
-import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { accountSent, masked } from '../../data-plane-agent/plane/domain/sensitive.js';
 import type { Actor } from '../access/actor.js';
-import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
-import type { DataPlanes } from '../data-planes/for-tenant.js';
-import { systemCall } from '../data-planes/system-call.js';
-import type { KeyedDatabase } from '../store/keyed-database.js';
 import { MemberStore } from '../store/members.js';
 import { SubjectStore, type SubjectRecord } from '../store/subjects.js';
 import { differences, type ChangeTenant } from './change.js';
+import type { RemoveClosed } from './closing.js';
 
 type SubjectFields = Pick<SubjectRecord, 'name' | 'legalName' | 'taxNo' | 'defaultPayeeAccount' | 'defaultPayeeBank'>;
 type OfTenant = { readonly tenantId: string };
@@ -32,7 +28,7 @@ export interface Subjects {
 /** As many as a caller's scope may name. */
 export const MAX_SUBJECTS = 1_000;
 
-export function createSubjects({ database, clock, change, dataPlanes }: { database: KeyedDatabase; clock: Clock; change: ChangeTenant; dataPlanes: DataPlanes }): Subjects {
+export function createSubjects({ database, change, removeClosed }: { database: Database; change: ChangeTenant; removeClosed: RemoveClosed }): Subjects {
   const ask = { recordKind: 'subject', inDirectory: true };
   return {
     list: (tenantId) => database.read({ tenantId: null }, (tx) => new SubjectStore(tx, tenantId).all()),
@@ -60,18 +56,8 @@ export function createSubjects({ database, clock, change, dataPlanes }: { databa
       }),
 
     remove: async ({ tenantId, subjectId }, actor) => {
-      const before = await database.answered<null>(actor.keyed);
-      if (before) return;
       if (!isId(subjectId)) throw fail('NOT_FOUND', {});
-      // Asked for by ourselves and under no key: what the data plane says must be so now.
-      const plane = bind(dataPlanes.forTenant(tenantId), OPERATION_NAMES, systemCall({ tenantId, actor, at: clock.now() }));
-      const closingId = newId();
-      const { contracts } = await plane.closeSubject({ subjectId, closingId });
-      await removed({ tenantId, subjectId, contracts }, actor).catch(async (error: unknown) => {
-        // A refusal: it stays. Of anything else it is not known what came of it, and the data plane opens it again by itself.
-        if (isFailure(error) && contracts === 0) await plane.reopenSubject({ closingId });
-        throw error;
-      });
+      await removeClosed({ tenantId, close: (plane, closingId) => plane.closeSubject({ subjectId, closingId }), remove: ({ contracts }) => removed({ tenantId, subjectId, contracts }, actor) }, actor);
     },
   };
 

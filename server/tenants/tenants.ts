@@ -13,6 +13,7 @@ import { createChange, differences } from './change.js';
 import type { Changes } from '../access/changes.js';
 import { createChannels, type Channels } from './channels.js';
 import type { TargetPolicy } from './channel-targets.js';
+import { createRemoveClosed } from './closing.js';
 import { createConnections, type Connections } from './connections.js';
 import { createTenantLookup } from './lookup.js';
 import { createHandover, type Handover } from './handover.js';
@@ -67,6 +68,7 @@ export interface TenantsOptions {
 export function createTenants(options: TenantsOptions): Tenants {
   const { database, clock, keyRing, passwords, changes, mail, waysIn, outbound, linked, dataPlanes } = options;
   const change = createChange({ database, clock, changes });
+  const removeClosed = createRemoveClosed({ database, clock, dataPlanes });
 
   return {
     create: async ({ owner: { password, ...owner }, ...draft }, actor) => {
@@ -92,11 +94,11 @@ export function createTenants(options: TenantsOptions): Tenants {
 
     standing: createTenantStanding({ database, clock, changes }),
     members: createMembers({ database, passwords, change, mail, waysIn }),
-    subjects: createSubjects({ database, clock, change, dataPlanes }),
+    subjects: createSubjects({ database, change, removeClosed }),
     roles: createRoles({ database, change, mail, waysIn }),
     handover: createHandover({ database, change }),
     ownership: createOwnership({ change, mail, waysIn, mfaRequired: options.mfaRequired }),
-    channels: createChannels({ database, keyRing, change, policy: outbound }),
+    channels: createChannels({ database, keyRing, change, removeClosed, policy: outbound }),
     connections: createConnections({ database, change, policy: outbound, linked }),
   };
 }

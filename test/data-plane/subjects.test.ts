@@ -35,9 +35,9 @@ describe('a subject company that is being removed', () => {
       const t = makePlane();
       const [subjectId, first, second] = [newId(), newId(), newId()];
       for (const closingId of [first, second]) await close(t, subjectId, closingId);
-      await t.plane.reopenSubject({ closingId: first });
+      await t.plane.reopenClosed({ closingId: first });
       expect(await failureOf(enter(t, subjectId))).to.deep.equal(refusedFor(subjectId));
-      await t.plane.reopenSubject({ closingId: second });
+      await t.plane.reopenClosed({ closingId: second });
       expect((await enter(t, subjectId)).subjectId).to.equal(subjectId);
     });
 

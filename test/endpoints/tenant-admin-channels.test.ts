@@ -4,7 +4,7 @@ import type { Row } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { sealTargets } from '../../server/tenants/sealed-targets.js';
 import { administration, type Administration } from '../support/administration.js';
-import type { FrameworkError } from '../support/http.js';
+import type { DomainError, FrameworkError } from '../support/http.js';
 import { forEachServer, startServer, type TestServer } from '../support/server.js';
 
 interface Channel { id: string; kind: string; name: string; target: string | null; enabled: boolean; isDefault: boolean; hasSecret: boolean }
@@ -59,6 +59,88 @@ forEachServer((server) => {
       expect(await defaults()).to.deep.equal([]);
       await org.asOwner.patch(`${CHANNELS}/${off.id}`, { enabled: true });
       expect(await defaults()).to.deep.equal([off.id]);
+    });
+
+    it('that are disabled do not become the default', async () => {
+      const first = await add({ kind: 'email' });
+      const off = await add({ kind: 'email', enabled: false });
+      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true }))).to.deep.equal([400, ['isDefault']]);
+      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true, enabled: false }))).to.deep.equal([400, ['isDefault']]);
+      expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', enabled: false, isDefault: true }))).to.deep.equal([400, ['isDefault']]);
+      expect(await defaults()).to.deep.equal([first.id]);
+      expect((await org.asOwner.patch<Channel>(`${CHANNELS}/${off.id}`, { isDefault: true, enabled: true })).body.isDefault).to.equal(true);
+    });
+
+    it('stay the default when they are disabled, as what is sent back says; another takes their place only when that is said', async () => {
+      const first = await add({ kind: 'email' });
+      const path = `${CHANNELS}/${first.id}`;
+      const off = await org.asOwner.patch<Channel>(path, { name: first.name, enabled: false, isDefault: true });
+      expect([off.status, off.body.enabled, off.body.isDefault]).to.deep.equal([200, false, true]);
+      expect((await org.asOwner.patch<Channel>(path, { name: 'Renamed', enabled: false, isDefault: true })).status).to.equal(200);
+      const second = await add({ kind: 'email' });
+      expect(await defaults()).to.deep.equal([first.id]);
+      expect((await org.asOwner.patch<Channel>(`${CHANNELS}/${second.id}`, { isDefault: true })).status).to.equal(200);
+      expect(named(await org.asOwner.patch<FrameworkError>(path, { isDefault: true }))).to.deep.equal([400, ['isDefault']]);
+      expect(await defaults()).to.deep.equal([second.id]);
+    });
+
+    it('that are disabled and made the default at once are never both', async () => {
+      await add({ kind: 'email' });
+      for (let round = 0; round < 5; round++) {
+        const { id } = await add({ kind: 'email' });
+        const [off, chosen] = await Promise.all([{ enabled: false }, { isDefault: true }].map((body) => org.asOwner.patch(`${CHANNELS}/${id}`, body)));
+        // Made the default first and disabled then, it stays the default; the other way round it is refused.
+        expect(off?.status).to.equal(200);
+        expect(await defaults(), `round ${round}`).to.have.length(1);
+        expect((await defaults()).includes(id)).to.equal(chosen?.status === 200);
+        expect(chosen?.status).to.be.oneOf([200, 400]);
+      }
+    });
+
+    describe('and transitions', () => {
+      let transitions: string;
+      beforeEach(async () => {
+        const { body: template } = await org.asOwner.post<{ id: string }>('/contract-config/lifecycle/templates', { code: 'short', name: 'Short' });
+        for (const [code, category, order] of [['draft', 'draft', 1], ['running', 'active', 2]]) await org.asOwner.post(`/contract-config/lifecycle/templates/${template.id}/stages`, { code, name: code, category, order });
+        transitions = `/contract-config/lifecycle/templates/${template.id}/transitions`;
+      });
+      const tell = (channelId: string, code: string) => org.asOwner.post<{ id: string }>(transitions, { code, name: code, fromStageCode: 'draft', toStageCode: 'running', effects: { notifyChannelId: channelId } });
+      const remove = (id: string, headers: Record<string, string> = {}) => org.asOwner.delete<DomainError>(`${CHANNELS}/${id}`, undefined, { headers });
+
+      it('that tell one keep it, and are named; without them it goes', async () => {
+        const channel = await add({ kind: 'email' });
+        const made = [await tell(channel.id, 'start'), await tell(channel.id, 'go')];
+        const refused = await remove(channel.id);
+        expect([refused.status, refused.body.error.code, refused.body.error.details]).to.deep.equal([409, 'CHANNEL_IN_USE', { transitionCodes: ['go', 'start'] }]);
+        expect((await list()).map(({ id }) => id)).to.deep.equal([channel.id]);
+        for (const { body: { id } } of made) expect((await org.asOwner.patch(`/contract-config/lifecycle/transitions/${id}`, { effects: {} })).status).to.equal(200);
+        expect((await remove(channel.id)).status).to.equal(200);
+        expect((await tell(channel.id, 'again')).status).to.equal(422);
+        expect((await remove(channel.id)).status).to.equal(404);
+      });
+
+      it('may tell one whose removal was refused, and a repeat under its key is refused again', async () => {
+        const channel = await add({ kind: 'email' });
+        const { body: { id } } = await tell(channel.id, 'start');
+        const key = { 'idempotency-key': newId() };
+        expect((await remove(channel.id, key)).status).to.equal(409);
+        expect((await tell(channel.id, 'more')).status).to.equal(201);
+        await org.asOwner.patch(`/contract-config/lifecycle/transitions/${id}`, { effects: {} });
+        const repeat = await remove(channel.id, key);
+        expect([repeat.status, repeat.body.error.details, repeat.headers.get('idempotency-replayed')]).to.deep.equal([409, { transitionCodes: ['start'] }, 'true']);
+        expect((await tell(channel.id, 'most')).status, 'a repeat closes nothing').to.equal(201);
+      });
+
+      it('come to tell one before its removal or not at all', async () => {
+        for (let round = 0; round < 6; round++) {
+          const { id } = await add({ kind: 'email' });
+          const [removed, ...told] = await Promise.all([remove(id), tell(id, `a${round}`), tell(id, `b${round}`)]);
+          const named = told.filter(({ status }) => status === 201).length;
+          for (const { status } of told) expect(status, `round ${round}`).to.be.oneOf([201, 422]);
+          expect(removed.status, `round ${round}: ${named} tell it`).to.equal(named > 0 ? 409 : 200);
+          expect((await list()).some((channel) => channel.id === id)).to.equal(named > 0);
+        }
+      });
     });
 
     it('that are all made the default at once leave one', async () => {

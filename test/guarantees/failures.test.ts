@@ -23,8 +23,8 @@ const OF_SCHEDULE_AND_CLI = new Set(['chainAudit', 'checkAudit', 'exportAudit', 
 /** Called by the sheet that both exports stream: reads and, also of a GET, the record that contracts left the house. */
 const OF_SHEETS = new Set(['planContractExport', 'exportContracts', 'recordExport']);
 
-/** Called by the services of the server that work on both databases: handing over, and removing a subject company. */
-const OF_SERVICES = new Set(['getHandoverExtent', 'listSuperiors', 'handOver', 'closeSubject', 'reopenSubject']);
+/** Called by the services of the server that work on both databases: handing over, and removing a subject company or a channel. */
+const OF_SERVICES = new Set(['getHandoverExtent', 'listSuperiors', 'handOver', 'closeSubject', 'closeChannel', 'reopenClosed']);
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
 const operations: OperationList = OPERATIONS;

@@ -30,6 +30,7 @@ import { deleteNote } from './notes/delete-note.js';
 import { updateNote } from './notes/update-note.js';
 import { addLifecycleStage } from './lifecycle/add-lifecycle-stage.js';
 import { addLifecycleTransition } from './lifecycle/add-lifecycle-transition.js';
+import { closeChannel } from './lifecycle/close-channel.js';
 import { createContractType } from './lifecycle/create-contract-type.js';
 import { createLifecycleTemplate } from './lifecycle/create-lifecycle-template.js';
 import { getContractCatalog } from './lifecycle/get-contract-catalog.js';
@@ -48,7 +49,7 @@ import { closeSubject } from './ownership/close-subject.js';
 import { getHandoverExtent } from './ownership/get-handover-extent.js';
 import { handOver } from './ownership/hand-over.js';
 import { listSuperiors } from './ownership/list-superiors.js';
-import { reopenSubject } from './ownership/reopen-subject.js';
+import { reopenClosed } from './ownership/reopen-closed.js';
 import { addInvoice } from './invoices/add-invoice.js';
 import { updateInvoice } from './invoices/update-invoice.js';
 import { addPaymentLine } from './payments/add-payment-line.js';
@@ -135,7 +136,8 @@ export const OPERATIONS = {
   listSuperiors,
   handOver,
   closeSubject,
-  reopenSubject,
+  closeChannel,
+  reopenClosed,
   extractContract,
   getExtraction,
   readDocuments,

@@ -57,6 +57,12 @@ export class OwnershipStore {
     }));
   }
 
+  /** How many contracts a subject company has, those in the trash included. */
+  async countOf(subjectId: string): Promise<number> {
+    const row = await this.tx.get('SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND subject_id = ?', [this.call.tenantId, subjectId]);
+    return Number(row?.['n']);
+  }
+
   /** Subject companies of all that the member owns or supervises. */
   async subjectsOf(memberId: string): Promise<string[]> {
     if (!isId(memberId)) return [];

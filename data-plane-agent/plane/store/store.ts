@@ -5,6 +5,7 @@ import type { Call } from '../contract/call.js';
 import { AuditTrail } from '../../base/audit/trail.js';
 import { tenantTrail } from './audit-of-tenant.js';
 import type { Books } from './books.js';
+import { ClosingStore } from './closings.js';
 import { ContractExport } from './contract-export.js';
 import { ContractList } from './contract-list.js';
 import { ContractStore } from './contracts.js';
@@ -20,7 +21,6 @@ import { LifecycleStore } from './lifecycle.js';
 import { LineStore } from './lines.js';
 import { OwnershipStore } from './ownership.js';
 import { PaymentList } from './payment-list.js';
-import { SubjectStore } from './subjects.js';
 import { TaskStore } from './tasks.js';
 import type { Totals } from './totals.js';
 import { TrashStore } from './trash.js';
@@ -49,7 +49,7 @@ export interface Store {
   readonly uploads: UploadStore;
   readonly auditTrail: AuditTrail;
   readonly ownership: OwnershipStore;
-  readonly subjects: SubjectStore;
+  readonly closings: ClosingStore;
   readonly views: ViewStore;
   readonly extractions: ExtractionStore;
   readonly trash: TrashStore;
@@ -87,7 +87,7 @@ export function createStore({ tx, call, journal, books, clock, keyRing, totals }
     uploads: new UploadStore(tx, call),
     auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
     ownership: new OwnershipStore(tx, call, journal, books),
-    subjects: new SubjectStore(tx, call, clock),
+    closings: new ClosingStore(tx, call, clock),
     views: new ViewStore(tx, call, journal),
     extractions: new ExtractionStore(tx, call, journal),
     trash: new TrashStore(tx, call),

@@ -17,7 +17,7 @@ const listChannels = endpoint('GET /tenant-admin/notification-channels', {
 
 const createChannel = endpoint('POST /tenant-admin/notification-channels', {
   summary: 'Add a notification channel',
-  description: 'The first enabled one becomes the default. `chat_a` to `chat_e` stand for slack, teams, feishu, dingtalk and wecom. Addresses on private networks are refused unless the installation allows them. A URL carries tokens: it is sealed, and answers show its host alone and a digest that tells one from another.',
+  description: 'The first enabled one becomes the default; a disabled one cannot be made it. `chat_a` to `chat_e` stand for slack, teams, feishu, dingtalk and wecom. Addresses on private networks are refused unless the installation allows them. A URL carries tokens: it is sealed, and answers show its host alone and a digest that tells one from another.',
   needs: edit('admin'),
   body: ChannelInput,
   returns: Channel,
@@ -29,7 +29,7 @@ const createChannel = endpoint('POST /tenant-admin/notification-channels', {
 
 const updateChannel = endpoint('PATCH /tenant-admin/notification-channels/:id', {
   summary: 'Change a notification channel',
-  description: 'Its kind stays. A `target` that is sent back as it was shown changes nothing. Another one that becomes the default takes the place of the one before.',
+  description: 'Its kind stays. A `target` that is sent back as it was shown changes nothing. One that becomes the default takes the place of the one before; a disabled one cannot. A default that is disabled stays the default, and nothing is sent by default until it is enabled or another takes its place.',
   needs: edit('admin'),
   body: ChannelPatch,
   returns: Channel,
@@ -40,10 +40,10 @@ const updateChannel = endpoint('PATCH /tenant-admin/notification-channels/:id', 
 
 const deleteChannel = endpoint('DELETE /tenant-admin/notification-channels/:id', {
   summary: 'Remove a notification channel',
-  description: 'When it was the default there is none until another one is made it.',
+  description: 'When it was the default there is none until another one is made it. One that transitions of the lifecycle tell (`effects.notifyChannelId`) stays, and none comes to tell it while it is being removed.',
   needs: edit('admin'),
   returns: Ok,
-  fails: [],
+  fails: ['CHANNEL_IN_USE'],
   run: async ({ params, principal, request, services }) => {
     await services.tenants.channels.remove({ tenantId: principal.tenant.id, channelId: params.id }, actorOf(principal.user, request));
     return OK;

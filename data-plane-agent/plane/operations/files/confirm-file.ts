@@ -50,7 +50,7 @@ async function readToken({ files: { tokens } }: Work, call: Call, input: Confirm
 
 /** What the file is to hang on may have gone since, or out of the caller's scope. */
 async function checkLinks(store: Store, { subjectScope }: Call, { subjectId, contractId, paymentId }: Announced): Promise<void> {
-  if (subjectId !== null && (!(subjectScope?.includes(subjectId) ?? true) || !(await store.subjects.isOpen(subjectId)))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
+  if (subjectId !== null && (!(subjectScope?.includes(subjectId) ?? true) || !(await store.closings.isOpen(subjectId)))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
   if (contractId !== null && !(await store.contracts.find(contractId))) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
   if (paymentId !== null && !(await store.lines.contractOf(paymentId))) throw fail('REFERENCE_INVALID', { field: 'paymentId', value: paymentId });
 }

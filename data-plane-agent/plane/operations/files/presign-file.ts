@@ -69,7 +69,7 @@ async function linksOf({ store }: Tools, call: Call, input: Pick<PresignInput, '
   if (contractId !== null && !contract) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
   if (ofLine && contract && ofLine.id !== contract.id) throw invalid({ path: 'paymentId', problem: 'must be a payment line of the contract that contractId names' });
   if (!contract) {
-    if (subjectId !== null && (!(call.subjectScope?.includes(subjectId) ?? true) || !(await store.subjects.isOpen(subjectId)))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
+    if (subjectId !== null && (!(call.subjectScope?.includes(subjectId) ?? true) || !(await store.closings.isOpen(subjectId)))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
     return { subjectId, contractId: null, paymentId: null };
   }
   if (subjectId !== null && subjectId !== contract.subjectId) throw invalid({ path: 'subjectId', problem: 'must be the subject company of the contract' });

@@ -4,7 +4,7 @@ import { afterLast, newTransition } from '../../domain/lifecycle/config-changes.
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { transitionAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../../steps/operation-context.js';
-import { checkCode, checkCustomFields, checkEffectForm, checkRoom, foundTemplate, only, openConfig } from '../../steps/lifecycle/checks.js';
+import { checkCode, checkCustomFields, checkEffects, checkRoom, foundTemplate, only, openConfig } from '../../steps/lifecycle/checks.js';
 import { checkEnds } from '../../steps/lifecycle/check-ends.js';
 
 export const addLifecycleTransition = operation({
@@ -23,7 +23,7 @@ export const addLifecycleTransition = operation({
     checkRoom(transitions, MAX_TRANSITIONS);
     checkEnds(transition, stages);
     await checkCustomFields(tools, 'conditions', input.conditions);
-    checkEffectForm(input.effects);
+    await checkEffects(tools, input.effects);
     const rows = await store.lifecycleConfig.insertTransitions([transition]);
     return only(rows.map(transitionAnswer));
   },

@@ -6,7 +6,7 @@ import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { transitionAnswer } from '../../domain/lifecycle/answers.js';
 import { operation } from '../../steps/operation-context.js';
 import { checkEnds } from '../../steps/lifecycle/check-ends.js';
-import { checkCode, checkCustomFields, checkEffectForm, openConfig } from '../../steps/lifecycle/checks.js';
+import { checkCode, checkCustomFields, checkEffects, openConfig } from '../../steps/lifecycle/checks.js';
 
 export const updateLifecycleTransition = operation({
   effect: 'write',
@@ -24,7 +24,7 @@ export const updateLifecycleTransition = operation({
     checkCode(transitions, after);
     checkEnds(after, stages);
     await checkCustomFields(tools, 'conditions', changes.conditions);
-    checkEffectForm(changes.effects);
+    await checkEffects(tools, changes.effects);
     return transitionAnswer(await store.lifecycleConfig.updateTransition(before, after));
   },
 });

@@ -3,5 +3,5 @@ import type { Tools } from '../operation-context.js';
 
 /** Refuses a subject company that is being removed; another is not removed before this is entered. */
 export async function checkSubjectOpen({ store }: Pick<Tools, 'store'>, subjectId: string): Promise<void> {
-  if (!(await store.subjects.isOpen(subjectId))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
+  if (!(await store.closings.isOpen(subjectId))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
 }

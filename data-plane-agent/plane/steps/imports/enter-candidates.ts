@@ -22,7 +22,7 @@ export interface EnteredImport {
 /** Enters what can be entered, each contract by itself, and tells of the others why not. */
 export async function enterCandidates(tools: Tools, call: Call, { people }: ImportInput, { checked, blank, unknownColumns, rejected }: PreparedImport): Promise<EnteredImport> {
   const { store } = tools;
-  await store.subjects.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
+  await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
   await store.lifecycle.ensureShipped(); // not within a contract's own savepoint, which may be undone
   const entering: Entering = { members: people.members, turn: turns(), entered: [] };
   const outcomes: Outcome[] = [];

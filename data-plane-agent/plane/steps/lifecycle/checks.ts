@@ -30,10 +30,15 @@ export function checkRoom(rows: readonly unknown[], limit: number): void {
   if (rows.length >= limit) throw fail('LIMIT_REACHED', { limit });
 }
 
-/** Refuses what cannot be an id at all. Whether there is such a channel or member is known to the control plane, which has asked before. */
-export function checkEffectForm(effects: Effects | null | undefined): void {
+/**
+ * Refuses what cannot be an id at all, and a channel that is being removed; another is not removed before this is written. Whether there is such a channel or
+ * member is known to the control plane, which has asked before.
+ */
+export async function checkEffects({ store }: WithStore, effects: Effects | null | undefined): Promise<void> {
   const named = { 'effects.notifyChannelId': effects?.notifyChannelId, 'effects.createTask.ownerId': effects?.createTask?.ownerId };
   for (const [field, value] of Object.entries(named)) if (value && !isId(value)) throw fail('REFERENCE_INVALID', { field, value });
+  const channelId = effects?.notifyChannelId;
+  if (channelId && !(await store.closings.isOpen(channelId))) throw fail('REFERENCE_INVALID', { field: 'effects.notifyChannelId', value: channelId });
 }
 
 /** Custom fields that conditions ask for must be there, and not archived. */

@@ -12,7 +12,7 @@ import { trash } from './0010-trash.js';
 import { invoicesOfLines } from './0011-invoices-of-lines.js';
 import { files } from './0012-files.js';
 import { searchFolding } from './0013-search-folding.js';
-import { closedSubjects } from './0014-closed-subjects.js';
+import { closedRecords } from './0014-closed-records.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
-export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash, invoicesOfLines, files, searchFolding, closedSubjects];
+export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash, invoicesOfLines, files, searchFolding, closedRecords];

@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { failureOf } from '../support/failures.js';
+import { forEachPlane, type TestPlane } from '../support/plane.js';
+
+const close = (t: TestPlane, channelId: string, closingId = newId()) => t.plane.closeChannel({ channelId, closingId });
+const refusedFor = (value: string) => ({ code: 'REFERENCE_INVALID', details: { field: 'effects.notifyChannelId', value } });
+
+/** The shipped template, to which transitions are added. */
+async function aLifecycle(t: TestPlane) {
+  const templateId = (await t.plane.getContractCatalog({})).templates[0]?.id ?? '';
+  return {
+    templateId,
+    tell: (channelId: string, code: string) => t.plane.addLifecycleTransition({ templateId, transition: { code, name: code, fromStageCode: 'draft', toStageCode: 'review', effects: { notifyChannelId: channelId } } }),
+    change: (transitionId: string, effects: { notifyChannelId?: string }) => t.plane.updateLifecycleTransition({ transitionId, changes: { effects } }),
+  };
+}
+
+describe('a notification channel that is being removed', () => {
+  forEachPlane((_name, makePlane) => {
+    it('is not closed while transitions tell it, also disabled ones and copies, each named once', async () => {
+      const t = makePlane();
+      const channelId = newId();
+      const { templateId, tell, change } = await aLifecycle(t);
+      const { id } = await tell(channelId, 'start');
+      await t.plane.updateLifecycleTransition({ transitionId: id, changes: { enabled: false } });
+      const copy = await t.plane.createLifecycleTemplate({ code: 'copy', name: 'Copy', copyFrom: templateId });
+      expect(await close(t, channelId)).to.deep.equal({ transitionCodes: ['start'] });
+      await tell(channelId, 'again');
+      await change(id, {});
+      expect(await close(t, channelId)).to.deep.equal({ transitionCodes: ['again', 'start'] });
+      expect(copy.transitions.some(({ effects }) => effects.notifyChannelId === channelId)).to.equal(true);
+    });
+
+    it('is told by no transition while it is closed, neither a new one nor one that is changed; others are', async () => {
+      const t = makePlane();
+      const [channelId, other] = [newId(), newId()];
+      const { tell, change } = await aLifecycle(t);
+      const { id } = await tell(other, 'start');
+      expect(await close(t, channelId)).to.deep.equal({ transitionCodes: [] });
+      for (const refused of [tell(channelId, 'go'), change(id, { notifyChannelId: channelId })]) expect(await failureOf(refused)).to.deep.equal(refusedFor(channelId));
+      await tell(other, 'go');
+      const theirs = await aLifecycle(makePlane());
+      expect((await theirs.tell(channelId, 'go')).effects.notifyChannelId, 'another organisation is none of its business').to.equal(channelId);
+    });
+
+    it('is open again when its removal is taken back, and after ten minutes, when nobody says what came of it', async () => {
+      const t = makePlane();
+      const [channelId, first, second] = [newId(), newId(), newId()];
+      const { tell } = await aLifecycle(t);
+      for (const closingId of [first, second]) await close(t, channelId, closingId);
+      await t.plane.reopenClosed({ closingId: first });
+      t.clock.advance(10 * 60_000 - 1);
+      expect(await failureOf(tell(channelId, 'go'))).to.deep.equal(refusedFor(channelId));
+      t.clock.advance(1);
+      await tell(channelId, 'go');
+      const other = newId();
+      await close(t, other, second);
+      await t.plane.reopenClosed({ closingId: second });
+      await tell(other, 'start');
+    });
+
+    it('that has no id that could be one is told by nothing', async () => {
+      expect(await close(makePlane(), 'nothing')).to.deep.equal({ transitionCodes: [] });
+    });
+  });
+
+  forEachPlane((_name, makePlane) => {
+    it('is closed before or after what comes to tell it at the same time, and not meanwhile', async () => {
+      const t = makePlane();
+      const { tell, change } = await aLifecycle(t);
+      const { id } = await tell(newId(), 'start');
+      for (let round = 0; round < 10; round++) {
+        const channelId = newId();
+        const telling = [tell(channelId, `a${round}`), tell(channelId, `b${round}`), change(id, { notifyChannelId: channelId })].map((work) => work.then(() => true, () => false));
+        const [{ transitionCodes }, ...told] = await Promise.all([close(t, channelId), ...telling]);
+        expect(told.some(Boolean), `round ${round}`).to.equal(transitionCodes.length > 0);
+      }
+    });
+  }, { only: ['sqlite', 'postgres'] });
+});
