@@ -2,17 +2,18 @@ import { Option } from 'commander';
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 import { checker } from '../../data-plane-agent/base/validation.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
+import { personName } from '../../server/access/person.schemas.js';
 import type { Composed } from '../../server/compose.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { CommandError, misuse } from '../errors.js';
 import { cliActor, configuration, withInstallation } from '../installation.js';
 import { choosePassword } from '../password.js';
 
-/** As in the body of a registration. */
+/** As in the body of a registration, but for the owner's name, which is a person's. */
 const Arguments = s.object({
   tenantSlug: s.text({ min: 3, max: 64, pattern: '^[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$' }),
   tenantName: s.name({ min: 2, max: 80 }),
-  name: s.name({ min: 2, max: 80 }),
+  name: personName(),
   email: s.email(),
 });
 type Arguments = Static<typeof Arguments>;

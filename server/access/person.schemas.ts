@@ -1,5 +1,8 @@
 import { s, type Static } from '../../data-plane-agent/base/schema.js';
 
+/** What somebody is called: `李` is a name. Of `adminName` at registration the API document says otherwise. */
+export const personName = () => s.name({ max: 100 });
+
 /** Part 2.5 of the API document. */
 export const NameProfile = s.object(
   {

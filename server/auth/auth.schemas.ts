@@ -8,7 +8,7 @@ export const AuthUserSummary = s.object(
   {
     id: s.id(),
     email: s.text({ max: 254 }),
-    name: s.text({ max: 80 }),
+    name: s.text({ max: 100 }),
     nameProfile: s.nullable(NameProfile),
     status: s.enum(['active', 'disabled']),
     roleCode: s.text({ max: 64 }),

@@ -40,7 +40,7 @@ const timeout = s.integer({ max: 600_000, about: 'Milliseconds.' });
 
 const CreationOptions = s.object({
   rp: s.object({ name: s.text({ max: 80 }), id: s.text({ max: 255 }) }),
-  user: s.object({ id: s.verbatim({ max: 128 }), name: s.text({ max: 254 }), displayName: s.text({ max: 80 }) }),
+  user: s.object({ id: s.verbatim({ max: 128 }), name: s.text({ max: 254 }), displayName: s.text({ max: 100 }) }),
   challenge: s.verbatim({ max: 128 }),
   pubKeyCredParams: s.list(s.object({ alg: s.integer({ min: -65_535 }), type: s.enum(['public-key']) }), 10),
   timeout,

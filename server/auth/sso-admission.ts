@@ -102,5 +102,5 @@ async function provision(tx: Transaction, { applicant: { tenantId, provider, pro
 function nameOf(given: string | undefined, email: string): string {
   const plain = normalCut(given ?? '', { max: 1_000 }).replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ').trim();
   const name = plain === '' ? email.slice(0, email.lastIndexOf('@')) : plain;
-  return [...name].slice(0, 80).join('').slice(0, 80).toWellFormed().trim();
+  return [...name].slice(0, 100).join('').slice(0, 100).toWellFormed().trim();
 }

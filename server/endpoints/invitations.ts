@@ -3,7 +3,7 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { iso } from '../../data-plane-agent/base/instants.js';
 import type { Invitation as InvitationState, SentInvitation as SentInvitationState } from '../auth/invitations.js';
 import { edit } from '../access/permissions.js';
-import { NameProfile } from '../access/person.schemas.js';
+import { NameProfile, personName } from '../access/person.schemas.js';
 import { AuthLoginResult } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 import { withRefreshCookie } from './refresh-cookie.js';
@@ -36,7 +36,7 @@ export const invitationEndpoints = {
       {
         token: s.verbatim({ min: 16, max: 200 }),
         tenantSlug: s.optional(s.text({ max: 64, about: 'Where it is given, the invitation must be of this organisation.' })),
-        name: s.name({ min: 2, max: 80 }),
+        name: personName(),
         nameProfile: s.optional(NameProfile),
         password: s.verbatim({ min: 8, max: 256 }),
         challengeToken,

@@ -1,5 +1,5 @@
 import { s } from '../../data-plane-agent/base/schema.js';
-import { NameProfile } from '../access/person.schemas.js';
+import { NameProfile, personName } from '../access/person.schemas.js';
 import { AuthUserSummary, Preferences, PreferencesPatch } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 
@@ -18,7 +18,7 @@ export const profileEndpoints = {
     summary: 'Change my name',
     description: '`nameProfile` is replaced as a whole; null removes it.',
     needs: 'signed_in',
-    body: s.object({ name: s.omittable(s.name({ min: 2, max: 80 })), nameProfile: s.optional(NameProfile) }, { title: 'ProfilePatch' }),
+    body: s.object({ name: s.omittable(personName()), nameProfile: s.optional(NameProfile) }, { title: 'ProfilePatch' }),
     returns: AuthUserSummary,
     fails: [],
     run: ({ principal, body, request, services }) => services.profile.setProfile(principal, body, request),

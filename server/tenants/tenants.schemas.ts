@@ -3,6 +3,7 @@ import { Warning } from '../../data-plane-agent/plane/contract/records/common.js
 import { HandoverSamples, HandoverTotals } from '../../data-plane-agent/plane/contract/records/ownership.js';
 import { CONTROLS } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { LEVELS, MODULES } from '../access/permissions.js';
+import { personName } from '../access/person.schemas.js';
 import { CHANNEL_KINDS } from '../store/channels.js';
 import { ACCESS_MODES, CONNECTION_STATUSES } from '../store/connections.js';
 import { BOOTSTRAP_STEPS } from './bootstrap-status.js';
@@ -47,7 +48,7 @@ export const SavedSubject = s.object({ ...SubjectCompany.properties, warnings },
 export const Member = s.object(
   {
     id: s.id(),
-    name: s.text({ max: 80 }),
+    name: s.text({ max: 100 }),
     email: s.text({ max: 254 }),
     roleCode: s.text({ max: 64 }),
     subjectScope: s.nullable(s.list(s.id(), 1_000, 'Subject companies that the member may see; null is all, an empty list none.')),
@@ -60,7 +61,7 @@ export const Member = s.object(
 );
 export const MemberPatch = s.object(
   {
-    name: s.omittable(s.name({ min: 2, max: 80 })),
+    name: s.omittable(personName()),
     email: s.omittable(s.email()),
     roleCode: s.omittable(s.text({ max: 64 })),
     subjectScope: s.optional(s.list(s.id(), 1_000, 'null: all subject companies. An empty list: none.')),

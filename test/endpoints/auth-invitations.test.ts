@@ -77,6 +77,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(JSON.stringify([...(await events('invitation_created')), ...(await events('member_joined'))])).not.to.contain(token);
     });
 
+    it('take a name of one character', async () => {
+      const { token } = await invited({});
+      const answer = await accept(token, { name: '李' });
+      expect([answer.status, answer.body.user.name]).to.deep.equal([201, '李']);
+    });
+
     it('are listed with what became of their mail, newest first, until they are withdrawn', async () => {
       const { invitation } = await invited();
       await invite({ email: `bob@${org.tenant.slug}.test` });

@@ -118,6 +118,15 @@ describe('what members set for themselves', () => {
         expect(await changesOf(member.id, 'profile_changed')).to.have.length(3);
       });
 
+      it('takes a name of one character, and of a hundred', async () => {
+        const { client } = await signedIn();
+        for (const name of ['李', '李'.repeat(100), '𠮷']) {
+          expect((await client.patch<Session['user']>('/auth/profile', { name })).body.name).to.equal(name);
+          expect((await client.get<Session>('/auth/me')).body.user.name).to.equal(name);
+        }
+        for (const name of ['', ' ', '李'.repeat(101)]) expect((await client.patch('/auth/profile', { name })).status, name).to.equal(400);
+      });
+
       for (const [field, value] of Object.entries({ name: null, email: 'new@else.test', roleCode: 'owner', status: 'active', nameProfile: { nickname: 'W' } })) {
         it(`takes no ${field} ${JSON.stringify(value)}`, async () => {
           const { client } = await signedIn();

@@ -26,6 +26,13 @@ forEachServer((server) => {
       expect(text).not.to.match(/password|argon2|preferences/i);
     });
 
+    it('have names of one character to a hundred', async () => {
+      const member = await org.join({ roleCode: 'viewer' });
+      for (const name of ['李', 'N'.repeat(100)]) expect((await change(member.id, { name })).body.name).to.equal(name);
+      expect((await org.asOwner.get<Member[]>('/tenant-admin/members')).body.find(({ id }) => id === member.id)?.name).to.equal('N'.repeat(100));
+      for (const name of ['', 'N'.repeat(101)]) expect((await change(member.id, { name })).status).to.equal(400);
+    });
+
     it('get another role, scope and name, all or nothing, which hold on their next request', async () => {
       const member = await org.join({ roleCode: 'viewer' });
       const { body: contract } = await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }));
