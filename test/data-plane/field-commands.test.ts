@@ -128,7 +128,25 @@ describe('commands about custom fields', () => {
       expect(await t.plane.listFields({})).to.deep.equal(before);
       expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id }))).to.deep.equal(['payload must say where to: by order, beforeFieldId, afterFieldId or section']);
       expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, order: 1, afterFieldId: a.id }))).to.deep.equal(['payload.afterFieldId cannot stand beside order']);
-      expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, afterFieldId: a.id, section: 'S' }))).to.deep.equal(['payload.section must be the section of afterFieldId']);
+      expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, afterFieldId: a.id, section: 'S' }))).to.deep.equal(['payload.section must be the section of afterFieldId, or be left out']);
+    });
+
+    it('a neighbour of another section moves a field there, unless a third section is named', async () => {
+      const t = makePlane();
+      const [a, b, x] = [await aField(t, { name: 'a' }), await aField(t, { name: 'b' }), await aField(t, { name: 'x', section: 'S' })];
+      await aField(t, { name: 'y', section: 'T' });
+      await fieldCommand(t, 'MoveField', { fieldId: a.id, beforeFieldId: x.id });
+      expect(await names(t)).to.deep.equal(['- 1 b', 'S 1 a', 'S 2 x', 'T 1 y']);
+      await fieldCommand(t, 'MoveField', { fieldId: b.id, afterFieldId: a.id, section: 'S' });
+      expect(await names(t)).to.deep.equal(['S 1 a', 'S 2 b', 'S 3 x', 'T 1 y']);
+      const y = (await t.plane.listFields({})).find(({ name }) => name === 'y');
+      // The section where the field stands is no third one.
+      await fieldCommand(t, 'MoveField', { fieldId: b.id, afterFieldId: y?.id ?? '', section: 'S' });
+      expect(await names(t)).to.deep.equal(['S 1 a', 'S 2 x', 'T 1 y', 'T 2 b']);
+      for (const section of ['R', null]) for (const where of [{ beforeFieldId: x.id }, { afterFieldId: x.id }]) {
+        expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: b.id, ...where, section }))).to.deep.equal([`payload.section must be the section of ${Object.keys(where).join('')}, or be left out`]);
+      }
+      expect(await names(t)).to.deep.equal(['S 1 a', 'S 2 x', 'T 1 y', 'T 2 b']);
     });
 
     it('a copy stands behind its original, with the values when they are asked for', async () => {

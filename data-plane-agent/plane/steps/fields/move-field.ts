@@ -24,7 +24,8 @@ function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: reado
   if (key === 'order') return { section: section === undefined ? field.section : section, at: order ?? 1 };
   const id = (key === 'beforeFieldId' ? beforeFieldId : afterFieldId) ?? '';
   const other = live(fields, `payload.${key}`, id);
-  if (section !== undefined && section !== other.section) throw invalid({ path: 'payload.section', problem: `must be the section of ${key}` });
+  // The section where the field stands now says nothing of where it goes; a third one does.
+  if (section !== undefined && section !== other.section && section !== field.section) throw invalid({ path: 'payload.section', problem: `must be the section of ${key}, or be left out` });
   if (other.id === field.id) return { section: field.section, at: field.position };
   // The field itself leaves its place first.
   const standing = other.position - (field.section === other.section && field.position < other.position ? 1 : 0);
