@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from '../../data-plane-agent/base/audit/records.js';
+import type { AuditChange, AuditCheck, AuditFilter, AuditHead, AuditRow } from '../../data-plane-agent/base/audit/records.js';
 import type { AuditPage } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { pageOf } from '../../data-plane-agent/plane/contract/records/common.js';
 import type { Link } from '../../data-plane-agent/base/audit/chain.js';
@@ -38,7 +38,7 @@ export function createPlatformAudit({ database, keyRing }: { database: Database;
   return {
     list: async ({ tenantId, filter, page, pageSize }) => {
       const { rows, total } = await database.read(scope, (tx) => trail(tx, tenantId).page(filter, { page, pageSize }));
-      return pageOf(rows.map((row) => auditEntry(row)), { page, pageSize, total });
+      return pageOf(rows.map((row) => auditEntry(row, changesOf(row))), { page, pageSize, total });
     },
     following: ({ chain, afterId, filter }) => database.read(scope, (tx) => trail(tx, chain).following(afterId, filter)),
     exported: ({ tenantId, source, filter, at }, actor) =>
@@ -58,3 +58,11 @@ const trailOf = (chain: ChainId): TrailName => ({
   rows: chain === PLATFORM_CHAIN ? fragment('tenant_id IS NULL') : fragment('tenant_id = ?', chain),
   headKey: 'chain',
 });
+
+/** The platform keeps `{ name: { from, to } }` or `{ name: value }`. */
+const changesOf = ({ changes, recordKind, recordId }: AuditRow): AuditChange[] =>
+  Object.entries(JSON.parse(changes) as Readonly<Record<string, unknown>>).map(([field, value]) => ({
+    recordKind, recordId, field, ...(isMove(value) ? { before: value.from ?? null, after: value.to ?? null } : { before: null, after: value }),
+  }));
+
+const isMove = (value: unknown): value is { from: unknown; to: unknown } => typeof value === 'object' && value !== null && 'to' in value && 'from' in value;

@@ -61,3 +61,44 @@ describe('what the trail of contract data holds', () => {
     });
   }, { only: ['sqlite'] });
 });
+
+describe('what the list of the audit shows of contract data', () => {
+  forEachPlane((_name, makePlane) => {
+    it('is in the names and units of the API, whatever was done', async () => {
+      const test = makePlane({ controls: { draft: 'admin', review: 'admin' } });
+      await liveThrough(test);
+      const { items, total } = await test.plane.listAudit({ pageSize: 200 });
+      const changes = items.flatMap((entry) => entry.changes);
+      expect(items).to.have.length(total);
+      expect(new Set(changes.map(({ recordKind }) => recordKind))).to.deep.equal(new Set(Object.keys(HELD)));
+      const inStorage = /Minor$|^(allowedRoles|stage(Code|Category|Name)|lineId|fromLine|otherCurrencyLines)$/;
+      expect(changes.filter(({ field }) => inStorage.test(field))).to.deep.equal([]);
+      const epochs = changes.filter(({ before, after }) => [before, after].some((value) => typeof value === 'number' && value > 1e11));
+      expect(epochs).to.deep.equal([]);
+      expect(changes.filter(({ field }) => field === 'deletedAt').map(({ after }) => after)).to.satisfy((all: string[]) => all.length > 3 && all.every((one) => one === new Date(test.clock.now()).toISOString()));
+      const receipt = items.find(({ action }) => action === 'recordReceipt')?.changes.filter(({ recordKind }) => recordKind === 'payment_line') ?? [];
+      expect(receipt.find(({ field }) => field === 'receivedAmount')).to.include({ before: 0, after: 400, currencyCode: 'CNY' });
+      expect(receipt.find(({ field }) => field === 'bankSerialNo')).to.include({ after: 'S-1' }).and.not.to.have.property('currencyCode');
+    });
+
+    it('is in the currency of the time, and where an event does not tell it in that of its own record', async () => {
+      const test = makePlane();
+      const { id, payments: [line] } = await test.plane.createContract(aContract({ payments: [aLine({ currencyCode: 'JPY', amount: 700 })] }));
+      await test.plane.recordReceipt({ paymentId: line?.id ?? '', receivedAmount: 70 });
+      await test.plane.chainAudit({});
+      const shown = async () => (await test.plane.listAudit({ recordId: id })).items.flatMap(({ changes }) => changes).filter(({ currencyCode }) => currencyCode);
+      const now = await shown();
+      expect(now.find(({ recordKind, field }) => recordKind === 'payment_line' && field === 'receivedAmount')).to.include({ before: 0, after: 70, currencyCode: 'JPY' });
+      // As events were written before they told their currency.
+      await test.database.write(test.call, async (tx) => {
+        for (const row of await tx.all('SELECT id, changes FROM audit_log WHERE tenant_id = ?', [test.call.tenantId])) {
+          const changes = (JSON.parse(String(row['changes'])) as { currency?: unknown }[]).map(({ currency: _none, ...rest }) => rest);
+          await tx.run('UPDATE audit_log SET changes = ? WHERE tenant_id = ? AND id = ?', [JSON.stringify(changes), test.call.tenantId, row['id'] ?? null]);
+        }
+      });
+      expect(await shown()).to.deep.equal(now);
+      const history = (await test.plane.listHistory({ contractId: id })).items.flatMap(({ changes }) => changes);
+      expect(history.find(({ record, field }) => record === 'payment_line' && field === 'receivedAmount')).to.include({ before: 0, after: 70 });
+    });
+  });
+});

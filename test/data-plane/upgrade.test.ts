@@ -74,6 +74,19 @@ for (const { steps, kind } of CASES) {
       ]);
     });
 
+    it('tells what was done then in the words of today, each amount in the currency of its record, and the chain still verifies', async () => {
+      const told = async ({ plane }: TestPlane) => (await plane.listAudit({ pageSize: 200 })).items.flatMap(({ action, changes }) => changes.map((change) => ({ action, ...change })));
+      const amounts = async (test: TestPlane, of: string) => (await told(test)).filter(({ action, field, recordKind }) => `${action} ${recordKind} ${field}` === of).map(({ before, after, currencyCode }) => [before, after, currencyCode]);
+      expect(await amounts(book, 'createContract payment_line amount')).to.deep.include.members([[null, 3_000, 'CNY'], [null, 70_000, 'JPY']]);
+      expect(await amounts(book, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 1_000, 'CNY']]);
+      expect(await amounts(other, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 10, 'EUR']]);
+      for (const test of [book, other]) {
+        const storage = (await told(test)).filter(({ field, before, after }) => field.endsWith('Minor') || [before, after].some((value) => typeof value === 'number' && value > 1e11));
+        expect(storage).to.deep.equal([]);
+        expect((await test.plane.checkAudit({ from: null })).faults).to.deep.equal([]);
+      }
+    });
+
     it('leaves lines, contracts and versions as they were, but for what says that there is a record', async () => {
       const given = new Set((await rowsOf('invoices')).map((row) => row['line_id']));
       expect(given.size).to.equal(11);

@@ -10,7 +10,7 @@ import { eachTenant } from '../../server/data-planes/each-tenant.js';
 import { verifyChain } from '../../server/audit/verify.js';
 import { makeMember, makeTenant, OPERATOR, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
 import type { Client, FrameworkError } from '../support/http.js';
-import { aContract } from '../support/samples.js';
+import { aContract, aLine } from '../support/samples.js';
 import { forEachServer } from '../support/server.js';
 
 describe('GET /audit', () => {
@@ -101,6 +101,12 @@ describe('GET /audit', () => {
       const [latest] = (await audit({ source: 'data', record: created.body.id })).items;
       expect(latest).to.include({ actorId: org.owner.id, recordKind: 'contract' });
       expect(latest?.changes.map(({ field, after }) => [field, after])).to.deep.include(['projectName', 'Renamed']);
+
+      const line = await owner.post<{ id: string }>(`/contracts/${created.body.id}/payments`, aLine({ amount: 700.5 }));
+      expect(line.status, line.text).to.equal(201);
+      await owner.patch(`/payments/${line.body.id}/receipt`, { receivedAmount: 5 });
+      const [receipt] = (await audit({ source: 'data', record: created.body.id })).items;
+      expect(receipt?.changes).to.deep.include({ recordKind: 'payment_line', recordId: line.body.id, field: 'receivedAmount', before: 0, after: 5, currencyCode: 'CNY' });
 
       const narrow = await makeMember(server().services, org, { roleCode: 'admin', subjectScope: [subject.id] });
       const { client } = await signIn(server().client, { tenant: org.tenant, member: narrow });

@@ -2,6 +2,18 @@ import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Columns, Table } from '../../data-plane-agent/base/database/columns.js';
+import { ContractDetail, Note, Term } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import { DynamicField } from '../../data-plane-agent/plane/contract/records/fields.js';
+import { FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
+import { Invoice } from '../../data-plane-agent/plane/contract/records/invoices.js';
+import { ContractType, Stage, Template, TransitionConfig } from '../../data-plane-agent/plane/contract/records/lifecycle.js';
+import { PaymentLine } from '../../data-plane-agent/plane/contract/records/lines.js';
+import { Task } from '../../data-plane-agent/plane/contract/records/tasks.js';
+import { TrashedContract } from '../../data-plane-agent/plane/contract/records/trash.js';
+import { SavedView } from '../../data-plane-agent/plane/contract/records/views.js';
+import { WorkflowEvent } from '../../data-plane-agent/plane/contract/records/workflow.js';
+import { toldFields } from '../../data-plane-agent/plane/domain/audit/told.js';
+import { AUDITED as AUDITED_TABLES } from '../../data-plane-agent/plane/tables/audited.js';
 import { root } from '../support/source.js';
 
 /** What the audit calls a row of each table, and the fields that it does not keep: bookkeeping of the row itself, keys made of other fields, and what follows from other rows. */
@@ -20,6 +32,28 @@ const AUDITED: Readonly<Record<string, readonly [record: string, ...unaudited: s
   dynamic_fields: ['dynamic_field', 'id', 'nameKey', 'createdAt', 'updatedAt', 'version'],
   saved_views: ['saved_view', 'id', 'nameKey', 'createdBy', 'createdAt', 'updatedAt'],
   files: ['file', 'id', 'contractId', 'objectKey', 'etag', 'scanTries', 'scanDueAt', 'createdAt', 'updatedAt'],
+};
+/** What the API says of each record, and of that what the audit does not tell: the row's own bookkeeping, what is computed when it is asked for, and records of their own. */
+const STAMPS = ['id', 'createdAt', 'updatedAt'];
+const API: Readonly<Record<string, readonly [fields: readonly string[], ...untold: string[]]>> = {
+  contract: [
+    [...fieldsOf(ContractDetail), ...fieldsOf(TrashedContract)], 'createdBy', 'updatedBy', 'version', 'amountDifference', 'workflow', 'overdueAmount', 'daysOverdue', 'isOverdue', 'isDueSoon', 'daysToEnd', 'validity',
+    'fulfillmentStatus', 'payments', 'terms', 'notes', 'fulfillmentTasks', 'invoices', 'warnings', 'deletedBy', 'restorableUntil',
+  ],
+  payment_line: [fieldsOf(PaymentLine), 'contractId', 'overpaidAmount', 'paymentStatus', 'dueStatus', 'daysOverdue'],
+  term: [fieldsOf(Term)],
+  note: [fieldsOf(Note)],
+  // A deletion goes through to these two, and is told of them as of the contract, though no answer shows one that is deleted.
+  invoice: [[...fieldsOf(Invoice), 'deletedAt'], 'contractId', 'taxAmount', 'netAmount', 'createdBy', 'updatedBy'],
+  fulfillment_task: [[...fieldsOf(Task), 'deletedAt'], 'contractId', 'isOverdue', 'daysOverdue', 'createdBy', 'updatedBy'],
+  workflow_event: [fieldsOf(WorkflowEvent), 'actor', 'source', 'at'],
+  contract_type: [fieldsOf(ContractType)],
+  lifecycle: [fieldsOf(Template), 'stages', 'transitions'],
+  lifecycle_stage: [fieldsOf(Stage), 'templateId'],
+  lifecycle_transition: [fieldsOf(TransitionConfig), 'templateId'],
+  dynamic_field: [fieldsOf(DynamicField), 'version'],
+  saved_view: [fieldsOf(SavedView), 'createdBy', 'warnings'],
+  file: [fieldsOf(FileRecord), 'contractId'],
 };
 /** A receipt is told by the line that has it; what is read of documents and of imported files is told in words of their own. */
 const UNTOLD = ['receipts', 'extraction_runs', 'extraction_field_reviews', 'extraction_reviews', 'import_batches', 'file_uploads', 'dynamic_field_forms'];
@@ -56,6 +90,40 @@ describe('what the audit keeps of a row', () => {
     }
   });
 });
+
+describe('what the list of the audit shows of a row', () => {
+  const AT = 1_795_351_126_465;
+  const SAMPLES = { money: 500, instant: AT, decimal: '13.5', account: '****0123', plain: 'as it is' } as const;
+
+  it('is of every audited table, each in the list of them', async () => {
+    expect([...AUDITED_TABLES].map(([record, { name }]) => [name, record])).to.have.deep.members(Object.entries(AUDITED).map(([name, [record]]) => [name, record]));
+    expect([...AUDITED_TABLES.keys()]).to.have.members(Object.keys(API));
+  });
+
+  for (const [record, table] of AUDITED_TABLES) {
+    const [api = [], ...untold] = API[record] ?? [];
+    const told = () => toldFields({ record, id: AT.toString(), currency: ['JPY', 'CNY'], fields: Object.fromEntries([...table.audited].map(([name, { meaning }]) => [name, [SAMPLES[meaning], SAMPLES[meaning]]])) }, () => 'KWD');
+
+    it(`of ${record}: the fields of the API, all of them but those that its event says already or that are computed`, () => {
+      expect(told().map(({ field }) => field)).to.have.members([...new Set(api)].filter((field) => ![...STAMPS, ...untold].includes(field)));
+    });
+
+    it(`of ${record}: amounts with their currency, instants as instants, no number of storage`, () => {
+      const meanings = [...table.audited].filter(([, { apiName }]) => apiName !== null).map(([, { meaning }]) => meaning);
+      const shown = { money: [500, 5, 'CNY'], instant: [new Date(AT).toISOString(), new Date(AT).toISOString(), undefined], decimal: [13.5, 13.5, undefined], account: ['****0123', '****0123', undefined], plain: ['as it is', 'as it is', undefined] };
+      expect(told().map(({ before, after, currencyCode }) => [before, after, currencyCode])).to.deep.equal(meanings.map((meaning) => shown[meaning]));
+    });
+  }
+
+  it('is not what an event of earlier times kept of a column that is left out today', () => {
+    expect(toldFields({ record: 'workflow_event', id: 'x', fields: { actorId: [null, 'y'], note: [null, 'n'], gone: [1, 2] } }, () => 'CNY').map(({ field }) => field)).to.deep.equal(['note']);
+  });
+});
+
+/** Of a schema of the API. */
+function fieldsOf({ properties }: { readonly properties: object }): readonly string[] {
+  return Object.keys(properties);
+}
 
 /** Modules that are imported on the way are not those that mocha loads: their classes are others. */
 const isTable = (value: unknown): value is Table<Columns> => typeof value === 'object' && value !== null && value.constructor.name === 'Table';

@@ -16,9 +16,10 @@ export const AuditChange = s.object(
   {
     recordKind: s.text(),
     recordId: s.nullable(s.text()),
-    field: s.text(),
-    before: anything('The value before; null where there was none. Secrets are never here, account numbers are masked.'),
+    field: s.text({ about: 'As requests and answers name it.' }),
+    before: anything('The value before, as answers give it; null where there was none. Secrets are never here, account numbers are masked.'),
     after: anything('The value after; null where there is none.'),
+    currencyCode: s.omittable(s.text({ max: 3, about: 'Of amounts alone: the currency of `after`, or of `before` where there is nothing after. Where it changed, that is one of the changes too.' })),
   },
   { title: 'AuditChange' },
 );

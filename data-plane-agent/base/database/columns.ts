@@ -12,30 +12,48 @@ export interface Column<T> {
   readonly meaning: Meaning;
   /** The name under which the audit keeps it, its field's own when undefined; `null` is not kept there. */
   readonly auditName: string | null | undefined;
+  /** The name under which requests and answers have it, that of the audit when undefined; `null` is never shown. */
+  readonly apiName: string | null | undefined;
+  /** Follows from other fields, which are told: the history of a contract leaves it out. */
+  readonly isDerived: boolean;
   encode(value: T): Value;
   decode(value: Value): T;
   /** Not in the audit: bookkeeping that the event's own time and actor already say, a key made of another field, what follows from other rows. */
   unaudited(): Column<T>;
   auditedAs(name: string): Column<T>;
+  shownAs(name: string): Column<T>;
+  /** No field of the API: the audit keeps it, and shows it to nobody. */
+  internal(): Column<T>;
+  derived(): Column<T>;
 }
 
-type Parts<T> = Omit<Column<T>, 'unaudited' | 'auditedAs'>;
-const columnOf = <T>(parts: Parts<T>): Column<T> => ({
-  ...parts,
-  unaudited: () => columnOf({ ...parts, auditName: null }),
-  auditedAs: (auditName) => columnOf({ ...parts, auditName }),
-});
+type Told = Pick<Column<unknown>, 'auditName' | 'apiName' | 'isDerived'>;
+type Parts<T> = Pick<Column<T>, 'name' | 'meaning' | 'encode' | 'decode'> & Partial<Told>;
+const columnOf = <T>({ auditName, apiName, isDerived = false, ...parts }: Parts<T>): Column<T> => {
+  const changed = (told: Partial<Told>): Column<T> => columnOf({ ...parts, auditName, apiName, isDerived, ...told });
+  return {
+    ...parts,
+    auditName,
+    apiName,
+    isDerived,
+    unaudited: () => changed({ auditName: null }),
+    auditedAs: (name) => changed({ auditName: name }),
+    shownAs: (name) => changed({ apiName: name }),
+    internal: () => changed({ apiName: null }),
+    derived: () => changed({ isDerived: true }),
+  };
+};
 
-const column = <T>(encode: (value: T) => Value, decode: (value: Value) => T, meaning: Meaning = 'plain') => (name: string): Column<T> => columnOf({ name, meaning, auditName: undefined, encode, decode });
-const orNull = <T>({ name, meaning, auditName, encode, decode }: Column<T>): Column<T | null> =>
-  columnOf<T | null>({ name, meaning, auditName, encode: (value) => (value === null ? null : encode(value)), decode: (value) => (value === null ? null : decode(value)) });
+const column = <T>(encode: (value: T) => Value, decode: (value: Value) => T, meaning: Meaning = 'plain') => (name: string): Column<T> => columnOf({ name, meaning, encode, decode });
+const orNull = <T>({ encode, decode, ...rest }: Column<T>): Column<T | null> =>
+  columnOf<T | null>({ ...rest, encode: (value) => (value === null ? null : encode(value)), decode: (value) => (value === null ? null : decode(value)) });
 const asIs = <T extends Value>(value: T): T => value;
 
 export const c = {
   /** Ids, codes, days (`YYYY-MM-DD`), texts. */
   text: column<string>(asIs, String),
   /** A text of a closed vocabulary. */
-  word: <W extends string>(name: string): Column<W> => columnOf({ name, meaning: 'plain', auditName: undefined, encode: asIs, decode: (value) => String(value) as W }),
+  word: <W extends string>(name: string): Column<W> => columnOf({ name, meaning: 'plain', encode: asIs, decode: (value) => String(value) as W }),
   /** A number as decimal text, exact. */
   decimal: column<string>(asIs, String, 'decimal'),
   /** An account number: the audit keeps its last four characters. */
@@ -48,7 +66,7 @@ export const c = {
   /** Amounts in major units, for sorting alone. */
   real: column<number>(asIs, Number),
   flag: column<boolean>((value) => (value ? 1 : 0), (value) => value === 1),
-  json: <T>(name: string): Column<T> => columnOf({ name, meaning: 'plain', auditName: undefined, encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as T }),
+  json: <T>(name: string): Column<T> => columnOf({ name, meaning: 'plain', encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as T }),
   orNull,
 } as const;
 
@@ -66,6 +84,8 @@ export class Table<C extends Columns> {
   readonly columnNames: string;
   /** By their fields. */
   readonly columns: ReadonlyMap<string, Column<unknown>>;
+  /** By the names under which the audit keeps them. */
+  readonly audited: ReadonlyMap<string, Column<unknown>>;
   private readonly entries: readonly (readonly [string, Column<unknown>])[];
   private readonly inserts = new Map<number, string>();
 
@@ -74,15 +94,18 @@ export class Table<C extends Columns> {
     private readonly declared: C,
     /** What the audit calls a row of it; `null` where rows are not kept there. */
     readonly auditedAs: string | null,
+    /** What the audit tells of a row beside its columns, in the words of the API. */
+    readonly facts: readonly string[],
   ) {
     this.entries = Object.entries(declared) as [string, Column<unknown>][];
     this.columns = new Map(this.entries);
+    this.audited = new Map(this.entries.flatMap(([field, one]) => (one.auditName === null ? [] : [[one.auditName ?? field, one]])));
     this.columnNames = this.entries.map(([, { name: column }]) => `${name}.${column}`).join(', ');
   }
 
   /** The same table read in part: only these fields. */
   only<K extends keyof C & string>(...fields: readonly K[]): Table<Pick<C, K>> {
-    return new Table(this.name, Object.fromEntries(fields.map((field) => [field, this.declared[field]])) as Pick<C, K>, this.auditedAs);
+    return new Table(this.name, Object.fromEntries(fields.map((field) => [field, this.declared[field]])) as Pick<C, K>, this.auditedAs, this.facts);
   }
 
   decode(row: Row): Fields<C> {
@@ -129,4 +152,4 @@ export class Table<C extends Columns> {
 }
 
 /** `audit` is what the audit calls a row: repositories tell the journal every change of such a table. Rows of one without leave no trace there. */
-export const table = <C extends Columns>(name: string, columns: C, { audit = null }: { readonly audit?: string | null } = {}): Table<C> => new Table(name, columns, audit);
+export const table = <C extends Columns>(name: string, columns: C, { audit = null, facts = [] }: { readonly audit?: string | null; readonly facts?: readonly string[] } = {}): Table<C> => new Table(name, columns, audit, facts);

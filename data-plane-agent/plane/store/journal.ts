@@ -4,10 +4,11 @@ import { newId } from '../../base/ids.js';
 import { stringifyInTurns } from '../../base/json-pieces.js';
 import { turns } from '../../base/turns.js';
 import type { Call } from '../contract/call.js';
+import type { KeptChange, Move } from '../domain/audit/kept.js';
 import { masked } from '../domain/sensitive.js';
 
 /** What is on record beside the rows of audited tables, in words of its own. */
-export type FactKind = 'import_batch' | 'export' | 'extraction' | 'lifecycle' | 'file';
+export type FactKind = 'import_batch' | 'export' | 'extraction' | 'file';
 
 /** The record under which a change is listed, when that is not the changed one. */
 export interface Root {
@@ -25,7 +26,7 @@ export interface RowChange<T extends Table<Columns>> {
   readonly root?: Root;
   readonly before: Partial<RecordOf<T>> | null;
   readonly after: Partial<RecordOf<T>> | null;
-  /** What the change did beside. */
+  /** What the change did beside, under names that the table declares. */
   readonly facts?: object;
 }
 
@@ -36,20 +37,12 @@ export interface JournalMark {
   readonly hasNotes: boolean;
 }
 
-interface Change {
-  readonly record: string;
-  readonly id: string;
-  /** Of amounts: the currency before and after. */
-  readonly currency?: readonly [before: unknown, after: unknown];
-  readonly fields: Readonly<Record<string, Move>>;
-}
-
 /**
  * What one operation changed. Repositories tell it as they write, so that no author of an operation can forget; the wrapper around
  * `run` then writes one audit row for each record at the root (a contract), in the same transaction.
  */
 export class Journal {
-  private readonly entries: { readonly root: Root; readonly change: Change }[] = [];
+  private readonly entries: { readonly root: Root; readonly change: KeptChange }[] = [];
   /** Whether it has to be written though no row was. */
   hasNotes = false;
   private readonly announcements: { readonly topic: string; readonly reference: unknown; readonly dueAt: number | undefined }[] = [];
@@ -58,6 +51,8 @@ export class Journal {
   changed<T extends Table<Columns>>({ table, id, root, before, after, facts }: RowChange<T>): void {
     const { auditedAs: record, columns } = table;
     if (record === null) throw new Error(`${table.name} is not audited`);
+    const undeclared = Object.keys(facts ?? {}).filter((name) => !table.facts.includes(name));
+    if (undeclared.length > 0) throw new Error(`${table.name} declares no facts ${undeclared.join(', ')}`);
     const found = [...differences(before ?? {}, after ?? {})].flatMap(([field, change]) => {
       const column = columns.get(field);
       return column && column.auditName !== null ? [{ field, column, change }] : [];
@@ -99,7 +94,7 @@ export class Journal {
   }
 
   async write(tx: Transaction, call: Call, action: string, now: number): Promise<void> {
-    const byRoot = new Map<string, { readonly kind: string; readonly changes: Change[] }>();
+    const byRoot = new Map<string, { readonly kind: string; readonly changes: KeptChange[] }>();
     for (const { root, change } of this.entries) {
       const entry = byRoot.get(root.id);
       if (entry) entry.changes.push(change);
@@ -118,8 +113,6 @@ export class Journal {
 
 const AUDIT_SQL = 'INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
 const OUTBOX_SQL = 'INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts) VALUES (?, ?, ?, ?, ?, ?, 0)';
-
-type Move = readonly [before: unknown, after: unknown];
 
 /** The fields that differ, in the order in which they stand. */
 function differences(before: object, after: object): Map<string, Move> {

@@ -9,6 +9,7 @@ import { ClosingStore } from './closings.js';
 import { ContractExport } from './contract-export.js';
 import { ContractList } from './contract-list.js';
 import { ContractStore } from './contracts.js';
+import { CurrencyStore } from './currencies.js';
 import { FieldStore } from './fields.js';
 import { FieldValueStore } from './field-values.js';
 import { FigureStore } from './figures.js';
@@ -48,6 +49,7 @@ export interface Store {
   readonly files: FileStore;
   readonly uploads: UploadStore;
   readonly auditTrail: AuditTrail;
+  readonly currencies: CurrencyStore;
   readonly ownership: OwnershipStore;
   readonly closings: ClosingStore;
   readonly views: ViewStore;
@@ -86,6 +88,7 @@ export function createStore({ tx, call, journal, books, clock, keyRing, totals }
     files: new FileStore(tx, call, journal, fields),
     uploads: new UploadStore(tx, call),
     auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
+    currencies: new CurrencyStore(tx, call),
     ownership: new OwnershipStore(tx, call, journal, books),
     closings: new ClosingStore(tx, call, clock),
     views: new ViewStore(tx, call, journal),

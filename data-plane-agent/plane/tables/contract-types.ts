@@ -10,7 +10,7 @@ export const contractTypes = table('contract_types', {
   position: c.int('position').auditedAs('order'),
   fieldSchema: c.json<Record<string, unknown>>('field_schema'),
   defaultRules: c.json<Record<string, unknown>>('default_rules'),
-  defaultTemplateId: c.orNull(c.text('default_template_id')),
+  defaultTemplateId: c.orNull(c.text('default_template_id')).shownAs('defaultLifecycleTemplateId'),
   createdAt: c.instant('created_at').unaudited(),
   updatedAt: c.instant('updated_at').unaudited(),
 }, { audit: 'contract_type' });

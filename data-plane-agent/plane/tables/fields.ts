@@ -24,7 +24,7 @@ export const dynamicFields = table('dynamic_fields', {
   createdAt: c.instant('created_at').unaudited(),
   updatedAt: c.instant('updated_at').unaudited(),
   version: c.int('version').unaudited(),
-}, { audit: 'dynamic_field' });
+}, { audit: 'dynamic_field', facts: ['values'] });
 export type FieldRow = RecordOf<typeof dynamicFields>;
 
 /** The forms that a contract's value had under other types of its field, and what it became: as long as it is still that, nobody has touched it. */

@@ -40,7 +40,7 @@ export const files = table('files', {
   scanSignature: c.orNull(c.text('scan_signature')),
   scanError: c.orNull(c.text('scan_error')),
   /** The scanner's signatures at the last verdict. */
-  scannedWith: c.orNull(c.text('scanned_with')),
+  scannedWith: c.orNull(c.text('scanned_with')).internal(),
   /** Scans since the last verdict that gave none. */
   scanTries: c.int('scan_tries').unaudited(),
   /** When to scan it; `null` of what is not to be. */
@@ -48,5 +48,5 @@ export const files = table('files', {
   uploadedBy: c.orNull(c.text('uploaded_by')),
   createdAt: c.instant('created_at').unaudited(),
   updatedAt: c.instant('updated_at').unaudited(),
-}, { audit: 'file' });
+}, { audit: 'file', facts: ['downloaded'] });
 export type FileRow = RecordOf<typeof files>;

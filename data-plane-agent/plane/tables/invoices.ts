@@ -5,14 +5,14 @@ import type { InvoiceStatus } from '../contract/vocabulary.js';
 export const invoices = table('invoices', {
   id: c.text('id').unaudited(),
   contractId: c.text('contract_id').unaudited(),
-  lineId: c.orNull(c.text('line_id')),
-  receiptId: c.orNull(c.text('receipt_id')),
+  lineId: c.orNull(c.text('line_id')).shownAs('receivablePlanId'),
+  receiptId: c.orNull(c.text('receipt_id')).shownAs('paymentRecordId'),
   /** The contract's subject company, within which a number is unique. */
-  subjectId: c.text('subject_id'),
+  subjectId: c.text('subject_id').internal(),
   invoiceNo: c.text('invoice_no'),
   invoiceKey: c.text('invoice_key').unaudited(),
   /** Never negative: a red letter takes it away. */
-  amountMinor: c.money('amount_minor'),
+  amountMinor: c.money('amount_minor').shownAs('invoiceAmount'),
   currencyCode: c.text('currency_code'),
   invoiceDate: c.orNull(c.text('invoice_date')),
   status: c.word<InvoiceStatus>('status'),
@@ -22,9 +22,9 @@ export const invoices = table('invoices', {
   taxRate: c.orNull(c.decimal('tax_rate')),
   note: c.orNull(c.text('note')),
   /** Made from the evidence that was recorded on its line, which it follows. */
-  fromLine: c.flag('from_line'),
-  reversesId: c.orNull(c.text('reverses_id')),
-  reversedById: c.orNull(c.text('reversed_by_id')),
+  fromLine: c.flag('from_line').internal(),
+  reversesId: c.orNull(c.text('reverses_id')).shownAs('reversesInvoiceId'),
+  reversedById: c.orNull(c.text('reversed_by_id')).shownAs('reversedByInvoiceId'),
   createdAt: c.instant('created_at').unaudited(),
   createdBy: c.orNull(c.text('created_by')).unaudited(),
   updatedAt: c.instant('updated_at').unaudited(),

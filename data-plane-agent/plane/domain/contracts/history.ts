@@ -1,30 +1,27 @@
 import type { AuditRow } from '../../../base/audit/records.js';
 import { HISTORY_RECORDS, MAX_HISTORY_CHANGES, type HistoryChange, type HistoryEntry, type HistoryRecord } from '../../contract/records/history.js';
-import { TELLINGS } from './history-fields.js';
 import { iso } from '../../../base/instants.js';
+import type { KeptChange } from '../audit/kept.js';
+import { toldFields, type CurrencyOf } from '../audit/told.js';
 
 /** What the trail does not keep with each event. */
 export interface HistoryReader {
-  /** The contract's present currency, for what was written before changes told theirs. */
-  readonly currencyCode: string;
+  readonly currencyOf: CurrencyOf;
   /** Ids of the custom fields that the caller may see. */
   readonly visibleFields: ReadonlySet<string>;
   /** What records are called now, by id. */
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** One record's part of an event, as the journal keeps it. */
-interface Kept {
-  readonly record: string;
-  readonly id: string;
-  readonly currency?: readonly [before: string | null, after: string | null];
-  readonly fields: Readonly<Record<string, readonly [before: unknown, after: unknown]>>;
-}
+/** The kept field by which people call such a record. */
+const CALLED_BY: Readonly<Record<HistoryRecord, string>> = { contract: 'contractNo', payment_line: 'period', term: 'title', note: 'label', invoice: 'invoiceNo', fulfillment_task: 'code' };
+
+type Change = KeptChange & { readonly record: HistoryRecord };
+const isOfContract = (change: KeptChange): change is Change => (HISTORY_RECORDS as readonly string[]).includes(change.record);
 
 /** An event of a contract's trail in the words of the API. */
-export function historyEntry({ id, at, action, actorKind, actorId, actorName, changes: text }: AuditRow, reader: HistoryReader): HistoryEntry {
-  const kept = (JSON.parse(text) as Kept[]).filter((change): change is Kept & { record: HistoryRecord } => (HISTORY_RECORDS as readonly string[]).includes(change.record));
-  const changes = kept.flatMap((change) => changesOf(change, reader));
+export function historyEntry({ id, at, action, actorKind, actorId, actorName }: AuditRow, kept: readonly KeptChange[], reader: HistoryReader): HistoryEntry {
+  const changes = kept.filter(isOfContract).flatMap((change) => changesOf(change, reader));
   return {
     id,
     at: iso(at),
@@ -35,16 +32,14 @@ export function historyEntry({ id, at, action, actorKind, actorId, actorName, ch
   };
 }
 
-function changesOf({ record, id, currency, fields }: Kept & { readonly record: HistoryRecord }, { currencyCode, visibleFields, names }: HistoryReader): HistoryChange[] {
-  const { calledBy, fields: told } = TELLINGS[record];
-  const [oldName, newName] = fields[calledBy] ?? [null, null];
+function changesOf(change: Change, { currencyOf, visibleFields, names }: HistoryReader): HistoryChange[] {
+  const { record, id, fields } = change;
+  const [oldName, newName] = fields[CALLED_BY[record]] ?? [null, null];
   const name = newName ?? oldName;
   const of = { record, recordId: id, recordName: typeof name === 'string' ? name : (names.get(id) ?? null) };
-  return Object.entries(fields).flatMap(([field, [before, after]]): HistoryChange[] => {
-    if (field === 'dynamicFields') return customValues(before, after, visibleFields).map((change) => ({ ...of, ...change }));
-    const telling = told[field];
-    if (!telling) return [];
-    return [{ ...of, field: telling.name, before: telling.tell(before, currency?.[0] ?? currencyCode), after: telling.tell(after, currency?.[1] ?? currencyCode) }];
+  return toldFields(change, currencyOf).flatMap(({ field, before, after, isDerived }): HistoryChange[] => {
+    if (field === 'dynamicFields') return customValues(before, after, visibleFields).map((value) => ({ ...of, ...value }));
+    return isDerived ? [] : [{ ...of, field, before, after }];
   });
 }
 

@@ -1,10 +1,12 @@
+import { auditEntry } from '../../../base/audit/entry.js';
 import { AuditListQuery, AuditPage } from '../../contract/records/audit.js';
 import { pageOf } from '../../contract/records/common.js';
-import { auditEntry } from '../../../base/audit/entry.js';
+import { auditChanges } from '../../domain/audit/entry.js';
+import { keptChanges } from '../../domain/audit/kept.js';
 import { visibleTo } from '../../domain/fields/definition.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** What was done to contract data, newest first; of contracts only those in the caller's scope, and of custom values those that he may see. */
+/** What was done to contract data, newest first; of contracts only those in the caller's scope, and of custom values those that they may see. */
 export const listAudit = operation({
   effect: 'read',
   input: AuditListQuery,
@@ -13,7 +15,10 @@ export const listAudit = operation({
   run: async ({ store }, call, { page, pageSize, ...filter }) => {
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.auditTrail.page(filter, asked);
+    const events = rows.map((row) => ({ row, kept: keptChanges(row) }));
+    const currencyOf = await store.currencies.of(events.flatMap(({ kept }) => kept));
     const hiddenFields = new Set((await store.fields.all()).filter((field) => !visibleTo(field, call.actor.roleCode)).map(({ id }) => id));
-    return pageOf(rows.map((row) => auditEntry(row, { hiddenFields })), { ...asked, total });
+    const entries = events.map(({ row, kept }) => auditEntry(row, kept.flatMap((change) => auditChanges(change, { currencyOf, hiddenFields }))));
+    return pageOf(entries, { ...asked, total });
   },
 });

@@ -3,6 +3,7 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { pageOf } from '../../contract/records/common.js';
 import { HistoryPage, HistoryQuery, type HistoryEntry } from '../../contract/records/history.js';
+import { keptChanges } from '../../domain/audit/kept.js';
 import { historyEntry } from '../../domain/contracts/history.js';
 import { operation, type Tools } from '../../steps/operation-context.js';
 
@@ -24,7 +25,9 @@ export const listHistory = operation({
     const names = new Map([[contract.id, contract.contractNo], ...(await namesWithin(store, contract.id))]);
     const entries: HistoryEntry[] = [];
     for (const row of rows) {
-      entries.push(historyEntry(row, { currencyCode: contract.currencyCode, visibleFields, names }));
+      const kept = keptChanges(row);
+      const currencyOf = await store.currencies.of(kept);
+      entries.push(historyEntry(row, kept, { currencyOf, visibleFields, names }));
       if (row.changes.length > LONG) await nextTurn();
     }
     return pageOf(entries, { ...asked, total });

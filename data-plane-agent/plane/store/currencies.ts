@@ -1,0 +1,28 @@
+import type { Transaction } from '../../base/database/database.js';
+import { isOneOf } from '../../base/database/fragments.js';
+import type { Call } from '../contract/call.js';
+import type { KeptChange } from '../domain/audit/kept.js';
+import type { CurrencyOf } from '../domain/audit/told.js';
+import { AUDITED } from '../tables/audited.js';
+
+/** Currencies of records whose audit events do not tell them: those from before events did. */
+export class CurrencyStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+  ) {}
+
+  /** The present ones of the records in these changes; of one that is nowhere the tenant's. */
+  async of(changes: readonly KeptChange[]): Promise<CurrencyOf> {
+    const found = new Map<string, string>();
+    for (const [record, { name, columns, audited }] of AUDITED) {
+      const currency = columns.get('currencyCode')?.name;
+      const hasMoney = ({ fields }: KeptChange): boolean => Object.keys(fields).some((field) => audited.get(field)?.meaning === 'money');
+      const ids = [...new Set(changes.filter((change) => change.record === record && !change.currency && hasMoney(change)).map(({ id }) => id))];
+      if (!currency || ids.length === 0) continue;
+      const among = isOneOf(this.tx.dialect, 'id', ids);
+      for (const row of await this.tx.all(`SELECT id, ${currency} AS currency FROM ${name} WHERE tenant_id = ? AND ${among.sql}`, [this.call.tenantId, ...among.values])) found.set(String(row['id']), String(row['currency']));
+    }
+    return (id) => found.get(id) ?? this.call.currencyCode;
+  }
+}
