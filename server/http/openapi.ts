@@ -1,5 +1,6 @@
 import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import { WARNINGS } from '../../data-plane-agent/base/warnings.js';
 import { needText } from '../access/permissions.js';
 import type { Endpoint } from './endpoint.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
@@ -45,6 +46,7 @@ export function openapi(endpoints: Endpoints, { productName }: { productName: st
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token of a session.' } },
     },
     'x-failures': Object.fromEntries(Object.entries(FAILURES).map(([code, { status, shape, meaning, details }]) => [code, { status, shape, meaning, details: book.write(details) }])),
+    'x-warnings': Object.fromEntries(Object.entries(WARNINGS).map(([code, { meaning, details }]) => [code, { meaning, details: book.write(details) }])),
   };
 }
 
@@ -110,6 +112,7 @@ function tagOf({ route }: Endpoint): string {
 
 function introduction(): string {
   const rows = Object.entries(FAILURES).filter(([, { shape }]) => shape === 'domain').map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`);
+  const warnings = Object.entries(WARNINGS).map(([code, { meaning, details }]) => `| \`${code}\` | ${meaning} | ${Object.keys(details.properties).map((name) => `\`${name}\``).join(', ')} |`);
   return [
     'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, instants ISO 8601 in UTC, amounts numbers in major units of their currency.',
     'Fields and parameters that are not documented are refused. `null` or an empty text in an optional field means no value; an answer carries every field, `null` where there is none.',
@@ -117,5 +120,8 @@ function introduction(): string {
     '## Errors',
     'What HTTP itself refuses answers `{ statusCode, message, error }`, where `message` is a list with one entry for each bad field. A rule of the product answers `{ error: { code, message, details } }`:',
     ['| code | status | meaning |', '| --- | --- | --- |', ...rows].join('\n'),
+    '## Warnings',
+    'What deserves a look and did not stop the request stands in `warnings` of the answer, as `{ code, message }` and the details of the code beside them:',
+    ['| code | meaning | details |', '| --- | --- | --- |', ...warnings].join('\n'),
   ].join('\n\n');
 }

@@ -1,4 +1,5 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
+import type { WarningCode } from '../../base/warnings.js';
 import type { FieldReview, ReviewStatus, RunStatus } from '../contract/records/extraction.js';
 import type { Warning } from '../contract/records/common.js';
 
@@ -71,5 +72,5 @@ export interface ExtractedField extends ExtractedCandidate {
   /** The readings, the surest first: the first is the field's. */
   readonly candidates: readonly ExtractedCandidate[];
   /** Codes of what makes the reading doubtful. */
-  readonly doubts: readonly string[];
+  readonly doubts: readonly WarningCode[];
 }

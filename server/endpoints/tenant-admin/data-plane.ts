@@ -1,4 +1,5 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
+import { warn } from '../../../data-plane-agent/base/warnings.js';
 import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit } from '../../access/permissions.js';
 import { actorOf } from '../../access/actor.js';
@@ -45,7 +46,7 @@ type Declared = Awaited<ReturnType<Connections['declare']>>;
 
 function warningsOf({ status }: Declared): Warning[] {
   if (status !== 'inactive') return [];
-  return [{ code: 'DATA_PLANE_INACTIVE', message: 'In this edition contract data is kept by the service itself: the connection is noted, and nothing comes of it.' }];
+  return [warn('DATA_PLANE_INACTIVE', {})];
 }
 
 /** What only a link that was joined could tell is not there. */

@@ -1,4 +1,5 @@
 import { s } from '../../../data-plane-agent/base/schema.js';
+import { warn } from '../../../data-plane-agent/base/warnings.js';
 import { OK, Ok, type Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
 import { edit, type Permissions } from '../../access/permissions.js';
 import { actorOf } from '../../access/actor.js';
@@ -59,7 +60,7 @@ const saved = (subject: Subject, permissions: Permissions) => ({ ...subjectAnswe
 
 function warningsOf({ taxNo }: Subject): Warning[] {
   if (taxNo === null || [...taxNo].length !== 18 || isSocialCreditCode(taxNo)) return [];
-  return [{ code: 'TAX_NO_CHECKSUM', message: 'The tax number has 18 characters, but its check character is not that of a unified social credit code.' }];
+  return [warn('TAX_NO_CHECKSUM', {})];
 }
 
 export const subjectEndpoints = { listSubjects, createSubject, updateSubject, deleteSubject };

@@ -15,7 +15,7 @@ export const page = <T extends TSchema>(item: T, options: { title?: string } = {
 export const pageOf = <T>(items: T[], { page, pageSize, total }: { page: number; pageSize: number; total: number }) => ({ items, page, pageSize, total, pageCount: Math.ceil(total / pageSize) });
 
 /** What deserves a look but did not stop the request. */
-export const Warning = s.object({ code: s.text({ max: 64 }), message: s.text(), paymentIds: s.omittable(s.list(s.id(), 100)) }, { title: 'Warning' });
+export const Warning = s.object({ code: s.text({ max: 64, about: 'One of `x-warnings`.' }), message: s.text(), paymentIds: s.omittable(s.list(s.id(), 100)) }, { title: 'Warning' });
 export type Warning = Static<typeof Warning>;
 export const warnings = s.list(Warning, 1_000);
 

@@ -1,3 +1,4 @@
+import { warn } from '../../../base/warnings.js';
 import { addDays, daysBetween } from '../../../base/day.js';
 import { toMajor, unitPriceNumber } from '../../../base/money.js';
 import type { Call } from '../../contract/call.js';
@@ -111,7 +112,7 @@ export function contractDetail({ row, lines, terms, notes, tasks, invoices }: Co
     notes: notes.map(noteAnswer),
     fulfillmentTasks: tasks.map((task) => taskAnswer(task, reader)),
     invoices: invoices.map(invoiceAnswer),
-    warnings: [...(row.otherCurrencyLines > 0 ? [MIXED_CURRENCY] : []), ...warnings],
+    warnings: [...(row.otherCurrencyLines > 0 ? [warn('MIXED_CURRENCY', {})] : []), ...warnings],
   };
 }
 
@@ -159,7 +160,6 @@ export const termAnswer = (term: TermRow): Term => ({ id: term.id, kind: term.ki
 
 export const noteAnswer = (note: NoteRow): Note => ({ id: note.id, label: note.label, value: note.value, createdAt: iso(note.createdAt), updatedAt: iso(note.updatedAt) });
 
-export const MIXED_CURRENCY: Warning = { code: 'MIXED_CURRENCY', message: 'Some lines are in another currency than the contract; the contract\'s amounts leave them out.' };
 
 function validity({ startDate, endDate }: ContractRow, today: string): ContractSummary['validity'] {
   if (today < startDate) return 'not_started';

@@ -1,3 +1,4 @@
+import { warn } from '../../../base/warnings.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ExtractionRun, ExtractionRunField } from '../../contract/records/extraction.js';
@@ -63,25 +64,11 @@ function fieldAnswer(fieldKey: string, { found, review, label, customFields }: F
     overrideValue: fieldKey === 'dynamicFields' ? seenValues(override, customFields) : override,
     reviewedBy: review?.reviewedBy ?? null,
     reviewedAt: review ? iso(review.reviewedAt) : null,
-    warnings: (found?.doubts ?? []).map((code) => ({ code, message: DOUBTS[code] ?? 'This reading is doubtful.' })),
+    warnings: (found?.doubts ?? []).map((code) => warn(code, {})),
   };
 }
 
 export const bandOf = (confidence: number): ExtractionRunField['band'] => (confidence >= 0.9 ? 'high' : confidence >= 0.6 ? 'medium' : 'low');
-
-const DOUBTS: Readonly<Record<string, string>> = {
-  AMBIGUOUS: 'The text says something else as likely: see the candidates.',
-  SEVERAL_ITEMS: 'The text has several items; a contract has room for one.',
-  WHOSE_ACCOUNT: 'The text does not say whose account this is.',
-  DAY_OR_MONTH_FIRST: 'Day and month may be the other way round.',
-  FROM_SHARE: 'The text says a share of the total, from which the amount was computed.',
-  A_PLAN: 'The text says when which part is paid, and not by what means.',
-  OTHER_DOCUMENT: 'The document seems to be neither a sale nor a lease.',
-  TOTAL_MISMATCH: 'Quantity × unit price is not the total.',
-  CAPITAL_AMOUNT_MISMATCH: 'The amount in words is not the amount in digits.',
-  DATES_REVERSED: 'The end is before the start.',
-  INSTALMENTS_MISMATCH: 'The instalments do not add up to the total.',
-};
 
 /** `payeeAccount` and `payments[n].receiptAccount`. */
 export const isAccount = (key: string): boolean => key === 'payeeAccount' || key.endsWith('.receiptAccount');

@@ -1,4 +1,5 @@
 import { normalCut } from '../../../base/text.js';
+import type { WarningCode } from '../../../base/warnings.js';
 import type { ReadAmount } from './amounts.js';
 import { pageAt, rawText, type Document, type Span } from './document.js';
 
@@ -8,7 +9,7 @@ export interface Candidate extends Span {
   /** From 0 to 1. */
   readonly confidence: number;
   /** Codes of what makes the reading doubtful in itself. */
-  readonly doubts: readonly string[];
+  readonly doubts: readonly WarningCode[];
   /** Of an amount, what the words beside its digits say. */
   readonly inWords?: string | undefined;
 }
@@ -25,7 +26,7 @@ export class Readings {
     return this.recognition[pageAt(this.document, at) - 1] ?? 1;
   }
 
-  add(key: string, candidate: Omit<Candidate, 'doubts'> & { readonly doubts?: readonly string[] }): void {
+  add(key: string, candidate: Omit<Candidate, 'doubts'> & { readonly doubts?: readonly WarningCode[] }): void {
     const { start, end, value, confidence, doubts = [], inWords } = candidate;
     const known = this.byKey.get(key) ?? [];
     this.byKey.set(key, known);
@@ -41,7 +42,7 @@ export class Readings {
   }
 
   /** An amount, and the currency that stands with it. */
-  addAmount(key: string, amount: ReadAmount, { confidence, doubts = [] }: { confidence: number; doubts?: readonly string[] }): void {
+  addAmount(key: string, amount: ReadAmount, { confidence, doubts = [] }: { confidence: number; doubts?: readonly WarningCode[] }): void {
     const { start, end, inWords, currency } = amount;
     this.add(key, { value: Number(amount.value), start, end, confidence, doubts, inWords });
     if (currency) this.add('currencyCode', { value: currency.code, start, end, confidence: (currency.surely ? 0.92 : 0.7) * (key === 'totalAmount' ? 1 : 0.97) });
@@ -73,7 +74,7 @@ export class Readings {
   }
 
   /** Only these fields, where their best reading is as sure as `from`; none stays surer than `most`. */
-  keep(keys: ReadonlySet<string>, { doubt, from, most }: { readonly doubt: string; readonly from: number; readonly most: number }): void {
+  keep(keys: ReadonlySet<string>, { doubt, from, most }: { readonly doubt: WarningCode; readonly from: number; readonly most: number }): void {
     for (const key of this.keys()) {
       if (!keys.has(key) || (this.best(key)?.confidence ?? 0) < from) this.byKey.delete(key);
       else this.byKey.set(key, this.of(key).map((reading) => ({ ...reading, confidence: Math.min(most, reading.confidence), doubts: [...reading.doubts, doubt] })));
@@ -81,14 +82,14 @@ export class Readings {
   }
 
   /** The only account that a document names is the payee's. */
-  clear(key: string, doubt: string, confidence: number): void {
+  clear(key: string, doubt: WarningCode, confidence: number): void {
     const readings = this.byKey.get(key) ?? [];
     const [only] = readings;
     if (only && readings.length === 1 && only.doubts.includes(doubt)) this.byKey.set(key, [{ ...only, confidence: confidence * this.certaintyAt(only.start), doubts: only.doubts.filter((one) => one !== doubt) }]);
   }
 
   /** A check spoke against what was read of a field: all of it, so that their order stays. */
-  weaken(key: string, by: number, doubt: string): void {
+  weaken(key: string, by: number, doubt: WarningCode): void {
     const weaker = (this.byKey.get(key) ?? []).map((reading) => ({ ...reading, confidence: Math.max(LEAST, reading.confidence - by), doubts: [...reading.doubts, doubt] }));
     this.byKey.set(key, weaker);
   }

@@ -1,21 +1,17 @@
+import { warn, type GivenWarning, type WarningCode } from '../../../base/warnings.js';
 import { decimalsOf, isAmountProblem, multiply, toMinor } from '../../../base/money.js';
 import type { Readings } from './candidates.js';
-
-export interface CheckWarning {
-  readonly code: 'TOTAL_MISMATCH' | 'CAPITAL_AMOUNT_MISMATCH' | 'DATES_REVERSED' | 'INSTALMENTS_MISMATCH' | 'OTHER_DOCUMENT';
-  readonly message: string;
-}
 
 const FOR = 0.03;
 
 /** Holds what was read of one thing against what was read of another. What agrees is surer, what does not is told and less sure. */
-export function crossCheck(readings: Readings, currency: string): CheckWarning[] {
+export function crossCheck(readings: Readings, currency: string): GivenWarning[] {
   return [...amountsInWords(readings), ...totals(readings, currency), ...days(readings), ...instalments(readings, currency)];
 }
 
 /** Numerals in capitals are written to be held against the digits. */
-function amountsInWords(readings: Readings): CheckWarning[] {
-  const warnings: CheckWarning[] = [];
+function amountsInWords(readings: Readings): GivenWarning[] {
+  const warnings: GivenWarning[] = [];
   for (const key of ['totalAmount', 'deposit', 'periodicRent', 'unitPrice']) {
     const best = readings.best(key);
     if (best?.inWords === undefined) continue;
@@ -26,12 +22,12 @@ function amountsInWords(readings: Readings): CheckWarning[] {
     }
     readings.weaken(key, 0.35, 'CAPITAL_AMOUNT_MISMATCH');
     readings.add(key, { value: inWords, start: best.start, end: best.end, confidence: best.confidence - 0.4, doubts: ['CAPITAL_AMOUNT_MISMATCH'] });
-    warnings.push({ code: 'CAPITAL_AMOUNT_MISMATCH', message: `${key}: the amount in words, ${best.inWords}, is not the amount in digits, ${String(best.value)}.` });
+    warnings.push(warn('CAPITAL_AMOUNT_MISMATCH', { message: `${key}: the amount in words, ${best.inWords}, is not the amount in digits, ${String(best.value)}.` }));
   }
   return warnings;
 }
 
-function totals(readings: Readings, currency: string): CheckWarning[] {
+function totals(readings: Readings, currency: string): GivenWarning[] {
   const [quantity, price, total] = [readings.best('quantity'), readings.best('unitPrice'), readings.best('totalAmount')];
   // Of several items none is the contract's: their product says nothing.
   if (!quantity || !price || !total || quantity.doubts.includes('SEVERAL_ITEMS') || price.doubts.includes('SEVERAL_ITEMS')) return [];
@@ -40,18 +36,18 @@ function totals(readings: Readings, currency: string): CheckWarning[] {
   if (isAmountProblem(computed) || isAmountProblem(stated)) return [];
   const agree = computed === stated;
   for (const key of ['quantity', 'unitPrice', 'totalAmount']) judge(readings, key, agree ? undefined : { by: 0.15, doubt: 'TOTAL_MISMATCH' });
-  return agree ? [] : [{ code: 'TOTAL_MISMATCH', message: `Quantity × unit price is ${computed / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.` }];
+  return agree ? [] : [warn('TOTAL_MISMATCH', { message: `Quantity × unit price is ${computed / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.` })];
 }
 
-function days(readings: Readings): CheckWarning[] {
+function days(readings: Readings): GivenWarning[] {
   const [start, end] = [readings.best('startDate'), readings.best('endDate')];
   if (!start || !end) return [];
   const agree = String(start.value) <= String(end.value);
   if (!agree) for (const key of ['startDate', 'endDate']) readings.weaken(key, 0.3, 'DATES_REVERSED');
-  return agree ? [] : [{ code: 'DATES_REVERSED', message: `The end, ${String(end.value)}, is before the start, ${String(start.value)}.` }];
+  return agree ? [] : [warn('DATES_REVERSED', { message: `The end, ${String(end.value)}, is before the start, ${String(start.value)}.` })];
 }
 
-function instalments(readings: Readings, currency: string): CheckWarning[] {
+function instalments(readings: Readings, currency: string): GivenWarning[] {
   const periods = readings.keys().filter((key) => /^payments\[\d+\]\.period$/.test(key));
   const keys = periods.map((key) => key.replace('.period', '.amount'));
   const amounts = keys.map((key) => readings.best(key)?.value);
@@ -64,10 +60,10 @@ function instalments(readings: Readings, currency: string): CheckWarning[] {
   const agree = sum === stated;
   // That shares of the total add up to it says nothing for it.
   for (const key of keys) if (!agree || !readings.best(key)?.doubts.includes('FROM_SHARE')) judge(readings, key, agree ? undefined : { by: 0.1, doubt: 'INSTALMENTS_MISMATCH' });
-  return agree ? [] : [{ code: 'INSTALMENTS_MISMATCH', message: `The instalments add up to ${sum / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.` }];
+  return agree ? [] : [warn('INSTALMENTS_MISMATCH', { message: `The instalments add up to ${sum / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.` })];
 }
 
-function judge(readings: Readings, key: string, against: { readonly by: number; readonly doubt: string } | undefined): void {
+function judge(readings: Readings, key: string, against: { readonly by: number; readonly doubt: WarningCode } | undefined): void {
   if (against) readings.weaken(key, against.by, against.doubt);
   else readings.strengthen(key, FOR);
 }

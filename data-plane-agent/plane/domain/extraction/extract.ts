@@ -1,6 +1,7 @@
+import type { GivenWarning } from '../../../base/warnings.js';
 import type { ExtractedCandidate, ExtractedField } from '../../tables/extractions.js';
 import { Readings, type Candidate } from './candidates.js';
-import { crossCheck, type CheckWarning } from './checks.js';
+import { crossCheck } from './checks.js';
 import { readClauses } from './clauses.js';
 import { documentOf, pageAt, rawText, type Document } from './document.js';
 import { readFields } from './fields.js';
@@ -21,7 +22,7 @@ export const ENGINE = { name: 'rules', version: '2' } as const;
 export interface Extraction {
   readonly fields: readonly ExtractedField[];
   readonly missingFields: readonly string[];
-  readonly warnings: readonly CheckWarning[];
+  readonly warnings: readonly GivenWarning[];
   /** The mean over the fields that were found; 0 when none was. */
   readonly overallConfidence: number;
 }

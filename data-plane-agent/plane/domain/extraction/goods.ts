@@ -1,3 +1,4 @@
+import type { WarningCode } from '../../../base/warnings.js';
 import { readAmount, type ReadAmount } from './amounts.js';
 import type { Readings } from './candidates.js';
 import type { Span } from './document.js';
@@ -21,7 +22,7 @@ export function readGoods(document: Labelled, table: Table, readings: Readings):
   const items = table.rows.filter((row) => row.length === table.columns.length && !isTotal(document, row) && hasText(document, row[at.equipmentName]));
   // Of several items each is a reading: which one the contract's field should say is not the document's to tell.
   const confidence = items.length === 1 ? 0.95 : 0.55;
-  const doubts = items.length === 1 ? [] : ['SEVERAL_ITEMS'];
+  const doubts: readonly WarningCode[] = items.length === 1 ? [] : ['SEVERAL_ITEMS'];
   for (const row of items.slice(0, 20)) {
     for (const key of ['equipmentName', 'equipmentModel'] as const) {
       const cell = at[key] < 0 ? undefined : row[at[key]];

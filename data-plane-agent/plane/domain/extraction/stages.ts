@@ -1,5 +1,5 @@
+import { warn, type GivenWarning } from '../../../base/warnings.js';
 import { findAmounts, readAmount } from './amounts.js';
-import type { CheckWarning } from './checks.js';
 import { findDay } from './dates.js';
 import { rawText, type Span } from './document.js';
 import { bareStage, hundredths, isPenalty, partsOf, shareIn, WHOLE, type ReadPayment } from './shares.js';
@@ -17,7 +17,7 @@ const IN_CLAUSE = new RegExp(`(?:作为|作|as (?:the |an? )?|支付|付清)(${S
 
 export interface Stages {
   readonly payments: readonly ReadPayment[];
-  readonly warnings: readonly CheckWarning[];
+  readonly warnings: readonly GivenWarning[];
 }
 
 /** A part of a plan, where it stands. `isBare`: nothing but a share and what it waits for, of which alone nobody can tell that it is a payment. */
@@ -131,7 +131,7 @@ const APART = 3;
 
 interface Run {
   readonly kept: readonly Member[];
-  readonly warning: CheckWarning | undefined;
+  readonly warning: GivenWarning | undefined;
 }
 
 /** Parts that stand together. Bare ones count where all make up the whole: what adds up to 90 % is no plan, or one of which a part was not read. */
@@ -148,7 +148,7 @@ function runsOf(members: readonly Member[]): Run[] {
     if (named.length === run.length || (run.length > 1 && sum === WHOLE)) return { kept: run, warning: undefined };
     // One share alone is that of anything.
     if (run.length < 2 || sumOf(named) === WHOLE) return { kept: named, warning: undefined };
-    return { kept: named, warning: { code: 'INSTALMENTS_MISMATCH', message: `The shares of the instalments add up to ${sum / 100} % and not to 100 %: those that have no name were not read as payment lines.` } };
+    return { kept: named, warning: warn('INSTALMENTS_MISMATCH', { message: `The shares of the instalments add up to ${sum / 100} % and not to 100 %: those that have no name were not read as payment lines.` }) };
   });
 }
 

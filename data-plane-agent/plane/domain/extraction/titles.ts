@@ -1,5 +1,5 @@
+import { warn, type GivenWarning } from '../../../base/warnings.js';
 import type { Readings } from './candidates.js';
-import type { CheckWarning } from './checks.js';
 import type { Document, Line } from './document.js';
 import { oneOf } from './words/one-of.js';
 
@@ -99,7 +99,7 @@ const MAX_PAGES = 50;
 const OF_ANY_PAPER: ReadonlySet<string> = new Set(['contractNo', 'archiveCode', 'projectName', 'partyA', 'partyB']);
 
 /** Of another paper little is kept, and none of it is sure. */
-export function keepOfOtherPaper(paper: string, readings: Readings): CheckWarning {
+export function keepOfOtherPaper(paper: string, readings: Readings): GivenWarning {
   readings.keep(OF_ANY_PAPER, { doubt: 'OTHER_DOCUMENT', from: 0.9, most: 0.55 });
-  return { code: 'OTHER_DOCUMENT', message: `By its title or its form this is ${paper}, and neither a sale nor a lease: what it says of days, sums and things was not read.` };
+  return warn('OTHER_DOCUMENT', { message: `By its title or its form this is ${paper}, and neither a sale nor a lease: what it says of days, sums and things was not read.` });
 }

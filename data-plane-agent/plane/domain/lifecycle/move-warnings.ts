@@ -1,3 +1,4 @@
+import { warn } from '../../../base/warnings.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { StageRow } from '../../tables/lifecycle.js';
@@ -25,9 +26,9 @@ export function moveWarnings({ row, lines, note, doubtfulFields, ...move }: Move
   const openLines = completes(move) ? lines.filter(({ outstandingMinor }) => outstandingMinor > 0) : [];
   const openTasks = completes(move) ? row.tasksLive - row.tasksDone : 0;
   return [
-    ...(openLines.length === 0 ? [] : [{ code: 'OPEN_BALANCE', message: 'Payment lines are still open; they stay collectable.', paymentIds: openLines.slice(0, NAMED_LINES).map(({ id }) => id) }]),
-    ...(openTasks === 0 ? [] : [{ code: 'OPEN_TASKS', message: `${openTasks} fulfillment tasks are neither completed nor accepted.` }]),
-    ...(doubtfulFields.length === 0 ? [] : [{ code: 'EXTRACTION_UNREVIEWED', message: `Fields that were read with low confidence are still to be reviewed: ${doubtfulFields.slice(0, NAMED_FIELDS).join(', ')}.` }]),
+    ...(openLines.length === 0 ? [] : [warn('OPEN_BALANCE', { paymentIds: openLines.slice(0, NAMED_LINES).map(({ id }) => id) })]),
+    ...(openTasks === 0 ? [] : [warn('OPEN_TASKS', { message: `${openTasks} fulfillment tasks are neither completed nor accepted.` })]),
+    ...(doubtfulFields.length === 0 ? [] : [warn('EXTRACTION_UNREVIEWED', { message: `Fields that were read with low confidence are still to be reviewed: ${doubtfulFields.slice(0, NAMED_FIELDS).join(', ')}.` })]),
     ...(from.category === 'review' && to.category === 'draft' && note === null ? [{ code: 'NOTE_RECOMMENDED', message: 'A contract that is returned should carry a note on why.' }] : []),
   ];
 }

@@ -1,7 +1,7 @@
+import { warn, type GivenWarning } from '../../../base/warnings.js';
 import type { Day } from '../../../base/day.js';
 import { fail } from '../../../base/failures.js';
 import { toMajor } from '../../../base/money.js';
-import type { Warning } from '../../contract/records/common.js';
 import type { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, ReceiptPatch } from '../../contract/records/lines.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { AmountReader } from '../amounts.js';
@@ -141,17 +141,17 @@ export const changesPlan = (before: LineRow, after: LineRow): boolean =>
   (['period', 'dueDate', 'amountMinor', 'currencyCode'] as const).some((field) => before[field] !== after[field]);
 
 /** What deserves a look after a receipt, but is not refused. */
-export function receiptWarnings(line: LineRow): Warning[] {
+export function receiptWarnings(line: LineRow): GivenWarning[] {
   if (line.reconciliationStatus !== 'exception' || line.reconciliationNote !== null) return [];
-  return [{ code: 'NOTE_RECOMMENDED', message: 'Say in reconciliationNote why this receipt is an exception.' }];
+  return [warn('NOTE_RECOMMENDED', { message: 'Say in reconciliationNote why this receipt is an exception.' })];
 }
 
 /** An invoice ahead of the plan happens, and is not refused; nor is an amount that no record carries. */
-export function invoiceWarnings(line: LineRow): Warning[] {
+export function invoiceWarnings(line: LineRow): GivenWarning[] {
   const isUncounted = line.invoiceRecords > 0 && line.invoiceNo === null && (line.invoiceMinor ?? 0) > 0;
   return [
-    ...(line.invoicedMinor > line.amountMinor ? [{ code: 'INVOICE_EXCEEDS_LINE', message: 'More is invoiced than the payment line amounts to.' }] : []),
-    ...(isUncounted ? [{ code: 'INVOICE_RECORDS_COUNT', message: 'The payment line has invoice records: they say what is invoiced, and an invoiceAmount without invoiceNo does not count.' }] : []),
+    ...(line.invoicedMinor > line.amountMinor ? [warn('INVOICE_EXCEEDS_LINE', {})] : []),
+    ...(isUncounted ? [warn('INVOICE_RECORDS_COUNT', {})] : []),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { warn, type GivenWarning, type WarningCode } from '../../../base/warnings.js';
 import type { Warning } from '../../contract/records/common.js';
 import { invoiceWarnings, receiptWarnings } from './line-changes.js';
 import type { LineRow } from '../../tables/payment-lines.js';
@@ -7,7 +8,7 @@ export const NAMED_LINES = 100;
 
 /** What deserves a look of several lines, each code once with the lines that it is about; `sharing` are lines of one bank transfer. */
 export function lineWarnings(lines: readonly LineRow[], sharing: readonly string[]): Warning[] {
-  const byCode = new Map<string, Warning & { paymentIds: string[] }>();
+  const byCode = new Map<WarningCode, GivenWarning & { paymentIds: string[] }>();
   for (const line of lines) {
     for (const warning of [...receiptWarnings(line), ...invoiceWarnings(line)]) {
       const known = byCode.get(warning.code) ?? { ...warning, paymentIds: [] };
@@ -15,7 +16,5 @@ export function lineWarnings(lines: readonly LineRow[], sharing: readonly string
       if (known.paymentIds.length < NAMED_LINES) known.paymentIds.push(line.id);
     }
   }
-  return [...byCode.values(), ...(sharing.length === 0 ? [] : [{ ...BANK_SERIAL_REUSED, paymentIds: [...sharing] }])];
+  return [...byCode.values(), ...(sharing.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: [...sharing] })])];
 }
-
-export const BANK_SERIAL_REUSED: Warning = { code: 'BANK_SERIAL_REUSED', message: 'Other payment lines name the same bank transfer.' };

@@ -1,3 +1,4 @@
+import { warn } from '../../../base/warnings.js';
 import { isId } from '../../../base/ids.js';
 import type { Issue } from '../../../base/validation.js';
 import type { Warning } from '../../contract/records/common.js';
@@ -93,7 +94,7 @@ export function viewAnswer(row: SavedViewRow, customFields: ReadonlySet<string>)
 const droppedWarnings = (dropped: Readonly<Record<string, number>>): Warning[] =>
   Object.entries(dropped)
     .filter(([, count]) => count > 0)
-    .map(([list, count]) => ({ code: 'COLUMNS_LEFT_OUT', message: `${list}: ${count === 1 ? 'one field is' : `${count} fields are`} not there or not visible to the reader, and left out.` }));
+    .map(([list, count]) => (warn('COLUMNS_LEFT_OUT', { message: `${list}: ${count === 1 ? 'one field is' : `${count} fields are`} not there or not visible to the reader, and left out.` })));
 
 const MAX_NAME = 500;
 

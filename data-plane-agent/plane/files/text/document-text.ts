@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { WarningCode } from '../../../base/warnings.js';
 
 /** What a document says, page by page: of a workbook each sheet is a page, of other documents that have no pages there is one. */
 export interface DocumentText {
@@ -19,7 +20,7 @@ export interface PageText {
 
 /** What was left out or doubtful, for people: the codes stay, the words may change. */
 export interface TextWarning {
-  readonly code: 'PAGES_LEFT_OUT' | 'TEXT_CUT' | 'RECOGNISED' | 'LOW_RECOGNITION' | 'PAGE_UNREADABLE' | 'HIDDEN_CONTENT' | 'ENCODING_GUESSED';
+  readonly code: Extract<WarningCode, 'PAGES_LEFT_OUT' | 'TEXT_CUT' | 'RECOGNISED' | 'LOW_RECOGNITION' | 'PAGE_UNREADABLE' | 'HIDDEN_CONTENT' | 'ENCODING_GUESSED'>;
   readonly message: string;
 }
 

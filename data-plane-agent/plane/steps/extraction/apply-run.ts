@@ -1,3 +1,4 @@
+import { warn } from '../../../base/warnings.js';
 import { fail, isFailure, type FailureCode } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
@@ -64,6 +65,6 @@ async function marked(tools: Tools, call: Call, row: ContractRow): Promise<reado
     return (await tools.savepoint(() => moveContract(tools, call, row, { transitionCode: 'mark_extracted' }))).warnings;
   } catch (error) {
     if (!isFailure(error) || !STAYS.includes(error.code)) throw error;
-    return [{ code: 'NOT_MARKED_EXTRACTED', message: 'The contract stays a draft: the lifecycle did not let it move on.' }];
+    return [warn('NOT_MARKED_EXTRACTED', { message: 'The contract stays a draft: the lifecycle did not let it move on.' })];
   }
 }

@@ -1,3 +1,4 @@
+import { warn, type WarningCode } from '../../../base/warnings.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
@@ -53,16 +54,16 @@ async function readingOf({ files: { objects, documents }, log, clock }: Work, ca
       return content;
     };
     const document = await documents.textOf(open, { contentType, signal, reader: call.tenantId });
-    const warnings = [...document.warnings.map(({ code, message }) => ({ code, message })), ...recognised(document)];
+    const warnings = [...document.warnings.map(({ code, message }) => warn(code, { message })), ...recognised(document)];
     const text = joinedText(document);
-    if (text.trim() === '') return { ...NOTHING_READ, status: 'failed', warnings: [{ code: 'DOCUMENT_EMPTY', message: 'The document has no text.' }, ...warnings] };
+    if (text.trim() === '') return { ...NOTHING_READ, status: 'failed', warnings: [warn('DOCUMENT_EMPTY', { message: 'The document has no text.' }), ...warnings] };
     const read = await readInTurns(text, { currencyCode: run.currencyCode ?? call.currencyCode, pages: document.pages });
     return { ...read, warnings: [...warnings, ...read.warnings] };
   } catch (error) {
     const canPass = error instanceof ObjectStoreError || signal.aborted || (error instanceof UnreadableDocument && (error.code === 'busy' || error.code === 'closed'));
     if (canPass && clock.now() - run.createdAt < PATIENCE_MS) return undefined;
     if (error instanceof ObjectStoreError) return failed('OBJECT_STORE_UNAVAILABLE', 'The file could not be had from the object store for a day.');
-    if (error instanceof UnreadableDocument) return failed(`DOCUMENT_${error.code.toUpperCase()}`, sentence(error.message));
+    if (error instanceof UnreadableDocument) return failed(UNREADABLE[error.code], sentence(error.message));
     log.error({ err: error, runId: run.id }, 'document not read');
     return failed('DOCUMENT_UNREADABLE', 'The document could not be read.');
   }
@@ -72,11 +73,16 @@ async function readingOf({ files: { objects, documents }, log, clock }: Work, ca
 function recognised({ pages }: DocumentText): Warning[] {
   const numbers = pages.filter(({ source }) => source === 'ocr').map(({ number }) => number);
   if (numbers.length === 0) return [];
-  return [{ code: 'RECOGNISED', message: `Read from pictures, by character recognition: ${numbers.length === 1 ? `page ${numbers[0]}` : `pages ${numbers.join(', ')}`}.` }];
+  return [warn('RECOGNISED', { message: `Read from pictures, by character recognition: ${numbers.length === 1 ? `page ${numbers[0]}` : `pages ${numbers.join(', ')}`}.` })];
 }
 
 const sentence = (message: string): string => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
-const failed = (code: string, message: string): Read => ({ ...NOTHING_READ, status: 'failed', warnings: [{ code, message }] });
+const failed = (code: WarningCode, message: string): Read => ({ ...NOTHING_READ, status: 'failed', warnings: [warn(code, { message })] });
+
+const UNREADABLE: Readonly<Record<UnreadableDocument['code'], WarningCode>> = {
+  unsupported: 'DOCUMENT_UNSUPPORTED', encrypted: 'DOCUMENT_ENCRYPTED', damaged: 'DOCUMENT_DAMAGED', too_large: 'DOCUMENT_TOO_LARGE',
+  too_slow: 'DOCUMENT_TOO_SLOW', busy: 'DOCUMENT_BUSY', closed: 'DOCUMENT_CLOSED',
+};
 
 const INFECTED = failed('FILE_INFECTED', 'Malware was found in the file.');

@@ -1,7 +1,8 @@
+import { warn } from '../../../base/warnings.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { PaymentLineResult } from '../../contract/records/lines.js';
-import { MIXED_CURRENCY, paymentLine } from '../../domain/contracts/answers.js';
+import { paymentLine } from '../../domain/contracts/answers.js';
 import { invoiceWarnings, receiptWarnings } from '../../domain/payments/line-changes.js';
 import type { Tools } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
@@ -18,9 +19,9 @@ export async function lineResult(
 ): Promise<PaymentLineResult> {
   const sameTransfer = bankSerialNo ? await store.lines.withBankSerial(bankSerialNo, line.id, NAMED_LINES) : [];
   const warnings: Warning[] = [
-    ...(line.currencyCode === contract.currencyCode ? [] : [MIXED_CURRENCY]),
+    ...(line.currencyCode === contract.currencyCode ? [] : [warn('MIXED_CURRENCY', {})]),
     ...receiptWarnings(line),
-    ...(sameTransfer.length === 0 ? [] : [{ code: 'BANK_SERIAL_REUSED', message: 'Other payment lines name the same bank transfer.', paymentIds: sameTransfer }]),
+    ...(sameTransfer.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: sameTransfer })]),
     ...invoiceWarnings(line),
   ];
   return { ...paymentLine(line, call), warnings };

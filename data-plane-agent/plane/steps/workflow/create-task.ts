@@ -1,3 +1,4 @@
+import { warn } from '../../../base/warnings.js';
 import { addDays } from '../../../base/day.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
@@ -15,8 +16,8 @@ export async function createTaskOf({ store, clock, newId }: Tools, call: Call, r
   const present = await store.tasks.ofContract(row.id);
   const dueDate = dueInDays === null || dueInDays === undefined ? null : addDays(call.today, dueInDays);
   const task = newTask({ code, title, kind: kind ?? null, dueDate, ownerId: ownerId ?? row.ownerId }, { id: newId(), contractId: row.id }, { today: call.today, now: clock.now(), actorId: call.actor.id });
-  if (present.some(({ codeKey }) => codeKey === task.codeKey)) return { row, warnings: [{ code: 'TASK_EXISTS', message: `The contract has a fulfillment task ${code} already; none was added.` }] };
-  if (present.length >= MAX_TASKS) return { row, warnings: [{ code: 'TASK_LIMIT_REACHED', message: `The contract has ${MAX_TASKS} fulfillment tasks, as many as there can be; none was added.` }] };
+  if (present.some(({ codeKey }) => codeKey === task.codeKey)) return { row, warnings: [warn('TASK_EXISTS', { message: `The contract has a fulfillment task ${code} already; none was added.` })] };
+  if (present.length >= MAX_TASKS) return { row, warnings: [warn('TASK_LIMIT_REACHED', { message: `The contract has ${MAX_TASKS} fulfillment tasks, as many as there can be; none was added.` })] };
   await store.tasks.insert(task);
   return { row: { ...row, ...taskState([...present, task]) }, warnings: [] };
 }
