@@ -29,7 +29,7 @@ export function moveWarnings({ row, lines, note, doubtfulFields, ...move }: Move
     ...(openLines.length === 0 ? [] : [warn('OPEN_BALANCE', { paymentIds: openLines.slice(0, NAMED_LINES).map(({ id }) => id) })]),
     ...(openTasks === 0 ? [] : [warn('OPEN_TASKS', { message: `${openTasks} fulfillment tasks are neither completed nor accepted.` })]),
     ...(doubtfulFields.length === 0 ? [] : [warn('EXTRACTION_UNREVIEWED', { message: `Fields that were read with low confidence are still to be reviewed: ${doubtfulFields.slice(0, NAMED_FIELDS).join(', ')}.` })]),
-    ...(from.category === 'review' && to.category === 'draft' && note === null ? [{ code: 'NOTE_RECOMMENDED', message: 'A contract that is returned should carry a note on why.' }] : []),
+    ...(from.category === 'review' && to.category === 'draft' && note === null ? [warn('NOTE_RECOMMENDED', { message: 'A contract that is returned should carry a note on why.' })] : []),
   ];
 }
 
