@@ -19,7 +19,7 @@ export interface KeyedDatabase extends Database {
 }
 
 export function keyedDatabase({ database, clock, keyRing }: { database: Database; clock: Clock; keyRing: KeyRing }): KeyedDatabase {
-  const idempotency = new IdempotencyStore(keyRing, clock);
+  const idempotency = new IdempotencyStore(keyRing, clock, () => Promise.resolve()); // a schedule removes what is over
 
   const once = async <T>(scope: Scope, keyed: KeyedRequest, work: (tx: Transaction) => Promise<T>): Promise<T> => {
     // JSON has no undefined.

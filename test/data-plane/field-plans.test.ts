@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Transaction, Value } from '../../data-plane-agent/base/database/database.js';
+import { DueMarks } from '../../data-plane-agent/plane/store/due-work.js';
 import { FieldValueStore } from '../../data-plane-agent/plane/store/field-values.js';
 import { aField } from '../support/fields.js';
 import { forEachPlane } from '../support/plane.js';
@@ -20,7 +21,7 @@ describe('the statements of custom fields', () => {
           };
           const told: Transaction = Object.assign(Object.create(tx) as Transaction, { all });
           let walked = 0;
-          for await (const step of new FieldValueStore(told, t.call).walk(field.id)) walked += step.length;
+          for await (const step of new FieldValueStore(told, t.call, new DueMarks()).walk(field.id)) walked += step.length;
           expect(walked).to.equal(2);
           // Of so few rows PostgreSQL would read all.
           if (name === 'postgres') for (const way of ['seqscan', 'bitmapscan', 'sort']) await tx.run(`SET LOCAL enable_${way} = off`);

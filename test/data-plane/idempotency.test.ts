@@ -70,6 +70,7 @@ describe('a write with an idempotency key', () => {
       for (const key of ['a', 'b', 'c']) await test.as(keyed(key)).createContract(aContract());
       test.clock.advance(24 * 60 * 60 * 1000);
       await test.as(keyed('d')).createContract(aContract());
+      expect(await test.plane.removeEnded({})).to.deep.equal({ removed: 3, more: false });
       expect(await rows(test, 'idempotency_records')).to.equal(1);
     });
 

@@ -40,6 +40,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
     ['0012-files', 'b7ea19f9f99151e439a2cfd2e95f88ae6705379011e1230a6b86fd908197413e'],
     ['0013-search-folding', '2ffaa92476d20c187ac1fb6515842f0410d8b17a781e004418d6081026d37c75'],
     ['0014-closed-records', '40f58ea726a68a73220e58ad1dca6bc563488dae648d1e12997ab50de5e504cb'],
+    ['0015-due-work', '975afebe7214fc673e35eda523c338b46516711b5369f60701225f7d5c325688'],
   ],
 };
 /** The newest steps, which no release has applied yet: they may still change. One that lands moves up with its checksum. */

@@ -56,9 +56,32 @@ describe('every table of the tenant database', () => {
       WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'`);
     const ofTenant = "(tenant_id = (NULLIF(current_setting('duebook.tenant'::text, true), ''::text))::uuid)";
     const others = policies.filter(({ command, permissive, roles, shown, taken }) => command !== '*' || permissive !== 1 || roles !== '{0}' || shown !== ofTenant || (taken !== null && taken !== ofTenant));
+    // One table may be read by who names an instant instead of a tenant: who has work due by then, and nothing else. Writing it is bound to the tenant.
+    const [found, ...rest] = others.toSorted((a, b) => (a['name'] === 'due_work' ? -1 : b['name'] === 'due_work' ? 1 : 0));
+    expect(found).to.deep.equal({ name: 'due_work', command: 'r', permissive: 1, roles: '{0}', shown: "(due_at <= (NULLIF(current_setting('duebook.due_until'::text, true), ''::text))::bigint)", taken: null });
     // One table shows less than that: of the tenant's own rows, those that are looked for.
-    expect(others.map(({ name, command, taken, shown }) => [name, command, taken, String(shown).startsWith(`(${ofTenant} AND (grams @> `)])).to.deep.equal([['contract_grams', '*', ofTenant, true]]);
-    expect(new Set(policies.map(({ name }) => name)).size).to.equal(policies.length);
+    expect(rest.map(({ name, command, taken, shown }) => [name, command, taken, String(shown).startsWith(`(${ofTenant} AND (grams @> `)])).to.deep.equal([['contract_grams', '*', ofTenant, true]]);
+    expect(new Set(policies.map(({ name }) => name)).size).to.equal(policies.length - 1);
+  });
+
+  it('shows due work without a tenant up to the instant that is named, and takes none', async () => {
+    const [one, other] = [newId(), newId()];
+    const put = (scope: string | null, tenantId: string, dueAt: number) => database.write({ tenantId: scope }, (tx) => tx.run("INSERT INTO due_work (tenant_id, kind, slot, due_at) VALUES (?, 'audit', 0, ?)", [tenantId, dueAt]));
+    await put(one, one, 100);
+    await put(other, other, 200);
+    const seen = (tenantId: string | null, until?: number) => database.read({ tenantId }, async (tx) => {
+      if (until !== undefined) await tx.get("SELECT set_config('duebook.due_until', ?, true)", [String(until)]);
+      return (await tx.all('SELECT tenant_id FROM due_work ORDER BY due_at')).map((row) => row['tenant_id']);
+    });
+    expect([await seen(null), await seen(null, 99), await seen(null, 100), await seen(null, 200)]).to.deep.equal([[], [], [one], [one, other]]);
+    expect([await seen(one), await seen(other), await seen(newId())], 'after another has named one on the connection').to.deep.equal([[one], [other], []]);
+    const changed = (tenantId: string | null, sql: string) => database.write({ tenantId }, async (tx) => {
+      await tx.get("SELECT set_config('duebook.due_until', '1000', true)");
+      return tx.run(sql);
+    });
+    for (const sql of ['UPDATE due_work SET due_at = 7', 'DELETE FROM due_work']) expect([await changed(null, sql), await changed(newId(), sql)], sql).to.deep.equal([0, 0]);
+    expect(await put(null, newId(), 1).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect(await put(one, other, 1).catch((error: unknown) => error)).to.be.instanceOf(Error);
   });
 
   it('shows the pieces of searched texts to their tenant alone, whatever is looked for', async () => {

@@ -5,11 +5,13 @@ import type { IdempotencyKey } from '../idempotency-key.js';
 import { stringifyInTurns } from '../json-pieces.js';
 import type { KeyRing } from '../secrets.js';
 
-/** Stored answers are kept a day; each keyed write removes a few that are older, more than it adds. */
+/** Stored answers are kept a day. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** What a write came to: an output or a refusal by rule. Both are stored, and both are answered again. */
 export type Settled = { readonly output: unknown; readonly replayed: boolean } | { readonly failure: Failure; readonly replayed: boolean };
+/** Sees to it that an answer goes when it is over. */
+export type KeptAnswer = (tx: Transaction, answer: { readonly tenantId: string; readonly expiresAt: number }) => Promise<void>;
 /** Whose write it is, and under which key. */
 export interface Keyed {
   readonly tenantId: string;
@@ -24,6 +26,7 @@ export class IdempotencyStore {
   constructor(
     private readonly keyRing: KeyRing,
     private readonly clock: Clock,
+    private readonly kept: KeptAnswer,
   ) {}
 
   /** Refuses a second request with the key while the first still runs in this process. Other processes meet in `once`. */
@@ -46,13 +49,14 @@ export class IdempotencyStore {
     const stored = await this.stored(tx, call, operation);
     if (stored) return stored;
     const settled = await this.attempt(tx, work);
-    await tx.run('DELETE FROM idempotency_records WHERE tenant_id = ? AND key IN (SELECT key FROM idempotency_records WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)', [call.tenantId, call.tenantId, this.clock.now()]);
     const answer: Stored = 'failure' in settled ? { code: settled.failure.code, details: settled.failure.details } : { output: settled.output };
+    const expiresAt = this.clock.now() + KEPT_MS;
     await tx.run(
       `INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (tenant_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer, expires_at = excluded.expires_at`,
-      [call.tenantId, key, operation, requestHash, this.keyRing.seal(await stringifyInTurns(answer), context(call.tenantId, key)), this.clock.now() + KEPT_MS],
+      [call.tenantId, key, operation, requestHash, this.keyRing.seal(await stringifyInTurns(answer), context(call.tenantId, key)), expiresAt],
     );
+    await this.kept(tx, { tenantId: call.tenantId, expiresAt });
     return settled;
   }
 

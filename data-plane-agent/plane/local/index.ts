@@ -15,10 +15,11 @@ import { ObjectStoreError } from '../files/objects/object-store.js';
 import type { FileServices } from '../files/services.js';
 import { outOfReach } from '../out-of-reach.js';
 import { Books } from '../store/books.js';
-import { IdempotencyStore, isRefusal, type Settled } from '../../base/database/idempotency.js';
+import { IdempotencyStore, isRefusal, type KeptAnswer, type Settled } from '../../base/database/idempotency.js';
 import { Journal } from '../store/journal.js';
 import { createStore } from '../store/store.js';
 import { moveDataVersion } from '../store/data-version.js';
+import { DueMarks } from '../store/due-work.js';
 import { Totals } from '../store/totals.js';
 import type { Tools, Work } from '../steps/operation-context.js';
 
@@ -52,7 +53,7 @@ const LONG_WRITES_WAITING = 10;
  */
 export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>(options: LocalDataPlaneOptions<L>): DataPlane<L> {
   const { database, clock, keyRing, outside } = options;
-  const idempotency = new IdempotencyStore(keyRing, clock);
+  const idempotency = new IdempotencyStore(keyRing, clock, expiringAnswers);
   const totals = new Totals();
   const turns = { read: createFairTurns(), write: createFairTurns({ waitingOfEach: LONG_WRITES_WAITING }) };
   const inTurn = <T>({ takesTurns, effect }: Operation<Tools>, { tenantId }: Call, work: () => Promise<T>): Promise<T> => (takesTurns ? turns[effect](tenantId, work) : work());
@@ -89,7 +90,12 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
       log: outside.log.child({ operation: name, requestId: call.requestId, tenantId: call.tenantId }),
       read: (run) => read(call, run),
       write,
-      upkeep: (run) => database.write(call, (tx) => run(toolsFor({ tx, call, clock, keyRing, totals }, new Journal(), new Books()))),
+      upkeep: (run) => database.write(call, async (tx) => {
+        const journal = new Journal();
+        const done = await run(toolsFor({ tx, call, clock, keyRing, totals }, journal, new Books()));
+        await journal.due.write(tx, call.tenantId);
+        return done;
+      }),
       conclude: async <T>(run: (tools: Tools) => Promise<T>): Promise<T> => {
         concluded = await afterLostRace(() => database.write(call, (tx) => idempotency.once(tx, call, name, () => step(run)(tx))));
         return answered(concluded).output as T; // what `run` gave, now or when the key was first used
@@ -124,6 +130,13 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
   };
 }
 
+/** An answer that is kept under its key has an end. */
+const expiringAnswers: KeptAnswer = async (tx, { tenantId, expiresAt }) => {
+  const due = new DueMarks();
+  due.at('expiry', expiresAt);
+  await due.write(tx, tenantId);
+};
+
 function answered(settled: Settled): Answer<unknown> {
   if ('failure' in settled) throw settled.failure;
   return settled;
@@ -157,10 +170,13 @@ async function journaled({ name, operation, input, prepared, ...parts }: Change)
   const before = tx.writes;
   const output = await operation.run(toolsFor(parts, journal, books), call, input, prepared);
   const changed = tx.writes > before;
-  if (operation.isUpkeep || !(changed || journal.hasNotes)) return output;
+  if (operation.isUpkeep || !(changed || journal.hasNotes)) {
+    if (changed) await journal.due.write(tx, call.tenantId);
+    return output;
+  }
   if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);
   await journal.write(tx, call, name, clock.now());
-  if (changed) await moveDataVersion(tx, call.tenantId);
+  await (changed ? moveDataVersion(tx, call.tenantId, journal.due) : journal.due.write(tx, call.tenantId));
   await books.close(tx, call.tenantId); // last: writers of the same figures wait for each other from here to the commit
   return output;
 }

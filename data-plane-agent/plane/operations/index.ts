@@ -60,6 +60,8 @@ import { listReceipts } from './payments/list-receipts.js';
 import { recordInvoiceEvidence } from './payments/record-invoice-evidence.js';
 import { recordReceipt } from './payments/record-receipt.js';
 import { updatePaymentLine } from './payments/update-payment-line.js';
+import { leaseMessages } from './outbox/lease-messages.js';
+import { settleMessages } from './outbox/settle-messages.js';
 import { addTask } from './tasks/add-task.js';
 import { stepOverdueTasks } from './tasks/step-overdue-tasks.js';
 import { updateTask } from './tasks/update-task.js';
@@ -73,6 +75,7 @@ import { extractContract } from './extraction/extract-contract.js';
 import { readDocuments } from './extraction/read-documents.js';
 import { getExtraction } from './extraction/get-extraction.js';
 import { reviewExtraction } from './extraction/review-extraction.js';
+import { removeEnded } from './upkeep/remove-ended.js';
 import { createSavedView } from './views/create-saved-view.js';
 import { deleteSavedView } from './views/delete-saved-view.js';
 import { listSavedViews } from './views/list-saved-views.js';
@@ -154,6 +157,9 @@ export const OPERATIONS = {
   deleteSavedView,
   listFields,
   runFieldCommand,
+  leaseMessages,
+  settleMessages,
+  removeEnded,
   listAudit,
   chainAudit,
   checkAudit,

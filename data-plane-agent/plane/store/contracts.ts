@@ -2,6 +2,8 @@ import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import { toMajor } from '../../base/money.js';
 import type { Call } from '../contract/call.js';
+import { RESTORABLE_MS } from '../domain/contracts/trash.js';
+import { RESTORE_MARGIN_MS } from '../domain/files/strays.js';
 import { terms, type TermRow } from '../tables/terms.js';
 import { notes, type NoteRow } from '../tables/notes.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
@@ -76,6 +78,7 @@ export class ContractStore {
     const among = isOneOf(this.tx.dialect, 'id', ids);
     await this.tx.run(`UPDATE contracts SET deleted_at = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`, [deletedAt, now, actorId, this.call.tenantId, ...among.values]);
     await removeTexts(this.tx, this.call.tenantId, ids);
+    this.journal.due.at('file-sweep', deletedAt + BYTES_KEPT_MS);
     for (const before of rows) {
       const after: ContractRow = { ...before, deletedAt, updatedAt: now, updatedBy: actorId, version: before.version + 1 };
       this.journal.changed({ table: contracts, id: before.id, before, after });
@@ -144,6 +147,9 @@ export class ContractStore {
     }
   }
 }
+
+/** After this time the files of a deleted contract go. */
+const BYTES_KEPT_MS = RESTORABLE_MS + RESTORE_MARGIN_MS + 1;
 
 /** Keeps the amounts by which lists sort in step with the money. */
 const sortable = (row: ContractRow): ContractRow => ({ ...row, totalAmount: toMajor(row.totalMinor, row.currencyCode), outstandingAmount: toMajor(row.outstandingMinor, row.currencyCode) });

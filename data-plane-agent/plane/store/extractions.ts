@@ -53,6 +53,7 @@ export class ExtractionStore {
 
   /** A reading that could not begin: it is begun again later, and was no try. */
   async putOffReading({ id }: ExtractionRunRow, until: number): Promise<void> {
+    this.journal.due.at('documents', until);
     await this.tx.run("UPDATE extraction_runs SET reading_due_at = ?, reading_tries = CASE WHEN reading_tries > 0 THEN reading_tries - 1 ELSE 0 END WHERE tenant_id = ? AND id = ? AND status = 'processing'", [until, this.call.tenantId, id]);
   }
 
@@ -70,6 +71,7 @@ export class ExtractionStore {
 
   async insert(row: ExtractionRunRow): Promise<void> {
     await extractionRuns.insert(this.tx, this.call.tenantId, [row]);
+    if (row.readingDueAt !== null) this.journal.due.at('documents', row.readingDueAt);
     this.told(row.id, null, said(row));
   }
 

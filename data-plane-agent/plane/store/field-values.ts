@@ -5,6 +5,7 @@ import type { Values } from '../domain/fields/changed-values.js';
 import { fieldForms, type FormsRow } from '../tables/fields.js';
 import { contracts } from '../tables/contracts.js';
 import { isOneOf } from '../../base/database/fragments.js';
+import type { DueMarks } from './due-work.js';
 
 /** A contract with what a field has in it. */
 export interface ContractValues {
@@ -28,6 +29,7 @@ export class FieldValueStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
+    private readonly due: DueMarks,
   ) {}
 
   /** Every contract with custom values, and every one without that has former forms of this field, in steps. */
@@ -61,6 +63,7 @@ export class FieldValueStore {
 
   /** Keeps the former forms of contracts' values, in place of what was kept of them. */
   async remember(rows: readonly FormsRow[]): Promise<void> {
+    for (const { expiresAt } of rows) this.due.at('expiry', expiresAt);
     const columns = 'INSERT INTO dynamic_field_forms (tenant_id, field_id, contract_id, forms, became, expires_at)';
     const instead = 'ON CONFLICT (tenant_id, field_id, contract_id) DO UPDATE SET forms = excluded.forms, became = excluded.became, expires_at = excluded.expires_at';
     if (this.tx.dialect === 'sqlite') {

@@ -3,11 +3,13 @@ import { fail } from '../../base/failures.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { FileKind } from '../contract/vocabulary.js';
+import { LOOKED_AT_MS } from '../domain/files/scans.js';
 import type { FieldRow } from '../tables/fields.js';
 import { files, type FileRow } from '../tables/files.js';
 import type { ContractRow } from '../tables/contracts.js';
 import type { FieldStore } from './fields.js';
 import { ofContract, type Journal } from './journal.js';
+import { STRAY_MS } from '../domain/files/strays.js';
 import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
@@ -209,10 +211,26 @@ export class FileStore {
 
   private told(before: FileRow | null, after: FileRow | null): void {
     const { id, contractId } = before ?? after ?? NOBODY;
+    if (after) this.left(after);
     this.journal.changed({ table: files, id, ...(contractId === null ? {} : { root: ofContract(contractId) }), before, after });
+  }
+
+  /** What is left to be done: a scan, or another look at it; an infected one is moved, and goes in the end. */
+  private left({ scanStatus, scanDueAt, objectKey, updatedAt }: FileRow): void {
+    const { due } = this.journal;
+    if (scanStatus === 'infected') {
+      if (objectKey === '') return;
+      due.at('file-sweep', updatedAt + MOVED_MS);
+      // The copy that it leaves behind, where the store does not remove it.
+      due.at('file-orphans', updatedAt + STRAY_MS);
+    } else {
+      due.at('file-scans', scanDueAt ?? updatedAt + LOOKED_AT_MS);
+    }
   }
 }
 
+/** So long it takes at most to move an infected file to the quarantine, if the store lets it. */
+const MOVED_MS = 10 * 60_000;
 const NOBODY = { id: '', contractId: null };
 
 const tenantOf = ({ tenantId }: Call): Fragment => ({ sql: 'contracts.tenant_id = ?', values: [tenantId] });

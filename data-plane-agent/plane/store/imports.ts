@@ -28,6 +28,7 @@ export class ImportStore {
     const { report: told } = batch;
     await importBatches.insert(this.tx, tenantId, [{ id: batch.id, report: { ...told, rows: [] }, rejected: { ...batch.rejected, rows: [] }, createdBy: actor.id, createdAt: now, expiresAt: now + KEPT_MS }]);
     await this.tx.run('UPDATE import_batches SET report = ?, rejected = ? WHERE tenant_id = ? AND id = ?', [report, rejected, tenantId, batch.id]);
+    this.journal.due.at('expiry', now + KEPT_MS);
     const { total, created, failed, skipped, contracts } = told;
     this.journal.told({ record: 'import_batch', id: batch.id, before: null, after: { total, created, failed, skipped, contracts } });
   }

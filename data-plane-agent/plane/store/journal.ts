@@ -5,7 +5,9 @@ import { stringifyInTurns } from '../../base/json-pieces.js';
 import { turns } from '../../base/turns.js';
 import type { Call } from '../contract/call.js';
 import type { KeptChange, Move } from '../domain/audit/kept.js';
+import { KEPT_QUEUED_MS } from '../domain/outbox/messages.js';
 import { masked } from '../domain/sensitive.js';
+import { DueMarks } from './due-work.js';
 
 /** What is on record beside the rows of audited tables, in words of its own. */
 export type FactKind = 'import_batch' | 'export' | 'extraction' | 'file';
@@ -45,6 +47,8 @@ export class Journal {
   private readonly entries: { readonly root: Root; readonly change: KeptChange }[] = [];
   /** Whether it has to be written though no row was. */
   hasNotes = false;
+  /** What is left to be done later. What a savepoint undoes of it may stay: it is looked at, and found done. */
+  readonly due = new DueMarks();
   private readonly announcements: { readonly topic: string; readonly reference: unknown; readonly dueAt: number | undefined }[] = [];
 
   /** Of an audited table's row, as its columns say. Fields that did not change are left out. */
@@ -93,7 +97,9 @@ export class Journal {
     this.hasNotes = mark.hasNotes;
   }
 
+  /** The due marks are still to be written. */
   async write(tx: Transaction, call: Call, action: string, now: number): Promise<void> {
+    this.due.at('audit', now);
     const byRoot = new Map<string, { readonly kind: string; readonly changes: KeptChange[] }>();
     for (const { root, change } of this.entries) {
       const entry = byRoot.get(root.id);
@@ -106,13 +112,16 @@ export class Journal {
       await tx.run(AUDIT_SQL, [call.tenantId, newId(), now, call.actor.kind, call.actor.id, call.actor.name, call.actor.ip, call.requestId, action, kind, recordId, await stringifyInTurns(changes)]);
     }
     for (const { topic, reference, dueAt } of this.announcements) {
-      await tx.run(OUTBOX_SQL, [call.tenantId, newId(), topic, JSON.stringify(reference), now, dueAt ?? now]);
+      const sendAt = dueAt ?? now;
+      await tx.run(OUTBOX_SQL, [call.tenantId, newId(), topic, JSON.stringify(reference), now, sendAt, sendAt + KEPT_QUEUED_MS]);
+      this.due.at('outbox', sendAt);
+      this.due.at('expiry', sendAt + KEPT_QUEUED_MS);
     }
   }
 }
 
 const AUDIT_SQL = 'INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-const OUTBOX_SQL = 'INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts) VALUES (?, ?, ?, ?, ?, ?, 0)';
+const OUTBOX_SQL = "INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts, state, leased_until, expires_at) VALUES (?, ?, ?, ?, ?, ?, 0, 'queued', 0, ?)";
 
 /** The fields that differ, in the order in which they stand. */
 function differences(before: object, after: object): Map<string, Move> {

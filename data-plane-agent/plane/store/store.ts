@@ -20,11 +20,13 @@ import type { Journal } from './journal.js';
 import { LifecycleConfigStore } from './lifecycle-config.js';
 import { LifecycleStore } from './lifecycle.js';
 import { LineStore } from './lines.js';
+import { OutboxStore } from './outbox.js';
 import { OwnershipStore } from './ownership.js';
 import { PaymentList } from './payment-list.js';
 import { TaskStore } from './tasks.js';
 import type { Totals } from './totals.js';
 import { TrashStore } from './trash.js';
+import { ExpiryStore } from './expiry.js';
 import { ExtractionStore } from './extractions.js';
 import { UploadStore } from './uploads.js';
 import { ViewStore } from './views.js';
@@ -55,6 +57,8 @@ export interface Store {
   readonly views: ViewStore;
   readonly extractions: ExtractionStore;
   readonly trash: TrashStore;
+  readonly outbox: OutboxStore;
+  readonly expiry: ExpiryStore;
 }
 
 /** What the repositories need; `totals` outlives the transaction, one for a database. */
@@ -83,10 +87,10 @@ export function createStore({ tx, call, journal, books, clock, keyRing, totals }
     lifecycleConfig: new LifecycleConfigStore(tx, call, clock, journal),
     workflowEvents: new WorkflowEventStore(tx, call, clock, journal),
     fields,
-    fieldValues: new FieldValueStore(tx, call),
+    fieldValues: new FieldValueStore(tx, call, journal.due),
     figures: new FigureStore(tx, call),
     files: new FileStore(tx, call, journal, fields),
-    uploads: new UploadStore(tx, call),
+    uploads: new UploadStore(tx, call, journal.due),
     auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
     currencies: new CurrencyStore(tx, call),
     ownership: new OwnershipStore(tx, call, journal, books),
@@ -94,5 +98,7 @@ export function createStore({ tx, call, journal, books, clock, keyRing, totals }
     views: new ViewStore(tx, call, journal),
     extractions: new ExtractionStore(tx, call, journal),
     trash: new TrashStore(tx, call),
+    outbox: new OutboxStore(tx, call, clock, journal.due),
+    expiry: new ExpiryStore(tx, call),
   };
 }

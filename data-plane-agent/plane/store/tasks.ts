@@ -3,6 +3,7 @@ import type { Transaction, Value } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { SAMPLES } from '../contract/records/ownership.js';
+import { canFallDue, firstOverdueLook } from '../domain/tasks/tasks.js';
 import { tasks, type TaskRow } from '../tables/tasks.js';
 import { ofContract, type Journal } from './journal.js';
 import { isOneOf } from '../../base/database/fragments.js';
@@ -123,6 +124,7 @@ export class TaskStore {
   }
 
   private told(before: TaskRow | null, after: TaskRow): void {
+    if (after.dueDate !== null && canFallDue(after)) this.journal.due.at('tasks', firstOverdueLook(after.dueDate, this.call));
     this.journal.changed({ table: tasks, id: after.id, root: ofContract(after.contractId), before, after });
   }
 }

@@ -1,6 +1,8 @@
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
+import { STRAY_MS } from '../domain/files/strays.js';
 import { uploads, type UploadRow } from '../tables/files.js';
+import type { DueMarks } from './due-work.js';
 
 /** In milliseconds, as of any claim: at the beginning, and just after it. */
 const [NEVER_CLAIMED, LONG_OVER] = [0, 1];
@@ -10,6 +12,7 @@ export class UploadStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
+    private readonly due: DueMarks,
   ) {}
 
   /** Others who announce uploads of the tenant wait until this transaction has ended, so that what is counted stays true. SQLite has one writer. */
@@ -30,6 +33,8 @@ export class UploadStore {
 
   async insert(row: UploadRow): Promise<void> {
     await uploads.insert(this.tx, this.call.tenantId, [row]);
+    // Confirmed or not: what is put to its URL until then is to be found.
+    for (const kind of ['file-sweep', 'file-orphans'] as const) this.due.at(kind, row.expiresAt + STRAY_MS);
   }
 
   /** Whether the upload is this caller's alone until then. */

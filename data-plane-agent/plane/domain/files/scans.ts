@@ -6,6 +6,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** After a scan that gave no verdict; when all have passed, the file stays as it is and says so. */
 const RETRIES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 8 * HOUR_MS, 8 * HOUR_MS];
 
+/** What was looked at longer ago is looked at again, whether or not the scanner says that its signatures have changed. */
+export const LOOKED_AT_MS = 28 * 24 * HOUR_MS;
+
 /** What a look at the bytes came to. */
 export type Finding =
   | { readonly status: 'clean' }

@@ -1,4 +1,4 @@
-import { daysBetween, type Day } from '../../../base/day.js';
+import { addDays, daysBetween, instantOf, type Day } from '../../../base/day.js';
 import { fail } from '../../../base/failures.js';
 import type { Task, TaskInput, TaskPatch } from '../../contract/records/tasks.js';
 import type { FulfillmentStatus, TaskStatus } from '../../contract/vocabulary.js';
@@ -87,6 +87,29 @@ export const takesBackAcceptance = (before: TaskRow, after: TaskRow): boolean =>
 export function fallenDue(row: TaskRow, { today, now, actorId }: TaskContext): TaskRow | undefined {
   const isDue = (row.status === 'pending' || row.status === 'in_progress') && row.dueDate !== null && row.dueDate < today;
   return isDue ? { ...row, status: 'overdue', updatedAt: now, updatedBy: actorId } : undefined;
+}
+
+const DAY_MS = 86_400_000;
+/** No day begins anywhere earlier than in UTC+14. */
+const EARLIEST_MS = 14 * 3_600_000;
+/** So often it is looked whether the tenant has another time zone by now, from when the day has begun anywhere. */
+const ZONE_LOOK_MS = 3_600_000;
+
+/** Whether a task can still fall overdue. */
+export const canFallDue = ({ status, dueDate, deletedAt }: TaskRow): boolean => deletedAt === null && dueDate !== null && (status === 'pending' || status === 'in_progress');
+
+/** When a day is over anywhere on earth, as an instant: the tenant's time zone may change until then. */
+const overSomewhere = (day: Day): number => Date.parse(day) + DAY_MS - EARLIEST_MS;
+
+/** When to look for a task that was entered or changed: of one that was due before today already, with the tenant's next midnight. */
+export const firstOverdueLook = (dueDate: Day, { today, timeZone }: { readonly today: Day; readonly timeZone: string }): number =>
+  dueDate < today ? instantOf(addDays(today, 1), 0, timeZone) : overSomewhere(dueDate);
+
+/** When to look again, given the first day on which any task is due: at the tenant's midnight, whatever their clocks do in that night, and before it as long as that may still move. */
+export function nextOverdueLook(firstDue: Day, { today, timeZone, now }: { readonly today: Day; readonly timeZone: string; readonly now: number }): number {
+  if (firstDue < today) return now;
+  const earliest = overSomewhere(firstDue);
+  return earliest > now ? earliest : Math.min(instantOf(addDays(firstDue, 1), 0, timeZone), now + ZONE_LOOK_MS);
 }
 
 type TaskState = Pick<ContractRow, 'tasksLive' | 'tasksDone' | 'tasksInTimeUntil'>;

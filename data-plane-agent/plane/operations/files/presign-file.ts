@@ -2,14 +2,13 @@ import { fail, invalid } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { PresignedUpload, PresignInput } from '../../contract/records/files.js';
 import { iso } from '../../../base/instants.js';
+import { UPLOAD_GOOD_MS } from '../../domain/files/strays.js';
 import type { UploadRow } from '../../tables/files.js';
 import { mediaType } from '../../files/content/content-type.js';
 import { endOfLink, uploadKey } from '../../files/objects/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
 import { errand, type Tools } from '../../steps/operation-context.js';
 
-/** How long URL and token are good. */
-const GOOD_MS = 15 * 60_000;
 /** Uploads of one tenant that are announced and not confirmed, at a time. */
 const MOST_OPEN = 200;
 
@@ -28,7 +27,7 @@ export const presignFile = errand({
 
     const id = newId();
     const now = clock.now();
-    const expiresAt = endOfLink(now, GOOD_MS);
+    const expiresAt = endOfLink(now, UPLOAD_GOOD_MS);
     const key = uploadKey(call.tenantId, id);
     await objects.head(key); // a store that is out of reach is told now, and not when the bytes are on their way
     const { fileName, sizeBytes, kind } = input;

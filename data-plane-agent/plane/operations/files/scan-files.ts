@@ -1,4 +1,5 @@
 import { s } from '../../../base/schema.js';
+import { LOOKED_AT_MS } from '../../domain/files/scans.js';
 import { errand } from '../../steps/operation-context.js';
 import { recordScan, SCAN_LEASE_MS } from '../../steps/files/record-scan.js';
 import { scanObject } from '../../steps/files/scan-object.js';
@@ -7,8 +8,6 @@ import { scanObject } from '../../steps/files/scan-object.js';
 const AT_ONCE = 10;
 /** After so long none is begun any more: whoever called does not wait for ever. */
 const TURN_MS = 20_000;
-/** What was looked at longer ago is looked at again, whether or not the scanner says that its signatures have changed. */
-const LOOKED_AT_MS = 28 * 86_400_000;
 
 /** Scans what waits: files whose first scan did not end, those that could not be scanned, and those that were found clean by other signatures or long ago, or passed over while nothing was scanned. */
 export const scanFiles = errand({

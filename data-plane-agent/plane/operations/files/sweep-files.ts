@@ -1,17 +1,11 @@
 import { s } from '../../../base/schema.js';
 import type { Call } from '../../contract/call.js';
 import { RESTORABLE_MS } from '../../domain/contracts/trash.js';
+import { QUARANTINE_MS, RESTORE_MARGIN_MS, STRAY_MS } from '../../domain/files/strays.js';
 import { fileKey, quarantineKey, uploadKey, type ListedObject } from '../../files/objects/object-store.js';
 import { errand, type Work } from '../../steps/operation-context.js';
 import { moveToQuarantine } from '../../steps/files/record-scan.js';
 
-const DAY_MS = 86_400_000;
-/** An upload that nobody confirmed, and an object that nobody knows, goes after this time. */
-const UNCONFIRMED_MS = DAY_MS;
-/** What is infected is kept so long for whoever looks into it. */
-const QUARANTINE_MS = 30 * DAY_MS;
-/** A contract that is brought back in its last moment finds its files. */
-const MARGIN_MS = 60 * 60_000;
 /** So long an upload is held while it is removed. */
 const REMOVING_MS = 60_000;
 /** Records of one call, and objects that are looked up together. */
@@ -44,7 +38,7 @@ async function unmoved(work: Work, call: Call): Promise<number> {
 
 async function unconfirmed({ files: { objects }, clock, read, upkeep }: Work, { tenantId }: Call): Promise<number> {
   const now = clock.now();
-  const old = await read(({ store }) => store.uploads.announcedBefore(now - UNCONFIRMED_MS, AT_ONCE));
+  const old = await read(({ store }) => store.uploads.announcedBefore(now - STRAY_MS, AT_ONCE));
   let removed = 0;
   for (const { id, createdAt } of old) {
     // Whoever confirms it just now, because clocks went wrong, has it first.
@@ -61,18 +55,19 @@ async function unconfirmed({ files: { objects }, clock, read, upkeep }: Work, { 
 
 /** Page by page, so that files that are needed elsewhere, and stay, stand in nobody's way. */
 async function outlived({ files: { objects }, clock, read, write }: Work): Promise<number> {
-  const before = clock.now() - RESTORABLE_MS - MARGIN_MS;
+  const before = clock.now() - RESTORABLE_MS - RESTORE_MARGIN_MS;
   let removed = 0;
   let after = FIRST;
   for (;;) {
     const rows = await read(({ store }) => store.files.ofDeleted({ before, after, limit: AT_ONCE }));
     for (const row of rows) {
       // The record first: one without bytes would promise what is not there. Somebody may have come to refer to it since.
-      const gone = await write(async ({ store }) => {
+      const gone = await write(async ({ store, journal }) => {
         await store.files.holdForRemoval();
         const now = await store.files.byId(row.id, { forUpdate: true });
         if (!now || (await store.files.isNeeded(now, before))) return undefined;
         await store.files.remove(now);
+        journal.due.at('file-orphans', clock.now() + STRAY_MS); // should the store not let its bytes go
         return now;
       });
       if (gone && gone.objectKey !== '') await objects.remove(gone.objectKey);
@@ -98,7 +93,7 @@ async function strays(work: Work, prefix: string): Promise<number> {
   let removed = 0;
   let batch: ListedObject[] = [];
   for await (const object of work.files.objects.list(prefix)) {
-    if (object.modifiedAt < work.clock.now() - UNCONFIRMED_MS) batch.push(object);
+    if (object.modifiedAt < work.clock.now() - STRAY_MS) batch.push(object);
     if (batch.length < AT_ONCE) continue;
     removed += await removeUnknown(work, batch);
     batch = [];

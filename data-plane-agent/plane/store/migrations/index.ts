@@ -13,6 +13,7 @@ import { invoicesOfLines } from './0011-invoices-of-lines.js';
 import { files } from './0012-files.js';
 import { searchFolding } from './0013-search-folding.js';
 import { closedRecords } from './0014-closed-records.js';
+import { dueWork } from './0015-due-work.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
-export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash, invoicesOfLines, files, searchFolding, closedRecords];
+export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash, invoicesOfLines, files, searchFolding, closedRecords, dueWork];

@@ -1,0 +1,53 @@
+import type { Transaction } from '../../base/database/database.js';
+import type { Call } from '../contract/call.js';
+import { KEPT_OVER_MS } from '../domain/outbox/messages.js';
+
+/** Rows that have an end, each table with how many go at once: some are of megabytes. */
+const ENDING = [
+  { table: 'idempotency_records', key: 'key', limit: 500 },
+  { table: 'import_batches', key: 'id', limit: 10 },
+] as const;
+const FORMS_AT_ONCE = 500;
+const MESSAGES_AT_ONCE = 500;
+
+/** What is kept for a while, and goes though nobody comes by: answers under a key, reports of imports, former forms of custom values, messages of the outbox. */
+export class ExpiryStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+  ) {}
+
+  /** Removes what is over, a piece of it. Answers how many rows it changed, and whether more may be over. */
+  async remove(now: number): Promise<{ readonly removed: number; readonly more: boolean }> {
+    const { tenantId } = this.call;
+    let removed = 0;
+    let more = false;
+    const count = (changed: number, limit: number): void => {
+      removed += changed;
+      more ||= changed >= limit;
+    };
+    for (const { table, key, limit } of ENDING) {
+      count(await this.tx.run(`DELETE FROM ${table} WHERE tenant_id = ? AND ${key} IN (SELECT ${key} FROM ${table} WHERE tenant_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`, [tenantId, tenantId, now, limit]), limit);
+    }
+    count(
+      await this.tx.run(
+        `DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND (field_id, contract_id) IN (SELECT field_id, contract_id FROM dynamic_field_forms WHERE tenant_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+        [tenantId, tenantId, now, FORMS_AT_ONCE],
+      ),
+      FORMS_AT_ONCE,
+    );
+    // Whoever has one of them just now has it to its end.
+    count(
+      await this.tx.run(
+        "UPDATE outbox SET state = 'expired' WHERE tenant_id = ? AND id IN (SELECT id FROM outbox WHERE tenant_id = ? AND state = 'queued' AND expires_at <= ? AND leased_until <= ? ORDER BY expires_at LIMIT ?)",
+        [tenantId, tenantId, now, now, MESSAGES_AT_ONCE],
+      ),
+      MESSAGES_AT_ONCE,
+    );
+    count(
+      await this.tx.run("DELETE FROM outbox WHERE tenant_id = ? AND id IN (SELECT id FROM outbox WHERE tenant_id = ? AND state <> 'queued' AND created_at <= ? ORDER BY created_at LIMIT ?)", [tenantId, tenantId, now - KEPT_OVER_MS, MESSAGES_AT_ONCE]),
+      MESSAGES_AT_ONCE,
+    );
+    return { removed, more };
+  }
+}
