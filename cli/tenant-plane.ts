@@ -1,4 +1,3 @@
-import { todayIn } from '../data-plane-agent/base/day.js';
 import type { Call } from '../data-plane-agent/plane/contract/call.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { WORKFLOW_STAGES } from '../data-plane-agent/plane/contract/vocabulary.js';
@@ -9,7 +8,6 @@ import { systemCall } from '../server/data-planes/system-call.js';
 import { createChanges } from '../server/access/changes.js';
 import { createDirectory, type TenantDirectory } from '../server/tenants/directory.js';
 import { createTenantLookup } from '../server/tenants/lookup.js';
-import { settingsOf } from '../server/access/settings.js';
 import type { Cli } from './cli.js';
 import { CommandError } from './errors.js';
 import { cliActor, withPlanes } from './installation.js';
@@ -29,11 +27,10 @@ export function withTenantPlane<T>(config: Config, cli: Cli, slug: string, work:
     const record = await tenants.bySlug(slug);
     if (!record) throw new CommandError('NOT_FOUND', `there is no organisation ${slug}`);
     if (!kept) throw new CommandError('DATA_KEPT_BY_AGENTS', 'contract data is kept by the organisations\' own agents');
-    const { timezone, reminderLeadDays, defaultCurrency, defaultLanguage } = settingsOf(record.settings);
     const at = cli.clock.now();
     // Running contracts are entered at the stage where they are.
     const controls = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin' as const]));
-    const call: Call = { ...systemCall({ tenantId: record.id, actor: cliActor(), at }), controls, timeZone: timezone, today: todayIn(timezone, at), reminderLeadDays, currencyCode: defaultCurrency, language: defaultLanguage };
+    const call: Call = { ...systemCall({ tenantId: record.id, settings: record.settings, actor: cliActor(), at }), controls };
     const directory = await createDirectory({ database: platform, clock: cli.clock, changes: createChanges() }).of(record.id);
     return work({ call, plane: bind(dataPlanes.forTenant(record.id), OPERATION_NAMES, call), directory, roleCodes: await tenants.roleCodes(record.id) });
   });

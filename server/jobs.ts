@@ -8,7 +8,7 @@ import type { PlatformAudit } from './audit/platform-audit.js';
 import type { Refusals } from './audit/refusals.js';
 import { createTellRepeats } from './audit/repeats.js';
 import type { Config } from './config.js';
-import { eachTenant, type TenantsOptions } from './data-planes/each-tenant.js';
+import { workedFor, type TenantsOptions } from './data-planes/each-tenant.js';
 import { createMailDelivery } from './notifications/delivery.js';
 import { createSmtp } from './notifications/smtp.js';
 import type { Job } from '../data-plane-agent/base/schedules.js';
@@ -17,7 +17,7 @@ import { removeExpired } from './store/expiry.js';
 /** What the server does by itself, and what a data plane that it hosts has to have done. */
 export function jobsOf(config: Config, { hosted, ...parts }: TenantsOptions & { readonly audit: PlatformAudit; readonly refusals: Refusals; readonly hosted: HostedPlane | undefined }): readonly Job[] {
   const { database, clock } = parts;
-  const ofPlane = hosted?.jobs((round) => eachTenant(parts, round)) ?? [];
+  const ofPlane = hosted?.jobs({ tenants: workedFor(parts) }) ?? [];
   return joined([...mailJob(config, parts), ...auditJobs(parts), { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }, ...ofPlane]);
 }
 

@@ -1,28 +1,53 @@
 import type { Job } from '../base/schedules.js';
-import type { BoundPlane } from '../plane/contract/data-plane.js';
-import type { ObjectStore } from '../plane/files/objects/object-store.js';
-import type { Operations } from '../plane/operations/index.js';
+import type { FileServices } from '../plane/files/services.js';
+import { deliverWith, type Consumers } from './deliver.js';
+import type { Round, Step, Upkeep } from './upkeep.js';
 
-/** A step that is taken with each tenant's data plane, again while it says that there is more. */
-export interface Round {
-  /** In whose name: the audit and the log tell it. */
-  readonly job: string;
-  readonly signal?: AbortSignal | undefined;
-  readonly step: (plane: BoundPlane<Operations>, tenantId: string) => Promise<{ readonly more: boolean }>;
+export interface PlaneJobsParts {
+  readonly upkeep: Upkeep;
+  readonly files: Pick<FileServices, 'objects' | 'scanner' | 'policy'>;
+  /** Who takes messages of the outbox; without any they wait until they expire. */
+  readonly consumers?: Consumers | undefined;
 }
 
-/** Goes through the tenants. Row-level security shows a plane nobody's rows unasked, so whoever knows the tenants hands this in. */
-export type EachTenant = (round: Round) => Promise<void>;
-
-/** A plane's upkeep: its audit is chained; scans and readings are taken up that wait for their turn or were lost with their process; what nobody will ask for any more goes. */
-export function planeJobs({ eachTenant, objects }: { readonly eachTenant: EachTenant; readonly objects: ObjectStore }): readonly Job[] {
-  const job = (name: string, rule: string, step: Round['step']): Job => ({ name, rule, run: (signal) => eachTenant({ job: name, signal, step }) });
-  const orphans = job('file-orphans', '20 45 2 * * *', (plane) => plane.sweepFiles({ orphans: true }));
+/**
+ * A plane's upkeep: its audit is chained; tasks fall overdue; scans and readings are taken up that wait for their turn or were lost with their process; what
+ * nobody will ask for any more goes. Each job asks which tenants have something due, and works for those. They run in every process: the work itself is leased.
+ */
+export function planeJobs({ upkeep, files, consumers = {} }: PlaneJobsParts): readonly Job[] {
+  const job = (name: string, rule: string, steps: Round['steps']): Job => ({ name, rule, everywhere: true, run: (signal) => upkeep.round({ job: name, steps, signal }) });
+  const outbox: Record<string, Step> = Object.keys(consumers).length > 0 ? { outbox: deliverWith(consumers) } : {};
+  const orphans = job('file-orphans', '20 45 2 * * *', { 'file-orphans': (plane) => plane.sweepFiles({ orphans: true }) });
   return [
-    job('audit-chain', '*/5 * * * * *', (plane) => plane.chainAudit({})),
-    job('file-scans', '*/15 * * * * *', (plane) => plane.scanFiles({})),
-    job('documents', '5,35 * * * * *', (plane) => plane.readDocuments({})),
-    job('file-sweep', '20 15 * * * *', (plane) => plane.sweepFiles({ orphans: false })),
-    { ...orphans, run: (signal) => orphans.run(signal).then(() => objects.tidy()) },
+    job('audit-chain', '*/5 * * * * *', { audit: (plane) => plane.chainAudit({}) }),
+    job('upkeep', '25 * * * * *', { expiry: (plane) => plane.removeEnded({}), tasks: overdueTasks, ...outbox }),
+    fileScans({ upkeep, files }),
+    job('documents', '5,35 * * * * *', { documents: (plane) => plane.readDocuments({}) }),
+    job('file-sweep', '20 15 * * * *', { 'file-sweep': (plane) => plane.sweepFiles({ orphans: false }) }),
+    { ...orphans, run: (signal) => orphans.run(signal).then(() => files.objects.tidy()) },
   ];
+}
+
+/** Contracts of one transaction. */
+const CONTRACTS_AT_ONCE = 100;
+
+const overdueTasks: Step = async (plane) => ({ more: (await plane.stepOverdueTasks({ limit: CONTRACTS_AT_ONCE })).isMore });
+
+/**
+ * Nothing is scanned, and nobody is asked, while the scanner does not answer. When its signatures are others than those that this process has seen, every
+ * tenant's files are looked at; also at the first time, since nobody knows what it missed.
+ */
+function fileScans({ upkeep, files: { scanner, policy } }: Pick<PlaneJobsParts, 'upkeep' | 'files'>): Job {
+  let known: string | undefined;
+  const run = async (signal: AbortSignal): Promise<void> => {
+    if (!policy.scans) return;
+    const version = await scanner.version();
+    if (!version) return;
+    if (version.signatures !== known) {
+      await upkeep.bringForward('file-scans', signal);
+      known = version.signatures;
+    }
+    await upkeep.round({ job: 'file-scans', steps: { 'file-scans': (plane) => plane.scanFiles({}) }, signal });
+  };
+  return { name: 'file-scans', rule: '*/15 * * * * *', everywhere: true, run };
 }

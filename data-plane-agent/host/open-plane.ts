@@ -11,9 +11,11 @@ import { createLocalDataPlane } from '../plane/local/index.js';
 import { OPERATIONS, type Operations } from '../plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../plane/store/migrations/index.js';
 import { serveFileUrls } from './file-urls.js';
-import { planeJobs, type EachTenant } from './jobs.js';
+import type { Consumers } from './deliver.js';
+import { planeJobs } from './jobs.js';
 import { createProbes, type Probes } from './probes.js';
 import type { HostSettings } from './settings.js';
+import { createUpkeep, type TellTenants } from './upkeep.js';
 
 /** A data plane in this process, with all that the process has to do for it. */
 export interface HostedPlane {
@@ -26,8 +28,8 @@ export interface HostedPlane {
   readonly probes: Probes;
   /** Signed URLs of files, which are served outside the API; none where an S3 server serves its own. */
   readonly routes: readonly HttpMiddleware[];
-  /** What comes round by itself. Whose contract data the plane keeps is told by whoever knows the tenants. */
-  jobs(eachTenant: EachTenant): readonly Job[];
+  /** What comes round by itself. Which tenants have work due the plane knows; who of them is worked for is told by whoever knows the tenants. */
+  jobs(parts: { readonly tenants: TellTenants; readonly consumers?: Consumers }): readonly Job[];
   /** After the work: see `stopInOrder`. */
   close(): Promise<void>;
 }
@@ -48,14 +50,15 @@ export async function openPlane(settings: HostSettings, { clock, log, residentBy
   try {
     const background = createBackground();
     const files = openFileServices(settings, { clock, log, residentBytes });
+    const plane = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: settings.keyRing, outside: { files, log, afterwards: background.add } });
     return {
-      plane: createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: settings.keyRing, outside: { files, log, afterwards: background.add } }),
+      plane,
       database,
       files,
       background,
       probes: createProbes({ database, files, log }),
       routes: files.urls ? [serveFileUrls(files.urls)] : [],
-      jobs: (eachTenant) => planeJobs({ eachTenant, objects: files.objects }),
+      jobs: ({ tenants, consumers }) => planeJobs({ upkeep: createUpkeep({ database, plane, clock, log, tenants }), files, consumers }),
       async close() {
         await background.settled();
         await files.close();

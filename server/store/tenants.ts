@@ -1,4 +1,5 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
+import { isOneOf } from '../../data-plane-agent/base/database/fragments.js';
 import type { PlanCode } from '../access/permissions.js';
 import type { Settings } from '../access/settings.schemas.js';
 import { jsonOf, numberOf, textOf } from './rows.js';
@@ -50,6 +51,12 @@ export class TenantStore {
   /** Of all organisations, by slug. */
   async all(): Promise<TenantRecord[]> {
     return (await this.tx.all(`SELECT ${COLUMNS} FROM tenants ORDER BY slug`)).map(tenantOf);
+  }
+
+  /** Those of these ids that there are. */
+  async among(ids: readonly string[]): Promise<TenantRecord[]> {
+    const named = isOneOf(this.tx.dialect, 'id', ids);
+    return (await this.tx.all(`SELECT ${COLUMNS} FROM tenants WHERE ${named.sql}`, named.values)).map(tenantOf);
   }
 
   async ids(): Promise<string[]> {
