@@ -11,11 +11,13 @@ import type { EmailCodes } from './email-code.js';
 import type { Principal } from '../access/principal.js';
 import type { SecondFactor } from './second-factor.js';
 import { inGoodStanding, owesEnrolment } from '../access/standing.js';
-import type { Tokens } from './tokens.js';
+import type { TokenHolder, Tokens } from './tokens.js';
 
 /** Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an active member. */
 export interface Authenticator {
   authenticate(accessToken: string, request: RequestInfo): Promise<Principal>;
+  /** The caller as they are by now, some time after they were let in, whether or not their token is over. Throws UNAUTHENTICATED where their session has ended. */
+  again(principal: Principal): Promise<Principal>;
 }
 
 export function createAuthenticator({ database, clock, tokens, plans, changes, secondFactor, emailCodes }: {
@@ -37,25 +39,27 @@ export function createAuthenticator({ database, clock, tokens, plans, changes, s
     return { principal: principalOf(holder, { plans, enrolmentDue }), endsAt: holder.session.absoluteExpiresAt };
   };
 
+  const callerOf = async ({ sessionId, tenantId, memberId }: TokenHolder): Promise<Principal> => {
+    const now = clock.now();
+    let cached = callers.get(sessionId);
+    if (!cached || now - cached.at >= FRESH_MS) {
+      const loading = load(sessionId);
+      cached = { at: now, tenantId, memberId, caller: loading };
+      callers.set(sessionId, cached);
+      const askAgain = (): void => {
+        if (callers.peek(sessionId)?.caller === loading) callers.delete(sessionId);
+      };
+      // Of a failure whoever waits for it is told. Who owes an enrolment may have made up for it at another replica.
+      loading.then(({ principal: { enrolmentDue } }) => enrolmentDue && askAgain(), askAgain);
+    }
+    const { principal, endsAt } = await cached.caller;
+    if (endsAt <= now || principal.tenant.id !== tenantId || principal.user.id !== memberId) throw fail('UNAUTHENTICATED', {});
+    return principal;
+  };
+
   return {
-    authenticate: async (accessToken) => {
-      const { sessionId, tenantId, memberId } = await tokens.verifyAccess(accessToken);
-      const now = clock.now();
-      let cached = callers.get(sessionId);
-      if (!cached || now - cached.at >= FRESH_MS) {
-        const loading = load(sessionId);
-        cached = { at: now, tenantId, memberId, caller: loading };
-        callers.set(sessionId, cached);
-        const askAgain = (): void => {
-          if (callers.peek(sessionId)?.caller === loading) callers.delete(sessionId);
-        };
-        // Of a failure whoever waits for it is told. Who owes an enrolment may have made up for it at another replica.
-        loading.then(({ principal: { enrolmentDue } }) => enrolmentDue && askAgain(), askAgain);
-      }
-      const { principal, endsAt } = await cached.caller;
-      if (endsAt <= now || principal.tenant.id !== tenantId || principal.user.id !== memberId) throw fail('UNAUTHENTICATED', {});
-      return principal;
-    },
+    authenticate: async (accessToken) => callerOf(await tokens.verifyAccess(accessToken)),
+    again: ({ sessionId, tenant, user }) => callerOf({ sessionId, tenantId: tenant.id, memberId: user.id }),
   };
 }
 

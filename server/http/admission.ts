@@ -13,7 +13,9 @@ export interface Admission {
    * The same once the body has come, without being counted: a body may be two minutes under way, and who sends the last of it after their session has
    * ended or their rights have gone is not let in by what held when they began.
    */
-  stillIn(ctx: HttpContext): Promise<Principal | undefined>;
+  stillIn(ctx: HttpContext, principal: Principal): Promise<Principal>;
+  /** The same while an answer goes out piece by piece, which takes as long as the client likes: throws also where they may see other things by now. */
+  stillSees(ctx: HttpContext, principal: Principal): Promise<void>;
 }
 
 export function admission(endpoint: Endpoint, { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined }): Admission {
@@ -24,22 +26,40 @@ export function admission(endpoint: Endpoint, { authenticator, limit }: { authen
         await limit?.address(ctx);
         return undefined;
       },
-      stillIn: () => Promise.resolve(undefined),
+      stillIn: (_ctx, principal) => Promise.resolve(principal),
+      stillSees: () => Promise.resolve(),
     };
   }
   const features = featuresOf(endpoint);
   const opensWithoutFactor = isInAuth(endpoint);
-  const check = async (ctx: HttpContext, counted: RateLimit | undefined): Promise<Principal> => {
-    const principal = await identify(ctx, { authenticator, limit: counted });
-    isAsking(ctx.state.exchange, principal);
-    await counted?.session(ctx, principal.sessionId);
+  const check = (principal: Principal): Principal => {
     if (principal.enrolmentDue && !opensWithoutFactor) throw fail('MFA_ENROLMENT_REQUIRED', {});
     for (const feature of features) if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages)) throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });
     if (needs !== 'signed_in' && !meets(principal.permissions, needs)) throw fail('FORBIDDEN', { needs: needText(needs) });
     return principal;
   };
-  return { enter: (ctx) => check(ctx, limit), stillIn: (ctx) => check(ctx, undefined) };
+  const stillIn: Admission['stillIn'] = async (ctx, began) => {
+    const principal = await authenticator.again(began);
+    isAsking(ctx.state.exchange, principal);
+    return check(principal);
+  };
+  return {
+    enter: async (ctx) => {
+      const principal = await identify(ctx, { authenticator, limit });
+      isAsking(ctx.state.exchange, principal);
+      await limit?.session(ctx, principal.sessionId);
+      return check(principal);
+    },
+    stillIn,
+    stillSees: async (ctx, began) => {
+      const principal = await stillIn(ctx, began);
+      if (principal !== began && sightOf(principal) !== sightOf(began)) throw fail('UNAUTHENTICATED', {});
+    },
+  };
 }
+
+/** What decides which contracts somebody sees, and how much of them. */
+const sightOf = ({ user: { roleCode, subjectScope }, permissions, settings: { ownerScopeEnabled } }: Principal): string => JSON.stringify([roleCode, subjectScope, permissions, ownerScopeEnabled]);
 
 /** `apiAccess` is asked of every endpoint that needs a caller, outside /auth and /health, and does not bind our own pages. */
 export function featuresOf(endpoint: Endpoint): readonly Feature[] {

@@ -6,11 +6,11 @@ import { JSON_TYPE } from '../../data-plane-agent/base/http/problems.js';
 import { isReply, type FileText, type MediaType, type Reply } from './reply.js';
 import { stream } from '../../data-plane-agent/base/http/stream.js';
 
-/** Compiles how the results of an endpoint are sent. */
-export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: boolean; checkAnswers: boolean }): (ctx: HttpContext, result: unknown) => Promise<void> {
+/** Compiles how the results of an endpoint are sent. `mayGoOn` throws where the rest of a file that is sent piece by piece is not for the caller any more. */
+export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: boolean; checkAnswers: boolean }): (ctx: HttpContext, result: unknown, mayGoOn: MayGoOn) => Promise<void> {
   const usual = endpoint.status ?? 200;
   const { produces } = endpoint;
-  if (produces) return (ctx, result) => sendFile(ctx, isReply(result) ? result : { body: result }, { status: usual, mediaType: produces });
+  if (produces) return (ctx, result, mayGoOn) => sendFile(ctx, isReply(result) ? result : { body: result }, { status: usual, mediaType: produces, mayGoOn });
   const check = checkAnswers ? answerCheck(endpoint) : undefined;
   return async (ctx, result) => {
     const { body, status = usual, headers, cookie }: Omit<Reply<unknown>, symbol> = isReply(result) ? result : { body: result };
@@ -31,15 +31,25 @@ export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: b
 }
 
 /** The first piece is there before the answer begins, so that what goes wrong until then is told as such. */
-async function sendFile(ctx: HttpContext, { body, headers = {} }: Pick<Reply<unknown>, 'body' | 'headers'>, { status, mediaType }: { readonly status: number; readonly mediaType: MediaType }): Promise<void> {
+async function sendFile(ctx: HttpContext, { body, headers = {} }: Pick<Reply<unknown>, 'body' | 'headers'>, { status, mediaType, mayGoOn }: { readonly status: number; readonly mediaType: MediaType; readonly mayGoOn: MayGoOn }): Promise<void> {
   const begin = (): void => {
     ctx.status = status;
     ctx.set({ ...headers, 'Content-Type': `${mediaType}; charset=utf-8` });
   };
   const file = body as FileText; // what the declaration says of an endpoint that produces a file
-  if (typeof file !== 'string') return stream(ctx, file, begin);
+  if (typeof file !== 'string') return stream(ctx, whileAllowed(file, mayGoOn), begin);
   begin();
   ctx.body = file;
+}
+
+type MayGoOn = () => Promise<void>;
+
+/** Asked for each piece, when it has come and before it goes out. */
+async function* whileAllowed(pieces: AsyncIterable<string>, mayGoOn: MayGoOn): AsyncGenerator<string, void, void> {
+  for await (const piece of pieces) {
+    await mayGoOn();
+    yield piece;
+  }
 }
 
 /** Checks what the client will read, not the object that it was made from. */

@@ -43,7 +43,7 @@ export interface Caller extends Conditions {
 
 /** An endpoint as a Koa handler. Everything that can be decided from the declaration alone is decided here, once. */
 export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void> {
-  const { enter, stillIn } = admission(endpoint, api);
+  const { enter, stillIn, stillSees } = admission(endpoint, api);
   const readQuery = queryReader(endpoint.query, { open: endpoint.openQuery === true });
   const limits = bodyLimits(endpoint);
   const checkBody = bodyCheck(endpoint.body);
@@ -56,7 +56,7 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
     const { info } = ctx.state.exchange;
     const began = await enter(ctx);
     const sent = await readJson(ctx, limits);
-    const principal = announcesBody(ctx) ? await stillIn(ctx) : began;
+    const principal = began && announcesBody(ctx) ? await stillIn(ctx, began) : began;
     const query = readQuery(ctx.querystring);
     const body = await checkBody(sent);
     const conditions = conditionsOf(ctx, principal);
@@ -81,7 +81,7 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
       },
     };
     // The declaration's types say which of these an endpoint may see; of one taken from a list they are forgotten.
-    await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]));
+    await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]), () => (principal ? stillSees(ctx, principal) : Promise.resolve()));
   };
 }
 

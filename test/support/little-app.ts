@@ -44,6 +44,7 @@ export async function littleApp(endpoints: Endpoints, options: { callers?: Calle
     api: {
       services: {} as Services, // the endpoints of these tests call none
       authenticator: {
+        again: (principal) => Promise.resolve(principal),
         authenticate: (token) => {
           const principal = (options.callers ?? { good: caller() })[token];
           return principal ? Promise.resolve(principal) : Promise.reject(fail('UNAUTHENTICATED', {}));
