@@ -63,6 +63,11 @@ forEachFileServer((server) => {
       });
     }
 
+    it('takes no Accept apart that is longer than any browser\'s: it would keep others waiting', async () => {
+      const file = await uploadsOf(org.asOwner).upload();
+      expect((await download(file.id, { headers: { Accept: `text/html;a="${','.repeat(60_000)}` } })).status).to.equal(200);
+    });
+
     it('asks where the file hangs, when that is said: filed there, or referred to there', async () => {
       const [there, other] = [await contract(), await contract()];
       const line = there.payments[0]?.id ?? '';

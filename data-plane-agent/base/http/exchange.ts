@@ -46,6 +46,8 @@ export function beginExchange({ clock, observers }: { clock: Clock; observers: r
   };
 }
 
+/** Browsers send less than 200 characters. */
+const LONGEST_ACCEPT = 1_000;
 const ANYTHING = '*/*';
 const TAKES_JSON = /^(\*\/\*|application\/\*|.+[/+]json)$/i;
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,128}$/;
@@ -63,6 +65,8 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
     host: ctx.hostname,
     ifMatch: headers['if-match'],
     get followsLink() {
+      // Taking a list apart that has a quote which is never closed takes the square of its length.
+      if ((headers.accept ?? '').length > LONGEST_ACCEPT) return false;
       const [preferred = ANYTHING] = [ctx.accepts()].flat();
       return !TAKES_JSON.test(preferred);
     },
