@@ -36,7 +36,7 @@ export interface Members {
   add(member: NewMember, actor: Actor): Promise<MemberRecord>;
   /**
    * Changes what is given. Throws MEMBER_EXISTS for an email that another member has. Another address, and a role with admin (edit), is set soon after a
-   * sign-in only (RECENT_LOGIN_REQUIRED); the address of who has admin (edit) by nobody else, and of who lost it within seven days by the owner alone
+   * sign-in only, and a disabled member with admin (edit) let in again (RECENT_LOGIN_REQUIRED); the address of who has admin (edit) by nobody else, and of who lost it within seven days by the owner alone
    * (EMAIL_CHANGE_FORBIDDEN). The address of before is told, and the member's sessions end but the one in which they did it themselves. Who gains or loses
    * admin (edit) is told.
    */
@@ -74,7 +74,9 @@ export function createMembers({ database, passwords, change, mail, waysIn }: { d
       const newEmail = changed['email'] !== undefined;
       const administered = await administers(tx, member);
       const administrates = changed['roleCode'] === undefined ? administered : await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode });
-      if ((newEmail || (changed['roleCode'] !== undefined && administrates)) && actor.kind === 'user') await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
+      // To let a disabled administrator in again gives as much as the role does.
+      const givesAdmin = administrates && (changed['roleCode'] !== undefined || (changed['status'] !== undefined && patch.status === 'active'));
+      if ((newEmail || givesAdmin) && actor.kind === 'user') await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
       await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor, at });
       if (!(await members.update({ id: memberId, fields: patch, at }))) throw fail('MEMBER_EXISTS', { email: patch.email ?? '' });
       if (administered && !administrates) await members.loseAdmin({ id: memberId, at });

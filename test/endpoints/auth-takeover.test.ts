@@ -94,6 +94,17 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
     }
 
+    it('cannot let a disabled administrator in again with a session that somebody left open', async () => {
+      await done(patch(await logIn(org.owner), victim, { status: 'disabled' }));
+      const stolen = await logIn(mallory);
+      clock.advance(10 * MINUTE_MS + 1);
+      await refusedAs(patch(stolen, victim, { status: 'active' }), [403, 'RECENT_LOGIN_REQUIRED']);
+      const viewer = await makeMember(server.services, org);
+      await done(patch(stolen, viewer, { status: 'disabled' }));
+      await done(patch(stolen, viewer, { status: 'active' }));
+      await done(patch(await logIn(mallory), victim, { status: 'active' }));
+    });
+
     it('cannot by disabling them first, nor by both at once', async () => {
       const client = await logIn(mallory);
       await done(patch(client, victim, { status: 'disabled', roleCode: 'viewer' }));

@@ -23,7 +23,7 @@ const updateMember = endpoint('PATCH /tenant-admin/members/:id', {
     'It holds from the member\'s next request on; disabling ends their sessions. Nobody changes their own role, scope or status; nobody becomes owner here; and the owner keeps role, scope, status and, from others, email.\n\n' +
     'An address is how somebody signs in: another one is set only within ten minutes of the caller\'s sign-in, for a member with `admin (edit)` by nobody but that member, for one who has lost it within seven days by the owner alone, and for others by any administrator. ' +
     'The old address is told by mail, all sessions of the member end but the one in which they did it themselves, and for 24 hours no code by mail stands in for their authenticator.\n\n' +
-    'A role with `admin (edit)` is given only within ten minutes of the caller\'s sign-in too. Who gains or loses `admin (edit)` is told by mail.',
+    'A role with `admin (edit)` is given, and a disabled member who has it let in again, only within ten minutes of the caller\'s sign-in too. Who gains or loses `admin (edit)` is told by mail.',
   needs: edit('admin'),
   body: MemberPatch,
   returns: Member,
