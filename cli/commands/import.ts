@@ -93,7 +93,8 @@ function textOf({ total, created, failed, skipped, contracts, unknownColumns, ro
   const summary = `${entered}, from ${created} of ${total} rows; ${failed} failed, ${skipped} were blank.`;
   const unknown = unknownColumns.length === 0 ? [] : [`Columns that are not known and were left out: ${unknownColumns.map(oneLine).join(', ')}`];
   const problems = rows.flatMap(({ row, errors = [] }) => errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']));
-  return [summary, ...unknown, ...(problems.length === 0 ? [] : [table(['ROW', 'CODE', 'PROBLEM', 'VALUE'], problems.map((cells) => cells.map(oneLine)))])].join('\n');
+  const doubtful = rows.flatMap(({ row, warnings = [] }) => warnings.map(({ code, message }) => [String(row), code, message]));
+  return [summary, ...unknown, ...(doubtful.length === 0 ? [] : [table(['ROW', 'WARNING', 'MEANING'], doubtful)]), ...(problems.length === 0 ? [] : [table(['ROW', 'CODE', 'PROBLEM', 'VALUE'], problems.map((cells) => cells.map(oneLine)))])].join('\n');
 }
 
 /** What a cell held goes to a terminal, and may hold what terminals obey. */

@@ -103,14 +103,16 @@ export class LineStore {
     return rows.map((row) => String(row['id']));
   }
 
-  /** Live lines in scope that were paid by one of these bank transfers; at most `limit`. */
-  async ofBankSerials(serials: readonly string[], limit: number): Promise<{ readonly id: string; readonly bankSerialNo: string }[]> {
+  /** Live lines in scope that were paid by one of these bank transfers, the oldest first; at most `each` of a transfer. */
+  async ofBankSerials(serials: readonly string[], each: number): Promise<{ readonly id: string; readonly bankSerialNo: string }[]> {
     if (serials.length === 0) return [];
     const among = isOneOfTexts(this.tx.dialect, 'payment_lines.bank_serial_no', serials);
     const rows = await this.tx.all(
-      `SELECT payment_lines.id, payment_lines.bank_serial_no FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
-       WHERE ${this.scope.sql} AND ${among.sql} AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL ORDER BY payment_lines.id LIMIT ?`,
-      [...this.scope.values, ...among.values, limit],
+      `SELECT id, bank_serial_no FROM (
+         SELECT payment_lines.id, payment_lines.bank_serial_no, row_number() OVER (PARTITION BY payment_lines.bank_serial_no ORDER BY payment_lines.id) AS place
+         FROM payment_lines JOIN contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id
+         WHERE ${this.scope.sql} AND ${among.sql} AND payment_lines.deleted_at IS NULL AND contracts.deleted_at IS NULL) AS found WHERE place <= ? ORDER BY id`,
+      [...this.scope.values, ...among.values, each],
     );
     return rows.map((row) => ({ id: String(row['id']), bankSerialNo: String(row['bank_serial_no']) }));
   }

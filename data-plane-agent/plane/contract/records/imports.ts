@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { FAILURES, type FailureCode } from '../../../base/failures.js';
 import { s, type Static, type TSchema } from '../../../base/schema.js';
+import { Warning } from './common.js';
 import { ContractInput } from './contracts.js';
 import { People } from './people.js';
 import { MAX_IMPORT_ROWS, Sheet } from './sheet.js';
@@ -68,6 +69,7 @@ export const ImportedRow = s.object(
     contractId: s.omittable(s.id()),
     contractNo: s.omittable(s.verbatim({ max: 1_000 })),
     errors: s.omittable(s.list(ImportError, MAX_ROW_ERRORS)),
+    warnings: s.omittable(s.list(Warning, 100, 'Of a row that was entered: what deserves a look. A preview names no lines but those that are there.')),
   },
   { title: 'ImportedRow' },
 );

@@ -1,15 +1,23 @@
 import type { Rights } from '../../contract/call.js';
 import { mapInTurns } from '../../../base/turns.js';
 import { MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportedRow, type ImportError, type ImportReport } from '../../contract/records/imports.js';
+import type { Warning } from '../../contract/records/common.js';
 import type { FieldRow } from '../../tables/fields.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import { shown } from '../sensitive.js';
 import { CUSTOM_FIELD } from '../sheet/columns.js';
 import { numberOf, type Candidate, type RowProblem } from './candidate.js';
 
+interface Entered {
+  readonly contractId: string;
+  readonly contractNo: string;
+  readonly lines: readonly LineRow[];
+}
+
 /** What became of a contract that was to be entered. */
 export interface Outcome {
   readonly candidate: Candidate;
-  readonly entered: { readonly contractId: string; readonly contractNo: string } | null;
+  readonly entered: Entered | null;
   /** Of one that was not entered, at least one. */
   readonly problems: readonly RowProblem[];
 }
@@ -18,13 +26,16 @@ interface Told {
   readonly outcomes: readonly Outcome[];
   readonly blank: readonly number[];
   readonly unknownColumns: readonly string[];
+  /** Of rows that were entered, by their number. */
+  readonly warnings: ReadonlyMap<number, readonly Warning[]>;
   readonly rights: Pick<Rights, 'sensitive'>;
 }
 
 /** The report of an import, row by row in the order of the file. */
-export async function reportOf(batchId: string | null, { outcomes, blank, unknownColumns, rights }: Told): Promise<ImportReport> {
+export async function reportOf(batchId: string | null, { outcomes, blank, unknownColumns, warnings, rights }: Told): Promise<ImportReport> {
   const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
-  const telling: Telling = { rights, isPreview: batchId === null, errors: 0 };
+  const made = new Set(batchId === null ? outcomes.flatMap(({ entered }) => entered?.lines.map(({ id }) => id) ?? []) : []);
+  const telling: Telling = { rights, isPreview: batchId === null, warnings: (row) => (warnings.get(row) ?? []).map((warning) => withoutLines(warning, made)), errors: 0 };
   const told = await mapInTurns(outcomes, (outcome) => rowsOf(outcome, telling));
   const rows = [...told.flat(), ...skipped].toSorted((a, b) => a.row - b.row);
   const count = (status: ImportedRow['status']): number => rows.filter((row) => row.status === status).length;
@@ -42,13 +53,19 @@ export async function reportOf(batchId: string | null, { outcomes, blank, unknow
 
 interface Telling extends Pick<Told, 'rights'> {
   readonly isPreview: boolean;
+  warnings(row: number): Warning[];
   /** How many have been told. */
   errors: number;
 }
 
 async function rowsOf({ candidate, entered, problems }: Outcome, telling: Telling): Promise<ImportedRow[]> {
   const { isPreview } = telling;
-  if (entered) return candidate.rows.map((row) => ({ row, status: 'created', ...(isPreview ? {} : { contractId: entered.contractId }), contractNo: entered.contractNo }));
+  if (entered) {
+    return candidate.rows.map((row) => {
+      const warnings = telling.warnings(row);
+      return { row, status: 'created', ...(isPreview ? {} : { contractId: entered.contractId }), contractNo: entered.contractNo, ...(warnings.length === 0 ? {} : { warnings }) };
+    });
+  }
   const contractNo = numberOf(candidate)?.slice(0, 1_000);
   const byRow = Map.groupBy(problems, ({ row }) => row);
   const [first] = byRow.keys();
@@ -57,6 +74,12 @@ async function rowsOf({ candidate, entered, problems }: Outcome, telling: Tellin
     telling.errors += errors.length;
     return { row, status: 'failed', ...(contractNo === undefined ? {} : { contractNo }), errors };
   });
+}
+
+/** Without these lines, which are undone; where it names no other, it names none. */
+function withoutLines({ paymentIds, ...warning }: Warning, undone: ReadonlySet<string>): Warning {
+  const there = paymentIds?.filter((id) => !undone.has(id)) ?? [];
+  return there.length === 0 ? warning : { ...warning, paymentIds: there };
 }
 
 /** `row`: where the contract has an error, if these are none. */

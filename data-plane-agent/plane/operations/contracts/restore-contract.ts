@@ -1,12 +1,16 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
+import { warn } from '../../../base/warnings.js';
+import type { Warning } from '../../contract/records/common.js';
 import { ContractDetail } from '../../contract/records/contracts.js';
 import { touched, withAggregates } from '../../domain/contracts/changes.js';
 import { isRestorable } from '../../domain/contracts/trash.js';
 import type { ContractRow } from '../../tables/contracts.js';
+import type { LineRow } from '../../tables/payment-lines.js';
 import { operation, type Tools } from '../../steps/operation-context.js';
 import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
+import { sharingAny } from '../../steps/receivables/shared-transfers.js';
 
 /** Undoes a deletion: the contract comes back with the lines, tasks and invoice records that went with it. A live one stays as it is. */
 export const restoreContract = operation({
@@ -29,9 +33,16 @@ export const restoreContract = operation({
     await store.invoices.restoreWithContract(row.id, row.deletedAt);
     const lines = await store.lines.ofContract(row.id);
     const restored = await store.contracts.update(row, touched(withAggregates({ ...row, deletedAt: null }, lines), { now, actorId: call.actor.id }));
-    return detailOf(tools, call, restored, { lines });
+    return detailOf(tools, call, restored, { lines }, await sharedMeanwhile(tools, lines));
   },
 });
+
+/** Its bank transfers may have been named for other lines while it was gone. */
+async function sharedMeanwhile(tools: Tools, lines: readonly LineRow[]): Promise<Warning[]> {
+  const own = new Set(lines.map(({ id }) => id));
+  const others = (await sharingAny(tools, lines)).filter((id) => !own.has(id));
+  return others.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: others })];
+}
 
 /** Its numbers were free while it was gone. */
 async function refuseTaken({ store }: Tools, { contractKey, archiveKey, contractNo, archiveCode }: ContractRow): Promise<void> {

@@ -3,10 +3,11 @@ import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import { hasMoney } from '../../domain/payments/line-changes.js';
-import { lineWarnings, NAMED_LINES } from '../../domain/payments/line-warnings.js';
+import { lineWarnings } from '../../domain/payments/line-warnings.js';
 import type { Plan } from '../../domain/payments/plan.js';
 import type { Tools } from '../operation-context.js';
 import { receiptHistory } from '../receivables/receipt-history.js';
+import { sharingAny } from '../receivables/shared-transfers.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 
 /** After so many lines others get their turn: on SQLite nothing in here waits by itself. */
@@ -37,13 +38,6 @@ export async function writePlan(tools: Tools, call: Call, { steps, removed }: Pl
   const receipts: ReceiptRow[] = [];
   for (const { before, after } of steps) receipts.push(...(await receiptHistory(tools, call, { before: before ?? { receivedMinor: 0 }, after })));
   await store.lines.insertReceipts(receipts);
-  return lineWarnings(steps.map(({ after }) => after), await sharing(store, steps));
-}
-
-/** Lines that name the bank transfer of a line that names it since now. */
-async function sharing(store: Tools['store'], steps: Plan['steps']): Promise<string[]> {
-  const naming = steps.filter(({ before, after }) => after.bankSerialNo !== null && after.bankSerialNo !== before?.bankSerialNo).map(({ after }) => after);
-  const ofTransfers = await store.lines.ofBankSerials(naming.flatMap(({ bankSerialNo }) => bankSerialNo ?? []), NAMED_LINES * 10);
-  const others = (line: { readonly id: string; readonly bankSerialNo: string }) => naming.some(({ id, bankSerialNo }) => bankSerialNo === line.bankSerialNo && id !== line.id);
-  return ofTransfers.filter(others).map(({ id }) => id).slice(0, NAMED_LINES);
+  const naming = steps.filter(({ before, after }) => after.bankSerialNo !== before?.bankSerialNo).map(({ after }) => after);
+  return lineWarnings(steps.map(({ after }) => after), await sharingAny(tools, naming));
 }

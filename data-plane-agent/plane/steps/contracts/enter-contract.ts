@@ -19,6 +19,7 @@ import { checkSubjectOpen } from './check-subject-open.js';
 import type { Tools } from '../operation-context.js';
 import { checkLineFiles } from '../receivables/check-line-files.js';
 import { followLines, writeInvoices } from '../receivables/follow-lines.js';
+import { sharingAny } from '../receivables/shared-transfers.js';
 
 export interface Entered extends ContractParts {
   readonly warnings: readonly Warning[];
@@ -68,7 +69,9 @@ export async function enterContract(tools: Tools, call: Call, input: ContractInp
   await store.contracts.insertNotes(notes);
   await store.workflowEvents.record({ contractId: row.id, kind: 'created', fromStageCode: null, toStageCode: row.stageCode, transitionCode: null, locked: row.locked, note: null, ...(source ? { source } : {}) });
   const byDueDate = lines.toSorted((a, b) => (a.dueDate < b.dueDate ? -1 : a.dueDate > b.dueDate ? 1 : a.position - b.position));
-  return { row, lines: byDueDate, terms, notes, tasks: [], invoices: invoices.map(({ after }) => after), warnings: lineWarnings(lines, []) };
+  // An import looks at all its lines together, when they are in.
+  const warnings = entering === 'import' ? [] : lineWarnings(lines, await sharingAny(tools, lines));
+  return { row, lines: byDueDate, terms, notes, tasks: [], invoices: invoices.map(({ after }) => after), warnings };
 }
 
 /** Which of the two keys is taken. */

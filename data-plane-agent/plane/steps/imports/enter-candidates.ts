@@ -1,6 +1,7 @@
 import { isFailure } from '../../../base/failures.js';
-import { turns } from '../../../base/turns.js';
+import { mapInTurns, turns } from '../../../base/turns.js';
 import type { Call } from '../../contract/call.js';
+import type { Warning } from '../../contract/records/common.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import type { ImportInput } from '../../contract/records/imports.js';
 import type { Candidate, RowProblem } from '../../domain/imports/candidate.js';
@@ -8,7 +9,9 @@ import { problemsOf } from '../../domain/imports/check-candidate.js';
 import type { Rejected } from '../../tables/imports.js';
 import type { Outcome } from '../../domain/imports/report.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import { enterContract } from '../contracts/enter-contract.js';
+import { lineWarnings } from '../../domain/payments/line-warnings.js';
+import { enterContract, type Entered } from '../contracts/enter-contract.js';
+import { sharedTransfers } from '../receivables/shared-transfers.js';
 import type { Tools } from '../operation-context.js';
 import type { PreparedImport } from './prepare-candidates.js';
 
@@ -16,6 +19,7 @@ export interface EnteredImport {
   readonly outcomes: readonly Outcome[];
   readonly blank: readonly number[];
   readonly unknownColumns: readonly string[];
+  readonly warnings: ReadonlyMap<number, readonly Warning[]>;
   readonly rejected: Rejected;
 }
 
@@ -32,7 +36,19 @@ export async function enterCandidates(tools: Tools, call: Call, { people }: Impo
     await store.contracts.index(row);
   }
   const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
-  return { outcomes, blank, unknownColumns, rejected: await rejected(failed) };
+  return { outcomes, blank, unknownColumns, warnings: await warningsOf(tools, outcomes), rejected: await rejected(failed) };
+}
+
+/** How many other lines a row's warning names: there may be five thousand rows. */
+const NAMED_LINES = 10;
+
+/** What deserves a look of the lines of each row, by its number. All are in by now: of two rows that name one bank transfer each is told. */
+async function warningsOf(tools: Tools, outcomes: readonly Outcome[]): Promise<Map<number, Warning[]>> {
+  const lines = outcomes.flatMap(({ candidate, entered }) => (entered?.lines ?? []).map((line) => ({ line, row: candidate.place(`payments[${line.position}].bankSerialNo`).row })));
+  const shared = await sharedTransfers(tools, lines.map(({ line }) => line), NAMED_LINES);
+  const byRow = Map.groupBy(lines, ({ row }) => row);
+  const told = await mapInTurns([...byRow], ([row, own]): [number, Warning[]] => [row, lineWarnings(own.map(({ line }) => line), own.flatMap(({ line }) => shared.get(line.id) ?? []).slice(0, NAMED_LINES))]);
+  return new Map(told.filter(([, warnings]) => warnings.length > 0));
 }
 
 interface Entering {
@@ -51,17 +67,17 @@ const TOGETHER = 25;
 
 /** Together, if all of them can be entered; else each by itself. */
 async function enterSome(tools: Tools, call: Call, checked: PreparedImport['checked'], entering: Entering): Promise<Outcome[]> {
-  const attempt = async ({ candidate, result }: PreparedImport['checked'][number], enter: (input: ContractInput) => Promise<ContractRow>): Promise<Outcome> => {
+  const attempt = async ({ candidate, result }: PreparedImport['checked'][number], enter: (input: ContractInput) => Promise<Entered>): Promise<Outcome> => {
     await entering.turn();
     if (!result.ok) return refused(candidate, result.problems);
-    const { id, contractNo } = await enter(result.input);
-    return { candidate, entered: { contractId: id, contractNo }, problems: [] };
+    const { row, lines } = await enter(result.input);
+    return { candidate, entered: { contractId: row.id, contractNo: row.contractNo, lines }, problems: [] };
   };
   const already = entering.entered.length;
-  const enter = async (input: ContractInput): Promise<ContractRow> => {
-    const { row } = await enterContract(tools, call, input, { source: 'import', indexLater: true, members: entering.members });
-    entering.entered.push(row);
-    return row;
+  const enter = async (input: ContractInput): Promise<Entered> => {
+    const entered = await enterContract(tools, call, input, { source: 'import', indexLater: true, members: entering.members });
+    entering.entered.push(entered.row);
+    return entered;
   };
   try {
     return await tools.savepoint(() => inTurn(checked, (one) => attempt(one, enter)));
