@@ -130,6 +130,7 @@ describe('readings that are interrupted', function () {
       await settled(server);
       // As the third process that died with it has left it.
       await server.foundation.tenant?.write({ tenantId: made.tenant.id }, (tx) => tx.run("UPDATE extraction_runs SET status = 'processing', reading_tries = 3, reading_due_at = ? WHERE tenant_id = ? AND id = ?", [clock.now(), made.tenant.id, run.id]));
+      clock.advance(15 * MINUTE_MS); // the lease of that process is over
       const read = await readBy(server, made, run);
       expect([read.status, read.warnings.map(({ code }) => code)]).to.deep.equal(['failed', ['DOCUMENT_UNREADABLE']]);
     });

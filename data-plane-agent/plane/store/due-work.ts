@@ -41,7 +41,9 @@ const EARLIER = 'ON CONFLICT (tenant_id, kind, slot) DO UPDATE SET due_at = excl
 export function findDue(database: Database, { kinds, now, limit }: { readonly kinds: readonly WorkKind[]; readonly now: number; readonly limit: number }): Promise<DueWork[]> {
   return database.read({ tenantId: null }, async (tx) => {
     await readUntil(tx, now);
-    const rows = await tx.all(`SELECT tenant_id, kind, min(due_at) AS since FROM due_work WHERE due_at <= ? AND kind IN (${kinds.map(() => '?').join(', ')}) GROUP BY tenant_id, kind ORDER BY since, tenant_id, kind LIMIT ?`, [now, ...kinds, limit]);
+    // SQLite would rather read everything in the order of its groups.
+    const byTime = tx.dialect === 'sqlite' ? ' INDEXED BY due_work_by_time' : '';
+    const rows = await tx.all(`SELECT tenant_id, kind, min(due_at) AS since FROM due_work${byTime} WHERE due_at <= ? AND kind IN (${kinds.map(() => '?').join(', ')}) GROUP BY tenant_id, kind ORDER BY since, tenant_id, kind LIMIT ?`, [now, ...kinds, limit]);
     return rows.map((row) => ({ tenantId: String(row['tenant_id']), kind: String(row['kind']) as WorkKind })); // it was asked for by these
   });
 }
