@@ -22,7 +22,7 @@ export const MessageOutcome = s.object({
   /** Why it could not be handed over; `null`: it was. */
   error: s.nullable(s.verbatim({ max: 1_000 })),
   /** What the receiver said of when to come again, in milliseconds. */
-  retryAfterMs: s.optional(s.nullable(s.integer({ max: 24 * 3_600_000 }))),
+  retryAfterMs: s.optional(s.integer({ max: 24 * 3_600_000 })),
   /** Another try would fare no better. */
   isFinal: s.optional(s.flag()),
 });

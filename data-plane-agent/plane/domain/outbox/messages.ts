@@ -12,14 +12,14 @@ export const KEPT_OVER_MS = 90 * 24 * HOUR_MS;
 
 /** After each failed try but the last: eight tries within a day. */
 const RETRIES_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 8 * HOUR_MS, 8 * HOUR_MS];
-/** Of a wait: by so much it is longer for one message than for another, so that those that failed together do not come back together. */
+/** Of a wait: by so much it is shorter for one message than for another, so that those that failed together do not come back together. */
 const JITTER = 0.1;
 
 /** When to try again after so many tries; `null` when none is left. A receiver that says when is heard, within what is left of the message's time. */
 export function retryAt({ id, attempts }: { readonly id: string; readonly attempts: number }, { now, retryAfterMs }: { readonly now: number; readonly retryAfterMs: number | null }): number | null {
   const wait = RETRIES_MS[attempts - 1];
   if (wait === undefined) return null;
-  return now + Math.max(retryAfterMs ?? 0, Math.round(wait * (1 + JITTER * spreadOf(id))));
+  return now + Math.max(retryAfterMs ?? 0, Math.round(wait * (1 - JITTER * spreadOf(id))));
 }
 
 /** From 0 to 1, by the random end of an id. */

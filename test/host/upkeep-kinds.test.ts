@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import type { Database } from '../../data-plane-agent/base/database/database.js';
+import { migrate } from '../../data-plane-agent/base/database/migrator.js';
+import { newId } from '../../data-plane-agent/base/ids.js';
+import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
+import { NotHandedOver, type Consumers } from '../../data-plane-agent/host/deliver.js';
+import { planeJobs } from '../../data-plane-agent/host/jobs.js';
+import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
+import { fakeClock, type FakeClock } from '../support/clock.js';
+import { forEachDatabase } from '../support/database.js';
+import { aField, fieldCommand } from '../support/fields.js';
+import { aSheet, cellsOf } from '../support/import-samples.js';
+import { openOutside, type TestOutside } from '../support/outside.js';
+import { aContract } from '../support/samples.js';
+import { inShanghai, upkeepProcess, type UpkeepProcess } from '../support/upkeep.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+forEachDatabase((kind, fresh) => {
+  describe('what a plane does by itself', () => {
+    let database: Database;
+    let clock: FakeClock;
+    let outside: TestOutside;
+    let zones: Record<string, string>;
+    let process: UpkeepProcess;
+    before(async () => {
+      ({ database } = await fresh());
+      await migrate(database, TENANT_MIGRATIONS);
+      outside = await openOutside({ clock: fakeClock(), keyRing: parseKeyRing(generateKeyRingText()) });
+    });
+    after(() => outside.close());
+    beforeEach(() => {
+      clock = fakeClock();
+      zones = {};
+      process = upkeepProcess({ database, clock, tenants: (ids) => inShanghai(ids.filter((id) => id in zones)).map((tenant) => ({ ...tenant, timeZone: zones[tenant.id] ?? '' })) });
+    });
+    const job = async (name: string, consumers: Consumers = {}) => planeJobs({ upkeep: process.upkeep, files: outside.outside.files, consumers }).find((one) => one.name === name)?.run(new AbortController().signal);
+    /** What the jobs did for the tenant. */
+    const done = (tenantId: string) => process.calls.filter(({ call }) => call.tenantId === tenantId).map(({ name }) => name);
+    const rows = (tenantId: string, table: string) => database.read({ tenantId }, async (tx) => Number((await tx.get(`SELECT count(*) AS n FROM ${table} WHERE tenant_id = ?`, [tenantId]))?.['n']));
+    const tenantIn = (timeZone: string): string => {
+      const id = newId();
+      zones[id] = timeZone;
+      return id;
+    };
+    /** Hour by hour to an instant, with the job at each. */
+    const walkTo = async (instant: string, name: string) => {
+      while (clock.now() < Date.parse(instant)) {
+        clock.set(Math.min(clock.now() + HOUR_MS, Date.parse(instant)));
+        await job(name);
+      }
+    };
+
+    describe('overdue tasks', () => {
+      const taskOf = async (tenantId: string, dueDate: string, call: object = {}) => {
+        const plane = process.as({ tenantId, ...call });
+        const { id: contractId } = await plane.createContract(aContract());
+        await plane.addTask({ contractId, code: 'T', title: 'Deliver', dueDate });
+        return async () => (await plane.getContract({ contractId })).fulfillmentTasks[0]?.status;
+      };
+
+      it('are marked at the tenant\'s midnight, and not before', async () => {
+        const tenantId = tenantIn('Asia/Shanghai');
+        const status = await taskOf(tenantId, '2026-03-17');
+        await walkTo('2026-03-17T15:59:59Z', 'upkeep');
+        expect(await status()).to.equal('pending');
+        await walkTo('2026-03-17T16:00:00Z', 'upkeep');
+        expect(await status()).to.equal('overdue');
+        // Looked for from when that day is over anywhere on earth; the two days before cost nothing.
+        expect(done(tenantId).length).to.be.lessThan(8);
+        const before = done(tenantId).length;
+        await walkTo('2026-03-20T00:00:00Z', 'upkeep');
+        expect(done(tenantId)).to.have.length(before);
+      });
+
+      it('are marked at midnight by the clocks of that night', async () => {
+        clock.set('2026-03-06T00:00:00Z');
+        const [spring, south] = [tenantIn('America/New_York'), tenantIn('Africa/Cairo')];
+        const [inNewYork, inCairo] = [await taskOf(spring, '2026-03-08', { today: '2026-03-05' }), await taskOf(south, '2026-04-23', { today: '2026-03-06' })];
+        // New York goes to summer time on the eighth: its day has twenty-three hours.
+        await walkTo('2026-03-09T03:59:00Z', 'upkeep');
+        expect(await inNewYork()).to.equal('pending');
+        await walkTo('2026-03-09T04:00:00Z', 'upkeep');
+        expect(await inNewYork()).to.equal('overdue');
+        // In Cairo the twenty-fourth of April begins at one: its midnight is skipped.
+        clock.set('2026-04-23T21:59:00Z');
+        await job('upkeep');
+        expect(await inCairo()).to.equal('pending');
+        clock.advance(60_000);
+        await job('upkeep');
+        expect(await inCairo()).to.equal('overdue');
+      });
+
+      it('follow a change of the time zone within the hour, also when midnight comes earlier by it', async () => {
+        const tenantId = tenantIn('America/Los_Angeles');
+        const status = await taskOf(tenantId, '2026-03-15', { timeZone: 'America/Los_Angeles' });
+        await walkTo('2026-03-15T14:30:00Z', 'upkeep');
+        expect(await status()).to.equal('pending');
+        zones[tenantId] = 'Asia/Tokyo'; // where the sixteenth begins at 15:00 UTC
+        await walkTo('2026-03-15T16:00:00Z', 'upkeep');
+        expect(await status()).to.equal('overdue');
+      });
+
+      it('that were due before they were entered are marked with the tenant\'s next midnight; others and those that are done stay', async () => {
+        const tenantId = tenantIn('Asia/Shanghai');
+        const late = await taskOf(tenantId, '2026-03-01');
+        const far = await taskOf(tenantId, '9999-12-31');
+        await job('upkeep');
+        expect(await late()).to.equal('pending');
+        clock.set('2026-03-15T16:00:00Z');
+        await job('upkeep');
+        expect([await late(), await far()]).to.deep.equal(['overdue', 'pending']);
+      });
+    });
+
+    it('lets go what idle tenants had for a while: answers under a key, reports of imports, former forms of values', async () => {
+      const tenantId = tenantIn('UTC');
+      const plane = process.as({ tenantId });
+      const other = process.as({ tenantId: tenantIn('UTC') });
+      await other.createContract(aContract());
+      await process.as({ tenantId, idempotency: { key: 'k', requestHash: 'h' } }).createContract(aContract());
+      await plane.importContracts(aSheet([cellsOf(), cellsOf({ quantity: 0 })]));
+      const field = await aField({ plane });
+      await plane.createContract(aContract({ dynamicFields: { [field.id]: '7' } }));
+      await fieldCommand({ plane }, 'UpdateFieldType', { fieldId: field.id, type: 'number' });
+      const kept = async () => [await rows(tenantId, 'idempotency_records'), await rows(tenantId, 'import_batches'), await rows(tenantId, 'dynamic_field_forms')];
+      expect(await kept()).to.deep.equal([1, 1, 1]);
+      clock.advance(DAY_MS - 1);
+      await job('upkeep');
+      expect(done(tenantId)).to.deep.equal([]);
+      clock.advance(1);
+      await job('upkeep');
+      expect(await kept()).to.deep.equal([0, 1, 1]);
+      clock.advance(29 * DAY_MS - 1);
+      await job('upkeep');
+      expect(await kept()).to.deep.equal([0, 1, 1]);
+      clock.advance(1);
+      await job('upkeep');
+      expect(await kept()).to.deep.equal([0, 0, 0]);
+      expect(done(tenantId)).to.deep.equal(['removeEnded', 'removeEnded']);
+      clock.advance(100 * DAY_MS);
+      await job('upkeep');
+      expect(done(tenantId), 'nothing is left to end').to.have.length(2);
+    });
+
+    describe('the outbox', () => {
+      /** A contract of another tenant each time, and a message about it: a transition that tells a channel. */
+      const announced = async () => {
+        const tenantId = tenantIn('UTC');
+        const plane = process.as({ tenantId, controls: { draft: 'admin' } });
+        const { id: contractId } = await plane.createContract(aContract());
+        const { templates } = await plane.getContractCatalog({});
+        const [template] = templates;
+        const transition = template?.transitions.find(({ code }) => code === 'submit_review') ?? expect.fail('there is no such transition');
+        const channelId = newId();
+        await process.as({ tenantId, controls: { draft: 'admin' } }).updateLifecycleTransition({ transitionId: transition.id, changes: { effects: { notifyChannelId: channelId } } });
+        await plane.transitionContract({ contractId, transitionCode: 'submit_review' });
+        return { tenantId, contractId, channelId };
+      };
+      const stateOf = (tenantId: string) => database.read({ tenantId }, (tx) => tx.get('SELECT state, attempts, error FROM outbox WHERE tenant_id = ?', [tenantId]));
+
+      it('hands a message to the consumer of its topic, once', async () => {
+        const { tenantId, contractId, channelId } = await announced();
+        const got: unknown[] = [];
+        const consumers: Consumers = { 'workflow.moved': async ({ topic, reference, attempts }, plane, tenant) => {
+          got.push([topic, reference, attempts, tenant, (await plane.getContract({ contractId })).workflowStage]);
+        } };
+        await job('upkeep');
+        expect(got, 'nobody takes messages').to.deep.equal([]);
+        await job('upkeep', consumers);
+        await job('upkeep', consumers);
+        expect(got).to.have.length(1);
+        expect(got[0]).to.deep.include.members(['workflow.moved', 1, tenantId, 'review']);
+        expect((got[0] as unknown[])[1]).to.include({ contractId, channelId });
+        expect(await stateOf(tenantId)).to.deep.equal({ state: 'settled', attempts: 1, error: null });
+      });
+
+      it('tries again what could not be handed over, eight times within a day, and then gives it up with its reason', async () => {
+        const { tenantId } = await announced();
+        const tries: number[] = [];
+        const begun = clock.now();
+        const consumers: Consumers = { 'workflow.moved': () => {
+          tries.push(clock.now() - begun);
+          return Promise.reject(new Error(`refused ${tries.length}`));
+        } };
+        while (clock.now() < begun + 2 * DAY_MS) {
+          await job('upkeep', consumers);
+          clock.advance(tries.length < 4 ? 60_000 : HOUR_MS / 2);
+        }
+        expect(tries).to.have.length(8);
+        expect(Math.max(...tries)).to.be.lessThan(29 * HOUR_MS);
+        expect(await stateOf(tenantId)).to.deep.equal({ state: 'failed', attempts: 8, error: 'refused 8' });
+      });
+
+      it('hears a receiver that says when to come again, and one that says never', async () => {
+        const [later, never] = [await announced(), await announced()];
+        const tries: string[] = [];
+        const consumers: Consumers = { 'workflow.moved': (_message, _plane, tenantId) => {
+          tries.push(tenantId);
+          return Promise.reject(tenantId === never.tenantId ? new NotHandedOver('it is gone', { isFinal: true }) : new NotHandedOver('too many', { retryAfterMs: 2 * HOUR_MS }));
+        } };
+        await job('upkeep', consumers);
+        expect(tries).to.have.members([later.tenantId, never.tenantId]);
+        expect(await stateOf(never.tenantId)).to.deep.equal({ state: 'failed', attempts: 1, error: 'it is gone' });
+        clock.advance(2 * HOUR_MS - 1);
+        await job('upkeep', consumers);
+        expect(tries).to.have.length(2);
+        clock.advance(1);
+        await job('upkeep', consumers);
+        expect(tries.slice(2)).to.deep.equal([later.tenantId]);
+      });
+
+      it('lets what nobody took expire, and go after ninety days', async () => {
+        const { tenantId } = await announced();
+        clock.advance(2 * DAY_MS);
+        await job('upkeep');
+        expect(await stateOf(tenantId)).to.deep.equal({ state: 'expired', attempts: 0, error: null });
+        clock.advance(88 * DAY_MS);
+        await job('upkeep');
+        expect(await stateOf(tenantId)).to.equal(undefined);
+      });
+
+      it('gives a message to one at a time, and believes only who has it', async () => {
+        const { tenantId } = await announced();
+        const plane = process.as({ tenantId });
+        const taken = await Promise.all(Array.from({ length: 4 }, () => plane.leaseMessages({ limit: 10, leaseMs: 60_000 })));
+        const [message, ...others] = taken.flatMap(({ messages }) => messages);
+        expect([message?.attempts, others]).to.deep.equal([1, []]);
+        clock.advance(60_000);
+        const { messages: [again] } = await plane.leaseMessages({ limit: 10, leaseMs: 60_000 });
+        expect(again).to.deep.include({ id: message?.id, attempts: 2 });
+        const outcome = (attempts: number, error: string | null) => plane.settleMessages({ outcomes: [{ id: message?.id ?? '', attempts, error }] });
+        expect([await outcome(1, null), await outcome(1, 'late')].map(({ lost }) => lost)).to.deep.equal([1, 1]);
+        expect(await process.as({ tenantId: newId() }).settleMessages({ outcomes: [{ id: message?.id ?? '', attempts: 2, error: null }] })).to.include({ lost: 1 });
+        expect(await outcome(2, null)).to.deep.equal({ settled: 1, queued: 0, failed: 0, lost: 0 });
+        expect(await outcome(2, null)).to.include({ lost: 1 });
+      });
+    });
+
+    it(`is found on ${kind} in what was there before it was kept: everything is looked at once, and old messages are not sent`, async () => {
+      const before = await fresh();
+      await migrate(before.database, TENANT_MIGRATIONS.filter(({ id }) => id < '0015'));
+      const [tenantId, keyedOnly] = [newId(), newId()];
+      await before.database.write({ tenantId }, async (tx) => {
+        await tx.run('INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, 3, 1), (?, 4, 2)', [tenantId, tenantId]);
+        await tx.run("INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts) VALUES (?, ?, 'file.infected', '{}', ?, ?, 0)", [tenantId, newId(), clock.now() - DAY_MS, clock.now() - DAY_MS]);
+        await tx.run("INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_name, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, 'user', 'Ming', 'r', 'createContract', 'contract', ?, '[]')", [tenantId, newId(), clock.now(), newId()]);
+      });
+      await before.database.write({ tenantId: keyedOnly }, (tx) => tx.run("INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, 'k', 'createContract', 'h', '', ?)", [keyedOnly, clock.now() - 1]));
+      expect(await migrate(before.database, TENANT_MIGRATIONS)).to.include('0015-due-work');
+      process = upkeepProcess({ database: before.database, clock });
+      const got: unknown[] = [];
+      for (const name of ['audit-chain', 'upkeep', 'documents', 'file-sweep']) await job(name, { 'file.infected': (message) => Promise.resolve(void got.push(message)) }).catch(() => undefined);
+      expect(got).to.deep.equal([]);
+      const state = await before.database.read({ tenantId }, async (tx) => [await tx.get('SELECT state FROM outbox WHERE tenant_id = ?', [tenantId]), await tx.get('SELECT position FROM audit_log WHERE tenant_id = ?', [tenantId])]);
+      expect(state).to.deep.equal([{ state: 'expired' }, { position: 1 }]);
+      expect(await before.database.read({ tenantId: keyedOnly }, (tx) => tx.all('SELECT key FROM idempotency_records WHERE tenant_id = ?', [keyedOnly]))).to.deep.equal([]);
+      const left = (id: string) => before.database.read({ tenantId: id }, async (tx) => (await tx.all("SELECT kind FROM due_work WHERE tenant_id = ? AND kind NOT IN ('documents', 'file-orphans', 'file-scans', 'file-sweep') ORDER BY kind", [id])).map((row) => row['kind']));
+      expect([await left(tenantId), await left(keyedOnly)]).to.deep.equal([['expiry'], []]);
+    });
+  });
+});
