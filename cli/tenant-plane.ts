@@ -1,7 +1,7 @@
 import type { Call } from '../data-plane-agent/plane/contract/call.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
 import { WORKFLOW_STAGES } from '../data-plane-agent/plane/contract/vocabulary.js';
-import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import type { Config } from '../server/config.js';
 import type { Plane } from '../server/data-planes/plane.js';
 import { systemCall } from '../server/data-planes/system-call.js';
@@ -32,6 +32,6 @@ export function withTenantPlane<T>(config: Config, cli: Cli, slug: string, work:
     const controls = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin' as const]));
     const call: Call = { ...systemCall({ tenantId: record.id, settings: record.settings, actor: cliActor(), at }), controls };
     const directory = await createDirectory({ database: platform, clock: cli.clock, changes: createChanges() }).of(record.id);
-    return work({ call, plane: bind(dataPlanes.forTenant(record.id), OPERATION_NAMES, call), directory, roleCodes: await tenants.roleCodes(record.id) });
+    return work({ call, plane: bind(dataPlanes.forTenant(record.id), call, { operations: OPERATIONS }), directory, roleCodes: await tenants.roleCodes(record.id) });
   });
 }

@@ -5,7 +5,7 @@ import { newId } from '../data-plane-agent/base/ids.js';
 import { Leases } from '../data-plane-agent/base/database/leases.js';
 import type { Log } from '../data-plane-agent/base/log.js';
 import { bind } from '../data-plane-agent/plane/contract/data-plane.js';
-import { OPERATION_NAMES } from '../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../data-plane-agent/plane/operations/index.js';
 import { createApp } from './app.js';
 import { createPlatformAudit } from './audit/platform-audit.js';
 import { createRefusals } from './audit/refusals.js';
@@ -89,7 +89,7 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
       api: {
         services,
         authenticator,
-        planeFor: (caller: Caller) => bind(dataPlanes.forTenant(caller.principal.tenant.id), OPERATION_NAMES, callOf(caller), caller.onReplay),
+        planeFor: (caller: Caller) => bind(dataPlanes.forTenant(caller.principal.tenant.id), callOf(caller), { operations: OPERATIONS, only: caller.calls, onReplay: caller.onReplay, signal: caller.signal }),
         limit: rateLimit({ perMinute: config.rateLimitPerMinute }),
         https: config.publicUrl.startsWith('https:'),
         checkAnswers,

@@ -4,7 +4,7 @@ import { ALL_RIGHTS, type Call } from '../../data-plane-agent/plane/contract/cal
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { People } from '../../data-plane-agent/plane/contract/records/people.js';
 import { WORKFLOW_STAGES, type Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import type { DataPlanes } from '../../server/data-planes/for-tenant.js';
 import type { Plane } from '../../server/data-planes/plane.js';
 import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
@@ -69,7 +69,7 @@ function bound({ dataPlanes, tenant }: Plant, who: Partial<Pick<Call, 'actor' | 
     ifVersion: null,
     ...who,
   };
-  return bind(dataPlanes.forTenant(tenant.id), OPERATION_NAMES, call);
+  return bind(dataPlanes.forTenant(tenant.id), call, { operations: OPERATIONS });
 }
 
 const EVERYTHING: Readonly<Record<string, Control>> = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin']));

@@ -3,7 +3,7 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
-import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import type { Composed } from '../../server/compose.js';
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import { DEMO_OWNER, DEMO_TENANT } from './cast.js';
@@ -45,10 +45,10 @@ async function accessToken({ services }: Composed, credentials: { tenantSlug: st
 }
 
 async function lastRequest({ foundation }: Composed, { tenant, api, token, clock }: { tenant: DemoTenant; api: string; token: string; clock: Clock }): Promise<Request> {
-  const plane = bind(foundation.dataPlanes.forTenant(tenant.id), OPERATION_NAMES, {
+  const plane = bind(foundation.dataPlanes.forTenant(tenant.id), {
     tenantId: tenant.id, requestId: newId(), timeoutMs: 10_000, actor: { kind: 'cli', id: null, name: 'duebook', roleCode: null, ip: null }, subjectScope: null, ownerScope: null,
     controls: {}, rights: ALL_RIGHTS, timeZone: tenant.timeZone, today: todayIn(tenant.timeZone, clock.now()), reminderLeadDays: 7, currencyCode: 'CNY', language: 'en', idempotency: null, ifVersion: null,
-  });
+  }, { operations: OPERATIONS });
   const { items } = await plane.listPayments({ tab: 'overdue', pageSize: 1 });
   const [line] = items;
   if (!line) return { about: 'Where the money stands', method: 'GET', url: `${api}/payments/stats`, token };

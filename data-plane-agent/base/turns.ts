@@ -5,13 +5,14 @@ const SLICE_MS = 10;
 
 /**
  * For long work on SQLite, in which nothing waits by itself: call what this answers between its steps. It lets whoever waits go first, as
- * often as needed and not more often, since a transaction that is open keeps other writers waiting.
+ * often as needed and not more often, since a transaction that is open keeps other writers waiting. A signal ends the work there, with its reason.
  */
-export function turns(): () => Promise<void> {
+export function turns(signal?: AbortSignal): () => Promise<void> {
   let since = performance.now();
   return async () => {
     if (performance.now() - since < SLICE_MS) return;
     await nextTurn();
+    signal?.throwIfAborted();
     since = performance.now();
   };
 }

@@ -1,8 +1,8 @@
 import { todayIn } from '../base/day.js';
 import { ALL_RIGHTS, type Call } from '../plane/contract/call.js';
 
-/** How long a job waits for an operation. */
-const TIMEOUT_MS = 60_000;
+/** How long a job waits for an operation: nobody sits in front of it, and a scan or a sweep takes its time. */
+const TIMEOUT_MS = 600_000;
 
 /** A tenant as a job needs to know it: whose time and money it is. */
 export interface WorkedTenant {

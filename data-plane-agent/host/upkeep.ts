@@ -4,7 +4,7 @@ import { isFailure } from '../base/failures.js';
 import { newId } from '../base/ids.js';
 import type { Log } from '../base/log.js';
 import { bind, type BoundPlane, type DataPlane } from '../plane/contract/data-plane.js';
-import { OPERATION_NAMES, type Operations } from '../plane/operations/index.js';
+import { OPERATIONS, type Operations } from '../plane/operations/index.js';
 import { nextDue } from '../plane/store/due-next.js';
 import { bringForward, findDue, leaseDue, moveDue, settleDue, tenantsAhead, type DueWork, type WorkKind } from '../plane/store/due-work.js';
 import { systemCall, type WorkedTenant } from './system-call.js';
@@ -80,7 +80,7 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
       const actor = { kind: 'system', id: null, name: job, ip: null } as const;
       for (let left = STEPS; left > 0 && !signal?.aborted; left -= 1) {
         const call = systemCall({ tenant, actor, requestId: newId(), at: clock.now() });
-        if (!(await step(bind(plane, OPERATION_NAMES, call), tenant.id)).more) break;
+        if (!(await step(bind(plane, call, { operations: OPERATIONS, signal }), tenant.id)).more) break;
       }
     } catch (error) {
       // It is repeated when the lease is over.

@@ -1,9 +1,14 @@
-import { fail } from '../base/failures.js';
 import { answerChecker } from '../base/answer-check.js';
+import { deadlineIn, isEnded, type Deadline } from '../base/deadline.js';
+import { fail } from '../base/failures.js';
+import { unlessAborted } from '../base/unless-aborted.js';
 import type { Call } from './contract/call.js';
 import type { Answer, DataPlane, OperationList } from './contract/data-plane.js';
 import type { Declared } from './contract/operation.js';
 import { PROTOCOL_VERSION, TransportError, type Transport, type WireReply } from './contract/wire.js';
+
+/** The other side ends what is late by itself, and says what became of it. So long that is waited for. */
+const REPLY_MS = 1_000;
 
 /**
  * The data plane behind a wire. A lost reply is asked for again only where that is safe: of a read, and of a write that carries an
@@ -11,32 +16,56 @@ import { PROTOCOL_VERSION, TransportError, type Transport, type WireReply } from
  */
 export function createRemoteDataPlane<L extends OperationList>({ operations, transport }: { readonly operations: L; readonly transport: Transport }): DataPlane<L> {
   return {
-    async invoke(name, call, input) {
+    async invoke(name, call, input, { signal } = {}) {
       const operation = operations[name];
       if (!operation) throw new Error(`no operation is called ${name}`);
-      const reply = await send(transport, operation, name, call, input);
-      return answerOf(reply, operation, call) as Answer<never>; // its output has just been checked against the declaration
+      const deadline = deadlineIn(call.timeoutMs + REPLY_MS, signal);
+      try {
+        const reply = await send({ transport, operation, name, call, input, deadline });
+        return answerOf(reply, operation, call) as Answer<never>; // its output has just been checked against the declaration
+      } finally {
+        deadline.settle();
+      }
     },
   };
 }
 
-async function send(transport: Transport, operation: Declared, name: string, call: Call, input: unknown): Promise<WireReply> {
-  const request = { protocol: PROTOCOL_VERSION, name, call, input };
+interface Sending {
+  readonly transport: Transport;
+  readonly operation: Declared;
+  readonly name: string;
+  readonly call: Call;
+  readonly input: unknown;
+  readonly deadline: Deadline;
+}
+
+async function send(sending: Sending): Promise<WireReply> {
+  const { operation, call, deadline } = sending;
+  const first = await attempt(sending, call);
+  if (!(first instanceof TransportError)) return first;
+  const timeoutMs = Math.floor(deadline.remaining() - REPLY_MS);
+  const isRepeatable = first.nothingRan || operation.effect === 'read' || call.idempotency !== null;
+  if (!isRepeatable || timeoutMs < 1 || deadline.signal.aborted) throw lost(operation, call, first);
+  const second = await attempt(sending, { ...call, timeoutMs });
+  if (!(second instanceof TransportError)) return second;
+  throw lost(operation, call, new TransportError(second.message, { nothingRan: first.nothingRan && second.nothingRan, cause: second }));
+}
+
+async function attempt({ transport, name, input, deadline: { signal } }: Sending, call: Call): Promise<WireReply | TransportError> {
+  if (signal.aborted) return new TransportError('it was not sent', { nothingRan: true, cause: signal.reason });
   try {
-    return await transport(request);
+    return await unlessAborted(signal, transport({ protocol: PROTOCOL_VERSION, name, call, input }, { signal }));
   } catch (error) {
-    if (!(error instanceof TransportError)) throw error;
-    const repeatable = error.nothingRan || operation.effect === 'read' || call.idempotency !== null;
-    if (!repeatable) throw lost(operation, call, error);
-    return transport(request).catch((second: unknown) => {
-      throw second instanceof TransportError ? lost(operation, call, new TransportError(second.message, { nothingRan: error.nothingRan && second.nothingRan, cause: second })) : second;
-    });
+    if (error instanceof TransportError) return error;
+    if (isEnded(error)) return new TransportError('no reply was waited for any longer', { nothingRan: false, cause: error });
+    throw error;
   }
 }
 
 function answerOf(reply: WireReply, operation: Declared, call: Call): Answer<unknown> {
   if (!reply.ok) {
     if ('fault' in reply) throw new Error('the data plane reported a fault of its own; its log has it under this request id');
+    if ('speaks' in reply) throw lost(operation, call, new TransportError(`the data plane speaks version ${reply.speaks} of the protocol, and was asked in version ${PROTOCOL_VERSION}: the older of the two programs has to be upgraded`, { nothingRan: true }));
     throw fail(reply.code, reply.details, { replayed: reply.replayed });
   }
   const checked = answerChecker(operation.output)(reply.output);

@@ -2,20 +2,21 @@ import { invalid, isFailure } from '../base/failures.js';
 import { checker } from '../base/validation.js';
 import { Call } from './contract/call.js';
 import type { DataPlane, OperationList } from './contract/data-plane.js';
-import type { Transport } from './contract/wire.js';
+import { PROTOCOL_VERSION, type Transport } from './contract/wire.js';
 
 /**
  * The other end of `createRemoteDataPlane`: what an agent's single route does, whatever the operation. The call itself is checked here;
- * the input is checked by the data plane. `onFault` hears of errors that are nobody's input.
+ * the input is checked by the data plane. Nothing is looked at of a request in another version of the protocol. `onFault` hears of errors that are nobody's input.
  */
 export function serve<L extends OperationList>(plane: DataPlane<L>, names: readonly (keyof L & string)[], onFault: (error: unknown) => void): Transport {
   const known = new Set<string>(names);
-  return async ({ name, call, input }) => {
+  return async ({ protocol, name, call, input }, { signal }) => {
+    if (protocol !== PROTOCOL_VERSION) return { ok: false, speaks: PROTOCOL_VERSION };
     try {
       if (!known.has(name)) throw invalid({ path: 'name', problem: 'is not a known operation' });
       const checked = checker(Call)(call);
       if (!checked.ok) throw invalid(...checked.issues.map(({ path, problem }) => ({ path: `call.${path}`, problem })));
-      const { output, replayed } = await plane.invoke(name, checked.value, input as never); // the plane checks it
+      const { output, replayed } = await plane.invoke(name, checked.value, input as never, { signal }); // the plane checks it
       return { ok: true, output, replayed };
     } catch (error) {
       if (isFailure(error)) return { ok: false, code: error.code, details: error.details, replayed: error.replayed };

@@ -4,19 +4,19 @@ import { edit, meets, view } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
-/** How long the caller of an operation waits. */
+/** How long the caller of an operation waits, unless its endpoint says more. */
 const TIMEOUT_MS = 10_000;
 
 /** Roles that see only their own contracts where the tenant says so. */
 const OWNER_SCOPED: ReadonlySet<string> = new Set(['sales', 'manager']);
 
 /** What the data plane is told about a request: who asks, which rows they may see, and which day it is for them. */
-export function callOf({ principal, request, idempotency, ifVersion, patienceMs = TIMEOUT_MS }: Pick<Call, 'idempotency' | 'ifVersion'> & { readonly principal: Principal; readonly request: RequestInfo; readonly patienceMs?: number | undefined }): Call {
+export function callOf({ principal, request, idempotency, ifVersion, timeoutMs = TIMEOUT_MS }: Pick<Call, 'idempotency' | 'ifVersion'> & { readonly principal: Principal; readonly request: RequestInfo; readonly timeoutMs?: number | undefined }): Call {
   const { tenant, user, settings, controls } = principal;
   return {
     tenantId: tenant.id,
     requestId: request.id,
-    timeoutMs: patienceMs,
+    timeoutMs,
     actor: { kind: 'user', id: user.id, name: user.name, roleCode: user.roleCode, ip: request.ip },
     subjectScope: user.subjectScope && [...user.subjectScope],
     ownerScope: settings.ownerScopeEnabled && OWNER_SCOPED.has(user.roleCode) ? user.id : null,

@@ -5,7 +5,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
 import type { TellTenants } from '../../data-plane-agent/host/upkeep.js';
 import { bind, type BoundPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
-import { OPERATION_NAMES, type Operations } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { DataPlanes } from './for-tenant.js';
 import { systemCall, workedTenant } from './system-call.js';
@@ -48,7 +48,7 @@ export async function eachTenant({ database, clock, dataPlanes, log }: TenantsOp
 
   async function work({ id: tenantId, settings }: TenantRecord): Promise<void> {
     const call = systemCall({ tenantId, settings, actor: { kind: 'system', id: null, name: job, ip: null, requestId: newId() }, at: clock.now() });
-    const plane = bind(dataPlanes.forTenant(tenantId), OPERATION_NAMES, call);
+    const plane = bind(dataPlanes.forTenant(tenantId), call, { operations: OPERATIONS, signal });
     try {
       for (let left = STEPS; left > 0 && !signal?.aborted; left -= 1) if (!(await step(plane, tenantId)).more) return;
     } catch (error) {

@@ -21,6 +21,7 @@ const getAnalyticsSummary = endpoint('GET /analytics/summary', {
   needs: view('sensitive_data'),
   query: AnalyticsQuery,
   returns: AnalyticsSummary,
+  calls: ['getAnalyticsSummary'],
   fails: [],
   run: async ({ query, plane, principal, services }) => plane.getAnalyticsSummary(asked(query, principal, await services.directory.of(principal.tenant.id))),
 });
@@ -35,6 +36,7 @@ const getAnalyticsCashflow = endpoint('GET /analytics/cashflow', {
   needs: view('sensitive_data'),
   query: AnalyticsQuery,
   returns: AnalyticsCashflow,
+  calls: ['getAnalyticsCashflow'],
   fails: [],
   run: async ({ query, plane, principal, services }) => plane.getAnalyticsCashflow(asked(query, principal, await services.directory.of(principal.tenant.id))),
 });
@@ -49,6 +51,7 @@ const getAnalyticsDistribution = endpoint('GET /analytics/distribution', {
   needs: view('sensitive_data'),
   query: AnalyticsQuery,
   returns: AnalyticsDistribution,
+  calls: ['getAnalyticsDistribution'],
   fails: [],
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);

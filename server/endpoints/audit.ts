@@ -25,6 +25,7 @@ const listAudit = endpoint('GET /audit', {
   needs: edit('admin'),
   query: AuditQuery,
   returns: AuditPage,
+  calls: ['listAudit'],
   fails: [],
   run: async ({ query, principal, plane, services }) => {
     const { source, actor, record, action } = query;

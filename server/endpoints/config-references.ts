@@ -13,12 +13,18 @@ interface Caller {
 
 /** Refuses role codes that the tenant does not have. `field` is the list in the request. */
 export async function checkRoleCodes(field: string, codes: readonly string[] | null | undefined, { principal, services, found }: Caller): Promise<void> {
-  if (!codes || codes.length === 0) return;
+  const unknown = await unknownRoleIn(field, codes, { principal, services });
+  if (!unknown) return;
+  await found?.();
+  throw fail('REFERENCE_INVALID', unknown);
+}
+
+/** The first of such codes. */
+export async function unknownRoleIn(field: string, codes: readonly string[] | null | undefined, { principal, services }: Omit<Caller, 'found'>): Promise<{ readonly field: string; readonly value: string } | undefined> {
+  if (!codes || codes.length === 0) return undefined;
   const known = new Set((await services.tenants.roles.list(principal.tenant.id)).map(({ code }) => code));
   const at = codes.findIndex((code) => !known.has(code));
-  if (at < 0) return;
-  await found?.();
-  throw fail('REFERENCE_INVALID', { field: `${field}[${at}]`, value: codes[at] ?? '' });
+  return at < 0 ? undefined : { field: `${field}[${at}]`, value: codes[at] ?? '' };
 }
 
 /** Refuses effects that tell a channel which the tenant does not have, or give a task to somebody who is no active member. */

@@ -10,6 +10,7 @@ const bulkDeleteContracts = endpoint('POST /contracts/bulk-delete', {
   needs: edit('contract_delete'),
   body: BulkDeletion,
   returns: BulkDeletionResult,
+  calls: ['bulkDeleteContracts'],
   fails: [],
   run: ({ body, plane }) => plane.bulkDeleteContracts(body),
 });
@@ -22,7 +23,8 @@ const bulkAttachContracts = endpoint('POST /contracts/bulk-attachment', {
   needs: edit('contract_edit'),
   body: BulkAttachment,
   returns: BulkAttachmentResult,
-  fails: ['FILE_REFERENCE_INVALID'],
+  calls: ['bulkAttachContracts'],
+  fails: [],
   run: ({ body, plane }) => plane.bulkAttachContracts(body),
 });
 

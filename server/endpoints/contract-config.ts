@@ -12,6 +12,7 @@ const getContractCatalog = endpoint('GET /contract-config/catalog', {
   description: 'Every tenant begins with the types `sale` and `lease` and the template `standard`. Disabled types and transitions are listed too.',
   needs: view('contract_view'),
   returns: Catalog,
+  calls: ['getContractCatalog'],
   fails: [],
   run: ({ plane }) => plane.getContractCatalog({}),
 });
@@ -24,7 +25,8 @@ const createContractType = endpoint('POST /contract-config/types', {
   body: ContractTypeInput,
   status: 201,
   returns: ContractType,
-  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
+  calls: ['createContractType'],
+  fails: [],
   run: ({ body, plane }) => plane.createContractType(body),
 });
 
@@ -35,7 +37,8 @@ const updateContractType = endpoint('PATCH /contract-config/types/:id', {
   feature: 'workflowAutomation',
   body: ContractTypePatch,
   returns: ContractType,
-  fails: ['DUPLICATE_CODE', 'TYPE_IN_USE', 'REFERENCE_INVALID'],
+  calls: ['updateContractType'],
+  fails: [],
   run: ({ params, body, plane }) => plane.updateContractType({ typeId: params.id, changes: body }),
 });
 
@@ -47,7 +50,8 @@ const createLifecycleTemplate = endpoint('POST /contract-config/lifecycle/templa
   body: TemplateInput,
   status: 201,
   returns: Template,
-  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
+  calls: ['createLifecycleTemplate'],
+  fails: [],
   run: ({ body, plane }) => plane.createLifecycleTemplate(body),
 });
 
@@ -58,7 +62,8 @@ const updateLifecycleTemplate = endpoint('PATCH /contract-config/lifecycle/templ
   feature: 'workflowAutomation',
   body: TemplatePatch,
   returns: Template,
-  fails: ['DUPLICATE_CODE'],
+  calls: ['updateLifecycleTemplate'],
+  fails: [],
   run: ({ params, body, plane }) => plane.updateLifecycleTemplate({ templateId: params.id, changes: body }),
 });
 
@@ -70,7 +75,8 @@ const addLifecycleStage = endpoint('POST /contract-config/lifecycle/templates/:t
   body: StageInput,
   status: 201,
   returns: Stage,
-  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
+  calls: ['getContractCatalog', 'addLifecycleStage'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     await checkRoleCodes('allowedRoleCodes', body.allowedRoleCodes, { principal, services, found: () => inCatalog(plane, { templateId: params.templateId }) });
     return plane.addLifecycleStage({ templateId: params.templateId, stage: body });
@@ -86,7 +92,8 @@ const updateLifecycleStage = endpoint('PATCH /contract-config/lifecycle/stages/:
   feature: 'workflowAutomation',
   body: StagePatch,
   returns: Stage,
-  fails: ['DUPLICATE_CODE', 'STAGE_IN_USE', 'REFERENCE_INVALID'],
+  calls: ['getContractCatalog', 'updateLifecycleStage'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     await checkRoleCodes('allowedRoleCodes', body.allowedRoleCodes, { principal, services, found: () => inCatalog(plane, { stageId: params.id }) });
     return plane.updateLifecycleStage({ stageId: params.id, changes: body });
@@ -101,7 +108,8 @@ const addLifecycleTransition = endpoint('POST /contract-config/lifecycle/templat
   body: TransitionConfigInput,
   status: 201,
   returns: TransitionConfig,
-  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
+  calls: ['getContractCatalog', 'addLifecycleTransition'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     await checkEffects(body.effects, { principal, services, found: () => inCatalog(plane, { templateId: params.templateId }) });
     return plane.addLifecycleTransition({ templateId: params.templateId, transition: body });
@@ -115,7 +123,8 @@ const updateLifecycleTransition = endpoint('PATCH /contract-config/lifecycle/tra
   feature: 'workflowAutomation',
   body: TransitionConfigPatch,
   returns: TransitionConfig,
-  fails: ['DUPLICATE_CODE', 'REFERENCE_INVALID'],
+  calls: ['getContractCatalog', 'updateLifecycleTransition'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     await checkEffects(body.effects, { principal, services, found: () => inCatalog(plane, { transitionId: params.id }) });
     return plane.updateLifecycleTransition({ transitionId: params.id, changes: body });
@@ -123,7 +132,7 @@ const updateLifecycleTransition = endpoint('PATCH /contract-config/lifecycle/tra
 });
 
 /** The record that the path names must be there before anything is said of what the body names. */
-async function inCatalog(plane: Plane, { templateId, stageId, transitionId }: { readonly templateId?: string; readonly stageId?: string; readonly transitionId?: string }): Promise<void> {
+async function inCatalog(plane: Pick<Plane, 'getContractCatalog'>, { templateId, stageId, transitionId }: { readonly templateId?: string; readonly stageId?: string; readonly transitionId?: string }): Promise<void> {
   const { templates } = await plane.getContractCatalog({});
   const isThere = templates.some(({ id, stages, transitions }) => id === templateId || stages.some((stage) => stage.id === stageId) || transitions.some((transition) => transition.id === transitionId));
   if (!isThere) throw fail('NOT_FOUND', {});

@@ -19,6 +19,11 @@ const DESCRIPTION =
   'The file is sent as it is made: a transfer that breaks off (no final chunk) is not all of it. Each export is an event of the audit. ' +
   `Exports that run at the same time share the work, so each is the slower; of more than ${EXPORTS_AT_ONCE} of one tenant the next is 429 with \`Retry-After\`.`;
 
+/** What the sheet asks for: reads and, also of a GET, the record that contracts left the house. */
+const CALLS = ['planContractExport', 'exportContracts', 'recordExport'] as const;
+/** Each chunk waits for those of other exports. */
+const CHUNK_MS = 60_000;
+
 const CsvFile = fileOf('text/csv', 'The contracts, in columns as the profile has them.');
 
 const exportContracts = endpoint('GET /contracts/export', {
@@ -27,8 +32,10 @@ const exportContracts = endpoint('GET /contracts/export', {
   needs: edit('export'),
   query: ExportQuery,
   produces: 'text/csv',
-  keyed: true,
+  idempotencyKey: 'own',
   returns: CsvFile,
+  calls: CALLS,
+  timeoutMs: CHUNK_MS,
   fails: [],
   run: async ({ query, ...work }) => {
     const directory = await work.services.directory.of(work.principal.tenant.id);
@@ -43,9 +50,10 @@ const exportContractsByBody = endpoint('POST /contracts/export', {
   needs: edit('export'),
   body: ExportQuery,
   produces: 'text/csv',
-  takesNoKey: true,
-  keyed: true,
+  idempotencyKey: 'own',
   returns: CsvFile,
+  calls: CALLS,
+  timeoutMs: CHUNK_MS,
   fails: ['REFERENCE_INVALID'],
   run: async ({ body, ...work }) => {
     await checkPeople(body, work);
@@ -54,7 +62,7 @@ const exportContractsByBody = endpoint('POST /contracts/export', {
 });
 
 interface Caller {
-  readonly plane: Plane;
+  readonly plane: Pick<Plane, (typeof CALLS)[number]>;
   readonly principal: Principal;
   readonly request: RequestInfo;
   readonly services: Services;

@@ -20,6 +20,7 @@ const listHistory = endpoint('GET /contracts/:id/history', {
   needs: view('contract_view'),
   query: HistoryQuery,
   returns: page(NamedEntry, { title: 'HistoryPage' }),
+  calls: ['listHistory'],
   fails: [],
   run: async ({ params, query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);

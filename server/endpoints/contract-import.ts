@@ -10,7 +10,7 @@ import type { Services } from '../services/services.js';
 import { peopleOf } from './people.js';
 
 /** For five thousand contracts, and for the turn of another import before. */
-const PATIENCE_MS = 120_000;
+const IMPORT_MS = 120_000;
 
 const RULES =
   'Exactly one of `rows`, `xlsxBase64` and `csv`, of at most 5 000 rows. Each contract is entered by itself, by the rules and with the defaults of `POST /contracts`: the good ones are in, and each row of the others is reported with field, code, message and value ' +
@@ -34,10 +34,11 @@ const importContracts = endpoint('POST /contracts/import', {
   needs: edit('contract_edit'),
   body: ContractImport,
   needsBody: true,
-  keyed: true,
-  patienceMs: PATIENCE_MS,
+  idempotencyKey: 'always',
+  timeoutMs: IMPORT_MS,
   returns: ImportReport,
-  fails: ['IMPORT_FILE_INVALID'],
+  calls: ['importContracts'],
+  fails: [],
   run: async ({ body, plane, principal, services }) => {
     const source = await importSource(body, principal.tenant.id);
     return plane.importContracts({ ...source, ...(await surroundingsOf(principal, services)) });
@@ -50,10 +51,11 @@ const previewImport = endpoint('POST /contracts/import/preview', {
   needs: edit('contract_edit'),
   body: ContractImport,
   needsBody: true,
-  takesNoKey: true,
-  patienceMs: PATIENCE_MS,
+  idempotencyKey: 'none',
+  timeoutMs: IMPORT_MS,
   returns: ImportReport,
-  fails: ['IMPORT_FILE_INVALID', 'DATA_PLANE_OUTCOME_UNKNOWN'],
+  calls: ['previewImport'],
+  fails: ['DATA_PLANE_OUTCOME_UNKNOWN'],
   run: async ({ body, plane, principal, services }) => {
     const source = await importSource(body, principal.tenant.id);
     return plane.previewImport({ ...source, ...(await surroundingsOf(principal, services)) });
@@ -67,6 +69,7 @@ const getImport = endpoint('GET /contracts/import/batches/:id', {
   description: VISIBLE,
   needs: edit('contract_edit'),
   returns: ImportReport,
+  calls: ['getImport'],
   fails: [],
   run: ({ params, plane }) => plane.getImport({ batchId: params.id }),
 });
@@ -77,6 +80,7 @@ const getImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv',
   needs: edit('contract_edit'),
   produces: 'text/csv',
   returns: fileOf('text/csv', 'The failed rows under their header.'),
+  calls: ['getImportErrors'],
   fails: [],
   run: async ({ params, plane }) => attachment((await plane.getImportErrors({ batchId: params.id })).csv, { fileName: 'import-errors.csv' }),
 });
@@ -88,6 +92,7 @@ const getImportTemplate = endpoint('GET /contracts/import/template.csv', {
   query: s.object({ language: s.optional(s.enum(TEMPLATE_LANGUAGES)) }),
   produces: 'text/csv',
   returns: fileOf('text/csv', 'The header.'),
+  calls: ['getImportTemplate'],
   fails: [],
   run: async ({ query, plane, principal, request }) => {
     const { csv } = await plane.getImportTemplate(query);

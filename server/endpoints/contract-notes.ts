@@ -12,7 +12,8 @@ const addNote = endpoint('POST /contracts/:id/notes', {
   body: NoteInput,
   status: 201,
   returns: NoteResult,
-  fails: ['VERSION_MISMATCH'],
+  calls: ['addNote'],
+  fails: [],
   run: ({ params, body, plane }) => plane.addNote({ contractId: params.id, ...body }),
 });
 
@@ -22,7 +23,8 @@ const updateNote = endpoint('PATCH /contracts/:id/notes/:noteId', {
   needs: edit('contract_edit'),
   body: NotePatch,
   returns: NoteResult,
-  fails: ['VERSION_MISMATCH'],
+  calls: ['updateNote'],
+  fails: [],
   run: ({ params, body, plane }) => plane.updateNote({ contractId: params.id, noteId: params.noteId, ...body }),
 });
 
@@ -31,7 +33,8 @@ const deleteNote = endpoint('DELETE /contracts/:id/notes/:noteId', {
   description: MOVES,
   needs: edit('contract_edit'),
   returns: Ok,
-  fails: ['VERSION_MISMATCH'],
+  calls: ['deleteNote'],
+  fails: [],
   run: ({ params, plane }) => plane.deleteNote({ contractId: params.id, noteId: params.noteId }),
 });
 

@@ -12,7 +12,8 @@ const addTerm = endpoint('POST /contracts/:id/terms', {
   body: TermInput,
   status: 201,
   returns: TermResult,
-  fails: ['VERSION_MISMATCH'],
+  calls: ['addTerm'],
+  fails: [],
   run: ({ params, body, plane }) => plane.addTerm({ contractId: params.id, ...body }),
 });
 
@@ -22,7 +23,8 @@ const updateTerm = endpoint('PATCH /contracts/:id/terms/:termId', {
   needs: edit('contract_edit'),
   body: TermPatch,
   returns: TermResult,
-  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED'],
+  calls: ['updateTerm'],
+  fails: [],
   run: ({ params, body, plane }) => plane.updateTerm({ contractId: params.id, termId: params.termId, ...body }),
 });
 
@@ -31,7 +33,8 @@ const deleteTerm = endpoint('DELETE /contracts/:id/terms/:termId', {
   description: `Not from a locked one. ${MOVES}`,
   needs: edit('contract_edit'),
   returns: Ok,
-  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED'],
+  calls: ['deleteTerm'],
+  fails: [],
   run: ({ params, plane }) => plane.deleteTerm({ contractId: params.id, termId: params.termId }),
 });
 

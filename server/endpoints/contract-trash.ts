@@ -14,6 +14,7 @@ const listTrash = endpoint('GET /contracts/trash', {
   needs: edit('contract_delete'),
   query: TrashQuery,
   returns: page(TrashedContract, { title: 'TrashPage' }),
+  calls: ['listTrash'],
   fails: [],
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
@@ -29,7 +30,8 @@ const restoreContract = endpoint('POST /contracts/:id/restore', {
     'A contract that is not deleted is answered as it is. Its numbers were free meanwhile: `DUPLICATE_CONTRACT_NO`, `DUPLICATE_ARCHIVE_CODE`, and `DUPLICATE_CODE` for an invoice\'s, when another has taken one. `If-Match` means the version that the trash shows.',
   needs: edit('contract_delete'),
   returns: NamedContractDetail,
-  fails: ['VERSION_MISMATCH', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'DUPLICATE_CODE'],
+  calls: ['restoreContract'],
+  fails: [],
   run: async ({ params, plane, principal, services }) => {
     const contract = await plane.restoreContract({ contractId: params.id });
     return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));

@@ -4,10 +4,9 @@ import { ContractInput, ContractPatch, ContractQuery } from '../../data-plane-ag
 import { edit, view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
-import { checkRoleCodes } from './config-references.js';
-import { checkLineRights } from './line-rights.js';
+import { checkRoleCodes, unknownRoleIn } from './config-references.js';
 import { membersNamed } from './people.js';
-import { checkReferences, NamedContractDetail, NamedContractPage, withNames } from './named.js';
+import { checkReferences, unknownReferenceIn, NamedContractDetail, NamedContractPage, withNames } from './named.js';
 
 const listContracts = endpoint('GET /contracts', {
   summary: 'List contracts',
@@ -17,6 +16,7 @@ const listContracts = endpoint('GET /contracts', {
   needs: view('contract_view'),
   query: ContractQuery,
   returns: NamedContractPage,
+  calls: ['listContracts'],
   fails: [],
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
@@ -30,6 +30,7 @@ const getContract = endpoint('GET /contracts/:id', {
   summary: 'Read a contract with its lines, terms and notes',
   needs: view('contract_view'),
   returns: NamedContractDetail,
+  calls: ['getContract'],
   fails: [],
   run: async ({ params, plane, principal, services }) => {
     const contract = await plane.getContract({ contractId: params.id });
@@ -44,12 +45,11 @@ const createContract = endpoint('POST /contracts', {
   body: ContractInput,
   status: 201,
   returns: NamedContractDetail,
-  fails: ['DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'WORKFLOW_CONTROL_REQUIRED', 'RECONCILE_WITHOUT_RECEIPT', 'DUPLICATE_CODE'],
+  calls: ['createContract'],
+  fails: [],
   run: async ({ body, plane, principal, services }) => {
-    checkLineRights(principal, body.payments ?? []);
-    await checkReferences(body, { principal, services });
-    await checkRoleCodes('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services });
-    const contract = await plane.createContract({ ...body, ...(await membersNamed(body, { principal, services })) });
+    const unknownReference = (await unknownReferenceIn(body, { principal, services })) ?? (await unknownRoleIn('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services }));
+    const contract = await plane.createContract({ ...body, ...(await membersNamed(body, { principal, services })), ...(unknownReference ? { unknownReference } : {}) });
     return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
   },
 });
@@ -69,7 +69,8 @@ const updateContract = endpoint('PATCH /contracts/:id', {
   needs: edit('contract_edit'),
   body: ContractPatch,
   returns: NamedContractDetail,
-  fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  calls: ['getContract', 'updateContract'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     await checkReferences(body, { principal, services }, () => plane.getContract({ contractId: params.id }));
     await checkRoleCodes('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services, found: () => plane.getContract({ contractId: params.id }) });
@@ -83,7 +84,8 @@ const deleteContract = endpoint('DELETE /contracts/:id', {
   description: 'With its payment lines, tasks and invoice records, to the trash, from which it can be restored for thirty days; receipts stay for audit, and its numbers become free. A signed or active contract with money received needs the workflow control `admin` at its stage.',
   needs: edit('contract_delete'),
   returns: Ok,
-  fails: ['VERSION_MISMATCH', 'CONTRACT_HAS_MONEY'],
+  calls: ['deleteContract'],
+  fails: [],
   run: ({ params, plane }) => plane.deleteContract({ contractId: params.id }),
 });
 

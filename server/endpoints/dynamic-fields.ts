@@ -12,6 +12,7 @@ const listDynamicFields = endpoint('GET /dynamic-fields', {
     'On a plan without `customFields`, definitions from before stay, and so do values: both are read, and values written, as ever.',
   needs: view('custom_fields'),
   returns: DynamicFields,
+  calls: ['listFields'],
   fails: [],
   run: ({ plane }) => plane.listFields({}),
 });
@@ -31,7 +32,8 @@ const runFieldCommand = endpoint('POST /dynamic-fields/commands', {
   feature: 'customFields',
   body: FieldCommandInput,
   returns: FieldCommandResult,
-  fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'FIELD_CONVERSION_LOSSY', 'FIELD_NOT_EDITABLE'],
+  calls: ['runFieldCommand'],
+  fails: [],
   run: async ({ body, plane, principal, services }) => plane.runFieldCommand({ ...body, known: await surroundingsOf(body, { principal, services }) }),
 });
 

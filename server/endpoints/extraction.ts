@@ -16,7 +16,8 @@ const extractContract = endpoint('POST /contracts/extract', {
   needsBody: true,
   status: 201,
   returns: ExtractionRun,
-  fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FILE_INFECTED', 'FILE_SCAN_PENDING'],
+  calls: ['extractContract'],
+  fails: [],
   run: ({ body, plane }) => plane.extractContract(body),
 });
 
@@ -29,6 +30,7 @@ const getExtraction = endpoint('GET /contracts/extractions/:runId', {
     'A field\'s `location` is a place in the document\'s text: the page, of a workbook the sheet. Account numbers are masked for roles without `sensitive_data (view)`.',
   needs: edit('contract_edit'),
   returns: ExtractionRun,
+  calls: ['getExtraction'],
   fails: [],
   run: ({ params, plane }) => plane.getExtraction(params),
 });
@@ -43,10 +45,8 @@ const reviewExtraction = endpoint('PATCH /contracts/extractions/:runId/review', 
   needs: edit('contract_edit'),
   body: ReviewInput,
   returns: ExtractionRun,
-  fails: [
-    'EXTRACTION_INCOMPLETE', 'VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE',
-    'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'WORKFLOW_CONTROL_REQUIRED',
-  ],
+  calls: ['getExtraction', 'reviewExtraction'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     for (const [i, { fieldKey, overrideValue }] of body.fields.entries()) {
       // Whatever is no list of texts is refused by its form.

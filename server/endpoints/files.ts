@@ -5,7 +5,7 @@ import { reply } from '../http/reply.js';
 import { checkReferences } from './named.js';
 
 /** Each step of a confirmation has its own deadline; together they come to less than this. */
-const CONFIRM_PATIENCE_MS = 60_000;
+const CONFIRM_MS = 60_000;
 
 const presignFile = endpoint('POST /files/presign', {
   summary: 'Announce an upload, and get the URL for it',
@@ -18,7 +18,8 @@ const presignFile = endpoint('POST /files/presign', {
   body: PresignInput,
   status: 201,
   returns: PresignedUpload,
-  fails: ['FILE_TYPE_NOT_ALLOWED', 'FILE_TOO_LARGE', 'REFERENCE_INVALID', 'STORAGE_QUOTA_EXCEEDED', 'RATE_LIMITED', 'OBJECT_STORE_UNAVAILABLE'],
+  calls: ['presignFile'],
+  fails: [],
   run: async ({ body, plane, principal, services }) => {
     await checkReferences({ subjectId: body.subjectId }, { principal, services });
     return plane.presignFile(body);
@@ -35,8 +36,9 @@ const confirmFile = endpoint('POST /files/confirm', {
   body: ConfirmInput,
   status: 201,
   returns: FileRecord,
-  patienceMs: CONFIRM_PATIENCE_MS,
-  fails: ['UPLOAD_TOKEN_MISMATCH', 'UPLOAD_TOKEN_EXPIRED', 'FILE_NOT_UPLOADED', 'FILE_BEING_CONFIRMED', 'FILE_SIZE_MISMATCH', 'FILE_CONTENT_MISMATCH', 'REFERENCE_INVALID', 'OBJECT_STORE_UNAVAILABLE'],
+  timeoutMs: CONFIRM_MS,
+  calls: ['confirmFile'],
+  fails: [],
   run: ({ body, plane }) => plane.confirmFile(body),
 });
 
@@ -45,6 +47,7 @@ const getFile = endpoint('GET /files/:id', {
   description: 'A file is seen by whoever sees a contract that it hangs on: the one that it was filed under, and each that refers to it in itself, its lines, receipts, invoices, tasks or custom fields.',
   needs: view('contract_view'),
   returns: FileRecord,
+  calls: ['getFile'],
   fails: [],
   run: ({ params, plane }) => plane.getFile({ fileId: params.id }),
 });
@@ -59,7 +62,8 @@ const downloadFile = endpoint('GET /files/:id/download', {
   query: DownloadQuery,
   returns: Download,
   sendsOn: true,
-  fails: ['FILE_INFECTED', 'FILE_SCAN_PENDING', 'FILE_BYTES_LOST', 'OBJECT_STORE_UNAVAILABLE'],
+  calls: ['downloadFile'],
+  fails: [],
   run: async ({ params, query, plane, request }) => {
     const download = await plane.downloadFile({ fileId: params.id, ...query });
     return request.followsLink === true ? reply(download, { status: 302, headers: { Location: download.url } }) : download;

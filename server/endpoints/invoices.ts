@@ -12,7 +12,8 @@ const addInvoice = endpoint('POST /contracts/:id/invoices', {
   body: InvoiceInput,
   status: 201,
   returns: InvoiceResult,
-  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  calls: ['addInvoice'],
+  fails: [],
   run: ({ params, body, plane }) => plane.addInvoice({ contractId: params.id, ...body }),
 });
 
@@ -25,7 +26,8 @@ const updateInvoice = endpoint('PATCH /contracts/:id/invoices/:invoiceId', {
   needs: edit('invoice'),
   body: InvoicePatch,
   returns: InvoiceResult,
-  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'INVALID_TRANSITION', 'INVOICE_FIXED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  calls: ['updateInvoice'],
+  fails: [],
   run: ({ params, body, plane }) => plane.updateInvoice({ contractId: params.id, invoiceId: params.invoiceId, changes: body }),
 });
 

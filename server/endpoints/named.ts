@@ -35,11 +35,17 @@ type Caller = { readonly principal: Principal; readonly services: Services };
  * called. What a contract has already may be sent back with it, also when its owner has left since: `present` is asked only then.
  */
 export async function checkReferences(references: References, caller: Caller, present?: () => Promise<References>): Promise<void> {
+  const unknown = await unknownReferenceIn(references, caller, present);
+  if (unknown) throw fail('REFERENCE_INVALID', unknown);
+}
+
+/** The first of such references, for the data plane to refuse in its place. */
+export async function unknownReferenceIn(references: References, caller: Caller, present?: () => Promise<References>): Promise<{ readonly field: string; readonly value: string } | undefined> {
   const dangling = await danglingReferences(references, caller);
-  if (dangling.length === 0) return;
+  if (dangling.length === 0) return undefined;
   const known = (await present?.()) ?? {};
   const field = dangling.find((name) => references[name] !== known[name]);
-  if (field) throw fail('REFERENCE_INVALID', { field, value: references[field] ?? '' });
+  return field && { field, value: references[field] ?? '' };
 }
 
 async function danglingReferences({ subjectId, ownerId, ownerSuperiorId }: References, { principal, services }: Caller): Promise<(keyof References)[]> {

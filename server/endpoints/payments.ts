@@ -4,7 +4,6 @@ import { Ok, page } from '../../data-plane-agent/plane/contract/records/common.j
 import { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, PaymentLineResult, paymentRowProperties, PaymentQuery, PaymentStats, ReceiptPage, ReceiptPatch, ReceiptQuery } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { edit, view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
-import { checkLineRights, checkPatchRights } from './line-rights.js';
 
 /** A row with the names that the control plane adds. */
 const PaymentRow = s.object({ ...paymentRowProperties, subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()) }, { title: 'PaymentRow' });
@@ -16,6 +15,7 @@ const listPayments = endpoint('GET /payments', {
   needs: view('payment_entry'),
   query: PaymentQuery,
   returns: page(PaymentRow, { title: 'PaymentPage' }),
+  calls: ['listPayments'],
   fails: [],
   run: async ({ query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
@@ -30,6 +30,7 @@ const getPaymentStats = endpoint('GET /payments/stats', {
   description: 'Over the contracts that the caller may see, currency by currency. Amounts at the top are those in the tenant\'s default currency. `dueSoon` has what is due from today to the end of the reminder lead days, and is part of `due`.',
   needs: view('payment_entry'),
   returns: PaymentStats,
+  calls: ['getPaymentStats'],
   fails: [],
   run: ({ plane }) => plane.getPaymentStats({}),
 });
@@ -41,11 +42,9 @@ const addPaymentLine = endpoint('POST /contracts/:id/payments', {
   body: PaymentLineInput,
   status: 201,
   returns: PaymentLineResult,
-  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
-  run: ({ params, body, plane, principal }) => {
-    checkLineRights(principal, [body]);
-    return plane.addPaymentLine({ contractId: params.id, ...body });
-  },
+  calls: ['addPaymentLine'],
+  fails: [],
+  run: ({ params, body, plane }) => plane.addPaymentLine({ contractId: params.id, ...body }),
 });
 
 const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
@@ -55,11 +54,9 @@ const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
   needs: edit('payment_entry'),
   body: PaymentLinePatch,
   returns: PaymentLineResult,
-  fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
-  run: ({ params, body, plane, principal }) => {
-    checkPatchRights(principal, body);
-    return plane.updatePaymentLine({ ...params, ...body });
-  },
+  calls: ['updatePaymentLine'],
+  fails: [],
+  run: ({ params, body, plane }) => plane.updatePaymentLine({ ...params, ...body }),
 });
 
 const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
@@ -67,7 +64,8 @@ const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
   description: 'Only one without receipt and invoice, and not from a locked contract. It is still listed with `includeDeleted`.',
   needs: edit('payment_entry'),
   returns: Ok,
-  fails: ['CONTRACT_LOCKED', 'LINE_HAS_MONEY'],
+  calls: ['deletePaymentLine'],
+  fails: [],
   run: ({ params, plane }) => plane.deletePaymentLine(params),
 });
 
@@ -78,7 +76,8 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
   needs: edit('payment_entry'),
   body: ReceiptPatch,
   returns: PaymentLineResult,
-  fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
+  calls: ['recordReceipt'],
+  fails: [],
   run: ({ params, body, plane }) => plane.recordReceipt({ ...params, ...body }),
 });
 
@@ -88,6 +87,7 @@ const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
   needs: view('payment_entry'),
   query: ReceiptQuery,
   returns: ReceiptPage,
+  calls: ['listReceipts'],
   fails: [],
   run: ({ params, query, plane }) => plane.listReceipts({ ...params, ...query }),
 });
@@ -101,7 +101,8 @@ const recordInvoiceEvidence = endpoint('PATCH /payments/:paymentId/invoice', {
   needs: edit('invoice'),
   body: InvoiceEvidencePatch,
   returns: PaymentLineResult,
-  fails: ['FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
+  calls: ['recordInvoiceEvidence'],
+  fails: [],
   run: ({ params, body, plane }) => plane.recordInvoiceEvidence({ ...params, ...body }),
 });
 

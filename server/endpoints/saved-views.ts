@@ -8,6 +8,7 @@ const listSavedViews = endpoint('GET /saved-views/contracts', {
   description: 'Personal ones first, then those of the team, each by name. Columns that there are not, or that the caller may not see, are left out of each view, with a warning `COLUMNS_LEFT_OUT`; a grouping by one becomes `none`. They stay kept: what comes back is shown again.',
   needs: view('contract_view'),
   returns: SavedViewList,
+  calls: ['listSavedViews'],
   fails: [],
   run: ({ plane }) => plane.listSavedViews({}),
 });
@@ -21,7 +22,8 @@ const createSavedView = endpoint('POST /saved-views/contracts', {
   body: SavedViewInput,
   status: 201,
   returns: SavedView,
-  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED'],
+  calls: ['createSavedView'],
+  fails: [],
   run: ({ body, plane }) => plane.createSavedView(body),
 });
 
@@ -31,7 +33,8 @@ const updateSavedView = endpoint('PATCH /saved-views/:id', {
   needs: view('contract_view'),
   body: SavedViewPatch,
   returns: SavedView,
-  fails: ['DUPLICATE_CODE', 'LIMIT_REACHED'],
+  calls: ['updateSavedView'],
+  fails: [],
   run: ({ params, body, plane }) => plane.updateSavedView({ viewId: params.id, changes: body }),
 });
 
@@ -40,6 +43,7 @@ const deleteSavedView = endpoint('DELETE /saved-views/:id', {
   description: 'One\'s own, or with `admin (edit)` one of the team\'s.',
   needs: view('contract_view'),
   returns: Ok,
+  calls: ['deleteSavedView'],
   fails: [],
   run: ({ params, plane }) => plane.deleteSavedView({ viewId: params.id }),
 });

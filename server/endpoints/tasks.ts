@@ -11,7 +11,8 @@ const addTask = endpoint('POST /contracts/:id/fulfillment-tasks', {
   body: TaskInput,
   status: 201,
   returns: TaskResult,
-  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  calls: ['getContract', 'addTask'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     await checkReferences({ ownerId: body.ownerId }, { principal, services }, async () => {
       await plane.getContract({ contractId: params.id }); // that there is no such contract is said first
@@ -30,7 +31,8 @@ const updateTask = endpoint('PATCH /contracts/:id/fulfillment-tasks/:taskId', {
   needs: edit('contract_edit'),
   body: TaskPatch,
   returns: TaskResult,
-  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'DUPLICATE_CODE'],
+  calls: ['getContract', 'updateTask'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     // Who has left since stays the owner until somebody names another one.
     await checkReferences({ ownerId: body.ownerId }, { principal, services }, async () => {

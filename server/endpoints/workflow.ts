@@ -18,7 +18,8 @@ const transitionContract = endpoint('POST /contracts/:id/workflow/transition', {
   body: TransitionInput,
   needsBody: true,
   returns: NamedContractDetail,
-  fails: ['VERSION_MISMATCH', 'INVALID_TRANSITION', 'TRANSITION_CONDITION_FAILED', 'WORKFLOW_CONTROL_REQUIRED', 'REFERENCE_INVALID'],
+  calls: ['transitionContract'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     const contract = await plane.transitionContract({ contractId: params.id, ...body });
     return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
@@ -32,7 +33,8 @@ const lockContract = endpoint('POST /contracts/:id/workflow/lock', {
   feature: 'workflowAutomation',
   body: LockInput,
   returns: NamedContractDetail,
-  fails: ['VERSION_MISMATCH', 'WORKFLOW_CONTROL_REQUIRED'],
+  calls: ['lockContract'],
+  fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     const contract = await plane.lockContract({ contractId: params.id, ...body });
     return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
@@ -44,6 +46,7 @@ const listWorkflowEvents = endpoint('GET /contracts/:id/workflow/events', {
   description: 'All stage and lock changes and refused moves, newest first; of a contract with more than 5 000 the latest 5 000. Events never change. `source` is `import` for a contract that was imported.',
   needs: view('contract_view'),
   returns: WorkflowEvents,
+  calls: ['listWorkflowEvents'],
   fails: [],
   run: ({ params, plane }) => plane.listWorkflowEvents({ contractId: params.id }),
 });

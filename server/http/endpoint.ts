@@ -5,7 +5,7 @@ import type { Principal } from '../access/principal.js';
 import type { Services } from '../services/services.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { MediaType, Reply } from './reply.js';
-import type { Plane } from '../data-planes/plane.js';
+import type { OperationName, Plane } from '../data-planes/plane.js';
 
 /**
  * One endpoint, declared once. From this object come the route, 401, 403, 404 and 405, validation, the OpenAPI document, the reference
@@ -17,6 +17,7 @@ export interface Endpoint<
   Q extends TObject<TProperties> | undefined = TObject<TProperties> | undefined,
   A extends TSchema = TSchema,
   N extends Access = Access,
+  C extends OperationName = OperationName,
 > {
   readonly route: R;
   /** A short sentence in the imperative; the reference page's title. */
@@ -33,22 +34,26 @@ export interface Endpoint<
   readonly query?: Q;
   /** Query parameters beyond the declared ones are refused, but for provider callbacks, whose providers add some. */
   readonly openQuery?: boolean;
-  /** What it writes to contract data is sent under a key also when the client gives none, so that a lost answer can be asked for again. */
-  readonly keyed?: boolean;
   /** An answer that is a file and no JSON: `returns` is then the schema that `fileOf` makes of it, and `run` gives its text, whole or piece by piece. */
   readonly produces?: MediaType;
-  /** It changes nothing though it is a POST: neither `Idempotency-Key` nor `If-Match` is read. */
-  readonly takesNoKey?: true;
-  /** How long it may take, in milliseconds, where that is longer than usual. */
-  readonly patienceMs?: number;
+  /**
+   * Under which key it writes contract data. Unless it says otherwise: the client's, where it sends one. `always`: else one of ours, so that an answer that is
+   * lost on a wire can be asked for again. `own`: always one of ours, and `none`: without; of both neither `Idempotency-Key` nor `If-Match` is read, for they
+   * change nothing though they may be a POST.
+   */
+  readonly idempotencyKey?: 'always' | 'own' | 'none';
+  /** How long each operation that it calls may take, in milliseconds, where that is longer than usual. */
+  readonly timeoutMs?: number;
   readonly returns: A;
   /** 201 where a record is created, 302 where the browser is sent on. */
   readonly status?: 200 | 201 | 302;
   /** Whoever follows a link there is sent on, by 302, and gets no JSON. */
   readonly sendsOn?: true;
-  /** Domain failures beside those that every endpoint may answer. */
+  /** The operations over contract data that `run` calls; it is offered no others. What they may answer, the endpoint may. */
+  readonly calls?: readonly C[];
+  /** Failures of its own, beside those of its operations and those that every endpoint may answer. */
   readonly fails: readonly FailureCode[];
-  run(request: Work<R, B, Q, N>): Promise<Static<A> | Reply<Static<A>>>;
+  run(request: Work<R, B, Q, N, C>): Promise<Static<A> | Reply<Static<A>>>;
 }
 
 /** Whether a bot challenge guards the endpoint: its body has a place for the token. */
@@ -58,17 +63,17 @@ export type Route = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
 export type Access = 'public' | 'signed_in' | Need;
 
 /** What an endpoint's `run` is given. `principal` and `plane` are there exactly when the endpoint needs a caller. */
-export type Work<R extends Route, B, Q, N> = {
+export type Work<R extends Route, B, Q, N, C extends OperationName> = {
   readonly params: { readonly [K in PathParam<R>]: string };
   readonly body: B extends TSchema ? Static<B> : undefined;
   readonly query: Q extends TSchema ? Static<Q> : Record<string, never>;
   readonly request: RequestInfo;
   readonly services: Services;
-} & (N extends 'public' ? object : { readonly principal: Principal; readonly plane: Plane });
+} & (N extends 'public' ? object : { readonly principal: Principal; readonly plane: Pick<Plane, C> });
 
 type PathParam<R extends string> = R extends `${string}:${infer P}/${infer Rest}` ? P | PathParam<`/${Rest}`> : R extends `${string}:${infer P}` ? P : never;
 
-type Declaration<R extends Route, B extends TSchema | undefined, Q extends TObject<TProperties> | undefined, A extends TSchema, N extends Access> = Omit<Endpoint<R, B, Q, A, N>, 'route'>;
+type Declaration<R extends Route, B extends TSchema | undefined, Q extends TObject<TProperties> | undefined, A extends TSchema, N extends Access, C extends OperationName> = Omit<Endpoint<R, B, Q, A, N, C>, 'route'>;
 
 /** `endpoint('PATCH /payments/:paymentId/receipt', { … })`: the path is relative to the prefix `/api/v1`. */
 export const endpoint = <
@@ -77,7 +82,8 @@ export const endpoint = <
   N extends Access,
   B extends TSchema | undefined = undefined,
   Q extends TObject<TProperties> | undefined = undefined,
+  const C extends OperationName = never,
 >(
   route: R,
-  declaration: Declaration<R, B, Q, A, N>,
-): Endpoint<R, B, Q, A, N> => ({ route, ...declaration }) as Endpoint<R, B, Q, A, N>;
+  declaration: Declaration<R, B, Q, A, N, C>,
+): Endpoint<R, B, Q, A, N, C> => ({ route, ...declaration }) as Endpoint<R, B, Q, A, N, C>;

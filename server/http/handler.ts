@@ -6,7 +6,7 @@ import type { Checked, Issue } from '../../data-plane-agent/base/validation.js';
 import { checkerInTurns } from '../../data-plane-agent/base/validation-in-turns.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Principal } from '../access/principal.js';
-import type { Plane } from '../data-planes/plane.js';
+import type { OperationName, Plane } from '../data-planes/plane.js';
 import type { Services } from '../services/services.js';
 import { admission } from './admission.js';
 import { answerer } from './answer.js';
@@ -35,8 +35,12 @@ export interface Api {
 export interface Caller extends Conditions {
   readonly principal: Principal;
   readonly request: RequestInfo;
-  /** How long it may take, in milliseconds, where that is longer than usual. */
-  readonly patienceMs: number | undefined;
+  /** How long an operation may take, in milliseconds, where that is longer than usual. */
+  readonly timeoutMs: number | undefined;
+  /** The operations that are offered; none without it. */
+  readonly calls: readonly OperationName[];
+  /** Says that the client has gone, where nothing is to be done for it then. */
+  readonly signal: AbortSignal | undefined;
   /** To be called when the data plane answered from memory. */
   onReplay(): void;
 }
@@ -51,6 +55,8 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
   const ids = idFields(endpoint);
   const challenged = isChallenged(endpoint);
   const answer = answerer(endpoint, api);
+  // A write goes on to its end, so that whoever sends it again finds what became of it.
+  const onlyReads = endpoint.route.startsWith('GET ') || endpoint.produces !== undefined;
 
   return async (ctx, params) => {
     const { info } = ctx.state.exchange;
@@ -77,7 +83,8 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
       principal,
       // Made when it is asked for: many endpoints have nothing to do with contract data.
       get plane(): Plane | undefined {
-        return principal && api.planeFor({ ...asked, idempotency: asked.idempotency ?? ownKey(endpoint, principal), principal, request: info, patienceMs: endpoint.patienceMs, onReplay });
+        const { calls = NO_CALLS, timeoutMs } = endpoint;
+        return principal && api.planeFor({ ...asked, idempotency: asked.idempotency ?? ownKey(endpoint, principal), principal, request: info, timeoutMs, calls, signal: onlyReads ? signalOf(ctx) : undefined, onReplay });
       },
     };
     // The declaration's types say which of these an endpoint may see; of one taken from a list they are forgotten.
@@ -101,8 +108,18 @@ function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Promise<Chec
 const MAX_UNKNOWN = 1_000;
 
 /** A key that nobody sends a second time, but for the wire to a data plane, which may ask for a lost answer again. */
-const ownKey = ({ keyed, route }: Endpoint, { user }: Principal): Conditions['idempotency'] =>
-  keyed === true ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, requestHash: sha256Hex('null') }) : null;
+const ownKey = ({ idempotencyKey: which, route }: Endpoint, { user }: Principal): Conditions['idempotency'] =>
+  which === 'always' || which === 'own' ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, requestHash: sha256Hex('null') }) : null;
+
+const NO_CALLS: readonly OperationName[] = [];
+
+/** Aborted when the client goes before its answer is out; when that is out, nobody listens any more. */
+function signalOf({ res }: HttpContext): AbortSignal {
+  const gone = new AbortController();
+  res.once('close', () => gone.abort());
+  if (res.destroyed) gone.abort();
+  return gone.signal;
+}
 
 interface ReadConditions {
   readonly issues: readonly Issue[];
@@ -112,8 +129,8 @@ interface ReadConditions {
 const NONE: ReadConditions = { issues: [], of: () => Promise.resolve(NO_CONDITIONS) };
 
 /** `Idempotency-Key` counts on every write outside /auth, `If-Match` on every write. */
-function conditionReader({ route, takesNoKey }: Endpoint): (ctx: HttpContext, principal: Principal | undefined) => ReadConditions {
-  if (takesNoKey || route.startsWith('GET ')) return () => NONE;
+function conditionReader({ route, idempotencyKey: which }: Endpoint): (ctx: HttpContext, principal: Principal | undefined) => ReadConditions {
+  if (which === 'own' || which === 'none' || route.startsWith('GET ')) return () => NONE;
   const keyed = !/^\w+ \/auth\//.test(route);
   return (ctx, principal) => {
     const { headers, method } = ctx.req;

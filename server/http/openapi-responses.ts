@@ -1,4 +1,5 @@
 import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { featuresOf, isInAuth } from './admission.js';
 import { bodyLimits } from './body-limits.js';
 import { isChallenged, type Endpoint } from './endpoint.js';
@@ -44,9 +45,12 @@ const headersOf = (names: readonly (keyof typeof ANSWER_HEADERS)[]): Json =>
   names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 
 /** Whether `Idempotency-Key` is read. */
-export const takesKey = ({ route, needs, takesNoKey }: Endpoint): boolean => !takesNoKey && needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
+export const takesKey = ({ route, needs, idempotencyKey: which }: Endpoint): boolean => which !== 'own' && which !== 'none' && needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
 
 const REDIRECT: Json = { description: 'The browser is sent on.', headers: { Location: { description: 'Where to.', required: true, schema: { type: 'string' } } } };
+
+/** The failures that are an endpoint's own, with those of the operations that it calls. */
+export const declaredFailures = ({ calls = [], fails }: Pick<Endpoint, 'calls' | 'fails'>): readonly FailureCode[] => [...new Set([...fails, ...calls.flatMap((name) => OPERATIONS[name].fails)])];
 
 /** The failures that an endpoint declares, with those that come from what it is. */
 export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
@@ -63,7 +67,7 @@ export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
     'RATE_LIMITED',
     ...(isChallenged(endpoint) ? (['BOT_CHALLENGE_FAILED', 'BOT_CHALLENGE_UNAVAILABLE'] as const) : []),
     ...(needs === 'public' || inAuth ? [] : contractData),
-    ...endpoint.fails,
+    ...declaredFailures(endpoint),
   ];
   return [...new Set(all)];
 }

@@ -1,11 +1,11 @@
-import { FAILURES, type FailureCode } from '../../data-plane-agent/base/failures.js';
+import { FAILURES } from '../../data-plane-agent/base/failures.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { WARNINGS } from '../../data-plane-agent/base/warnings.js';
 import { needText } from '../access/permissions.js';
 import type { Endpoint } from './endpoint.js';
 import { partsOf, PREFIX, type Endpoints } from './mount.js';
 import { schemaBook, withoutNull, type Json, type SchemaBook } from './openapi-schemas.js';
-import { ANSWER_HEADERS, responsesOf, takesKey } from './openapi-responses.js';
+import { ANSWER_HEADERS, declaredFailures, responsesOf, takesKey } from './openapi-responses.js';
 import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 /** The version of the API, which is in its prefix; the program has one of its own. */
@@ -100,7 +100,7 @@ const HEADER_PARAMETERS: Readonly<Record<string, Json>> = {
 };
 
 function headerParameters(endpoint: Endpoint): readonly Json[] {
-  const versioned = (endpoint.fails as readonly FailureCode[]).includes('VERSION_MISMATCH');
+  const versioned = declaredFailures(endpoint).includes('VERSION_MISMATCH');
   return [...(takesKey(endpoint) ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 

@@ -2,12 +2,15 @@ import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
-import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import type { Actor } from '../access/actor.js';
 import type { DataPlanes } from '../data-planes/for-tenant.js';
 import type { Plane } from '../data-planes/plane.js';
 import { systemCall } from '../data-planes/system-call.js';
 import type { KeyedDatabase } from '../store/keyed-database.js';
+
+/** Somebody waits for it. */
+const TIMEOUT_MS = 10_000;
 
 /** A removal over two databases: what the data plane says of the closing, and what the platform then does with it. */
 interface Removal<T> {
@@ -24,7 +27,7 @@ export function createRemoveClosed({ database, clock, dataPlanes }: { database: 
   return async ({ tenantId, close, remove }, actor) => {
     if (await database.answered<null>(actor.keyed)) return;
     // Asked for by ourselves and under no key: what the data plane says must be so now.
-    const plane = bind(dataPlanes.forTenant(tenantId), OPERATION_NAMES, systemCall({ tenantId, actor, at: clock.now() }));
+    const plane = bind(dataPlanes.forTenant(tenantId), { ...systemCall({ tenantId, actor, at: clock.now() }), timeoutMs: TIMEOUT_MS }, { operations: OPERATIONS });
     const closingId = newId();
     const closed = await close(plane, closingId);
     await remove(closed).catch(async (error: unknown) => {

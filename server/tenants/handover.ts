@@ -14,12 +14,12 @@ type OfMember = { readonly tenantId: string; readonly memberId: string };
 /** How a person leaves: what they hold goes to a successor on the data plane first, and then their way in is closed. An unknown member is NOT_FOUND. */
 export interface Handover {
   /** What would move, what stands in the way, and who might succeed the member. */
-  preview(member: OfMember, plane: Plane, actor: Actor): Promise<HandoverPreview>;
+  preview(member: OfMember, plane: Pick<Plane, 'getHandoverExtent'>, actor: Actor): Promise<HandoverPreview>;
   /**
    * Hands over, then disables the member, ends their sessions, and tells the audit. Safe to repeat: what has moved does not move again.
    * Throws LAST_OWNER, SELF_CHANGE_FORBIDDEN, REFERENCE_INVALID, SUCCESSOR_INVALID and SUCCESSOR_SCOPE_INSUFFICIENT.
    */
-  offboard(leaving: Leaving, plane: Plane, actor: Actor): Promise<Offboarded>;
+  offboard(leaving: Leaving, plane: Pick<Plane, 'listSuperiors' | 'handOver'>, actor: Actor): Promise<Offboarded>;
 }
 
 export interface HandoverPreview extends Pick<HandoverExtent, 'totals' | 'samples'> {
@@ -63,7 +63,7 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
       return { member, successor, others };
     });
 
-  const moveAll = async ({ transferContracts, transferContractSupervisors, transferTasks, transferSavedViews, disable }: Leaving, { member, successor, others }: Parties, plane: Plane) => {
+  const moveAll = async ({ transferContracts, transferContractSupervisors, transferTasks, transferSavedViews, disable }: Leaving, { member, successor, others }: Parties, plane: Pick<Plane, 'listSuperiors' | 'handOver'>) => {
     const { superiorIds } = await plane.listSuperiors({ memberId: successor.id });
     return plane.handOver({
       memberId: member.id,

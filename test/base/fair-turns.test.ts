@@ -35,6 +35,20 @@ describe('fair turns', () => {
     expect(seen).to.deep.equal(['first', 'something else', 'second']);
   });
 
+  it('are left by who waits no longer, and then taken by the next', async () => {
+    const take = createFairTurns({ waitingOfEach: 1 });
+    const leaving = new AbortController();
+    let letGo: () => void = () => undefined;
+    const running = take('a', () => new Promise<void>((resolve) => (letGo = resolve)));
+    const gone = take('a', () => Promise.resolve('never'), { signal: leaving.signal }).catch((reason: unknown) => reason);
+    leaving.abort('no longer');
+    expect(await gone).to.equal('no longer');
+    const next = take('a', () => Promise.resolve('next'));
+    letGo();
+    expect([await running, await next]).to.deep.equal([undefined, 'next']);
+    expect(await take('a', () => Promise.resolve('never'), { signal: leaving.signal }).catch((reason: unknown) => reason)).to.equal('no longer');
+  });
+
   it('go on after work that fails', async () => {
     const take = createFairTurns();
     const failing = take('a', () => Promise.reject(new Error('broken')));

@@ -15,6 +15,8 @@ import { aCall, openTenantDatabase } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 import { serveOverHttp, type Disturb } from '../support/wire.js';
 
+/** Of who waits for ever. */
+const WAITS = new AbortController().signal;
 const IDEMPOTENCY = { key: 'first-try', requestHash: 'aa' };
 
 describe('a data plane behind a wire', () => {
@@ -106,9 +108,18 @@ describe('a data plane behind a wire', () => {
 
   it('an operation or a call that is not known is refused before anything runs', async () => {
     const transport = serve(local, ['getContract'], () => undefined);
-    expect(await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} })).to.deep.equal({ ok: false, code: 'INVALID_INPUT', details: { issues: [{ path: 'name', problem: 'is not a known operation' }] }, replayed: false });
+    expect(await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} }, { signal: WAITS })).to.deep.equal({ ok: false, code: 'INVALID_INPUT', details: { issues: [{ path: 'name', problem: 'is not a known operation' }] }, replayed: false });
     const call = { ...aCall(), today: 'yesterday' };
-    expect(await transport({ protocol: 1, name: 'getContract', call, input: { contractId: newId() } })).to.have.nested.property('details.issues[0].path', 'call.today');
+    expect(await transport({ protocol: 1, name: 'getContract', call, input: { contractId: newId() } }, { signal: WAITS })).to.have.nested.property('details.issues[0].path', 'call.today');
+  });
+
+  it('a request in another version of the protocol is not looked at, and says which of the two is older', async () => {
+    const transport = serve(local, OPERATION_NAMES, () => undefined);
+    const call = aCall();
+    expect(await transport({ protocol: 2, name: 'createContract', call, input: aContract() }, { signal: WAITS })).to.deep.equal({ ok: false, speaks: 1 });
+    const newer = createRemoteDataPlane({ operations: OPERATIONS, transport: (request, options) => transport({ ...request, protocol: 2 }, options) });
+    expect(await failureOf(newer.invoke('createContract', call, aContract()))).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+    expect(await contractsOf(call)).to.equal(0);
   });
 
   describe('when replies are lost', () => {

@@ -7,7 +7,7 @@ import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import type { PaymentStats } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
-import { OPERATION_NAMES, OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { fakeClock } from '../support/clock.js';
 import { failureOf } from '../support/failures.js';
@@ -40,7 +40,7 @@ for (const { steps, kind } of CASES) {
       const clock = fakeClock(LANDED.at + 60_000);
       const data = createLocalDataPlane({ operations: OPERATIONS, database: landed.database, clock, keyRing: parseKeyRing(LANDED.secretKeys) });
       const call: Call = { ...aCall(), tenantId, actor: { kind: 'user', id: ownerId, name: 'Olive Owner', roleCode: 'owner', ip: null }, controls: { draft: 'admin' } };
-      const as = (changes: Partial<Call>) => bind(data, OPERATION_NAMES, { ...call, ...changes });
+      const as = (changes: Partial<Call>) => bind(data, { ...call, ...changes }, { operations: OPERATIONS });
       return { data, clock, database: landed.database, call, as, plane: as({}) };
     };
     /** `when` keeps statements apart that are prepared under another schema. */

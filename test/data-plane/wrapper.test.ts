@@ -35,7 +35,7 @@ const operations = {
     output: Empty,
     fails: ['CONTRACT_LOCKED'],
     async run(tools, call) {
-      await operations.announcing.run(tools, call, {}, undefined);
+      await operations.announcing.run(tools, call, {}, { prepared: undefined });
       throw fail('CONTRACT_LOCKED', { fields: ['partyA'] });
     },
   }),

@@ -7,7 +7,7 @@ import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import type { Database, Row } from '../../data-plane-agent/base/database/database.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
-import { OPERATION_NAMES, OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { fakeClock } from '../support/clock.js';
 import { aCall } from '../support/plane.js';
@@ -88,7 +88,7 @@ describe('every table of the tenant database', () => {
     const data = createLocalDataPlane({ operations: OPERATIONS, database, clock: fakeClock(), keyRing: parseKeyRing(generateKeyRingText()) });
     const [one, other] = [aCall(), aCall()];
     const made: string[] = [];
-    for (const call of [one, other]) made.push((await bind(data, OPERATION_NAMES, call).createContract(aContract({ remark: 'searched by both' }))).id);
+    for (const call of [one, other]) made.push((await bind(data, call, { operations: OPERATIONS }).createContract(aContract({ remark: 'searched by both' }))).id);
     const tenantsSeen = (tenantId: string | null, pieces: string) => database.read({ tenantId }, async (tx) => {
       await tx.get("SELECT set_config('duebook.grams', ?, true)", [pieces]);
       return (await tx.all('SELECT tenant_id FROM contract_grams')).map((row) => row['tenant_id']);
@@ -98,7 +98,7 @@ describe('every table of the tenant database', () => {
       for (const pieces of ['', '{}', String(ofText?.['some'])]) expect(await tenantsSeen(tenantId, pieces), pieces).to.deep.equal([tenantId]);
       for (const stranger of [newId(), null]) expect(await tenantsSeen(stranger, String(ofText?.['some']))).to.deep.equal([]);
     }
-    await bind(data, OPERATION_NAMES, one).deleteContract({ contractId: made[0] ?? '' });
+    await bind(data, one, { operations: OPERATIONS }).deleteContract({ contractId: made[0] ?? '' });
     expect([await tenantsSeen(one.tenantId, '{}'), await tenantsSeen(other.tenantId, '{}')]).to.deep.equal([[], [other.tenantId]]);
   });
 

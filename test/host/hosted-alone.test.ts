@@ -9,7 +9,7 @@ import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/s
 import type { HostedPlane } from '../../data-plane-agent/host/open-plane.js';
 import { HOST_SETTINGS, PROCESS_SETTINGS } from '../../data-plane-agent/host/settings.js';
 import { bind, type BoundPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
-import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
 import { SETTINGS } from '../../server/config.js';
 import { hostAlone, OPERATIONS_PATH } from '../support/host-alone.js';
@@ -49,7 +49,7 @@ describe('a data plane that a program hosts alone', () => {
     url = `http://127.0.0.1:${lone.port}`;
     hosted = lone.hosted;
     await hosted.probes.files(); // makes the folder of the store
-    plane = bind(createRemoteDataPlane({ operations: OPERATIONS, transport }), OPERATION_NAMES, call);
+    plane = bind(createRemoteDataPlane({ operations: OPERATIONS, transport }), call, { operations: OPERATIONS });
   });
   after(async () => {
     for (const step of undo.toReversed()) await step();

@@ -3,7 +3,7 @@ import { systemCall } from '../../server/data-planes/system-call.js';
 import type { HostedPlane } from '../../data-plane-agent/host/open-plane.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { OpenedFiles } from '../../data-plane-agent/plane/files/open-services.js';
-import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import type { Plane } from '../../server/data-planes/plane.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
@@ -88,7 +88,7 @@ export const settled = (server: TestServer): Promise<void> => hostedBy(server).b
 /** The data plane as a job calls it. */
 export function asJob(server: TestServer, { tenant }: Pick<Administration, 'tenant'>, clock: Clock): Plane {
   const call = systemCall({ tenantId: tenant.id, actor: { kind: 'system', id: null, name: 'job', ip: null, requestId: newId() }, at: clock.now() });
-  return bind(server.foundation.dataPlanes.forTenant(tenant.id), OPERATION_NAMES, call);
+  return bind(server.foundation.dataPlanes.forTenant(tenant.id), call, { operations: OPERATIONS });
 }
 
 /** Signed in anew: access tokens do not outlive a clock that is moved. */

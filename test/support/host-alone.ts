@@ -17,7 +17,9 @@ export async function hostAlone(settings: Omit<HostSettings, 'publicUrl'> & { re
   const answer = serve(hosted.plane, OPERATION_NAMES, (error) => parts.log.error({ err: error }, 'a fault of the plane'));
   const operations: HttpMiddleware = async (ctx, next) => {
     if (ctx.path !== OPERATIONS_PATH) return next();
-    ctx.body = { ...(await answer(JSON.parse(await text(ctx.req)) as WireRequest)) };
+    const gone = new AbortController();
+    ctx.res.once('close', () => gone.abort());
+    ctx.body = { ...(await answer(JSON.parse(await text(ctx.req)) as WireRequest, { signal: gone.signal })) };
   };
   const metrics = createMetrics({ token: settings.metricsToken, pools: { tenant: () => hosted.database.pool() } });
   const pages = [livez, readyz({ ready: () => hosted.probes.database(1_000) }), metrics.page];

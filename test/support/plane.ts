@@ -77,7 +77,7 @@ export const aCall = (): Call => ({
 });
 
 function callerOf(base: Omit<TestPlane, 'plane' | 'call' | 'as'>, call: Call): TestPlane {
-  const as = (changes: Partial<Call>) => bind(base.data, OPERATION_NAMES, { ...call, ...changes });
+  const as = (changes: Partial<Call>) => bind(base.data, { ...call, ...changes }, { operations: OPERATIONS });
   return { ...base, call, plane: as({}), as };
 }
 

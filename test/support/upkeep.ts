@@ -7,7 +7,7 @@ import { createUpkeep, type Round, type Upkeep } from '../../data-plane-agent/ho
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { bind, type BoundPlane, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
-import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS, type Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { aCall } from './plane.js';
 
 /** The upkeep of one process over a database, and what of it a test looks at. */
@@ -35,9 +35,9 @@ export function upkeepProcess({ database, clock, tenants = inShanghai }: { reado
   const logged: Record<string, unknown>[] = [];
   const log = createLog({ level: 'info', name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
   const watched: DataPlane<Operations> = {
-    invoke: (name, call, input) => {
+    invoke: (name, call, input, options) => {
       calls.push({ name, call });
-      return data.invoke(name, call, input);
+      return data.invoke(name, call, input, options);
     },
   };
   const upkeep = createUpkeep({
@@ -50,7 +50,7 @@ export function upkeepProcess({ database, clock, tenants = inShanghai }: { reado
       return tenants(ids);
     },
   });
-  return { upkeep, round: (steps) => upkeep.round({ job: 'test', steps }), as: (changes = {}) => bind(data, OPERATION_NAMES, { ...aCall(), ...changes }), data, calls, asked, logged };
+  return { upkeep, round: (steps) => upkeep.round({ job: 'test', steps }), as: (changes = {}) => bind(data, { ...aCall(), ...changes }, { operations: OPERATIONS }), data, calls, asked, logged };
 }
 
 const KEYS = parseKeyRing(generateKeyRingText());

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Deadline } from '../deadline.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 /** What travels to and from a column. Days, money and instants are encoded by `columns.ts`; there are no Dates and no booleans here. */
@@ -52,6 +53,11 @@ export interface Database {
 /** Whose rows the transaction may touch: PostgreSQL enforces it with row-level security. `null` for work that belongs to no tenant. */
 export interface Scope {
   readonly tenantId: string | null;
+  /**
+   * Until when it is waited for: for the connection, and from statement to statement. Then nothing of it is committed, and the reason of its signal is thrown. On
+   * PostgreSQL a statement that is under way is cancelled. Once the commit is under way it is too late.
+   */
+  readonly deadline?: Deadline | undefined;
 }
 
 /** Told while the migration lock is waited for. `heldBy` is for an operator. */

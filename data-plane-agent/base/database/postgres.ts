@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
+import type { Deadline } from '../deadline.js';
+import { unlessAborted } from '../unless-aborted.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value, Waiting } from './database.js';
 import { DatabaseError, isDatabaseError } from './errors.js';
+import { StatementDeadline } from './postgres-deadline.js';
 import { ask, commit, noteLoss, translated } from './postgres-loss.js';
 
 /** How often a transaction that lost against another one is run again. */
@@ -13,22 +16,16 @@ const ACQUIRE_TIMEOUT_MS = 5_000;
 
 /** Opens a PostgreSQL database. Every transaction carries its tenant, which the tables' row-level security reads. */
 export function openPostgres(url: string, options: { readonly poolMax: number }): Database {
-  return new PostgresDatabase(
-    knex({
-      client: 'pg',
-      connection: {
-        connectionString: url,
-        types: { getTypeParser },
-        statement_timeout: STATEMENT_TIMEOUT_MS,
-        idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-        connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS,
-        application_name: 'duebook',
-      },
-      pool: { min: 0, max: options.poolMax, afterCreate: noteLoss },
-      acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
-      log: THROWN_ANYWAY,
-    }),
-  );
+  const connection = {
+    connectionString: url,
+    types: { getTypeParser },
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS,
+    application_name: 'duebook',
+  };
+  const pool = { min: 0, max: options.poolMax, afterCreate: noteLoss };
+  return new PostgresDatabase(knex({ client: 'pg', connection, pool, acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS, log: THROWN_ANYWAY }), connection);
 }
 
 /** knex prints to the console what it also throws; the caller of the work logs it, once and as JSON. */
@@ -49,7 +46,10 @@ function safeNumber(text: string): number {
 
 class PostgresDatabase implements Database {
   readonly dialect = 'postgres';
-  constructor(private readonly knex: Knex) {}
+  constructor(
+    private readonly knex: Knex,
+    private readonly connection: pg.ClientConfig,
+  ) {}
 
   read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', scope, work);
@@ -62,42 +62,58 @@ class PostgresDatabase implements Database {
       } catch (error) {
         if (attempt === ATTEMPTS || !isDatabaseError(error, 'conflict')) throw error;
         await sleep(Math.random() * 2 ** attempt * 5);
+        scope.deadline?.signal.throwIfAborted();
       }
     }
   }
 
   private async transaction<T>(begin: string, scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const { deadline } = scope;
     return this.withClient(async (client) => {
-      const tx = new PostgresTransaction(client, this.knex);
+      const statements = deadline && new StatementDeadline(deadline, this.connection);
+      const tx = new PostgresTransaction(client, this.knex, statements);
       try {
-        // One round trip. The setting ends with the transaction, so that the next user of the connection cannot inherit it.
-        await ask(client, `${begin}; SELECT set_config('duebook.tenant', '${tenantSetting(scope)}', true)`);
+        // One round trip. The settings end with the transaction, so that the next user of the connection cannot inherit them.
+        const timeout = statements ? `, pg_backend_pid() AS pid, set_config('statement_timeout', '${statements.timeoutMs(STATEMENT_TIMEOUT_MS)}', true)` : '';
+        const begun: unknown = await ask(client, `${begin}; SELECT set_config('duebook.tenant', '${tenantSetting(scope)}', true)${timeout}`);
+        statements?.begin(processIdIn(begun));
         const result = await work(tx);
+        statements?.check();
         await commit(client, tx);
         return result;
       } catch (error) {
+        await statements?.over();
         await rollBack(client);
-        throw error;
+        throw statements ? statements.reasonOf(error) : error;
       } finally {
+        await statements?.over();
         tx.end();
       }
-    });
+    }, deadline);
   }
 
-  private async withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    let client: pg.Client;
-    try {
-      client = (await this.knex.client.acquireConnection()) as pg.Client;
-    } catch (error) {
-      // Whatever it says: no server, one that shuts down, lets nobody in or has no room, a pool whose connections are all taken.
-      throw new DatabaseError('unreachable', undefined, error);
-    }
+  private async withClient<T>(work: (client: pg.Client) => Promise<T>, deadline?: Deadline): Promise<T> {
+    const client = await this.acquired(deadline);
     try {
       return await work(client);
     } catch (error) {
       throw translated(client, error);
     } finally {
       await this.knex.client.releaseConnection(client);
+    }
+  }
+
+  private async acquired(deadline: Deadline | undefined): Promise<pg.Client> {
+    deadline?.signal.throwIfAborted();
+    const acquiring = this.knex.client.acquireConnection() as Promise<pg.Client>;
+    try {
+      return await (deadline ? unlessAborted(deadline.signal, acquiring) : acquiring);
+    } catch (error) {
+      // Whatever it says: no server, one that shuts down, lets nobody in or has no room, a pool whose connections are all taken.
+      if (!deadline?.signal.aborted) throw new DatabaseError('unreachable', undefined, error);
+      // One that comes too late is the next one's. That none came is told to nobody: nobody waits for it any more.
+      acquiring.then((late) => this.knex.client.releaseConnection(late) as Promise<void>, () => undefined);
+      throw deadline.signal.reason;
     }
   }
 
@@ -176,6 +192,13 @@ function tenantSetting({ tenantId }: Scope): string {
   return tenantId;
 }
 
+/** Of what `BEGIN; SELECT …` answers: a result for each of the two. */
+function processIdIn(results: unknown): number {
+  const [, { rows: [row] }] = results as [pg.QueryResult, pg.QueryResult<{ pid: number }>];
+  if (!row) throw new Error('a SELECT without FROM has a row');
+  return row.pid;
+}
+
 /** A connection that cannot even roll back is broken; knex drops it, and the first error is the one that matters. */
 async function rollBack(client: pg.Client): Promise<void> {
   await client.query('ROLLBACK').catch((error: unknown) => {
@@ -192,6 +215,7 @@ class PostgresTransaction implements Transaction {
   constructor(
     private readonly client: pg.Client,
     private readonly knex: Knex,
+    private readonly statements: StatementDeadline | undefined,
   ) {}
 
   async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
@@ -210,6 +234,7 @@ class PostgresTransaction implements Transaction {
 
   table(name: string): Knex.QueryBuilder<Row, Row[]> {
     this.refuseWhenEnded();
+    this.statements?.check();
     this.writes++;
     return this.knex<Row, Row[]>(name).connection(this.client);
   }
@@ -233,9 +258,10 @@ class PostgresTransaction implements Transaction {
     this.open = false;
   }
 
-  private query(sql: string, values: readonly Value[]) {
+  private async query(sql: string, values: readonly Value[]): Promise<pg.QueryResult> {
     this.refuseWhenEnded();
-    return ask(this.client, { ...numbered(sql), values: [...values] });
+    const statement = () => ask(this.client, { ...numbered(sql), values: [...values] });
+    return this.statements ? this.statements.run(statement) : statement();
   }
 
   private refuseWhenEnded(): void {

@@ -1,5 +1,6 @@
 import type { Database as Connection, Statement } from 'better-sqlite3';
 import type { Knex } from 'knex';
+import type { Deadline } from '../deadline.js';
 import { turns } from '../turns.js';
 import type { Row, Transaction, Value } from './database.js';
 
@@ -49,12 +50,30 @@ export class SqliteTransaction implements Transaction {
   private depth = 0;
   /** The driver answers at once: without this, thousands of statements would be one piece of work. */
   private readonly turn = turns();
+  private readonly statements: Statements;
+  private readonly opener: Knex;
+  private deadline: Deadline | undefined;
 
   constructor(
     private readonly connection: Connection,
-    private readonly statements: Statements,
-    private readonly opener: Knex,
-  ) {}
+    { statements, opener, deadline }: { readonly statements: Statements; readonly opener: Knex; readonly deadline?: Deadline | undefined },
+  ) {
+    this.statements = statements;
+    this.opener = opener;
+    this.deadline = deadline;
+  }
+
+  /** Runs one of several pieces of work that share the transaction, each with a deadline of its own. */
+  async until<T>(deadline: Deadline | undefined, work: () => Promise<T>): Promise<T> {
+    this.deadline = deadline;
+    try {
+      const result = await work();
+      deadline?.signal.throwIfAborted();
+      return result;
+    } finally {
+      this.deadline = undefined;
+    }
+  }
 
   async all(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     const rows = this.prepared(sql).all(values);
@@ -77,6 +96,7 @@ export class SqliteTransaction implements Transaction {
 
   table(name: string): Knex.QueryBuilder<Row, Row[]> {
     this.refuseWhenEnded();
+    this.deadline?.signal.throwIfAborted();
     this.writes++; // the builder does not say what it did; a count that is too high is harmless
     return this.opener<Row, Row[]>(name).connection(this.connection);
   }
@@ -107,6 +127,7 @@ export class SqliteTransaction implements Transaction {
 
   private prepared(sql: string): Prepared {
     this.refuseWhenEnded();
+    this.deadline?.signal.throwIfAborted();
     return this.statements.get(sql);
   }
 

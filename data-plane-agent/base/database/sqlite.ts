@@ -2,7 +2,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { Worker } from 'node:worker_threads';
 import type { Database as Connection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
-import type { Database, Exclusive, Row, Transaction, Value } from './database.js';
+import type { Deadline } from '../deadline.js';
+import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
 import { DatabaseError, isAway, isDatabaseError, translateError } from './errors.js';
 import { isReadable, NO_CACHE, refuseWhenGone, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
@@ -72,6 +73,23 @@ interface Opened extends SqliteFile {
   readonly writer: Connection;
 }
 
+/** Waits in a queue, and leaves it when a deadline that lies ahead comes first; whoever has been taken out of it goes on. */
+function taken<T, W>(queue: W[], enter: (resolve: (value: T) => void, reject: (reason: unknown) => void) => W, deadline: Deadline | undefined): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const signal = deadline?.signal;
+    const leave = (): void => {
+      const at = queue.indexOf(waiting);
+      if (at === -1) return;
+      queue.splice(at, 1);
+      reject(signal?.reason as Error);
+    };
+    const over = (): void => signal?.removeEventListener('abort', leave);
+    const waiting = enter((value) => { over(); resolve(value); }, (reason) => { over(); reject(reason as Error); });
+    signal?.addEventListener('abort', leave, { once: true });
+    queue.push(waiting);
+  });
+}
+
 class SqliteDatabase implements Database {
   readonly dialect = 'sqlite';
   private readonly waiting: WaitingWrite[] = [];
@@ -90,11 +108,12 @@ class SqliteDatabase implements Database {
     this.file = file;
   }
 
-  async read<T>(_scope: unknown, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async read<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     this.refuseWhenClosed();
     refuseWhenGone(this.file.filename);
-    const connection = this.idle.pop() ?? (await new Promise<Connection>((resolve) => this.readersWanted.push(resolve)));
-    const tx = this.begin(connection);
+    deadline?.signal.throwIfAborted();
+    const connection = this.idle.pop() ?? (await taken<Connection, (reader: Connection) => void>(this.readersWanted, (resolve) => resolve, deadline));
+    const tx = this.begin(connection, deadline);
     try {
       if (connection.inTransaction) connection.exec('ROLLBACK');
       tx.control('BEGIN');
@@ -110,35 +129,38 @@ class SqliteDatabase implements Database {
     }
   }
 
-  async write<T>(_scope: unknown, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async write<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     this.refuseWhenClosed();
-    return new Promise<T>((resolve, reject) => {
-      let outcome: { readonly value: T } | { readonly error: unknown };
-      this.waiting.push({
+    deadline?.signal.throwIfAborted();
+    const outcome = taken<{ readonly value: T } | { readonly error: unknown }, WaitingWrite>(this.waiting, (resolve, reject) => {
+      let came: { readonly value: T } | { readonly error: unknown };
+      return {
         run: async (tx) => {
           try {
-            outcome = { value: await tx.savepoint(() => work(tx)) };
+            came = { value: await tx.savepoint(() => tx.until(deadline, () => work(tx))) };
             return undefined;
           } catch (error) {
-            outcome = { error };
+            came = { error };
             return error;
           }
         },
         settle: (failure) => {
           if (failure !== undefined) reject(failure);
-          else if ('error' in outcome) reject(translated(outcome.error, this.file));
-          else resolve(outcome.value);
+          else resolve(came);
         },
-      });
-      this.writing ??= this.drain();
-    });
+      };
+    }, deadline);
+    this.writing ??= this.drain();
+    const came = await outcome;
+    if ('error' in came) throw translated(came.error, this.file);
+    return came.value;
   }
 
   /** Commits waiting writes in groups, one after the other, until none waits. */
   private async drain(): Promise<void> {
     while (this.waiting.length > 0) {
       await nextTurn(); // requests that are already readable join this commit
-      const group = this.waiting.splice(0, GROUP);
+      const group: WaitingWrite[] = [];
       let failure: unknown;
       try {
         await this.commitTogether(group);
@@ -150,12 +172,21 @@ class SqliteDatabase implements Database {
     this.writing = undefined;
   }
 
-  private async commitTogether(group: readonly WaitingWrite[]): Promise<void> {
-    refuseWhenGone(this.file.filename);
-    await this.beginImmediate();
+  /** Puts those whose turn came, or who waited for it in vain, into `group`: the others can still leave the queue. */
+  private async commitTogether(group: WaitingWrite[]): Promise<void> {
+    try {
+      refuseWhenGone(this.file.filename);
+      await this.beginImmediate();
+    } catch (error) {
+      group.push(...this.waiting.splice(0, GROUP));
+      throw error;
+    }
     const tx = this.begin(this.writer);
     try {
-      for (const write of group) {
+      for (let left = Math.min(GROUP, this.waiting.length); left > 0; left -= 1) {
+        const write = this.waiting.shift();
+        if (!write) break;
+        group.push(write);
         const failed = translated(await write.run(tx), this.file);
         // A full disk or an I/O error ends the whole transaction by itself: nothing of the group happened.
         if (!this.writer.inTransaction) throw isAway(failed) ? failed : new DatabaseError('unreachable', undefined, failed);
@@ -187,10 +218,10 @@ class SqliteDatabase implements Database {
     return whenFree(() => void this.writer.exec('BEGIN IMMEDIATE'));
   }
 
-  private begin(connection: Connection): SqliteTransaction {
+  private begin(connection: Connection, deadline?: Deadline): SqliteTransaction {
     let statements = this.statements.get(connection);
     if (!statements) this.statements.set(connection, (statements = new Statements(connection)));
-    return new SqliteTransaction(connection, statements, this.opener);
+    return new SqliteTransaction(connection, { statements, opener: this.opener, deadline });
   }
 
   async ping(): Promise<boolean> {

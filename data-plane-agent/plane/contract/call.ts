@@ -26,7 +26,7 @@ export const ALL_RIGHTS: Rights = { sensitive: true, paymentEntry: true, invoice
 export const Call = s.object({
   tenantId: s.id(),
   requestId: s.text({ max: 128 }),
-  /** How long the caller waits, in milliseconds. */
+  /** How long the caller waits from now on, in milliseconds: what is not done by then is given up. */
   timeoutMs: s.integer({ min: 1, max: 600_000 }),
   actor: s.object({
     kind: s.enum(['user', 'system', 'cli']),

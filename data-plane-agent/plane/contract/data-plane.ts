@@ -18,43 +18,62 @@ export interface Answer<T> {
  * nothing in its types would not survive one. Rejects with a `Failure` of the catalogue.
  */
 export interface DataPlane<L extends OperationList> {
-  invoke<N extends keyof L & string>(name: N, call: Call, input: Static<L[N]['input']>): Promise<Answer<Static<L[N]['output']>>>;
+  /**
+   * Ends within the call's time: DATA_PLANE_UNAVAILABLE when nothing was done, DATA_PLANE_OUTCOME_UNKNOWN when it may have been. `signal` says that nobody
+   * waits any more: it ends a read and whatever waits for its turn, and a write that has not begun or has no idempotency key.
+   */
+  invoke<N extends keyof L & string>(name: N, call: Call, input: Static<L[N]['input']>, options?: InvokeOptions): Promise<Answer<Static<L[N]['output']>>>;
+}
+
+export interface InvokeOptions {
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The operations as methods, for one call. */
 export type BoundPlane<L extends OperationList> = { readonly [N in keyof L & string]: (input: Static<L[N]['input']>) => Promise<Static<L[N]['output']>> };
 
-/** Binds a data plane to a call. `onReplay` learns that an answer was a stored one. `names` is the same list at each call. */
-export function bind<L extends OperationList>(plane: DataPlane<L>, names: readonly (keyof L & string)[], call: Call, onReplay: () => void = () => undefined): BoundPlane<L> {
-  const methods = known.get(names) ?? methodsOf(names);
-  return Object.assign(Object.create(methods) as Bound, { invoke: plane.invoke.bind(plane) as Bound['invoke'], call, onReplay }) as unknown as BoundPlane<L>; // the prototype has a method for each name
+export interface Binding<L extends OperationList, N extends keyof L & string = keyof L & string> {
+  readonly operations: L;
+  /** Those of the list that are offered; all of them, unless it says otherwise. It is the same array at each call. */
+  readonly only?: readonly N[] | undefined;
+  /** Learns that an answer was a stored one. */
+  readonly onReplay?: (() => void) | undefined;
+  /** Says that nobody waits any more. It ends what only reads; what is to be written is written. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Binds a data plane to a call. */
+export function bind<L extends OperationList, N extends keyof L & string = keyof L & string>(plane: DataPlane<L>, call: Call, { operations, only, onReplay, signal }: Binding<L, N>): Pick<BoundPlane<L>, N> {
+  const methods = methodsOf(operations, only);
+  return Object.assign(Object.create(methods) as Bound, { invoke: plane.invoke.bind(plane) as Bound['invoke'], call, onReplay, signal }) as unknown as Pick<BoundPlane<L>, N>; // the prototype has a method for each name
 }
 
 interface Bound {
-  readonly invoke: (name: string, call: Call, input: unknown) => Promise<Answer<unknown>>;
+  readonly invoke: (name: string, call: Call, input: unknown, options: InvokeOptions) => Promise<Answer<unknown>>;
   readonly call: Call;
-  readonly onReplay: () => void;
+  readonly onReplay: (() => void) | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
-const known = new WeakMap<readonly string[], object>();
+const known = new WeakMap<object, object>();
 
 /** One method an operation, made once for all requests. */
-function methodsOf(names: readonly string[]): object {
-  const methods = Object.fromEntries(
-    names.map((name) => [
-      name,
-      async function (this: Bound, input: unknown) {
-        try {
-          const answer = await this.invoke(name, this.call, input);
-          if (answer.replayed) this.onReplay();
-          return answer.output;
-        } catch (error) {
-          if (isFailure(error) && error.replayed) this.onReplay();
-          throw error;
-        }
-      },
-    ]),
-  );
-  known.set(names, methods);
+function methodsOf(operations: OperationList, only: readonly string[] | undefined): object {
+  const made = known.get(only ?? operations);
+  if (made) return made;
+  const methods = Object.fromEntries(Object.entries(operations).filter(([name]) => only?.includes(name) ?? true).map(([name, { effect }]) => [name, method(name, effect)]));
+  known.set(only ?? operations, methods);
   return methods;
 }
+
+const method = (name: string, effect: Declared['effect']) =>
+  async function (this: Bound, input: unknown) {
+    try {
+      const answer = await this.invoke(name, this.call, input, effect === 'read' ? { signal: this.signal } : {});
+      if (answer.replayed) this.onReplay?.();
+      return answer.output;
+    } catch (error) {
+      if (isFailure(error) && error.replayed) this.onReplay?.();
+      throw error;
+    }
+  };

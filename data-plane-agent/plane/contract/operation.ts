@@ -30,9 +30,9 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
    */
   prepare?(tools: T, call: Call, input: Static<I>): Promise<P>;
   /** Must do nothing outside the transaction: it may be run again after a serialisation conflict. */
-  run(tools: T, call: Call, input: Static<I>, prepared: P): Promise<Static<O>>;
+  run(tools: T, call: Call, input: Static<I>, more: { readonly prepared: P }): Promise<Static<O>>;
   /** What stays on record of a write that was refused by rule: it runs after the refusal has undone the rest, in a transaction of its own. */
-  afterRefusal?(tools: T, call: Call, input: Static<I>, failure: Failure): Promise<void>;
+  afterRefusal?(tools: T, call: Call, refused: { readonly input: Static<I>; readonly failure: Failure }): Promise<void>;
 }
 
 /**

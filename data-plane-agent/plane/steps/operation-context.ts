@@ -12,6 +12,8 @@ export interface Tools {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly newId: () => string;
+  /** Aborted when nobody waits for the outcome any more. Statements end by it themselves; long work between them looks at it. */
+  readonly signal: AbortSignal;
   /**
    * Runs work that may fail by itself: what it did is undone, with what it told the journal and the books, and the failure is thrown on.
    * For the rows of an import.
@@ -28,11 +30,13 @@ export interface Work {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly log: Log;
+  /** Aborted when nobody waits for the outcome any more. Steps and questions to the object store end by it themselves, but for `upkeep`. */
+  readonly signal: AbortSignal;
   /** A step that only looks. */
   read<T>(step: (tools: Tools) => Promise<T>): Promise<T>;
   /** A step that changes something. */
   write<T>(step: (tools: Tools) => Promise<T>): Promise<T>;
-  /** A step of bookkeeping: claims and counters that are nobody's contract data, neither audited nor moving the data version. */
+  /** A step of bookkeeping: claims and counters that are nobody's contract data, neither audited nor moving the data version. It is taken also when the time is over, so that what was claimed is given back. */
   upkeep<T>(step: (tools: Tools) => Promise<T>): Promise<T>;
   /** The last step: what it comes to is the errand's answer, and is answered again to whoever sends the same idempotency key. */
   conclude<T>(step: (tools: Tools) => Promise<T>): Promise<T>;

@@ -49,6 +49,7 @@ const previewHandover = endpoint('GET /tenant-admin/members/:id/handover-preview
   description: 'Totals are the organisation\'s; samples, of each kind the latest 20, show only what the caller may see.',
   needs: edit('admin'),
   returns: HandoverPreview,
+  calls: ['getHandoverExtent'],
   fails: [],
   run: async ({ params, plane, principal, request, services }) => {
     const { member, totals, samples, blockers, suggestedSuccessors } = await services.tenants.handover.preview({ tenantId: principal.tenant.id, memberId: params.id }, plane, actorOf(principal.user, request));
@@ -65,9 +66,10 @@ const offboardMember = endpoint('POST /tenant-admin/members/:id/offboard', {
     'Then the member is disabled and his sessions end. All of it may be switched off part by part. Done again it moves nothing and answers the same with zero counts.',
   needs: edit('admin'),
   body: Offboarding,
-  keyed: true,
+  idempotencyKey: 'always',
   returns: Offboarded,
-  fails: ['LAST_OWNER', 'SELF_CHANGE_FORBIDDEN', 'REFERENCE_INVALID', 'SUCCESSOR_INVALID', 'SUCCESSOR_SCOPE_INSUFFICIENT'],
+  calls: ['listSuperiors', 'handOver'],
+  fails: ['LAST_OWNER', 'SELF_CHANGE_FORBIDDEN', 'REFERENCE_INVALID', 'SUCCESSOR_INVALID'],
   run: async ({ params, body, plane, principal, request, services }) => {
     const { successorUserId, transferContracts, transferContractSupervisors, transferTasks, transferSavedViews, disableMember } = body;
     const leaving = {

@@ -42,6 +42,7 @@ const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflo
   needs: edit('admin'),
   body: ControlsPatch,
   returns: Role,
+  calls: ['getContractCatalog'],
   fails: ['LAST_OWNER'],
   run: async ({ params, body, plane, principal, request, services }) => {
     await checkStages(body.controls, plane);
@@ -50,7 +51,7 @@ const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflo
 });
 
 /** Stage codes are known to the data plane, which is only asked when a key is no category. */
-async function checkStages(controls: Static<typeof ControlsPatch>['controls'], plane: Plane): Promise<void> {
+async function checkStages(controls: Static<typeof ControlsPatch>['controls'], plane: Pick<Plane, 'getContractCatalog'>): Promise<void> {
   const isCategory = (key: string) => (WORKFLOW_STAGES as readonly string[]).includes(key);
   const others = Object.keys(controls).filter((key) => !isCategory(key));
   const codes = others.length === 0 ? [] : (await plane.getContractCatalog({})).templates.flatMap(({ stages }) => stages.map(({ code }) => code));

@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../../data-plane-agent/plane/files/objects/
 import { openFileServices, type OpenedFiles } from '../../../data-plane-agent/plane/files/open-services.js';
 import type { DocumentReader } from '../../../data-plane-agent/plane/files/text/index.js';
 import { createLocalDataPlane } from '../../../data-plane-agent/plane/local/index.js';
-import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../../data-plane-agent/plane/operations/index.js';
+import { OPERATIONS, type Operations } from '../../../data-plane-agent/plane/operations/index.js';
 import { fakeClock } from '../../support/clock.js';
 import { ONE_CONTRACT_TEXT } from '../../support/documents/one-contract.js';
 import { aCall, openTenantDatabase } from '../../support/plane.js';
@@ -46,7 +46,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
         const { documents, gate } = gated(files);
         undo.push(() => files.close());
         const local = createLocalDataPlane({ operations: OPERATIONS, database: opened.database, clock, keyRing, outside: { files: { ...files, documents }, log, afterwards: background.add } });
-        return { plane: bind(local, OPERATION_NAMES, call), objects: files.objects, background, get reads() { return gate.reads; }, letGo: gate.open };
+        return { plane: bind(local, call, { operations: OPERATIONS }), objects: files.objects, background, get reads() { return gate.reads; }, letGo: gate.open };
       };
     });
     afterEach(async () => {

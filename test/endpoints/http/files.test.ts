@@ -15,7 +15,7 @@ const File = fileOf('text/csv', 'Some rows.');
 const run = () => Promise.resolve(attachment(file(), { fileName: 'rows.csv' }));
 const endpoints = {
   fetchFile: endpoint('GET /file', { summary: 'Fetch', needs: 'public', produces: 'text/csv', returns: File, fails: [], run }),
-  askForFile: endpoint('POST /file', { summary: 'Ask', needs: 'signed_in', body: s.object({ rows: s.optional(s.integer()) }), produces: 'text/csv', takesNoKey: true, returns: File, fails: [], run: ({ plane }) => (plane ? run() : Promise.reject(new Error('there is no plane'))) }),
+  askForFile: endpoint('POST /file', { summary: 'Ask', needs: 'signed_in', body: s.object({ rows: s.optional(s.integer()) }), produces: 'text/csv', idempotencyKey: 'none', returns: File, fails: [], run: ({ plane }) => (plane ? run() : Promise.reject(new Error('there is no plane'))) }),
 };
 
 describe('files', () => {

@@ -3,6 +3,7 @@ import { turns } from '../../../base/turns.js';
 import { checkerInTurns } from '../../../base/validation-in-turns.js';
 import type { Rights } from '../../contract/call.js';
 import { ContractInput, MAX_LINES } from '../../contract/records/contracts.js';
+import { fieldsBeyondRights } from '../payments/line-rights.js';
 import { problemAt, type Candidate, type RowProblem } from './candidate.js';
 import { withReferences, type Directory } from './references.js';
 
@@ -40,23 +41,13 @@ const sentenceOf = (failure: Failure): string => (isFailure(failure, 'WORKFLOW_C
 
 function matchedLine(payments: unknown): string | null {
   const lines: readonly unknown[] = Array.isArray(payments) ? payments : [];
-  const at = lines.findIndex((line) => isRecord(line) && line['reconciliationStatus'] === 'matched' && !isGiven(line['receivedAmount']));
+  const at = lines.findIndex((line) => isRecord(line) && line['reconciliationStatus'] === 'matched' && !line['receivedAmount']);
   return at < 0 ? null : `payments[${at}].reconciliationStatus`;
 }
 
-const RECEIPT_FIELDS = ['receivedAmount', 'receivedDate', 'method', 'payerName', 'receiptAccount', 'bankSerialNo', 'reconciliationStatus', 'reconciliationNote', 'proof'];
-const INVOICE_FIELDS = ['invoiceAmount', 'invoiceDate', 'invoiceNo', 'invoiceAttachment'];
-
 /** Entering a contract refuses these as well; here each field is named. */
-function missingRights(candidate: Candidate, { paymentEntry, invoice }: Rights): RowProblem[] {
-  const lines = linesOf(candidate);
-  if (paymentEntry && invoice) return [];
-  const lacking = [...(paymentEntry ? [] : RECEIPT_FIELDS.map((field) => [field, 'payment_entry (edit)'] as const)), ...(invoice ? [] : INVOICE_FIELDS.map((field) => [field, 'invoice (edit)'] as const))];
-  return lines.flatMap((line: unknown, i) => lacking.filter(([field]) => isRecord(line) && isGiven(line[field])).map(([field, needs]) => problemAt(candidate.place(`payments[${i}].${field}`), `needs ${needs}`, 'FORBIDDEN')));
-}
-
-/** Nothing received, and what every line begins with, says nothing of money. */
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && value !== 0 && value !== 'pending';
+const missingRights = (candidate: Candidate, rights: Rights): RowProblem[] =>
+  linesOf(candidate).flatMap((line, i) => (isRecord(line) ? fieldsBeyondRights(line, rights) : []).map(({ field, needs }) => problemAt(candidate.place(`payments[${i}].${field}`), `needs ${needs}`, 'FORBIDDEN')));
 
 const MASKED = /^\s*\*{4}.{0,4}\s*$/u;
 

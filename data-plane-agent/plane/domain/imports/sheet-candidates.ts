@@ -18,6 +18,8 @@ export interface SheetReading {
   readonly targets: readonly (Target | undefined)[];
   readonly people: Pick<People, 'members'>;
   readonly timeZone: string;
+  /** Ends the reading of a long one. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface SheetReading {
 export async function sheetCandidates(reading: SheetReading): Promise<Candidate[]> {
   const groups: Rows[] = [];
   const byNumber = new Map<string, Rows>();
-  const turn = turns();
+  const turn = turns(reading.signal);
   for (const record of reading.sheet.records) {
     await turn();
     const read = readRow(record, reading);

@@ -25,7 +25,7 @@ export const extractContract = errand({
     if (given?.trim() === '') throw invalid({ path: 'text', problem: 'must not be empty' });
 
     const id = newId();
-    const read = given === undefined ? NOTHING_READ : await readInTurns(given, { currencyCode: call.currencyCode });
+    const read = given === undefined ? NOTHING_READ : await readInTurns(given, { currencyCode: call.currencyCode }, work.signal);
     const answer = await conclude(async (tools) => {
       const { contracts, extractions } = tools.store;
       if (contractId && !(await contracts.find(contractId))) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });

@@ -12,9 +12,10 @@ export const readDocuments = errand({
   output: s.object({ read: s.integer(), more: s.flag() }),
   fails: [],
   async perform(work, call) {
-    const { clock, read, upkeep } = work;
+    const { clock, read, upkeep, signal } = work;
     const due = await read(({ store }) => store.extractions.toRead(clock.now(), AT_ONCE));
     for (const run of due) {
+      if (signal.aborted) return { read: due.indexOf(run), more: true };
       if (await upkeep(({ store }) => store.extractions.claimReading(run, clock.now() + READING_LEASE_MS))) await readDocument(work, call, run.id);
     }
     return { read: due.length, more: due.length === AT_ONCE };

@@ -16,7 +16,7 @@ export const scanFiles = errand({
   output: s.object({ scanned: s.integer(), more: s.flag() }),
   fails: ['OBJECT_STORE_UNAVAILABLE'],
   async perform(work, call) {
-    const { files, clock, read, upkeep } = work;
+    const { files, clock, read, upkeep, signal } = work;
     if (!files.policy.scans) return { scanned: 0, more: false };
     const version = await files.scanner.version();
     // Without an answer nothing is begun: a scanner that is down would only use up the tries.
@@ -27,7 +27,7 @@ export const scanFiles = errand({
     const begunAt = performance.now();
     let scanned = 0;
     for (const row of due) {
-      if (performance.now() - begunAt > TURN_MS) return { scanned, more: true };
+      if (signal.aborted || performance.now() - begunAt > TURN_MS) return { scanned, more: true };
       if (!(await upkeep(({ store }) => store.files.claimScan(row, clock.now() + SCAN_LEASE_MS)))) continue;
       await recordScan(work, call, row, await scanObject(files, row, AbortSignal.timeout(SCAN_LEASE_MS)), version.signatures);
       scanned += 1;

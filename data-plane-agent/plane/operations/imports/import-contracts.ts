@@ -15,7 +15,7 @@ export const importContracts = operation({
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
   prepare: prepareCandidates,
-  async run(tools, call, input, prepared) {
+  async run(tools, call, input, { prepared }) {
     const { rejected, ...told } = await enterCandidates(tools, call, input, prepared);
     const report = await reportOf(tools.newId(), { ...told, rights: call.rights });
     await tools.store.imports.insert({ id: report.batchId ?? '', report, rejected });

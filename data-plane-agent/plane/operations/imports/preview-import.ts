@@ -13,7 +13,7 @@ export const previewImport = operation({
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
   prepare: prepareCandidates,
-  async run(tools, call, input, prepared) {
+  async run(tools, call, input, { prepared }) {
     try {
       return await tools.savepoint(async () => {
         throw new Undone(await enterCandidates(tools, call, input, prepared));

@@ -4,6 +4,7 @@ import { s } from '../../../base/schema.js';
 import { MAX_LINES } from '../../contract/records/contracts.js';
 import { PaymentLineInput, PaymentLineResult } from '../../contract/records/lines.js';
 import { checkSums, newLine } from '../../domain/payments/line-changes.js';
+import { checkNewLineRights } from '../../domain/payments/line-rights.js';
 import { openingReceipts } from '../../domain/payments/receipts.js';
 import { followLines, writeInvoices } from '../../steps/receivables/follow-lines.js';
 import { operation } from '../../steps/operation-context.js';
@@ -19,6 +20,7 @@ export const addPaymentLine = operation({
   fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
   async run(tools, call, { contractId, ...input }) {
     const { store, newId } = tools;
+    checkNewLineRights([input], call.rights);
     if (!isId(contractId)) throw fail('NOT_FOUND', {});
     const held = await holdContract(tools, call, contractId);
     const { context } = held;

@@ -1,7 +1,9 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { PaymentLinePatch, PaymentLineResult } from '../../contract/records/lines.js';
+import { AmountReader } from '../../domain/amounts.js';
 import { changesPlan, hasMoney, withInvoice, withPlan, withReceipt } from '../../domain/payments/line-changes.js';
+import { checkLineRights } from '../../domain/payments/line-rights.js';
 import { operation } from '../../steps/operation-context.js';
 import { changeLine } from '../../steps/receivables/change-line.js';
 import { lineResult } from '../../steps/receivables/line-result.js';
@@ -19,9 +21,13 @@ export const updatePaymentLine = operation({
       to: async (line, { contract, context }) => {
         const planned = withPlan(line, patch, context);
         context.amounts.done();
+        // What is wrong with an amount is told with those of the receipt, below.
+        checkLineRights([{ planned, after: withInvoice(planned, patch, { ...context, amounts: new AmountReader() }) }], call.rights);
         if (contract.locked && changesPlan(line, planned)) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });
         if (planned.currencyCode !== line.currencyCode && (hasMoney(line) || (await tools.store.lines.hasReceipts(line.id)))) throw fail('CURRENCY_FIXED', { currencyCode: line.currencyCode });
-        return withInvoice(withReceipt(planned, patch, context), patch, context);
+        const after = withInvoice(withReceipt(planned, patch, context), patch, context);
+        checkLineRights([{ planned, after }], call.rights);
+        return after;
       },
     });
     return lineResult(tools, call, { ...changed, bankSerialNo: patch.bankSerialNo });

@@ -22,7 +22,7 @@ export const transitionContract = operation({
     const { row, warnings } = await moveContract(tools, call, found, request);
     return detailOf(tools, call, row, {}, warnings);
   },
-  async afterRefusal({ store }, _call, { contractId, transitionCode, toStageCode, note }, failure) {
+  async afterRefusal({ store }, _call, { input: { contractId, transitionCode, toStageCode, note }, failure }) {
     const row = await store.contracts.find(contractId);
     if (!row) return;
     const transitions = await store.lifecycle.transitions(row.lifecycleTemplateId);

@@ -31,10 +31,14 @@ interface EnterOptions {
   readonly indexLater?: boolean;
   /** Members whom custom values may name; none unless they are given. */
   readonly members?: readonly Member[];
+  /** A reference that the control plane does not know; it is refused in its place among the refusals. */
+  readonly unknownReference?: { readonly field: string; readonly value: string } | undefined;
 }
 
 /** Writes a new contract with its lines, terms and notes, whoever sends it: a request, or a row of an import, which its trail then says. */
-export async function enterContract(tools: Tools, call: Call, input: ContractInput, { source, indexLater = false, members = [] }: EnterOptions = {}): Promise<Entered> {
+export async function enterContract(tools: Tools, call: Call, input: ContractInput, { source, indexLater = false, members = [], unknownReference }: EnterOptions = {}): Promise<Entered> {
+  checkNewLineRights(input.payments ?? [], call.rights);
+  if (unknownReference) throw fail('REFERENCE_INVALID', unknownReference);
   const { store, clock, newId } = tools;
   const now = clock.now();
   const amounts = new AmountReader();
@@ -50,7 +54,6 @@ export async function enterContract(tools: Tools, call: Call, input: ContractInp
   const { lines, changes: invoices } = await followLines(tools, call, draft, { steps: entered.map((after, i) => ({ before: null, after, path: `payments[${i}].` })), amounts });
   checkSums(lines, { amounts, contractCurrency: currencyCode, blame: 'payments' });
   amounts.done();
-  checkNewLineRights(entered, call.rights);
   checkReferenceForm(draft, call);
   await checkSubjectOpen(tools, draft.subjectId);
   checkRolesControl({ allowedRoles: [] }, draft, call);

@@ -25,7 +25,7 @@ export async function readDocument(work: Work, call: Call, runId: string): Promi
     return { run: found, file: found?.fileId ? await store.files.byId(found.fileId) : undefined };
   });
   if (run?.status !== 'processing') return;
-  const read = file ? await readingOf(work, call, run, file) : failed('FILE_GONE', 'The file is no longer there.');
+  const read = file ? await readingOf(work, call, { run, file }) : failed('FILE_GONE', 'The file is no longer there.');
   if (!read) return work.upkeep(({ store, clock }) => store.extractions.putOffReading(run, againAt(run, clock.now())));
   await work.write(async ({ store, clock }) => {
     const before = await store.extractions.byId(runId, { forUpdate: true });
@@ -41,11 +41,11 @@ export async function readDocument(work: Work, call: Call, runId: string): Promi
 const againAt = ({ createdAt }: ExtractionRunRow, now: number): number => now + Math.min(15 * 60_000, Math.max(60_000, (now - createdAt) / 2));
 
 /** `undefined`: not now, and worth another try. */
-async function readingOf({ files: { objects, documents }, log, clock }: Work, call: Call, run: ExtractionRunRow, { objectKey, etag, contentType, sizeBytes, scanStatus }: FileRow): Promise<Read | undefined> {
+async function readingOf({ files: { objects, documents }, log, clock, signal: ended }: Work, { tenantId, currencyCode }: Call, { run, file: { objectKey, etag, contentType, sizeBytes, scanStatus } }: { readonly run: ExtractionRunRow; readonly file: FileRow }): Promise<Read | undefined> {
   if (scanStatus === 'infected') return INFECTED;
   if (sizeBytes === 0) return failed('DOCUMENT_EMPTY', 'The file is empty.');
   if (run.readingTries > MOST_TRIES) return failed('DOCUMENT_UNREADABLE', `Reading the document was begun ${MOST_TRIES} times and never came to an end.`);
-  const signal = AbortSignal.timeout(READING_LEASE_MS);
+  const signal = AbortSignal.any([AbortSignal.timeout(READING_LEASE_MS), ended]);
   try {
     if ((await objects.head(objectKey))?.etag !== etag) return failed('FILE_GONE', 'The file is no longer there.');
     const open = async (until: AbortSignal) => {
@@ -53,14 +53,14 @@ async function readingOf({ files: { objects, documents }, log, clock }: Work, ca
       if (!content) throw new ObjectStoreError('unavailable', 'the object went while it was to be read');
       return content;
     };
-    const document = await documents.textOf(open, { contentType, signal, reader: call.tenantId });
+    const document = await documents.textOf(open, { contentType, signal, reader: tenantId });
     const warnings = [...document.warnings.map(({ code, message }) => warn(code, { message })), ...recognised(document)];
     const text = joinedText(document);
     if (text.trim() === '') return { ...NOTHING_READ, status: 'failed', warnings: [warn('DOCUMENT_EMPTY', { message: 'The document has no text.' }), ...warnings] };
-    const read = await readInTurns(text, { currencyCode: run.currencyCode ?? call.currencyCode, pages: document.pages });
+    const read = await readInTurns(text, { currencyCode: run.currencyCode ?? currencyCode, pages: document.pages });
     return { ...read, warnings: [...warnings, ...read.warnings] };
   } catch (error) {
-    const canPass = error instanceof ObjectStoreError || signal.aborted || (error instanceof UnreadableDocument && (error.code === 'busy' || error.code === 'closed'));
+    const canPass = error instanceof ObjectStoreError || signal.aborted || ended.aborted || (error instanceof UnreadableDocument && (error.code === 'busy' || error.code === 'closed'));
     if (canPass && clock.now() - run.createdAt < PATIENCE_MS) return undefined;
     if (error instanceof ObjectStoreError) return failed('OBJECT_STORE_UNAVAILABLE', 'The file could not be had from the object store for a day.');
     if (error instanceof UnreadableDocument) return failed(UNREADABLE[error.code], sentence(error.message));

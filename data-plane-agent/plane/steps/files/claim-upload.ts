@@ -23,7 +23,7 @@ export interface Claim {
 
 /** The upload for this confirmation alone, or the file that another one has made of it in the meantime. */
 export async function claimUpload(work: Work, id: string): Promise<Claim | { readonly file: FileRow }> {
-  const { read, upkeep, clock } = work;
+  const { read, upkeep, clock, signal } = work;
   for (let waited = 0; ; waited += LOOK_MS) {
     const now = clock.now();
     const mine = await upkeep(async ({ store }) => {
@@ -35,7 +35,7 @@ export async function claimUpload(work: Work, id: string): Promise<Claim | { rea
     if (file) return { file };
     if (!isOpen) throw fail('UPLOAD_TOKEN_EXPIRED', {});
     if (waited >= PATIENCE_MS) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
-    await sleep(LOOK_MS);
+    await sleep(LOOK_MS, undefined, { signal });
   }
 }
 

@@ -117,14 +117,15 @@ interface Scanned {
 /** `rest`: what the scan comes to, when it takes longer than whoever confirms waits for it. */
 type FirstScan = 'skipped' | ({ readonly isOver: true } & Scanned) | { readonly isOver: false; readonly rest: Promise<Scanned> };
 
-async function firstScan({ files }: Work, bytes: Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>): Promise<FirstScan> {
+async function firstScan({ files, signal }: Work, bytes: Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>): Promise<FirstScan> {
   if (bytes.sizeBytes === 0) return { isOver: true, signatures: null, finding: { status: 'clean' } };
   if (!files.policy.scans) return 'skipped';
   const rest = scanWithVersion(files, bytes);
   const settled = new AbortController();
   // The wait that is called off is one that nobody needs any more.
-  const inTime = await Promise.race([rest, sleep(INLINE_SCAN_MS, undefined, { signal: settled.signal }).catch(() => undefined)]);
+  const inTime = await Promise.race([rest, sleep(INLINE_SCAN_MS, undefined, { signal: AbortSignal.any([settled.signal, signal]) }).catch(() => undefined)]);
   settled.abort();
+  signal.throwIfAborted();
   return inTime ? { isOver: true, ...inTime } : { isOver: false, rest };
 }
 

@@ -28,7 +28,7 @@ export async function enterCandidates(tools: Tools, call: Call, { people }: Impo
   const { store } = tools;
   await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
   await store.lifecycle.ensureShipped(); // not within a contract's own savepoint, which may be undone
-  const entering: Entering = { members: people.members, turn: turns(), entered: [] };
+  const entering: Entering = { members: people.members, turn: turns(tools.signal), entered: [] };
   const outcomes: Outcome[] = [];
   for (let at = 0; at < checked.length; at += TOGETHER) outcomes.push(...(await enterSome(tools, call, checked.slice(at, at + TOGETHER), entering)));
   for (const row of entering.entered) {

@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import { s } from '../../data-plane-agent/base/schema.js';
+import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
+import type { Call } from '../../data-plane-agent/plane/contract/call.js';
+import { bind, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
+import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
+import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
+import { errand, operation, type Tools } from '../../data-plane-agent/plane/steps/operation-context.js';
+import { fakeClock } from '../support/clock.js';
+import { failureOf } from '../support/failures.js';
+import { openOutside } from '../support/outside.js';
+import { aCall, openTenantDatabase } from '../support/plane.js';
+import { serveOverHttp } from '../support/wire.js';
+
+const Empty = s.object({});
+const IDEMPOTENCY = { key: 'asked-in-time', requestHash: 'aa' };
+
+/** Where the operations below are, as a test sees it, and what they wait for. */
+class Gate {
+  private begin: () => void = () => undefined;
+  private letGo: () => void = () => undefined;
+  readonly begun = new Promise<void>((resolve) => (this.begin = resolve));
+  private readonly opened = new Promise<void>((resolve) => (this.letGo = resolve));
+  ended = 0;
+
+  /** Waits until the test or the end of the call lets it go on. */
+  async pass(signal: AbortSignal): Promise<void> {
+    this.begin();
+    const end = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([this.opened, end]);
+    if (signal.aborted) this.ended += 1;
+  }
+
+  open(): void {
+    this.letGo();
+  }
+}
+
+const note = async ({ store, journal, newId, clock }: Tools): Promise<void> => {
+  await store.lifecycle.ensureShipped();
+  journal.announce('contract.created', { contractId: newId() }, clock.now());
+};
+
+function operationsAt(gate: Gate) {
+  const declared = { input: Empty, output: Empty, fails: [] };
+  return {
+    look: operation({
+      ...declared,
+      effect: 'read',
+      async run({ store, signal }) {
+        await gate.pass(signal);
+        await store.lifecycle.all();
+        return {};
+      },
+    }),
+    change: operation({
+      ...declared,
+      effect: 'write',
+      async run(tools) {
+        await note(tools);
+        await gate.pass(tools.signal);
+        return {};
+      },
+    }),
+    changeInSteps: errand({
+      ...declared,
+      effect: 'write',
+      async perform(work) {
+        await work.write(note);
+        await gate.pass(work.signal);
+        await work.write(note);
+        return {};
+      },
+    }),
+    lookAndChange: errand({
+      ...declared,
+      effect: 'write',
+      async perform(work) {
+        await gate.pass(work.signal);
+        await work.write(note);
+        return {};
+      },
+    }),
+  };
+}
+
+type Listed = ReturnType<typeof operationsAt>;
+
+for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
+  describe(`the time of a call, on ${kind}`, () => {
+    const undo: (() => Promise<void>)[] = [];
+    let database: Awaited<ReturnType<typeof openTenantDatabase>>['database'];
+    let gate: Gate;
+    let plane: DataPlane<Listed>;
+    let operations: Listed;
+    let call: Call;
+
+    beforeEach(async () => {
+      const opened = await openTenantDatabase(kind === 'postgres' ? 'postgres' : 'sqlite');
+      const clock = fakeClock();
+      const keyRing = parseKeyRing(generateKeyRingText());
+      const { outside, close } = await openOutside({ clock, keyRing });
+      undo.push(opened.close, close);
+      database = opened.database;
+      gate = new Gate();
+      operations = operationsAt(gate);
+      call = aCall();
+      plane = createLocalDataPlane({ operations, database, clock, keyRing, outside });
+      if (kind !== 'sqlite over the wire') return;
+      const wire = await serveOverHttp(plane, Object.keys(operations) as (keyof Listed)[]);
+      undo.push(wire.close);
+      plane = createRemoteDataPlane({ operations, transport: wire.transport });
+    });
+    afterEach(async () => {
+      gate.open();
+      for (const step of undo.splice(0).toReversed()) await step();
+    });
+
+    const changes = (): Promise<number> => database.read(call, async (tx) => Number((await tx.get('SELECT count(*) AS n FROM outbox WHERE tenant_id = ?', [call.tenantId]))?.['n']));
+    const late = (name: keyof Listed, more: Partial<Call> = {}) => failureOf(plane.invoke(name, { ...call, timeoutMs: 200, ...more }, {}));
+
+    it('ends a read, which has done nothing', async () => {
+      expect(await late('look')).to.deep.equal({ code: 'DATA_PLANE_UNAVAILABLE', details: { retryAfterSeconds: 5 } });
+      expect(gate.ended).to.equal(1);
+    });
+
+    it('undoes a write, which has done nothing and can be asked for again under its key', async () => {
+      expect(await late('change', { idempotency: IDEMPOTENCY })).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+      expect(await changes()).to.equal(0);
+      gate.open();
+      expect(await plane.invoke('change', { ...call, idempotency: IDEMPOTENCY }, {})).to.deep.equal({ output: {}, replayed: false });
+      expect(await changes()).to.equal(1);
+    });
+
+    it('ends an operation of many steps between two of them: what is committed of it may have been all', async () => {
+      expect(await late('changeInSteps')).to.deep.equal({ code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: call.requestId } });
+      expect(await changes()).to.equal(1);
+    });
+
+    it('ends an operation of many steps before the first that changes something, and it has done nothing', async () => {
+      expect(await late('lookAndChange')).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+      expect(await changes()).to.equal(0);
+    });
+
+    it('ends a read when its caller goes, through the bound plane too', async () => {
+      const going = new AbortController();
+      const bound = bind(plane, call, { operations, signal: going.signal });
+      const asked = failureOf(bound.look({}));
+      await gate.begun;
+      going.abort();
+      expect(await asked).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+      await isEnded();
+    });
+
+    it('lets a write go on though its caller goes, where the plane is bound', async () => {
+      const going = new AbortController();
+      const asked = bind(plane, call, { operations, signal: going.signal }).change({});
+      await gate.begun;
+      going.abort();
+      gate.open();
+      expect(await asked).to.deep.equal({});
+      expect([await changes(), gate.ended]).to.deep.equal([1, 0]);
+    });
+
+    it('undoes a write without a key when its caller says so', async () => {
+      const going = new AbortController();
+      const asked = failureOf(plane.invoke('change', call, {}, { signal: going.signal }));
+      await gate.begun;
+      going.abort();
+      // Over a wire nobody is there any more to hear what became of it.
+      expect(await asked).to.have.property('code', kind === 'sqlite over the wire' ? 'DATA_PLANE_OUTCOME_UNKNOWN' : 'DATA_PLANE_UNAVAILABLE');
+      await isEnded();
+      await database.write(call, (tx) => tx.all('SELECT 1')); // comes after it
+      expect(await changes()).to.equal(0);
+    });
+
+    it('has a write under a key go on to its end once it is begun: whoever asks again finds the answer', async () => {
+      const going = new AbortController();
+      const keyed = { ...call, idempotency: IDEMPOTENCY };
+      const asked = plane.invoke('change', keyed, {}, { signal: going.signal }).then(() => 'done', () => 'unheard');
+      await gate.begun;
+      going.abort();
+      gate.open();
+      expect(await asked).to.equal(kind === 'sqlite over the wire' ? 'unheard' : 'done');
+      await database.write(call, (tx) => tx.all('SELECT 1'));
+      expect(await plane.invoke('change', keyed, {})).to.deep.equal({ output: {}, replayed: true });
+      expect([await changes(), gate.ended]).to.deep.equal([1, 0]);
+    });
+
+    it('begins nothing for a caller who has gone', async () => {
+      for (const name of ['look', 'change', 'lookAndChange'] as const) expect(await failureOf(plane.invoke(name, call, {}, { signal: AbortSignal.abort() })), name).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+      expect(await changes()).to.equal(0);
+    });
+
+    const isEnded = async (): Promise<void> => {
+      while (gate.ended === 0) await new Promise(setImmediate);
+    };
+  });
+}
