@@ -75,6 +75,20 @@ describe('moving a contract', () => {
       }
     });
 
+    it('refused moves of one member push nothing out of the trail: fifty a day stay on it', async () => {
+      const test = makePlane();
+      const { id } = await contractAt(test, 'approved');
+      const refused = (who = test.call.actor.id) => refusal(test.as({ actor: { ...test.call.actor, id: who } }).transitionContract({ contractId: id, transitionCode: 'sign' }));
+      const denials = async () => (await test.plane.listWorkflowEvents({ contractId: id })).filter(({ kind }) => kind === 'transition_denied').length;
+      for (let n = 0; n < 60; n++) expect(await refused()).to.include({ code: 'WORKFLOW_CONTROL_REQUIRED' });
+      expect(await denials()).to.equal(50);
+      await refused(newId());
+      expect(await denials(), 'of somebody else').to.equal(51);
+      test.clock.advance(24 * 3_600_000);
+      await refused();
+      expect(await denials(), 'on the next day').to.equal(52);
+    });
+
     it('signing dates the contract only when it has no date yet; completing and reopening set its status', async () => {
       const test = makePlane();
       const admin = test.as({ controls: controlsOf('admin') });

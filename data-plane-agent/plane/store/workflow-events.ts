@@ -33,6 +33,12 @@ export class WorkflowEventStore {
     return rows.map((row) => workflowEvents.decode(row));
   }
 
+  /** How many moves of this contract the caller was refused since an instant. */
+  async denialsSince(contractId: string, since: number): Promise<number> {
+    const row = await this.tx.get("SELECT count(*) AS n FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'transition_denied' AND actor_id = ? AND created_at > ?", [this.call.tenantId, contractId, this.call.actor.id, since]);
+    return Number(row?.['n'] ?? 0);
+  }
+
   /** Who made a contract's last move; `null` when it was never moved, or by a job. */
   async lastMoverOf(contractId: string): Promise<string | null> {
     const row = await this.tx.get("SELECT actor_id FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'stage_changed' ORDER BY id DESC LIMIT 1", [this.call.tenantId, contractId]);

@@ -22,17 +22,23 @@ export const transitionContract = operation({
     const { row, warnings } = await moveContract(tools, call, found, request);
     return detailOf(tools, call, row, {}, warnings);
   },
-  async afterRefusal({ store }, _call, { input: { contractId, transitionCode, toStageCode, note }, failure }) {
+  async afterRefusal({ store, clock }, _call, { input: { contractId, transitionCode, toStageCode, note }, failure }) {
     const row = await store.contracts.find(contractId);
     if (!row) return;
     const transitions = await store.lifecycle.transitions(row.lifecycleTemplateId);
     const named = transitions.find(({ code }) => code === transitionCode);
     if (!isDenial(failure, named?.enabled === false && named.fromStageCode === row.stageCode)) return;
+    // A trail shows its latest events: who may not move a contract must not push what others did out of it.
+    if ((await store.workflowEvents.denialsSince(row.id, clock.now() - DAY_MS)) >= DENIALS_A_DAY) return;
     await store.workflowEvents.record({
       contractId: row.id, kind: 'transition_denied', fromStageCode: row.stageCode, toStageCode: named?.toStageCode ?? toStageCode ?? null, transitionCode: named?.code ?? null, locked: row.locked, note: note ?? null,
     });
   },
 });
+
+const DAY_MS = 24 * 3_600_000;
+/** Of one member on one contract. */
+const DENIALS_A_DAY = 50;
 
 /** Whether somebody was kept from a move that there is from here. A contract that has moved on by then is nobody's denial. */
 const isDenial = (failure: Failure, isDisabled: boolean): boolean => isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED') || isFailure(failure, 'TRANSITION_CONDITION_FAILED') || (isFailure(failure, 'INVALID_TRANSITION') && isDisabled);
