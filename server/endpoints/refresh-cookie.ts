@@ -32,11 +32,13 @@ const PATHS = ['/', '/api', '/api/v1', COOKIE.path, `${COOKIE.path}/refresh`] as
 
 const cleared = (path: string): string => `${REFRESH_COOKIE}=; Path=${path}; Max-Age=0`;
 
+const NAME = /^[a-z0-9.-]{1,255}$/i;
 /** As many as keep the answer's head small enough for the proxies in front of us. */
 const MAX_DOMAINS = 3;
 
 function domainsOf(host: string): readonly string[] {
   const labels = host.split('.');
-  if (isIP(host) !== 0 || labels.length < 2) return [];
+  // What a proxy passes on as the host is the client's word: nothing but a name goes into a header of ours.
+  if (!NAME.test(host) || isIP(host) !== 0 || labels.length < 2) return [];
   return labels.slice(0, -1).map((_, at) => labels.slice(at).join('.')).slice(0, MAX_DOMAINS);
 }

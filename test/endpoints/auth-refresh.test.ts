@@ -126,6 +126,19 @@ describe('refresh', () => {
       expect(both.status, 'a token in the body needs no cookie').to.equal(200);
     });
 
+    it('takes nothing but a name from the host that a proxy passes on into the cookies that it clears', async () => {
+      const behind = await serveIdentity(identity, { trustProxy: 1 });
+      try {
+        for (const host of ['evil.test; Path=/x', 'evil.test; Domain=b.test', 'a.b, evil.test; Path=/x', '<a.b>']) {
+          const answer = await behind.client.post('/auth/refresh', undefined, { headers: { Cookie: 'service_tenant_refresh=a; service_tenant_refresh=b', 'X-Forwarded-Host': host } });
+          expect(answer.status).to.equal(401);
+          for (const line of answer.headers.getSetCookie()) expect(line).to.match(/^service_tenant_refresh=; Path=\/[a-z0-9/]*; Max-Age=0(; HttpOnly; SameSite=Strict|; Domain=[a-z.]+)$/);
+        }
+      } finally {
+        await behind.stop();
+      }
+    });
+
     it('answers 401 without a token, with an empty one and with nonsense', async () => {
       expect((await app.client.post('/auth/refresh')).status).to.equal(401);
       expect((await app.client.post('/auth/refresh', { refreshToken: '' })).status).to.equal(401);
