@@ -6,7 +6,7 @@ import { fileKey, quarantineKey } from '../../data-plane-agent/plane/files/objec
 import { administration, type Administration } from '../support/administration.js';
 import { EICAR } from '../support/clamd.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
-import { asJob, filesOf, forEachFileServer, objectsOf, ownerOf, settled } from '../support/file-server.js';
+import { asJob, filesOf, forEachFileServer, hostedBy, objectsOf, ownerOf, settled } from '../support/file-server.js';
 import { aContract, aLine } from '../support/samples.js';
 import { PDF, uploadsOf } from '../support/uploads.js';
 
@@ -41,6 +41,28 @@ forEachFileServer((server) => {
       expect(await objectsOf(server(), org)).to.have.length(1);
       expect([await statusOf(kept.id), await statusOf(loose.fileId), await statusOf(empty.fileId)]).to.deep.equal([200, 404, 404]);
       expect(await sweep(true)).to.deep.equal({ removed: 0, more: false });
+    });
+
+    it('goes by itself when its time has come, and whoever has nothing of it is not asked for', async () => {
+      const idle = await administration(server());
+      const uploads = uploadsOf(org.asOwner);
+      await uploads.put(await uploads.announce());
+      const filed = await uploads.upload({ contractId: (await contract()).id });
+      const gone = await contract({ contractAttachment: (await uploads.upload()).id });
+      await org.asOwner.delete(`/contracts/${gone.id}`);
+      await put(quarantineKey(org.tenant.id, newId()));
+      await settled(server());
+      expect(await objectsOf(server(), org)).to.have.length(4);
+      clock.advance(DAY_MS + 16 * 60_000);
+      await server().schedules.run('file-sweep');
+      expect(await objectsOf(server(), org)).to.have.length(3);
+      const dueOf = async ({ tenant }: Pick<Administration, 'tenant'>) => (await hostedBy(server()).database.read({ tenantId: tenant.id }, (tx) => tx.all("SELECT kind FROM due_work WHERE tenant_id = ? AND kind LIKE 'file-%' ORDER BY kind", [tenant.id]))).map((row) => row['kind']);
+      expect([(await dueOf(org)).includes('file-sweep'), await dueOf(idle)]).to.deep.equal([true, []]);
+      await server().schedules.run('file-orphans');
+      expect(await objectsOf(server(), org)).to.have.length(2);
+      clock.advance(30 * DAY_MS);
+      await server().schedules.run('file-sweep');
+      expect((await objectsOf(server(), org)).map((key) => key.split('/').at(-1))).to.deep.equal([filed.id]);
     });
 
     it('what was put to an old URL after its file was confirmed goes, and the file stays', async () => {

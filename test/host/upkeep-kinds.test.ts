@@ -220,22 +220,6 @@ forEachDatabase((kind, fresh) => {
         await job('upkeep');
         expect(await stateOf(tenantId)).to.equal(undefined);
       });
-
-      it('gives a message to one at a time, and believes only who has it', async () => {
-        const { tenantId } = await announced();
-        const plane = process.as({ tenantId });
-        const taken = await Promise.all(Array.from({ length: 4 }, () => plane.leaseMessages({ limit: 10, leaseMs: 60_000 })));
-        const [message, ...others] = taken.flatMap(({ messages }) => messages);
-        expect([message?.attempts, others]).to.deep.equal([1, []]);
-        clock.advance(60_000);
-        const { messages: [again] } = await plane.leaseMessages({ limit: 10, leaseMs: 60_000 });
-        expect(again).to.deep.include({ id: message?.id, attempts: 2 });
-        const outcome = (attempts: number, error: string | null) => plane.settleMessages({ outcomes: [{ id: message?.id ?? '', attempts, error }] });
-        expect([await outcome(1, null), await outcome(1, 'late')].map(({ lost }) => lost)).to.deep.equal([1, 1]);
-        expect(await process.as({ tenantId: newId() }).settleMessages({ outcomes: [{ id: message?.id ?? '', attempts: 2, error: null }] })).to.include({ lost: 1 });
-        expect(await outcome(2, null)).to.deep.equal({ settled: 1, queued: 0, failed: 0, lost: 0 });
-        expect(await outcome(2, null)).to.include({ lost: 1 });
-      });
     });
 
     it(`is found on ${kind} in what was there before it was kept: everything is looked at once, and old messages are not sent`, async () => {

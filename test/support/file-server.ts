@@ -68,7 +68,7 @@ export function forEachFileServer(define: (server: () => TestServer, kind: FileS
   }
 }
 
-function hostedBy({ foundation: { hosted } }: TestServer): HostedPlane {
+export function hostedBy({ foundation: { hosted } }: TestServer): HostedPlane {
   if (!hosted) throw new Error('this edition hosts no data plane');
   return hosted;
 }
