@@ -8,7 +8,7 @@ import type { PlatformAudit } from './audit/platform-audit.js';
 import type { Refusals } from './audit/refusals.js';
 import { createTellRepeats } from './audit/repeats.js';
 import type { Config } from './config.js';
-import { workedFor, type TenantsOptions } from './data-planes/each-tenant.js';
+import { eachTenant, workedFor, type TenantsOptions } from './data-planes/each-tenant.js';
 import { createMailDelivery } from './notifications/delivery.js';
 import { createSmtp } from './notifications/smtp.js';
 import type { Job } from '../data-plane-agent/base/schedules.js';
@@ -18,7 +18,7 @@ import { removeExpired } from './store/expiry.js';
 export function jobsOf(config: Config, { hosted, ...parts }: TenantsOptions & { readonly audit: PlatformAudit; readonly refusals: Refusals; readonly hosted: HostedPlane | undefined }): readonly Job[] {
   const { database, clock } = parts;
   const ofPlane = hosted?.jobs({ tenants: workedFor(parts) }) ?? [];
-  return joined([...mailJob(config, parts), ...auditJobs(parts), { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }, ...ofPlane]);
+  return joined([...mailJob(config, parts), ...auditJobs(parts), lookForWork(parts), { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }, ...ofPlane]);
 }
 
 /** The audit's own upkeep. */
@@ -29,6 +29,13 @@ const auditJobs = (parts: TenantsOptions & { audit: PlatformAudit; refusals: Ref
   // Asked every hour, so that a day on which no process ran at one hour has its heads at another.
   { name: 'audit-heads', rule: '50 7 * * * *', run: createLogHeads(parts) },
 ];
+
+/** The one upkeep that asks everybody, once a day: for what no write has told of. */
+const lookForWork = (parts: TenantsOptions): Job => ({
+  name: 'look-for-work',
+  rule: '15 20 3 * * *',
+  run: (signal) => eachTenant(parts, { job: 'look-for-work', signal, step: (plane) => plane.lookForWork({}).then(() => ({ more: false })) }),
+});
 
 /** Jobs of one name are one, by the rule of the first: what is done for the platform and for contract data takes one lease. */
 function joined(jobs: readonly Job[]): readonly Job[] {

@@ -19,7 +19,7 @@ const GENERAL: ReadonlySet<string> = new Set<FailureCode>([
 const NOT_ANSWERED_YET: readonly string[] = [];
 
 /** Called by the schedule and by the CLI, not by an endpoint. */
-const OF_SCHEDULE_AND_CLI = new Set(['chainAudit', 'checkAudit', 'exportAudit', 'getAuditHead', 'stepOverdueTasks', 'scanFiles', 'sweepFiles', 'readDocuments', 'leaseMessages', 'settleMessages', 'removeEnded']);
+const OF_SCHEDULE_AND_CLI = new Set(['chainAudit', 'checkAudit', 'exportAudit', 'getAuditHead', 'stepOverdueTasks', 'scanFiles', 'sweepFiles', 'readDocuments', 'leaseMessages', 'settleMessages', 'removeEnded', 'lookForWork']);
 
 /** Called by the services of the server that work on both databases: removing a subject company or a channel. */
 const OF_SERVICES = new Set(['closeSubject', 'closeChannel', 'reopenClosed']);

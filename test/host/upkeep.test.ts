@@ -195,6 +195,18 @@ forEachDatabase((kind, fresh) => {
       expect(calls[0]?.call.actor).to.deep.equal({ kind: 'system', id: null, name: 'test', roleCode: null, ip: null });
     });
 
+    it('finds what no write has told of when it looks into the tables', async () => {
+      const { as, round, calls } = upkeepProcess({ database, clock });
+      const tenantId = newId();
+      await as({ tenantId }).createContract(aContract());
+      await forget();
+      await round({ audit: chaining });
+      expect(calls).to.deep.equal([]);
+      await as({ tenantId }).lookForWork({});
+      await round({ audit: chaining });
+      expect(await as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
+    });
+
     it('finds what is due by an index, and moves it with the data version in one statement', async () => {
       const plans: string[] = [];
       const explaining: Database = Object.assign(Object.create(database) as Database, { read: (scope: Scope, work: (tx: Transaction) => Promise<unknown>) => database.read(scope, (tx) => work(Object.assign(Object.create(tx) as Transaction, {

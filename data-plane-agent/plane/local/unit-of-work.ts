@@ -71,7 +71,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     const output = await run(toolsOf(tx, asked, { journal, books }));
     const changed = tx.writes > before;
     if (isUpkeep || !(changed || journal.hasNotes)) {
-      if (changed) await journal.due.write(tx, call.tenantId);
+      await journal.due.write(tx, call.tenantId);
       return output;
     }
     if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);

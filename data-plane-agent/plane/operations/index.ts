@@ -75,6 +75,7 @@ import { extractContract } from './extraction/extract-contract.js';
 import { readDocuments } from './extraction/read-documents.js';
 import { getExtraction } from './extraction/get-extraction.js';
 import { reviewExtraction } from './extraction/review-extraction.js';
+import { lookForWork } from './upkeep/look-for-work.js';
 import { removeEnded } from './upkeep/remove-ended.js';
 import { createSavedView } from './views/create-saved-view.js';
 import { deleteSavedView } from './views/delete-saved-view.js';
@@ -160,6 +161,7 @@ export const OPERATIONS = {
   leaseMessages,
   settleMessages,
   removeEnded,
+  lookForWork,
   listAudit,
   chainAudit,
   checkAudit,

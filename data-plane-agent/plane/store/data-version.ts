@@ -7,7 +7,7 @@ import { slotOf } from './slots.js';
  * the write leaves to be done: on PostgreSQL with one statement, which is one way there and back.
  */
 export async function moveDataVersion(tx: Transaction, tenantId: string, due: DueMarks): Promise<void> {
-  const slot = slotOf(tx.dialect);
+  const slot = slotOf(tx);
   const marks = due.statement(tenantId, slot);
   if (marks && tx.dialect === 'postgres') return void (await tx.run(`WITH moved AS (${MOVE}) ${marks.sql}`, [tenantId, slot, ...marks.values]));
   await tx.run(MOVE, [tenantId, slot]);

@@ -1,11 +1,13 @@
 import { todayIn } from '../../base/day.js';
 import type { Transaction, Value } from '../../base/database/database.js';
+import type { Clock } from '../../base/clock.js';
+import type { Call } from '../contract/call.js';
 import { RESTORABLE_MS } from '../domain/contracts/trash.js';
 import { LOOKED_AT_MS } from '../domain/files/scans.js';
 import { QUARANTINE_MS, RESTORE_MARGIN_MS, STRAY_MS, UPLOAD_GOOD_MS } from '../domain/files/strays.js';
 import { KEPT_OVER_MS } from '../domain/outbox/messages.js';
 import { nextOverdueLook } from '../domain/tasks/tasks.js';
-import type { WorkKind } from './due-work.js';
+import { WORK_KINDS, type DueMarks, type WorkKind } from './due-work.js';
 
 export interface NextQuestion {
   readonly tx: Transaction;
@@ -16,6 +18,24 @@ export interface NextQuestion {
 
 /** When a tenant has work of a kind again, by what is in its tables; `null` when there is none in sight. Each is a look into an index. */
 export const nextDue = (kind: WorkKind, question: NextQuestion): Promise<number | null> => NEXT[kind](question);
+
+/** Finds what is to be done without having been told. */
+export class DueWorkStore {
+  constructor(
+    private readonly tx: Transaction,
+    private readonly call: Call,
+    private readonly clock: Clock,
+    private readonly due: DueMarks,
+  ) {}
+
+  async look(): Promise<void> {
+    const { tenantId, timeZone } = this.call;
+    for (const kind of WORK_KINDS) {
+      const next = await nextDue(kind, { tx: this.tx, tenantId, timeZone, now: this.clock.now() });
+      if (next !== null) this.due.at(kind, next);
+    }
+  }
+}
 
 const HOUR_MS = 3_600_000;
 /** What ends goes in pieces of so much time: a tenant that writes all day is looked at now and then, not after each end. */

@@ -5,7 +5,8 @@ import { slotOf } from './slots.js';
  * What comes round by itself over contract data. `audit`: events are chained; `expiry`: what has an end goes; `tasks`: tasks fall overdue;
  * `outbox`: messages are due; `documents`, `file-scans`: readings and scans wait; `file-sweep`, `file-orphans`: bytes go that nobody will ask for.
  */
-export type WorkKind = 'audit' | 'documents' | 'expiry' | 'file-orphans' | 'file-scans' | 'file-sweep' | 'outbox' | 'tasks';
+export const WORK_KINDS = ['audit', 'documents', 'expiry', 'file-orphans', 'file-scans', 'file-sweep', 'outbox', 'tasks'] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
 
 export interface DueWork {
   readonly tenantId: string;
@@ -28,7 +29,7 @@ export class DueMarks {
   }
 
   async write(tx: Transaction, tenantId: string): Promise<void> {
-    const marks = this.statement(tenantId, slotOf(tx.dialect));
+    const marks = this.statement(tenantId, slotOf(tx));
     if (marks) await tx.run(marks.sql, marks.values);
   }
 }

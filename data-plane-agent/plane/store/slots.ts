@@ -1,4 +1,4 @@
-import type { Dialect } from '../../base/database/database.js';
+import type { Transaction } from '../../base/database/database.js';
 
 /**
  * PostgreSQL makes writers of one row wait for each other's commit, so what every write of a tenant moves is spread over a few rows there;
@@ -6,4 +6,12 @@ import type { Dialect } from '../../base/database/database.js';
  */
 const SLOTS = 32;
 
-export const slotOf = (dialect: Dialect): number => (dialect === 'sqlite' ? 0 : Math.floor(Math.random() * SLOTS));
+/** A transaction has one slot to its end: two that had several each would wait for each other crosswise. */
+export function slotOf(tx: Transaction): number {
+  if (tx.dialect === 'sqlite') return 0;
+  const known = slots.get(tx) ?? Math.floor(Math.random() * SLOTS);
+  slots.set(tx, known);
+  return known;
+}
+
+const slots = new WeakMap<Transaction, number>();

@@ -26,6 +26,7 @@ import { PaymentList } from './payment-list.js';
 import { TaskStore } from './tasks.js';
 import type { Totals } from './totals.js';
 import { TrashStore } from './trash.js';
+import { DueWorkStore } from './due-next.js';
 import { ExpiryStore } from './expiry.js';
 import { ExtractionStore } from './extractions.js';
 import { UploadStore } from './uploads.js';
@@ -59,6 +60,7 @@ export interface Store {
   readonly trash: TrashStore;
   readonly outbox: OutboxStore;
   readonly expiry: ExpiryStore;
+  readonly dueWork: DueWorkStore;
 }
 
 /** What the repositories need; `totals` outlives the transaction, one for a database. */
@@ -100,5 +102,6 @@ export function createStore({ tx, call, journal, books, clock, keyRing, totals }
     trash: new TrashStore(tx, call),
     outbox: new OutboxStore(tx, call, clock, journal.due),
     expiry: new ExpiryStore(tx, call),
+    dueWork: new DueWorkStore(tx, call, clock, journal.due),
   };
 }
