@@ -78,8 +78,8 @@ export const s = {
       ...described(options.about),
     }),
   list: <T extends TSchema>(item: T, max: number, about?: string) => Type.Array(item, { maxItems: max, ...described(about) }),
-  /** An object of the caller's own making: plain JSON, at most 16 KB, at most eight levels. */
-  free: (about?: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', 'x-free': true, additionalProperties: true, ...described(about) }),
+  /** An object of the caller's own making: plain JSON, at most so many KB, at most eight levels. */
+  free: (about?: string, { kilobytes = 16 }: { readonly kilobytes?: number } = {}) => Type.Unsafe<Record<string, unknown>>({ type: 'object', 'x-free': kilobytes, additionalProperties: true, ...described(about) }),
   /** A map from short keys to one kind of value, at most `max` entries. */
   map: <T extends TSchema>(value: T, max: number, about?: string) =>
     Type.Unsafe<Record<string, Static<T>>>({

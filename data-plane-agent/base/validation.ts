@@ -49,7 +49,14 @@ ajv.addKeyword({
   compile: (most: number) => (value: object) => unitsIn(value, most) <= most,
   error: { message: ({ schemaCode }) => str`must have at most ${schemaCode} characters in its lists` },
 });
-ajv.addKeyword({ keyword: 'x-free', type: 'object', errors: false, validate: (on: boolean, value: object) => !on || isFreeObject(value), error: { message: 'must be plain JSON of at most 16 KB and eight levels' } });
+ajv.addKeyword({
+  keyword: 'x-free',
+  type: 'object',
+  schemaType: 'number',
+  errors: false,
+  compile: (kilobytes: number) => (value: object) => isFreeObject(value, kilobytes * 1024),
+  error: { message: ({ schemaCode }) => str`must be plain JSON of at most ${schemaCode} KB and eight levels` },
+});
 
 const compiled = new WeakMap<TSchema, Check<unknown>>();
 
@@ -170,10 +177,9 @@ function unitsIn(value: object, most: number): number {
   return units;
 }
 
-const FREE_BYTES = 16 * 1024;
 const FREE_DEPTH = 8;
 
-function isFreeObject(root: object): boolean {
+function isFreeObject(root: object, bytes: number): boolean {
   const open: [unknown, number][] = [[root, 1]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, depth] = next;
@@ -187,7 +193,7 @@ function isFreeObject(root: object): boolean {
       open.push([child, depth + 1]);
     }
   }
-  return Buffer.byteLength(JSON.stringify(root)) <= FREE_BYTES;
+  return Buffer.byteLength(JSON.stringify(root)) <= bytes;
 }
 
 /** One issue a field, in the order in which they were found. */

@@ -1,10 +1,18 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { ContractDetail, ContractPatch } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type { PayloadOf } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { aField } from '../support/fields.js';
 import { failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
+
+/** So many custom fields of long texts. */
+async function manyTexts(t: TestPlane, count: number, payload: Partial<PayloadOf<'CreateField'>> = {}): Promise<string[]> {
+  const ids = [];
+  for (let i = 0; i < count; i++) ids.push((await aField(t, { type: 'long_text', ...payload })).id);
+  return ids;
+}
 
 describe('changing a contract', () => {
   forEachPlane((_name, makePlane) => {
@@ -61,9 +69,37 @@ describe('changing a contract', () => {
 
     it('custom values that would together be too large are refused', async () => {
       const t = makePlane();
-      const [a, b] = [await aField(t, { type: 'long_text' }), await aField(t, { type: 'long_text' })];
-      const made = await t.plane.createContract(aContract({ dynamicFields: { [a.id]: 'x'.repeat(10_000) } }));
-      expect(await failureOf(update(t, made, { dynamicFields: { [b.id]: 'x'.repeat(10_000) } }))).to.deep.equal({ code: 'INVALID_INPUT', details: { issues: [{ path: 'dynamicFields', problem: 'must be plain JSON of at most 16 KB and eight levels' }] } });
+      const texts = await manyTexts(t, 27);
+      const made = await t.plane.createContract(aContract({ dynamicFields: Object.fromEntries(texts.slice(0, 26).map((id) => [id, 'x'.repeat(10_000)])) }));
+      const refused = { code: 'INVALID_INPUT', details: { issues: [{ path: 'dynamicFields', problem: 'must have at most 256 KB' }] } };
+      expect(await failureOf(update(t, made, { dynamicFields: { [texts[26] ?? '']: 'x'.repeat(10_000) } }))).to.deep.equal(refused);
+      const less = await update(t, made, { dynamicFields: { [texts[0] ?? '']: null, [texts[26] ?? '']: 'x'.repeat(10_000) } });
+      expect(Object.keys(less.dynamicFields)).to.have.members(texts.slice(1));
+    });
+
+    it('a long text has ten thousand characters in any script', async () => {
+      const t = makePlane();
+      const [id = ''] = await manyTexts(t, 1);
+      for (const text of ['合'.repeat(6_000), '合'.repeat(10_000), '𠮷'.repeat(10_000), '😀'.repeat(10_000), 'ß'.repeat(10_000)]) {
+        const made = await t.plane.createContract(aContract({ dynamicFields: { [id]: text } }));
+        expect(made.dynamicFields[id] === text).to.equal(true);
+        expect((await update(t, made, { remark: 'and stays' })).dynamicFields[id] === text).to.equal(true);
+      }
+      const problem = { code: 'INVALID_INPUT', details: { issues: [{ path: `dynamicFields.${id}`, problem: 'must have at most 10000 characters' }] } };
+      for (const text of ['合'.repeat(10_001), '😀'.repeat(10_001)]) expect(await failureOf(t.plane.createContract(aContract({ dynamicFields: { [id]: text } })))).to.deep.equal(problem);
+    });
+
+    it('where values that the caller does not see leave no room, the reason says how much there is', async () => {
+      const t = makePlane();
+      const [mine = ''] = await manyTexts(t, 1);
+      const hidden = await manyTexts(t, 26, { visibleRoles: ['finance'] });
+      const made = await t.as({ actor: { ...t.call.actor, roleCode: 'finance' } }).createContract(aContract({ dynamicFields: Object.fromEntries(hidden.map((id) => [id, 'x'.repeat(9_990)])) }));
+      const seller = t.as({ actor: { ...t.call.actor, roleCode: 'sales' } });
+      const enter = (length: number) => seller.updateContract({ contractId: made.id, changes: { dynamicFields: { [mine]: 'x'.repeat(length) } } });
+      const problem = 'must have at most 1 KB on this contract: of the 256 KB that custom values may take, those of fields that you do not see take the rest';
+      expect(await failureOf(enter(9_000))).to.deep.equal({ code: 'INVALID_INPUT', details: { issues: [{ path: 'dynamicFields', problem }] } });
+      expect((await enter(900)).dynamicFields, 'and that much is taken').to.deep.equal({ [mine]: 'x'.repeat(900) });
+      expect((await seller.updateContract({ contractId: made.id, changes: { remark: 'nothing of it' } })).remark).to.equal('nothing of it');
     });
 
     it('a computed total follows quantity and price; one that was set stays', async () => {

@@ -1,3 +1,4 @@
+import { mapInTurns } from '../../base/turns.js';
 import type { Transaction } from '../../base/database/database.js';
 import type { Day } from '../../base/day.js';
 import type { Call } from '../contract/call.js';
@@ -93,7 +94,7 @@ export class ContractList {
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = page.id ORDER BY ${orderBy(order)}`,
       [...wanted.values, limit, offset, this.call.tenantId],
     );
-    return rows.map((row) => contracts.decode(row));
+    return mapInTurns(rows, (row) => contracts.decode(row)); // custom values may be of 256 KB each
   }
 
   /** The open lines, due until `horizon`, of contracts that were just listed: those that make one overdue or due soon. */

@@ -17,8 +17,10 @@ export interface ContractValues {
   readonly isInScope: boolean;
 }
 
-/** Contracts of one step: so many that their JSON takes some milliseconds. */
+/** Contracts of one step, at first and at most: so many that their JSON, which is told in UTF-16 units, takes some milliseconds. */
+const FIRST_STEP = 25;
 const STEP = 250;
+const STEP_UNITS = 2_000_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
@@ -36,12 +38,12 @@ export class FieldValueStore {
   async *walk(fieldId: string): AsyncGenerator<ContractValues[]> {
     // SQLite would rather read all contracts by their key.
     const walking = this.tx.dialect === 'sqlite' ? ' INDEXED BY contracts_with_values' : '';
-    yield* this.steps(fieldId, (after) => this.tx.all(`SELECT ${COLUMNS} FROM contracts${walking} WHERE tenant_id = ? AND id > ? AND dynamic_fields <> '{}' ORDER BY id LIMIT ?`, [this.call.tenantId, after, STEP]));
-    yield* this.steps(fieldId, (after) =>
+    yield* this.steps(fieldId, (after, limit) => this.tx.all(`SELECT ${COLUMNS} FROM contracts${walking} WHERE tenant_id = ? AND id > ? AND dynamic_fields <> '{}' ORDER BY id LIMIT ?`, [this.call.tenantId, after, limit]));
+    yield* this.steps(fieldId, (after, limit) =>
       this.tx.all(
         `SELECT ${COLUMNS} FROM dynamic_field_forms f JOIN contracts ON contracts.tenant_id = f.tenant_id AND contracts.id = f.contract_id
          WHERE f.tenant_id = ? AND f.field_id = ? AND f.contract_id > ? AND contracts.dynamic_fields = '{}' ORDER BY f.contract_id LIMIT ?`,
-        [this.call.tenantId, fieldId, after, STEP],
+        [this.call.tenantId, fieldId, after, limit],
       ),
     );
   }
@@ -96,9 +98,9 @@ export class FieldValueStore {
     return new Map(rows.map((row) => [String(row['id']), String(row['file_name'])]));
   }
 
-  private async *steps(fieldId: string, read: (after: string) => ReturnType<Transaction['all']>): AsyncGenerator<ContractValues[]> {
-    for (let after = BEFORE_ALL; ; ) {
-      const rows = await read(after);
+  private async *steps(fieldId: string, read: (after: string, limit: number) => ReturnType<Transaction['all']>): AsyncGenerator<ContractValues[]> {
+    for (let after = BEFORE_ALL, limit = FIRST_STEP; ; ) {
+      const rows = await read(after, limit);
       const last = rows.at(-1);
       if (!last) return;
       const ids = rows.map((row) => String(row['id']));
@@ -110,8 +112,10 @@ export class FieldValueStore {
         remembered: remembered.get(String(row['id'])),
         isInScope: this.sees(row),
       }));
-      if (rows.length < STEP) return;
+      if (rows.length < limit) return;
       after = String(last['id']);
+      const units = rows.reduce((sum, row) => sum + String(row['dynamic_fields']).length, 0);
+      limit = Math.min(STEP, Math.max(1, Math.floor((STEP_UNITS * rows.length) / units)));
       await nextTurn();
     }
   }

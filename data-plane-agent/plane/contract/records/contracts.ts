@@ -1,6 +1,7 @@
 import { s, partial, type Static } from '../../../base/schema.js';
 import { CONTRACT_STATUSES, CONTRACT_TYPES, FULFILLMENT_STATUSES, PAYMENT_STATUSES, TERM_KINDS, VALIDITIES, WORKFLOW_STAGES } from '../vocabulary.js';
 import { page, pageQuery, stamps, warnings } from './common.js';
+import { MAX_VALUES_KB } from './fields.js';
 import { Invoice, MAX_INVOICES } from './invoices.js';
 import { PaymentLine, PaymentLineInput } from './lines.js';
 import { MAX_TASKS, Task } from './tasks.js';
@@ -83,7 +84,8 @@ export const ContractInput = s.object(
     remark: s.optional(optional.remark),
     dynamicFields: s.optional(s.free(
       'Custom field values by field id: texts, numbers, flags, days, instants with their zone, ids of options (a list of them for several), of a member or a file. `null`, a blank text and an empty list are no value. ' +
-        'A field that the caller cannot see, and one that is archived, is not a known field; one that he sees and may not write takes the value that it has. A change merges by key, and `null` for the whole clears what the caller may write.',
+        'A field that the caller cannot see, and one that is archived, is not a known field; one that he sees and may not write takes the value that it has. A change merges by key, and `null` for the whole clears what the caller may write. All of a contract have at most 256 KB together.',
+      { kilobytes: MAX_VALUES_KB },
     )),
     workflowStage: s.optional(s.enum(WORKFLOW_STAGES)),
     lifecycleTemplateId: s.optional(s.id()),
@@ -113,7 +115,7 @@ export const contractProperties = {
   currencyCode: s.currency(),
   ...nullables,
   status: s.enum(CONTRACT_STATUSES),
-  dynamicFields: s.free(),
+  dynamicFields: s.free(undefined, { kilobytes: MAX_VALUES_KB }),
   workflowStage: s.enum(WORKFLOW_STAGES),
   workflow: s.enum(WORKFLOW_STAGES),
   lifecycleTemplateId: s.id(),

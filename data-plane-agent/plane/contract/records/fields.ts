@@ -22,6 +22,8 @@ export const MAX_PRECISION = 10;
 export const MAX_TEXT = 500;
 export const MAX_LONG_TEXT = 10_000;
 export const MAX_NUMBER = 1e15;
+/** What one contract may keep of custom values, in KB of JSON: twenty-five long texts of ASCII, or eight of Chinese. */
+export const MAX_VALUES_KB = 256;
 
 const settings = {
   precision: s.integer({ max: MAX_PRECISION, about: 'Digits after the point, of a number, an amount or a percentage.' }),

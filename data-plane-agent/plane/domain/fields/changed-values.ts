@@ -1,5 +1,5 @@
 import type { Issue } from '../../../base/validation.js';
-import type { FieldValue } from '../../contract/records/fields.js';
+import { MAX_VALUES_KB, type FieldValue } from '../../contract/records/fields.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { appliesTo, editableBy, visibleTo, type RoleCode } from './definition.js';
@@ -29,9 +29,9 @@ export interface ChangedValues {
   readonly references: readonly { readonly path: string; readonly type: 'user' | 'file'; readonly id: string }[];
 }
 
-/** What one contract may keep of custom values, in bytes of JSON: as much as one request may carry, for merges could pass it. */
-export const VALUES_BYTES = 16 * 1024;
-export const fits = (values: Values): boolean => Buffer.byteLength(JSON.stringify(values)) <= VALUES_BYTES;
+const bytesOf = (values: Values): number => Buffer.byteLength(JSON.stringify(values));
+/** Whether one contract may keep these: as much as one request may carry, for merges could pass it. */
+export const fits = (values: Values): boolean => bytesOf(values) <= MAX_VALUES_KB * 1024;
 
 /** Custom values as a request leaves them. What the caller cannot see is as if it did not exist, and survives. */
 export function changedValues(change: ValueChange): ChangedValues {
@@ -45,8 +45,16 @@ export function changedValues(change: ValueChange): ChangedValues {
     else changeOne(field, raw, change, outcome);
   }
   if (entering !== undefined) fillIn(given, change, outcome);
-  if (!fits(outcome.values)) outcome.issues.push({ path: 'dynamicFields', problem: 'must be plain JSON of at most 16 KB and eight levels' });
+  if (!fits(outcome.values) && bytesOf(outcome.values) > bytesOf(present)) outcome.issues.push({ path: 'dynamicFields', problem: tooLarge(outcome.values, seen) });
   return outcome;
+}
+
+/** What others have entered, and the caller does not see, leaves less room: how much is told, or they would not know why. */
+function tooLarge(values: Values, seen: ReadonlyMap<string, FieldRow>): string {
+  const unseen = Object.fromEntries(Object.entries(values).filter(([id]) => !seen.has(id)));
+  if (Object.keys(unseen).length === 0) return `must have at most ${MAX_VALUES_KB} KB`;
+  const room = Math.max(0, Math.floor(MAX_VALUES_KB - bytesOf(unseen) / 1024));
+  return `must have at most ${room} KB on this contract: of the ${MAX_VALUES_KB} KB that custom values may take, those of fields that you do not see take the rest`;
 }
 
 interface Outcome {
