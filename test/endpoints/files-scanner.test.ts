@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -78,6 +79,19 @@ describe('a scanner that is not always there', function () {
     clock.advance(61_000);
     await server.schedules.run('file-scans');
     expect((await record(file.id)).scanStatus).to.equal('clean');
+  });
+
+  it('takes nothing of a large file: the confirmation goes on without it, and when it takes it again it has all of it', async () => {
+    line.mode = 'pauses';
+    const bytes = Buffer.concat([Buffer.alloc(20_000_000, 'all is well\n'), Buffer.from('\nBeware of the marmalade')]);
+    await clamd.learn('Marmalade', 'marmalade');
+    const begun = performance.now();
+    const file = await uploadsOf(org.asOwner).upload({ ...TEXT, bytes });
+    expect(performance.now() - begun).to.be.lessThan(12_000);
+    expect([file.scanStatus, file.sha256]).to.deep.equal(['pending', createHash('sha256').update(bytes).digest('hex')]);
+    line.goOn();
+    await settled(server);
+    expect(await record(file.id)).to.include({ scanStatus: 'infected', scanSignature: 'Marmalade.UNOFFICIAL' });
   });
 
   it('is killed while it scans: the file waits, and is clean when another is there', async () => {
@@ -197,8 +211,8 @@ describe('a scanner that cannot be relied on', () => {
 /** Between the server and its clamd. */
 interface Line {
   readonly url: string;
-  /** `stalls`: takes what comes and passes nothing on; `only versions`: hangs up on every scan. */
-  mode: 'passes' | 'refuses' | 'silent' | 'stalls' | 'only versions';
+  /** `stalls`: takes what comes and passes nothing on; `pauses`: takes no more than the beginning of a file, until `goOn`; `only versions`: hangs up on every scan. */
+  mode: 'passes' | 'refuses' | 'silent' | 'stalls' | 'pauses' | 'only versions';
   /** What the scanner says that it is; its own words when there is nothing here. */
   version: string | undefined;
   /** Bytes from the server, of connections that stall. */
@@ -206,12 +220,15 @@ interface Line {
   /** Files that the server has asked about in silence. */
   readonly unanswered: number;
   hangUp(): void;
+  /** Passes on what paused. */
+  goOn(): void;
   turnTo(clamd: URL): void;
   stop(): Promise<void>;
 }
 
 async function lineTo(clamd: URL): Promise<Line> {
   const open = new Set<Socket>();
+  const paused: (() => void)[] = [];
   let [target, received, unanswered] = [clamd, 0, 0];
   const server: Server = createServer({ allowHalfOpen: true }, (near) => {
     open.add(near);
@@ -224,13 +241,17 @@ async function lineTo(clamd: URL): Promise<Line> {
   const speak = (near: Socket, first: Buffer): void => {
     if (asksVersion(first) && line.version !== undefined) near.end(`${line.version}\0`);
     else if (!asksVersion(first) && line.mode === 'only versions') near.destroy();
-    else {
-      const far = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true });
-      far.on('error', () => near.destroy());
-      near.on('close', () => far.destroy());
-      far.write(first);
-      near.pipe(far).pipe(near);
-    }
+    else if (!asksVersion(first) && line.mode === 'pauses') {
+      near.pause();
+      paused.push(() => pass(near, first));
+    } else pass(near, first);
+  };
+  const pass = (near: Socket, first: Buffer): void => {
+    const far = connect({ port: Number(target.port), host: target.hostname, allowHalfOpen: true });
+    far.on('error', () => near.destroy());
+    near.on('close', () => far.destroy());
+    far.write(first);
+    near.pipe(far).pipe(near);
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -245,6 +266,10 @@ async function lineTo(clamd: URL): Promise<Line> {
       return unanswered;
     },
     hangUp: () => [...open].forEach((socket) => socket.destroy()),
+    goOn() {
+      line.mode = 'passes';
+      for (const go of paused.splice(0)) go();
+    },
     turnTo: (other) => void (target = other),
     async stop() {
       line.hangUp();

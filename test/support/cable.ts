@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 /** A cable to a server on loopback, which can be pulled. */
 export interface Cable {
   readonly port: number;
+  /** What the server has sent over it, in bytes. */
+  readonly sentBytes: number;
   /** Breaks what goes over it off, and whatever comes until it is put in again. */
   pull(): void;
   putIn(): void;
@@ -14,10 +16,12 @@ export interface Cable {
 export async function cableTo(port: number): Promise<Cable> {
   const open = new Set<Socket>();
   let isIn = true;
+  let sentBytes = 0;
   const end = (socket: Socket) => void socket.destroy();
   const server = createServer((near) => {
     if (!isIn) return end(near);
     const far = connect(port, '127.0.0.1');
+    far.on('data', (bytes: Buffer) => (sentBytes += bytes.length));
     for (const [one, other] of [[near, far], [far, near]] as const) {
       open.add(one);
       one.pipe(other);
@@ -33,6 +37,9 @@ export async function cableTo(port: number): Promise<Cable> {
   const breakOff = () => [...open].forEach(end);
   return {
     port: (server.address() as AddressInfo).port, // of a server on a port, not on a pipe
+    get sentBytes() {
+      return sentBytes;
+    },
     pull() {
       isIn = false;
       breakOff();

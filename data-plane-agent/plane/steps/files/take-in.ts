@@ -1,21 +1,14 @@
-import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import type { FileRecord } from '../../contract/records/files.js';
 import { fileAnswer } from '../../domain/files/answer.js';
-import type { FileRow, UploadRow } from '../../tables/files.js';
-import { NOT_SCANNED, scanned, waitingSince, type Finding } from '../../domain/files/scans.js';
-import { contentCheck } from '../../files/content/content-type.js';
-import { patienceFor } from '../../files/objects/deadline.js';
-import { fileKey, fileKeyAgain, ObjectStoreError, uploadKey, type StoredObject } from '../../files/objects/object-store.js';
+import type { FileRow } from '../../tables/files.js';
+import { NOT_SCANNED, scanned, waitingSince } from '../../domain/files/scans.js';
+import { fileKey, fileKeyAgain, uploadKey, type StoredObject } from '../../files/objects/object-store.js';
 import type { Work } from '../operation-context.js';
 import type { Claim } from './claim-upload.js';
+import { firstLook } from './first-look.js';
 import { quarantined, recordScan, SCAN_LEASE_MS, tell } from './record-scan.js';
-import { scanObject } from './scan-object.js';
-
-/** So long a confirmation waits for the scanner; then the scan goes on without it. */
-const INLINE_SCAN_MS = 5_000;
 
 /**
  * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is put to it meanwhile is
@@ -27,11 +20,17 @@ export async function takeIn(work: Work, call: Call, claim: Claim): Promise<File
   const from = uploadKey(call.tenantId, upload.id);
   const object = await moved(work, call, claim, from);
   const bytes = { objectKey: object.key, etag: object.etag, sizeBytes: object.sizeBytes };
-  const sha256 = await inspected(work, upload, object, from);
-  const first = await firstScan(work, bytes);
+  const { contentType } = upload;
+  const look = await firstLook(work, bytes, contentType);
+  if ('reason' in look) {
+    await objects.remove(object.key);
+    await objects.remove(from);
+    throw fail('FILE_CONTENT_MISMATCH', { contentType, reason: look.reason });
+  }
+  const { sha256, scan: first } = look;
 
   const now = clock.now();
-  const { id, fileName, contentType, kind, subjectId, contractId, paymentId, uploadedBy } = upload;
+  const { id, fileName, kind, subjectId, contractId, paymentId, uploadedBy } = upload;
   const scan = first === 'skipped' ? NOT_SCANNED : first.isOver ? scanned(NOT_SCANNED, first.finding, { now, signatures: first.signatures }) : waitingSince(now + SCAN_LEASE_MS);
   const isInfected = scan.scanStatus === 'infected';
   const row: FileRow = {
@@ -79,58 +78,4 @@ async function moved({ files: { objects } }: Work, { tenantId }: Call, { upload:
   // It is being put anew: whoever does that confirms it when it is there.
   if (!object) throw fail('FILE_NOT_UPLOADED', {});
   return object;
-}
-
-/** The hash of the bytes, which are what they are said to be. */
-async function inspected({ files: { objects } }: Work, { contentType }: UploadRow, object: StoredObject, from: string): Promise<string> {
-  const content = await objects.read(object.key, { sizeBytes: object.sizeBytes, signal: AbortSignal.timeout(Math.ceil(patienceFor(object.sizeBytes))) });
-  if (!content) throw fail('FILE_NOT_UPLOADED', {});
-  const hash = createHash('sha256');
-  const check = contentCheck(contentType);
-  for await (const chunk of toTheEnd(content)) {
-    hash.update(chunk);
-    check.write(chunk);
-  }
-  const reason = check.end();
-  if (reason !== undefined) {
-    await objects.remove(object.key);
-    await objects.remove(from);
-    throw fail('FILE_CONTENT_MISMATCH', { contentType, reason });
-  }
-  return hash.digest('hex');
-}
-
-/** What breaks off on the way, or takes too long, is the store's failure. */
-async function* toTheEnd(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  try {
-    yield* content;
-  } catch (error) {
-    throw error instanceof ObjectStoreError ? error : new ObjectStoreError('unavailable', 'the object store broke off in the middle of a file', { cause: error });
-  }
-}
-
-interface Scanned {
-  readonly finding: Finding;
-  readonly signatures: string | null;
-}
-
-/** `rest`: what the scan comes to, when it takes longer than whoever confirms waits for it. */
-type FirstScan = 'skipped' | ({ readonly isOver: true } & Scanned) | { readonly isOver: false; readonly rest: Promise<Scanned> };
-
-async function firstScan({ files, signal }: Work, bytes: Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>): Promise<FirstScan> {
-  if (bytes.sizeBytes === 0) return { isOver: true, signatures: null, finding: { status: 'clean' } };
-  if (!files.policy.scans) return 'skipped';
-  const rest = scanWithVersion(files, bytes);
-  const settled = new AbortController();
-  // The wait that is called off is one that nobody needs any more.
-  const inTime = await Promise.race([rest, sleep(INLINE_SCAN_MS, undefined, { signal: AbortSignal.any([settled.signal, signal]) }).catch(() => undefined)]);
-  settled.abort();
-  signal.throwIfAborted();
-  return inTime ? { isOver: true, ...inTime } : { isOver: false, rest };
-}
-
-/** Asked first: with signatures that come while it is scanned it is scanned again. */
-async function scanWithVersion(files: Work['files'], bytes: Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>): Promise<Scanned> {
-  const signatures = (await files.scanner.version())?.signatures ?? null;
-  return { signatures, finding: await scanObject(files, bytes, AbortSignal.timeout(SCAN_LEASE_MS)) };
 }

@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { administration } from '../support/administration.js';
+import { aZip, encryptedZip } from '../support/archives.js';
+import { cableTo } from '../support/cable.js';
+import { EICAR, needsClamd, startClamd, type TestClamd } from '../support/clamd.js';
+import { objectsOf, settled } from '../support/file-server.js';
+import { sharedMinio } from '../support/minio.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { skip } from '../support/skip.js';
+import { uploadsOf, type ToUpload } from '../support/uploads.js';
+
+const SIZE = 8_000_000;
+/** To its end it is looked into: nothing of it can be packed. */
+const ARCHIVE: ToUpload = { fileName: 'evidence.zip', contentType: 'application/zip', bytes: aZip({ 'evidence.bin': randomBytes(SIZE) }) };
+
+/** Made once: to pack so much takes long. */
+const bomb = ((made?: Buffer) => (): Buffer => (made ??= aZip({ 'virus.txt': EICAR, 'zeros.bin': Buffer.alloc(201 * 2 ** 20) })))();
+
+interface Counted {
+  readonly server: TestServer;
+  /** All that the store has given so far. */
+  bytesRead(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+type Env = Readonly<Record<string, string>>;
+
+/** Linux counts what the process has read; what comes over sockets meanwhile is next to nothing. */
+const inFolder = async (env: Env): Promise<Counted> => {
+  const server = await startServer({ env });
+  return { server, bytesRead: async () => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]), stop: () => server.stop() };
+};
+
+const inMinio = async (env: Env): Promise<Counted> => {
+  const url = new URL((await sharedMinio()).url(`duebook-read-${process.pid}`));
+  const cable = await cableTo(Number(url.port));
+  url.port = String(cable.port);
+  const server = await startServer({ env: { ...env, OBJECT_STORE_URL: url.href } });
+  return {
+    server,
+    bytesRead: () => Promise.resolve(cable.sentBytes),
+    async stop() {
+      await server.stop();
+      await cable.stop();
+    },
+  };
+};
+
+for (const [kind, open, times] of [
+  // For the entity tag of what was uploaded, for the copy, and for all who look at it.
+  ['in a folder', inFolder, 3],
+  // The server copies by itself.
+  ['on MinIO', inMinio, 1],
+] as const) {
+  describe(`a file ${kind}, between its upload and its record`, function () {
+    this.timeout(60_000);
+    needsClamd();
+    let clamd: TestClamd;
+    let store: Counted | undefined;
+    const counted = (): Counted => {
+      if (!store) throw new Error('the server runs in tests, once its suite has begun');
+      return store;
+    };
+    before(async function () {
+      if (kind === 'in a folder' && process.platform !== 'linux') skip(this, 'what a process has read is told by Linux alone');
+      clamd = await startClamd();
+      store = await open({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url }).catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+      await settled(counted().server);
+    });
+    after(async () => {
+      await store?.stop();
+      await clamd?.stop();
+    });
+
+    it(`is read ${times === 1 ? 'once' : `${times} times`}: one reading is for its hash, its content, the archive and the scanner`, async () => {
+      const { server, bytesRead } = counted();
+      const uploads = uploadsOf((await administration(server)).asOwner);
+      const announced = await uploads.announce(ARCHIVE);
+      expect((await uploads.put(announced, ARCHIVE.bytes)).status).to.equal(200);
+      const before = await bytesRead();
+      const { status, body } = await uploads.confirm(announced, ARCHIVE);
+      await settled(server);
+      const read = (await bytesRead()) - before;
+      expect([status, body.scanStatus]).to.deep.equal([201, 'clean']);
+      expect(read / SIZE).to.be.within(times, times + 0.2);
+    });
+
+    it('keeps the order of what is said of it: what it is not, what is malware, what cannot be looked into', async () => {
+      const { server } = counted();
+      const org = await administration(server);
+      const uploads = uploadsOf(org.asOwner);
+      // Malware that is not what it is said to be is refused, and leaves nothing.
+      const pretended = { bytes: Buffer.from(EICAR) };
+      const announced = await uploads.announce(pretended);
+      await uploads.put(announced, pretended.bytes);
+      expect(await uploads.confirm(announced, pretended)).to.have.nested.property('body.error.code', 'FILE_CONTENT_MISMATCH');
+      await settled(server);
+      expect(await objectsOf(server, org)).to.deep.equal([]);
+      // Nothing is found in a bomb by us, and the scanner is not kept busy with it.
+      expect(await uploads.upload({ ...ARCHIVE, bytes: bomb() })).to.deep.include({ scanStatus: 'error', scanError: 'It cannot be looked into: the archive unpacks to more than the limit.' });
+      const locked = await uploads.upload({ ...ARCHIVE, bytes: encryptedZip('a.txt', 'harmless') });
+      expect(locked.scanStatus).to.equal('error');
+      expect(locked.scanError).to.contain('It cannot be looked into: the archive ');
+      expect(await uploads.upload({ fileName: 'a.txt', contentType: 'text/plain', bytes: Buffer.from(EICAR) })).to.include({ scanStatus: 'infected' });
+    });
+  });
+}
