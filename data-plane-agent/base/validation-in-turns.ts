@@ -18,7 +18,7 @@ export function checkerInTurns<T extends TSchema>(schema: T): CheckInTurns<Stati
   const check: CheckInTurns<Static<T>> = async (value) => {
     const found: Found = { issues: [], turn: turns() };
     const checked = await look(value, [], found);
-    return found.issues.length === 0 ? { ok: true, value: checked as Static<T> } : { ok: false, issues: found.issues.slice(0, MAX_ISSUES) };
+    return found.issues.length === 0 ? { ok: true, value: checked as Static<T> } : { ok: false, issues: found.issues.slice(0, MAX_ISSUES), refused: checked };
   };
   compiled.set(schema, check);
   return check;

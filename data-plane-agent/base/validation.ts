@@ -11,7 +11,7 @@ export interface Issue {
   readonly path: string;
   readonly problem: string;
 }
-export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly Issue[] };
+export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly Issue[]; /** What was refused, in normal form as far as it has one. */ readonly refused?: unknown };
 /** Brings a value into normal form (in place) and checks it. `at`: where it stands in what was sent. */
 export type Check<T> = (value: unknown, at?: readonly (string | number)[]) => Checked<T>;
 

@@ -1,4 +1,5 @@
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import type { Issue } from '../../data-plane-agent/base/validation.js';
 import type { Log } from '../../data-plane-agent/base/log.js';
 import { OutboundError, type Outbound } from '../../data-plane-agent/base/outbound.js';
 
@@ -9,6 +10,8 @@ export interface BotChallenge {
    * for one that is refused, BOT_CHALLENGE_UNAVAILABLE when nobody can say: never lets in on a fault.
    */
   check(token: string | null | undefined): Promise<void>;
+  /** What is wrong when there is no token: nothing while the challenge is off. */
+  missing(token: string | null | undefined): readonly Issue[];
 }
 
 export const CHALLENGE_PROVIDERS = ['none', 'turnstile', 'hcaptcha'] as const;
@@ -20,7 +23,7 @@ export const VERIFY_URLS: Readonly<Record<Exclude<ChallengeProvider, 'none'>, st
   hcaptcha: 'https://api.hcaptcha.com/siteverify',
 };
 
-export const NO_CHALLENGE: BotChallenge = { check: () => Promise.resolve() };
+export const NO_CHALLENGE: BotChallenge = { check: () => Promise.resolve(), missing: () => [] };
 
 /** Both providers speak the same siteverify. `hostnames`: where the challenge must have been solved; an empty list leaves that to the provider. */
 export function createBotChallenge({ verifyUrl, secret, hostnames, outbound, log }: { verifyUrl: string; secret: string; hostnames: readonly string[]; outbound: Outbound; log: Log }): BotChallenge {
@@ -51,14 +54,17 @@ export function createBotChallenge({ verifyUrl, secret, hostnames, outbound, log
   };
 
   return {
+    missing,
     check: async (token) => {
-      if (!token) throw invalid({ path: 'challengeToken', problem: 'is required' });
+      if (!token) throw invalid(...missing(token));
       const { success, hostname } = await ask(token);
       const elsewhere = hostnames.length > 0 && !hostnames.includes(hostname ?? '');
       if (!success || elsewhere) throw fail('BOT_CHALLENGE_FAILED', {});
     },
   };
 }
+
+const missing = (token: string | null | undefined): readonly Issue[] => (token ? [] : [{ path: 'challengeToken', problem: 'is required' }]);
 
 interface Verdict {
   readonly success: boolean;

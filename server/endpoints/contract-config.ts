@@ -4,6 +4,7 @@ import {
 } from '../../data-plane-agent/plane/contract/records/lifecycle.js';
 import { edit, view } from '../access/permissions.js';
 import type { Plane } from '../data-planes/plane.js';
+import { judgeStage, judgeTransition } from '../data-planes/judged-bodies.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkEffects, checkRoleCodes } from './config-references.js';
 
@@ -73,6 +74,7 @@ const addLifecycleStage = endpoint('POST /contract-config/lifecycle/templates/:t
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: StageInput,
+  judge: judgeStage,
   status: 201,
   returns: Stage,
   calls: ['getContractCatalog', 'addLifecycleStage'],
@@ -91,6 +93,7 @@ const updateLifecycleStage = endpoint('PATCH /contract-config/lifecycle/stages/:
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: StagePatch,
+  judge: judgeStage,
   returns: Stage,
   calls: ['getContractCatalog', 'updateLifecycleStage'],
   fails: [],
@@ -106,6 +109,7 @@ const addLifecycleTransition = endpoint('POST /contract-config/lifecycle/templat
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: TransitionConfigInput,
+  judge: judgeTransition,
   status: 201,
   returns: TransitionConfig,
   calls: ['getContractCatalog', 'addLifecycleTransition'],
@@ -122,6 +126,7 @@ const updateLifecycleTransition = endpoint('PATCH /contract-config/lifecycle/tra
   needs: edit('admin'),
   feature: 'workflowAutomation',
   body: TransitionConfigPatch,
+  judge: judgeTransition,
   returns: TransitionConfig,
   calls: ['getContractCatalog', 'updateLifecycleTransition'],
   fails: [],

@@ -3,7 +3,7 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { BATCH_DAYS, ContractImport, ImportReport, MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportInput, TEMPLATE_LANGUAGES } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { edit } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
-import { importSource } from '../spreadsheets/import-source.js';
+import { importIssues, importSource } from '../spreadsheets/import-source.js';
 import { endpoint } from '../http/endpoint.js';
 import { attachment, fileOf } from '../http/reply.js';
 import type { Services } from '../services/services.js';
@@ -28,11 +28,15 @@ const surroundingsOf = async (principal: Principal, services: Services): Promise
   roleCodes: (await services.tenants.roles.list(principal.tenant.id)).map(({ code }) => code),
 });
 
+/** Of a source that was refused it is not known whether it is the one. */
+const judgeImport = (sound: Parameters<typeof importIssues>[0], { isRefused }: { isRefused(path: string): boolean }) => (['rows', 'xlsxBase64', 'csv'].some(isRefused) ? [] : importIssues(sound));
+
 const importContracts = endpoint('POST /contracts/import', {
   summary: 'Import contracts from a list, a CSV or a workbook',
   description: `${RULES}The report is kept for ${BATCH_DAYS} days. All of it is one transaction: an import that is broken off has entered nothing. Imports are made one at a time, those of different tenants by turns; of more than ten of one tenant that wait the next is 429 with \`Retry-After\`, and likewise of workbooks that wait to be read.`,
   needs: edit('contract_edit'),
   body: ContractImport,
+  judge: judgeImport,
   needsBody: true,
   idempotencyKey: 'always',
   timeoutMs: IMPORT_MS,
@@ -50,6 +54,7 @@ const previewImport = endpoint('POST /contracts/import/preview', {
   description: `The report of \`POST /contracts/import\` for the same body, without ids, and nothing is kept. It does what the import would do and undoes it. \`Idempotency-Key\` is not read.\n\n${RULES.trim()}`,
   needs: edit('contract_edit'),
   body: ContractImport,
+  judge: judgeImport,
   needsBody: true,
   idempotencyKey: 'none',
   timeoutMs: IMPORT_MS,

@@ -2,6 +2,7 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { ContractInput, ContractPatch, ContractQuery } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { edit, view } from '../access/permissions.js';
+import { judgeContract, judgeContractPatch } from '../data-planes/judged-amounts.js';
 import { endpoint } from '../http/endpoint.js';
 import { tagged } from '../http/reply.js';
 import { checkRoleCodes, unknownRoleIn } from './config-references.js';
@@ -43,6 +44,7 @@ const createContract = endpoint('POST /contracts', {
   description: 'With its payment lines, terms and notes: all of it or nothing. A `period` may come twice with one `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot tell the two apart, and they are changed line by line. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record. A stage after review needs the workflow control `admin` there, and `workflowAllowedRoles` need `approve` at the stage where the contract begins (`WORKFLOW_CONTROL_REQUIRED`).',
   needs: edit('contract_edit'),
   body: ContractInput,
+  judge: judgeContract,
   status: 201,
   returns: NamedContractDetail,
   calls: ['createContract'],
@@ -68,6 +70,7 @@ const updateContract = endpoint('PATCH /contracts/:id', {
     'Without `currencyCode` a line in the contract\'s currency follows it. On a locked contract period, due date, amount and currency of the lines stay (`CONTRACT_LOCKED`, `fields: ["payments"]`), receipts and invoices are open. Warnings name up to 100 `paymentIds`.',
   needs: edit('contract_edit'),
   body: ContractPatch,
+  judge: judgeContractPatch,
   returns: NamedContractDetail,
   calls: ['getContract', 'updateContract'],
   fails: [],

@@ -1,6 +1,7 @@
 import { DynamicFields, FieldCommandInput, FieldCommandResult, type FieldSurroundings } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { edit, view } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
+import { judgeFieldCommand } from '../data-planes/judged-bodies.js';
 import { endpoint } from '../http/endpoint.js';
 import type { Services } from '../services/services.js';
 import { peopleOf } from './people.js';
@@ -31,6 +32,7 @@ const runFieldCommand = endpoint('POST /dynamic-fields/commands', {
   needs: edit('admin'),
   feature: 'customFields',
   body: FieldCommandInput,
+  judge: judgeFieldCommand,
   returns: FieldCommandResult,
   calls: ['runFieldCommand'],
   fails: [],

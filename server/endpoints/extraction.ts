@@ -1,5 +1,6 @@
 import { ExtractInput, ExtractionRun, ReviewInput } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import { edit } from '../access/permissions.js';
+import { judgeExtraction } from '../data-planes/judged-bodies.js';
 import { endpoint } from '../http/endpoint.js';
 import { checkRoleCodes } from './config-references.js';
 import { peopleOf } from './people.js';
@@ -13,6 +14,7 @@ const extractContract = endpoint('POST /contracts/extract', {
     'The text is not kept, only the words that readings rest on; a run that was never applied goes 90 days after its last review. Without `contractId` a run is seen by who made it and by administrators who see the whole book.',
   needs: edit('contract_edit'),
   body: ExtractInput,
+  judge: judgeExtraction,
   needsBody: true,
   status: 201,
   returns: ExtractionRun,

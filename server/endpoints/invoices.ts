@@ -1,5 +1,6 @@
 import { InvoiceInput, InvoicePatch, InvoiceResult } from '../../data-plane-agent/plane/contract/records/invoices.js';
 import { edit } from '../access/permissions.js';
+import { judgeInvoice } from '../data-planes/judged-amounts.js';
 import { endpoint } from '../http/endpoint.js';
 
 const addInvoice = endpoint('POST /contracts/:id/invoices', {
@@ -10,6 +11,7 @@ const addInvoice = endpoint('POST /contracts/:id/invoices', {
     'More invoiced than the line amounts to is accepted with the warning `INVOICE_EXCEEDS_LINE`. Moves the contract\'s version, and honours `If-Match` with it.',
   needs: edit('invoice'),
   body: InvoiceInput,
+  judge: judgeInvoice,
   status: 201,
   returns: InvoiceResult,
   calls: ['addInvoice'],
@@ -25,6 +27,7 @@ const updateInvoice = endpoint('PATCH /contracts/:id/invoices/:invoiceId', {
     'When the record was made by `PATCH /payments/:paymentId/invoice`, voiding or turning it clears the line\'s own invoice fields. A change that changes nothing answers 200 with the contract\'s version unmoved; `If-Match` takes that version.',
   needs: edit('invoice'),
   body: InvoicePatch,
+  judge: judgeInvoice,
   returns: InvoiceResult,
   calls: ['updateInvoice'],
   fails: [],

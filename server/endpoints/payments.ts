@@ -3,6 +3,7 @@ import { s } from '../../data-plane-agent/base/schema.js';
 import { Ok, page } from '../../data-plane-agent/plane/contract/records/common.js';
 import { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, PaymentLineResult, paymentRowProperties, PaymentQuery, PaymentStats, ReceiptPage, ReceiptPatch, ReceiptQuery } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { edit, view } from '../access/permissions.js';
+import { judgeLine, judgeNewLine } from '../data-planes/judged-amounts.js';
 import { endpoint } from '../http/endpoint.js';
 
 /** A row with the names that the control plane adds. */
@@ -40,6 +41,7 @@ const addPaymentLine = endpoint('POST /contracts/:id/payments', {
   description: 'Also to a locked one. Invoice fields need `invoice (edit)`, and an `invoiceNo` makes an issued invoice record.',
   needs: edit('payment_entry'),
   body: PaymentLineInput,
+  judge: judgeNewLine,
   status: 201,
   returns: PaymentLineResult,
   calls: ['addPaymentLine'],
@@ -53,6 +55,7 @@ const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
     'Invoice fields mean what they mean in `PATCH /payments/:paymentId/invoice`. On a locked contract period, due date, amount and currency stay as they are (`CONTRACT_LOCKED`); receipts and invoice evidence stay open. A line with money received or invoiced keeps its currency. Without `amount` a new currency keeps the number. Another amount puts a matched line back to `pending`. Invoice fields need `invoice (edit)`. Moves the contract\'s version; `If-Match` is not read.',
   needs: edit('payment_entry'),
   body: PaymentLinePatch,
+  judge: judgeLine,
   returns: PaymentLineResult,
   calls: ['updatePaymentLine'],
   fails: [],
@@ -75,6 +78,7 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
     '`receivedAmount` is the new total received on the line: the same request twice changes nothing, and a lower total is a correction. Another `receivedDate` alone says that what came on the former day came on this one, and the cash flow follows. Warnings: `NOTE_RECOMMENDED` for an exception without a note, `BANK_SERIAL_REUSED` with at most 20 `paymentIds` when other lines name the transfer.',
   needs: edit('payment_entry'),
   body: ReceiptPatch,
+  judge: judgeLine,
   returns: PaymentLineResult,
   calls: ['recordReceipt'],
   fails: [],
@@ -100,6 +104,7 @@ const recordInvoiceEvidence = endpoint('PATCH /payments/:paymentId/invoice', {
     'An invoice above the line\'s amount is accepted with the warning `INVOICE_EXCEEDS_LINE`. Of a record that is void or reversed the line keeps nothing: the next invoice has a number of its own.',
   needs: edit('invoice'),
   body: InvoiceEvidencePatch,
+  judge: judgeLine,
   returns: PaymentLineResult,
   calls: ['recordInvoiceEvidence'],
   fails: [],

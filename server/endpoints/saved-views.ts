@@ -1,6 +1,7 @@
 import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { SavedView, SavedViewInput, SavedViewList, SavedViewPatch } from '../../data-plane-agent/plane/contract/records/views.js';
 import { view } from '../access/permissions.js';
+import { judgeView } from '../data-planes/judged-bodies.js';
 import { endpoint } from '../http/endpoint.js';
 
 const listSavedViews = endpoint('GET /saved-views/contracts', {
@@ -20,6 +21,7 @@ const createSavedView = endpoint('POST /saved-views/contracts', {
     '`filters` takes the query parameters of `GET /contracts`; what a filter may hold is checked when the list is asked, and a view never shows more than its reader may see. Names are unique, ignoring case, among one\'s own views and among the team\'s: `DUPLICATE_CODE`. At most 200 of each.',
   needs: view('contract_view'),
   body: SavedViewInput,
+  judge: judgeView,
   status: 201,
   returns: SavedView,
   calls: ['createSavedView'],
@@ -32,6 +34,7 @@ const updateSavedView = endpoint('PATCH /saved-views/:id', {
   description: 'What is not given stays. Views of the team need `admin (edit)`, and so does making one\'s own view one of the team\'s; a team view that is made personal becomes the caller\'s.',
   needs: view('contract_view'),
   body: SavedViewPatch,
+  judge: judgeView,
   returns: SavedView,
   calls: ['updateSavedView'],
   fails: [],

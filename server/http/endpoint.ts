@@ -3,8 +3,10 @@ import type { Static, TObject, TProperties, TSchema } from '../../data-plane-age
 import type { Need, Feature } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
 import type { Services } from '../services/services.js';
+import type { Issue } from '../../data-plane-agent/base/validation.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 import type { MediaType, Reply } from './reply.js';
+import type { Sound } from '../../data-plane-agent/base/sound.js';
 import type { OperationName, Plane } from '../data-planes/plane.js';
 
 /**
@@ -53,8 +55,24 @@ export interface Endpoint<
   readonly calls?: readonly C[];
   /** Failures of its own, beside those of its operations and those that every endpoint may answer. */
   readonly fails: readonly FailureCode[];
+  /**
+   * Of a body that is refused already: what `run` would refuse of its other fields, as far as they and what they belong to tell, so that one answer names all.
+   * Is not asked about a body that has passed.
+   */
+  judge?(sound: B extends TSchema ? Sound<Static<B>> : undefined, asked: Judging<R, N>): Promise<readonly Issue[]> | readonly Issue[];
   run(request: Work<R, B, Q, N, C>): Promise<Static<A> | Reply<Static<A>>>;
 }
+
+/** The reads that judges may ask the data plane; see `judge`. */
+export const JUDGES_READ = ['getContractCatalog', 'getContract', 'getLineCurrency'] as const satisfies readonly OperationName[];
+
+/** What a judge is given beside the sound fields. */
+export type Judging<R extends Route = Route, N = Access> = {
+  readonly params: { readonly [K in PathParam<R>]: string };
+  readonly services: Services;
+  /** Whether a field was sent, and refused. */
+  isRefused(path: string): boolean;
+} & (N extends 'public' ? object : { readonly principal: Principal; readonly plane: Pick<Plane, (typeof JUDGES_READ)[number]> });
 
 /** Whether a bot challenge guards the endpoint: its body has a place for the token. */
 export const isChallenged = ({ body }: Pick<Endpoint, 'body'>): boolean => 'challengeToken' in ((body as { readonly properties?: object } | undefined)?.properties ?? {});

@@ -2,6 +2,7 @@ import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { TSchema } from '../../data-plane-agent/base/schema.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
+import { beside, soundPart } from '../../data-plane-agent/base/sound.js';
 import type { Checked, Issue } from '../../data-plane-agent/base/validation.js';
 import { checkerInTurns } from '../../data-plane-agent/base/validation-in-turns.js';
 import type { Authenticator } from '../auth/authenticator.js';
@@ -13,7 +14,7 @@ import { answerer } from './answer.js';
 import { announcesBody, readJson } from './body.js';
 import { bodyLimits } from './body-limits.js';
 import { idempotencyKey, idempotencyOf, ifMatch, NO_CONDITIONS, requestHash, type Conditions } from './conditions.js';
-import { isChallenged, type Endpoint } from './endpoint.js';
+import { isChallenged, JUDGES_READ, type Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { queryReader } from './query.js';
 import type { RateLimit } from './rate-limit.js';
@@ -66,11 +67,13 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
     const query = readQuery(ctx.querystring);
     const body = await checkBody(sent);
     const conditions = conditionsOf(ctx, principal);
-    const issues: readonly Issue[] = [...conditions.issues, ...query.issues, ...(body.ok ? [] : body.issues)];
-    if (issues.length > 0 || !body.ok) throw invalid(...issues);
+    const shape: readonly Issue[] = [...conditions.issues, ...query.issues, ...(body.ok ? [] : body.issues)];
+    const tokenless = challenged ? beside(shape, api.services.challenge.missing(tokenOf(body.ok ? body.value : body.refused))) : [];
+    const issues = [...shape, ...tokenless];
+    if (issues.length > 0 || !body.ok) throw invalid(...issues, ...(await further(endpoint, { issues, body, params, caller: principal && { ...NO_CONDITIONS, principal, request: info, timeoutMs: endpoint.timeoutMs, calls: JUDGES_READ, signal: signalOf(ctx), onReplay: () => undefined } }, api)));
     if (ids.params.some((name) => !isId(params[name] ?? '')) || ids.query.some((name) => !areIds(query.value[name]))) throw fail('NOT_FOUND', {});
     // Before `run`, and so before any password is hashed.
-    if (challenged) await api.services.challenge.check((body.value as { readonly challengeToken?: string | null }).challengeToken);
+    if (challenged) await api.services.challenge.check(tokenOf(body.value));
 
     const asked = await conditions.of(body.value);
     const onReplay = () => ctx.set('Idempotency-Replayed', 'true');
@@ -90,6 +93,21 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
     // The declaration's types say which of these an endpoint may see; of one taken from a list they are forgotten.
     await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]), () => (principal ? stillSees(ctx, principal) : Promise.resolve()));
   };
+}
+
+/** Of a body with a place for one; of what is no body at all, and of a token that is no text, there is none. */
+function tokenOf(body: unknown): string | undefined {
+  const token: unknown = typeof body === 'object' && body !== null && 'challengeToken' in body ? body.challengeToken : undefined;
+  return typeof token === 'string' ? token : undefined;
+}
+
+/** What else is wrong with a request that is refused already. */
+async function further({ judge }: Endpoint, { issues, body, params, caller }: { issues: readonly Issue[]; body: Checked<unknown>; params: Readonly<Record<string, string>>; caller: Caller | undefined }, api: Api): Promise<readonly Issue[]> {
+  const sound = judge && soundPart(body.ok ? body.value : body.refused, body.ok ? [] : body.issues);
+  if (!judge || !sound) return [];
+  const asked = { params, services: api.services, isRefused: (path: string) => issues.some((issue) => issue.path === path), principal: caller?.principal, plane: caller && api.planeFor(caller) };
+  // The declaration's types say what the judge of this endpoint is given.
+  return beside(issues, await judge(sound as Parameters<typeof judge>[0], asked as Parameters<typeof judge>[1]));
 }
 
 /** Without a schema a body may have no fields; of one where nothing is required none need be sent. */

@@ -1,5 +1,6 @@
 import { readWorkbook } from '../../data-plane-agent/base/workbook/read-workbook.js';
 import { invalid } from '../../data-plane-agent/base/failures.js';
+import type { Issue } from '../../data-plane-agent/base/validation.js';
 import { MAX_IMPORT_ROWS } from '../../data-plane-agent/plane/contract/records/sheet.js';
 import type { ContractImport, ImportInput } from '../../data-plane-agent/plane/contract/records/imports.js';
 import { readCsv } from '../../data-plane-agent/plane/domain/sheet/read-csv.js';
@@ -13,14 +14,9 @@ const SOURCES = ['rows', 'xlsxBase64', 'csv'] as const;
  * tenant: those who have workbooks read take turns.
  */
 export async function importSource(sent: ContractImport, reader: string): Promise<Pick<ImportInput, 'rows' | 'sheet'>> {
-  const given = SOURCES.filter((source) => sent[source] !== undefined && sent[source] !== null);
-  const [source, ...more] = given;
-  if (!source) throw invalid({ path: 'rows', problem: 'is required, or xlsxBase64, or csv' });
-  const issues = [
-    ...more.map((path) => ({ path, problem: `must not be given together with ${source}` })),
-    ...(source !== 'xlsxBase64' && sent.sheetName ? [{ path: 'sheetName', problem: 'must be given with xlsxBase64 only' }] : []),
-  ];
+  const issues = importIssues(sent);
   if (issues.length > 0) throw invalid(...issues);
+  const source = SOURCES.find((one) => isGiven(sent[one])) ?? 'rows';
   try {
     if (sent.csv) return { rows: null, sheet: await readCsv(sent.csv) };
     if (sent.xlsxBase64) return { rows: null, sheet: await sheetOfWorkbook(bytesOf(sent.xlsxBase64), sent.sheetName ?? null, reader) };
@@ -28,6 +24,18 @@ export async function importSource(sent: ContractImport, reader: string): Promis
     throw error instanceof TooManyRows ? invalid({ path: source, problem: `must have at most ${MAX_IMPORT_ROWS} rows` }) : error;
   }
   return { rows: sent.rows ?? [], sheet: null };
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** What is wrong with an import that is not exactly one thing. */
+export function importIssues(sent: { readonly [K in keyof ContractImport]?: unknown }): Issue[] {
+  const [source, ...more] = SOURCES.filter((one) => isGiven(sent[one]));
+  if (!source) return [{ path: 'rows', problem: 'is required, or xlsxBase64, or csv' }];
+  return [
+    ...more.map((path) => ({ path, problem: `must not be given together with ${source}` })),
+    ...(source !== 'xlsxBase64' && sent.sheetName ? [{ path: 'sheetName', problem: 'must be given with xlsxBase64 only' }] : []),
+  ];
 }
 
 /** The rows of a workbook's sheet, as an import takes them. */

@@ -15,26 +15,30 @@ const isEmail = checker(s.object({ email: s.email() }));
 
 /** Answers the target in normal form. Throws INVALID_INPUT, which names `target`. */
 export function checkTarget({ kind, target }: { kind: ChannelKind; target: string | null }, policy: TargetPolicy): string | null {
-  if (kind === 'email') return target === null ? null : checkAddresses(target);
-  if (target === null) throw invalid({ path: 'target', problem: `is required: a ${kind} channel has an https address` });
-  if (isShown(target)) throw invalid({ path: 'target', problem: 'is what is shown of another address; give the address, or leave it out' });
-  checkUrl({ path: 'target', url: target }, policy);
-  return target;
+  const problem = targetProblem({ kind, target }, policy);
+  if (problem !== undefined) throw invalid({ path: 'target', problem });
+  return kind === 'email' && target !== null ? addressesOf(target).join(', ') || null : target;
 }
 
-/** Throws INVALID_INPUT, which names the field, for an address that is not to be called: https only, http on this machine outside production. */
-export function checkUrl({ path, url }: { path: string; url: string }, policy: TargetPolicy): void {
+/** What is wrong with a target. */
+export function targetProblem({ kind, target }: { kind: ChannelKind; target: string | null }, policy: TargetPolicy): string | undefined {
+  if (kind === 'email') return target === null ? undefined : addressesProblem(addressesOf(target));
+  if (target === null) return `is required: a ${kind} channel has an https address`;
+  if (isShown(target)) return 'is what is shown of another address; give the address, or leave it out';
+  return urlProblem(target, policy);
+}
+
+/** Why an address is not to be called: https only, http on this machine outside production. */
+export function urlProblem(url: string, policy: TargetPolicy): string | undefined {
   const plain = URL.canParse(url) && new URL(url).protocol === 'http:' && !isLoopback(url);
-  const problem = policy.refusalOf(url) ?? (plain ? 'must begin with https:' : undefined);
-  if (problem !== undefined) throw invalid({ path, problem });
+  return policy.refusalOf(url) ?? (plain ? 'must begin with https:' : undefined);
 }
 
-function checkAddresses(target: string): string | null {
-  const addresses = target.split(',').map((address) => addressIn(address) ?? address).filter((address) => address !== '');
-  if (addresses.length > MAX_ADDRESSES) throw invalid({ path: 'target', problem: `must have at most ${MAX_ADDRESSES} addresses` });
-  const wrong = addresses.find((email) => !isEmail({ email }).ok);
-  if (wrong !== undefined) throw invalid({ path: 'target', problem: 'must be email addresses with commas between them' });
-  return addresses.length === 0 ? null : [...new Set(addresses)].join(', ');
+const addressesOf = (target: string): string[] => [...new Set(target.split(',').map((address) => addressIn(address) ?? address).filter((address) => address !== ''))];
+
+function addressesProblem(addresses: readonly string[]): string | undefined {
+  if (addresses.length > MAX_ADDRESSES) return `must have at most ${MAX_ADDRESSES} addresses`;
+  return addresses.every((email) => isEmail({ email }).ok) ? undefined : 'must be email addresses with commas between them';
 }
 
 /** Where a target leads, without what in it is as good as a password; the digest tells one address of a host from another. */

@@ -1,10 +1,11 @@
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import type { Issue } from '../../data-plane-agent/base/validation.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Actor } from '../access/actor.js';
 import { channelSecretContext, ChannelStore, type ChannelKind, type ChannelRecord } from '../store/channels.js';
-import { checkTarget, type TargetPolicy } from './channel-targets.js';
+import { checkTarget, targetProblem, type TargetPolicy } from './channel-targets.js';
 import { differences, type ChangeTenant } from './change.js';
 import type { RemoveClosed } from './closing.js';
 import { asKept, keptTarget, type KeptTarget } from './sealed-targets.js';
@@ -29,6 +30,8 @@ type OfChannel = OfTenant & { readonly channelId: string };
 export interface Channels {
   /** In the order in which they were made. */
   list(tenantId: string): Promise<ChannelRecord[]>;
+  /** What is wrong with a new channel by itself, of which what was refused before may be missing; without a kind, with a change of one. */
+  issues(channel: { readonly kind?: ChannelKind | undefined; readonly fields: ChannelFields }): readonly Issue[];
   /** Throws LIMIT_REACHED. */
   add(channel: OfTenant & { readonly kind: ChannelKind; readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
   update(change: OfChannel & { readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
@@ -57,8 +60,11 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
   return {
     list: async (tenantId) => (await database.read({ tenantId: null }, (tx) => new ChannelStore(tx, tenantId).all())).map((channel) => asKept(channel, { tenantId, keyRing })),
 
+    issues: ({ kind, fields }) => (kind === undefined ? secretIssues(fields) : channelIssues({ kind, fields }, policy)),
+
     add: async ({ tenantId, kind, fields }, actor) => {
-      refuseContradiction(fields);
+      const issues = channelIssues({ kind, fields }, policy);
+      if (issues.length > 0) throw invalid(...issues);
       const target = checkTarget({ kind, target: fields.target ?? null }, policy);
       return change({ ...ask, tenantId, actor, action: 'channel_added' }, async (tx, _tenant, at) => {
         const store = new ChannelStore(tx, tenantId);
@@ -66,7 +72,6 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
         if (present.length >= MAX_CHANNELS) throw fail('LIMIT_REACHED', { limit: MAX_CHANNELS });
         const id = newId();
         const enabled = fields.enabled ?? true;
-        if (fields.isDefault === true) refuseDisabledDefault({ enabled });
         const isDefault = fields.isDefault === true || (enabled && !present.some((channel) => channel.isDefault));
         const channel: ChannelRecord = {
           id, kind, name: fields.name ?? kind, ...keptTarget({ kind, target }, { tenantId, id, keyRing }), enabled, isDefault, secretSealed: fields.secret ? seal(fields.secret, { tenantId, id }) : null, createdAt: at, updatedAt: at,
@@ -78,7 +83,8 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
     },
 
     update: async ({ tenantId, channelId, fields }, actor) => {
-      refuseContradiction(fields);
+      const issues = secretIssues(fields);
+      if (issues.length > 0) throw invalid(...issues);
       return change({ ...ask, tenantId, actor, action: 'channel_changed' }, async (tx, _tenant, at) => {
         const store = new ChannelStore(tx, tenantId);
         const before = asKept(await found(store, channelId), { tenantId, keyRing });
@@ -87,7 +93,7 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
           secretSealed: fields.secret ? seal(fields.secret, { tenantId, id: channelId }) : fields.clearSecret === true ? null : before.secretSealed,
           hasDefault: (await store.all()).some(({ isDefault }) => isDefault),
         });
-        if (after.isDefault && !before.isDefault) refuseDisabledDefault(after);
+        if (after.isDefault && !before.isDefault && !after.enabled) throw invalid(DISABLED_DEFAULT);
         const changed = differences(told(before), told(after));
         if (!changed && after.secretSealed === before.secretSealed && after.targetSealed === before.targetSealed) return { answer: before, changed: null };
         const next = { ...after, updatedAt: at };
@@ -115,13 +121,15 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
 }
 
 /** Nothing is sent through a disabled channel, so none becomes the default. A default that is switched off stays it: reminders do not go elsewhere by themselves. */
-function refuseDisabledDefault({ enabled }: Pick<ChannelRecord, 'enabled'>): void {
-  if (!enabled) throw invalid({ path: 'isDefault', problem: 'cannot be true of a disabled channel' });
+const DISABLED_DEFAULT: Issue = { path: 'isDefault', problem: 'cannot be true of a disabled channel' };
+
+/** Of a new channel. */
+function channelIssues({ kind, fields }: { kind: ChannelKind; fields: ChannelFields }, policy: TargetPolicy): Issue[] {
+  const problem = targetProblem({ kind, target: fields.target ?? null }, policy);
+  return [...secretIssues(fields), ...(problem === undefined ? [] : [{ path: 'target', problem }]), ...(fields.isDefault === true && fields.enabled === false ? [DISABLED_DEFAULT] : [])];
 }
 
-function refuseContradiction({ secret, clearSecret }: ChannelFields): void {
-  if (clearSecret === true && secret) throw invalid({ path: 'clearSecret', problem: 'cannot be true where a secret is given' });
-}
+const secretIssues = ({ secret, clearSecret }: ChannelFields): Issue[] => (clearSecret === true && secret ? [{ path: 'clearSecret', problem: 'cannot be true where a secret is given' }] : []);
 
 async function found(store: ChannelStore, id: string): Promise<ChannelRecord> {
   const channel = isId(id) ? await store.byId(id) : undefined;

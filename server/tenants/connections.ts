@@ -1,9 +1,10 @@
 import type { Database } from '../../data-plane-agent/base/database/database.js';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
+import type { Issue } from '../../data-plane-agent/base/validation.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { Actor } from '../access/actor.js';
 import { ConnectionStore, type ConnectionRecord, type ConnectionStatus } from '../store/connections.js';
-import { checkUrl, type TargetPolicy } from './channel-targets.js';
+import { urlProblem, type TargetPolicy } from './channel-targets.js';
 import type { ChangeTenant } from './change.js';
 
 export const CONNECTION_KIND = '^[a-z][a-z0-9_-]{1,63}$';
@@ -29,6 +30,8 @@ export interface Connections {
   list(tenantId: string): Promise<ConnectionRecord[]>;
   /** Takes the place of the one of its kind. Throws INVALID_INPUT, which names `endpoint`, and LIMIT_REACHED. */
   declare(connection: OfTenant & { readonly fields: ConnectionFields }, actor: Actor): Promise<ConnectionRecord>;
+  /** What is wrong with a connection by itself, of which what was refused before may be missing. */
+  issues(fields: { readonly [K in keyof ConnectionFields]?: ConnectionFields[K] | undefined }): readonly Issue[];
   /** A link stays to be seen as `revoked`; a declaration goes. */
   revoke(connection: OfTenant & { readonly kind: string }, actor: Actor): Promise<void>;
 }
@@ -47,7 +50,8 @@ export function createConnections({ database, change, policy, linked }: { databa
     list: (tenantId) => database.read({ tenantId: null }, (tx) => new ConnectionStore(tx, tenantId).all()),
 
     declare: async ({ tenantId, fields }, actor) => {
-      checkEndpoint(fields, policy);
+      const issues = endpointIssues(fields, policy);
+      if (issues.length > 0) throw invalid(...issues);
       const { kind, provider = null, location = null, endpoint = null } = fields;
       const accessMode = fields.accessMode ?? (kind === AGENT ? 'outbound' : null);
       return change({ ...ask, tenantId, actor, action: 'data_plane_declared' }, async (tx, _tenant, at) => {
@@ -62,6 +66,8 @@ export function createConnections({ database, change, policy, linked }: { databa
       });
     },
 
+    issues: (fields) => endpointIssues(fields, policy),
+
     revoke: ({ tenantId, kind }, actor) =>
       change({ ...ask, tenantId, actor, action: 'data_plane_revoked' }, async (tx, _tenant, at) => {
         const store = new ConnectionStore(tx, tenantId);
@@ -75,12 +81,9 @@ export function createConnections({ database, change, policy, linked }: { databa
 }
 
 /** A link that we call needs an address that may be called; nothing else is ever called, but an address is none that would be refused. */
-function checkEndpoint({ kind, accessMode, endpoint }: ConnectionFields, policy: TargetPolicy): void {
-  if (endpoint === undefined || endpoint === null) {
-    if (kind === AGENT && accessMode === 'direct') throw invalid({ path: 'endpoint', problem: 'is required where accessMode is direct' });
-    return;
-  }
-  checkUrl({ path: 'endpoint', url: endpoint }, policy);
-  const { search, hash } = new URL(endpoint);
-  if (search !== '' || hash !== '') throw invalid({ path: 'endpoint', problem: 'must not have a query or a fragment' });
+function endpointIssues({ kind, accessMode, endpoint }: Parameters<Connections['issues']>[0], policy: TargetPolicy): Issue[] {
+  const problem = endpoint === undefined || endpoint === null ? (kind === AGENT && accessMode === 'direct' ? 'is required where accessMode is direct' : undefined) : (urlProblem(endpoint, policy) ?? bareProblem(new URL(endpoint)));
+  return problem === undefined ? [] : [{ path: 'endpoint', problem }];
 }
+
+const bareProblem = ({ search, hash }: URL): string | undefined => (search !== '' || hash !== '' ? 'must not have a query or a fragment' : undefined);

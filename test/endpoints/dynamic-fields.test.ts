@@ -126,7 +126,7 @@ describe('custom fields over HTTP', () => {
       const messages = async (type: unknown, payload: unknown) => (await owner.post<FrameworkError>('/dynamic-fields/commands', { type, payload })).body.message;
       expect(await messages('DropField', {})).to.deep.equal(['type must be one of CreateField, RenameField, UpdateFieldType, UpdateFieldOptions, DuplicateField, MoveField, ArchiveField']);
       expect(await messages('CreateField', undefined)).to.deep.equal(['payload is required']);
-      expect(await messages('CreateField', { colour: 1 })).to.deep.equal(['payload.colour is not a known field']);
+      expect(await messages('CreateField', { colour: 1 })).to.deep.equal(['payload.colour is not a known field', 'payload.name is required', 'payload.type is required']);
       expect(await messages('CreateField', {})).to.deep.equal(['payload.name is required', 'payload.type is required']);
       expect(await messages('RenameField', { fieldId: newId(), name: ' ', type: 'text' })).to.deep.equal(['payload.type is not a known field', 'payload.name is required']);
       expect(await messages('UpdateFieldType', { fieldId: newId(), type: 'text', onInvalid: 'drop', dryRun: 'yes' })).to.deep.equal(['payload.onInvalid must be one of reject, clear', 'payload.dryRun must be true or false']);

@@ -35,6 +35,11 @@ export class AmountReader {
     if (!this.issues.has(path)) this.issues.set(path, { path, problem });
   }
 
+  /** What was found so far. */
+  found(): Issue[] {
+    return [...this.issues.values()];
+  }
+
   /** Throws a 400 that names every bad field, if there was one. */
   done(): void {
     if (this.issues.size > 0) throw invalid(...this.issues.values());

@@ -54,6 +54,7 @@ import { addInvoice } from './invoices/add-invoice.js';
 import { updateInvoice } from './invoices/update-invoice.js';
 import { addPaymentLine } from './payments/add-payment-line.js';
 import { deletePaymentLine } from './payments/delete-payment-line.js';
+import { getLineCurrency } from './payments/get-line-currency.js';
 import { getPaymentStats } from './payments/get-payment-stats.js';
 import { listPayments } from './payments/list-payments.js';
 import { listReceipts } from './payments/list-receipts.js';
@@ -113,6 +114,7 @@ export const OPERATIONS = {
   stepOverdueTasks,
   listPayments,
   getPaymentStats,
+  getLineCurrency,
   getAnalyticsSummary,
   getAnalyticsCashflow,
   getAnalyticsDistribution,

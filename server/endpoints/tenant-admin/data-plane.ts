@@ -21,6 +21,7 @@ const declareConnection = endpoint('POST /tenant-admin/data-plane', {
   description: 'One of a kind: another one takes its place. Outside the edition `enterprise_hybrid` it is `inactive`, and nothing comes of it.',
   needs: edit('admin'),
   body: ConnectionInput,
+  judge: (sound, { services }) => services.tenants.connections.issues(sound),
   returns: DeclaredConnection,
   status: 201,
   fails: ['LIMIT_REACHED'],

@@ -1,4 +1,6 @@
 import { fail, invalid } from '../../../data-plane-agent/base/failures.js';
+import { unlessRefused } from '../../../data-plane-agent/base/sound.js';
+import type { Issue } from '../../../data-plane-agent/base/validation.js';
 import { s, type Static } from '../../../data-plane-agent/base/schema.js';
 import { CONTROLS, WORKFLOW_STAGES } from '../../../data-plane-agent/plane/contract/vocabulary.js';
 import { edit, LEVELS, MODULES, type Permissions } from '../../access/permissions.js';
@@ -41,26 +43,27 @@ const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflo
   description: 'Stages that are not named stay. Keys are the eight stage categories and the codes of stages that there are. Those of the owner\'s role cannot be lowered.',
   needs: edit('admin'),
   body: ControlsPatch,
+  judge: async ({ controls }, { plane }) => (await unlessRefused(() => stageIssues(controls ?? {}, plane))) ?? [],
   returns: Role,
   calls: ['getContractCatalog'],
   fails: ['LAST_OWNER'],
   run: async ({ params, body, plane, principal, request, services }) => {
-    await checkStages(body.controls, plane);
+    const issues = await stageIssues(body.controls, plane);
+    if (issues.length > 0) throw invalid(...issues);
     return roleAnswer(await services.tenants.roles.setWorkflowControls({ tenantId: principal.tenant.id, code: codeOf(params), controls: body.controls }, actorOf(principal.user, request)));
   },
 });
 
 /** Stage codes are known to the data plane, which is only asked when a key is no category. */
-async function checkStages(controls: Static<typeof ControlsPatch>['controls'], plane: Pick<Plane, 'getContractCatalog'>): Promise<void> {
+async function stageIssues(controls: Readonly<Record<string, unknown>>, plane: Pick<Plane, 'getContractCatalog'>): Promise<Issue[]> {
   const isCategory = (key: string) => (WORKFLOW_STAGES as readonly string[]).includes(key);
   const others = Object.keys(controls).filter((key) => !isCategory(key));
   const codes = others.length === 0 ? [] : (await plane.getContractCatalog({})).templates.flatMap(({ stages }) => stages.map(({ code }) => code));
   const known = new Set(codes);
-  const issues = Object.entries(controls).flatMap(([key, control]) => {
+  return Object.entries(controls).flatMap(([key, control]) => {
     if (!isCategory(key) && !known.has(key)) return [{ path: `controls.${key}`, problem: 'is not a known field' }];
     return isCategory(key) && control === null ? [{ path: `controls.${key}`, problem: `must be one of ${CONTROLS.join(', ')}` }] : [];
   });
-  if (issues.length > 0) throw invalid(...issues);
 }
 
 /** What is no code at all names no role, and is never asked of a database. */

@@ -5,13 +5,23 @@ import { isRequirable } from './conditions.js';
 
 /** Refuses conditions that no contract could meet, or that name what is no field. `path` is the field of the request that holds them. */
 export function checkConditions(path: string, conditions: Conditions | null | undefined): void {
-  if (!conditions) return;
-  const { requireFields, minAmount, maxAmount } = conditions;
-  const unknown = (requireFields ?? []).flatMap((field, i): Issue[] => (isRequirable(field) ? [] : [{ path: `${path}.requireFields[${i}]`, problem: 'must be a field of a contract that can be sent with it, or dynamicFields.<id>' }]));
-  const fine = (['minAmount', 'maxAmount'] as const).flatMap((field): Issue[] => (isTooFine(conditions[field]) ? [{ path: `${path}.${field}`, problem: `must have at most ${DECIMALS} decimals` }] : []));
-  const crossed: Issue[] = typeof minAmount === 'number' && typeof maxAmount === 'number' && maxAmount < minAmount ? [{ path: `${path}.maxAmount`, problem: 'must not be less than minAmount' }] : [];
-  const issues = [...unknown, ...(fine.length > 0 ? fine : crossed)];
+  const issues = conditionIssues(path, conditions);
   if (issues.length > 0) throw invalid(...issues);
+}
+
+interface SoundConditions {
+  readonly requireFields?: readonly (string | undefined)[] | null | undefined;
+  readonly minAmount?: number | null | undefined;
+  readonly maxAmount?: number | null | undefined;
+}
+
+/** What is wrong with conditions, of which what was refused before may be missing. */
+export function conditionIssues(path: string, conditions: SoundConditions | null | undefined): Issue[] {
+  const { requireFields, minAmount, maxAmount } = conditions ?? {};
+  const unknown = (requireFields ?? []).flatMap((field, i): Issue[] => (field === undefined || isRequirable(field) ? [] : [{ path: `${path}.requireFields[${i}]`, problem: 'must be a field of a contract that can be sent with it, or dynamicFields.<id>' }]));
+  const fine = (['minAmount', 'maxAmount'] as const).flatMap((field): Issue[] => (isTooFine(conditions?.[field]) ? [{ path: `${path}.${field}`, problem: `must have at most ${DECIMALS} decimals` }] : []));
+  const crossed: Issue[] = typeof minAmount === 'number' && typeof maxAmount === 'number' && maxAmount < minAmount ? [{ path: `${path}.maxAmount`, problem: 'must not be less than minAmount' }] : [];
+  return [...unknown, ...(fine.length > 0 ? fine : crossed)];
 }
 
 /** What a contract's currency will be is not known here: no currency of ISO 4217 has more. */

@@ -1,4 +1,5 @@
 import { fail, invalid, type Failure } from '../../../base/failures.js';
+import type { Issue } from '../../../base/validation.js';
 import type { Call } from '../../contract/call.js';
 import type { TransitionInput } from '../../contract/records/workflow.js';
 import { WORKFLOW_STAGES, type Control, type WorkflowStage } from '../../contract/vocabulary.js';
@@ -21,12 +22,21 @@ export interface Way {
   readonly control: Control;
 }
 
+/** What is wrong with a move that names neither transition nor stage. */
+export const namingIssues = ({ transitionCode, toStageCode }: { readonly [K in 'transitionCode' | 'toStageCode']?: string | null | undefined }): Issue[] =>
+  (transitionCode || toStageCode ? [] : [{ path: 'transitionCode', problem: 'must be given, or toStageCode' }]);
+
+/** What is wrong with a transition that leads to where it begins. */
+export const endIssues = ({ fromStageCode, toStageCode }: { readonly fromStageCode?: string | undefined; readonly toStageCode?: string | undefined }): Issue[] =>
+  fromStageCode !== undefined && fromStageCode === toStageCode ? [{ path: 'toStageCode', problem: 'must not be fromStageCode' }] : [];
+
 /**
  * The ways that a request may mean, first choice first; none when the contract is at the named stage already. Refuses codes that are
  * unknown, that contradict each other, or that name a transition which does not lead from here.
  */
 export function waysOf(row: ContractRow, { stages, transitions }: Lifecycle, { transitionCode, toStageCode }: TransitionInput): readonly Way[] {
-  if (!transitionCode && !toStageCode) throw invalid({ path: 'transitionCode', problem: 'must be given, or toStageCode' });
+  const issues = namingIssues({ transitionCode, toStageCode });
+  if (issues.length > 0) throw invalid(...issues);
   const from = stageOf(stages, row.stageCode);
   const named = transitionCode ? found('transitionCode', transitionCode, transitions) : undefined;
   const target = toStageCode ? found('toStageCode', toStageCode, stages) : undefined;

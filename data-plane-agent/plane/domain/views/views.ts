@@ -11,7 +11,7 @@ import type { SavedViewRow } from '../../tables/views.js';
 export const viewKey = (name: string): string => fold(name);
 
 /** What is wrong with a view beyond its form: filters that the list does not have, or a grouping by what no contract has. */
-export function viewIssues({ filters, groupBy }: SavedViewPatch): Issue[] {
+export function viewIssues({ filters, groupBy }: { readonly filters?: SavedViewPatch['filters'] | undefined; readonly groupBy?: string | undefined }): Issue[] {
   return [
     ...Object.entries(filters ?? {}).flatMap(([key, value]) => filterIssue(key, value)),
     ...(groupBy === undefined || VIEW_GROUPINGS.has(groupBy) || isId(groupBy) ? [] : [{ path: 'groupBy', problem: 'must be a field of contracts, payment, the id of a custom field, or none' }]),

@@ -3,6 +3,7 @@ import { ExtractInput, ExtractionRun } from '../../contract/records/extraction.j
 import { ENGINE } from '../../domain/extraction/extract.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 import { checkScan } from '../../steps/files/check-scan.js';
+import { sourceIssues } from '../../domain/extraction/source-issues.js';
 import { errand, type Tools, type Work } from '../../steps/operation-context.js';
 import { NOTHING_READ, READING_LEASE_MS, readDocument } from '../../steps/extraction/read-document.js';
 import { readInTurns } from '../../domain/extraction/read-in-turns.js';
@@ -20,9 +21,8 @@ export const extractContract = errand({
   async perform(work, call, { contractId, fileRef, fileName, text }) {
     const { clock, newId, conclude } = work;
     const given = text ?? undefined;
-    if (given !== undefined && fileRef) throw invalid({ path: 'fileRef', problem: 'must be left out when text is given' });
-    if (given === undefined && !fileRef) throw invalid({ path: 'text', problem: 'is required when there is no fileRef' });
-    if (given?.trim() === '') throw invalid({ path: 'text', problem: 'must not be empty' });
+    const issues = sourceIssues({ text, fileRef });
+    if (issues.length > 0) throw invalid(...issues);
 
     const id = newId();
     const read = given === undefined ? NOTHING_READ : await readInTurns(given, { currencyCode: call.currencyCode }, work.signal);

@@ -1,9 +1,9 @@
 import { invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
-import { checker } from '../../../base/validation.js';
 import type { Call } from '../../contract/call.js';
-import { FieldCommandInput, FieldCommandResult, FieldSurroundings, PAYLOADS, type FieldCommandType, type PayloadOf } from '../../contract/records/fields.js';
+import { FieldCommandInput, FieldCommandResult, FieldSurroundings, type FieldCommandType } from '../../contract/records/fields.js';
 import { fieldAnswer } from '../../domain/fields/answer.js';
+import { readPayload } from '../../domain/fields/payload-issues.js';
 import { operation, type Tools } from '../../steps/operation-context.js';
 import { archiveField } from '../../steps/fields/archive-field.js';
 import type { Done, Work } from '../../steps/fields/command.js';
@@ -35,10 +35,9 @@ type Command = (payload: Readonly<Record<string, unknown>>) => (work: Rest & { r
 const command =
   <C extends FieldCommandType>(type: C, run: (work: Work<C>) => Promise<Done>): Command =>
   (payload) => {
-    const read = checker(PAYLOADS[type])(payload);
-    // Where another command does without, a blank has become nothing on its way here.
-    if (!read.ok) throw invalid(...read.issues.map(({ path, problem }) => ({ path: `payload.${path}`, problem: payload[path] === null ? 'is required' : problem })));
-    return (work) => run({ ...work, payload: read.value as PayloadOf<C> });
+    const read = readPayload(type, payload);
+    if (!read.ok) throw invalid(...read.issues);
+    return (work) => run({ ...work, payload: read.value });
   };
 
 const COMMANDS: Readonly<Record<FieldCommandType, Command>> = {

@@ -1,6 +1,7 @@
 import { invalid } from '../../../base/failures.js';
 import type { PayloadOf } from '../../contract/records/fields.js';
 import type { FieldRow } from '../../tables/fields.js';
+import { wayOf } from '../../domain/fields/payload-issues.js';
 import { placed, type Place } from '../../domain/fields/placing.js';
 import { fieldNamed, moveOthers, type Done, type Work } from './command.js';
 
@@ -15,10 +16,7 @@ export async function moveField({ tools, payload, fields }: Work<'MoveField'>): 
 
 function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: readonly FieldRow[]): Place {
   const { order, beforeFieldId, afterFieldId, section } = payload;
-  const ways = (['order', 'beforeFieldId', 'afterFieldId'] as const).filter((key) => isGiven(payload[key]));
-  if (ways.length > 1) throw invalid(...ways.slice(1).map((key) => ({ path: `payload.${key}`, problem: `cannot stand beside ${ways[0] ?? ''}` })));
-  if (ways.length === 0 && section === undefined) throw invalid({ path: 'payload', problem: 'must say where to: by order, beforeFieldId, afterFieldId or section' });
-  const [key] = ways;
+  const key = wayOf(payload);
   // Another section without a place in it is its end; the same one is no move.
   if (key === undefined) return (section ?? null) === field.section ? { section: field.section, at: field.position } : { section: section ?? null };
   if (key === 'order') return { section: section === undefined ? field.section : section, at: order ?? 1 };
@@ -31,8 +29,6 @@ function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: reado
   const standing = other.position - (field.section === other.section && field.position < other.position ? 1 : 0);
   return { section: other.section, at: key === 'beforeFieldId' ? standing : standing + 1 };
 }
-
-const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 function live(fields: readonly FieldRow[], path: string, id: string): FieldRow {
   const field = fieldNamed(fields, path, id);

@@ -1,9 +1,11 @@
 import { fail, invalid } from '../../../base/failures.js';
+import { endIssues } from '../../domain/lifecycle/moves.js';
 import type { StageRow, TransitionRow } from '../../tables/lifecycle.js';
 
 /** A transition leads from one stage of its template to another. */
 export function checkEnds(transition: Pick<TransitionRow, 'fromStageCode' | 'toStageCode'>, stages: readonly StageRow[]): void {
-  if (transition.fromStageCode === transition.toStageCode) throw invalid({ path: 'toStageCode', problem: 'must not be fromStageCode' });
+  const issues = endIssues(transition);
+  if (issues.length > 0) throw invalid(...issues);
   for (const field of ['fromStageCode', 'toStageCode'] as const) {
     const value = transition[field];
     if (!stages.some(({ code }) => code === value)) throw fail('REFERENCE_INVALID', { field, value });

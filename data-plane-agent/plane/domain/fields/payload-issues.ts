@@ -1,0 +1,27 @@
+import { checker, type Checked, type Issue } from '../../../base/validation.js';
+import { PAYLOADS, type FieldCommandType, type PayloadOf } from '../../contract/records/fields.js';
+
+type Payload = Readonly<Record<string, unknown>>;
+
+/** A command's payload, or all that is wrong with it by itself. */
+export function readPayload<C extends FieldCommandType>(type: C, payload: Payload): Checked<PayloadOf<C>> {
+  const read = checker(PAYLOADS[type])(payload);
+  // Where another command does without, a blank has become nothing on its way here.
+  const shape = read.ok ? [] : read.issues.map(({ path, problem }) => ({ path: `payload.${path}`, problem: payload[path] === null ? 'is required' : problem }));
+  const named = new Set(shape.map(({ path }) => path));
+  const issues = [...shape, ...(type === 'MoveField' ? placeIssues(payload).filter(({ path }) => !named.has(path)) : [])];
+  return read.ok && issues.length === 0 ? { ok: true, value: read.value as PayloadOf<C> } : { ok: false, issues };
+}
+
+/** The ways to say where a field goes, of which there is one at most. */
+const WAYS = ['order', 'beforeFieldId', 'afterFieldId'] as const;
+
+export const wayOf = (payload: Payload): (typeof WAYS)[number] | undefined => WAYS.find((key) => isGiven(payload[key]));
+
+function placeIssues(payload: Payload): Issue[] {
+  const [first, ...more] = WAYS.filter((key) => isGiven(payload[key]));
+  if (first === undefined && payload['section'] === undefined) return [{ path: 'payload', problem: 'must say where to: by order, beforeFieldId, afterFieldId or section' }];
+  return more.map((key) => ({ path: `payload.${key}`, problem: `cannot stand beside ${first ?? ''}` }));
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;

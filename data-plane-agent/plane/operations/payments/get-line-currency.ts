@@ -1,0 +1,18 @@
+import { fail } from '../../../base/failures.js';
+import { s } from '../../../base/schema.js';
+import { operation } from '../../steps/operation-context.js';
+
+/** What the amounts of a payment line are read in, for who judges a request that is not carried out. */
+export const getLineCurrency = operation({
+  effect: 'read',
+  input: s.object({ paymentId: s.id() }),
+  output: s.object({ currencyCode: s.currency(), contractCurrencyCode: s.currency() }),
+  fails: [],
+  async run({ store }, _call, { paymentId }) {
+    const contractId = await store.lines.contractOf(paymentId);
+    const contract = contractId === undefined ? undefined : await store.contracts.find(contractId);
+    const line = contract && (await store.lines.ofContract(contract.id)).find(({ id }) => id === paymentId);
+    if (!contract || !line) throw fail('NOT_FOUND', {});
+    return { currencyCode: line.currencyCode, contractCurrencyCode: contract.currencyCode };
+  },
+});

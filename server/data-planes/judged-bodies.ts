@@ -1,0 +1,32 @@
+import type { Sound } from '../../data-plane-agent/base/sound.js';
+import type { Checked, Issue } from '../../data-plane-agent/base/validation.js';
+import type { ExtractInput } from '../../data-plane-agent/plane/contract/records/extraction.js';
+import type { FieldCommandType } from '../../data-plane-agent/plane/contract/records/fields.js';
+import type { StagePatch, TransitionConfigPatch } from '../../data-plane-agent/plane/contract/records/lifecycle.js';
+import type { SavedViewPatch } from '../../data-plane-agent/plane/contract/records/views.js';
+import type { TransitionInput } from '../../data-plane-agent/plane/contract/records/workflow.js';
+import { sourceIssues } from '../../data-plane-agent/plane/domain/extraction/source-issues.js';
+import { readPayload } from '../../data-plane-agent/plane/domain/fields/payload-issues.js';
+import { conditionIssues } from '../../data-plane-agent/plane/domain/lifecycle/config-checks.js';
+import { endIssues, namingIssues } from '../../data-plane-agent/plane/domain/lifecycle/moves.js';
+import { viewIssues } from '../../data-plane-agent/plane/domain/views/views.js';
+
+/** Judges of bodies that need nothing but the body: what the operations refuse by it alone, in the same words. */
+interface Asked {
+  /** Whether a field was sent, and refused. */
+  isRefused(path: string): boolean;
+}
+
+export const judgeStage = ({ completionRules }: Sound<StagePatch>): Issue[] => conditionIssues('completionRules', completionRules);
+
+export const judgeTransition = ({ conditions, fromStageCode, toStageCode }: Sound<TransitionConfigPatch>): Issue[] => [...conditionIssues('conditions', conditions), ...endIssues({ fromStageCode, toStageCode })];
+
+export const judgeMove = (sound: Sound<TransitionInput>, { isRefused }: Asked): Issue[] => (isRefused('toStageCode') ? [] : namingIssues(sound));
+
+export const judgeView = ({ filters, groupBy }: Sound<SavedViewPatch>): Issue[] => viewIssues({ filters, groupBy });
+
+export const judgeExtraction = (sound: Sound<ExtractInput>, { isRefused }: Asked): Issue[] => (isRefused('text') || isRefused('fileRef') ? [] : sourceIssues(sound));
+
+export const judgeFieldCommand = ({ type, payload }: { readonly type?: FieldCommandType | undefined; readonly payload?: Readonly<Record<string, unknown>> | undefined }): readonly Issue[] => issuesOf(type && payload && readPayload(type, payload));
+
+const issuesOf = (read: Checked<unknown> | undefined): readonly Issue[] => (read === undefined || read.ok ? [] : read.issues);
