@@ -57,6 +57,21 @@ describe('payments over HTTP', () => {
       expect(await owner.get<NamedPage>('/payments', { query: { tab: 'overdue', contractId: contract.id, includeDeleted: true } })).to.have.nested.property('body.total', 1);
     });
 
+    it('lines of a deleted contract are found by it where deleted ones are asked for, on every tab, and only by who saw it', async () => {
+      const { contract } = await enter({ dueDate: '2020-01-01', amount: 100, receivedAmount: 40 });
+      await owner.delete(`/contracts/${contract.id}`);
+      const asked = async (client: Client, query: Record<string, string | boolean>) => client.get<NamedPage>('/payments', { query: { contractId: contract.id, ...query } });
+      const bySubject = await memberOf('finance', [made.subjectId]);
+      for (const client of [owner, bySubject]) for (const tab of ['all', 'overdue', 'reconcile', 'invoice']) for (const more of [{}, { subjectId: made.subjectId }]) {
+        const { status, body } = await asked(client, { tab, includeDeleted: true, ...more });
+        expect([status, body.items.map(({ contractId, deletedAt }) => [contractId, deletedAt === null])], tab).to.deep.equal([200, [[contract.id, false]]]);
+      }
+      expect((await asked(owner, { includeDeleted: true })).body.total, 'nothing of it is due').to.equal(0);
+      expect((await asked(owner, {})).body).to.deep.equal(NOT_FOUND);
+      expect((await asked(owner, { includeDeleted: false })).body).to.deep.equal(NOT_FOUND);
+      expect((await asked(await memberOf('finance', []), { tab: 'all', includeDeleted: true })).body).to.deep.equal(NOT_FOUND);
+    });
+
     it('each change moves the contract\'s version, and If-Match of the contract does not hold it back', async () => {
       const { contract, paymentId } = await enter();
       expect((await owner.patch(`/payments/${paymentId}/receipt`, { receivedAmount: 1 }, { headers: { 'If-Match': '"77"' } })).status).to.equal(200);
