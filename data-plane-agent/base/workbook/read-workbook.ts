@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { unzipSync, type UnzipFileInfo } from 'fflate';
-import { fail, isFailure, type Failure } from '../failures.js';
+import { fail, type Failure } from '../failures.js';
 import { createFairTurns } from '../fair-turns.js';
+import { isCompoundFile, zipContents, type ZipFault } from '../zip-contents.js';
 
 /** What a cell of a workbook holds. Days come as `YYYY-MM-DD`, errors of formulas as their text (`#DIV/0!`). */
 export type WorkbookCell = string | number | boolean | null;
@@ -36,35 +36,19 @@ const WAITING = 10;
 const take = createFairTurns({ waitingOfEach: WAITING });
 
 function checkArchive(bytes: Uint8Array): void {
-  const head = Buffer.from(bytes.subarray(0, 8)).toString('hex');
-  if (head === 'd0cf11e0a1b11ae1') throw refused('it is an old .xls or is protected by a password; save it as .xlsx without one');
-  if (!head.startsWith('504b0304')) throw refused('it is no .xlsx workbook');
-  const parts = directoryOf(bytes);
-  if (parts.length > MAX_PARTS) throw refused(`it has more than ${MAX_PARTS} parts`);
-  if (!(total(parts, 'originalSize') <= MAX_UNPACKED_BYTES)) throw refused('it unpacks to more than 100 MB');
-  // Parts that share their bytes with others are no archive of any program's making.
-  if (!(total(parts, 'size') <= bytes.length)) throw refused('it is damaged, or no .xlsx workbook');
-  if (parts.some(({ name }) => /(^|\/)vbaProject\.bin$/i.test(name))) throw refused('workbooks with macros are not read; save it as .xlsx');
-  if (parts.some(({ name }) => name === 'xl/workbook.bin')) throw refused('binary workbooks are not read; save it as .xlsx');
+  if (isCompoundFile(bytes)) throw refused('it is an old .xls or is protected by a password; save it as .xlsx without one');
+  if (Buffer.from(bytes.subarray(0, 4)).toString('hex') !== '504b0304') throw refused('it is no .xlsx workbook');
+  const directory = zipContents(bytes, { parts: MAX_PARTS, unpackedBytes: MAX_UNPACKED_BYTES });
+  if ('fault' in directory) throw refused(FAULTS[directory.fault]);
+  if (directory.parts.some(({ name }) => /(^|\/)vbaProject\.bin$/i.test(name))) throw refused('workbooks with macros are not read; save it as .xlsx');
+  if (directory.parts.some(({ name }) => name === 'xl/workbook.bin')) throw refused('binary workbooks are not read; save it as .xlsx');
 }
 
-/** What the archive says it holds; nothing is unpacked. */
-function directoryOf(bytes: Uint8Array): UnzipFileInfo[] {
-  const parts: UnzipFileInfo[] = [];
-  try {
-    unzipSync(bytes, {
-      filter: (part) => {
-        if (parts.push(part) > MAX_PARTS) throw refused(`it has more than ${MAX_PARTS} parts`);
-        return false;
-      },
-    });
-  } catch (error) {
-    throw isFailure(error) ? error : refused('it is damaged, or no .xlsx workbook');
-  }
-  return parts;
-}
-
-const total = (parts: readonly UnzipFileInfo[], size: 'size' | 'originalSize'): number => parts.reduce((sum, part) => sum + part[size], 0);
+const FAULTS: Readonly<Record<ZipFault, string>> = {
+  damaged: 'it is damaged, or no .xlsx workbook',
+  too_many_parts: `it has more than ${MAX_PARTS} parts`,
+  unpacks_to_too_much: 'it unpacks to more than 100 MB',
+};
 
 type Message = { readonly rows: readonly (readonly WorkbookCell[])[] } | { readonly done: true; readonly date1904: boolean } | { readonly refused: string };
 

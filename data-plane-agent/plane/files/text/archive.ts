@@ -1,5 +1,6 @@
-import { strFromU8, unzipSync, type UnzipFileInfo } from 'fflate';
+import { strFromU8, unzipSync } from 'fflate';
 import sax from 'sax';
+import { isCompoundFile, zipContents, type ZipFault } from '../../../base/zip-contents.js';
 import { UnreadableDocument } from './document-text.js';
 
 const MAX_UNPACKED_BYTES = 100 * 1024 * 1024;
@@ -14,20 +15,10 @@ export interface Archive {
 
 /** Opens a DOCX or XLSX. What it would unpack to is added up before anything is unpacked, and nothing is unpacked to more than it says. */
 export function openArchive(bytes: Uint8Array): Archive {
-  const head = Buffer.from(bytes.subarray(0, 8)).toString('hex');
-  if (head === 'd0cf11e0a1b11ae1') throw new UnreadableDocument('encrypted', 'the document is protected by a password, or in the format of before 2007');
-  const parts: UnzipFileInfo[] = [];
-  try {
-    unzipSync(bytes, { filter: (part) => {
-      if (parts.push(part) > MAX_PARTS) throw new UnreadableDocument('too_large', `the document has more than ${MAX_PARTS} parts`);
-      return false;
-    } });
-  } catch (error) {
-    throw error instanceof UnreadableDocument ? error : damaged(error);
-  }
-  if (!(total(parts, 'originalSize') <= MAX_UNPACKED_BYTES)) throw new UnreadableDocument('too_large', 'the document unpacks to more than 100 MB');
-  // Parts that share their bytes with others are no archive of any program's making.
-  if (!(total(parts, 'size') <= bytes.length)) throw damaged();
+  if (isCompoundFile(bytes)) throw new UnreadableDocument('encrypted', 'the document is protected by a password, or in the format of before 2007');
+  const directory = zipContents(bytes, { parts: MAX_PARTS, unpackedBytes: MAX_UNPACKED_BYTES });
+  if ('fault' in directory) throw unreadable(directory);
+  const { parts } = directory;
   return {
     names: parts.map(({ name }) => name),
     xml: (name) => {
@@ -43,7 +34,14 @@ export function openArchive(bytes: Uint8Array): Archive {
   };
 }
 
-const total = (parts: readonly UnzipFileInfo[], size: 'size' | 'originalSize'): number => parts.reduce((sum, part) => sum + part[size], 0);
+function unreadable({ fault, cause }: { readonly fault: ZipFault; readonly cause?: unknown }): UnreadableDocument {
+  switch (fault) {
+    case 'damaged': return damaged(cause);
+    case 'too_many_parts': return new UnreadableDocument('too_large', `the document has more than ${MAX_PARTS} parts`);
+    case 'unpacks_to_too_much': return new UnreadableDocument('too_large', 'the document unpacks to more than 100 MB');
+  }
+}
+
 const damaged = (cause?: unknown): UnreadableDocument => new UnreadableDocument('damaged', 'the document is damaged, or not of its kind', { cause });
 
 function textOf(bytes: Uint8Array): string {
