@@ -19,7 +19,7 @@ export interface AccountOptions {
 }
 
 /** What operators do for members, on the platform database as it is. Who is not there is told by name. */
-export async function withMemberAccess<T>(config: Config, { clock }: Cli, { tenant, email }: { tenant: string; email?: string }, work: (access: MemberAccess) => Promise<T>): Promise<T> {
+export async function withMemberAccess<T>(config: Config, { cli: { clock }, tenant, email }: { readonly cli: Cli; tenant: string; email?: string }, work: (access: MemberAccess) => Promise<T>): Promise<T> {
   return withPlatform(config, async (database) => {
     const limits = createLoginLimits({ database, clock, failuresPerAccount: config.loginFailuresPerAccount, failuresPerIp: config.loginFailuresPerIp });
     const access = createMemberAccess({ database, clock, passwords: await createPasswords({ cores: 1 }), policy: createPasswordPolicy({ strict: config.passwordRules === 'on' }), limits });

@@ -45,7 +45,7 @@ export function verifyOne(planes: Planes, chain: Chain, { keyRing, clock, kept, 
   const { source, tenantId } = chain;
   if (source === 'data' && tenantId !== null) {
     const plane = planes.dataPlanes.forTenant(tenantId);
-    const check: CheckStretch = async (from, until) => (await plane.invoke('checkAudit', systemCall({ tenantId, actor: cliActor(), at: clock.now() }), { from: from ?? null, ...(until === undefined ? {} : { until }) })).output;
+    const check: CheckStretch = async (from, until) => (await plane.invoke('checkAudit', { call: systemCall({ tenantId, actor: cliActor(), at: clock.now() }) }, { from: from ?? null, ...(until === undefined ? {} : { until }) })).output;
     return verifyChain(check, { holdsSome: false, kept, onProgress });
   }
   const audit = createPlatformAudit({ database: planes.platform, keyRing });
@@ -56,7 +56,7 @@ export function verifyOne(planes: Planes, chain: Chain, { keyRing, clock, kept, 
 /** How far a chain has come. */
 export async function headOf({ platform, dataPlanes }: Planes, { source, tenantId }: Chain, { keyRing, clock }: Means): Promise<AuditHead> {
   if (source === 'platform' || tenantId === null) return createPlatformAudit({ database: platform, keyRing }).head(tenantId ?? PLATFORM_CHAIN);
-  return (await dataPlanes.forTenant(tenantId).invoke('getAuditHead', systemCall({ tenantId, actor: cliActor(), at: clock.now() }), {})).output;
+  return (await dataPlanes.forTenant(tenantId).invoke('getAuditHead', { call: systemCall({ tenantId, actor: cliActor(), at: clock.now() }) }, {})).output;
 }
 
 /** The chain's events as they are exported, one by one, oldest first. */
@@ -65,7 +65,7 @@ export async function* exportChain(planes: Planes, { source, tenantId, slug }: C
   const following = async (afterId: string): Promise<readonly AuditRow[]> => {
     if (source === 'platform' || tenantId === null) return audit.following({ chain: tenantId ?? PLATFORM_CHAIN, afterId, filter });
     const call = systemCall({ tenantId, actor: cliActor(), at: clock.now() });
-    return (await planes.dataPlanes.forTenant(tenantId).invoke('exportAudit', call, { afterId, ...filter })).output.rows;
+    return (await planes.dataPlanes.forTenant(tenantId).invoke('exportAudit', { call }, { afterId, ...filter })).output.rows;
   };
   for (let rows = await following(BEFORE_ALL); rows.length > 0; rows = await following(rows.at(-1)?.id ?? BEFORE_ALL)) {
     for (const { changes, ...row } of rows) yield { source, tenant: slug, ...row, changes: JSON.parse(changes) as unknown };

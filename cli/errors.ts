@@ -6,19 +6,20 @@ export const EXIT = { ok: 0, failed: 1, misused: 2 } as const;
 /** Why a command ends. The code is for scripts and never changes, the message for people. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
+  readonly exitCode: 1 | 2;
 
   constructor(
     readonly code: string,
     message: string,
-    readonly exitCode: 1 | 2 = EXIT.failed,
-    options?: ErrorOptions,
+    { exitCode = EXIT.failed, cause }: { readonly exitCode?: 1 | 2; readonly cause?: unknown } = {},
   ) {
-    super(message, options);
+    super(message, { cause });
+    this.exitCode = exitCode;
   }
 }
 
 /** The arguments cannot be understood, or do not go together. */
-export const misuse = (message: string): CommandError => new CommandError('USAGE', message, EXIT.misused);
+export const misuse = (message: string): CommandError => new CommandError('USAGE', message, { exitCode: EXIT.misused });
 
 /** All faults of the configuration at once. */
 export class ConfigurationError extends Error {

@@ -21,7 +21,7 @@ export interface TenantPlane {
 }
 
 /** Throws NOT_FOUND for an unknown organisation, and DATA_KEPT_BY_AGENTS where there is nothing here to work on. */
-export function withTenantPlane<T>(config: Config, cli: Cli, slug: string, work: (tenant: TenantPlane) => Promise<T>): Promise<T> {
+export function withTenantPlane<T>(config: Config, { cli, slug }: { readonly cli: Cli; readonly slug: string }, work: (tenant: TenantPlane) => Promise<T>): Promise<T> {
   return withPlanes(config, cli, async ({ platform, tenant: kept, dataPlanes }) => {
     const tenants = createTenantLookup({ database: platform });
     const record = await tenants.bySlug(slug);

@@ -103,7 +103,7 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
       recordRefusal: refusals.record,
       observers: [metrics.observe],
     });
-    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, hosted }), leases: new Leases(platform, clock, newId(), log), log });
+    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, hosted }), leases: new Leases(platform, clock, { holder: newId(), log }), log });
     const close = async (): Promise<void> => {
       await refusals.flush();
       await foundation.close();

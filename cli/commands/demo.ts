@@ -87,7 +87,7 @@ async function serveDemo(cli: Cli, { tenant, created, config, log, lifecycle, js
   try {
     serving = await serve(config, { clock: cli.clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss() });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw new CommandError('EADDRINUSE', `${config.host}:${config.port} is in use; set PORT to another port`, 1, { cause: error });
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw new CommandError('EADDRINUSE', `${config.host}:${config.port} is in use; set PORT to another port`, { cause: error });
     throw error;
   }
   const address = config.port === 0 ? `http://127.0.0.1:${serving.port}` : config.publicUrl;

@@ -63,7 +63,7 @@ export const addExport: AddCommand = (program, cli) => {
     .addHelpText('after', examples('duebook export --tenant acme --overdue > overdue.csv', 'duebook export --tenant acme --profile full --out contracts.csv'))
     .action(async ({ tenant, profile, out, json, ...filters }: Options) => {
       const config = configuration(cli, { quiet: json === true });
-      const exported = await withTenantPlane(config, cli, tenant, async ({ plane, directory }) => {
+      const exported = await withTenantPlane(config, { cli, slug: tenant }, async ({ plane, directory }) => {
         const filter = filterOf(filters, directory);
         const names = namesOf(directory);
         const counted = { contracts: 0 };

@@ -36,7 +36,7 @@ export const addImport: AddCommand = (program, cli) => {
     .action(async (file: string, { tenant, sheet: sheetName, dryRun, json }: Options) => {
       const config = configuration(cli, { quiet: json === true });
       const sheet = await sheetOfFile(file, sheetName);
-      const report = await withTenantPlane(config, cli, tenant, ({ plane, directory, roleCodes }) => {
+      const report = await withTenantPlane(config, { cli, slug: tenant }, ({ plane, directory, roleCodes }) => {
         const people = { members: directory.members().map(({ id, name, email, active }) => ({ id, name, email, active })), subjects: directory.subjects().map(({ id, name }) => ({ id, name })) };
         const input: ImportInput = { rows: null, sheet, people, roleCodes: [...roleCodes] };
         return (dryRun ? plane.previewImport(input) : plane.importContracts(input)).catch((error: unknown) => Promise.reject(unreadable(file, error)));

@@ -25,7 +25,7 @@ const addList: AddCommand = (members, cli) => {
     .addHelpText('after', examples('duebook members list --tenant acme'))
     .action(async ({ tenant, json }: Omit<AccountOptions, 'email'>) => {
       const config = configuration(cli, { quiet: json === true });
-      const listed = (await withMemberAccess(config, cli, { tenant }, (access) => access.list(tenant))).map(answerOf);
+      const listed = (await withMemberAccess(config, { cli, tenant }, (access) => access.list(tenant))).map(answerOf);
       if (json) return cli.io.data(jsonText({ members: listed }));
       const rows = listed.map(({ email, name, roleCode, status, mfaEnrolled, lastLoginAt }) => [email, name, roleCode, status, mfaEnrolled ? 'yes' : 'no', lastLoginAt ?? 'never']);
       cli.io.data(table(['EMAIL', 'NAME', 'ROLE', 'STATUS', 'MFA', 'LAST SIGN-IN'], rows));
@@ -44,7 +44,7 @@ const addResetMfa: AddCommand = (members, cli) => {
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
       const config = configuration(cli, { quiet: json === true });
       await confirm(cli, `Take away all second factors of ${email}?`, { yes: yes === true });
-      const done = await withMemberAccess(config, cli, { tenant, email }, (access) => access.resetMfa({ tenantSlug: tenant, email }, cliActor()));
+      const done = await withMemberAccess(config, { cli, tenant, email }, (access) => access.resetMfa({ tenantSlug: tenant, email }, cliActor()));
       if (json) return cli.io.data(jsonText({ email, ...done }));
       cli.io.data(`${email} has ${done.authenticator || done.passkeys > 0 ? 'no second factor any more' : 'had no second factor'}; ${done.sessionsRevoked} sessions ended.`);
     });
@@ -64,7 +64,7 @@ const addResetPassword: AddCommand = (members, cli) => {
       const config = configuration(cli, { quiet: json === true });
       await confirm(cli, `Give ${email} another password?`, { yes: yes === true });
       const { password, generated } = await choosePassword(cli, { email, tenantSlug: tenant }, { strict: config.passwordRules === 'on' });
-      const done = await withMemberAccess(config, cli, { tenant, email }, (access) => access.resetPassword({ tenantSlug: tenant, email, password }, cliActor()));
+      const done = await withMemberAccess(config, { cli, tenant, email }, (access) => access.resetPassword({ tenantSlug: tenant, email, password }, cliActor()));
       if (json) return cli.io.data(jsonText({ email, ...done, ...(generated ? { password } : {}) }));
       cli.io.data(`${email} has another password; ${done.sessionsRevoked} sessions ended.`);
       if (generated) cli.io.data(`Password: ${password}\nIt is not shown again.`);
@@ -81,7 +81,7 @@ const addUnlock: AddCommand = (members, cli) => {
     .addHelpText('after', examples('duebook members unlock --tenant acme --email ann@acme.example'))
     .action(async ({ tenant, email, json }: AccountOptions) => {
       const config = configuration(cli, { quiet: json === true });
-      const { wasLocked } = await withMemberAccess(config, cli, { tenant, email }, (access) => access.unlock({ tenantSlug: tenant, email }, cliActor()));
+      const { wasLocked } = await withMemberAccess(config, { cli, tenant, email }, (access) => access.unlock({ tenantSlug: tenant, email }, cliActor()));
       cli.io.data(json ? jsonText({ email, wasLocked }) : `${email} ${wasLocked ? 'is no longer locked' : 'was not locked'}.`);
     });
 };

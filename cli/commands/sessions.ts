@@ -16,7 +16,7 @@ export const addSessions: AddCommand = (program, cli) => {
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
       const config = configuration(cli, { quiet: json === true });
       await confirm(cli, `End all sessions of ${email}?`, { yes: yes === true });
-      const { sessionsRevoked } = await withMemberAccess(config, cli, { tenant, email }, (access) => access.revokeSessions({ tenantSlug: tenant, email }, cliActor()));
+      const { sessionsRevoked } = await withMemberAccess(config, { cli, tenant, email }, (access) => access.revokeSessions({ tenantSlug: tenant, email }, cliActor()));
       cli.io.data(json ? jsonText({ email, sessionsRevoked }) : `Ended ${sessionsRevoked} ${sessionsRevoked === 1 ? 'session' : 'sessions'} of ${email}.`);
     });
   sessions.addHelpText('after', examples('duebook sessions revoke --tenant acme --email ann@acme.example'));

@@ -10,14 +10,14 @@ export interface DemoInvoice {
 }
 
 /** What stands on the line itself of the invoice for it: of older lines, as books that are taken over have it. The data plane makes a record of it. */
-export function invoiceOnLine(part: DuePart, index: number, outcome: Outcome, customs: Customs): Partial<PaymentLineInput> {
+export function invoiceOnLine(part: DuePart, { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs }): Partial<PaymentLineInput> {
   if (isRecent(index, customs) || !isInvoiced(index, outcome, customs)) return {};
   const { invoiceNo, invoiceAmount, invoiceDate } = invoiceOf(part, index, customs);
   return { invoiceAmount, invoiceDate, invoiceNo };
 }
 
 /** The records that are kept of the invoices for the line that was due last and the one that is due next. */
-export function invoicesOf(part: DuePart, index: number, outcome: Outcome, customs: Customs): DemoInvoice[] {
+export function invoicesOf(part: DuePart, { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs }): DemoInvoice[] {
   const { random, life, texts } = customs;
   if (!isRecent(index, customs) || !isInvoiced(index, outcome, customs)) return [];
   const { invoiceDate, ...invoice } = invoiceOf(part, index, customs);

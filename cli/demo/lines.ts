@@ -16,8 +16,8 @@ export type Habit = 'prompt' | 'slow' | 'bad';
 export function demoLines(parts: readonly DuePart[], habit: Habit, customs: Customs): DemoLine[] {
   return parts.map((part, index) => {
     const outcome = outcomeOf(index, habit, customs);
-    const [first, ...later] = receiptsOf(part, index, outcome, customs);
-    return { input: { ...part, ...first, ...invoiceOnLine(part, index, outcome, customs) }, later, invoices: invoicesOf(part, index, outcome, customs) };
+    const [first, ...later] = receiptsOf(part, { index, outcome, customs });
+    return { input: { ...part, ...first, ...invoiceOnLine(part, { index, outcome, customs }) }, later, invoices: invoicesOf(part, { index, outcome, customs }) };
   });
 }
 
@@ -37,7 +37,7 @@ function outcomeOf(index: number, habit: Habit, { random, life }: Customs): Outc
 /** In how many of a hundred cases the last line due is still open, the one before it, and so on; older ones are settled. */
 const OPEN: Readonly<Record<Habit, readonly number[]>> = { prompt: [14, 2], slow: [65, 22, 3], bad: [90, 60, 30, 12, 4] };
 
-function receiptsOf({ amount, dueDate }: DuePart, index: number, outcome: Outcome, customs: Customs): ReceiptPatch[] {
+function receiptsOf({ amount, dueDate }: DuePart, { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs }): ReceiptPatch[] {
   const { random, today, payer, account, texts, serial } = customs;
   if (outcome === 'unpaid') return [];
   const day = earlier(addDays(dueDate, random.between(-6, 12)), addDays(today, -random.between(1, 3)));

@@ -29,7 +29,7 @@ async function checksOf(managed: ManagedDatabase, looked: LookedAt, clock: Clock
   try {
     return await withDatabase(managed, looked.values, async (database) => {
       if (!(await database.ping(PATIENCE_MS))) return [check.fail(name, `${address} does not answer`, fix)];
-      const schema = await schemaCheck(name, address, database, managed);
+      const schema = await schemaCheck(name, { address, database, managed });
       return database.dialect === 'postgres' ? [schema, ...(await postgresChecks(managed.name, database, clock))] : [schema];
     });
   } catch (error) {
@@ -37,7 +37,7 @@ async function checksOf(managed: ManagedDatabase, looked: LookedAt, clock: Clock
   }
 }
 
-async function schemaCheck(name: string, address: string, database: Database, { migrations }: ManagedDatabase): Promise<Check> {
+async function schemaCheck(name: string, { address, database, managed: { migrations } }: { readonly address: string; readonly database: Database; readonly managed: ManagedDatabase }): Promise<Check> {
   try {
     const { pending } = await migrationState(database, migrations);
     if (pending.length === 0) return check.ok(name, `${address}, up to date`);

@@ -78,13 +78,13 @@ function lookAtList(schema: Json): Look {
     const whole = lookAtOnce(schema);
     return (value, at, found) => {
       if (!Array.isArray(value)) return shell(value, at, found);
-      return isFine(shell, value, at, found) ? whole(value, at, found) : value;
+      return isFine(shell, { value, at, found }) ? whole(value, at, found) : value;
     };
   }
   const look = lookOf(items);
   return async (value, at, found) => {
     if (!Array.isArray(value)) return shell(value, at, found);
-    if (!isFine(shell, value, at, found)) return value;
+    if (!isFine(shell, { value, at, found })) return value;
     const list: unknown[] = [];
     for (const [i, item] of value.entries()) {
       if (found.issues.length >= MAX_ISSUES) break;
@@ -99,7 +99,7 @@ function lookAtList(schema: Json): Look {
 const AT_ONCE = 10_000;
 
 /** Tells what is wrong with the list itself, and whether anything is. */
-function isFine(shell: Look, value: unknown, at: Path, found: Found): boolean {
+function isFine(shell: Look, { value, at, found }: { readonly value: unknown; readonly at: Path; readonly found: Found }): boolean {
   const before = found.issues.length;
   shell(value, at, found);
   return found.issues.length === before;

@@ -31,11 +31,11 @@ const ERROR_MAX = 1_000;
 export const deliverWith = (consumers: Consumers): Step => async (plane, tenantId) => {
   const { messages } = await plane.leaseMessages({ limit: AT_ONCE, leaseMs: LEASE_MS });
   // Each is settled by itself: what was handed over is not handed over again because another one breaks off.
-  for (const message of messages) await plane.settleMessages({ outcomes: [await handedOver(message, consumers[message.topic], plane, tenantId)] });
+  for (const message of messages) await plane.settleMessages({ outcomes: [await handedOver(message, { consumer: consumers[message.topic], plane, tenantId })] });
   return { more: messages.length === AT_ONCE };
 };
 
-async function handedOver(message: OutboxMessage, consumer: Consumer | undefined, plane: BoundPlane<Operations>, tenantId: string): Promise<MessageOutcome> {
+async function handedOver(message: OutboxMessage, { consumer, plane, tenantId }: { readonly consumer: Consumer | undefined; readonly plane: BoundPlane<Operations>; readonly tenantId: string }): Promise<MessageOutcome> {
   const { id, attempts } = message;
   if (!consumer) return { id, attempts, error: 'Nobody here takes messages of this topic.' };
   try {

@@ -91,7 +91,7 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
     const until = await lease.end();
     await writeOf(due, (tx) => {
       const now = clock.now();
-      return settleDue(tx, due, until, async () => {
+      return settleDue(tx, { due, leasedUntil: until }, async () => {
         const next = await nextDue(due.kind, { tx, tenantId: due.tenantId, timeZone: tenant.timeZone, now });
         return next === null ? null : Math.max(next, now); // behind those that have waited longer
       });

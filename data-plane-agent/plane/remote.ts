@@ -16,7 +16,7 @@ const REPLY_MS = 1_000;
  */
 export function createRemoteDataPlane<L extends OperationList>({ operations, transport }: { readonly operations: L; readonly transport: Transport }): DataPlane<L> {
   return {
-    async invoke(name, call, input, { signal } = {}) {
+    async invoke(name, { call, signal }, input) {
       const operation = operations[name];
       if (!operation) throw new Error(`no operation is called ${name}`);
       const deadline = deadlineIn(call.timeoutMs + REPLY_MS, signal);

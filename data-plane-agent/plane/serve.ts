@@ -16,7 +16,7 @@ export function serve<L extends OperationList>(plane: DataPlane<L>, names: reado
       if (!known.has(name)) throw invalid({ path: 'name', problem: 'is not a known operation' });
       const checked = checker(Call)(call);
       if (!checked.ok) throw invalid(...checked.issues.map(({ path, problem }) => ({ path: `call.${path}`, problem })));
-      const { output, replayed } = await plane.invoke(name, checked.value, input as never, { signal }); // the plane checks it
+      const { output, replayed } = await plane.invoke(name, { call: checked.value, signal }, input as never); // the plane checks it
       return { ok: true, output, replayed };
     } catch (error) {
       if (isFailure(error)) return { ok: false, code: error.code, details: error.details, replayed: error.replayed };

@@ -34,7 +34,7 @@ export function createLogHeads({ audit, ...parts }: TenantsOptions & { readonly 
 
   return async (signal) => {
     // A holder of its own each time: the lease is the day's, and nobody prolongs it, this process neither.
-    const leases = new Leases(database, clock, newId(), log);
+    const leases = new Leases(database, clock, { holder: newId(), log });
     const day = await leases.take('audit-heads-of-the-day', DAY_MS);
     if (!day) return;
     try {

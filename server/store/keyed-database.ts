@@ -23,7 +23,7 @@ export function keyedDatabase({ database, clock, keyRing }: { database: Database
 
   const once = async <T>(scope: Scope, keyed: KeyedRequest, work: (tx: Transaction) => Promise<T>): Promise<T> => {
     // JSON has no undefined.
-    const settled = await idempotency.alone(keyed, () => database.write(scope, (tx) => idempotency.once(tx, keyed, keyed.operation, async () => (await work(tx)) ?? null)));
+    const settled = await idempotency.alone(keyed, () => database.write(scope, (tx) => idempotency.once(tx, { call: keyed, operation: keyed.operation }, async () => (await work(tx)) ?? null)));
     return told<T>(settled, keyed);
   };
 

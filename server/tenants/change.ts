@@ -24,6 +24,8 @@ export interface Ask {
   readonly recordKind?: string;
   /** Names or states of members or subject companies change, which every replica keeps a copy of. */
   readonly inDirectory?: boolean;
+  /** Of the row of the audit, for who tells it to the caller. */
+  readonly auditId?: string;
 }
 
 /**
@@ -31,17 +33,16 @@ export interface Ask {
  * meet another's halfway; the audit row in it; and then the word to whoever keeps a copy, in this process at once and in others within
  * five seconds. An unknown tenant is NOT_FOUND.
  */
-export type ChangeTenant = <T>(ask: Ask, work: (tx: Transaction, tenant: TenantRecord, at: number, auditId: string) => Promise<Changed<T>>) => Promise<T>;
+export type ChangeTenant = <T>(ask: Ask, work: (tx: Transaction, tenant: TenantRecord, at: number) => Promise<Changed<T>>) => Promise<T>;
 
 export function createChange({ database, clock, changes }: { database: Pick<KeyedDatabase, 'write'>; clock: Clock; changes: Changes }): ChangeTenant {
   return async (ask, work) => {
-    const { tenantId, actor, action, recordKind = 'tenant', inDirectory = false } = ask;
+    const { tenantId, actor, action, recordKind = 'tenant', inDirectory = false, auditId = newId() } = ask;
     const result = await database.write({ tenantId: null, keyed: actor.keyed }, async (tx) => {
       const tenant = isId(tenantId) ? await new TenantStore(tx).lock(tenantId) : undefined;
       if (!tenant) throw fail('NOT_FOUND', {});
       const at = clock.now();
-      const auditId = newId();
-      const { answer, changed, recordId = tenantId } = await work(tx, tenant, at, auditId);
+      const { answer, changed, recordId = tenantId } = await work(tx, tenant, at);
       if (changed && inDirectory) await new TenantStore(tx).touchDirectory(tenantId);
       if (changed) await new AuditStore(tx).append({ id: auditId, tenantId, at, actor, action, recordKind, recordId, changes: changed });
       return answer;

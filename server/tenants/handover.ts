@@ -1,5 +1,5 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
-import { isId } from '../../data-plane-agent/base/ids.js';
+import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { HandoverExtent, HandoverTotals } from '../../data-plane-agent/plane/contract/records/ownership.js';
 import type { Actor } from '../access/actor.js';
 import type { Plane } from '../data-planes/plane.js';
@@ -80,8 +80,9 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
   };
 
   /** Asked once more whether it may be done: the data plane took its time. */
-  const closeTheWayIn = ({ tenantId, memberId, successorUserId, disable }: Leaving, moved: Moved, actor: Actor): Promise<Offboarded> =>
-    change({ tenantId, actor, action: 'member_offboarded', recordKind: 'member', inDirectory: true }, async (tx, _tenant, at, auditId) => {
+  const closeTheWayIn = ({ tenantId, memberId, successorUserId, disable }: Leaving, moved: Moved, actor: Actor): Promise<Offboarded> => {
+    const auditId = newId();
+    return change({ tenantId, actor, action: 'member_offboarded', recordKind: 'member', inDirectory: true, auditId }, async (tx, _tenant, at) => {
       const member = await found(new MemberStore(tx, tenantId), memberId);
       refuse({ member, actor, disable });
       if (disable) await new MemberStore(tx, tenantId).setStatus({ id: memberId, status: 'disabled', at });
@@ -89,6 +90,7 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
       const changed = { successorId: successorUserId, transferred: moved.transferred, sessionsRevoked, ...(disable && member.status === 'active' ? { status: { from: 'active', to: 'disabled' } } : {}) };
       return { answer: { ...moved, disabled: disable || member.status === 'disabled', auditId }, changed, recordId: memberId };
     });
+  };
 
   return {
     preview: async ({ tenantId, memberId }, plane, actor) => {

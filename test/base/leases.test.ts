@@ -11,7 +11,7 @@ describe('leases', () => {
       await database.exclusive((connection) => connection.run('CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, fence BIGINT NOT NULL, until BIGINT NOT NULL)'));
       const clock = fakeClock();
       const log = pino({ level: 'silent' });
-      return { clock, a: new Leases(database, clock, 'a', log), b: new Leases(await again(), clock, 'b', log) };
+      return { clock, a: new Leases(database, clock, { holder: 'a', log }), b: new Leases(await again(), clock, { holder: 'b', log }) };
     };
 
     it('are held by one process at a time', async () => {

@@ -100,7 +100,7 @@ export async function enterContracts(databaseUrl: string, tenant: Tenant): Promi
     while (next < tenant.contracts) {
       now += 1000;
       const i = next++;
-      await plane.invoke('createContract', call, contractInput(i, { count: tenant.contracts, today, owner: tenant }));
+      await plane.invoke('createContract', { call }, contractInput(i, { count: tenant.contracts, today, owner: tenant }));
       if (i % 10_000 === 9_999) console.error(`  ${i + 1} contracts entered`);
     }
   };

@@ -63,7 +63,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
       for (const [tenantSlug, ip] of [['acme', anAddress()], ['acme', anAddress()], ['nowhere', anAddress()]] as const) await failureOf(services.sessions.login({ tenantSlug, email: 'ann@acme.example', password: 'wrong-password' }, { ...aRequest(), ip }));
       const call = systemCall({ tenantId, actor: OPERATOR, at: Date.now() });
-      for (let i = 0; i < 2; i++) await foundation.dataPlanes.forTenant(tenantId).invoke('createContract', call, aContract());
+      for (let i = 0; i < 2; i++) await foundation.dataPlanes.forTenant(tenantId).invoke('createContract', { call }, aContract());
       await schedules.run('audit-chain');
     });
     const database = <T>(which: 'platform' | 'tenant', work: (tx: Transaction) => Promise<T>) => withProduct(env, ({ foundation }) => {

@@ -35,7 +35,7 @@ describe('duebook audit', () => {
       for (const [tenantSlug, ip] of [['acme', '192.0.2.1'], ['acme', '192.0.2.2'], ['nowhere', '192.0.2.2']] as const) await failureOf(services.sessions.login({ tenantSlug, email: 'ann@acme.example', password: 'wrong-password' }, { ...aRequest(), ip }));
       const tenant = await services.tenants.bySlug('acme');
       const call = systemCall({ tenantId: tenant?.id ?? '', actor: OPERATOR, at: Date.now() });
-      for (let i = 0; i < 3; i++) await foundation.dataPlanes.forTenant(call.tenantId).invoke('createContract', call, aContract());
+      for (let i = 0; i < 3; i++) await foundation.dataPlanes.forTenant(call.tenantId).invoke('createContract', { call }, aContract());
       await schedules.run('audit-chain');
     });
     return {

@@ -34,7 +34,7 @@ describe('duebook export', () => {
         aContract({ ...own, contractNo: 'A', payeeAccount: '6222000011112222', projectName: '=A' }),
         aContract({ ...own, contractNo: 'B', payments: [aLine({ dueDate: yesterday }), aLine({ period: 'later', dueDate: '2099-01-01' })] }),
         aContract({ contractNo: 'C', type: 'lease' }),
-      ]) await foundation.dataPlanes.forTenant(tenantId).invoke('createContract', call, contract);
+      ]) await foundation.dataPlanes.forTenant(tenantId).invoke('createContract', { call }, contract);
     });
     return {
       ...installation,

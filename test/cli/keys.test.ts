@@ -30,7 +30,7 @@ describe('duebook keys', () => {
     await withProduct(env, async ({ services, foundation, schedules }) => {
       const tenant = await services.tenants.bySlug('acme');
       const call = systemCall({ tenantId: tenant?.id ?? '', actor: OPERATOR, at: Date.now() });
-      for (let i = 0; i < 3; i++) await foundation.dataPlanes.forTenant(call.tenantId).invoke('createContract', { ...call, idempotency: { key: `key-${i}-of-them`, requestHash: 'aa' } }, aContract());
+      for (let i = 0; i < 3; i++) await foundation.dataPlanes.forTenant(call.tenantId).invoke('createContract', { call: { ...call, idempotency: { key: `key-${i}-of-them`, requestHash: 'aa' } } }, aContract());
       await schedules.run('audit-chain');
     });
     return { ...installation, env };

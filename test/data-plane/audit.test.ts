@@ -194,7 +194,7 @@ describe('an audit that was tampered with', () => {
       const test = await withEvents(makePlane, 1);
       const stranger = createLocalDataPlane({ operations: OPERATIONS, database: test.database, clock: test.clock, keyRing: parseKeyRing(generateKeyRingText()) });
       await test.plane.createContract(aContract());
-      expect(await stranger.invoke('chainAudit', test.call, {}).catch((error: unknown) => error)).to.have.property('code', 'SEAL_KEY_UNKNOWN');
+      expect(await stranger.invoke('chainAudit', { call: test.call }, {}).catch((error: unknown) => error)).to.have.property('code', 'SEAL_KEY_UNKNOWN');
       await test.plane.chainAudit({});
       expect(await found(test)).to.deep.equal([]);
     });

@@ -42,7 +42,7 @@ async function fill({ plane, database, call }: TestPlane): Promise<void> {
   await database.write(call, async (tx) => {
     await contracts.insert(tx, call.tenantId, rows);
     await lines.insert(tx, call.tenantId, rows.map((row): LineRow => ({ ...template.line, id: newId(), contractId: row.id, dueDate: row.nextDueDate ?? call.today })));
-    for (const row of rows) await indexText(tx, call.tenantId, row);
+    for (const row of rows) await indexText(tx, call.tenantId, { row });
   });
   await analyse(database);
 }
@@ -137,10 +137,10 @@ describe('the plans of the contract statements', () => {
 
       it('one contract with its lines, terms and notes is read by key', async () => {
         const plans = await plansOf(async (tx, call) => {
-          const store = new ContractStore(tx, call, new Journal(), new Books());
+          const store = new ContractStore(tx, call, { journal: new Journal(), books: new Books() });
           const id = newId();
           await store.find(id);
-          await new LineStore(tx, call, new Journal(), new Books()).ofContract(id);
+          await new LineStore(tx, call, { journal: new Journal(), books: new Books() }).ofContract(id);
           await store.terms(id);
           await store.notes(id);
           await store.holderOf({ contractKey: 'n-5' });

@@ -117,7 +117,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
     });
 
     const changes = (): Promise<number> => database.read(call, async (tx) => Number((await tx.get('SELECT count(*) AS n FROM outbox WHERE tenant_id = ?', [call.tenantId]))?.['n']));
-    const late = (name: keyof Listed, more: Partial<Call> = {}) => failureOf(plane.invoke(name, { ...call, timeoutMs: 200, ...more }, {}));
+    const late = (name: keyof Listed, more: Partial<Call> = {}) => failureOf(plane.invoke(name, { call: { ...call, timeoutMs: 200, ...more } }, {}));
 
     it('ends a read, which has done nothing', async () => {
       expect(await late('look')).to.deep.equal({ code: 'DATA_PLANE_UNAVAILABLE', details: { retryAfterSeconds: 5 } });
@@ -128,7 +128,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect(await late('change', { idempotency: IDEMPOTENCY })).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
       expect(await changes()).to.equal(0);
       gate.open();
-      expect(await plane.invoke('change', { ...call, idempotency: IDEMPOTENCY }, {})).to.deep.equal({ output: {}, replayed: false });
+      expect(await plane.invoke('change', { call: { ...call, idempotency: IDEMPOTENCY } }, {})).to.deep.equal({ output: {}, replayed: false });
       expect(await changes()).to.equal(1);
     });
 
@@ -164,7 +164,7 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
 
     it('undoes a write without a key when its caller says so', async () => {
       const going = new AbortController();
-      const asked = failureOf(plane.invoke('change', call, {}, { signal: going.signal }));
+      const asked = failureOf(plane.invoke('change', { call, signal: going.signal }, {}));
       await gate.begun;
       going.abort();
       // Over a wire nobody is there any more to hear what became of it.
@@ -177,18 +177,18 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
     it('has a write under a key go on to its end once it is begun: whoever asks again finds the answer', async () => {
       const going = new AbortController();
       const keyed = { ...call, idempotency: IDEMPOTENCY };
-      const asked = plane.invoke('change', keyed, {}, { signal: going.signal }).then(() => 'done', () => 'unheard');
+      const asked = plane.invoke('change', { call: keyed, signal: going.signal }, {}).then(() => 'done', () => 'unheard');
       await gate.begun;
       going.abort();
       gate.open();
       expect(await asked).to.equal(kind === 'sqlite over the wire' ? 'unheard' : 'done');
       await database.write(call, (tx) => tx.all('SELECT 1'));
-      expect(await plane.invoke('change', keyed, {})).to.deep.equal({ output: {}, replayed: true });
+      expect(await plane.invoke('change', { call: keyed }, {})).to.deep.equal({ output: {}, replayed: true });
       expect([await changes(), gate.ended]).to.deep.equal([1, 0]);
     });
 
     it('begins nothing for a caller who has gone', async () => {
-      for (const name of ['look', 'change', 'lookAndChange'] as const) expect(await failureOf(plane.invoke(name, call, {}, { signal: AbortSignal.abort() })), name).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+      for (const name of ['look', 'change', 'lookAndChange'] as const) expect(await failureOf(plane.invoke(name, { call, signal: AbortSignal.abort() }, {})), name).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
       expect(await changes()).to.equal(0);
     });
 

@@ -110,8 +110,8 @@ describe('runs of extraction', () => {
     it('under one key a text is read once', async () => {
       const t = makePlane();
       const call = { ...t.call, idempotency: { key: 'extract', requestHash: 'h' } };
-      const first = await t.data.invoke('extractContract', call, { text: EN_SALE.text });
-      expect(await t.data.invoke('extractContract', call, { text: EN_SALE.text })).to.deep.equal({ output: first.output, replayed: true });
+      const first = await t.data.invoke('extractContract', { call }, { text: EN_SALE.text });
+      expect(await t.data.invoke('extractContract', { call }, { text: EN_SALE.text })).to.deep.equal({ output: first.output, replayed: true });
     });
   });
 });

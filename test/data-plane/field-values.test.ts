@@ -183,7 +183,7 @@ describe('custom values of contracts', () => {
       const read: Database['read'] = (scope, work) => t.database.read(scope, (tx) => work(listening(tx)));
       const database = Object.assign(Object.create(t.database) as Database, { read });
       const plane = createLocalDataPlane({ operations: OPERATIONS, database, clock: t.clock, keyRing: parseKeyRing(generateKeyRingText()) });
-      expect((await plane.invoke('listContracts', t.call, {})).output.total).to.equal(1);
+      expect((await plane.invoke('listContracts', { call: t.call }, {})).output.total).to.equal(1);
       expect(asked.length).to.be.greaterThan(1);
       expect(asked.filter((sql) => sql.includes('dynamic_field_sets'))).to.deep.equal([]);
     });

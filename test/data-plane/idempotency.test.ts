@@ -15,8 +15,8 @@ describe('a write with an idempotency key', () => {
       const test = makePlane();
       const input = aContract();
       const call = { ...test.call, ...keyed('k') };
-      const first = await test.data.invoke('createContract', call, input);
-      const second = await test.data.invoke('createContract', call, { ...input });
+      const first = await test.data.invoke('createContract', { call }, input);
+      const second = await test.data.invoke('createContract', { call }, { ...input });
       expect(first.replayed).to.equal(false);
       expect(second.replayed).to.equal(true);
       expect(second.output).to.deep.equal(first.output);

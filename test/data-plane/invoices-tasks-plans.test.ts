@@ -33,7 +33,7 @@ describe('how invoice records and fulfillment tasks are found', () => {
       const plans: string[] = [];
       await t.database.read(t.call, async (tx) => {
         const noting = explaining(tx, plans);
-        await read({ invoices: new InvoiceStore(noting, t.call, new Journal(), new Books()), tasks: new TaskStore(noting, t.call, new Journal()) });
+        await read({ invoices: new InvoiceStore(noting, t.call, { journal: new Journal(), books: new Books() }), tasks: new TaskStore(noting, t.call, new Journal()) });
       });
       return plans;
     };

@@ -47,8 +47,8 @@ describe('a handover of contracts', () => {
       const [leaver, heir] = [newId(), newId()];
       await enter(t, { ownerId: leaver });
       const call = { ...t.call, idempotency: { key: 'offboard', requestHash: 'h' } };
-      const first = await t.data.invoke('handOver', call, handover(leaver, heir));
-      expect(await t.data.invoke('handOver', call, handover(leaver, heir))).to.deep.equal({ ...first, replayed: true });
+      const first = await t.data.invoke('handOver', { call }, handover(leaver, heir));
+      expect(await t.data.invoke('handOver', { call }, handover(leaver, heir))).to.deep.equal({ ...first, replayed: true });
       expect(first.output.transferred.contracts).to.equal(1);
     });
 

@@ -40,12 +40,12 @@ describe('a data plane behind a wire', () => {
       await wire.close();
     }
   }
-  const contractsOf = async (call: Call) => (await local.invoke('listContracts', { ...call, idempotency: null }, {})).output.total;
+  const contractsOf = async (call: Call) => (await local.invoke('listContracts', { call: { ...call, idempotency: null } }, {})).output.total;
 
   it('answers byte for byte what the plane in process answers, failures included', async () => {
     await overWire(async (remote) => {
       const call = aCall();
-      const made = await remote.invoke('createContract', call, aContract({ remark: 'über 上海 \u2028 😀', payments: [aLine({ receivedAmount: 0.07 }), aLine({ currencyCode: 'JPY' })] }));
+      const made = await remote.invoke('createContract', { call }, aContract({ remark: 'über 上海 \u2028 😀', payments: [aLine({ receivedAmount: 0.07 }), aLine({ currencyCode: 'JPY' })] }));
       const { id } = made.output;
       const questions: (readonly [keyof Operations, unknown])[] = [
         ['getContract', { contractId: id }],
@@ -61,7 +61,7 @@ describe('a data plane behind a wire', () => {
         ['getPaymentStats', {}],
       ];
       for (const [name, input] of questions) {
-        const outcome = (plane: DataPlane<Operations>) => plane.invoke(name, call, structuredClone(input) as never).then(JSON.stringify, async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error as Error))));
+        const outcome = (plane: DataPlane<Operations>) => plane.invoke(name, { call }, structuredClone(input) as never).then(JSON.stringify, async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error as Error))));
         expect(await outcome(remote), name).to.equal(await outcome(local));
       }
     });
@@ -73,13 +73,13 @@ describe('a data plane behind a wire', () => {
       fc.assert(
         fc.asyncProperty(text, text, fc.integer({ min: 0, max: 1e9 }), text, async (projectName, remark, cents, custom) => {
           const call = aCall();
-          const { field } = (await local.invoke('runFieldCommand', call, { type: 'CreateField', payload: { name: 'Custom', type: 'text' } })).output;
+          const { field } = (await local.invoke('runFieldCommand', { call }, { type: 'CreateField', payload: { name: 'Custom', type: 'text' } })).output;
           const input = aContract({ projectName, remark, unitPrice: cents / 1e6, dynamicFields: { [field.id]: custom } });
-          const outcome = await remote.invoke('createContract', call, structuredClone(input)).then(({ output }) => output, () => undefined);
-          if (!outcome) return void expect(await failureOf(local.invoke('createContract', call, structuredClone(input)))).to.have.property('code', 'INVALID_INPUT');
+          const outcome = await remote.invoke('createContract', { call }, structuredClone(input)).then(({ output }) => output, () => undefined);
+          if (!outcome) return void expect(await failureOf(local.invoke('createContract', { call }, structuredClone(input)))).to.have.property('code', 'INVALID_INPUT');
           const contractId = outcome.id;
-          const near = await local.invoke('getContract', call, { contractId });
-          expect(JSON.stringify(await remote.invoke('getContract', call, { contractId }))).to.equal(JSON.stringify(near));
+          const near = await local.invoke('getContract', { call }, { contractId });
+          expect(JSON.stringify(await remote.invoke('getContract', { call }, { contractId }))).to.equal(JSON.stringify(near));
           expect(outcome).to.deep.equal(near.output);
         }),
         { numRuns: 60 },
@@ -91,17 +91,17 @@ describe('a data plane behind a wire', () => {
     await overWire(async (remote) => {
       const call = { ...aCall(), idempotency: IDEMPOTENCY };
       const input = aContract();
-      const first = await remote.invoke('createContract', call, structuredClone(input));
-      const second = await remote.invoke('createContract', call, structuredClone(input));
+      const first = await remote.invoke('createContract', { call }, structuredClone(input));
+      const second = await remote.invoke('createContract', { call }, structuredClone(input));
       expect([first.replayed, second.replayed]).to.deep.equal([false, true]);
       expect(second.output).to.deep.equal(first.output);
-      expect(await local.invoke('createContract', call, structuredClone(input))).to.deep.equal(second);
+      expect(await local.invoke('createContract', { call }, structuredClone(input))).to.deep.equal(second);
     });
   });
 
   it('a fault of the far side is told without its inside', async () => {
     const broken: DataPlane<Operations> = { invoke: () => Promise.reject(new Error('secret table name')) };
-    const { result, faults } = await overWire((remote) => remote.invoke('getContract', aCall(), { contractId: newId() }).catch((error: unknown) => String(error)), { plane: broken });
+    const { result, faults } = await overWire((remote) => remote.invoke('getContract', { call: aCall() }, { contractId: newId() }).catch((error: unknown) => String(error)), { plane: broken });
     expect(result).not.to.contain('secret');
     expect(faults.map(String)).to.deep.equal(['Error: secret table name']);
   });
@@ -118,7 +118,7 @@ describe('a data plane behind a wire', () => {
     const call = aCall();
     expect(await transport({ protocol: 2, name: 'createContract', call, input: aContract() }, { signal: WAITS })).to.deep.equal({ ok: false, speaks: 1 });
     const newer = createRemoteDataPlane({ operations: OPERATIONS, transport: (request, options) => transport({ ...request, protocol: 2 }, options) });
-    expect(await failureOf(newer.invoke('createContract', call, aContract()))).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+    expect(await failureOf(newer.invoke('createContract', { call }, aContract()))).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
     expect(await contractsOf(call)).to.equal(0);
   });
 
@@ -131,13 +131,13 @@ describe('a data plane behind a wire', () => {
     for (const when of ['before', 'after'] as const) {
       it(`a read is asked again (the reply was lost ${when} it ran)`, async () => {
         const { disturb, seen } = cutting(when, 1);
-        const { result } = await overWire((remote) => remote.invoke('listContracts', aCall(), {}), { disturb });
+        const { result } = await overWire((remote) => remote.invoke('listContracts', { call: aCall() }, {}), { disturb });
         expect([result.output.total, seen()]).to.deep.equal([0, 2]);
       });
 
       it(`a keyed write is asked again and happens once (the reply was lost ${when} it ran)`, async () => {
         const call = { ...aCall(), idempotency: IDEMPOTENCY };
-        const { result } = await overWire((remote) => remote.invoke('createContract', call, aContract()), { disturb: cutting(when, 1).disturb });
+        const { result } = await overWire((remote) => remote.invoke('createContract', { call }, aContract()), { disturb: cutting(when, 1).disturb });
         expect(result.replayed).to.equal(when === 'after');
         expect(await contractsOf(call)).to.equal(1);
       });
@@ -145,36 +145,36 @@ describe('a data plane behind a wire', () => {
       it(`a write without a key is not asked again, and may have happened (the reply was lost ${when} it ran)`, async () => {
         const call = aCall();
         const { disturb, seen } = cutting(when, 9);
-        const { result } = await overWire((remote) => failureOf(remote.invoke('createContract', call, aContract())), { disturb });
+        const { result } = await overWire((remote) => failureOf(remote.invoke('createContract', { call }, aContract())), { disturb });
         expect(result).to.deep.equal({ code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: call.requestId } });
         expect([seen(), await contractsOf(call)]).to.deep.equal([1, when === 'after' ? 1 : 0]);
       });
     }
 
     it('a read that is lost twice says that nothing was done', async () => {
-      const { result } = await overWire((remote) => failureOf(remote.invoke('listContracts', aCall(), {})), { disturb: cutting('before', 9).disturb });
+      const { result } = await overWire((remote) => failureOf(remote.invoke('listContracts', { call: aCall() }, {})), { disturb: cutting('before', 9).disturb });
       expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
     });
 
     it('a keyed write that is lost twice names its key, under which it can be asked again', async () => {
       const call = { ...aCall(), idempotency: IDEMPOTENCY };
       const input = aContract();
-      const { result } = await overWire((remote) => failureOf(remote.invoke('createContract', call, structuredClone(input))), { disturb: cutting('after', 9).disturb });
+      const { result } = await overWire((remote) => failureOf(remote.invoke('createContract', { call }, structuredClone(input))), { disturb: cutting('after', 9).disturb });
       expect(result).to.deep.equal({ code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: IDEMPOTENCY.key } });
-      expect((await local.invoke('createContract', call, structuredClone(input))).replayed).to.equal(true);
+      expect((await local.invoke('createContract', { call }, structuredClone(input))).replayed).to.equal(true);
     });
 
     it('where nobody listens nothing ran, and a write says so too', async () => {
       const wire = await serveOverHttp(local, OPERATION_NAMES);
       const remote = createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport });
       await wire.close();
-      expect(await failureOf(remote.invoke('createContract', aCall(), aContract()))).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+      expect(await failureOf(remote.invoke('createContract', { call: aCall() }, aContract()))).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
     });
   });
 
   it('an answer that is not what the operation declares is not passed on', async () => {
     const lying: DataPlane<Operations> = { invoke: () => Promise.resolve({ output: { id: 'only this' }, replayed: false } as never) };
-    const { result } = await overWire((remote) => failureOf(remote.invoke('getContract', aCall(), { contractId: newId() })), { plane: lying });
+    const { result } = await overWire((remote) => failureOf(remote.invoke('getContract', { call: aCall() }, { contractId: newId() })), { plane: lying });
     expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
   });
 });

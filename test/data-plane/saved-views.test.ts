@@ -142,8 +142,8 @@ describe('saved views', () => {
     it('under one key a view is saved once', async () => {
       const t = makePlane();
       const call = { ...t.call, idempotency: { key: 'view', requestHash: 'h' } };
-      const first = await t.data.invoke('createSavedView', call, aView());
-      expect(await t.data.invoke('createSavedView', call, aView())).to.deep.equal({ output: first.output, replayed: true });
+      const first = await t.data.invoke('createSavedView', { call }, aView());
+      expect(await t.data.invoke('createSavedView', { call }, aView())).to.deep.equal({ output: first.output, replayed: true });
     });
   });
 });

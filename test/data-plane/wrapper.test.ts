@@ -35,7 +35,7 @@ const operations = {
     output: Empty,
     fails: ['CONTRACT_LOCKED'],
     async run(tools, call) {
-      await operations.announcing.run(tools, call, {}, { prepared: undefined });
+      await operations.announcing.run(tools, call, {});
       throw fail('CONTRACT_LOCKED', { fields: ['partyA'] });
     },
   }),
@@ -65,7 +65,7 @@ describe('around every operation', () => {
       const wrapped = () => {
         const test = makePlane();
         const plane = createLocalDataPlane({ operations, database: test.database, clock: test.clock, keyRing: parseKeyRing(generateKeyRingText()) });
-        return { test, run: (name: keyof typeof operations, input: Record<string, never> = {}) => plane.invoke(name, test.call, input) };
+        return { test, run: (name: keyof typeof operations, input: Record<string, never> = {}) => plane.invoke(name, { call: test.call }, input) };
       };
 
       it('audit, outbox and data version are written with the change', async () => {

@@ -173,7 +173,7 @@ describe('exports over HTTP', () => {
       const call = { ...aCall(), tenantId: made.tenant.id, rights: ALL_RIGHTS };
       const plane = server.foundation.dataPlanes.forTenant(made.tenant.id);
       for (let i = 0; i < 3_000; i += 100) {
-        await Promise.all(Array.from({ length: 100 }, () => plane.invoke('createContract', call, aContract({ subjectId: made.subjectId, ownerId: made.owner.id, remark: '远'.repeat(5_000), payments: [aLine()] }))));
+        await Promise.all(Array.from({ length: 100 }, () => plane.invoke('createContract', { call }, aContract({ subjectId: made.subjectId, ownerId: made.owner.id, remark: '远'.repeat(5_000), payments: [aLine()] }))));
       }
     });
     after(() => server.stop());

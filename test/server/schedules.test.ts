@@ -18,7 +18,7 @@ forEachDatabase((_kind, fresh) => {
     let clock: FakeClock;
     const logged: Record<string, unknown>[] = [];
     const log = createLog({ level: 'error', name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
-    const processOf = (jobs: readonly Job[], holder: string) => createSchedules({ jobs, leases: new Leases(database, clock, holder, log), log });
+    const processOf = (jobs: readonly Job[], holder: string) => createSchedules({ jobs, leases: new Leases(database, clock, { holder, log }), log });
 
     before(async () => {
       ({ database } = await fresh());

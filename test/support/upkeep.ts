@@ -35,9 +35,9 @@ export function upkeepProcess({ database, clock, tenants = inShanghai }: { reado
   const logged: Record<string, unknown>[] = [];
   const log = createLog({ level: 'info', name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
   const watched: DataPlane<Operations> = {
-    invoke: (name, call, input, options) => {
-      calls.push({ name, call });
-      return data.invoke(name, call, input, options);
+    invoke: (name, asking, input) => {
+      calls.push({ name, call: asking.call });
+      return data.invoke(name, asking, input);
     },
   };
   const upkeep = createUpkeep({

@@ -86,17 +86,20 @@ export class Table<C extends Columns> {
   readonly columns: ReadonlyMap<string, Column<unknown>>;
   /** By the names under which the audit keeps them. */
   readonly audited: ReadonlyMap<string, Column<unknown>>;
+  /** What the audit calls a row of it; `null` where rows are not kept there. */
+  readonly auditedAs: string | null;
+  /** What the audit tells of a row beside its columns, in the words of the API. */
+  readonly facts: readonly string[];
   private readonly entries: readonly (readonly [string, Column<unknown>])[];
   private readonly inserts = new Map<number, string>();
 
   constructor(
     readonly name: string,
     private readonly declared: C,
-    /** What the audit calls a row of it; `null` where rows are not kept there. */
-    readonly auditedAs: string | null,
-    /** What the audit tells of a row beside its columns, in the words of the API. */
-    readonly facts: readonly string[],
+    { auditedAs, facts }: Pick<Table<C>, 'auditedAs' | 'facts'>,
   ) {
+    this.auditedAs = auditedAs;
+    this.facts = facts;
     this.entries = Object.entries(declared) as [string, Column<unknown>][];
     this.columns = new Map(this.entries);
     this.audited = new Map(this.entries.flatMap(([field, one]) => (one.auditName === null ? [] : [[one.auditName ?? field, one]])));
@@ -105,7 +108,7 @@ export class Table<C extends Columns> {
 
   /** The same table read in part: only these fields. */
   only<K extends keyof C & string>(...fields: readonly K[]): Table<Pick<C, K>> {
-    return new Table(this.name, Object.fromEntries(fields.map((field) => [field, this.declared[field]])) as Pick<C, K>, this.auditedAs, this.facts);
+    return new Table(this.name, Object.fromEntries(fields.map((field) => [field, this.declared[field]])) as Pick<C, K>, this);
   }
 
   decode(row: Row): Fields<C> {
@@ -118,20 +121,32 @@ export class Table<C extends Columns> {
     return this.entries.map(([field, { encode }]) => encode((record as Record<string, unknown>)[field]));
   }
 
-  /** Inserts in few statements. Answers how many rows went in: fewer than given when `skipConflicts` and a unique index refused some. */
-  async insert(tx: Transaction, tenantId: string, records: readonly Fields<C>[], options: { readonly skipConflicts?: boolean } = {}): Promise<number> {
+  /** Inserts in few statements. */
+  async insert(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<void> {
+    await this.inserted(tx, this.parameters(tenantId, records), '');
+  }
+
+  /** The same without those that a unique index refuses. Answers how many rows went in. */
+  insertNew(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<number> {
+    return this.inserted(tx, this.parameters(tenantId, records), ' ON CONFLICT DO NOTHING');
+  }
+
+  private parameters(tenantId: string, records: readonly Fields<C>[]): Value[][] {
+    return records.map((record) => [tenantId, ...this.values(record)]);
+  }
+
+  private async inserted(tx: Transaction, rows: readonly (readonly Value[])[], unless: string): Promise<number> {
     let inserted = 0;
-    for (let at = 0; at < records.length; ) {
-      const size = INSERT_SIZES.find((n) => n <= records.length - at) ?? 1;
-      const values = records.slice(at, at + size).flatMap((record) => [tenantId, ...this.values(record)]);
-      inserted += await tx.run(this.insertSql(size) + (options.skipConflicts ? ' ON CONFLICT DO NOTHING' : ''), values);
+    for (let at = 0; at < rows.length; ) {
+      const size = INSERT_SIZES.find((n) => n <= rows.length - at) ?? 1;
+      inserted += await tx.run(this.insertSql(size) + unless, rows.slice(at, at + size).flat());
       at += size;
     }
     return inserted;
   }
 
   /** Writes the fields that differ between two states of a row. */
-  async update(tx: Transaction, tenantId: string, id: string, before: Fields<C>, after: Fields<C>): Promise<void> {
+  async update(tx: Transaction, tenantId: string, { id, before, after }: { readonly id: string; readonly before: Fields<C>; readonly after: Fields<C> }): Promise<void> {
     const old = this.values(before);
     const fresh = this.values(after);
     const changed = this.entries.map(([, { name }], i) => ({ name, value: fresh[i] ?? null, same: old[i] === fresh[i] })).filter(({ same }) => !same);
@@ -152,4 +167,4 @@ export class Table<C extends Columns> {
 }
 
 /** `audit` is what the audit calls a row: repositories tell the journal every change of such a table. Rows of one without leave no trace there. */
-export const table = <C extends Columns>(name: string, columns: C, { audit = null, facts = [] }: { readonly audit?: string | null; readonly facts?: readonly string[] } = {}): Table<C> => new Table(name, columns, audit, facts);
+export const table = <C extends Columns>(name: string, columns: C, { audit = null, facts = [] }: { readonly audit?: string | null; readonly facts?: readonly string[] } = {}): Table<C> => new Table(name, columns, { auditedAs: audit, facts });

@@ -42,7 +42,7 @@ export class IdempotencyStore {
     }
   }
 
-  async once(tx: Transaction, call: Keyed, operation: string, work: () => Promise<unknown>): Promise<Settled> {
+  async once(tx: Transaction, { call, operation }: { readonly call: Keyed; readonly operation: string }, work: () => Promise<unknown>): Promise<Settled> {
     if (!call.idempotency) return { output: await work(), replayed: false };
     const { key, requestHash } = call.idempotency;
     await this.takeTurn(tx, call.tenantId, key);

@@ -14,13 +14,18 @@ export interface Lease {
  * Needs the table `leases (name, holder, fence, until)`.
  */
 export class Leases {
+  /** This process, by a name that no other has. */
+  private readonly holder: string;
+  private readonly log: Log;
+
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    /** This process, by a name that no other has. */
-    private readonly holder: string,
-    private readonly log: Log,
-  ) {}
+    { holder, log }: { readonly holder: string; readonly log: Log },
+  ) {
+    this.holder = holder;
+    this.log = log;
+  }
 
   /** Takes the lease, or prolongs one's own, for `ms` milliseconds. `undefined` while somebody else holds it. */
   take(name: string, ms: number): Promise<Lease | undefined> {

@@ -22,10 +22,12 @@ export interface DataPlane<L extends OperationList> {
    * Ends within the call's time: DATA_PLANE_UNAVAILABLE when nothing was done, DATA_PLANE_OUTCOME_UNKNOWN when it may have been. `signal` says that nobody
    * waits any more: it ends a read and whatever waits for its turn, and a write that has not begun or has no idempotency key.
    */
-  invoke<N extends keyof L & string>(name: N, call: Call, input: Static<L[N]['input']>, options?: InvokeOptions): Promise<Answer<Static<L[N]['output']>>>;
+  invoke<N extends keyof L & string>(name: N, asking: Asking, input: Static<L[N]['input']>): Promise<Answer<Static<L[N]['output']>>>;
 }
 
-export interface InvokeOptions {
+/** Who asks, and whether they still wait. */
+export interface Asking {
+  readonly call: Call;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,7 +51,7 @@ export function bind<L extends OperationList, N extends keyof L & string = keyof
 }
 
 interface Bound {
-  readonly invoke: (name: string, call: Call, input: unknown, options: InvokeOptions) => Promise<Answer<unknown>>;
+  readonly invoke: (name: string, asking: Asking, input: unknown) => Promise<Answer<unknown>>;
   readonly call: Call;
   readonly onReplay: (() => void) | undefined;
   readonly signal: AbortSignal | undefined;
@@ -69,7 +71,7 @@ function methodsOf(operations: OperationList, only: readonly string[] | undefine
 const method = (name: string, effect: Declared['effect']) =>
   async function (this: Bound, input: unknown) {
     try {
-      const answer = await this.invoke(name, this.call, input, effect === 'read' ? { signal: this.signal } : {});
+      const answer = await this.invoke(name, { call: this.call, signal: effect === 'read' ? this.signal : undefined }, input);
       if (answer.replayed) this.onReplay?.();
       return answer.output;
     } catch (error) {

@@ -23,14 +23,14 @@ export interface Declared<I extends TSchema = TSchema, O extends TSchema = TSche
  * its name, the call and the input to the agent, which does the same. `T` are the tools that `run` works with: a store that is already
  * bound to tenant, scopes and transaction, the clock, and ids.
  */
-export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = TSchema, P = unknown> extends Declared<I, O> {
+export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = TSchema, P = Static<I>> extends Declared<I, O> {
   /**
-   * Of a write: what can be read and worked out before, in a snapshot of its own, for `run` to be handed. SQLite has one writer, so the
+   * Of a write: what can be read and worked out before, in a snapshot of its own, for `run` to be handed instead of the input. SQLite has one writer, so the
    * less a long write does in its transaction, the shorter all others wait. Whatever must still hold then is checked again by `run`.
    */
   prepare?(tools: T, call: Call, input: Static<I>): Promise<P>;
   /** Must do nothing outside the transaction: it may be run again after a serialisation conflict. */
-  run(tools: T, call: Call, input: Static<I>, more: { readonly prepared: P }): Promise<Static<O>>;
+  run(tools: T, call: Call, input: P): Promise<Static<O>>;
   /** What stays on record of a write that was refused by rule: it runs after the refusal has undone the rest, in a transaction of its own. */
   afterRefusal?(tools: T, call: Call, refused: { readonly input: Static<I>; readonly failure: Failure }): Promise<void>;
 }

@@ -21,7 +21,7 @@ export class AmountReader {
     return this.or('0', path, unitPriceText(value));
   }
 
-  product(path: string, quantity: number, unitPrice: string, currency: string): number {
+  product(path: string, { quantity, unitPrice, currency }: { readonly quantity: number; readonly unitPrice: string; readonly currency: string }): number {
     return this.or(0, path, multiply(quantity, unitPrice, currency));
   }
 

@@ -39,7 +39,7 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
   const runMultiStep = multiStepRunner({ units, outside, clock: options.clock });
 
   return {
-    async invoke(name, call, input, { signal } = {}) {
+    async invoke(name, { call, signal }, input) {
       const operation = operations[name];
       if (!operation) throw new Error(`no operation is called ${name}`);
       const deadline = deadlineIn(call.timeoutMs, signal);

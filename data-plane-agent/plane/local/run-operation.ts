@@ -15,14 +15,15 @@ export function operationRunner(units: UnitsOfWork): (operation: Operation<Tools
   const inTurn = <T>({ takesTurns, effect }: Operation<Tools>, { call, deadline }: Asked, work: () => Promise<T>): Promise<T> => (takesTurns ? turns[effect](call.tenantId, work, { signal: deadline.signal }) : work());
 
   const read = (operation: Operation<Tools>, asked: Asked, input: unknown): Promise<Answer<unknown>> =>
-    inTurn(operation, asked, () => units.read(asked, async (tools) => ({ output: await operation.run(tools, asked.call, input, { prepared: undefined }), replayed: false })));
+    inTurn(operation, asked, () => units.read(asked, async (tools) => ({ output: await operation.run(tools, asked.call, input), replayed: false })));
 
   const change = (operation: Operation<Tools>, asked: Asked, input: unknown): Promise<Settled> =>
     inTurn(operation, asked, async () => {
-      const prepared = operation.prepare && (await units.read(asked, async (tools) => operation.prepare?.(tools, asked.call, input)));
+      const { prepare } = operation;
+      const prepared = prepare ? await units.read(asked, (tools) => prepare(tools, asked.call, input)) : input;
       // Once it is begun a write under a key goes on to its end: whoever asks again finds the answer.
       if (asked.call.idempotency) asked.deadline.keep();
-      return units.writeOnce(asked, (tools) => operation.run(tools, asked.call, input, { prepared }));
+      return units.writeOnce(asked, (tools) => operation.run(tools, asked.call, prepared));
     });
 
   return async (operation, asked, input) => {

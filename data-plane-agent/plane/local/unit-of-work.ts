@@ -75,7 +75,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
       return output;
     }
     if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);
-    await journal.write(tx, call, name, clock.now());
+    await journal.write(tx, { call, action: name, now: clock.now() });
     await (changed ? moveDataVersion(tx, call.tenantId, journal.due) : journal.due.write(tx, call.tenantId));
     await books.close(tx, call.tenantId); // last: writers of the same figures wait for each other from here to the commit
     return output;
@@ -84,7 +84,7 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   return {
     read: (asked, run) => database.read(scopeOf(asked), (tx) => run(toolsOf(tx, asked))),
     write: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => journaled(tx, asked, run))),
-    writeOnce: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => idempotency.once(tx, asked.call, asked.name, () => journaled(tx, asked, run)))),
+    writeOnce: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => idempotency.once(tx, { call: asked.call, operation: asked.name }, () => journaled(tx, asked, run)))),
     upkeep: (asked, run) =>
       database.write({ tenantId: asked.call.tenantId }, async (tx) => {
         const journal = new Journal();

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import type { Log } from '../../base/log.js';
-import type { TSchema } from '../../base/schema.js';
+import type { Static, TSchema } from '../../base/schema.js';
 import type { Errand, Operation } from '../contract/operation.js';
 import type { FileServices } from '../files/services.js';
 import type { Journal } from '../store/journal.js';
@@ -22,7 +22,7 @@ export interface Tools {
 }
 
 /** Declares an operation; see CONTRIBUTING.md. The name is its key in the list. */
-export const operation = <I extends TSchema, O extends TSchema, P = unknown>(declared: Operation<Tools, I, O, P>): Operation<Tools, I, O, P> => declared;
+export const operation = <I extends TSchema, O extends TSchema, P = Static<I>>(declared: Operation<Tools, I, O, P>): Operation<Tools, I, O, P> => declared;
 
 /** What an errand works with, for one caller. */
 export interface Work {

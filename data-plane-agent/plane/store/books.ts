@@ -146,8 +146,8 @@ function withKept<T extends { readonly id: string }>(told: readonly Span<T>[], k
 }
 
 function post(page: Page, entries: Entries): void {
-  if (isLive(page.contract.before)) postState(page.contract.before, stateOf(page, 'before'), entries, -1);
-  if (isLive(page.contract.after)) postState(page.contract.after, stateOf(page, 'after'), entries, 1);
+  if (isLive(page.contract.before)) postState(page.contract.before, { state: stateOf(page, 'before'), entries, sign: -1 });
+  if (isLive(page.contract.after)) postState(page.contract.after, { state: stateOf(page, 'after'), entries, sign: 1 });
 }
 
 interface State {
@@ -163,7 +163,7 @@ function stateOf(page: Page, side: 'before' | 'after'): State {
   return { lines, receipts: of(page.receipts).filter(({ lineId }) => live.has(lineId)), invoices: of(page.invoices).filter(isLive) };
 }
 
-function postState(contract: BookedContract, { lines, receipts, invoices }: State, entries: Entries, sign: 1 | -1): void {
+function postState(contract: BookedContract, { state: { lines, receipts, invoices }, entries, sign }: { readonly state: State; readonly entries: Entries; readonly sign: 1 | -1 }): void {
   entries.contract(contract, sign);
   for (const line of lines) entries.line(contract, line, sign);
   for (const receipt of receipts) entries.receipt(contract, receipt, sign);

@@ -32,7 +32,7 @@ export class ContractExport {
     if (!among && total > MAX_EXPORT_IDS) return undefined;
     const wanted = among ? allOf([where, isOneOf(this.tx.dialect, 'contracts.id', among)]) : where;
     const rows = await this.tx.all(
-      `SELECT contracts.id FROM contracts${walking(this.tx.dialect, order, among ? { ...route, byId: true } : route, { isRare: true })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ?`,
+      `SELECT contracts.id FROM contracts${walking(this.tx.dialect, { order, route: among ? { ...route, byId: true } : route, isRare: true })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ?`,
       [...wanted.values, MAX_EXPORT_IDS],
     );
     return rows.map((row) => String(row['id']));
@@ -53,7 +53,7 @@ export class ContractExport {
     const order: ContractOrder = { sort: 'createdAt', order: direction };
     const wanted = after ? allOf([where, from(order, { value: after.createdAt, id: after.id, isIncluded: false })]) : where;
     const rows = await this.tx.all(
-      `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, order, route, { isRare: false })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ?) AS chunk
+      `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, { order, route, isRare: false })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ?) AS chunk
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = chunk.id ORDER BY ${orderBy(order)}`,
       [...wanted.values, limit, this.call.tenantId],
     );

@@ -90,7 +90,7 @@ export class ContractList {
     const wanted = place ? allOf([where, from(order, place)]) : where;
     // What lies before the page is skipped within the index alone; only the page's own rows are fetched.
     const rows = await this.tx.all(
-      `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, order, route, { isRare })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?) AS page
+      `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, { order, route, isRare })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ? OFFSET ?) AS page
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = page.id ORDER BY ${orderBy(order)}`,
       [...wanted.values, limit, offset, this.call.tenantId],
     );
@@ -132,7 +132,7 @@ export class ContractList {
   }
 
   private remembered(subject: string, where: Fragment, count: () => Promise<number>): Promise<number> {
-    return this.totals.total(this.tx, this.call.tenantId, { subject, where }, count);
+    return this.totals.total(this.tx, { tenantId: this.call.tenantId, subject, where }, count);
   }
 
   private async counted({ sql, values }: Fragment): Promise<number> {

@@ -64,7 +64,7 @@ export interface Route {
  * The index to take on SQLite, whose planner has no statistics: a page is met soonest by walking its order, unless so few match that
  * the walk would pass nearly everything. PostgreSQL has statistics, and chooses by itself.
  */
-export function walking(dialect: Dialect, { sort }: ContractOrder, route: Route, { isRare }: { readonly isRare: boolean }): string {
+export function walking(dialect: Dialect, { order: { sort }, route, isRare }: { readonly order: ContractOrder; readonly route: Route; readonly isRare: boolean }): string {
   if (dialect !== 'sqlite') return '';
   if (route.byId) return ' INDEXED BY sqlite_autoindex_contracts_1';
   return ` INDEXED BY ${isRare || sort === 'createdAt' ? gathering(route) : `contracts_by_${SORTED[sort][0]}`}`;

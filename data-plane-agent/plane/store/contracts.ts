@@ -16,13 +16,16 @@ import { indexText, removeText, removeTexts } from './search-index.js';
 /** Contracts, their terms and notes. Every read begins with the caller's scope. */
 export class ContractStore {
   private readonly scope: Fragment;
+  private readonly journal: Journal;
+  private readonly books: Books;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
-    private readonly books: Books,
+    { journal, books }: { readonly journal: Journal; readonly books: Books },
   ) {
+    this.journal = journal;
+    this.books = books;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
@@ -49,7 +52,7 @@ export class ContractStore {
    */
   async insert(draft: ContractRow, { indexLater = false }: { readonly indexLater?: boolean } = {}): Promise<boolean> {
     const row = sortable(draft);
-    if ((await contracts.insert(this.tx, this.call.tenantId, [row], { skipConflicts: true })) === 0) return false;
+    if ((await contracts.insertNew(this.tx, this.call.tenantId, [row])) === 0) return false;
     if (!indexLater) await this.index(row);
     this.journal.changed({ table: contracts, id: row.id, before: null, after: row });
     this.books.contract(null, row);
@@ -58,15 +61,15 @@ export class ContractStore {
 
   /** Makes a contract that was inserted with `indexLater` one that a search finds. */
   index(row: ContractRow): Promise<void> {
-    return indexText(this.tx, this.call.tenantId, row);
+    return indexText(this.tx, this.call.tenantId, { row });
   }
 
   /** Writes a changed contract; its version moves by one. The row must have been found `forUpdate`. */
   async update(before: ContractRow, after: ContractRow): Promise<ContractRow> {
     const next = sortable({ ...after, version: before.version + 1 });
-    await contracts.update(this.tx, this.call.tenantId, before.id, before, next);
+    await contracts.update(this.tx, this.call.tenantId, { id: before.id, before, after: next });
     if (next.deletedAt !== null) await removeText(this.tx, this.call.tenantId, before.id);
-    else await indexText(this.tx, this.call.tenantId, next, before.deletedAt === null ? before : undefined); // a deleted one has no text
+    else await indexText(this.tx, this.call.tenantId, { row: next, before: before.deletedAt === null ? before : undefined }); // a deleted one has no text
     this.journal.changed({ table: contracts, id: before.id, before, after: next });
     this.books.contract(before, next);
     return next;
@@ -124,12 +127,12 @@ export class ContractStore {
   }
 
   async updateTerm(before: TermRow, after: TermRow): Promise<void> {
-    await terms.update(this.tx, this.call.tenantId, before.id, before, after);
+    await terms.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.journal.changed({ table: terms, id: after.id, root: ofContract(after.contractId), before, after });
   }
 
   async updateNote(before: NoteRow, after: NoteRow): Promise<void> {
-    await notes.update(this.tx, this.call.tenantId, before.id, before, after);
+    await notes.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.journal.changed({ table: notes, id: after.id, root: ofContract(after.contractId), before, after });
   }
 

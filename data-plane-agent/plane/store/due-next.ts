@@ -21,12 +21,17 @@ export const nextDue = (kind: WorkKind, question: NextQuestion): Promise<number 
 
 /** Finds what is to be done without having been told. */
 export class DueWorkStore {
+  private readonly clock: Clock;
+  private readonly due: DueMarks;
+
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly clock: Clock,
-    private readonly due: DueMarks,
-  ) {}
+    { clock, due }: { readonly clock: Clock; readonly due: DueMarks },
+  ) {
+    this.clock = clock;
+    this.due = due;
+  }
 
   async look(): Promise<void> {
     const { tenantId, timeZone } = this.call;

@@ -84,7 +84,7 @@ export async function bringForward(tx: Transaction, { tenantId, kind }: DueWork,
  * Ends a lease. What comes next is read from the tables, by `next`, while the rows of the lease are held: a writer that has not committed yet
  * has its own row, or waits for this one. What a writer has put to another time since stays as it is.
  */
-export async function settleDue(tx: Transaction, { tenantId, kind }: DueWork, leasedUntil: number, next: () => Promise<number | null>): Promise<void> {
+export async function settleDue(tx: Transaction, { due: { tenantId, kind }, leasedUntil }: { readonly due: DueWork; readonly leasedUntil: number }, next: () => Promise<number | null>): Promise<void> {
   const lock = tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
   const rows = await tx.all(`SELECT slot FROM due_work WHERE tenant_id = ? AND kind = ? AND due_at = ? ORDER BY slot${lock}`, [tenantId, kind, leasedUntil]);
   const [first, ...others] = rows.map(({ slot }) => slot ?? null);

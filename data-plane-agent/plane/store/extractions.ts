@@ -77,7 +77,7 @@ export class ExtractionStore {
 
   /** `reviewed` tells the audit which fields were reviewed how; what they were overridden with is the contract's to tell, once it is there. */
   async update(before: ExtractionRunRow, after: ExtractionRunRow, reviewed: Readonly<Record<string, string>>): Promise<void> {
-    await extractionRuns.update(this.tx, this.call.tenantId, before.id, before, after);
+    await extractionRuns.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.told(before.id, said(before), { ...said(after), ...(Object.keys(reviewed).length > 0 ? { reviewed } : {}) });
   }
 

@@ -64,7 +64,7 @@ export class FieldStore {
   /** Writes a changed definition; its version moves by one. `did` tells the audit trail what became of values. */
   async update(before: FieldRow, after: FieldRow, did: object = {}): Promise<FieldRow> {
     const next: FieldRow = { ...after, version: before.version + 1 };
-    await dynamicFields.update(this.tx, this.call.tenantId, before.id, before, next);
+    await dynamicFields.update(this.tx, this.call.tenantId, { id: before.id, before, after: next });
     await this.revise();
     this.journal.changed({ table: dynamicFields, id: next.id, before: meant(before), after: meant(next), facts: did });
     return next;
@@ -72,7 +72,7 @@ export class FieldStore {
 
   /** Places that follow from another field's move: no change of these fields themselves. */
   async place(before: FieldRow, position: number): Promise<void> {
-    await dynamicFields.update(this.tx, this.call.tenantId, before.id, before, { ...before, position });
+    await dynamicFields.update(this.tx, this.call.tenantId, { id: before.id, before, after: { ...before, position } });
     await this.revise();
   }
 

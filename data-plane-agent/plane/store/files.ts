@@ -26,13 +26,16 @@ export interface Place {
  */
 export class FileStore {
   private readonly scope: Fragment;
+  private readonly journal: Journal;
+  private readonly fields: FieldStore;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
-    private readonly fields: FieldStore,
+    { journal, fields }: { readonly journal: Journal; readonly fields: FieldStore },
   ) {
+    this.journal = journal;
+    this.fields = fields;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
@@ -70,7 +73,7 @@ export class FileStore {
   }
 
   async update(before: FileRow, after: FileRow): Promise<void> {
-    await files.update(this.tx, this.call.tenantId, before.id, before, after);
+    await files.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.told(before, after);
   }
 

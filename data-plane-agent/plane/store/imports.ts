@@ -11,12 +11,17 @@ const KEPT_MS = BATCH_DAYS * 24 * 60 * 60 * 1000;
 
 /** Reports of imports. They are for whoever made the import, and for administrators who see all contracts. */
 export class ImportStore {
+  private readonly clock: Clock;
+  private readonly journal: Journal;
+
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly clock: Clock,
-    private readonly journal: Journal,
-  ) {}
+    { clock, journal }: { readonly clock: Clock; readonly journal: Journal },
+  ) {
+    this.clock = clock;
+    this.journal = journal;
+  }
 
   /** Each import takes a few along that are past their time, more than it adds. */
   async insert(batch: Pick<ImportBatchRow, 'id' | 'report' | 'rejected'>): Promise<void> {

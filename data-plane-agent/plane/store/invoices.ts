@@ -9,12 +9,17 @@ import { isOneOf } from '../../base/database/fragments.js';
 
 /** Invoice records. They are reached through their contract, whose scope is theirs: callers have found it already. */
 export class InvoiceStore {
+  private readonly journal: Journal;
+  private readonly books: Books;
+
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
-    private readonly books: Books,
-  ) {}
+    { journal, books }: { readonly journal: Journal; readonly books: Books },
+  ) {
+    this.journal = journal;
+    this.books = books;
+  }
 
   /** The live records of a contract, in the order in which they were entered. */
   async ofContract(contractId: string): Promise<InvoiceRow[]> {
@@ -56,7 +61,7 @@ export class InvoiceStore {
     // Records of one request may exchange their numbers: each gives up its own before any takes another.
     const renamed = changes.filter(({ before, after }) => before !== null && before.invoiceKey !== after.invoiceKey);
     if (changes.length > 1) for (const { after } of renamed) await this.tx.run('UPDATE invoices SET invoice_key = ? WHERE tenant_id = ? AND id = ?', [`\u0001${after.id}`, this.call.tenantId, after.id]);
-    for (const { before, after } of changes) if (before) await invoices.update(this.tx, this.call.tenantId, before.id, before, after);
+    for (const { before, after } of changes) if (before) await invoices.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     await invoices.insert(this.tx, this.call.tenantId, changes.filter(({ before }) => before === null).map(({ after }) => after));
     for (const { before, after } of changes) this.told(before, after);
   }

@@ -98,7 +98,7 @@ export class Journal {
   }
 
   /** The due marks are still to be written. */
-  async write(tx: Transaction, call: Call, action: string, now: number): Promise<void> {
+  async write(tx: Transaction, { call, action, now }: { readonly call: Call; readonly action: string; readonly now: number }): Promise<void> {
     this.due.at('audit', now);
     const byRoot = new Map<string, { readonly kind: string; readonly changes: KeptChange[] }>();
     for (const { root, change } of this.entries) {

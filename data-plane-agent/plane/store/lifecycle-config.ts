@@ -15,12 +15,17 @@ const RESTORABLE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Changes of the contract configuration. Each must be preceded by `hold`, so that what was checked stays true. */
 export class LifecycleConfigStore {
+  private readonly clock: Clock;
+  private readonly journal: Journal;
+
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly clock: Clock,
-    private readonly journal: Journal,
-  ) {}
+    { clock, journal }: { readonly clock: Clock; readonly journal: Journal },
+  ) {
+    this.clock = clock;
+    this.journal = journal;
+  }
 
   /** Makes changes of one tenant's configuration wait for each other. It must have been shipped. SQLite has one writer. */
   async hold(): Promise<void> {
@@ -79,7 +84,7 @@ export class LifecycleConfigStore {
   async updateType(before: ContractTypeRow, after: ContractTypeRow): Promise<ContractTypeRow> {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
-    await contractTypes.update(this.tx, this.call.tenantId, row.id, before, row);
+    await contractTypes.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
     this.journal.changed({ table: contractTypes, id: row.id, before: before, after: row });
     return row;
   }
@@ -95,7 +100,7 @@ export class LifecycleConfigStore {
   async updateTemplate(before: TemplateRow, after: TemplateRow): Promise<TemplateRow> {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
-    await templates.update(this.tx, this.call.tenantId, row.id, before, row);
+    await templates.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
     this.journal.changed({ table: templates, id: row.id, before: before, after: row });
     return row;
   }
@@ -110,7 +115,7 @@ export class LifecycleConfigStore {
   async updateStage(before: StageRow, after: StageRow): Promise<StageRow> {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
-    await stages.update(this.tx, this.call.tenantId, row.id, before, row);
+    await stages.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
     this.journal.changed({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
     return row;
   }
@@ -125,7 +130,7 @@ export class LifecycleConfigStore {
   async updateTransition(before: TransitionRow, after: TransitionRow): Promise<TransitionRow> {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
-    await transitions.update(this.tx, this.call.tenantId, row.id, before, row);
+    await transitions.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
     this.journal.changed({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
     return row;
   }

@@ -34,7 +34,7 @@ export class LifecycleStore {
     if (this.isShipped) return;
     const start = shipped(tenantId);
     // Whoever comes second waits here for the first to commit, and then has nothing left to do.
-    if ((await templates.insert(this.tx, tenantId, [start.template], { skipConflicts: true })) === 0) return;
+    if ((await templates.insertNew(this.tx, tenantId, [start.template])) === 0) return;
     await stages.insert(this.tx, tenantId, start.stages);
     await transitions.insert(this.tx, tenantId, start.transitions);
     await contractTypes.insert(this.tx, tenantId, start.types);

@@ -12,13 +12,16 @@ import { withinScope } from './scope.js';
 /** Payment lines and the receipts on them. Lines are reached through their contract, whose scope is theirs. */
 export class LineStore {
   private readonly scope: Fragment;
+  private readonly journal: Journal;
+  private readonly books: Books;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
-    private readonly books: Books,
+    { journal, books }: { readonly journal: Journal; readonly books: Books },
   ) {
+    this.journal = journal;
+    this.books = books;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
@@ -65,7 +68,7 @@ export class LineStore {
   }
 
   async update(before: LineRow, after: LineRow): Promise<void> {
-    await lines.update(this.tx, this.call.tenantId, before.id, before, after);
+    await lines.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.told(before, after);
   }
 

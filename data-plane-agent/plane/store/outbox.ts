@@ -20,12 +20,17 @@ export type Taken = Pick<MessageRow, 'id' | 'attempts'>;
 
 /** References that writes have left to be sent. Whoever takes one has it for a while; who dies with it is followed by another. */
 export class OutboxStore {
+  private readonly clock: Clock;
+  private readonly due: DueMarks;
+
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly clock: Clock,
-    private readonly due: DueMarks,
-  ) {}
+    { clock, due }: { readonly clock: Clock; readonly due: DueMarks },
+  ) {
+    this.clock = clock;
+    this.due = due;
+  }
 
   /** Takes messages that are due, the longest waiting first. */
   async lease({ limit, leaseMs }: { readonly limit: number; readonly leaseMs: number }): Promise<MessageRow[]> {

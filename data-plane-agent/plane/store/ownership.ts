@@ -22,13 +22,16 @@ export interface HeldContract extends Responsible {
  */
 export class OwnershipStore {
   private readonly scope: Fragment;
+  private readonly journal: Journal;
+  private readonly books: Books;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
-    private readonly books: Books,
+    { journal, books }: { readonly journal: Journal; readonly books: Books },
   ) {
+    this.journal = journal;
+    this.books = books;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 

@@ -26,7 +26,7 @@ export class PaymentList {
   async page(filter: PaymentFilter, { page, pageSize }: { page: number; pageSize: number }): Promise<{ rows: PaymentRow[]; total: number }> {
     const { tx, call } = this;
     const { source, where } = selected(tx.dialect, call, filter);
-    const total = await this.totals.total(tx, call.tenantId, { subject: `payments ${source}`, where }, async () => {
+    const total = await this.totals.total(tx, { tenantId: call.tenantId, subject: `payments ${source}`, where }, async () => {
       const row = await tx.get(`SELECT count(*) AS total FROM ${source} WHERE ${where.sql}`, where.values);
       return Number(row?.['total']);
     });
@@ -51,7 +51,7 @@ export class PaymentList {
 
 /** The statement of a page: the inner one walks an index for the ids, so that a deep page reads no rows that it skips. */
 export function pageStatement({ dialect, call, filter, limit, offset, total }: { dialect: Dialect; call: Call; filter: PaymentFilter; limit: number; offset: number; total: number }): Fragment {
-  const { source, where } = selected(dialect, call, filter, { walk: (offset + limit) * EARLY < total });
+  const { source, where } = selected(dialect, call, { ...filter, walk: (offset + limit) * EARLY < total });
   const order = filter.tab === 'reconcile' ? 'payment_lines.received_date DESC, payment_lines.id DESC' : 'payment_lines.due_date, payment_lines.id';
   return fragment(
     `SELECT ${lines.columnNames}, contracts.contract_no, contracts.project_name, contracts.party_a, contracts.party_b, contracts.subject_id, contracts.owner_id
@@ -74,7 +74,7 @@ const EARLY = 3;
 const CONTRACTS_OF_LINES = 'contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id';
 
 /** Lines within the caller's scope. The contracts are joined only where something of theirs is asked for. */
-function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, includeDeleted }: PaymentFilter, { walk = false } = {}): { source: string; where: Fragment } {
+function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, includeDeleted, walk = false }: PaymentFilter & { readonly walk?: boolean }): { source: string; where: Fragment } {
   const inScope = linesInScope(dialect, call, { joined: subjectId !== null, walk });
   const where = allOf([
     inScope.where,

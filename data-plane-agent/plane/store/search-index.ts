@@ -9,7 +9,7 @@ const textOf = (row: ContractRow): string =>
   searchText([row.archiveCode, row.contractNo, row.projectName, row.partyA, row.partyB, row.equipmentName, row.equipmentModel, row.remark]);
 
 /** Keeps the searched text of a contract, and the index over it, in step with the contract. `before` spares an unchanged text. */
-export async function indexText(tx: Transaction, tenantId: string, row: ContractRow, before?: ContractRow): Promise<void> {
+export async function indexText(tx: Transaction, tenantId: string, { row, before }: { readonly row: ContractRow; readonly before?: ContractRow | undefined }): Promise<void> {
   const text = textOf(row);
   if (before) {
     if (textOf(before) === text) return;

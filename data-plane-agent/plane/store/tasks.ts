@@ -35,7 +35,7 @@ export class TaskStore {
   }
 
   async update(before: TaskRow, after: TaskRow): Promise<void> {
-    await tasks.update(this.tx, this.call.tenantId, before.id, before, after);
+    await tasks.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.told(before, after);
   }
 

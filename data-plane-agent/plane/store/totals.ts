@@ -28,7 +28,7 @@ export class Totals {
    * The total of what `where` selects, from `count` when it is not known for the snapshot of `tx`. `subject` tells apart what is counted
    * (`contracts`, `payments`); the values of `where` must hold all that the result depends on, the day and the scopes among them.
    */
-  async total(tx: Transaction, tenantId: string, { subject, where }: { readonly subject: string; readonly where: Fragment }, count: () => Promise<number>): Promise<number> {
+  async total(tx: Transaction, { tenantId, subject, where }: { readonly tenantId: string; readonly subject: string; readonly where: Fragment }, count: () => Promise<number>): Promise<number> {
     if (tx.writes > 0) return count(); // what this transaction changed has no version yet
     const key = JSON.stringify([tenantId, subject, where.sql, where.values]);
     const version = await dataVersion(tx, tenantId);

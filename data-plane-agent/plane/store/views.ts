@@ -70,7 +70,7 @@ export class ViewStore {
   }
 
   async update(before: SavedViewRow, after: SavedViewRow): Promise<void> {
-    await savedViews.update(this.tx, this.call.tenantId, before.id, before, after);
+    await savedViews.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.told(before.id, before, after);
   }
 

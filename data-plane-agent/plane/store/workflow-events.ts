@@ -10,12 +10,17 @@ export type NewEvent = Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | '
 
 /** The trails of contracts: stage and lock changes, and moves that were refused. */
 export class WorkflowEventStore {
+  private readonly clock: Clock;
+  private readonly journal: Journal;
+
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly clock: Clock,
-    private readonly journal: Journal,
-  ) {}
+    { clock, journal }: { readonly clock: Clock; readonly journal: Journal },
+  ) {
+    this.clock = clock;
+    this.journal = journal;
+  }
 
   /** Adds to a contract's trail, which is never changed afterwards. The source is the caller's kind unless it is given. */
   async record({ source, ...event }: NewEvent): Promise<WorkflowEventRow> {

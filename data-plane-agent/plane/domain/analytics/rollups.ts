@@ -28,24 +28,24 @@ export class Entries {
 
   contract(contract: BookedContract, sign: Sign): void {
     const { totalMinor, outstandingMinor } = contract;
-    this.group(contract, contract.currencyCode, { contracts: 1, total_high: high(totalMinor), total_low: low(totalMinor), outstanding_high: high(outstandingMinor), outstanding_low: low(outstandingMinor) }, sign);
+    this.group(contract, { currencyCode: contract.currencyCode, figures: { contracts: 1, total_high: high(totalMinor), total_low: low(totalMinor), outstanding_high: high(outstandingMinor), outstanding_low: low(outstandingMinor) }, sign });
   }
 
   line(contract: BookedContract, line: BookedLine, sign: Sign): void {
-    this.day(contract, line.currencyCode, line.dueDate, lineFigures(line), sign);
+    this.day(contract, { currencyCode: line.currencyCode, day: line.dueDate, figures: lineFigures(line), sign });
     // Where invoice records name the line, they are what is invoiced on it.
-    if (line.invoiceRecords === 0 && line.invoicedMinor !== 0) this.day(contract, line.currencyCode, line.invoiceDate ?? line.dueDate, invoiceFigures(line.invoicedMinor), sign);
-    if (line.currencyCode !== contract.currencyCode) this.group(contract, line.currencyCode, { outstanding_high: high(line.outstandingMinor), outstanding_low: low(line.outstandingMinor) }, sign);
+    if (line.invoiceRecords === 0 && line.invoicedMinor !== 0) this.day(contract, { currencyCode: line.currencyCode, day: line.invoiceDate ?? line.dueDate, figures: invoiceFigures(line.invoicedMinor), sign });
+    if (line.currencyCode !== contract.currencyCode) this.group(contract, { currencyCode: line.currencyCode, figures: { outstanding_high: high(line.outstandingMinor), outstanding_low: low(line.outstandingMinor) }, sign });
   }
 
   receipt(contract: BookedContract, receipt: BookedReceipt, sign: Sign): void {
-    if (receipt.receivedDate !== null) this.day(contract, receipt.currencyCode, receipt.receivedDate, receiptFigures(receipt.deltaMinor), sign);
+    if (receipt.receivedDate !== null) this.day(contract, { currencyCode: receipt.currencyCode, day: receipt.receivedDate, figures: receiptFigures(receipt.deltaMinor), sign });
   }
 
   invoice(contract: BookedContract, invoice: BookedInvoice, sign: Sign): void {
     const { status, amountMinor, invoiceDate, currencyCode } = invoice;
     if (invoiceDate === null || (status !== 'issued' && status !== 'red_letter')) return;
-    this.day(contract, currencyCode, invoiceDate, invoiceFigures(status === 'issued' ? amountMinor : -amountMinor), sign);
+    this.day(contract, { currencyCode, day: invoiceDate, figures: invoiceFigures(status === 'issued' ? amountMinor : -amountMinor), sign });
   }
 
   /**
@@ -70,15 +70,15 @@ export class Entries {
     return moved(this.byGroup);
   }
 
-  private day({ subjectId, ownerId, ownerSuperiorId }: BookedContract, currencyCode: string, day: Day, figures: Figures<DayColumn>, sign: Sign): void {
+  private day({ subjectId, ownerId, ownerSuperiorId }: BookedContract, { currencyCode, day, figures, sign }: { readonly currencyCode: string; readonly day: Day; readonly figures: Figures<DayColumn>; readonly sign: Sign }): void {
     const name = `${subjectId} ${ownerId} ${ownerSuperiorId}`;
     let holder = this.holders.get(name);
     if (!holder) this.holders.set(name, (holder = { subjectId, people: ownerSuperiorId === null || ownerSuperiorId === ownerId ? [ownerId] : [ownerId, ownerSuperiorId], byDay: new Map() }));
-    add(holder.byDay, [currencyCode, day], figures, sign);
+    add(holder.byDay, { key: [currencyCode, day], figures, sign });
   }
 
-  private group({ subjectId, ownerId, ownerSuperiorId, type, status, stageCategory, paymentStatus }: BookedContract, currencyCode: string, figures: Figures<GroupColumn>, sign: Sign): void {
-    add(this.byGroup, [subjectId, ownerId, ownerSuperiorId ?? EVERY, currencyCode, type, status, stageCategory, paymentStatus], figures, sign);
+  private group({ subjectId, ownerId, ownerSuperiorId, type, status, stageCategory, paymentStatus }: BookedContract, { currencyCode, figures, sign }: { readonly currencyCode: string; readonly figures: Figures<GroupColumn>; readonly sign: Sign }): void {
+    add(this.byGroup, { key: [subjectId, ownerId, ownerSuperiorId ?? EVERY, currencyCode, type, status, stageCategory, paymentStatus], figures, sign });
   }
 }
 
@@ -139,7 +139,7 @@ function lateness({ dueDate, receivedDate, amountMinor }: BookedLine): Figures<'
 const high = (minor: number): number => Math.trunc(minor / PART);
 const low = (minor: number): number => minor % PART;
 
-function add<C extends string>(rows: Rows<C>, key: readonly string[], figures: Figures<C>, sign: Sign): void {
+function add<C extends string>(rows: Rows<C>, { key, figures, sign }: { readonly key: readonly string[]; readonly figures: Figures<C>; readonly sign: Sign }): void {
   const name = key.join(' ');
   let row = rows.get(name);
   if (!row) rows.set(name, (row = { key, figures: {} }));

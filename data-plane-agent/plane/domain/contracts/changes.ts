@@ -24,7 +24,7 @@ export interface NewContract {
 /** A contract as it is entered, still without its lines. */
 export function newContract({ id, input, type, stage, currencyCode, dynamicFields, amounts, now, actorId }: NewContract): ContractRow {
   const unitPrice = amounts.unitPrice('unitPrice', input.unitPrice);
-  const computedMinor = amounts.product('totalAmount', input.quantity, unitPrice, currencyCode);
+  const computedMinor = amounts.product('totalAmount', { quantity: input.quantity, unitPrice, currency: currencyCode });
   if (input.endDate < input.startDate) amounts.refuse('endDate', 'must not be before startDate');
   return withAggregates(
     {
@@ -107,8 +107,8 @@ export function withAggregates(row: ContractRow, lines: readonly LineRow[]): Con
 /** Marks who changed a contract, and when. */
 export const touched = (row: ContractRow, by: { readonly now: number; readonly actorId: string | null }): ContractRow => ({ ...row, updatedAt: by.now, updatedBy: by.actorId });
 
-export const newTerms = (inputs: readonly TermInput[], contractId: string, now: number, newId: () => string): TermRow[] =>
+export const newTerms = (inputs: readonly TermInput[], { contractId, now, newId }: { readonly contractId: string; readonly now: number; readonly newId: () => string }): TermRow[] =>
   inputs.map(({ kind, title, date, note }, position) => ({ id: newId(), contractId, position, kind, title, date: date ?? null, note, createdAt: now, updatedAt: now }));
 
-export const newNotes = (inputs: readonly NoteInput[], contractId: string, now: number, newId: () => string): NoteRow[] =>
+export const newNotes = (inputs: readonly NoteInput[], { contractId, now, newId }: { readonly contractId: string; readonly now: number; readonly newId: () => string }): NoteRow[] =>
   inputs.map(({ label, value }, position) => ({ id: newId(), contractId, position, label, value, createdAt: now, updatedAt: now }));

@@ -67,7 +67,7 @@ function moneyOf(row: ContractRow, patch: ContractPatch, { amounts, currencyCode
   const amount = (field: 'deposit' | 'periodicRent', minor: number | null) => amounts.optional(field, patch[field] === undefined ? majorOf(minor, row) : patch[field], currencyCode);
   const quantity = patch.quantity ?? row.quantity;
   const unitPrice = patch.unitPrice === undefined ? row.unitPrice : amounts.unitPrice('unitPrice', patch.unitPrice);
-  const computedMinor = amounts.product('totalAmount', quantity, unitPrice, currencyCode);
+  const computedMinor = amounts.product('totalAmount', { quantity, unitPrice, currency: currencyCode });
   // The total follows what it was computed from, unless somebody had set it otherwise.
   const follows = patch.totalAmount === null || (patch.totalAmount === undefined && row.totalMinor === row.computedMinor);
   return {

@@ -65,7 +65,7 @@ export function readAmount(document: Document, at: number, hint: AmountHint = {}
 }
 
 /** The amounts that begin in a stretch, where a currency or a group of thousands says that they are some. */
-export function findAmounts(document: Document, from: number, to: number, limit = 8): ReadAmount[] {
+export function findAmounts(document: Document, { from, to, limit = 8 }: { readonly from: number; readonly to: number; readonly limit?: number }): ReadAmount[] {
   const found: ReadAmount[] = [];
   const { plain } = document;
   for (let at = from; at < to && found.length < limit; at++) {

@@ -6,7 +6,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 export const NAMING = ['subjectId', 'ownerId', 'ownerSuperiorId'] as const;
 
 /** Refuses who is no active member, and a subject company out of the caller's scope, unless the contract has them already. `path` begins their names. */
-export function checkPeople(changes: Readonly<Record<string, unknown>>, people: People, present?: Pick<ContractRow, (typeof NAMING)[number]>, path: (field: string) => string = (field) => field): void {
+export function checkPeople(changes: Readonly<Record<string, unknown>>, people: People, { present, path = (field) => field }: { readonly present?: Pick<ContractRow, (typeof NAMING)[number]> | undefined; readonly path?: (field: string) => string } = {}): void {
   for (const field of NAMING) {
     const id = changes[field];
     if (typeof id !== 'string' || id === present?.[field]) continue;

@@ -30,7 +30,7 @@ const BEGINS = /[0-9a-z二一〇零]/;
 function numbered(plain: string, at: number): ReadDay | undefined {
   const match = exec(/((?:19|20)\d{2}) {0,4}(?:([-/.]) {0,2}(\d{1,2}) {0,2}\2 {0,2}(\d{1,2})|年 {0,8}(\d{1,2}) {0,8}月 {0,8}(\d{1,2}) {0,8}[日号]?|(\d{2})(\d{2}))(?![\d%])/y, plain, at);
   if (!match) return undefined;
-  return dayOf(match[1], match[3] ?? match[5] ?? match[7], match[4] ?? match[6] ?? match[8], { start: at, end: at + match[0].length });
+  return dayOf({ year: match[1], month: match[3] ?? match[5] ?? match[7], day: match[4] ?? match[6] ?? match[8] }, { start: at, end: at + match[0].length });
 }
 
 /** 二〇二六年三月一日. */
@@ -43,7 +43,7 @@ function chinese(plain: string, at: number): ReadDay | undefined {
   const day = readChineseNumber(plain, month.end + 1);
   if (!day) return undefined;
   const end = plain[day.end] === '日' || plain[day.end] === '号' ? day.end + 1 : day.end;
-  return dayOf(year.value, month.value, day.value, { start: at, end });
+  return dayOf({ year: year.value, month: month.value, day: day.value }, { start: at, end });
 }
 
 const MONTHS = 'jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?';
@@ -53,9 +53,9 @@ const MONTH_FIRST = new RegExp(`(${MONTHS})[.]? {1,2}(\\d{1,2})(?:st|nd|rd|th)?,
 /** 1 March 2026, 1st day of March, 2026, March 1, 2026, 01-Mar-2026. */
 function english(plain: string, at: number): ReadDay | undefined {
   const first = exec(DAY_FIRST, plain, at);
-  if (first) return dayOf(first[3], monthOf(first[2]), first[1], { start: at, end: at + first[0].length });
+  if (first) return dayOf({ year: first[3], month: monthOf(first[2]), day: first[1] }, { start: at, end: at + first[0].length });
   const second = exec(MONTH_FIRST, plain, at);
-  if (second) return dayOf(second[3], monthOf(second[1]), second[2], { start: at, end: at + second[0].length });
+  if (second) return dayOf({ year: second[3], month: monthOf(second[1]), day: second[2] }, { start: at, end: at + second[0].length });
   return undefined;
 }
 
@@ -64,8 +64,8 @@ function slashed(plain: string, at: number): ReadDay | undefined {
   const match = exec(/(\d{1,2})([/.-])(\d{1,2})\2((?:19|20)\d{2})(?!\d)/y, plain, at);
   if (!match) return undefined;
   const span = { start: at, end: at + match[0].length };
-  const dayFirst = dayOf(match[4], match[3], match[1], span);
-  const monthFirst = dayOf(match[4], match[1], match[3], span);
+  const dayFirst = dayOf({ year: match[4], month: match[3], day: match[1] }, span);
+  const monthFirst = dayOf({ year: match[4], month: match[1], day: match[3] }, span);
   if (!dayFirst || !monthFirst) return dayFirst ?? monthFirst;
   // Points part days the European way.
   return dayFirst.day === monthFirst.day || match[2] === '.' ? dayFirst : { ...dayFirst, other: monthFirst.day };
@@ -73,7 +73,7 @@ function slashed(plain: string, at: number): ReadDay | undefined {
 
 const monthOf = (name = ''): string => String('janfebmaraprmayjunjulaugsepoctnovdec'.indexOf(name.slice(0, 3)) / 3 + 1);
 
-function dayOf(year = '', month = '', day = '', { start, end }: { start: number; end: number }): ReadDay | undefined {
+function dayOf({ year = '', month = '', day = '' }: { readonly year?: string | undefined; readonly month?: string | undefined; readonly day?: string | undefined } = {}, { start, end }: { start: number; end: number }): ReadDay | undefined {
   const read = parseDay(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
   return read === undefined ? undefined : { day: read, start, end, other: undefined };
 }

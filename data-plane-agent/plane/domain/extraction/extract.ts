@@ -53,7 +53,7 @@ export function* extraction(text: string, { currencyCode, pages = [] }: Context)
   yield;
   readTitle(document, readings);
   const roles = readParties(document, readings);
-  yield* readFields(document, tables, roles, readings);
+  yield* readFields(document, { tables, roles, readings });
   yield;
   for (const key of ['payeeAccount', 'payeeBank']) readings.clear(key, 'WHOSE_ACCOUNT', 0.84);
   for (const table of tables) readGoods(document, table, readings);

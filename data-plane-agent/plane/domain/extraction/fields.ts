@@ -30,7 +30,7 @@ interface Place {
 const STEP = 500;
 
 /** Reads what stands behind labels outside of tables. Yields where it may pause. */
-export function* readFields(document: Labelled, tables: readonly Table[], roles: Roles, readings: Readings): Generator<undefined, void> {
+export function* readFields(document: Labelled, { tables, roles, readings }: { readonly tables: readonly Table[]; readonly roles: Roles; readonly readings: Readings }): Generator<undefined, void> {
   const looked = new Map<Announced, number>();
   for (const [i, hit] of document.hits.entries()) {
     if (i % STEP === STEP - 1) yield;
@@ -95,7 +95,7 @@ const READERS: Partial<Readonly<Record<Announced, (place: Place) => void>>> = {
   signDate: (place) => addDay(place, 'signDate'),
   startDate: (place) => addDay(place, 'startDate'),
   endDate: (place) => addDay(place, 'endDate'),
-  term: ({ document, hit, at, confidence, readings }) => readSpan(document, { start: hit.parting === 'line' ? at : hit.end, end: Math.min(cellEnd(document, at), at + 240) }, confidence * 0.98, readings),
+  term: ({ document, hit, at, confidence, readings }) => readSpan(document, { span: { start: hit.parting === 'line' ? at : hit.end, end: Math.min(cellEnd(document, at), at + 240) }, confidence: confidence * 0.98, readings }),
   invoicePoints: ({ document, at, confidence, readings }) => {
     const percent = readPercent(document, at);
     if (percent) readings.add('invoicePoints', { ...percent, confidence });
@@ -176,7 +176,7 @@ function readQuantity({ document, hit, at, confidence, readings }: Place): void 
 }
 
 function addAmount({ document, hit, at, confidence, readings }: Place, key: string): void {
-  const amount = readAmount(document, at, hintOf(document, hit.aside)) ?? (hit.parting === 'none' ? amountLater(document, hit) : hit.parting === 'verb' ? findAmounts(document, at, Math.min(lineSpan(document, lineAt(document, at)).end, at + 32), 1)[0] : undefined);
+  const amount = readAmount(document, at, hintOf(document, hit.aside)) ?? (hit.parting === 'none' ? amountLater(document, hit) : hit.parting === 'verb' ? findAmounts(document, { from: at, to: Math.min(lineSpan(document, lineAt(document, at)).end, at + 32), limit: 1 })[0] : undefined);
   if (!amount) return;
   // In a sentence a number alone may be of anything.
   if (amount.isBare && (hit.parting === 'verb' || hit.parting === 'none' || hit.parting === 'line')) return;
@@ -195,7 +195,7 @@ function amountLater(document: Labelled, { end }: LabelHit) {
   const sentence = /^[^.;。\n\d%]{1,48}/.exec(document.plain.slice(end, end + 48))?.[0] ?? '';
   const next = document.hits[firstHitFrom(document.hits, end)];
   const until = Math.min(end + sentence.length + 30, next?.meanings.some(({ announced }) => MONEY.has(announced)) ? next.start : Infinity);
-  const [amount] = / (?:is|of|be|being|equals?|total(?:s|ing)|amount(?:s|ing) to) /.test(`${sentence} `) ? findAmounts(document, end, until, 1) : [];
+  const [amount] = / (?:is|of|be|being|equals?|total(?:s|ing)|amount(?:s|ing) to) /.test(`${sentence} `) ? findAmounts(document, { from: end, to: until, limit: 1 }) : [];
   if (amount && amount.start <= end + sentence.length) return amount;
   // `The purchase price payable by the Purchaser … shall be the sum of …`.
   const verb = /^[^.;。\n\d%]{0,140}? (?:shall be|will be|is|equals|amounts to)(?: equal to)?(?: the (?:sum|amount|total) of| an amount of)? /.exec(document.plain.slice(end, end + 180));

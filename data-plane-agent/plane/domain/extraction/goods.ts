@@ -32,14 +32,14 @@ export function readGoods(document: Labelled, table: Table, readings: Readings):
     const count = at.quantity < 0 ? undefined : countIn(document, row[at.quantity]);
     if (count) readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence, doubts });
     for (const key of ['unitPrice', 'periodicRent', 'deposit'] as const) {
-      const price = amountIn(document, table, row, at[key]);
+      const price = amountIn(document, { table, row, column: at[key] });
       if (price) readings.addAmount(key, price, { confidence, doubts });
     }
-    const only = items.length === 1 && table.rows.length === 1 ? amountIn(document, table, row, at.amount) : undefined;
+    const only = items.length === 1 && table.rows.length === 1 ? amountIn(document, { table, row, column: at.amount }) : undefined;
     if (only) readings.addAmount('totalAmount', only, { confidence: 0.85 });
   }
   for (const row of table.rows.filter((one) => isTotal(document, one))) {
-    const total = totalIn(document, table, row, at.amount);
+    const total = totalIn(document, { table, row, column: at.amount });
     if (total) readings.addAmount('totalAmount', total, { confidence: 0.92 });
   }
 }
@@ -52,15 +52,15 @@ function countIn(document: Labelled, cell: Span | undefined) {
   return count && cell && count.end <= cell.end ? count : undefined;
 }
 
-export function amountIn(document: Labelled, table: Table, row: readonly Span[], column: number): ReadAmount | undefined {
+export function amountIn(document: Labelled, { table, row, column }: { readonly table: Table; readonly row: readonly Span[]; readonly column: number }): ReadAmount | undefined {
   const cell = column < 0 ? undefined : row[column];
   const amount = cell && cell.end > cell.start ? readAmount(document, cell.start, table.columns[column]?.hint) : undefined;
   return amount && cell && amount.end <= cell.end ? amount : undefined;
 }
 
 /** In the line that adds up, cells are often merged: then the last amount is meant. */
-function totalIn(document: Labelled, table: Table, row: readonly Span[], column: number): ReadAmount | undefined {
-  if (row.length === table.columns.length && column >= 0) return amountIn(document, table, row, column);
+function totalIn(document: Labelled, { table, row, column }: { readonly table: Table; readonly row: readonly Span[]; readonly column: number }): ReadAmount | undefined {
+  if (row.length === table.columns.length && column >= 0) return amountIn(document, { table, row, column });
   const hint = column < 0 ? {} : (table.columns[column]?.hint ?? {});
   for (const cell of row.slice(1).toReversed()) {
     if (cell.end === cell.start) continue;

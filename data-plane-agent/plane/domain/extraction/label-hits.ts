@@ -139,8 +139,8 @@ const isSwitch = (plain: string, at: number): boolean => {
 function partingAt(plain: string, from: number, lineEnd: number): { parting: Parting; valueAt: number } {
   const next = Math.min(pastBlanks(plain, from), lineEnd);
   const sign = plain[next];
-  if (next < lineEnd && (sign === ':' || sign === '=')) return valueAfter(plain, next + 1, lineEnd, 'colon');
-  if (next < lineEnd && sign === '|') return valueAfter(plain, next + 1, lineEnd, 'cell');
+  if (next < lineEnd && (sign === ':' || sign === '=')) return valueAfter(plain, { from: next + 1, lineEnd, parting: 'colon' });
+  if (next < lineEnd && sign === '|') return valueAfter(plain, { from: next + 1, lineEnd, parting: 'cell' });
   if (plain.slice(from, next).includes('\t') && next < lineEnd) return { parting: 'cell', valueAt: next };
   if (next >= lineEnd) return { parting: 'line', valueAt: lineEnd };
   VERB.lastIndex = next;
@@ -151,7 +151,7 @@ function partingAt(plain: string, from: number, lineEnd: number): { parting: Par
 
 const VERB = /(?:共计|合计|总计|为|是|计|即|shall be|shall amount to|will be|amounts to|is|are|of|totals|means|equals)(?![a-z])[:]?|"?,? ?means /y;
 
-function valueAfter(plain: string, from: number, lineEnd: number, parting: Parting): { parting: Parting; valueAt: number } {
+function valueAfter(plain: string, { from, lineEnd, parting }: { readonly from: number; readonly lineEnd: number; readonly parting: Parting }): { parting: Parting; valueAt: number } {
   const at = pastBlanks(plain, from);
   return at >= lineEnd ? { parting: 'line', valueAt: lineEnd } : { parting, valueAt: at };
 }

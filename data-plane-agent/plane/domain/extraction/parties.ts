@@ -107,7 +107,7 @@ function labelledName(document: Labelled, hit: LabelHit, tied: Role): Mention | 
   if (/盖章|签字|签章|公章|signature|seal|sign/.test(hit.aside)) return undefined;
   const beside = namesUnder(document, hit, tied);
   if (beside !== 'not side by side') return beside;
-  if (hit.parting !== 'line') return nameFrom(document, hit.valueAt, tied, hit.parting === 'gap' ? 0.8 : 0.95);
+  if (hit.parting !== 'line') return nameFrom(document, { from: hit.valueAt, tied, confidence: hit.parting === 'gap' ? 0.8 : 0.95 });
   return nameBelow(document, hit, tied);
 }
 
@@ -148,14 +148,14 @@ function nameBelow(document: Labelled, hit: LabelHit, tied: Role): Mention | und
   const label = document.hits[firstHitFrom(document.hits, start)];
   if (label && label.start < start + 3 && label.start < end) {
     const isName = label.meanings.some(({ announced }) => announced === 'name');
-    return isName && (label.parting === 'colon' || label.parting === 'cell') ? nameFrom(document, label.valueAt, tied, 0.93) : undefined;
+    return isName && (label.parting === 'colon' || label.parting === 'cell') ? nameFrom(document, { from: label.valueAt, tied, confidence: 0.93 }) : undefined;
   }
-  return nameFrom(document, start, tied, 0.85);
+  return nameFrom(document, { from: start, tied, confidence: 0.85 });
 }
 
 const trimmedLine = (document: Labelled, line: number): Span => trimmed(document, lineSpan(document, line));
 
-function nameFrom(document: Labelled, from: number, tied: Role, confidence: number): Mention | undefined {
+function nameFrom(document: Labelled, { from, tied, confidence }: { readonly from: number; readonly tied: Role; readonly confidence: number }): Mention | undefined {
   const end = Math.min(cellEnd(document, from), from + 300);
   const name = nameIn(document, { start: from, end });
   if (!name) return undefined;

@@ -25,7 +25,7 @@ export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
     if (!cell || !period || TOTAL.test(document.plain.slice(cell.start, cell.end))) continue;
     const dueCell = at.due < 0 ? undefined : row[at.due];
     const day = dueCell && findDay(document.plain, dueCell.start, dueCell.end);
-    const amount = amountIn(document, table, row, at.amount);
+    const amount = amountIn(document, { table, row, column: at.amount });
     const shareCell = at.share < 0 ? undefined : row[at.share];
     const share = shareCell && shareIn(document, shareCell);
     if (!amount && !share) continue;

@@ -66,7 +66,7 @@ const PAYMENTS_OF = /\d{1,3}(?: \([a-z-]+\))? (?:equal )?(?:consecutive )?(?:mon
 
 function readPrices(document: Document, readings: Readings): void {
   for (const match of takeFew(document.plain.matchAll(OF_ONE))) {
-    const amount = findAmounts(document, Math.max(0, match.index - 32), match.index, 4).find(({ end }) => match.index - end >= 0 && match.index - end <= 1);
+    const amount = findAmounts(document, { from: Math.max(0, match.index - 32), to: match.index, limit: 4 }).find(({ end }) => match.index - end >= 0 && match.index - end <= 1);
     // What one costs when it is lost or let is not its price.
     const said = document.plain.slice(Math.max(0, match.index - 90), match.index).split(/[\n.;](?!\d)/).at(-1) ?? '';
     if (amount && !OF_OTHER_ONE.test(said)) readings.addAmount('unitPrice', amount, { confidence: 0.76 });

@@ -101,7 +101,7 @@ export function bareStage(document: Labelled, part: Span): ReadPayment | undefin
   const period = { start: part.start + name.start, end: part.start + name.end };
   const value = rawText(document, period, 100);
   const day = findDay(document.plain, part.start, part.end);
-  const [amount] = findAmounts(document, part.start, part.end, 1);
+  const [amount] = findAmounts(document, { from: part.start, to: part.end, limit: 1 });
   return {
     period: { ...period, value },
     due: day && { value: day.day, start: day.start, end: day.end },

@@ -87,7 +87,7 @@ function stageIn(document: Labelled, clause: Span): ReadPayment | undefined {
   if (!lead || name === undefined) return undefined;
   const nameAt = clause.start + lead.index + lead[0].lastIndexOf(name);
   const share = shareIn(document, clause);
-  const [amount] = findAmounts(document, clause.start, clause.end, 1);
+  const [amount] = findAmounts(document, { from: clause.start, to: clause.end, limit: 1 });
   const labelled = amount ?? afterColon(document, clause);
   if (!share && !labelled) return undefined;
   const day = findDay(document.plain, clause.start, clause.end);

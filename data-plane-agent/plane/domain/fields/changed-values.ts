@@ -42,7 +42,7 @@ export function changedValues(change: ValueChange): ChangedValues {
   for (const [id, raw] of Object.entries(given)) {
     const field = seen.get(id);
     if (!field) outcome.issues.push({ path: `dynamicFields.${id}`.slice(0, 300), problem: 'is not a known field' });
-    else changeOne(field, raw, change, outcome);
+    else changeOne(field, { raw, change, outcome });
   }
   if (entering !== undefined) fillIn(given, change, outcome);
   if (!fits(outcome.values) && bytesOf(outcome.values) > bytesOf(present)) outcome.issues.push({ path: 'dynamicFields', problem: tooLarge(outcome.values, seen) });
@@ -71,7 +71,7 @@ const clearing = (present: Values, seen: ReadonlyMap<string, FieldRow>, roleCode
   }));
 
 /** What was read and is sent back is no change, whatever has become of the field, its options or its members since. */
-function changeOne(field: FieldRow, raw: unknown, { present, roleCode, contract, entering }: ValueChange, outcome: Outcome): void {
+function changeOne(field: FieldRow, { raw, change: { present, roleCode, contract, entering }, outcome }: { readonly raw: unknown; readonly change: ValueChange; readonly outcome: Outcome }): void {
   const { id } = field;
   const path = `dynamicFields.${id}`;
   const applies = appliesTo(field, contract);

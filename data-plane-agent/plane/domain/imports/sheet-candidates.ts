@@ -77,7 +77,7 @@ interface ReadRow {
 function readRow({ row, cells }: Sheet['records'][number], { sheet, targets, people, timeZone }: SheetReading): ReadRow {
   const found = { contract: new Map<string, Cell>(), line: new Map<string, Cell>(), custom: new Map<string, Cell>(), beside: new Map<ReferenceField, Cell>() };
   const problems: RowProblem[] = [];
-  const keep = <K>(into: Map<K, Cell>, key: K, name: string, raw: SheetCell, read: ReadCell): void => {
+  const keep = <K>(into: Map<K, Cell>, { key, name, raw, read }: { readonly key: K; readonly name: string; readonly raw: SheetCell; readonly read: ReadCell }): void => {
     if (read.ok && (read.value === undefined || read.value === null)) return;
     into.set(key, { row, name, raw, value: read.ok ? read.value : undefined });
     if (!read.ok) problems.push(problemAt({ row, field: name, value: raw }, read.problem));
@@ -89,10 +89,10 @@ function readRow({ row, cells }: Sheet['records'][number], { sheet, targets, peo
       if (!isBlank(raw) && (at >= sheet.header.length || sheet.header[at] === null)) problems.push({ row, field: null, code: 'INVALID_INPUT', message: `the cell in column ${at + 1} has no header`, value: raw });
       continue;
     }
-    if (target.kind === 'contract' && target.column.insteadOf) keep(found.beside, target.column.insteadOf, target.name, raw, readCell(raw, 'text', sheet));
-    else if (target.kind === 'contract') keep(found.contract, target.name, target.name, raw, readCell(raw, target.column.kind, sheet));
-    else if (target.kind === 'line') keep(found.line, target.name.slice(OF_LINE.length), target.name, raw, readCell(raw, target.column.kind, sheet));
-    else if (target.kind === 'custom') keep(found.custom, target.field.id, target.name, raw, readCustom(raw, target.field, { people, timeZone }));
+    if (target.kind === 'contract' && target.column.insteadOf) keep(found.beside, { key: target.column.insteadOf, name: target.name, raw, read: readCell(raw, 'text', sheet) });
+    else if (target.kind === 'contract') keep(found.contract, { key: target.name, name: target.name, raw, read: readCell(raw, target.column.kind, sheet) });
+    else if (target.kind === 'line') keep(found.line, { key: target.name.slice(OF_LINE.length), name: target.name, raw, read: readCell(raw, target.column.kind, sheet) });
+    else if (target.kind === 'custom') keep(found.custom, { key: target.field.id, name: target.name, raw, read: readCustom(raw, target.field, { people, timeZone }) });
   }
   return { row, ...found, problems };
 }

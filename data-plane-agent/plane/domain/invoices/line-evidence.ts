@@ -30,13 +30,13 @@ export const movesRecords = (before: LineRow | null, after: LineRow): boolean =>
  * A changed line, and what its change makes of its records. An invoice number on a line makes one issued record, which follows what is
  * said on the line, so that nothing is counted twice; without a number there is none. Drafts take the line's currency, and go with it.
  */
-export function followed(before: LineRow | null, after: LineRow, records: readonly InvoiceRow[], context: EvidenceContext): { readonly line: LineRow; readonly changes: readonly InvoiceChange[] } {
+export function followed({ before, after }: { readonly before: LineRow | null; readonly after: LineRow }, records: readonly InvoiceRow[], context: EvidenceContext): { readonly line: LineRow; readonly changes: readonly InvoiceChange[] } {
   const { now, actorId } = context;
   const stamped = ({ before: was, after: is }: InvoiceChange): InvoiceChange => ({ before: was, after: { ...is, updatedAt: now, updatedBy: actorId } });
   if (after.deletedAt !== null) return { line: after, changes: records.map((row) => stamped({ before: row, after: { ...row, deletedAt: now } })) };
   const told = recordOf(after, records);
-  const line = dated(before, after, told, context.today);
-  const changes = [...inNewCurrency(records.filter((row) => row !== told), line.currencyCode, context), ...evidence(before, line, told, context)].map(stamped);
+  const line = dated({ before, after }, told, context.today);
+  const changes = [...inNewCurrency(records.filter((row) => row !== told), line.currencyCode, context), ...evidence({ before, line }, told, context)].map(stamped);
   const next = afterChanges(records, changes, () => true);
   refuseExcess(next, line.currencyCode);
   return { line: withRecords(line, next, now), changes };
@@ -71,14 +71,14 @@ function recordOf({ invoiceNo }: LineRow, records: readonly InvoiceRow[]): Invoi
 }
 
 /** What is invoiced has a date, which goes with the last of it. `null` names none: else the same request twice would move it. */
-function dated(before: LineRow | null, after: LineRow, told: InvoiceRow | undefined, today: Day): LineRow {
+function dated({ before, after }: { readonly before: LineRow | null; readonly after: LineRow }, told: InvoiceRow | undefined, today: Day): LineRow {
   if (isInvoiced(after)) return after.invoiceDate === null ? { ...after, invoiceDate: before?.invoiceDate ?? told?.invoiceDate ?? today } : after;
   return before && isInvoiced(before) && before.invoiceDate === after.invoiceDate ? { ...after, invoiceDate: null } : after;
 }
 
 const isInvoiced = ({ invoiceMinor, invoiceNo }: LineRow): boolean => (invoiceMinor ?? 0) > 0 || invoiceNo !== null;
 
-function evidence(before: LineRow | null, line: LineRow, told: InvoiceRow | undefined, context: EvidenceContext): InvoiceChange[] {
+function evidence({ before, line }: { readonly before: LineRow | null; readonly line: LineRow }, told: InvoiceRow | undefined, context: EvidenceContext): InvoiceChange[] {
   const { invoiceNo } = line;
   if (invoiceNo === null) {
     if (!told) return [];

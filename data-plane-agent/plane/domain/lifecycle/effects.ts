@@ -4,7 +4,7 @@ import type { StageRow } from '../../tables/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
 /** The contract as a move leaves it: in the stage, locked as that says, with what the transition sets beside. */
-export function moved(row: ContractRow, to: StageRow, effects: Effects, today: string): ContractRow {
+export function moved(row: ContractRow, { to, effects, today }: { readonly to: StageRow; readonly effects: Effects; readonly today: string }): ContractRow {
   const sets = (field: 'signDate' | 'startDate' | 'endDate') => effects.setFieldToday?.includes(field) === true;
   return {
     ...row,

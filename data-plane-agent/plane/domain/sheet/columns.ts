@@ -57,95 +57,95 @@ export const CUSTOM_FIELD = 'cf:';
 /** In front of the fields of a payment line. */
 export const OF_LINE = 'line.';
 
-const asIs = <F extends ContractField & keyof ContractRow>(field: F, en: string, zh: string, kind: CellKind = 'text'): ContractColumn => ({
+const asIs = <F extends ContractField & keyof ContractRow>(field: F, { en, zh }: { readonly en: string; readonly zh: string }, kind: CellKind = 'text'): ContractColumn => ({
   name: field, labels: { en, zh }, kind, field, write: ({ row }) => row[field] as Cell, // those named below hold text, numbers or null
 });
-const contractColumn = (name: string, en: string, zh: string, kind: CellKind, field: ContractField | null, write: ContractColumn['write']): ContractColumn => ({ name, labels: { en, zh }, kind, field, write });
-const money = (name: string, en: string, zh: string, field: ContractField | null, minor: (source: ContractSource) => number | null): ContractColumn =>
-  contractColumn(name, en, zh, 'number', field, (source) => major(minor(source), source.row.currencyCode));
-const beside = (insteadOf: ReferenceField, name: string, en: string, zh: string, write: ContractColumn['write'], names?: Naming): ContractColumn =>
+const contractColumn = (name: string, { en, zh, kind, field, write }: { readonly en: string; readonly zh: string; readonly kind: CellKind; readonly field: ContractField | null; readonly write: ContractColumn['write'] }): ContractColumn => ({ name, labels: { en, zh }, kind, field, write });
+const money = (name: string, { en, zh, field }: { readonly en: string; readonly zh: string; readonly field: ContractField | null }, minor: (source: ContractSource) => number | null): ContractColumn =>
+  contractColumn(name, { en, zh, kind: 'number', field, write: (source) => major(minor(source), source.row.currencyCode) });
+const beside = (insteadOf: ReferenceField, { name, en, zh, write, names }: { readonly name: string; readonly en: string; readonly zh: string; readonly write: ContractColumn['write']; readonly names?: Naming }): ContractColumn =>
   ({ name, labels: { en, zh }, kind: 'text', field: null, insteadOf, write, ...(names ? { names } : {}) });
 
 const major = (minor: number | null, currencyCode: string): number | null => (minor === null ? null : toMajor(minor, currencyCode));
 const json = (list: readonly unknown[]): string | null => (list.length === 0 ? null : listText(list));
 
-const subjectName = beside('subjectId', 'subjectName', 'Subject company', '签约主体', ({ row }) => row.subjectId, 'subjectName');
+const subjectName = beside('subjectId', { name: 'subjectName', en: 'Subject company', zh: '签约主体', write: ({ row }) => row.subjectId, names: 'subjectName' });
 /** Several members may have one name, so nobody is found by it. */
-const ownerName: ContractColumn = { ...contractColumn('ownerName', 'Owner', '负责人', 'text', null, ({ row }) => row.ownerId), names: 'memberName' };
-const totalAmount = money('totalAmount', 'Total amount', '合同总额', 'totalAmount', ({ row }) => row.totalMinor);
-const workflowStage = contractColumn('workflowStage', 'Workflow stage', '流程阶段', 'text', 'workflowStage', ({ row }) => row.stageCategory);
-const lifecycleStageCode = contractColumn('lifecycleStageCode', 'Stage code', '阶段代码', 'text', 'lifecycleStageCode', ({ row }) => row.stageCode);
+const ownerName: ContractColumn = { ...contractColumn('ownerName', { en: 'Owner', zh: '负责人', kind: 'text', field: null, write: ({ row }) => row.ownerId }), names: 'memberName' };
+const totalAmount = money('totalAmount', { en: 'Total amount', zh: '合同总额', field: 'totalAmount' }, ({ row }) => row.totalMinor);
+const workflowStage = contractColumn('workflowStage', { en: 'Workflow stage', zh: '流程阶段', kind: 'text', field: 'workflowStage', write: ({ row }) => row.stageCategory });
+const lifecycleStageCode = contractColumn('lifecycleStageCode', { en: 'Stage code', zh: '阶段代码', kind: 'text', field: 'lifecycleStageCode', write: ({ row }) => row.stageCode });
 
 /**
  * The columns of a contract in the profile `full`, in this order: all that a request may send of it (API document 2.7). After them come the
  * visible custom fields, and then `LINE_COLUMNS`.
  */
 export const CONTRACT_COLUMNS: readonly ContractColumn[] = [
-  asIs('archiveCode', 'Archive code', '档案编号'),
-  asIs('contractNo', 'Contract number', '合同编号'),
-  asIs('projectName', 'Project', '项目名称'),
-  asIs('type', 'Type', '合同类型'),
-  asIs('typeCode', 'Type code', '类型代码'),
-  asIs('subjectId', 'Subject company id', '签约主体ID'),
+  asIs('archiveCode', { en: 'Archive code', zh: '档案编号' }),
+  asIs('contractNo', { en: 'Contract number', zh: '合同编号' }),
+  asIs('projectName', { en: 'Project', zh: '项目名称' }),
+  asIs('type', { en: 'Type', zh: '合同类型' }),
+  asIs('typeCode', { en: 'Type code', zh: '类型代码' }),
+  asIs('subjectId', { en: 'Subject company id', zh: '签约主体ID' }),
   subjectName,
-  asIs('partyA', 'Party A', '甲方'),
-  asIs('partyB', 'Party B', '乙方'),
-  asIs('equipmentName', 'Equipment', '设备名称'),
-  asIs('equipmentModel', 'Model', '设备型号'),
-  asIs('quantity', 'Quantity', '数量', 'number'),
-  asIs('unitPrice', 'Unit price', '单价', 'number'),
+  asIs('partyA', { en: 'Party A', zh: '甲方' }),
+  asIs('partyB', { en: 'Party B', zh: '乙方' }),
+  asIs('equipmentName', { en: 'Equipment', zh: '设备名称' }),
+  asIs('equipmentModel', { en: 'Model', zh: '设备型号' }),
+  asIs('quantity', { en: 'Quantity', zh: '数量' }, 'number'),
+  asIs('unitPrice', { en: 'Unit price', zh: '单价' }, 'number'),
   totalAmount,
-  asIs('currencyCode', 'Currency', '币种'),
-  asIs('paymentMethod', 'Payment method', '付款方式'),
-  contractColumn('payeeAccount', 'Payee account', '收款账号', 'text', 'payeeAccount', ({ row }, { rights }) => shown(row.payeeAccount, rights)),
-  asIs('payeeBank', 'Payee bank', '收款银行'),
-  money('deposit', 'Deposit', '押金', 'deposit', ({ row }) => row.depositMinor),
-  money('periodicRent', 'Periodic rent', '每期租金', 'periodicRent', ({ row }) => row.periodicRentMinor),
-  asIs('paymentCycle', 'Payment cycle', '付款周期'),
-  asIs('signDate', 'Signed on', '签订日期', 'day'),
-  asIs('startDate', 'Starts on', '开始日期', 'day'),
-  asIs('endDate', 'Ends on', '结束日期', 'day'),
-  asIs('invoicePoints', 'Tax percent', '开票税点', 'number'),
-  asIs('contractAttachment', 'Contract attachment', '合同附件'),
-  asIs('status', 'Status', '状态'),
-  asIs('statusCode', 'Status code', '状态代码'),
-  asIs('ownerId', 'Owner id', '负责人ID'),
-  beside('ownerId', 'ownerEmail', 'Owner e-mail', '负责人邮箱', ({ row }) => row.ownerId, 'memberEmail'),
-  asIs('ownerSuperiorId', 'Superior id', '上级ID'),
-  beside('ownerSuperiorId', 'ownerSuperiorEmail', 'Superior e-mail', '上级邮箱', ({ row }) => row.ownerSuperiorId, 'memberEmail'),
-  asIs('remark', 'Remark', '备注'),
+  asIs('currencyCode', { en: 'Currency', zh: '币种' }),
+  asIs('paymentMethod', { en: 'Payment method', zh: '付款方式' }),
+  contractColumn('payeeAccount', { en: 'Payee account', zh: '收款账号', kind: 'text', field: 'payeeAccount', write: ({ row }, { rights }) => shown(row.payeeAccount, rights) }),
+  asIs('payeeBank', { en: 'Payee bank', zh: '收款银行' }),
+  money('deposit', { en: 'Deposit', zh: '押金', field: 'deposit' }, ({ row }) => row.depositMinor),
+  money('periodicRent', { en: 'Periodic rent', zh: '每期租金', field: 'periodicRent' }, ({ row }) => row.periodicRentMinor),
+  asIs('paymentCycle', { en: 'Payment cycle', zh: '付款周期' }),
+  asIs('signDate', { en: 'Signed on', zh: '签订日期' }, 'day'),
+  asIs('startDate', { en: 'Starts on', zh: '开始日期' }, 'day'),
+  asIs('endDate', { en: 'Ends on', zh: '结束日期' }, 'day'),
+  asIs('invoicePoints', { en: 'Tax percent', zh: '开票税点' }, 'number'),
+  asIs('contractAttachment', { en: 'Contract attachment', zh: '合同附件' }),
+  asIs('status', { en: 'Status', zh: '状态' }),
+  asIs('statusCode', { en: 'Status code', zh: '状态代码' }),
+  asIs('ownerId', { en: 'Owner id', zh: '负责人ID' }),
+  beside('ownerId', { name: 'ownerEmail', en: 'Owner e-mail', zh: '负责人邮箱', write: ({ row }) => row.ownerId, names: 'memberEmail' }),
+  asIs('ownerSuperiorId', { en: 'Superior id', zh: '上级ID' }),
+  beside('ownerSuperiorId', { name: 'ownerSuperiorEmail', en: 'Superior e-mail', zh: '上级邮箱', write: ({ row }) => row.ownerSuperiorId, names: 'memberEmail' }),
+  asIs('remark', { en: 'Remark', zh: '备注' }),
   workflowStage,
-  asIs('lifecycleTemplateId', 'Lifecycle template id', '流程模板ID'),
-  beside('lifecycleTemplateId', 'lifecycleTemplateCode', 'Lifecycle template', '流程模板', ({ row }, { templateCode }) => templateCode(row.lifecycleTemplateId)),
+  asIs('lifecycleTemplateId', { en: 'Lifecycle template id', zh: '流程模板ID' }),
+  beside('lifecycleTemplateId', { name: 'lifecycleTemplateCode', en: 'Lifecycle template', zh: '流程模板', write: ({ row }, { templateCode }) => templateCode(row.lifecycleTemplateId) }),
   lifecycleStageCode,
-  contractColumn('workflowAllowedRoles', 'Allowed roles', '可操作角色', 'list', 'workflowAllowedRoles', ({ row }) => json(row.allowedRoles)),
-  contractColumn('terms', 'Terms', '条款', 'list', 'terms', ({ terms }) => json(terms.map(({ kind, title, date, note }) => ({ kind, title, ...(date === null ? {} : { date }), note })))),
-  contractColumn('extraNotes', 'Notes', '附加说明', 'list', 'extraNotes', ({ notes }) => json(notes.map(({ label, value }) => ({ label, value })))),
+  contractColumn('workflowAllowedRoles', { en: 'Allowed roles', zh: '可操作角色', kind: 'list', field: 'workflowAllowedRoles', write: ({ row }) => json(row.allowedRoles) }),
+  contractColumn('terms', { en: 'Terms', zh: '条款', kind: 'list', field: 'terms', write: ({ terms }) => json(terms.map(({ kind, title, date, note }) => ({ kind, title, ...(date === null ? {} : { date }), note }))) }),
+  contractColumn('extraNotes', { en: 'Notes', zh: '附加说明', kind: 'list', field: 'extraNotes', write: ({ notes }) => json(notes.map(({ label, value }) => ({ label, value }))) }),
 ];
 
-const lineColumn = (field: LineField, en: string, zh: string, kind: CellKind, write: LineColumn['write']): LineColumn => ({ name: `${OF_LINE}${field}`, labels: { en, zh }, kind, field, write });
-const lineAsIs = <F extends LineField & keyof LineRow>(field: F, en: string, zh: string, kind: CellKind = 'text'): LineColumn => lineColumn(field, en, zh, kind, (line) => line[field]);
-const lineMoney = (field: LineField, en: string, zh: string, minor: (line: LineRow) => number | null): LineColumn => lineColumn(field, en, zh, 'number', (line) => major(minor(line), line.currencyCode));
+const lineColumn = (field: LineField, { en, zh, kind, write }: { readonly en: string; readonly zh: string; readonly kind: CellKind; readonly write: LineColumn['write'] }): LineColumn => ({ name: `${OF_LINE}${field}`, labels: { en, zh }, kind, field, write });
+const lineAsIs = <F extends LineField & keyof LineRow>(field: F, { en, zh }: { readonly en: string; readonly zh: string }, kind: CellKind = 'text'): LineColumn => lineColumn(field, { en, zh, kind, write: (line) => line[field] });
+const lineMoney = (field: LineField, { en, zh }: { readonly en: string; readonly zh: string }, minor: (line: LineRow) => number | null): LineColumn => lineColumn(field, { en, zh, kind: 'number', write: (line) => major(minor(line), line.currencyCode) });
 
 /** The columns of a payment line in the profile `full` (API document 2.9). All are empty in the one row of a contract without lines. */
 export const LINE_COLUMNS: readonly LineColumn[] = [
-  lineAsIs('period', 'Period', '期次'),
-  lineAsIs('dueDate', 'Due on', '应收日期', 'day'),
-  lineMoney('amount', 'Amount due', '应收金额', ({ amountMinor }) => amountMinor),
-  lineAsIs('currencyCode', 'Line currency', '应收币种'),
-  lineMoney('receivedAmount', 'Amount received', '已收金额', ({ receivedMinor }) => receivedMinor),
-  lineAsIs('receivedDate', 'Received on', '收款日期', 'day'),
-  lineAsIs('method', 'Received by', '收款方式'),
-  lineAsIs('payerName', 'Payer', '付款人'),
-  lineColumn('receiptAccount', 'Receipt account', '到账账号', 'text', (line, { rights }) => shown(line.receiptAccount, rights)),
-  lineAsIs('bankSerialNo', 'Bank serial number', '银行流水号'),
-  lineAsIs('reconciliationStatus', 'Reconciliation', '对账状态'),
-  lineAsIs('reconciliationNote', 'Reconciliation note', '对账说明'),
-  lineMoney('invoiceAmount', 'Invoice amount', '开票金额', ({ invoiceMinor }) => invoiceMinor),
-  lineAsIs('invoiceDate', 'Invoiced on', '开票日期', 'day'),
-  lineAsIs('invoiceNo', 'Invoice number', '发票号码'),
-  lineAsIs('invoiceAttachment', 'Invoice attachment', '发票附件'),
-  lineAsIs('proof', 'Receipt proof', '收款凭证'),
+  lineAsIs('period', { en: 'Period', zh: '期次' }),
+  lineAsIs('dueDate', { en: 'Due on', zh: '应收日期' }, 'day'),
+  lineMoney('amount', { en: 'Amount due', zh: '应收金额' }, ({ amountMinor }) => amountMinor),
+  lineAsIs('currencyCode', { en: 'Line currency', zh: '应收币种' }),
+  lineMoney('receivedAmount', { en: 'Amount received', zh: '已收金额' }, ({ receivedMinor }) => receivedMinor),
+  lineAsIs('receivedDate', { en: 'Received on', zh: '收款日期' }, 'day'),
+  lineAsIs('method', { en: 'Received by', zh: '收款方式' }),
+  lineAsIs('payerName', { en: 'Payer', zh: '付款人' }),
+  lineColumn('receiptAccount', { en: 'Receipt account', zh: '到账账号', kind: 'text', write: (line, { rights }) => shown(line.receiptAccount, rights) }),
+  lineAsIs('bankSerialNo', { en: 'Bank serial number', zh: '银行流水号' }),
+  lineAsIs('reconciliationStatus', { en: 'Reconciliation', zh: '对账状态' }),
+  lineAsIs('reconciliationNote', { en: 'Reconciliation note', zh: '对账说明' }),
+  lineMoney('invoiceAmount', { en: 'Invoice amount', zh: '开票金额' }, ({ invoiceMinor }) => invoiceMinor),
+  lineAsIs('invoiceDate', { en: 'Invoiced on', zh: '开票日期' }, 'day'),
+  lineAsIs('invoiceNo', { en: 'Invoice number', zh: '发票号码' }),
+  lineAsIs('invoiceAttachment', { en: 'Invoice attachment', zh: '发票附件' }),
+  lineAsIs('proof', { en: 'Receipt proof', zh: '收款凭证' }),
 ];
 
 const column = (name: string): ContractColumn => {
@@ -161,11 +161,11 @@ export const SUMMARY_COLUMNS: readonly ContractColumn[] = [
   ...['partyA', 'partyB'].map(column),
   totalAmount,
   column('currencyCode'),
-  money('receivedAmount', 'Received in all', '累计已收', null, ({ row }) => row.receivedMinor),
-  money('outstandingAmount', 'Outstanding', '未收金额', null, ({ row }) => row.outstandingMinor),
-  money('overdueAmount', 'Overdue', '逾期金额', null, ({ overdueMinor }) => overdueMinor),
-  contractColumn('paymentStatus', 'Payment status', '收款状态', 'text', null, ({ row }) => row.paymentStatus),
-  contractColumn('nextDueDate', 'Next due on', '下次应收日期', 'day', null, ({ row }) => row.nextDueDate),
+  money('receivedAmount', { en: 'Received in all', zh: '累计已收', field: null }, ({ row }) => row.receivedMinor),
+  money('outstandingAmount', { en: 'Outstanding', zh: '未收金额', field: null }, ({ row }) => row.outstandingMinor),
+  money('overdueAmount', { en: 'Overdue', zh: '逾期金额', field: null }, ({ overdueMinor }) => overdueMinor),
+  contractColumn('paymentStatus', { en: 'Payment status', zh: '收款状态', kind: 'text', field: null, write: ({ row }) => row.paymentStatus }),
+  contractColumn('nextDueDate', { en: 'Next due on', zh: '下次应收日期', kind: 'day', field: null, write: ({ row }) => row.nextDueDate }),
   column('status'),
   workflowStage,
   lifecycleStageCode,

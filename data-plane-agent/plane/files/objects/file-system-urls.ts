@@ -33,7 +33,7 @@ export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly sto
       const permit = links.permitOf(request.method ?? '', request.url ?? '');
       if (!permit) return { status: 403, message: 'The link is not valid, or its time is over' };
       try {
-        if (permit.method === 'GET') return await send(permit, request, answer, { store, idleMs });
+        if (permit.method === 'GET') return await send(permit, { request, answer, service: { store, idleMs } });
         const refusal = refusalOf(permit, request);
         if (refusal) return refusal;
         const goingOn = uploads.get(permit.key) ?? 0;
@@ -42,7 +42,7 @@ export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly sto
         try {
           const longestMs = MINIMUM_MS + permit.sizeBytes / SLOWEST_BYTES_PER_MS;
           onUpload?.(longestMs);
-          return await take(permit, request, answer, { store, idleMs, longestMs });
+          return await take(permit, { request, answer, service: { store, idleMs, longestMs } });
         } finally {
           const left = (uploads.get(permit.key) ?? 1) - 1;
           if (left > 0) uploads.set(permit.key, left);
@@ -81,7 +81,7 @@ interface Service {
   readonly idleMs: number;
 }
 
-async function take({ key, contentType, sizeBytes }: Upload, request: IncomingMessage, answer: ServerResponse, { store, idleMs, longestMs }: Service & { readonly longestMs: number }): Promise<FileRefusal | undefined> {
+async function take({ key, contentType, sizeBytes }: Upload, { request, answer, service: { store, idleMs, longestMs } }: { readonly request: IncomingMessage; readonly answer: ServerResponse; readonly service: Service & { readonly longestMs: number } }): Promise<FileRefusal | undefined> {
   // A client that asked first (`Expect: 100-continue`) has waited until here.
   if (request.headers.expect !== undefined) answer.writeContinue();
   const patience = createPatience({ idleMs, longestMs });
@@ -121,7 +121,7 @@ function createPatience({ idleMs, longestMs }: { idleMs: number; longestMs: numb
   };
 }
 
-async function send({ key, contentType, fileName }: Download, request: IncomingMessage, answer: ServerResponse, { store, idleMs }: Service): Promise<FileRefusal | undefined> {
+async function send({ key, contentType, fileName }: Download, { request, answer, service: { store, idleMs } }: { readonly request: IncomingMessage; readonly answer: ServerResponse; readonly service: Service }): Promise<FileRefusal | undefined> {
   const object = await store.open(key);
   if (!object) return { status: 404, message: 'Not Found' };
   try {

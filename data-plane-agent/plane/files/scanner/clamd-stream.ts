@@ -42,7 +42,7 @@ export async function ask(address: ClamdAddress, { command, frames, endsAfter = 
   const onAbort = (): void => void socket.destroy();
   signal.addEventListener('abort', onAbort, { once: true });
   const answer = answerOf(socket);
-  const sending = send(socket, `z${command}\0`, frames, endsAfter);
+  const sending = send(socket, { command: `z${command}\0`, frames, endsAfter });
   try {
     // An answer may come before all is sent (a limit), and sending may fail where the answer says nothing about it.
     return await Promise.race([answer, sending.then(() => answer)]);
@@ -78,7 +78,7 @@ function answerOf(socket: Socket): Promise<string> {
   });
 }
 
-async function send(socket: Socket, command: string, frames: AsyncIterable<Frame> | undefined, endsAfter: boolean): Promise<void> {
+async function send(socket: Socket, { command, frames, endsAfter }: { readonly command: string; readonly frames: AsyncIterable<Frame> | undefined; readonly endsAfter: boolean }): Promise<void> {
   socket.write(command);
   for await (const frame of frames ?? []) {
     if (socket.destroyed) return;

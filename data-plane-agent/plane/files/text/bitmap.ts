@@ -75,9 +75,9 @@ function paeth(left: number, up: number, corner: number): number {
  */
 export function rulingsIn(bitmap: Bitmap): Ruling[] {
   const least = Math.max(30, Math.round(bitmap.width / 40));
-  const flat = runs(bitmap.height, bitmap.width, least * 2, (line, along) => bitmap.isDark(along, line));
+  const flat = runs({ lines: bitmap.height, length: bitmap.width, least: least * 2 }, (line, along) => bitmap.isDark(along, line));
   const meets = crossing(flat);
-  const steep = runs(bitmap.width, bitmap.height, least, (line, along) => bitmap.isDark(line, along)).filter(({ line, from, to }) => to - from >= least * LETTERS || (meets(line, from) && meets(line, to)));
+  const steep = runs({ lines: bitmap.width, length: bitmap.height, least }, (line, along) => bitmap.isDark(line, along)).filter(({ line, from, to }) => to - from >= least * LETTERS || (meets(line, from) && meets(line, to)));
   return [...flat.map(({ line, from, to }) => ({ x1: from, x2: to, y1: line, y2: line })), ...steep.map(({ line, from, to }) => ({ x1: line, x2: line, y1: from, y2: to }))];
 }
 
@@ -129,7 +129,7 @@ const MAX_GAP = 2;
 const MAX_RUNS = 60_000;
 
 /** Stretches that are dark all along; what leans over to the next line is put together. */
-function runs(lines: number, length: number, least: number, isDark: (line: number, along: number) => boolean): Run[] {
+function runs({ lines, length, least }: { readonly lines: number; readonly length: number; readonly least: number }, isDark: (line: number, along: number) => boolean): Run[] {
   const found: Run[] = [];
   for (let line = 0; line < lines && found.length < MAX_RUNS; line++) {
     let from = -1;

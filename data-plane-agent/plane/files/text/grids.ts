@@ -64,16 +64,16 @@ function gridOf(group: readonly Ruling[], near: number): Grid | undefined {
   if (ys.length < 2 || xs.length < 2 || ys.length > MAX_LINES || xs.length > MAX_LINES || ys.length * xs.length < 6) return undefined;
   const [rows, columns] = [ys.length - 1, xs.length - 1];
   const at = (list: readonly number[], i: number): number => list[i] ?? 0;
-  const covers = (from: number, to: number, low: number, high: number): boolean => Math.min(from, to) <= low + (high - low) * 0.35 && Math.max(from, to) >= high - (high - low) * 0.35;
+  const covers = ({ from, to, low, high }: { readonly from: number; readonly to: number; readonly low: number; readonly high: number }): boolean => Math.min(from, to) <= low + (high - low) * 0.35 && Math.max(from, to) >= high - (high - low) * 0.35;
   /** Whether a line parts the place from the one to its left, or from the one above it. */
   const walls = { left: new Set<number>(), above: new Set<number>() };
   for (const { x1, x2, y1, y2 } of steep) {
     const column = nearest(xs, (x1 + x2) / 2);
-    for (let row = 0; row < rows; row++) if (covers(y1, y2, at(ys, row), at(ys, row + 1))) walls.left.add(row * (columns + 1) + column);
+    for (let row = 0; row < rows; row++) if (covers({ from: y1, to: y2, low: at(ys, row), high: at(ys, row + 1) })) walls.left.add(row * (columns + 1) + column);
   }
   for (const { x1, x2, y1, y2 } of flat) {
     const row = nearest(ys, (y1 + y2) / 2);
-    for (let column = 0; column < columns; column++) if (covers(x1, x2, at(xs, column), at(xs, column + 1))) walls.above.add(row * (columns + 1) + column);
+    for (let column = 0; column < columns; column++) if (covers({ from: x1, to: x2, low: at(xs, column), high: at(xs, column + 1) })) walls.above.add(row * (columns + 1) + column);
   }
   const begin = (row: number, column: number): { row: number; column: number } => {
     let [r, c] = [row, column];

@@ -106,7 +106,7 @@ function addRulings(args: readonly unknown[], at: Matrix, rulings: Ruling[]): vo
     edges = [];
   };
   const lineTo = (toX: number, toY: number) => {
-    if (edges.length < 64) edges.push(edgeOf(at, x, y, toX, toY));
+    if (edges.length < 64) edges.push(edgeOf(at, { x1: x, y1: y, x2: toX, y2: toY }));
     [x, y] = [toX, toY];
   };
   for (let i = 0; i < path.length && rulings.length < 20_000; ) {
@@ -137,7 +137,7 @@ function addRulings(args: readonly unknown[], at: Matrix, rulings: Ruling[]): vo
   flush();
 }
 
-function edgeOf(at: Matrix, x1: number, y1: number, x2: number, y2: number): Ruling {
+function edgeOf(at: Matrix, { x1, y1, x2, y2 }: { readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number }): Ruling {
   const [fromX, fromY] = apply(at, x1, y1);
   const [toX, toY] = apply(at, x2, y2);
   return { x1: Math.min(fromX, toX), x2: Math.max(fromX, toX), y1: Math.min(fromY, toY), y2: Math.max(fromY, toY) };

@@ -29,7 +29,7 @@ export async function pictureOf(page: PDFPageProxy, { pictures, width, height }:
   for (const picture of pictures) {
     const bits = await bitsOf(page, picture.image);
     if (!bits) continue;
-    paint(grey, { across, down }, bits, picture, scale);
+    paint(grey, { by: { across, down }, bits, picture, scale });
     drawn += 1;
   }
   return drawn === 0 ? undefined : pgm(grey, across, down);
@@ -40,7 +40,7 @@ export function reduced({ width, height, grey }: { readonly width: number; reado
   const scale = Math.min(1, Math.sqrt(MAX_DOTS / (width * height)));
   const [across, down] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
   const paper = new Uint8Array(across * down).fill(255);
-  paint(paper, { across, down }, { width, height, data: grey, kind: GREY }, { place: [width, 0, 0, -height, 0, height], image: { id: undefined, data: undefined, isMask: false } }, scale);
+  paint(paper, { by: { across, down }, bits: { width, height, data: grey, kind: GREY }, picture: { place: [width, 0, 0, -height, 0, height], image: { id: undefined, data: undefined, isMask: false } }, scale });
   return pgm(paper, across, down);
 }
 
@@ -55,7 +55,7 @@ async function bitsOf(page: PDFPageProxy, { id, data }: PaintedImage): Promise<B
 }
 
 /** Draws one picture: each dot of the page within it takes the mean of what the picture has there. */
-function paint(grey: Uint8Array, { across, down }: { across: number; down: number }, bits: Bits, { place, image }: Placed, scale: number): void {
+function paint(grey: Uint8Array, { by: { across, down }, bits, picture: { place, image }, scale }: { readonly by: { across: number; down: number }; readonly bits: Bits; readonly picture: Placed; readonly scale: number }): void {
   const [a, b, c, d, e, f] = place.map((number) => number * scale) as unknown as Matrix; // six numbers as before
   const determinant = a * d - b * c;
   if (determinant === 0) return;

@@ -23,13 +23,13 @@ function addPage(file: PdfFile, page: TiffPage): number {
   const { tint } = page.colour;
   const space = tint ? page.colour.space.replace(TINT, String(addFunction(file, tint))) : page.colour.space;
   const pictures = page.pieces.map((piece) => file.add(pictureOf(piece, page.colour, space), piece.data));
-  const placed = page.pieces.map(({ x, y, width: wide, height: high }, i) => `q ${matrix(wide / page.width, high / page.height, x / page.width, 1 - (y + high) / page.height)} cm /P${i} Do Q`);
-  const content = file.add('', Buffer.from(`${matrix(width, height, 0, 0)} cm ${TURNS[page.orientation] ?? TURNS[1]} cm\n${placed.join('\n')}`, 'latin1'));
+  const placed = page.pieces.map(({ x, y, width: wide, height: high }, i) => `q ${matrix({ width: wide / page.width, height: high / page.height, x: x / page.width, y: 1 - (y + high) / page.height })} cm /P${i} Do Q`);
+  const content = file.add('', Buffer.from(`${matrix({ width, height, x: 0, y: 0 })} cm ${TURNS[page.orientation] ?? TURNS[1]} cm\n${placed.join('\n')}`, 'latin1'));
   return file.add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${number(width)} ${number(height)}] /Contents ${content} 0 R /Resources << /XObject << ${pictures.map((picture, i) => `/P${i} ${picture} 0 R`).join(' ')} >> >> >>`);
 }
 
 const number = (value: number): string => value.toFixed(9);
-const matrix = (width: number, height: number, x: number, y: number): string => `${number(width)} 0 0 ${number(height)} ${number(x)} ${number(y)}`;
+const matrix = ({ width, height, x, y }: { readonly width: number; readonly height: number; readonly x: number; readonly y: number }): string => `${number(width)} 0 0 ${number(height)} ${number(x)} ${number(y)}`;
 
 function pictureOf({ width, height, filter }: Piece, { bits, samples, isInverted }: Colour, space: string): string {
   const decode = isInverted ? `/Decode [1 0${' 0 1'.repeat(samples - 1)}]` : '';

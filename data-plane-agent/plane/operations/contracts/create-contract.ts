@@ -13,7 +13,7 @@ export const createContract = operation({
   output: ContractDetail,
   fails: ['DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'WORKFLOW_CONTROL_REQUIRED', 'RECONCILE_WITHOUT_RECEIPT', 'DUPLICATE_CODE'],
   async run(tools, call, { members = [], unknownReference, ...input }) {
-    const { row, warnings, ...parts } = await enterContract(tools, call, input, { members, unknownReference });
-    return detailOf(tools, call, row, parts, warnings);
+    const { row, warnings, ...parts } = await enterContract(tools, call, { input, members, unknownReference });
+    return detailOf(tools, call, { row, known: parts, warnings });
   },
 });

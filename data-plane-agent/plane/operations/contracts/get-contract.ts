@@ -12,6 +12,6 @@ export const getContract = operation({
   async run({ store }, call, { contractId }) {
     const row = await store.contracts.find(contractId);
     if (!row) throw fail('NOT_FOUND', {});
-    return detailOf({ store }, call, row);
+    return detailOf({ store }, call, { row });
   },
 });

@@ -25,7 +25,7 @@ export const restoreContract = operation({
     const now = clock.now();
     if (!row || !(row.deletedAt === null || isRestorable(row.deletedAt, now))) throw fail('NOT_FOUND', {});
     checkVersion(row, call);
-    if (row.deletedAt === null) return detailOf(tools, call, row);
+    if (row.deletedAt === null) return detailOf(tools, call, { row });
 
     await refuseTaken(tools, row);
     await store.lines.restoreWithContract(row.id, { deletedAt: row.deletedAt, now });
@@ -33,7 +33,7 @@ export const restoreContract = operation({
     await store.invoices.restoreWithContract(row.id, row.deletedAt);
     const lines = await store.lines.ofContract(row.id);
     const restored = await store.contracts.update(row, touched(withAggregates({ ...row, deletedAt: null }, lines), { now, actorId: call.actor.id }));
-    return detailOf(tools, call, restored, { lines }, await sharedMeanwhile(tools, lines));
+    return detailOf(tools, call, { row: restored, known: { lines }, warnings: await sharedMeanwhile(tools, lines) });
   },
 });
 

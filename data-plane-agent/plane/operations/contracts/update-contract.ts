@@ -22,7 +22,7 @@ export const updateContract = operation({
     const before = await tools.store.contracts.find(contractId, { forUpdate: true });
     if (!before) throw fail('NOT_FOUND', {});
     checkVersion(before, call);
-    const { row, warnings, ...parts } = await changeContract(tools, call, before, changes, { members });
-    return detailOf(tools, call, row, parts, warnings);
+    const { row, warnings, ...parts } = await changeContract(tools, call, { before, changes, members });
+    return detailOf(tools, call, { row, known: parts, warnings });
   },
 });

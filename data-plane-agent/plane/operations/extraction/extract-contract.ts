@@ -36,7 +36,7 @@ export const extractContract = errand({
       };
       await extractions.removeOld(now);
       await extractions.insert(run);
-      return answerOf(tools, call, run);
+      return answerOf(tools, call, { row: run });
     });
     if (answer.status === 'processing' && answer.id === id) work.afterwards(() => readDocument(work, call, id));
     return answer;

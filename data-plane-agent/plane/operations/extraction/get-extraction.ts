@@ -12,6 +12,6 @@ export const getExtraction = operation({
   async run({ store }, call, { runId }) {
     const row = await store.extractions.find(runId);
     if (!row) throw fail('NOT_FOUND', {});
-    return answerOf({ store }, call, row);
+    return answerOf({ store }, call, { row });
   },
 });

@@ -39,10 +39,10 @@ export const reviewExtraction = operation({
     await store.extractions.putFieldReviews([...fresh.values()]);
     await store.extractions.insertReview({ id: newId(), runId: before.id, fields, metadata: metadata ?? null, applied: applyToContract === true, actorId: call.actor.id, actorName: call.actor.name, createdAt: now });
     const values = chosenValues(before, new Map([...standing, ...fresh]));
-    const applied = applyToContract === true ? await applyRun(tools, call, before, values, people) : undefined;
+    const applied = applyToContract === true ? await applyRun(tools, call, { run: before, values, people }) : undefined;
     const after = { ...before, contractId: applied?.contractId ?? before.contractId, status: applied ? ('applied' as const) : ('reviewed' as const), updatedAt: now };
     await store.extractions.update(before, after, Object.fromEntries(reviews.map(({ fieldKey, status }) => [fieldKey, status])));
-    return answerOf(tools, call, after, applied?.warnings);
+    return answerOf(tools, call, { row: after, warnings: applied?.warnings });
   },
 });
 
@@ -65,6 +65,6 @@ function filesOf(reviews: readonly CheckedReview[]): { readonly path: string; re
 /** Who is put in place of a value must be there when it is said, and again when it is written. */
 function refuseUnknown(reviews: readonly CheckedReview[], people: People, contract: ContractRow | undefined): void {
   for (const { fieldKey, overrideValue, path } of reviews) {
-    if ((NAMING as readonly string[]).includes(fieldKey)) checkPeople({ [fieldKey]: overrideValue }, people, contract, () => `${path}.overrideValue`);
+    if ((NAMING as readonly string[]).includes(fieldKey)) checkPeople({ [fieldKey]: overrideValue }, people, { present: contract, path: () => `${path}.overrideValue` });
   }
 }

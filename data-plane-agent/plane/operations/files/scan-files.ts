@@ -29,7 +29,7 @@ export const scanFiles = errand({
     for (const row of due) {
       if (signal.aborted || performance.now() - begunAt > TURN_MS) return { scanned, more: true };
       if (!(await upkeep(({ store }) => store.files.claimScan(row, clock.now() + SCAN_LEASE_MS)))) continue;
-      await recordScan(work, call, row, await scanObject(files, row, AbortSignal.timeout(SCAN_LEASE_MS)), version.signatures);
+      await recordScan(work, call, { row, finding: await scanObject(files, row, AbortSignal.timeout(SCAN_LEASE_MS)), signatures: version.signatures });
       scanned += 1;
     }
     return { scanned, more: due.length === AT_ONCE };

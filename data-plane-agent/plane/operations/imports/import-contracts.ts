@@ -14,9 +14,9 @@ export const importContracts = operation({
   input: ImportInput,
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
-  prepare: prepareCandidates,
-  async run(tools, call, input, { prepared }) {
-    const { rejected, ...told } = await enterCandidates(tools, call, input, prepared);
+  prepare: async (tools, call, input) => ({ input, prepared: await prepareCandidates(tools, call, input) }),
+  async run(tools, call, { input, prepared }) {
+    const { rejected, ...told } = await enterCandidates(tools, call, { input, prepared });
     const report = await reportOf(tools.newId(), { ...told, rights: call.rights });
     await tools.store.imports.insert({ id: report.batchId ?? '', report, rejected });
     return report;

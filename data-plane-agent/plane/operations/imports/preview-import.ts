@@ -12,11 +12,11 @@ export const previewImport = operation({
   input: ImportInput,
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
-  prepare: prepareCandidates,
-  async run(tools, call, input, { prepared }) {
+  prepare: async (tools, call, input) => ({ input, prepared: await prepareCandidates(tools, call, input) }),
+  async run(tools, call, { input, prepared }) {
     try {
       return await tools.savepoint(async () => {
-        throw new Undone(await enterCandidates(tools, call, input, prepared));
+        throw new Undone(await enterCandidates(tools, call, { input, prepared }));
       });
     } catch (error) {
       if (error instanceof Undone) return reportOf(null, { ...error.told, rights: call.rights });

@@ -25,6 +25,6 @@ export const addInvoice = operation({
     context.amounts.done();
     await checkReceipt(store, contract.id, input.paymentRecordId);
     await checkAttachment(store, input.attachment);
-    return invoiceResult(row, await settleInvoices(tools, call, held, [{ before: null, after: row }]));
+    return invoiceResult(row, await settleInvoices(tools, call, { held, changes: [{ before: null, after: row }] }));
   },
 });

@@ -33,7 +33,7 @@ export const updateInvoice = operation({
     if (before.status === 'issued' && after.status === 'void') await refuseMatched(tools, held, before);
     const changes = changesOf(before, after, { isTurned: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued', held, tools, call });
     const [first] = changes;
-    return first ? invoiceResult(first.after, await settleInvoices(tools, call, held, changes)) : invoiceResult(before, held);
+    return first ? invoiceResult(first.after, await settleInvoices(tools, call, { held, changes })) : invoiceResult(before, held);
   },
 });
 

@@ -26,7 +26,7 @@ export const addPaymentLine = operation({
     const { context } = held;
     const position = held.lines.reduce((next, line) => Math.max(next, line.position + 1), 0);
     const asked = newLine(input, { id: newId(), contractId, position }, context);
-    const { lines: [line = asked], changes } = await followLines(tools, call, held.contract, { steps: [{ before: null, after: asked, path: '' }], amounts: context.amounts });
+    const { lines: [line = asked], changes } = await followLines(tools, call, { contract: held.contract, steps: [{ before: null, after: asked, path: '' }], amounts: context.amounts });
     const lines = [...held.lines, line];
     checkSums(lines, context);
     context.amounts.done();
@@ -34,7 +34,7 @@ export const addPaymentLine = operation({
     await checkLineFiles(store, input);
     await store.lines.insert([line]);
     await writeInvoices(tools, changes);
-    await store.lines.insertReceipts(openingReceipts([line], call, context.now, newId));
+    await store.lines.insertReceipts(openingReceipts([line], { call, now: context.now, newId }));
     const contract = await writeAggregates(tools, call, { ...held, lines });
     return lineResult(tools, call, { line, contract, bankSerialNo: input.bankSerialNo });
   },

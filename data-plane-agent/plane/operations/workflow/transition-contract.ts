@@ -19,8 +19,8 @@ export const transitionContract = operation({
     const found = await tools.store.contracts.find(contractId, { forUpdate: true });
     if (!found) throw fail('NOT_FOUND', {});
     checkVersion(found, call);
-    const { row, warnings } = await moveContract(tools, call, found, request);
-    return detailOf(tools, call, row, {}, warnings);
+    const { row, warnings } = await moveContract(tools, call, { row: found, request });
+    return detailOf(tools, call, { row, known: {}, warnings });
   },
   async afterRefusal({ store, clock }, _call, { input: { contractId, transitionCode, toStageCode, note }, failure }) {
     const row = await store.contracts.find(contractId);

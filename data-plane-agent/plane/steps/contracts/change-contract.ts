@@ -29,7 +29,7 @@ export interface Changed extends Pick<ContractParts, 'row' | 'lines' | 'terms' |
 }
 
 /** Changes what is given of a contract that was found for update, whoever asks. What changes nothing writes nothing, and its version stays. */
-export async function changeContract(tools: Tools, call: Call, before: ContractRow, changes: ContractPatch, { members = [] }: { readonly members?: readonly Member[] } = {}): Promise<Changed> {
+export async function changeContract(tools: Tools, call: Call, { before, changes, members = [] }: { readonly before: ContractRow; readonly changes: ContractPatch; readonly members?: readonly Member[] }): Promise<Changed> {
   const { store, clock, newId } = tools;
   const lines = await store.lines.ofContract(before.id);
   const terms = await store.contracts.terms(before.id);
@@ -64,8 +64,8 @@ export async function changeContract(tools: Tools, call: Call, before: ContractR
   }
   const warnings = await writePlan(tools, call, followed);
   await writeInvoices(tools, invoices.map((change) => ({ ...change, after: { ...change.after, subjectId: changed.subjectId } })));
-  const nextTerms = sentTerms ? await replaceTerms(tools, terms, newTerms(sentTerms, before.id, now, newId)) : terms;
-  const nextNotes = sentNotes ? await replaceNotes(tools, notes, newNotes(sentNotes, before.id, now, newId)) : notes;
+  const nextTerms = sentTerms ? await replaceTerms(tools, terms, newTerms(sentTerms, { contractId: before.id, now, newId })) : terms;
+  const nextNotes = sentNotes ? await replaceNotes(tools, notes, newNotes(sentNotes, { contractId: before.id, now, newId })) : notes;
   const row = await store.contracts.update(before, touched(next, { now, actorId: call.actor.id }));
   return { row, lines: followed.lines, terms: nextTerms, notes: nextNotes, warnings };
 }

@@ -36,7 +36,7 @@ interface EnterOptions {
 }
 
 /** Writes a new contract with its lines, terms and notes, whoever sends it: a request, or a row of an import, which its trail then says. */
-export async function enterContract(tools: Tools, call: Call, input: ContractInput, { source, indexLater = false, members = [], unknownReference }: EnterOptions = {}): Promise<Entered> {
+export async function enterContract(tools: Tools, call: Call, { input, source, indexLater = false, members = [], unknownReference }: { readonly input: ContractInput } & EnterOptions): Promise<Entered> {
   checkNewLineRights(input.payments ?? [], call.rights);
   if (unknownReference) throw fail('REFERENCE_INVALID', unknownReference);
   const { store, clock, newId } = tools;
@@ -51,7 +51,7 @@ export async function enterContract(tools: Tools, call: Call, input: ContractInp
   const entered = (input.payments ?? []).map((line, position) =>
     newLine(line, { id: newId(), contractId: draft.id, position }, { amounts, path: `payments[${position}].`, today: call.today, now, contractCurrency: currencyCode }),
   );
-  const { lines, changes: invoices } = await followLines(tools, call, draft, { steps: entered.map((after, i) => ({ before: null, after, path: `payments[${i}].` })), amounts });
+  const { lines, changes: invoices } = await followLines(tools, call, { contract: draft, steps: entered.map((after, i) => ({ before: null, after, path: `payments[${i}].` })), amounts });
   checkSums(lines, { amounts, contractCurrency: currencyCode, blame: 'payments' });
   amounts.done();
   checkReferenceForm(draft, call);
@@ -63,11 +63,11 @@ export async function enterContract(tools: Tools, call: Call, input: ContractInp
 
   const row = withAggregates(draft, lines);
   if (!(await store.contracts.insert(row, { indexLater }))) throw await duplicateOf(tools, row);
-  const terms = newTerms(input.terms ?? [], row.id, now, newId);
-  const notes = newNotes(input.extraNotes ?? [], row.id, now, newId);
+  const terms = newTerms(input.terms ?? [], { contractId: row.id, now, newId });
+  const notes = newNotes(input.extraNotes ?? [], { contractId: row.id, now, newId });
   await store.lines.insert(lines);
   await writeInvoices(tools, invoices);
-  await store.lines.insertReceipts(openingReceipts(lines, call, now, newId));
+  await store.lines.insertReceipts(openingReceipts(lines, { call, now, newId }));
   await store.contracts.insertTerms(terms);
   await store.contracts.insertNotes(notes);
   await store.workflowEvents.record({ contractId: row.id, kind: 'created', fromStageCode: null, toStageCode: row.stageCode, transitionCode: null, locked: row.locked, note: null, ...(source ? { source } : {}) });

@@ -20,8 +20,8 @@ interface Applied {
 }
 
 /** Writes what was accepted and overridden to the run's contract, or to a new one, by the same code as a request that names these fields. */
-export async function applyRun(tools: Tools, call: Call, run: ExtractionRunRow, values: ReadonlyMap<string, unknown>, people: People): Promise<Applied> {
-  const { row, warnings } = run.contractId === null ? await entered(tools, call, values, people) : await changed(tools, call, { contractId: run.contractId, values, people });
+export async function applyRun(tools: Tools, call: Call, { run, values, people }: { readonly run: ExtractionRunRow; readonly values: ReadonlyMap<string, unknown>; readonly people: People }): Promise<Applied> {
+  const { row, warnings } = run.contractId === null ? await entered(tools, call, { values, people }) : await changed(tools, call, { contractId: run.contractId, values, people });
   return { contractId: row.id, warnings: [...warnings, ...(await marked(tools, call, row))] };
 }
 
@@ -31,13 +31,13 @@ interface Written {
 }
 
 /** Whoever applies it owns it, and it belongs to the only subject company that he sees, unless the review says otherwise. */
-async function entered(tools: Tools, call: Call, values: ReadonlyMap<string, unknown>, people: People): Promise<Written> {
+async function entered(tools: Tools, call: Call, { values, people }: { readonly values: ReadonlyMap<string, unknown>; readonly people: People }): Promise<Written> {
   const [subject, ...others] = people.subjects;
   const defaults = { ...(call.actor.id === null ? {} : { ownerId: call.actor.id }), ...(subject && others.length === 0 ? { subjectId: subject.id } : {}) };
   const changes = { ...defaults, ...changesOf(values) };
   refuseLacking(lackingFields(changes, { isNew: true }));
   checkPeople(changes, people);
-  return enterContract(tools, call, changes as unknown as ContractInput, { members: people.members }); // each value was checked against its field's schema, and none lacks
+  return enterContract(tools, call, { input: changes as unknown as ContractInput, members: people.members }); // each value was checked against its field's schema, and none lacks
 }
 
 async function changed(tools: Tools, call: Call, { contractId, values, people }: { readonly contractId: string; readonly values: ReadonlyMap<string, unknown>; readonly people: People }): Promise<Written> {
@@ -47,8 +47,8 @@ async function changed(tools: Tools, call: Call, { contractId, values, people }:
   if (!before) throw fail('NOT_FOUND', {});
   checkVersion(before, call);
   refuseLacking(lackingFields(changes, { isNew: false }));
-  checkPeople(changes, people, before);
-  return changeContract(tools, call, before, changes as ContractPatch, { members: people.members });
+  checkPeople(changes, people, { present: before });
+  return changeContract(tools, call, { before, changes: changes as ContractPatch, members: people.members });
 }
 
 function refuseLacking(missingFields: readonly string[]): void {
@@ -62,7 +62,7 @@ const STAYS: readonly FailureCode[] = ['INVALID_TRANSITION', 'WORKFLOW_CONTROL_R
 async function marked(tools: Tools, call: Call, row: ContractRow): Promise<readonly Warning[]> {
   if (!call.rights.workflowAutomation || row.stageCategory !== 'draft') return [];
   try {
-    return (await tools.savepoint(() => moveContract(tools, call, row, { transitionCode: 'mark_extracted' }))).warnings;
+    return (await tools.savepoint(() => moveContract(tools, call, { row, request: { transitionCode: 'mark_extracted' } }))).warnings;
   } catch (error) {
     if (!isFailure(error) || !STAYS.includes(error.code)) throw error;
     return [warn('NOT_MARKED_EXTRACTED', { message: 'The contract stays a draft: the lifecycle did not let it move on.' })];

@@ -6,7 +6,7 @@ import type { ExtractionRunRow } from '../../tables/extractions.js';
 import type { Tools } from '../operation-context.js';
 
 /** A run with its reviews, as every operation answers it. */
-export async function answerOf({ store }: Pick<Tools, 'store'>, call: Call, row: ExtractionRunRow, warnings: readonly Warning[] = []): Promise<ExtractionRun> {
+export async function answerOf({ store }: Pick<Tools, 'store'>, call: Call, { row, warnings = [] }: { readonly row: ExtractionRunRow; readonly warnings?: readonly Warning[] | undefined }): Promise<ExtractionRun> {
   const fieldReviews = await store.extractions.fieldReviews(row.id);
   const reviews = await store.extractions.reviews(row.id, SHOWN_REVIEWS);
   const customFields = new Set(fieldReviews.has('dynamicFields') ? (await store.fields.visible()).map(({ id }) => id) : []);

@@ -8,7 +8,7 @@ import type { Tools, Work } from '../operation-context.js';
 export const SCAN_LEASE_MS = 10 * 60_000;
 
 /** Writes what a scan of a stored file came to: from then on an infected one is given to nobody, whether or not the store lets it be moved. */
-export async function recordScan(work: Work, call: Call, row: FileRow, finding: Finding, signatures: string | null): Promise<void> {
+export async function recordScan(work: Work, call: Call, { row, finding, signatures }: { readonly row: FileRow; readonly finding: Finding; readonly signatures: string | null }): Promise<void> {
   const isInfected = await work.write(async (tools) => {
     const now = await tools.store.files.byId(row.id, { forUpdate: true });
     // Whoever had it longer than the lease has lost it to another.

@@ -18,7 +18,7 @@ export async function takeIn(work: Work, call: Call, claim: Claim): Promise<File
   const { upload } = claim;
   const { files: { objects }, clock } = work;
   const from = uploadKey(call.tenantId, upload.id);
-  const object = await moved(work, call, claim, from);
+  const object = await moved(work, call, { claim, from });
   const bytes = { objectKey: object.key, etag: object.etag, sizeBytes: object.sizeBytes };
   const { contentType } = upload;
   const look = await firstLook(work, bytes, contentType);
@@ -54,7 +54,7 @@ export async function takeIn(work: Work, call: Call, claim: Claim): Promise<File
   work.afterwards(async () => {
     if (!isMine) return removeOther(work, id, object.key);
     // One that fails leaves the others done: the sweep finds what stays.
-    await Promise.all([objects.remove(from), isInfected && objects.remove(object.key), first !== 'skipped' && !first.isOver && first.rest.then(({ finding, signatures }) => recordScan(work, call, row, finding, signatures))]);
+    await Promise.all([objects.remove(from), isInfected && objects.remove(object.key), first !== 'skipped' && !first.isOver && first.rest.then(({ finding, signatures }) => recordScan(work, call, { row, finding, signatures }))]);
   });
   return answer;
 }
@@ -66,7 +66,7 @@ async function removeOther({ files: { objects }, read }: Work, id: string, key: 
 }
 
 /** Copies what was uploaded out of the clients' reach. */
-async function moved({ files: { objects } }: Work, { tenantId }: Call, { upload: { id, sizeBytes, createdAt, claimedUntil }, tookOver }: Claim, from: string): Promise<StoredObject> {
+async function moved({ files: { objects } }: Work, { tenantId }: Call, { claim: { upload: { id, sizeBytes, createdAt, claimedUntil }, tookOver }, from }: { readonly claim: Claim; readonly from: string }): Promise<StoredObject> {
   const there = await objects.head(from);
   if (!there) throw fail('FILE_NOT_UPLOADED', {});
   if (there.sizeBytes !== sizeBytes) {

@@ -24,13 +24,13 @@ export interface EnteredImport {
 }
 
 /** Enters what can be entered, each contract by itself, and tells of the others why not. */
-export async function enterCandidates(tools: Tools, call: Call, { people }: ImportInput, { checked, blank, unknownColumns, rejected }: PreparedImport): Promise<EnteredImport> {
+export async function enterCandidates(tools: Tools, call: Call, { input: { people }, prepared: { checked, blank, unknownColumns, rejected } }: { readonly input: ImportInput; readonly prepared: PreparedImport }): Promise<EnteredImport> {
   const { store } = tools;
   await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
   await store.lifecycle.ensureShipped(); // not within a contract's own savepoint, which may be undone
   const entering: Entering = { members: people.members, turn: turns(tools.signal), entered: [] };
   const outcomes: Outcome[] = [];
-  for (let at = 0; at < checked.length; at += TOGETHER) outcomes.push(...(await enterSome(tools, call, checked.slice(at, at + TOGETHER), entering)));
+  for (let at = 0; at < checked.length; at += TOGETHER) outcomes.push(...(await enterSome(tools, call, { checked: checked.slice(at, at + TOGETHER), entering })));
   for (const row of entering.entered) {
     await entering.turn();
     await store.contracts.index(row);
@@ -66,7 +66,7 @@ interface Entering {
 const TOGETHER = 25;
 
 /** Together, if all of them can be entered; else each by itself. */
-async function enterSome(tools: Tools, call: Call, checked: PreparedImport['checked'], entering: Entering): Promise<Outcome[]> {
+async function enterSome(tools: Tools, call: Call, { checked, entering }: { readonly checked: PreparedImport['checked']; readonly entering: Entering }): Promise<Outcome[]> {
   const attempt = async ({ candidate, result }: PreparedImport['checked'][number], enter: (input: ContractInput) => Promise<Entered>): Promise<Outcome> => {
     await entering.turn();
     if (!result.ok) return refused(candidate, result.problems);
@@ -75,7 +75,7 @@ async function enterSome(tools: Tools, call: Call, checked: PreparedImport['chec
   };
   const already = entering.entered.length;
   const enter = async (input: ContractInput): Promise<Entered> => {
-    const entered = await enterContract(tools, call, input, { source: 'import', indexLater: true, members: entering.members });
+    const entered = await enterContract(tools, call, { input, source: 'import', indexLater: true, members: entering.members });
     entering.entered.push(entered.row);
     return entered;
   };

@@ -49,7 +49,7 @@ export async function changeLine(tools: Tools, call: Call, { paymentId, files, t
   const before = held.lines.find(({ id }) => id === paymentId);
   if (!before) throw fail('NOT_FOUND', {}); // removed while we waited for the contract
   const asked = await to(before, held);
-  const { lines: [line = asked], changes } = await followLines(tools, call, contract, { steps: [{ before, after: asked, path: '' }], amounts: context.amounts });
+  const { lines: [line = asked], changes } = await followLines(tools, call, { contract, steps: [{ before, after: asked, path: '' }], amounts: context.amounts });
   const lines = held.lines.map((other) => (other.id === paymentId ? line : other)).filter(({ deletedAt }) => deletedAt === null);
   checkSums(lines, context);
   context.amounts.done();

@@ -26,11 +26,11 @@ export interface Followed {
  * What the invoice records of lines become as the lines change. Nothing is written: `writeInvoices` does that, after the lines, and
  * whoever calls asks the reader of amounts for what was wrong. `contract` is as the request leaves it.
  */
-export async function followLines({ store, clock, newId }: Tools, call: Call, contract: ContractRow, { steps, amounts }: { readonly steps: readonly LineStep[]; readonly amounts: AmountReader }): Promise<Followed> {
+export async function followLines({ store, clock, newId }: Tools, call: Call, { contract, steps, amounts }: { readonly contract: ContractRow; readonly steps: readonly LineStep[]; readonly amounts: AmountReader }): Promise<Followed> {
   const context = { amounts, contract, today: call.today, now: clock.now(), actorId: call.actor.id, newId };
   const moving = steps.filter(({ before, after }) => movesRecords(before, after));
   const records = await recordsOf(store, contract.id, moving);
-  const results = steps.map(({ before, after, path }) => (movesRecords(before, after) ? followed(before, after, records.get(after.id) ?? [], { ...context, path }) : { line: after, changes: [] }));
+  const results = steps.map(({ before, after, path }) => (movesRecords(before, after) ? followed({ before, after }, records.get(after.id) ?? [], { ...context, path }) : { line: after, changes: [] }));
   return { lines: results.map(({ line }) => line), changes: results.flatMap(({ changes }) => changes) };
 }
 

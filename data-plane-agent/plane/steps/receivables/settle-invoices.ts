@@ -14,7 +14,7 @@ import { writeInvoices } from './follow-lines.js';
  * Writes changed records of a held contract, and with them what its lines and the contract itself keep of what is invoiced. Refuses red
  * letters beyond what is issued on the same line, or without one. Answers the contract and the live lines as they are from now on.
  */
-export async function settleInvoices(tools: Tools, call: Call, { contract: before, lines, context }: HeldContract, changes: readonly InvoiceChange[]): Promise<{ readonly contract: ContractRow; readonly lines: readonly LineRow[] }> {
+export async function settleInvoices(tools: Tools, call: Call, { held: { contract: before, lines, context }, changes }: { readonly held: HeldContract; readonly changes: readonly InvoiceChange[] }): Promise<{ readonly contract: ContractRow; readonly lines: readonly LineRow[] }> {
   const { store } = tools;
   const { amounts, contractCurrency, now } = context;
   const settled = new Map<string, LineRow>();

@@ -25,7 +25,7 @@ export interface Moved {
  * Moves a contract that was found for update, by a transition or to a stage. Throws INVALID_TRANSITION, WORKFLOW_CONTROL_REQUIRED,
  * TRANSITION_CONDITION_FAILED, REFERENCE_INVALID for unknown codes, and INVALID_INPUT for codes that contradict each other.
  */
-export async function moveContract(tools: Tools, call: Call, row: ContractRow, request: TransitionInput): Promise<Moved> {
+export async function moveContract(tools: Tools, call: Call, { row, request }: { readonly row: ContractRow; readonly request: TransitionInput }): Promise<Moved> {
   const { store, clock, journal } = tools;
   await store.lifecycle.hold();
   const [first, ...others] = waysOf(row, await store.lifecycle.of(row.lifecycleTemplateId), request);
@@ -35,8 +35,8 @@ export async function moveContract(tools: Tools, call: Call, row: ContractRow, r
   const { from, to, transition } = way;
   const effects = transition?.effects ?? {};
 
-  const withTask = effects.createTask ? await createTaskOf(tools, call, row, effects.createTask) : { row, warnings: [] };
-  const after = await store.contracts.update(row, touched(moved(withTask.row, to, effects, call.today), { now: clock.now(), actorId: call.actor.id }));
+  const withTask = effects.createTask ? await createTaskOf(tools, call, { row, task: effects.createTask }) : { row, warnings: [] };
+  const after = await store.contracts.update(row, touched(moved(withTask.row, { to, effects, today: call.today }), { now: clock.now(), actorId: call.actor.id }));
   const event = await store.workflowEvents.record({ contractId: row.id, kind: 'stage_changed', fromStageCode: from.code, toStageCode: to.code, transitionCode: transition?.code ?? null, locked: after.locked, note });
   if (effects.notifyChannelId) journal.announce('workflow.moved', { channelId: effects.notifyChannelId, contractId: row.id, eventId: event.id });
   return { row: after, warnings: [...withTask.warnings, ...(await warningsOf(tools, { way, row: after, note }))], event };
@@ -66,7 +66,7 @@ async function unmet(tools: Tools, call: Call, { row, note, way: { from, to, tra
   const failed: FailedCondition[] = [
     ...failedConditions('transition', conditions, circumstances),
     ...failedConditions('stage', from.completionRules, circumstances),
-    ...failedEffects(moved(row, to, transition?.effects ?? {}, call.today)),
+    ...failedEffects(moved(row, { to, effects: transition?.effects ?? {}, today: call.today })),
   ];
   return failed.length === 0 ? undefined : fail('TRANSITION_CONDITION_FAILED', { failed });
 }
