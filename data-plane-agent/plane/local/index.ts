@@ -8,7 +8,7 @@ import { checkerInTurns } from '../../base/validation-in-turns.js';
 import type { Answer, DataPlane } from '../contract/data-plane.js';
 import type { Errand, Operation } from '../contract/operation.js';
 import { ObjectStoreError } from '../files/objects/object-store.js';
-import { outOfReach } from '../out-of-reach.js';
+import { outOfReach } from './out-of-reach.js';
 import type { Tools, Work } from '../steps/operation-context.js';
 import { multiStepRunner, type Outside, type Progress } from './run-multi-step.js';
 import { operationRunner } from './run-operation.js';

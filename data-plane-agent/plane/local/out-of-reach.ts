@@ -1,7 +1,7 @@
-import { isAway, isDatabaseError } from '../base/database/errors.js';
-import { isEnded } from '../base/deadline.js';
-import { fail } from '../base/failures.js';
-import type { Call } from './contract/call.js';
+import { isAway, isDatabaseError } from '../../base/database/errors.js';
+import { isEnded } from '../../base/deadline.js';
+import { fail } from '../../base/failures.js';
+import type { Call } from '../contract/call.js';
 
 /** A pool has made new connections by then. */
 const RETRY_AFTER_S = 5;
