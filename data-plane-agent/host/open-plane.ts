@@ -6,6 +6,7 @@ import type { HttpMiddleware } from '../base/http/exchange.js';
 import type { Log } from '../base/log.js';
 import type { Job } from '../base/schedules.js';
 import type { DataPlane } from '../plane/contract/data-plane.js';
+import type { ObjectStore } from '../plane/files/objects/object-store.js';
 import { openFileServices, type OpenedFiles } from '../plane/files/open-services.js';
 import { createLocalDataPlane } from '../plane/local/index.js';
 import { OPERATIONS, type Operations } from '../plane/operations/index.js';
@@ -39,17 +40,19 @@ export interface HostParts {
   readonly log: Log;
   /** What the process holds of memory, in bytes: a document that blows it up is given up on. */
   readonly residentBytes: () => number;
+  /** What files are kept in, given what the settings name; that itself unless this is here. */
+  readonly objects?: ((named: ObjectStore) => ObjectStore) | undefined;
 }
 
 /** The database that a plane keeps. */
 export const planeDatabase = ({ tenantDatabaseUrl }: Pick<HostSettings, 'tenantDatabaseUrl'>): ManagedDatabase => ({ name: 'tenant', url: tenantDatabaseUrl, migrations: TENANT_MIGRATIONS });
 
 /** Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. Asks object store and scanner nothing yet: `probes` do. */
-export async function openPlane(settings: HostSettings, { clock, log, residentBytes }: HostParts): Promise<HostedPlane> {
+export async function openPlane(settings: HostSettings, { clock, log, residentBytes, objects }: HostParts): Promise<HostedPlane> {
   const database = await openMigrated(planeDatabase(settings), { poolMax: settings.databasePoolMax, log });
   try {
     const background = createBackground();
-    const files = openFileServices(settings, { clock, log, residentBytes });
+    const files = openFileServices(settings, { clock, log, residentBytes, objects });
     const plane = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: settings.keyRing, outside: { files, log, afterwards: background.add } });
     return {
       plane,

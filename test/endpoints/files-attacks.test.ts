@@ -6,7 +6,7 @@ import { administration, type Administration } from '../support/administration.j
 import { aZip, encryptedZip } from '../support/archives.js';
 import { EICAR } from '../support/clamd.js';
 import { filesOf, forEachFileServer, objectsOf, settled, until } from '../support/file-server.js';
-import type { DomainError } from '../support/http.js';
+import type { DomainError, FrameworkError } from '../support/http.js';
 import { PDF, reachable, uploadsOf, type ToUpload } from '../support/uploads.js';
 
 const ZIP = { fileName: 'evidence.zip', contentType: 'application/zip' };
@@ -26,7 +26,7 @@ const UNSEEN = [
   ['a zip with too many files', { ...ZIP, bytes: aZip(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`${i}`, '']))) }, /./],
 ] as const satisfies readonly (readonly [string, ToUpload, RegExp])[];
 
-forEachFileServer((server) => {
+forEachFileServer((server, kind) => {
   describe('attacks by files', function () {
     this.timeout(60_000); // forty megabytes go to the store, to the scanner and back
     let org: Administration;
@@ -67,18 +67,17 @@ forEachFileServer((server) => {
       });
     }
 
-    it('what is two things at once counts as what it says, and is looked into as what it also is', async () => {
+    it('what is two things at once, or another thing than it says, is refused', async () => {
       const archive = aZip({ 'eicar.com': EICAR });
       const pdfAndZip = Buffer.concat([PDF, archive]);
-      const confirmed = await uploadsOf(org.asOwner).upload({ bytes: pdfAndZip }).catch((error: unknown) => error);
-      if (!(confirmed instanceof Error)) expect((confirmed as FileRecord).scanStatus).to.be.oneOf(['infected', 'error']);
-      for (const [contentType, bytes] of [['application/zip', pdfAndZip], ['image/png', Buffer.from('GIF89a<script>alert(1)</script>')], ['image/jpeg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>')], ['text/plain', Buffer.concat([Buffer.from('MZ'), randomBytes(200)])]] as const) {
+      for (const [contentType, bytes] of [['application/pdf', pdfAndZip], ['application/zip', pdfAndZip], ['image/png', Buffer.from('GIF89a<script>alert(1)</script>')], ['image/jpeg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>')], ['text/plain', Buffer.concat([Buffer.from('MZ'), randomBytes(200)])]] as const) {
         const uploads = uploadsOf(org.asOwner);
         const announced = await uploads.announce({ contentType, bytes });
         await uploads.put(announced, bytes);
         const refused = await uploads.confirm(announced, { contentType, bytes });
         expect((refused.body as unknown as DomainError).error?.code, `${contentType} ${refused.text}`).to.equal('FILE_CONTENT_MISMATCH');
       }
+      expect(await objectsOf(server(), org)).to.deep.equal([]);
     });
 
     it('a PUT that is longer, shorter or of another type is refused, and leaves nothing', async () => {
@@ -113,7 +112,7 @@ forEachFileServer((server) => {
       await uploads.put(announced, harmless);
       let confirmed: FileRecord | undefined;
       const confirming = uploads.confirm(announced, { bytes: harmless });
-      const puts = Array.from({ length: 100 }, (_, i) => uploads.put(announced, i % 2 === 0 ? evil : harmless).then(({ status }) => expect(status).to.be.oneOf([200, 403, 503])));
+      const puts = Array.from({ length: 100 }, (_, i) => uploads.put(announced, i % 2 === 0 ? evil : harmless).then(async (answer) => ({ status: answer.status, text: await answer.text() })));
       for (let answer = await confirming; ; answer = await uploads.confirm(announced, { bytes: harmless })) {
         if (answer.status === 201) {
           confirmed = answer.body;
@@ -121,7 +120,11 @@ forEachFileServer((server) => {
         }
         expect((answer.body as unknown as DomainError).error.code, 'it was being put anew').to.equal('FILE_NOT_UPLOADED');
       }
-      await Promise.all(puts);
+      const answers = await Promise.all(puts);
+      const taken = answers.filter(({ status }) => status === 200);
+      // Two at a time are taken by our own URLs; an S3 server takes them all.
+      expect(taken).to.have.length.within(kind === 'postgres and minio' ? 100 : 1, 100);
+      for (const { status, text } of answers.filter((answer) => !taken.includes(answer))) expect([status, (JSON.parse(text) as FrameworkError).message]).to.deep.equal([503, 'Others are uploading with this link']);
       await uploads.put(announced, evil);
       const link = await download(confirmed.id);
       if (confirmed.scanStatus === 'infected') {

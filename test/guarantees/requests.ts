@@ -86,7 +86,7 @@ export function send<T = unknown>(client: Client, route: string, sample: Sample,
   const path = template.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(sample.params?.[name] ?? name));
   const more: RequestOptions = { ...(sample.query ? { query: sample.query } : {}), ...options, ...(sample.headers ? { headers: { ...sample.headers, ...options.headers } } : {}) };
   switch (method) {
-    case 'GET': return client.get<T>(path, more);
+    case 'GET': return client.get<T>(path, { ...more, body: sample.body });
     case 'POST': return client.post<T>(path, sample.body, more);
     case 'PUT': return client.put<T>(path, sample.body, more);
     case 'PATCH': return client.patch<T>(path, sample.body, more);

@@ -28,7 +28,6 @@ describe('unknown fields are refused, and named', () => {
 
     it(`in the body of ${route}, at every depth`, async () => {
       const sample = await sampleOf(route, org);
-      if (route.startsWith('GET ')) return; // fetch sends no body with GET; one that is sent otherwise is tested with the refusals of HTTP
       for (const { parts } of [{ parts: [], schema: (body ?? {}) as Json }, ...(body ? bodyFields(endpoint) : [])].filter(closedObject)) {
         for (const name of ['surprise', 'constructor', 'hasOwnProperty', 'tenantId']) {
           const path = [...parts, name];

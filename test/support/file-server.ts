@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCall } from '../../server/data-planes/system-call.js';
-import type { HostedPlane } from '../../data-plane-agent/host/open-plane.js';
+import type { HostedPlane, HostParts } from '../../data-plane-agent/host/open-plane.js';
 import { bind } from '../../data-plane-agent/plane/contract/data-plane.js';
 import type { OpenedFiles } from '../../data-plane-agent/plane/files/open-services.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
@@ -25,12 +25,14 @@ interface FileServerOptions {
   /** With a clamd of its own that scans. */
   readonly scans?: boolean;
   readonly kinds?: readonly FileServerKind[];
+  /** As `startServer` takes it. */
+  readonly objects?: HostParts['objects'];
 }
 
 let buckets = 0;
 
 /** The same suite on each way to keep files. `server()` and, where files are scanned, `clamd()` give the running ones, in hooks and tests. */
-export function forEachFileServer(define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void, { env = {}, clock, scans = false, kinds = ['sqlite and a folder', 'postgres and minio', 'remote and a folder'] }: FileServerOptions = {}): void {
+export function forEachFileServer(define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void, { env = {}, clock, scans = false, objects, kinds = ['sqlite and a folder', 'postgres and minio', 'remote and a folder'] }: FileServerOptions = {}): void {
   for (const kind of kinds) {
     describe(`on ${kind}`, () => {
       if (kind === 'postgres and minio') needsPostgres();
@@ -45,6 +47,7 @@ export function forEachFileServer(define: (server: () => TestServer, kind: FileS
         const server = await startServer({
           env: { ...(bucket === undefined ? {} : { OBJECT_STORE_URL: bucket }), ...(clamd ? { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url } : {}), ...env },
           ...(clock ? { clock: clock() } : {}),
+          objects,
           ...(kind === 'remote and a folder' ? { remote: true } : { database: kind === 'postgres and minio' ? 'postgres' : 'sqlite' }),
         });
         undo.push(() => server.stop());

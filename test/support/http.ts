@@ -16,6 +16,8 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the client's own; `null` sends none. */
   readonly token?: string | null;
+  /** What a GET has in its body, as no client of ours sends it. */
+  readonly body?: unknown;
 }
 
 /** A request as it goes out. */
@@ -72,7 +74,7 @@ export function client(origin: string, token?: string): Client {
   return {
     base,
     origin,
-    get: (path, options) => send('GET', path, undefined, options),
+    get: (path, options) => send('GET', path, options?.body, options),
     post: (path, body, options) => send('POST', path, body, options),
     patch: (path, body, options) => send('PATCH', path, body, options),
     put: (path, body, options) => send('PUT', path, body, options),

@@ -5,6 +5,7 @@ import { systemClock, type Clock } from '../../data-plane-agent/base/clock.js';
 import { createLifecycle } from '../../data-plane-agent/base/lifecycle.js';
 import { createLog } from '../../data-plane-agent/base/log.js';
 import { reportFaults } from '../../data-plane-agent/base/config.js';
+import { openPlane, type HostParts } from '../../data-plane-agent/host/open-plane.js';
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
 import { embedded } from '../../server/data-planes/for-tenant.js';
@@ -47,6 +48,8 @@ export interface ServerOptions {
   readonly argon2?: Argon2;
   /** Contract data is hosted by a program of its own and reached over HTTP on loopback: `createRemoteDataPlane`, and `serve` at the other end. */
   readonly remote?: boolean;
+  /** What files are kept in, given the store that the settings name. */
+  readonly objects?: HostParts['objects'];
   /** Unless it is false, answers that are not as declared are 500. */
   readonly checkAnswers?: boolean;
 }
@@ -55,7 +58,7 @@ export type DatabaseKind = 'sqlite' | 'postgres';
 export type ServerKind = DatabaseKind | 'remote';
 
 /** The whole service as `npm start` runs it, on a free port, with databases of its own. Answers that are not as declared are 500. */
-export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2 = onceArgon2, remote = false, checkAnswers = true }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2 = onceArgon2, remote = false, objects, checkAnswers = true }: ServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-server-'));
   const undo: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const remove = async (): Promise<void> => {
@@ -70,7 +73,7 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
     const log = createLog({ level: loaded.config.logLevel, name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
     const lifecycle = createLifecycle({ log });
     undo.push(async () => void (await lifecycle.stop('test')));
-    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss(), checkAnswers, argon2, ...(remote ? { host: hostedAlone(undo) } : {}) });
+    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss(), checkAnswers, argon2, host: remote ? hostedAlone(undo, objects) : hostedHere(objects) });
     const url = `http://127.0.0.1:${port}`;
     return { url, client: client(url), services, foundation, schedules, config: loaded.config, logged, stop: remove };
   } catch (error) {
@@ -97,10 +100,15 @@ export function forEachServer(define: (server: () => TestServer, kind: ServerKin
   }
 }
 
+const hostedHere = (objects: HostParts['objects']): Host => async (settings, parts) => {
+  const hosted = await openPlane(settings, { ...parts, objects });
+  return { hosted, dataPlanes: embedded(hosted.plane) };
+};
+
 /** The data plane as an agent has it: hosted by a program of its own, which serves its files too, at the other end of one wire. */
-function hostedAlone(undo: (() => Promise<void>)[]): Host {
+function hostedAlone(undo: (() => Promise<void>)[], objects: HostParts['objects']): Host {
   return async (settings, parts) => {
-    const { hosted, port, stop } = await hostAlone(settings, parts);
+    const { hosted, port, stop } = await hostAlone(settings, { ...parts, objects });
     const { transport, close } = callOverHttp({ port, path: OPERATIONS_PATH });
     undo.push(async () => {
       close();

@@ -4,6 +4,7 @@ import type { KeyRing } from '../../base/secrets.js';
 import { createClamd } from './scanner/clamd.js';
 import type { FileUrls } from './objects/file-system-urls.js';
 import type { ObjectStoreAddress } from './objects/object-store-address.js';
+import type { ObjectStore } from './objects/object-store.js';
 import { openObjectStore } from './objects/open-store.js';
 import type { Scanner } from './scanner/scanner.js';
 import type { FileServices } from './services.js';
@@ -34,13 +35,20 @@ export interface OpenedFiles extends FileServices {
 /** Fifty scanned pages take some minutes. */
 const READING_MS = 5 * 60_000;
 
+export interface FileParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly residentBytes: () => number;
+  readonly objects?: ((named: ObjectStore) => ObjectStore) | undefined;
+}
+
 /** Everything that files need beside the database. Asks nobody anything yet. */
-export function openFileServices(settings: FileSettings, { clock, log, residentBytes }: { readonly clock: Clock; readonly log: Log; readonly residentBytes: () => number }): OpenedFiles {
+export function openFileServices(settings: FileSettings, { clock, log, residentBytes, objects = (named) => named }: FileParts): OpenedFiles {
   const { objectStoreUrl, objectStorePublicUrl, publicUrl, fileMaxBytes, keyRing } = settings;
   const { store, urls } = openObjectStore(objectStoreUrl, { publicUrl, storePublicUrl: objectStorePublicUrl, keyRing, clock });
   const documents = documentReader({ residentBytes, maxBytes: fileMaxBytes, deadlineMs: READING_MS });
   return {
-    objects: store,
+    objects: objects(store),
     scanner: scannerOf(settings, { clock, log }),
     documents,
     tokens: createUploadTokens({ keyRing, clock }),
