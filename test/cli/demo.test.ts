@@ -9,7 +9,7 @@ import { demoBook } from '../../cli/demo/book.js';
 import { TASK_STATUSES } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { fakeClock } from '../support/clock.js';
 import { installations, type Installation, type Outcome, type Running } from '../support/cli.js';
-import { skip } from '../support/skip.js';
+import { skipUnless } from '../support/needs-programs.js';
 
 const made = ({ stdout }: Outcome) => JSON.parse(stdout) as { created: boolean; tenant: { id: string; slug: string }; signIn: { tenantSlug: string; email: string; password: string } };
 
@@ -147,7 +147,7 @@ describe('duebook demo', function () {
   });
 
   it('serves, prints three lines for a shell that each work alone, and stops on SIGTERM', async function () {
-    if (!hasCurl()) skip(this, 'curl is not installed');
+    skipUnless(this, 'bash', 'curl');
     const { start, folder, dataDir } = await install();
     cpSync(today.dataDir, dataDir, { recursive: true });
     const running = start(['demo'], { env: { PORT: '0' } });
@@ -202,14 +202,6 @@ describe('duebook demo', function () {
   });
 });
 
-function hasCurl(): boolean {
-  try {
-    execFileSync('curl', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false; // there is none, whatever the reason
-  }
-}
 
 /** Watches from outside until so many rows are there, as long as there is something to watch. */
 async function untilThere(table: string, { count, dataDir, running }: { count: number; dataDir: string; running: Running }): Promise<void> {

@@ -9,6 +9,7 @@ import { administration } from '../support/administration.js';
 import { settled } from '../support/file-server.js';
 import { freePort } from '../support/guardian.js';
 import { sharedMinio } from '../support/minio.js';
+import { needsPrograms } from '../support/needs-programs.js';
 import { aContract } from '../support/samples.js';
 import { startServer } from '../support/server.js';
 import { skip } from '../support/skip.js';
@@ -17,6 +18,7 @@ import { stepsOf } from '../support/tour.js';
 
 describe('the three steps of the README', function () {
   this.timeout(60_000);
+  needsPrograms('bash', 'curl');
 
   for (const store of ['a folder', 'minio'] as const) {
     it(`work with curl alone, on ${store}`, async function () {

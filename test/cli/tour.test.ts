@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installations } from '../support/cli.js';
+import { needsPrograms } from '../support/needs-programs.js';
 import { root } from '../support/source.js';
 import { differences, stepsOf, walk } from '../support/tour.js';
 
 describe('the README', function () {
   this.timeout(60_000);
+  needsPrograms('bash', 'curl');
   const install = installations();
 
   it('has a tour whose every request answers what it shows', async () => {
