@@ -7,7 +7,7 @@ import { ALL_RIGHTS } from '../../data-plane-agent/plane/contract/call.js';
 import type { Operations } from '../../data-plane-agent/plane/operations/index.js';
 import { contractSheet } from '../../server/spreadsheets/contract-sheet.js';
 import { failureOf } from '../support/failures.js';
-import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 import { exported, NAMES, rowsOf } from '../support/sheet.js';
 
@@ -206,7 +206,7 @@ describe('an export of contracts', () => {
         expect(await exported(unrecorded as unknown as Plane).then(() => 'the end', (error: Error) => error.message)).to.equal('no room');
       });
     });
-  });
+  }, { only: PLANES });
 });
 
 /** The three operations of an export by themselves, to be replaced one by one. */

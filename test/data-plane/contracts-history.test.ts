@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { HistoryEntry } from '../../data-plane-agent/plane/contract/records/history.js';
 import { failureOf } from '../support/failures.js';
-import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
 const told = ({ changes }: Pick<HistoryEntry, 'changes'>) => Object.fromEntries(changes.map(({ record, recordName, field, before, after }) => [`${record} ${recordName}: ${field}`, [before, after]]));
@@ -106,5 +106,5 @@ describe('the history of a contract', () => {
       await t.plane.deleteContract({ contractId: made.id });
       for (const contractId of [made.id, newId(), 'nothing']) expect(await failureOf(t.plane.listHistory({ contractId }))).to.deep.equal(gone);
     });
-  });
+  }, { only: PLANES });
 });

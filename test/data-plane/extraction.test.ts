@@ -5,7 +5,7 @@ import type { ExtractionRun, FieldReview } from '../../data-plane-agent/plane/co
 import { EN_SALE } from '../domain/contracts-to-read/en-sale.js';
 import { ZH_LEASE } from '../domain/contracts-to-read/zh-lease.js';
 import { badFields, failureOf } from '../support/failures.js';
-import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
 const NOT_FOUND = { code: 'NOT_FOUND', details: {} };
@@ -113,7 +113,7 @@ describe('runs of extraction', () => {
       const first = await t.data.invoke('extractContract', { call }, { text: EN_SALE.text });
       expect(await t.data.invoke('extractContract', { call }, { text: EN_SALE.text })).to.deep.equal({ output: first.output, replayed: true });
     });
-  });
+  }, { only: PLANES });
 });
 
 describe('a review of an extraction', () => {
@@ -273,5 +273,5 @@ describe('a review of an extraction', () => {
       expect(after.fields.filter(({ reviewStatus }) => reviewStatus === 'accepted')).to.have.length(10);
       expect(after.reviews).to.have.length(10);
     });
-  });
+  }, { only: PLANES });
 });

@@ -5,7 +5,7 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import { FIELD_TYPES, type FieldType, type FieldValue } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { failureOf } from '../support/failures.js';
 import { aField, fieldCommand } from '../support/fields.js';
-import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
 describe('changing a custom field\'s type', () => {
@@ -241,7 +241,7 @@ describe('changing a custom field\'s type', () => {
       await t.plane.createContract(aContract({ dynamicFields: values }));
       expect(await failureOf(toType(t, choice.id, 'long_text'))).to.have.property('code', 'FIELD_CONVERSION_LOSSY');
     });
-  });
+  }, { only: PLANES });
 });
 
 /** Makes the tenant's one contract into many, without a thousand requests. */

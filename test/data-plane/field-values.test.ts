@@ -8,7 +8,7 @@ import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.j
 import { OPERATIONS } from '../../data-plane-agent/plane/operations/index.js';
 import { failureOf } from '../support/failures.js';
 import { aField, fieldCommand } from '../support/fields.js';
-import { forEachPlane, type MakePlane } from '../support/plane.js';
+import { forEachPlane, PLANES, type MakePlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
 describe('custom values of contracts', () => {
@@ -187,5 +187,5 @@ describe('custom values of contracts', () => {
       expect(asked.length).to.be.greaterThan(1);
       expect(asked.filter((sql) => sql.includes('dynamic_field_sets'))).to.deep.equal([]);
     });
-  });
+  }, { only: PLANES });
 });

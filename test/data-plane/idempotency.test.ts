@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import type { Call } from '../../data-plane-agent/plane/contract/call.js';
-import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
 const keyed = (key: string, requestHash = 'h'): Pick<Call, 'idempotency'> => ({ idempotency: { key, requestHash } });
@@ -89,5 +89,5 @@ describe('a write with an idempotency key', () => {
       const b = await other.as(keyed('k')).createContract(aContract());
       expect(a.id).not.to.equal(b.id);
     });
-  });
+  }, { only: PLANES });
 });

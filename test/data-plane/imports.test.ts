@@ -6,7 +6,7 @@ import { WORKFLOW_STAGES } from '../../data-plane-agent/plane/contract/vocabular
 import { badFields, failureOf } from '../support/failures.js';
 import { aField } from '../support/fields.js';
 import { aSheet, cellsOf, faultsOf, HARBOUR, LEAVER, MING, ofCsv, ofRows, YUANHANG } from '../support/import-samples.js';
-import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
 const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
@@ -216,5 +216,5 @@ describe('an import', () => {
       expect(await keyed.importContracts(sheet)).to.deep.equal(first);
       expect((await book.plane.listContracts({})).total).to.equal(1);
     });
-  });
+  }, { only: PLANES });
 });

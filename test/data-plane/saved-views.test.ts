@@ -3,7 +3,7 @@ import { ALL_RIGHTS } from '../../data-plane-agent/plane/contract/call.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
 import type { SavedViewInput } from '../../data-plane-agent/plane/contract/records/views.js';
 import { badFields, failureOf } from '../support/failures.js';
-import { forEachPlane, type TestPlane } from '../support/plane.js';
+import { forEachPlane, PLANES, type TestPlane } from '../support/plane.js';
 
 const aView = (changes: Partial<SavedViewInput> = {}): SavedViewInput => ({
   name: 'Overdue', mode: 'table', groupBy: 'none', filters: { overdue: true }, sortKey: 'nextDueDate', visibleFields: ['contractNo', 'outstandingAmount'], cardFields: [], ...changes,
@@ -145,7 +145,7 @@ describe('saved views', () => {
       const first = await t.data.invoke('createSavedView', { call }, aView());
       expect(await t.data.invoke('createSavedView', { call }, aView())).to.deep.equal({ output: first.output, replayed: true });
     });
-  });
+  }, { only: PLANES });
 });
 
 describe('a handover of saved views', () => {
@@ -194,5 +194,5 @@ describe('a handover of saved views', () => {
       expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ personalViews: 101 });
       expect(await as(heir).listSavedViews({})).to.have.length(202);
     });
-  });
+  }, { only: PLANES });
 });

@@ -17,6 +17,7 @@ import { createDatabase, needsPostgres } from './postgres.js';
 import { serveOverHttp } from './wire.js';
 
 export const PLANES = ['sqlite', 'postgres', 'remote'] as const;
+const DATABASES = ['sqlite', 'postgres'] as const;
 export type PlaneName = (typeof PLANES)[number];
 export type DatabaseName = Exclude<PlaneName, 'remote'>;
 
@@ -37,10 +38,11 @@ export interface TestPlane {
 export type MakePlane = (changes?: Partial<Call>) => TestPlane;
 
 /**
- * Defines one suite for each data plane: SQLite in process, PostgreSQL in process, and one behind a wire (HTTP on loopback, JSON).
- * `only` names those for which the tests make a difference.
+ * Defines one suite for each data plane: SQLite in process and PostgreSQL in process; with `PLANES` also for one behind a wire (HTTP on loopback,
+ * JSON). What endpoints ask of operations goes over the wire in the endpoint suites; a suite of operations goes there too where it says what a
+ * wire could change: values of any shape, keys and their answers, large answers. `only` names those for which the tests make a difference.
  */
-export function forEachPlane(define: (name: PlaneName, makePlane: MakePlane) => void, { only = PLANES }: { readonly only?: readonly PlaneName[] } = {}): void {
+export function forEachPlane(define: (name: PlaneName, makePlane: MakePlane) => void, { only = DATABASES }: { readonly only?: readonly PlaneName[] } = {}): void {
   for (const name of only) {
     describe(`on ${name}`, () => {
       if (name === 'postgres') needsPostgres();
