@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
+import { iso } from '../../data-plane-agent/base/instants.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand } from '../cli.js';
 import { chainsOf, exportChain, headOf, recordExport, verifyOne, type Chain, type Source } from '../audit-chains.js';
 import { CommandError, misuse } from '../errors.js';
@@ -46,7 +47,7 @@ const addHead: AddCommand = (audit, cli) => {
         }
         return found;
       });
-      if (json) cli.io.data(jsonText({ at: new Date(cli.clock.now()).toISOString(), heads }));
+      if (json) cli.io.data(jsonText({ at: iso(cli.clock.now()), heads }));
       else for (const { source: from, tenant: slug, events, hash, waiting } of heads) cli.io.data(`${nameOf({ source: from, slug })}: ${events} events, ${waiting} not chained yet, hash ${hash}`);
     });
 };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
+import { iso } from '../../data-plane-agent/base/instants.js';
 import type { Edition } from '../access/edition.js';
 import type { HealthRecord } from './health.schemas.js';
 
@@ -28,7 +29,7 @@ export function createHealth({ edition, clock, platformDb, tenantDb }: { edition
         edition,
         platformDb: platform ? 'up' : 'down',
         tenantDb: tenant ? 'up' : 'down',
-        time: new Date(clock.now()).toISOString(),
+        time: iso(clock.now()),
         isolate,
       };
     },

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { newId } from '../../data-plane-agent/base/ids.js';
+import { iso } from '../../data-plane-agent/base/instants.js';
 import type { Actor } from '../access/actor.js';
 import { AuditRepeatStore, isRepeating, type Repeated } from './audit-repeats.js';
 
@@ -36,7 +37,7 @@ export class AuditStore {
 
   /** How often an event came again. */
   async appendRepeats({ event, times, since, until }: Repeated, { at }: { at: number }): Promise<void> {
-    await this.write(INSERT, { ...event, at, changes: { ...event.changes, repeats: times, since: new Date(since).toISOString(), until: new Date(until).toISOString() } });
+    await this.write(INSERT, { ...event, at, changes: { ...event.changes, repeats: times, since: iso(since), until: iso(until) } });
   }
 
   private async write(sql: string, { id = newId(), tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent, condition: readonly number[] = []): Promise<void> {

@@ -23,6 +23,13 @@ describe('no two folders import each other, directly or round a corner', () => {
     expect(tables.flatMap((file) => importsOf(file, read(file))).filter((target) => target.startsWith('data-plane-agent/plane/domain/'))).to.deep.equal([]);
   });
 
+  it('and what is told alike everywhere has one place: instants, and the names under which columns are kept and shown', () => {
+    const product = sourceFiles().filter((file) => !file.startsWith('test/'));
+    expect(product.filter((file) => read(file).includes('toISOString'))).to.deep.equal(['data-plane-agent/base/instants.ts']);
+    // Nothing guesses by a name what a column holds.
+    expect(product.filter((file) => /Minor['"$]\)|Minor\$\//.test(read(file)))).to.deep.equal([]);
+  });
+
   it('and a circle would be found, with the files that close it', () => {
     const edges: Graph = new Map([
       ['a', new Map([['b', ['a/1.ts -> b/1.ts']]])],

@@ -10,6 +10,7 @@ import { readSpan } from './periods.js';
 import { isPlan } from './stages.js';
 import { hintOf, type Table } from './tables.js';
 import { cellEnd, firstHitFrom, pastBoxes, readAccount, readCode, readCount, readName, readPercent, readSentence, type Labelled, type ReadText } from './values.js';
+import { NO_THING } from './words/goods.js';
 
 /** How sure a value is by what parts it from its label. */
 const BY_PARTING: Readonly<Record<Parting, number>> = { colon: 0.96, cell: 0.95, verb: 0.88, gap: 0.85, line: 0.84, none: 0.8 };
@@ -110,7 +111,10 @@ const READERS: Partial<Readonly<Record<Announced, (place: Place) => void>>> = {
 const PREMISES = /premises|property|房屋|坐落/;
 
 /** `规格型号及数量：CX104-5 壹台` says both; the digits of a model are not those of a count, unless something parts them. */
-const COUNTED = { equipmentModel: /^(.*?\S)[\s,，;、×*]+(\S{1,6}[台套辆件个部架]|\d{1,4} ?(?:units?|sets?))$/i, equipmentName: /^(.*?[^\s\d,，;、×*])[\s,，;、×*]*((?:\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆件个部架组座]|\d{1,4} ?(?:units?|sets?))$/i } as const;
+const COUNTED = {
+  equipmentModel: /^(.*?\S)[\s,，;、×*]+(\S{1,6}[台套辆件个部架]|\d{1,4} ?(?:units?|sets?))$/i,
+  equipmentName: /^(.*?[^\s\d,，;、×*])[\s,，;、×*]*((?:\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆件个部架组座]|\d{1,4} ?(?:units?|sets?))$/i,
+} as const;
 
 function addWithCount(place: Place, key: keyof typeof COUNTED, text: ReadText | undefined): void {
   const both = text && /数量|quantity/.test(label(place)) ? COUNTED[key].exec(place.document.plain.slice(text.start, text.end)) : null;
@@ -150,7 +154,7 @@ const isDuty = ({ document, hit }: Place): boolean => /(?:shall|will) be/.test(d
 const besides = ({ document, hit, at }: Place): ReadText | undefined => (/[,，、] ?$/.test(document.plain.slice(hit.start - 2, hit.start)) && at - hit.end <= 1 ? readCode(document, at) : undefined);
 
 /** A thing is named, not described: what reads like a clause is none. */
-const thing = (text: ReadText | undefined): ReadText | undefined => (text && !/(?:^(?:的|及|and |or |in |to |shall|will|is |are |as )|应当|shall |乙方|甲方|双方|如下|见附件|详见|^(?:[¥$€£]|\d[\d,.]*\d(?:元|万)|[a-z]{0,2}\$ ?\d)| (?:provides?|remains?|agrees?|may|must|will) |as follows|set forth|listed in|described in|specified in)/i.test(text.value) ? text : undefined);
+const thing = (text: ReadText | undefined): ReadText | undefined => (text && !NO_THING.test(text.value) ? text : undefined);
 
 /** Under the heading `付款方式` often stands a list of stages, and no method. */
 const unnumbered = ({ hit, document }: Place, text: ReadText | undefined): ReadText | undefined =>

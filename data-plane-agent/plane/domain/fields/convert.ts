@@ -1,4 +1,5 @@
 import { instantOf, parseLooseDay, todayIn } from '../../../base/day.js';
+import { iso } from '../../../base/instants.js';
 import { MAX_LABEL, type FieldType, type FieldValue } from '../../contract/records/fields.js';
 import type { Member } from '../../contract/records/people.js';
 import { numberIn, plainNumber } from './numbers.js';
@@ -68,7 +69,7 @@ const asInstant: Converter = (value, conversion) => {
   if (from.type !== 'date' && !isText(from.type) && from.type !== 'select') return LOST;
   const text = textOf(value, conversion);
   const day = from.type === 'date' ? text : dayInFormat(text, context.dateFormat);
-  return (day === undefined ? undefined : new Date(instantOf(day, 0, context.timeZone)).toISOString()) ?? localInstantIn(text, context.timeZone) ?? LOST;
+  return (day === undefined ? undefined : iso(instantOf(day, 0, context.timeZone))) ?? localInstantIn(text, context.timeZone) ?? LOST;
 };
 
 const asFlag: Converter = (value, conversion) => {

@@ -2,6 +2,7 @@ import { addressIn } from '../../../base/addresses.js';
 import { instantOf, parseDay } from '../../../base/day.js';
 import { s } from '../../../base/schema.js';
 import { checker } from '../../../base/validation.js';
+import { iso } from '../../../base/instants.js';
 import type { Member } from '../../contract/records/people.js';
 
 /** A member by id, email or name; a name that several have is nobody's, unless one of them alone is active. */
@@ -49,7 +50,7 @@ export function instantIn(text: string): string | undefined {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i.test(text) || parseDay(text) === undefined) return undefined;
   const ms = Date.parse(text.toUpperCase().replace(/([+-]\d{2})(\d{2})$/, '$1:$2'));
   if (Number.isNaN(ms)) return undefined;
-  const instant = new Date(ms).toISOString();
+  const instant = iso(ms);
   return instant.length === 24 ? instant : undefined; // years of four digits
 }
 
@@ -62,7 +63,7 @@ export function localInstantIn(text: string, timeZone: string): string | undefin
   if (day === undefined || !match) return undefined;
   const [hour, minute, second, milli] = [Number(match[2] ?? 0), Number(match[3] ?? 0), Number(match[4] ?? 0), Number((match[5] ?? '').padEnd(3, '0'))];
   if (hour > 23 || minute > 59 || second > 59) return undefined;
-  return instantIn(new Date(instantOf(day, hour, timeZone) + minute * 60_000 + second * 1_000 + milli).toISOString());
+  return instantIn(iso(instantOf(day, hour, timeZone) + minute * 60_000 + second * 1_000 + milli));
 }
 
 /** The items of a list as people write it. */

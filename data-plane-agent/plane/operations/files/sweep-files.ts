@@ -1,4 +1,5 @@
 import { s } from '../../../base/schema.js';
+import { iso } from '../../../base/instants.js';
 import type { Call } from '../../contract/call.js';
 import { RESTORABLE_MS } from '../../domain/contracts/trash.js';
 import { QUARANTINE_MS, RESTORE_MARGIN_MS, STRAY_MS } from '../../domain/files/strays.js';
@@ -46,7 +47,7 @@ async function unconfirmed({ files: { objects }, clock, read, upkeep }: Work, { 
     removed += 1;
     // Where a confirmation broke off there may be copies.
     const isFile = await read(async ({ store }) => (await store.files.byId(id)) !== undefined);
-    const copies = isFile ? [] : [fileKey(tenantId, id, new Date(createdAt).toISOString()), quarantineKey(tenantId, id)];
+    const copies = isFile ? [] : [fileKey(tenantId, id, iso(createdAt)), quarantineKey(tenantId, id)];
     for (const key of [...copies, uploadKey(tenantId, id)]) await objects.remove(key);
     await upkeep(({ store }) => store.uploads.remove(id));
   }

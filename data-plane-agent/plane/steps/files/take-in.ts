@@ -1,4 +1,5 @@
 import { fail } from '../../../base/failures.js';
+import { iso } from '../../../base/instants.js';
 import type { Call } from '../../contract/call.js';
 import type { FileRecord } from '../../contract/records/files.js';
 import { fileAnswer } from '../../domain/files/answer.js';
@@ -73,7 +74,7 @@ async function moved({ files: { objects } }: Work, { tenantId }: Call, { claim: 
     await objects.remove(from);
     throw fail('FILE_SIZE_MISMATCH', { announcedBytes: sizeBytes, uploadedBytes: there.sizeBytes });
   }
-  const key = fileKey(tenantId, id, new Date(createdAt).toISOString());
+  const key = fileKey(tenantId, id, iso(createdAt));
   const object = await objects.copy(from, tookOver ? fileKeyAgain(key, claimedUntil) : key, there.etag);
   // It is being put anew: whoever does that confirms it when it is there.
   if (!object) throw fail('FILE_NOT_UPLOADED', {});

@@ -1,3 +1,5 @@
+import { oneOf, raw } from './one-of.js';
+
 /** Words that announce what is sold or leased. */
 export const EQUIPMENT_NAME = [
   '设备名称',
@@ -155,3 +157,40 @@ export const UNIT_PRICE = [
   '产品的单价',
   '货物的单价',
 ];
+
+/** What reads like a clause, or like an amount, and is no name of a thing. */
+export const NO_THING = new RegExp(oneOf(
+  '^的',
+  '^及',
+  '^and ',
+  '^or ',
+  '^in ',
+  '^to ',
+  '^shall',
+  '^will',
+  '^is ',
+  '^are ',
+  '^as ',
+  raw`^[¥$€£]`,
+  raw`^\d[\d,.]*\d(?:元|万)`,
+  raw`^[a-z]{0,2}\$ ?\d`,
+  '应当',
+  'shall ',
+  '乙方',
+  '甲方',
+  '双方',
+  '如下',
+  '见附件',
+  '详见',
+  ' provides? ',
+  ' remains? ',
+  ' agrees? ',
+  ' may ',
+  ' must ',
+  ' will ',
+  'as follows',
+  'set forth',
+  'listed in',
+  'described in',
+  'specified in',
+), 'i');
