@@ -3,7 +3,7 @@ import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ExtractionRun, ExtractionRunField } from '../../contract/records/extraction.js';
 import { iso } from '../../../base/instants.js';
-import { masked } from '../sensitive.js';
+import { isAccountField, masked } from '../sensitive.js';
 import { CONTRACT_COLUMNS, LINE_COLUMNS } from '../sheet/columns.js';
 import type { ExtractedField } from '../../tables/extractions.js';
 import { byPlace, placeOf } from './keys.js';
@@ -31,7 +31,7 @@ export function runAnswer({ row, fieldReviews, reviews, customFields }: RunParts
     fields: keys.map((key) => {
       const answer = fieldAnswer(key, { found: found.get(key), review: fieldReviews.get(key), label: labelOf(key, locale), customFields });
       if (rights.sensitive) return answer;
-      return isAccount(key) ? maskedField(answer) : key === 'payments' ? { ...answer, overrideValue: maskedLines(answer.overrideValue) } : answer;
+      return isAccountField(key) ? maskedField(answer) : key === 'payments' ? { ...answer, overrideValue: maskedLines(answer.overrideValue) } : answer;
     }),
     missingFields: [...missingFields],
     warnings: [...row.warnings, ...warnings],
@@ -70,9 +70,6 @@ function fieldAnswer(fieldKey: string, { found, review, label, customFields }: F
 
 export const bandOf = (confidence: number): ExtractionRunField['band'] => (confidence >= 0.9 ? 'high' : confidence >= 0.6 ? 'medium' : 'low');
 
-/** `payeeAccount` and `payments[n].receiptAccount`. */
-export const isAccount = (key: string): boolean => key === 'payeeAccount' || key.endsWith('.receiptAccount');
-
 const maskedField = (field: ExtractionRunField): ExtractionRunField => ({
   ...field,
   value: maskedValue(field.value),
@@ -85,7 +82,7 @@ const maskedValue = (value: unknown): unknown => (typeof value === 'string' ? ma
 
 /** Payment lines that a review put in, with their account numbers masked. */
 const maskedLines = (lines: unknown): unknown =>
-  Array.isArray(lines) ? (lines as readonly Readonly<Record<string, unknown>>[]).map((line) => ('receiptAccount' in line ? { ...line, receiptAccount: maskedValue(line['receiptAccount']) } : line)) : lines;
+  Array.isArray(lines) ? (lines as readonly object[]).map((line) => Object.fromEntries(Object.entries(line).map(([field, value]) => [field, isAccountField(field) ? maskedValue(value) : value]))) : lines;
 
 /** Custom values that somebody else put in: those that this reader may see. */
 const seenValues = (values: unknown, customFields: ReadonlySet<string>): unknown =>

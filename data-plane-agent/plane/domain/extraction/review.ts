@@ -2,8 +2,7 @@ import { checker, type Issue } from '../../../base/validation.js';
 import type { FieldReview } from '../../contract/records/extraction.js';
 import { ContractInput } from '../../contract/records/contracts.js';
 import { AmountReader } from '../amounts.js';
-import { masked } from '../sensitive.js';
-import { isAccount } from './answer.js';
+import { isAccountField, masked } from '../sensitive.js';
 import { placeOf, schemaOf } from './keys.js';
 import type { ExtractionRunRow, FieldReviewRow } from '../../tables/extractions.js';
 
@@ -64,7 +63,7 @@ export function reviewed(reviews: readonly CheckedReview[], { row, standing, cur
 }
 
 /** The masked form of what was found, sent back, is what was found. */
-const unmaskedValue = (key: string, sent: unknown, found: unknown): unknown => (isAccount(key) && typeof found === 'string' && sent === masked(found) ? found : sent);
+const unmaskedValue = (key: string, sent: unknown, found: unknown): unknown => (isAccountField(key) && typeof found === 'string' && sent === masked(found) ? found : sent);
 
 const MONEY: ReadonlySet<string> = new Set(['totalAmount', 'deposit', 'periodicRent', 'amount', 'receivedAmount', 'invoiceAmount']);
 

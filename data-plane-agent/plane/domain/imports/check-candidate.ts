@@ -4,6 +4,7 @@ import { checkerInTurns } from '../../../base/validation-in-turns.js';
 import type { Rights } from '../../contract/call.js';
 import { ContractInput, MAX_LINES } from '../../contract/records/contracts.js';
 import { fieldsBeyondRights } from '../payments/line-rights.js';
+import { isAccountField } from '../sensitive.js';
 import { problemAt, type Candidate, type RowProblem } from './candidate.js';
 import { withReferences, type Directory } from './references.js';
 
@@ -53,8 +54,8 @@ const MASKED = /^\s*\*{4}.{0,4}\s*$/u;
 
 /** An export for somebody who may not see account numbers has only their ends: they must not take the place of the numbers. */
 function maskedAccounts(candidate: Candidate): RowProblem[] {
-  const accounts: [string, unknown][] = [['payeeAccount', candidate.input['payeeAccount']], ...linesOf(candidate).map((line, i): [string, unknown] => [`payments[${i}].receiptAccount`, isRecord(line) ? line['receiptAccount'] : undefined])];
-  return accounts.filter(([, value]) => typeof value === 'string' && MASKED.test(value)).map(([path]) => problemAt(candidate.place(path), 'is masked: it is no account number; leave it empty or give the number'));
+  const ofLines = linesOf(candidate).flatMap((line, i) => (isRecord(line) ? Object.entries(line).map(([field, value]): [string, unknown] => [`payments[${i}].${field}`, value]) : []));
+  return [...Object.entries(candidate.input), ...ofLines].filter(([path, value]) => typeof value === 'string' && isAccountField(path) && MASKED.test(value)).map(([path]) => problemAt(candidate.place(path), 'is masked: it is no account number; leave it empty or give the number'));
 }
 
 /** Of a plan that is refused for its length, none. */

@@ -4,13 +4,12 @@ import type { ImportReport } from '../../contract/records/imports.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
 import type { Rejected } from '../../tables/imports.js';
 import type { FieldRow } from '../../tables/fields.js';
-import { shown } from '../sensitive.js';
+import { isAccountField, shown } from '../sensitive.js';
 import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, type CellKind } from '../sheet/columns.js';
 import { BYTE_ORDER_MARK, csvRow } from '../sheet/csv-write.js';
 import { guarded, listText, unguarded } from '../sheet/guard.js';
 import { ERROR_COLUMN, type Target } from '../sheet/headers.js';
 import type { Candidate } from './candidate.js';
-import { isAccount } from './report.js';
 
 /** The rejected rows of a file. The column in which an earlier import told its reasons gives way to the new ones. */
 export async function rejectedOfSheet({ header, records }: Sheet, targets: readonly (Target | undefined)[], failed: ReadonlySet<number>): Promise<Rejected> {
@@ -19,7 +18,7 @@ export async function rejectedOfSheet({ header, records }: Sheet, targets: reado
   const kept = Array.from({ length: width }, (_, at) => at).filter((at) => targets[at]?.name !== ERROR_COLUMN);
   return {
     header: kept.map((at) => guarded(header[at] ?? '')),
-    accounts: kept.flatMap((at, i) => (isAccount(targets[at]?.name ?? null) ? [i] : [])),
+    accounts: kept.flatMap((at, i) => (isAccountField(targets[at]?.name ?? '') ? [i] : [])),
     custom: kept.flatMap((at, i) => {
       const target = targets[at];
       return target?.kind === 'custom' ? [{ at: i, code: target.field.code }] : [];
@@ -47,7 +46,7 @@ export async function rejectedOfRows(candidates: readonly Candidate[], fields: r
     }
   }
   const custom = fields.map(({ code }, i) => ({ at: own.length + i, code }));
-  return { header, accounts: header.flatMap((name, i) => (isAccount(name) ? [i] : [])), custom, rows: keepable(rows) };
+  return { header, accounts: header.flatMap((name, i) => (isAccountField(name) ? [i] : [])), custom, rows: keepable(rows) };
 }
 
 /** Rows of a file that is made of a list. A file that is imported has at most five thousand. */

@@ -4,7 +4,7 @@ import { MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportedRow, type ImportError, 
 import type { Warning } from '../../contract/records/common.js';
 import type { FieldRow } from '../../tables/fields.js';
 import type { LineRow } from '../../tables/payment-lines.js';
-import { shown } from '../sensitive.js';
+import { isAccountField, shown } from '../sensitive.js';
 import { CUSTOM_FIELD } from '../sheet/columns.js';
 import { numberOf, type Candidate, type RowProblem } from './candidate.js';
 
@@ -93,10 +93,8 @@ function errorsOf(own: readonly RowProblem[], { row, telling: { rights, errors }
 function quoted(field: string | null, value: unknown, rights: Told['rights']): string | null {
   if (value === null || value === undefined) return null;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return cut(isAccount(field) ? (shown(text, rights) ?? '') : text);
+  return cut(field !== null && isAccountField(field) ? (shown(text, rights) ?? '') : text);
 }
-
-export const isAccount = (field: string | null): boolean => field !== null && /(^|\.)(payeeAccount|receiptAccount)$/.test(field);
 
 function cut(text: string): string {
   const start = text.slice(0, 200); // a hundred characters are at most two hundred units
@@ -107,6 +105,6 @@ function cut(text: string): string {
 export function reportFor(report: ImportReport, rights: Told['rights'], fields: readonly Pick<FieldRow, 'id' | 'code'>[] | null): ImportReport {
   const seen = new Set(fields?.flatMap(({ id, code }) => [`${CUSTOM_FIELD}${code}`, `dynamicFields.${id}`]));
   const isHidden = (field: string | null) => fields !== null && field !== null && /^(?:cf:|dynamicFields)/.test(field) && !seen.has(field);
-  const shownError = (error: ImportError): ImportError => ({ ...error, value: isHidden(error.field) ? null : isAccount(error.field) ? shown(error.value, rights) : error.value });
+  const shownError = (error: ImportError): ImportError => ({ ...error, value: isHidden(error.field) ? null : error.field !== null && isAccountField(error.field) ? shown(error.value, rights) : error.value });
   return { ...report, rows: report.rows.map((row) => (row.errors ? { ...row, errors: row.errors.map(shownError) } : row)) };
 }
