@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { aField } from '../support/fields.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
@@ -79,6 +80,16 @@ describe('what the list of the audit shows of contract data', () => {
       const receipt = items.find(({ action }) => action === 'recordReceipt')?.changes.filter(({ recordKind }) => recordKind === 'payment_line') ?? [];
       expect(receipt.find(({ field }) => field === 'receivedAmount')).to.include({ before: 0, after: 400, currencyCode: 'CNY' });
       expect(receipt.find(({ field }) => field === 'bankSerialNo')).to.include({ after: 'S-1' }).and.not.to.have.property('currencyCode');
+    });
+
+    it('is, of custom values, those that changed', async () => {
+      const test = makePlane();
+      const [a, b, d] = [await aField(test), await aField(test), await aField(test)];
+      const { id } = await test.plane.createContract(aContract({ dynamicFields: { [a.id]: 'stays', [b.id]: 'goes', [d.id]: 'moves' } }));
+      await test.plane.updateContract({ contractId: id, changes: { dynamicFields: { [b.id]: null, [d.id]: 'moved' } } });
+      const [change, entry] = (await test.plane.listAudit({ recordId: id })).items.map(({ changes }) => changes.find(({ field }) => field === 'dynamicFields'));
+      expect(entry).to.deep.include({ before: null, after: { [a.id]: 'stays', [b.id]: 'goes', [d.id]: 'moves' } });
+      expect(change).to.deep.include({ before: { [b.id]: 'goes', [d.id]: 'moves' }, after: { [d.id]: 'moved' } });
     });
 
     it('is in the currency of the time, and where an event does not tell it in that of its own record', async () => {

@@ -93,7 +93,7 @@ describe('what the audit keeps of a row', () => {
 
 describe('what the list of the audit shows of a row', () => {
   const AT = 1_795_351_126_465;
-  const SAMPLES = { money: 500, instant: AT, decimal: '13.5', account: '****0123', plain: 'as it is' } as const;
+  const SAMPLES = { money: 500, instant: AT, decimal: '13.5', account: '****0123', plain: 'as it is', values: { key: 'value' } } as const;
 
   it('is of every audited table, each in the list of them', async () => {
     expect([...AUDITED_TABLES].map(([record, { name }]) => [name, record])).to.have.deep.members(Object.entries(AUDITED).map(([name, [record]]) => [name, record]));
@@ -110,7 +110,7 @@ describe('what the list of the audit shows of a row', () => {
 
     it(`of ${record}: amounts with their currency, instants as instants, no number of storage`, () => {
       const meanings = [...table.audited].filter(([, { apiName }]) => apiName !== null).map(([, { meaning }]) => meaning);
-      const shown = { money: [500, 5, 'CNY'], instant: [new Date(AT).toISOString(), new Date(AT).toISOString(), undefined], decimal: [13.5, 13.5, undefined], account: ['****0123', '****0123', undefined], plain: ['as it is', 'as it is', undefined] };
+      const shown = { money: [500, 5, 'CNY'], instant: [new Date(AT).toISOString(), new Date(AT).toISOString(), undefined], decimal: [13.5, 13.5, undefined], account: ['****0123', '****0123', undefined], plain: ['as it is', 'as it is', undefined], values: [SAMPLES.values, SAMPLES.values, undefined] };
       expect(told().map(({ before, after, currencyCode }) => [before, after, currencyCode])).to.deep.equal(meanings.map((meaning) => shown[meaning]));
     });
   }
@@ -130,6 +130,7 @@ const isTable = (value: unknown): value is Table<Columns> => typeof value === 'o
 
 /** By the names that our columns have. */
 function meaningOf(column: string): string {
+  if (column === 'dynamic_fields') return 'values';
   if (column.endsWith('_minor')) return 'money';
   if (column.endsWith('_at') || column === 'claimed_until') return 'instant';
   if (column === 'payee_account' || column === 'receipt_account') return 'account';

@@ -1,7 +1,7 @@
 import type { Row, Transaction, Value } from './database.js';
 
-/** What a column's values mean beyond their type: those who tell a row to people go by it. Money is in minor units of the row's own `currencyCode`. */
-export type Meaning = 'plain' | 'money' | 'decimal' | 'instant' | 'account';
+/** What a column's values mean beyond their type: those who tell a row to people go by it. Money is in minor units of the row's own `currencyCode`; `values` are many under their keys. */
+export type Meaning = 'plain' | 'money' | 'decimal' | 'instant' | 'account' | 'values';
 
 /**
  * How a field is kept in a column, alike on both databases: drivers disagree quietly about dates, booleans and JSON,
@@ -67,6 +67,8 @@ export const c = {
   real: column<number>(asIs, Number),
   flag: column<boolean>((value) => (value ? 1 : 0), (value) => value === 1),
   json: <T>(name: string): Column<T> => columnOf({ name, meaning: 'plain', encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as T }),
+  /** Values by key, of which the audit keeps those that change. */
+  values: (name: string): Column<Record<string, unknown>> => columnOf({ name, meaning: 'values', encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as Record<string, unknown> }),
   orNull,
 } as const;
 

@@ -137,8 +137,20 @@ function differences(before: object, after: object): Map<string, Move> {
   return fields;
 }
 
-/** Of account numbers only the last four characters are kept. */
-const kept = ({ meaning }: Column<unknown>, [before, after]: Move): Move => (meaning === 'account' ? [mask(before), mask(after)] : [before, after]);
+/** Of account numbers only the last four characters are kept, of values by key those that differ. */
+function kept({ meaning }: Column<unknown>, move: Move): Move {
+  const [before, after] = move;
+  if (meaning === 'account') return [mask(before), mask(after)];
+  return meaning === 'values' ? changedKeys(before, after) : move;
+}
+
+/** Beside nothing the other is kept whole. */
+function changedKeys(before: unknown, after: unknown): Move {
+  if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null) return [before, after];
+  const changed = [...differences(before, after)];
+  const side = (at: 0 | 1) => Object.fromEntries(changed.flatMap(([key, move]) => (move[at] === null ? [] : [[key, move[at]]])));
+  return [side(0), side(1)];
+}
 
 const mask = (value: unknown): unknown => (typeof value === 'string' ? masked(value) : value);
 

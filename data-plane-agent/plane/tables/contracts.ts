@@ -38,7 +38,7 @@ export const contracts = table('contracts', {
   ownerId: c.text('owner_id'),
   ownerSuperiorId: c.orNull(c.text('owner_superior_id')),
   remark: c.orNull(c.text('remark')),
-  dynamicFields: c.json<Record<string, unknown>>('dynamic_fields'),
+  dynamicFields: c.values('dynamic_fields'),
   lifecycleTemplateId: c.text('lifecycle_template_id'),
   stageCode: c.text('stage_code').shownAs('lifecycleStageCode'),
   stageCategory: c.word<WorkflowStage>('stage_category').shownAs('workflowStage'),
