@@ -83,10 +83,12 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
         if (!(await step(bind(plane, call, { operations: OPERATIONS, signal }), tenant.id)).more) break;
       }
     } catch (error) {
-      // It is repeated when the lease is over.
-      await lease.end();
-      tell({ error, job, due });
-      return;
+      // What a stop has broken off is the next process's at once; what failed is repeated when the lease is over.
+      if (!signal?.aborted) {
+        await lease.end();
+        tell({ error, job, due });
+        return;
+      }
     }
     const until = await lease.end();
     await writeOf(due, (tx) => {

@@ -157,6 +157,20 @@ forEachDatabase((kind, fresh) => {
       expect(await as({ tenantId: failing ?? '' }).getAuditHead({})).to.include({ waiting: 0 });
     });
 
+    it('that a stop has broken off is given back at once, and no failure', async () => {
+      const [stopping, other] = [upkeepProcess({ database, clock }), upkeepProcess({ database: await again(), clock })];
+      const tenantId = newId();
+      await stopping.as({ tenantId }).createContract(aContract());
+      const stop = new AbortController();
+      await stopping.upkeep.round({ job: 'test', signal: stop.signal, steps: { audit: () => {
+        stop.abort();
+        return Promise.reject(new Error('broken off'));
+      } } });
+      expect(stopping.logged).to.deep.equal([]);
+      await other.round({ audit: chaining });
+      expect(await other.as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
+    });
+
     it('gives every tenant its turn, however much one has to do', async () => {
       const { as, round } = upkeepProcess({ database, clock });
       const [busy, other] = [newId(), newId()];
