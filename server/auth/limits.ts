@@ -1,7 +1,7 @@
-import { isIPv6 } from 'node:net';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
+import { networkOf } from '../../data-plane-agent/base/http/network.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { LoginFailureStore } from '../store/login-failures.js';
 
@@ -104,19 +104,6 @@ const ADDRESS: Rule = { windowMs: 15 * MINUTE_MS, slides: false, lockMs: ({ left
 const accountKey = ({ tenantSlug, email }: { tenantSlug: string; email: string }): string => `account:${sha256Hex(`${tenantSlug}\n${email}`)}`;
 
 /** Of an IPv6 address the network: a subscriber has 2^64 addresses. */
-export const addressKey = (ip: string): string => `ip:${sha256Hex(isIPv6(ip) ? networkOf(ip) : ip)}`;
-
-function networkOf(ip: string): string {
-  const address = (ip.split('%')[0] ?? ip).toLowerCase();
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address);
-  if (mapped?.[1]) return mapped[1];
-  const [head = '', tail = ''] = address.split('::');
-  const front = head.split(':').filter((part) => part !== '');
-  const back = tail.split(':').filter((part) => part !== '');
-  // An embedded IPv4 part stands for two groups.
-  const groups = (parts: readonly string[]) => parts.length + (parts.at(-1)?.includes('.') ? 1 : 0);
-  const zeros = address.includes('::') ? Array.from({ length: Math.max(8 - groups(front) - groups(back), 0) }, () => '0') : [];
-  return [...front, ...zeros, ...back].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, '')).join(':');
-}
+export const addressKey = (ip: string): string => `ip:${sha256Hex(networkOf(ip))}`;
 
 const secondsUntil = (until: number, at: number): number => Math.max(1, Math.ceil((until - at) / 1_000));

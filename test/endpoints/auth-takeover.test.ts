@@ -152,10 +152,17 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         clock.advance(DAY_MS);
         old = server.client.as((await server.client.post<{ accessToken: string }>('/auth/refresh', { refreshToken })).body.accessToken);
       });
+      const disabled = async (roleCode: string) => {
+        const member = await makeMember(server.services, org, { roleCode });
+        await server.services.tenants.members.setStatus({ tenantId: org.tenant.id, memberId: member.id, status: 'disabled' }, OPERATOR);
+        return member;
+      };
       const RIGHTS_THAT_GIVE: Readonly<Record<string, (client: Client) => Promise<Answer<unknown>>>> = {
         'an invitation to a role with admin (edit)': (client) => client.post('/tenant-admin/invitations', { email: `evil@${org.tenant.slug}.test`, roleCode: 'legal' }),
         'such an invitation sent again': (client) => client.post(`/tenant-admin/invitations/${invitationId}/resend`),
         'a member\'s change to such a role': async (client) => patch(client, await makeMember(server.services, org), { roleCode: 'admin' }),
+        'that a disabled administrator is enabled': async (client) => patch(client, await disabled('admin'), { status: 'active' }),
+        'that somebody disabled is enabled as an administrator': async (client) => patch(client, await disabled('viewer'), { status: 'active', roleCode: 'admin' }),
         'admin (edit) for a role': (client) => level(client, 'viewer', 'edit'),
         'another level of admin for a role': (client) => level(client, 'legal', 'view'),
       };
@@ -171,6 +178,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await done(old.post(`/tenant-admin/invitations/${id}/resend`));
         await done(patch(old, await makeMember(server.services, org), { roleCode: 'finance' }));
         await done(patch(old, victim, { roleCode: 'admin', name: 'Vic' }));
+        await done(patch(old, await disabled('finance'), { status: 'active' }));
+        await done(patch(old, await makeMember(server.services, org, { roleCode: 'admin' }), { status: 'disabled' }));
+        await done(patch(old, await disabled('admin'), { status: 'active', roleCode: 'sales' }));
         await done(old.patch('/tenant-admin/roles/viewer/permissions', { permissions: { admin: 'none', contract_view: 'edit' } }));
       });
     });
