@@ -186,6 +186,21 @@ describe('a handover of saved views', () => {
       expect((await as(heir).listSavedViews({})).map(({ name, ownerId, createdBy }) => [name, ownerId, createdBy])).to.deep.equal([['Mine (from Lea Leaver)', heir, leaver]]);
     });
 
+    it('of a member who stayed and leaves later go once: what was copied is there, what has changed since comes too', async () => {
+      const t = makePlane();
+      const [leaver, heir, other] = [newId(), newId(), newId()];
+      const as = (id: string) => t.as({ actor: { ...t.call.actor, id } });
+      const changed = await as(leaver).createSavedView(aView({ name: 'Changed' }));
+      await as(leaver).createSavedView(aView({ name: 'Same' }));
+      for (const id of [heir, other, heir]) await t.plane.handOver(handover(leaver, id, { memberStays: true }));
+      t.clock.advance(1);
+      await as(leaver).updateSavedView({ viewId: changed.id, changes: { description: 'Later' } });
+      expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ personalViews: 1 });
+      expect((await as(heir).listSavedViews({})).map(({ name, description }) => [name, description])).to.deep.equal([['Changed (from Lea Leaver)', null], ['Changed (from Lea Leaver) 2', 'Later'], ['Same (from Lea Leaver)', null]]);
+      expect((await as(other).listSavedViews({})).map(({ name }) => name)).to.deep.equal(['Changed (from Lea Leaver)', 'Same (from Lea Leaver)']);
+      expect((await t.plane.handOver(handover(leaver, heir))).transferred, 'again').to.include({ personalViews: 0 });
+    });
+
     it('nothing is lost to the limit', async () => {
       const t = makePlane();
       const [leaver, heir] = [newId(), newId()];

@@ -53,6 +53,18 @@ describe('a subject company that is being removed', () => {
   });
 
   forEachPlane((_name, makePlane) => {
+    it('takes no rows of an import either, before, after or meanwhile', async () => {
+      const t = makePlane();
+      for (let round = 0; round < 6; round++) {
+        const [subjectId, other] = [newId(), newId()];
+        const rows = [aContract({ subjectId }), aContract({ subjectId: other }), aContract({ subjectId })].map((row) => ({ ...row }));
+        const surroundings = { people: { members: rows.map(({ ownerId }, i) => ({ id: ownerId, name: `M ${i}`, email: `m${i}@a.test`, active: true })), subjects: [{ id: subjectId, name: 'One' }, { id: other, name: 'Two' }] }, roleCodes: [] };
+        const [{ contracts }, report] = await Promise.all([close(t, subjectId), t.plane.importContracts({ rows, sheet: null, ...surroundings })]);
+        expect([report.created - 1, report.failed], `round ${round}`).to.deep.equal(contracts > 0 ? [2, 0] : [0, 2]);
+        expect(contracts).to.be.oneOf([0, 2]);
+      }
+    });
+
     it('is closed before or after what is entered at the same time, and not meanwhile', async () => {
       const t = makePlane();
       for (let round = 0; round < 10; round++) {

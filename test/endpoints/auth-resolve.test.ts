@@ -68,6 +68,15 @@ describe('the organisations of an email', () => {
       }
     });
 
+    it('are told twenty times of one email also when it is asked for at once, however it is written, and others are still told', async () => {
+      const email = someone();
+      const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? email : ` ${email.toUpperCase()}`)));
+      expect([200, 429].map((status) => answers.filter((answer) => answer.status === status).length)).to.deep.equal([20, 10]);
+      const refused = answers.find(({ status }) => status === 429);
+      expect(Number(refused?.headers.get('retry-after'))).to.be.within(60, 3_600);
+      expect((await ask(someone())).status).to.equal(200);
+    });
+
     it('leave a row in the audit, without the email', async () => {
       const email = someone();
       await ask(email);

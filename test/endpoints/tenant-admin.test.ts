@@ -136,7 +136,21 @@ forEachServer((server) => {
       const { body: second } = await org.asOwner.post<Subject>('/tenant-admin/subjects', { name: 'Second' });
       const answers = await Promise.all([org.subjectId, second.id].map((id) => org.asOwner.delete(`/tenant-admin/subjects/${id}`)));
       expect(answers.map(({ status }) => status)).to.have.members([200, 409]);
-      expect((await org.asOwner.get<Subject[]>('/tenant-admin/subjects')).body).to.have.length(1);
+      const { body: left } = await org.asOwner.get<Subject[]>('/tenant-admin/subjects');
+      expect(left).to.have.length(1);
+      expect((await org.asOwner.post('/contracts', aContract({ subjectId: left[0]?.id ?? '', ownerId: org.owner.id }))).status, 'and takes contracts').to.equal(201);
+    });
+
+    it('go once, by whomever; a repeat under its key is answered as the first', async () => {
+      const { body: subject } = await org.asOwner.post<Subject>('/tenant-admin/subjects', { name: 'Second' });
+      const remove = (headers: Record<string, string> = {}) => org.asOwner.delete(`/tenant-admin/subjects/${subject.id}`, undefined, { headers });
+      const key = { 'idempotency-key': `remove-${subject.id}` };
+      const answers = await Promise.all([remove(key), remove(), remove()]);
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
+      expect(answers.filter(({ status }) => status === 404)).to.have.length(2);
+      const again = await remove(key);
+      expect([again.status, again.headers.get('idempotency-replayed')]).to.deep.equal([answers[0]?.status, 'true']);
+      expect((await org.asOwner.post('/contracts', aContract({ subjectId: subject.id, ownerId: org.owner.id }))).status).to.equal(422);
     });
 
     it('that go leave the scopes of members: who saw only that one sees none', async () => {

@@ -59,9 +59,10 @@ export class ViewStore {
     return rows.map((row) => ({ id: String(row['id']), name: String(row['name']) }));
   }
 
-  /** Whether there is a view of this id, whosever it is. */
-  async exists(id: string): Promise<boolean> {
-    return (await this.tx.get('SELECT 1 AS found FROM saved_views WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id])) !== undefined;
+  /** When the view of this id was made, whosever it is; `undefined` when there is none. */
+  async madeAt(id: string): Promise<number | undefined> {
+    const row = await this.tx.get('SELECT created_at FROM saved_views WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id]);
+    return row && Number(row['created_at']);
   }
 
   async insert(row: SavedViewRow): Promise<void> {

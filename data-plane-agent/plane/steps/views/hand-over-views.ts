@@ -22,7 +22,9 @@ export async function handOverViews({ store: { views }, clock }: Pick<Tools, 'st
   let handed = 0;
   for (const view of personal) {
     const copyId = derivedId(view.id, successorId);
-    if (memberStays && (await views.exists(copyId))) continue;
+    const copiedAt = await views.madeAt(copyId);
+    // Of somebody who stayed at first and leaves now: what they have changed since goes along, and the rest is there already.
+    if (copiedAt !== undefined && (memberStays || view.updatedAt <= copiedAt)) continue;
     const name = handedName(view.name, memberName, taken);
     taken.add(viewKey(name));
     const theirs = { ...view, name, nameKey: viewKey(name), ownerId: successorId, updatedAt: now };
