@@ -23,7 +23,7 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
     ['0010-audit-repeats', 'f794a073d0799d5209e0058b8e5636e1084a3a1086a0eb0b8fe6f3dd13cf2972'],
     ['0011-channel-targets', 'f299b470afdf0a4f13ddeb7b81b45663b97c2c20e0b17bf79db595df958c4699'],
     ['0012-takeover', 'bf9fb326ed67b2487156cbe0797de381ada395468ff9d58ec25de495010dc95b'],
-    ['0014-askers', 'a385754f666c7ac798c6914ebea0260fac849738f72cd082a3d0edae0781cd55'],
+    ['0013-askers', 'a385754f666c7ac798c6914ebea0260fac849738f72cd082a3d0edae0781cd55'],
   ],
   tenant: [
     ['0001-contract-book', '4111d578b006282d5ccb99a69e2ec29f4b9058b37bb41b68c94b06e7ad2577c8'],

@@ -11,7 +11,7 @@ import { ssoBrowser } from './0009-sso-browser.js';
 import { auditRepeats } from './0010-audit-repeats.js';
 import { channelTargets } from './0011-channel-targets.js';
 import { takeover } from './0012-takeover.js';
-import { askers } from './0014-askers.js';
+import { askers } from './0013-askers.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
 export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain, waysIn, ssoBrowser, auditRepeats, channelTargets, takeover, askers];
