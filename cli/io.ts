@@ -57,7 +57,7 @@ function written(stdout: WriteStream, text: string): Promise<boolean> {
 }
 
 /** An open pipe into which nobody writes must not hold up a script for ever. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const MAX_INPUT_BYTES = 64 * 1024;
 
 function allOf(stdin: ReadStream): Promise<string> {
@@ -70,7 +70,7 @@ function allOf(stdin: ReadStream): Promise<string> {
       if ('unref' in stdin) stdin.unref();
       settle();
     };
-    const patience = setTimeout(() => done(() => resolve('')), PATIENCE_MS);
+    const patience = setTimeout(() => done(() => resolve('')), TIMEOUT_MS);
     stdin.on('data', (chunk) => {
       clearTimeout(patience);
       chunks.push(Buffer.from(chunk));

@@ -50,7 +50,7 @@ export async function resealEverything(databases: SealedDatabases, { keyRing, cl
   return { resealed, unreadable };
 }
 
-interface Place {
+interface SealedTable {
   readonly name: 'platform' | 'tenant';
   readonly database: Database;
   readonly tenantId: string | null;
@@ -58,9 +58,9 @@ interface Place {
 }
 
 /** Row-level security shows the tenant database's rows tenant by tenant. */
-async function placesOf({ platform, tenant }: SealedDatabases): Promise<Place[]> {
-  const places: Place[] = [{ name: 'platform', database: platform, tenantId: null, columns: PLATFORM_SEALED_COLUMNS }];
+async function placesOf({ platform, tenant }: SealedDatabases): Promise<SealedTable[]> {
+  const places: SealedTable[] = [{ name: 'platform', database: platform, tenantId: null, columns: PLATFORM_SEALED_COLUMNS }];
   if (!tenant) return places;
   const ids = await platform.read({ tenantId: null }, (tx) => new TenantStore(tx).ids());
-  return [...places, ...ids.map((tenantId): Place => ({ name: 'tenant', database: tenant, tenantId, columns: TENANT_SEALED_COLUMNS }))];
+  return [...places, ...ids.map((tenantId): SealedTable => ({ name: 'tenant', database: tenant, tenantId, columns: TENANT_SEALED_COLUMNS }))];
 }

@@ -4,7 +4,7 @@ import { isoOrNull } from '../../data-plane-agent/base/instants.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import type { TenantRecord } from '../../server/tenants/lookup.js';
 import { createChanges } from '../../server/access/changes.js';
-import { createTenantStanding, type TenantOverview, type TenantStanding } from '../../server/tenants/standing.js';
+import { createTenantOperator, type TenantOverview, type TenantOperator } from '../../server/tenants/tenant-operator.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { confirm, YES_OPTION } from '../confirm.js';
 import { CommandError } from '../errors.js';
@@ -78,10 +78,10 @@ function addStatus(tenants: Parameters<AddCommand>[0], cli: Cli, { name, status,
     });
 }
 
-async function withStanding<T>(cli: Cli, { slug, json }: { slug?: string; json: true | undefined }, work: (standing: TenantStanding) => Promise<T>): Promise<T> {
+async function withStanding<T>(cli: Cli, { slug, json }: { slug?: string; json: true | undefined }, work: (standing: TenantOperator) => Promise<T>): Promise<T> {
   const config = configuration(cli, { quiet: json === true });
   try {
-    return await withPlatform(config, (database) => work(createTenantStanding({ database, clock: cli.clock, changes: createChanges() })));
+    return await withPlatform(config, (database) => work(createTenantOperator({ database, clock: cli.clock, changes: createChanges() })));
   } catch (error) {
     throw isFailure(error, 'NOT_FOUND') ? new CommandError('NOT_FOUND', `there is no organisation ${slug ?? ''}`) : error;
   }

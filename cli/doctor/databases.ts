@@ -17,7 +17,7 @@ export async function databaseChecks(looked: LookedAt, { clock }: { readonly clo
 }
 
 /** How long a database has to answer. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 async function checksOf(managed: ManagedDatabase, looked: LookedAt, clock: Clock): Promise<Check[]> {
   const name = `${managed.name}_database`;
@@ -28,7 +28,7 @@ async function checksOf(managed: ManagedDatabase, looked: LookedAt, clock: Clock
   const fix = file === undefined ? `look whether the server of ${variable} runs, can be reached from here, and takes this user and password` : `look whether ${file} is an SQLite file that this user may read and write, or set ${variable}`;
   try {
     return await withDatabase(managed, looked.values, async (database) => {
-      if (!(await database.ping(PATIENCE_MS))) return [check.fail(name, `${address} does not answer`, fix)];
+      if (!(await database.ping(TIMEOUT_MS))) return [check.fail(name, `${address} does not answer`, fix)];
       const schema = await schemaCheck(name, { address, database, managed });
       return database.dialect === 'postgres' ? [schema, ...(await postgresChecks(managed.name, database, clock))] : [schema];
     });

@@ -4,7 +4,7 @@ import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 
 /** How long the mail server has for greeting and sign-in together. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** The mail server answers and lets us in; one that asks nobody for a password is not asked to. Sends nothing. */
 export async function mailCheck({ values: { smtpUrl } }: Pick<LookedAt, 'values'>): Promise<Check> {
@@ -12,7 +12,7 @@ export async function mailCheck({ values: { smtpUrl } }: Pick<LookedAt, 'values'
   const { hostname, port, username } = new URL(smtpUrl);
   const server = `${hostname}${port === '' ? '' : `:${port}`}`;
   try {
-    await greetSmtp({ url: smtpUrl, deadlineMs: PATIENCE_MS });
+    await greetSmtp({ url: smtpUrl, deadlineMs: TIMEOUT_MS });
     const answers = `${server} answers${username === '' ? '' : ' and does not refuse user and password'}`;
     if (smtpEncryption(smtpUrl) !== 'where offered') return check.ok('mail', answers);
     return check.warn('mail', `${answers}; where it offers no TLS, mail goes through the network in the open`, 'take requireTLS=false out of SMTP_URL, or use smtps://, when the mail server knows TLS');

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { turns } from './turns.js';
+import { yielding } from './yielding.js';
 
 /** About as many characters as are written at once, a fraction of a millisecond. */
 const PIECE = 32 * 1024;
 
 /** `JSON.stringify`, which keeps nobody waiting however much there is to write. */
-export async function stringifyInTurns(value: unknown): Promise<string> {
-  const turn = turns();
+export async function stringifyYielding(value: unknown): Promise<string> {
+  const turn = yielding();
   let text = '';
   for (const piece of jsonPieces(value)) {
     text += piece;
@@ -17,7 +17,7 @@ export async function stringifyInTurns(value: unknown): Promise<string> {
 
 /** The same as UTF-8. */
 export async function jsonBytes(value: unknown): Promise<Buffer> {
-  const turn = turns();
+  const turn = yielding();
   const pieces: Buffer[] = [];
   for (const piece of jsonPieces(value)) {
     pieces.push(Buffer.from(piece));
@@ -28,7 +28,7 @@ export async function jsonBytes(value: unknown): Promise<Buffer> {
 
 /** SHA-256, in hex, of the JSON with sorted keys: two spellings of one value are one text. */
 export async function canonicalHash(value: unknown): Promise<string> {
-  const turn = turns();
+  const turn = yielding();
   const hash = createHash('sha256');
   let text = '';
   for (const piece of jsonPieces(value, { sorted: true })) {

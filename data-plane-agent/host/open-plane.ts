@@ -53,7 +53,7 @@ export async function openPlane(settings: HostSettings, { clock, log, residentBy
   try {
     const background = createBackground();
     const files = openFileServices(settings, { clock, log, residentBytes, objects });
-    const plane = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: settings.keyRing, outside: { files, log, afterwards: background.add } });
+    const plane = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: settings.keyRing, external: { files, log, afterwards: background.add } });
     return {
       plane,
       database,

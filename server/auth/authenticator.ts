@@ -10,7 +10,7 @@ import { settingsOf } from '../access/settings.js';
 import type { EmailCodes } from './email-code.js';
 import type { Principal } from '../access/principal.js';
 import type { SecondFactor } from './second-factor.js';
-import { inGoodStanding, owesEnrolment } from '../access/standing.js';
+import { isActiveAccount, owesEnrolment } from '../access/session-policy.js';
 import type { TokenHolder, Tokens } from './tokens.js';
 
 /** Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an active member. */
@@ -32,7 +32,7 @@ export function createAuthenticator({ database, clock, tokens, plans, changes, s
 
   const load = async (sessionId: string): Promise<Caller> => {
     const holder = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).holder(sessionId));
-    if (!holder || holder.session.revokedAt !== null || !inGoodStanding(holder)) throw fail('UNAUTHENTICATED', {});
+    if (!holder || holder.session.revokedAt !== null || !isActiveAccount(holder)) throw fail('UNAUTHENTICATED', {});
     // The rights have come since, or the setting has changed: by this way in there would be no session now.
     if (holder.session.byEmailCode && emailCodes.exclude(holder.role.permissions)) throw fail('UNAUTHENTICATED', {});
     const enrolmentDue = owesEnrolment({ way: holder.session.way, required: secondFactor.isRequired(holder.role.permissions), enrolled: holder.member.enrolled });

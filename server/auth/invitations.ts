@@ -23,7 +23,7 @@ import type { SessionIssue } from './session-issue.js';
 import type { NameProfile } from '../access/person.schemas.js';
 import type { AuthLoginResult } from './auth.schemas.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
-import { inGoodStanding } from '../access/standing.js';
+import { isActiveAccount } from '../access/session-policy.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /** How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND. Of one tenant's, 100 are created or sent again in an hour. */
@@ -102,7 +102,7 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
     if (!invitation || invitation.expiresAt <= clock.now()) return undefined;
     const tenant = await new TenantStore(tx).byId(invitation.tenantId);
     if (!tenant || (tenantSlug !== null && tenant.slug !== tenantSlug)) return undefined;
-    if (!inGoodStanding({ tenant, member: { status: 'active' } })) return undefined;
+    if (!isActiveAccount({ tenant, member: { status: 'active' } })) return undefined;
     const { tenantId, invitedBy: inviterId, roleCode } = invitation;
     return (await mayInvite(tx, { tenantId, inviterId, roleCode })) ? { invitation, tenant } : undefined;
   };

@@ -14,7 +14,7 @@ import type { SecondFactor } from './second-factor.js';
 import { actorOf } from '../access/actor.js';
 import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
 import type { AuthLoginResult, MfaLoginRequired } from './auth.schemas.js';
-import { mayIssueSession, type MfaStanding } from '../access/standing.js';
+import { mayIssueSession, type MfaState } from '../access/session-policy.js';
 
 /** What a sign-in shows beside the password. Of two codes the authenticator's counts, so that one attempt is one guess. */
 export interface Shown {
@@ -41,7 +41,7 @@ export function createLogin({ database, clock, passwordCheck, limits, issue, sec
   };
 
   /** Uses up what was shown; nothing of it counts for a member who needs no second factor. */
-  const proofOf = async (tx: Transaction, { account: { member }, standing, shown, request }: { account: Account; standing: Pick<MfaStanding, 'enrolled' | 'required'>; shown: Shown; request: RequestInfo }): Promise<Proof> => {
+  const proofOf = async (tx: Transaction, { account: { member }, standing, shown, request }: { account: Account; standing: Pick<MfaState, 'enrolled' | 'required'>; shown: Shown; request: RequestInfo }): Promise<Proof> => {
     const { mfaCode, emailCode, mfaSetupSecret } = shown;
     if (standing.enrolled) {
       // Whoever offers a secret now did not get it from us, or comes second.
@@ -65,7 +65,7 @@ export function createLogin({ database, clock, passwordCheck, limits, issue, sec
     const shownProof = await proofOf(tx, { account, standing, shown, request });
     if (shownProof === 'wrong') return refuse(tx, { checked, request, reason: 'second_factor' });
     const passed = typeof shownProof === 'object' ? shownProof : undefined;
-    const mfa: MfaStanding = { ...standing, passed: passed !== undefined };
+    const mfa: MfaState = { ...standing, passed: passed !== undefined };
     const verdict = mayIssueSession({ way: 'password', ...account, mfa });
     if (verdict === 'factor_needed' || verdict === 'enrolment_needed') return { needed: await ask(tx, { account, verdict, request }) };
 

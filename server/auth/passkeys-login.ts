@@ -17,7 +17,7 @@ import { createDecoys } from './passkeys-decoys.js';
 import type { AssertionResponse, LoginQuestion } from './passkeys.schemas.js';
 import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
 import type { TokenPair } from './auth.schemas.js';
-import { mayIssueSession, NO_MFA } from '../access/standing.js';
+import { mayIssueSession, NO_MFA } from '../access/session-policy.js';
 
 /** Sign-in with a passkey, which is both factors at once. Locks of the account do not hold it up: a signature cannot be guessed. */
 export interface PasskeyLogin {

@@ -14,7 +14,7 @@ import { challengeHashOf, FLOW_MS, type Ceremony, type NewCredential } from './p
 import { passkeyAnswer, type AttestationResponse, type Passkey, type RegistrationQuestion } from './passkeys.schemas.js';
 import type { Principal } from '../access/principal.js';
 import { actorOf } from '../access/actor.js';
-import { inGoodStanding } from '../access/standing.js';
+import { isActiveAccount } from '../access/session-policy.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /** A member adds a passkey: a question for the authenticator, and its answer in the same session within five minutes. */
@@ -39,7 +39,7 @@ export function createPasskeyRegistration({ database, clock, ceremony, waysIn, c
     // his passkeys away comes wholly before or after.
     const member = await new MemberStore(tx, tenantId).lock(memberId);
     const tenant = await new TenantStore(tx).byId(tenantId);
-    if (!tenant || !member || !inGoodStanding({ tenant, member })) throw fail('UNAUTHENTICATED', {});
+    if (!tenant || !member || !isActiveAccount({ tenant, member })) throw fail('UNAUTHENTICATED', {});
     // Asked again: the question may have been asked in time and answered late.
     await waysIn.requireRecentLogin(tx, principal);
     const at = clock.now();

@@ -7,7 +7,7 @@ import { MemberStore, type MemberRecord } from '../store/members.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import type { Attempt, LoginLimits } from './limits.js';
 import type { Passwords } from '../credentials/passwords.js';
-import { inGoodStanding } from '../access/standing.js';
+import { isActiveAccount } from '../access/session-policy.js';
 
 export interface Credentials {
   readonly tenantSlug: string;
@@ -50,7 +50,7 @@ export function createPasswordCheck({ database, clock, passwords, limits }: { da
         const named = await new TenantStore(tx).bySlug(tenantSlug);
         return { tenant: named, member: named && (await new MemberStore(tx, named.id).byEmail(email)) };
       });
-      const hash = tenant && member && inGoodStanding({ tenant, member }) ? member.passwordHash : null;
+      const hash = tenant && member && isActiveAccount({ tenant, member }) ? member.passwordHash : null;
       const matches = await passwords.verify({ password, hash });
       if (!matches || hash === null) return { attempt, tenant, member, matched: undefined };
       return { attempt, tenant, member, matched: { hash, betterHash: passwords.isWeaker(hash) ? await passwords.hash(password) : undefined } };
@@ -61,7 +61,7 @@ export function createPasswordCheck({ database, clock, passwords, limits }: { da
       const tenant = await new TenantStore(tx).byId(named.id);
       // Held: a password that is reset at this moment must end the session that comes of this.
       const member = await new MemberStore(tx, named.id).lock(found.id);
-      return tenant && member && inGoodStanding({ tenant, member }) && member.passwordHash === matched.hash ? { tenant, member } : undefined;
+      return tenant && member && isActiveAccount({ tenant, member }) && member.passwordHash === matched.hash ? { tenant, member } : undefined;
     },
 
     refuse: async (tx, { attempt, tenant, member }, { request, action, changes = {} }) => {

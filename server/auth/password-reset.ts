@@ -16,7 +16,7 @@ import type { PasswordPolicy } from '../credentials/password-policy.js';
 import type { Passwords } from '../credentials/passwords.js';
 import { actorOf, stranger } from '../access/actor.js';
 import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
-import { inGoodStanding } from '../access/standing.js';
+import { isActiveAccount } from '../access/session-policy.js';
 import { holdEmailCode } from '../credentials/ways-in.js';
 
 /** A forgotten password. A second factor stays what it is: a reset opens no session, and for 24 hours no code by mail stands in for it. */
@@ -113,7 +113,7 @@ interface Account {
 }
 
 /** Who never had a password signs in through the organisation's own provider, and must not get around it. */
-const mayReset = ({ tenant, member }: Account): boolean => inGoodStanding({ tenant, member }) && member.passwordHash !== null;
+const mayReset = ({ tenant, member }: Account): boolean => isActiveAccount({ tenant, member }) && member.passwordHash !== null;
 
 /** Where what is left of a request for nobody goes: of 4 096 places one, so that whoever names accounts that are not there leaves no more rows than these. */
 const placeOf = (hash: string): string => `nobody:${hash.slice(0, 3)}`;

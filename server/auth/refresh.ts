@@ -12,7 +12,7 @@ import type { EmailCodes } from './email-code.js';
 import { actorOf } from '../access/actor.js';
 import type { SessionIssue } from './session-issue.js';
 import type { TokenPair } from './auth.schemas.js';
-import { inGoodStanding } from '../access/standing.js';
+import { isActiveAccount } from '../access/session-policy.js';
 import type { TokenHolder, Tokens } from './tokens.js';
 
 /** Browsers carry the refresh token in this cookie. */
@@ -37,7 +37,7 @@ export function createRefresh({ database, clock, tokens, issue, changes, emailCo
     const tenant = await new TenantStore(tx).byId(holder.tenantId);
     const at = clock.now();
     const live = session && session.tenantId === holder.tenantId && session.memberId === holder.memberId && session.revokedAt === null && session.idleExpiresAt > at;
-    if (!live || !tenant || !member || !inGoodStanding({ tenant, member })) return { refused: true };
+    if (!live || !tenant || !member || !isActiveAccount({ tenant, member })) return { refused: true };
     const role = session.byEmailCode ? await new RoleStore(tx, holder.tenantId).byCode(member.roleCode) : undefined;
     if (role && emailCodes.exclude(role.permissions)) return { refused: true };
 

@@ -7,7 +7,7 @@ import { RoleStore } from '../store/roles.js';
 import { totpSealContext } from './enrolment.js';
 import { edit, meets, type Permissions } from '../access/permissions.js';
 import { recoveryCodeHash } from './recovery-codes.js';
-import type { MfaStanding } from '../access/standing.js';
+import type { MfaState } from '../access/session-policy.js';
 import { isTotpCode, totp } from './totp.js';
 
 type Member = Pick<MemberRecord, 'id' | 'tenantId' | 'roleCode'>;
@@ -16,7 +16,7 @@ type Member = Pick<MemberRecord, 'id' | 'tenantId' | 'roleCode'>;
 export interface SecondFactor {
   /** Whether policy asks a role with these permissions for a second factor. */
   isRequired(permissions: Permissions): boolean;
-  standing(tx: Transaction, member: Member): Promise<Pick<MfaStanding, 'enrolled' | 'required'>>;
+  standing(tx: Transaction, member: Member): Promise<Pick<MfaState, 'enrolled' | 'required'>>;
   /**
    * Takes a code of the authenticator, or a recovery code, and uses it up; answers which it was, `undefined` for one that is wrong, or
    * was used. Of two requests with one code, one gets an answer. Whoever asks counts the failures.

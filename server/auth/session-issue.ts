@@ -9,7 +9,7 @@ import { SessionStore, type SessionRecord } from '../store/sessions.js';
 import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import { actorOf } from '../access/actor.js';
 import type { AuthLoginResult, AuthUserSummary, TokenPair } from './auth.schemas.js';
-import { mayIssueSession, NO_MFA, type MfaStanding, type Way } from '../access/standing.js';
+import { mayIssueSession, NO_MFA, type MfaState, type Way } from '../access/session-policy.js';
 import type { Tokens } from './tokens.js';
 
 /** As configured: the notation that the client is told, and milliseconds. */
@@ -36,7 +36,7 @@ export interface SessionIssue {
 
 /** Who comes in, and how: with a password it must be said how it stands with the second factor. */
 export type Entry = { readonly member: MemberRecord; readonly request: RequestInfo; /** With what the second factor was shown, for the audit. */ readonly factor?: string | undefined } & (
-  | { readonly way: 'password'; readonly mfa: MfaStanding }
+  | { readonly way: 'password'; readonly mfa: MfaState }
   | { readonly way: Exclude<Way, 'password'>; readonly mfa?: undefined }
 );
 

@@ -13,7 +13,7 @@ import { TenantStore, type TenantRecord } from '../store/tenants.js';
 import { actorOf, stranger } from '../access/actor.js';
 import type { Profile } from './sso-protocol.js';
 import { signsInTo, vouchesFor, type SsoProvider } from './sso-providers.js';
-import { inGoodStanding } from '../access/standing.js';
+import { isActiveAccount } from '../access/session-policy.js';
 
 /** Whom a provider has told us of, for one tenant. */
 export interface Applicant {
@@ -58,7 +58,7 @@ async function find(tx: Transaction, applicant: Applicant, { at, request, mail }
 
   const linkedTo = await identities.memberOf({ issuer, subject });
   const linked = linkedTo === undefined ? undefined : await members.byId(linkedTo);
-  if (linked) return inGoodStanding({ tenant, member: linked }) ? { member: linked, isNew: false } : { refused: 'member_disabled' };
+  if (linked) return isActiveAccount({ tenant, member: linked }) ? { member: linked, isNew: false } : { refused: 'member_disabled' };
 
   const email = profile?.verifiedEmail;
   if (email === undefined) return { refused: 'no_verified_email' };

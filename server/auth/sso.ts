@@ -20,7 +20,7 @@ import { admit, auditRefusal } from './sso-admission.js';
 import { createNextRule } from './sso-next.js';
 import { createSsoProtocol, SsoRefusal, type Assertion, type Handshake } from './sso-protocol.js';
 import { signsInTo, type SsoProvider } from './sso-providers.js';
-import { inGoodStanding } from '../access/standing.js';
+import { isActiveAccount } from '../access/session-policy.js';
 
 /** Signing in at a provider of OpenID Connect. An unknown provider is NOT_FOUND; one that does not answer SSO_PROVIDER_UNREACHABLE. */
 export interface Sso {
@@ -119,7 +119,7 @@ export function createSso({ database, clock, keyRing, issue, changes, mail, prov
       await new AuditStore(tx).append({ tenantId: code.tenantId, at, actor: stranger(request), action: 'sso_refused', recordKind: 'member', recordId: code.memberId, changes: { reason: fault } });
       return { refused: true };
     }
-    if (!tenant || !member || !inGoodStanding({ tenant, member })) return { refused: true };
+    if (!tenant || !member || !isActiveAccount({ tenant, member })) return { refused: true };
     const session = await issue.open(tx, { member, request, way: 'sso' });
     await codes.setSession({ codeHash, sessionId: session.id });
     return { session, member };

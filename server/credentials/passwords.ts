@@ -1,7 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { normal } from '../../data-plane-agent/base/text.js';
-import { createTurns } from './turns.js';
+import { createSemaphore } from './semaphore.js';
 
 /** Hashing is meant to be dear: at most one hash per core runs at once, and of those that wait, at most 64; beyond that OVERLOADED. */
 export interface Passwords {
@@ -21,13 +21,13 @@ export interface Argon2 {
 
 /** `cores`: how many hashes run at once. */
 export async function createPasswords({ cores, argon2 = { hash, verify } }: { cores: number; argon2?: Argon2 }): Promise<Passwords> {
-  const turns = createTurns({ atOnce: cores, waiting: 64, refuse: () => fail('OVERLOADED', { retryAfterSeconds: 2 }) });
+  const turns = createSemaphore({ atOnce: cores, waiting: 64, refuse: () => fail('OVERLOADED', { retryAfterSeconds: 2 }) });
   // A hash of nothing that anybody could send, under the parameters of every new hash.
   const decoy = await argon2.hash(crypto.randomUUID(), PARAMETERS);
   return {
-    hash: (password) => turns.take(() => argon2.hash(normalised(password), PARAMETERS)),
+    hash: (password) => turns.run(() => argon2.hash(normalised(password), PARAMETERS)),
     verify: async ({ password, hash: stored }) => {
-      const matches = await turns.take(() => argon2.verify(stored ?? decoy, normalised(password)));
+      const matches = await turns.run(() => argon2.verify(stored ?? decoy, normalised(password)));
       return matches && stored !== null;
     },
     isWeaker: (stored) => isWeaker(stored),

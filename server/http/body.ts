@@ -1,6 +1,6 @@
 import { koaBody, HttpMethodEnum } from 'koa-body';
 import { invalid } from '../../data-plane-agent/base/failures.js';
-import { parseInTurns, type BeyondText } from '../../data-plane-agent/base/json-in-turns.js';
+import { parseJsonYielding, type BeyondText } from '../../data-plane-agent/base/json-yielding.js';
 import type { Context } from 'koa';
 import type { BodyLimits } from './body-limits.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
@@ -73,7 +73,7 @@ function bodyProblem(error: unknown, bytes: number): unknown {
 }
 
 async function parse(text: string, limits: BodyLimits): Promise<unknown> {
-  const parsed = await parseInTurns(text, limits).catch((error: unknown) => {
+  const parsed = await parseJsonYielding(text, limits).catch((error: unknown) => {
     // The parser's own message quotes the text, which may hold a password.
     throw error instanceof SyntaxError ? problem(400, 'The body is not valid JSON') : error;
   });

@@ -60,7 +60,7 @@ export interface Endpoint<
    * Is not asked about a body that has passed.
    */
   judge?(sound: B extends TSchema ? Sound<Static<B>> : undefined, asked: Judging<R, N>): Promise<readonly Issue[]> | readonly Issue[];
-  run(request: Work<R, B, Q, N, C>): Promise<Static<A> | Reply<Static<A>>>;
+  run(request: HandlerInput<R, B, Q, N, C>): Promise<Static<A> | Reply<Static<A>>>;
 }
 
 /** The reads that judges may ask the data plane; see `judge`. */
@@ -81,7 +81,7 @@ export type Route = `${'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'} /${string}`;
 export type Access = 'public' | 'signed_in' | Need;
 
 /** What an endpoint's `run` is given. `principal` and `plane` are there exactly when the endpoint needs a caller. */
-export type Work<R extends Route, B, Q, N, C extends OperationName> = {
+export type HandlerInput<R extends Route, B, Q, N, C extends OperationName> = {
   readonly params: { readonly [K in PathParam<R>]: string };
   readonly body: B extends TSchema ? Static<B> : undefined;
   readonly query: Q extends TSchema ? Static<Q> : Record<string, never>;

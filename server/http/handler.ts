@@ -4,7 +4,7 @@ import type { TSchema } from '../../data-plane-agent/base/schema.js';
 import { sha256Hex } from '../../data-plane-agent/base/secrets.js';
 import { beside, soundPart } from '../../data-plane-agent/base/sound.js';
 import type { Checked, Issue } from '../../data-plane-agent/base/validation.js';
-import { checkerInTurns } from '../../data-plane-agent/base/validation-in-turns.js';
+import { yieldingChecker } from '../../data-plane-agent/base/validation-yielding.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Principal } from '../access/principal.js';
 import type { OperationName, Plane } from '../data-planes/plane.js';
@@ -112,7 +112,7 @@ async function further({ judge }: Endpoint, { issues, body, params, caller }: { 
 
 /** Without a schema a body may have no fields; of one where nothing is required none need be sent. */
 function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Promise<Checked<unknown>> {
-  const check = schema && checkerInTurns(schema);
+  const check = schema && yieldingChecker(schema);
   const mayBeAbsent = ((schema as { required?: readonly string[] } | undefined)?.required ?? []).length === 0;
   return async (sent) => {
     if (sent === undefined) return check ? (mayBeAbsent ? { ok: true, value: {} } : check({})) : { ok: true, value: undefined };

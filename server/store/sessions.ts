@@ -1,7 +1,7 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { Control } from '../../data-plane-agent/plane/contract/vocabulary.js';
 import type { Permissions, PlanCode } from '../access/permissions.js';
-import type { Way } from '../access/standing.js';
+import type { Way } from '../access/session-policy.js';
 import type { Settings } from '../access/settings.schemas.js';
 import type { MemberRecord } from './members.js';
 import { flagOf, jsonOf, jsonOrNull, numberOf, numberOrNull, textOf, textOrNull } from './rows.js';

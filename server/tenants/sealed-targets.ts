@@ -6,9 +6,9 @@ import { shownTarget } from './channel-targets.js';
 /** A channel's target as it is kept: addresses as they are, and of an address with a token the host, with the whole beside it under seal. */
 export type KeptTarget = Pick<ChannelRecord, 'target' | 'targetSealed'>;
 
-type Place = { readonly tenantId: string; readonly id: string };
+type SealedTargetKey = { readonly tenantId: string; readonly id: string };
 
-export function keptTarget({ kind, target }: Pick<ChannelRecord, 'kind' | 'target'>, { keyRing, ...place }: Place & { readonly keyRing: KeyRing }): KeptTarget {
+export function keptTarget({ kind, target }: Pick<ChannelRecord, 'kind' | 'target'>, { keyRing, ...place }: SealedTargetKey & { readonly keyRing: KeyRing }): KeptTarget {
   if (kind === 'email' || target === null) return { target, targetSealed: null };
   return { target: shownTarget(kind, target), targetSealed: keyRing.seal(target, channelTargetContext(place)) };
 }

@@ -23,7 +23,7 @@ import { createOwnership, type Ownership } from './ownership.js';
 import { createRoles, type Roles } from './role-changes.js';
 import type { Settings } from '../access/settings.schemas.js';
 import { checkSettings, settingsOf } from '../access/settings.js';
-import { createTenantStanding, type TenantStanding } from './standing.js';
+import { createTenantOperator, type TenantOperator } from './tenant-operator.js';
 import { createSubjects, type Subjects } from './subjects.js';
 
 /** Tenants and what belongs to them. Each change is audited in its own transaction and bites on the next request. An unknown tenant is NOT_FOUND. */
@@ -37,7 +37,7 @@ export interface Tenants {
   updateSettings(change: { readonly tenantId: string; readonly settings: Partial<Settings> }, actor: Actor): Promise<Settings>;
   bootstrapSteps(tenantId: string): Promise<Readonly<Record<BootstrapStep, boolean>>>;
   /** Plan and suspension: an operator's, not an administrator's. */
-  readonly standing: TenantStanding;
+  readonly standing: TenantOperator;
   readonly members: Members;
   readonly subjects: Subjects;
   readonly roles: Roles;
@@ -92,7 +92,7 @@ export function createTenants(options: TenantsOptions): Tenants {
 
     bootstrapSteps: (tenantId) => database.read({ tenantId: null }, (tx) => bootstrapSteps(tx, { tenantId, linked })),
 
-    standing: createTenantStanding({ database, clock, changes }),
+    standing: createTenantOperator({ database, clock, changes }),
     members: createMembers({ database, passwords, change, mail, waysIn }),
     subjects: createSubjects({ database, change, removeClosed }),
     roles: createRoles({ database, change, mail, waysIn }),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { deadlineIn, type CallEnded } from '../../data-plane-agent/base/deadline.js';
-import { turns } from '../../data-plane-agent/base/turns.js';
+import { yielding } from '../../data-plane-agent/base/yielding.js';
 import { forEachDatabase } from '../support/database.js';
 import { until } from '../support/file-server.js';
 
@@ -49,7 +49,7 @@ describe('a deadline', () => {
 
   it('ends long work that takes turns', async () => {
     const { deadline, go } = leaving();
-    const turn = turns(deadline.signal);
+    const turn = yielding(deadline.signal);
     const work = (async () => {
       for (;;) await turn();
     })();

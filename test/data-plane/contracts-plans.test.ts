@@ -6,10 +6,10 @@ import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { CONTRACT_SORTS, type ContractSort } from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { lines, type LineRow } from '../../data-plane-agent/plane/tables/payment-lines.js';
 import { contracts, type ContractRow } from '../../data-plane-agent/plane/tables/contracts.js';
-import { Books } from '../../data-plane-agent/plane/store/books.js';
+import { RollupDelta } from '../../data-plane-agent/plane/store/rollup-delta.js';
 import { ContractList, type ContractFilter } from '../../data-plane-agent/plane/store/contract-list.js';
 import { ContractStore } from '../../data-plane-agent/plane/store/contracts.js';
-import { Journal } from '../../data-plane-agent/plane/store/journal.js';
+import { ChangeRecorder } from '../../data-plane-agent/plane/store/change-recorder.js';
 import { LineStore } from '../../data-plane-agent/plane/store/lines.js';
 import type { Fragment } from '../../data-plane-agent/base/database/fragments.js';
 import { indexText, TextSearch } from '../../data-plane-agent/plane/store/search-index.js';
@@ -137,10 +137,10 @@ describe('the plans of the contract statements', () => {
 
       it('one contract with its lines, terms and notes is read by key', async () => {
         const plans = await plansOf(async (tx, call) => {
-          const store = new ContractStore(tx, call, { journal: new Journal(), books: new Books() });
+          const store = new ContractStore(tx, call, { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() });
           const id = newId();
           await store.find(id);
-          await new LineStore(tx, call, { journal: new Journal(), books: new Books() }).ofContract(id);
+          await new LineStore(tx, call, { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() }).ofContract(id);
           await store.terms(id);
           await store.notes(id);
           await store.holderOf({ contractKey: 'n-5' });

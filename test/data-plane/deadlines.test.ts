@@ -5,10 +5,10 @@ import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { bind, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
-import { errand, operation, type Tools } from '../../data-plane-agent/plane/steps/operation-context.js';
+import { multiStepOperation, operation, type OperationContext } from '../../data-plane-agent/plane/steps/operation-context.js';
 import { fakeClock } from '../support/clock.js';
 import { failureOf } from '../support/failures.js';
-import { openOutside } from '../support/outside.js';
+import { openExternalServices } from '../support/external-services.js';
 import { aCall, openTenantDatabase } from '../support/plane.js';
 import { serveOverHttp } from '../support/wire.js';
 
@@ -36,9 +36,9 @@ class Gate {
   }
 }
 
-const note = async ({ store, journal, newId, clock }: Tools): Promise<void> => {
+const note = async ({ store, recorder, newId, clock }: OperationContext): Promise<void> => {
   await store.lifecycle.ensureShipped();
-  journal.announce('contract.created', { contractId: newId() }, clock.now());
+  recorder.enqueue('contract.created', { contractId: newId() }, clock.now());
 };
 
 function operationsAt(gate: Gate) {
@@ -56,13 +56,13 @@ function operationsAt(gate: Gate) {
     change: operation({
       ...declared,
       effect: 'write',
-      async run(tools) {
-        await note(tools);
-        await gate.pass(tools.signal);
+      async run(context) {
+        await note(context);
+        await gate.pass(context.signal);
         return {};
       },
     }),
-    changeInSteps: errand({
+    changeInSteps: multiStepOperation({
       ...declared,
       effect: 'write',
       async perform(work) {
@@ -72,7 +72,7 @@ function operationsAt(gate: Gate) {
         return {};
       },
     }),
-    lookAndChange: errand({
+    lookAndChange: multiStepOperation({
       ...declared,
       effect: 'write',
       async perform(work) {
@@ -99,13 +99,13 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       const opened = await openTenantDatabase(kind === 'postgres' ? 'postgres' : 'sqlite');
       const clock = fakeClock();
       const keyRing = parseKeyRing(generateKeyRingText());
-      const { outside, close } = await openOutside({ clock, keyRing });
+      const { external: outside, close } = await openExternalServices({ clock, keyRing });
       undo.push(opened.close, close);
       database = opened.database;
       gate = new Gate();
       operations = operationsAt(gate);
       call = aCall();
-      plane = createLocalDataPlane({ operations, database, clock, keyRing, outside });
+      plane = createLocalDataPlane({ operations, database, clock, keyRing, external: outside });
       if (kind !== 'sqlite over the wire') return;
       const wire = await serveOverHttp(plane, Object.keys(operations) as (keyof Listed)[]);
       undo.push(wire.close);

@@ -4,9 +4,9 @@ import { newId } from '../../data-plane-agent/base/ids.js';
 import { invoices } from '../../data-plane-agent/plane/tables/invoices.js';
 import { tasks } from '../../data-plane-agent/plane/tables/tasks.js';
 import { newTask } from '../../data-plane-agent/plane/domain/tasks/tasks.js';
-import { Books } from '../../data-plane-agent/plane/store/books.js';
+import { RollupDelta } from '../../data-plane-agent/plane/store/rollup-delta.js';
 import { InvoiceStore } from '../../data-plane-agent/plane/store/invoices.js';
-import { Journal } from '../../data-plane-agent/plane/store/journal.js';
+import { ChangeRecorder } from '../../data-plane-agent/plane/store/change-recorder.js';
 import { TaskStore } from '../../data-plane-agent/plane/store/tasks.js';
 import { analyse, explaining } from '../support/explaining.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
@@ -33,7 +33,7 @@ describe('how invoice records and fulfillment tasks are found', () => {
       const plans: string[] = [];
       await t.database.read(t.call, async (tx) => {
         const noting = explaining(tx, plans);
-        await read({ invoices: new InvoiceStore(noting, t.call, { journal: new Journal(), books: new Books() }), tasks: new TaskStore(noting, t.call, new Journal()) });
+        await read({ invoices: new InvoiceStore(noting, t.call, { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() }), tasks: new TaskStore(noting, t.call, new ChangeRecorder()) });
       });
       return plans;
     };

@@ -19,13 +19,13 @@ const operations = {
     input: Empty,
     output: Empty,
     fails: [],
-    async run({ store, journal, clock, newId }, call) {
+    async run({ store, recorder, clock, newId }, call) {
       await store.lifecycle.ensureShipped();
       const [stage] = await store.lifecycle.stages((await store.lifecycle.defaultTemplate()).id);
       if (!stage) throw new Error('the standard template has stages');
       const row = newContract({ id: newId(), input: aContract(), type: 'sale', stage, currencyCode: 'CNY', dynamicFields: {}, amounts: new AmountReader(), now: clock.now(), actorId: call.actor.id });
       await store.contracts.insert(withAggregates(row, []));
-      journal.announce('contract.created', { contractId: row.id }, clock.now() + 1_000);
+      recorder.enqueue('contract.created', { contractId: row.id }, clock.now() + 1_000);
       return {};
     },
   }),
@@ -34,8 +34,8 @@ const operations = {
     input: Empty,
     output: Empty,
     fails: ['CONTRACT_LOCKED'],
-    async run(tools, call) {
-      await operations.announcing.run(tools, call, {});
+    async run(context, call) {
+      await operations.announcing.run(context, call, {});
       throw fail('CONTRACT_LOCKED', { fields: ['partyA'] });
     },
   }),

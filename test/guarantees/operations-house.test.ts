@@ -19,7 +19,7 @@ describe('the house of the operations', () => {
   it('has in each file of operations/<noun>/ exactly one operation of the list, under its name', () => {
     const list = read(`${VERBS}index.ts`);
     const names = verbs.map((file) => {
-      const exported = [...read(file).matchAll(/^export (?:const (\w+) = (?:operation|errand)\(\{$)?/gm)].map(([, name]) => name);
+      const exported = [...read(file).matchAll(/^export (?:const (\w+) = (?:operation|multiStepOperation)\(\{$)?/gm)].map(([, name]) => name);
       expect(exported, `${file} exports one operation and nothing else`).to.deep.equal([nameOf(file)]);
       expect(list).to.contain(`import { ${nameOf(file)} } from './${file.slice(VERBS.length).replace(/\.ts$/, '.js')}';\n`);
       return nameOf(file);

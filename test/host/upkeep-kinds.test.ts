@@ -10,7 +10,7 @@ import { fakeClock, type FakeClock } from '../support/clock.js';
 import { forEachDatabase } from '../support/database.js';
 import { aField, fieldCommand } from '../support/fields.js';
 import { aSheet, cellsOf } from '../support/import-samples.js';
-import { openOutside, type TestOutside } from '../support/outside.js';
+import { openExternalServices, type TestExternalServices } from '../support/external-services.js';
 import { aContract } from '../support/samples.js';
 import { inShanghai, upkeepProcess, type UpkeepProcess } from '../support/upkeep.js';
 
@@ -21,13 +21,13 @@ forEachDatabase((kind, fresh) => {
   describe('what a plane does by itself', () => {
     let database: Database;
     let clock: FakeClock;
-    let outside: TestOutside;
+    let outside: TestExternalServices;
     let zones: Record<string, string>;
     let process: UpkeepProcess;
     before(async () => {
       ({ database } = await fresh());
       await migrate(database, TENANT_MIGRATIONS);
-      outside = await openOutside({ clock: fakeClock(), keyRing: parseKeyRing(generateKeyRingText()) });
+      outside = await openExternalServices({ clock: fakeClock(), keyRing: parseKeyRing(generateKeyRingText()) });
     });
     after(() => outside.close());
     beforeEach(() => {
@@ -35,7 +35,7 @@ forEachDatabase((kind, fresh) => {
       zones = {};
       process = upkeepProcess({ database, clock, tenants: (ids) => inShanghai(ids.filter((id) => id in zones)).map((tenant) => ({ ...tenant, timeZone: zones[tenant.id] ?? '' })) });
     });
-    const job = async (name: string, consumers: Consumers = {}) => planeJobs({ upkeep: process.upkeep, files: outside.outside.files, consumers }).find((one) => one.name === name)?.run(new AbortController().signal);
+    const job = async (name: string, consumers: Consumers = {}) => planeJobs({ upkeep: process.upkeep, files: outside.external.files, consumers }).find((one) => one.name === name)?.run(new AbortController().signal);
     /** What the jobs did for the tenant. */
     const done = (tenantId: string) => process.calls.filter(({ call }) => call.tenantId === tenantId).map(({ name }) => name);
     const rows = (tenantId: string, table: string) => database.read({ tenantId }, async (tx) => Number((await tx.get(`SELECT count(*) AS n FROM ${table} WHERE tenant_id = ?`, [tenantId]))?.['n']));

@@ -8,7 +8,7 @@ import { findDue } from '../../data-plane-agent/plane/store/due-work.js';
 import { TENANT_MIGRATIONS } from '../../data-plane-agent/plane/store/migrations/index.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { forEachDatabase } from '../support/database.js';
-import { openOutside, type TestOutside } from '../support/outside.js';
+import { openExternalServices, type TestExternalServices } from '../support/external-services.js';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import { aContract } from '../support/samples.js';
 import { counted, inShanghai, upkeepProcess } from '../support/upkeep.js';
@@ -29,11 +29,11 @@ forEachDatabase((kind, fresh) => {
     let database: Database;
     let again: () => Promise<Database>;
     let clock: FakeClock;
-    let outside: TestOutside;
+    let outside: TestExternalServices;
     before(async () => {
       ({ database, again } = await fresh());
       await migrate(database, TENANT_MIGRATIONS);
-      outside = await openOutside({ clock: fakeClock(), keyRing: parseKeyRing(generateKeyRingText()) });
+      outside = await openExternalServices({ clock: fakeClock(), keyRing: parseKeyRing(generateKeyRingText()) });
     });
     after(() => outside.close());
     beforeEach(async () => {
@@ -54,7 +54,7 @@ forEachDatabase((kind, fresh) => {
       }
       const watched = counted(database);
       const { upkeep, calls, asked, as } = upkeepProcess({ database: watched.database, clock });
-      const { files } = outside.outside;
+      const { files } = outside.external;
       const jobs = planeJobs({ upkeep, files: { ...files, policy: { ...files.policy, scans: true }, scanner: { ...files.scanner, version: () => Promise.resolve({ engine: 'test', signatures: '1', signaturesAt: null }) } } });
       const minute = async () => {
         for (const { rule, run } of jobs) for (let times = timesAMinute(rule); times > 0; times -= 1) await run(new AbortController().signal);

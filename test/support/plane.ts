@@ -12,7 +12,7 @@ import { OPERATION_NAMES, OPERATIONS, type Operations } from '../../data-plane-a
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
 import { fakeClock, type FakeClock } from './clock.js';
 import { migratedFile } from './migrated.js';
-import { openOutside } from './outside.js';
+import { openExternalServices } from './external-services.js';
 import { createDatabase, needsPostgres } from './postgres.js';
 import { serveOverHttp } from './wire.js';
 
@@ -87,8 +87,8 @@ async function openPlane(name: PlaneName) {
   const clock = fakeClock();
   const { database, close: closeDatabase } = await openTenantDatabase(name === 'postgres' ? 'postgres' : 'sqlite');
   const keyRing = parseKeyRing(generateKeyRingText());
-  const { outside, close: closeOutside } = await openOutside({ clock, keyRing });
-  const local = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing, outside });
+  const { external: outside, close: closeOutside } = await openExternalServices({ clock, keyRing });
+  const local = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing, external: outside });
   const close = async (): Promise<void> => {
     await closeOutside();
     await closeDatabase();

@@ -168,5 +168,5 @@ export class Table<C extends Columns> {
   }
 }
 
-/** `audit` is what the audit calls a row: repositories tell the journal every change of such a table. Rows of one without leave no trace there. */
+/** `audit` is what the audit calls a row: repositories tell the recorder every change of such a table. Rows of one without leave no trace there. */
 export const table = <C extends Columns>(name: string, columns: C, { audit = null, facts = [] }: { readonly audit?: string | null; readonly facts?: readonly string[] } = {}): Table<C> => new Table(name, columns, { auditedAs: audit, facts });

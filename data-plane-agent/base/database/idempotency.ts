@@ -2,7 +2,7 @@ import type { Clock } from '../clock.js';
 import type { Transaction } from './database.js';
 import { fail, FAILURES, isFailure, type DetailsOf, type Failure, type FailureCode } from '../failures.js';
 import type { IdempotencyKey } from '../idempotency-key.js';
-import { stringifyInTurns } from '../json-pieces.js';
+import { stringifyYielding } from '../json-pieces.js';
 import type { KeyRing } from '../secrets.js';
 
 /** Stored answers are kept a day. */
@@ -54,7 +54,7 @@ export class IdempotencyStore {
     await tx.run(
       `INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (tenant_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer, expires_at = excluded.expires_at`,
-      [call.tenantId, key, operation, requestHash, this.keyRing.seal(await stringifyInTurns(answer), context(call.tenantId, key)), expiresAt],
+      [call.tenantId, key, operation, requestHash, this.keyRing.seal(await stringifyYielding(answer), context(call.tenantId, key)), expiresAt],
     );
     await this.kept(tx, { tenantId: call.tenantId, expiresAt });
     return settled;

@@ -1,7 +1,7 @@
 import type { Database as Connection, Statement } from 'better-sqlite3';
 import type { Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
-import { turns } from '../turns.js';
+import { yielding } from '../yielding.js';
 import type { Row, Transaction, Value } from './database.js';
 
 /** A prepared statement that makes its rows from arrays: that takes the driver half the time of making objects. */
@@ -49,7 +49,7 @@ export class SqliteTransaction implements Transaction {
   private open = true;
   private depth = 0;
   /** The driver answers at once: without this, thousands of statements would be one piece of work. */
-  private readonly turn = turns();
+  private readonly turn = yielding();
   private readonly statements: Statements;
   private readonly opener: Knex;
   private deadline: Deadline | undefined;

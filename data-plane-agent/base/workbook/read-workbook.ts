@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { fail, type Failure } from '../failures.js';
-import { createFairTurns } from '../fair-turns.js';
+import { createFairQueue } from '../fair-queue.js';
 import { isCompoundFile, zipContents, type ZipFault } from '../zip-contents.js';
 
 /** What a cell of a workbook holds. Days come as `YYYY-MM-DD`, errors of formulas as their text (`#DIV/0!`). */
@@ -33,7 +33,7 @@ export async function readWorkbook(bytes: Uint8Array, sheetName: string | null, 
 /** Of one reader: each waits in memory, and may be read for as long as the deadline is. */
 const WAITING = 10;
 /** Each may take all the memory that one is given. */
-const take = createFairTurns({ waitingOfEach: WAITING });
+const take = createFairQueue({ waitingOfEach: WAITING });
 
 function checkArchive(bytes: Uint8Array): void {
   if (isCompoundFile(bytes)) throw refused('it is an old .xls or is protected by a password; save it as .xlsx without one');

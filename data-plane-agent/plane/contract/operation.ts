@@ -11,7 +11,7 @@ export interface Declared<I extends TSchema = TSchema, O extends TSchema = TSche
    * Long: of reads of this kind, and of writes of this kind, a data plane does one at a time, those of different tenants by turns, so that
    * whoever wants something short waits for one of them at most. Of writes of one tenant only some wait; beyond those RATE_LIMITED.
    */
-  readonly takesTurns?: true;
+  readonly queued?: true;
   readonly input: I;
   readonly output: O;
   /** Failures of its own, beside INVALID_INPUT and NOT_FOUND, which any may report. */
@@ -20,7 +20,7 @@ export interface Declared<I extends TSchema = TSchema, O extends TSchema = TSche
 
 /**
  * An operation is a transaction, and a message. In process, calling one opens a transaction and runs it; remotely, calling one sends
- * its name, the call and the input to the agent, which does the same. `T` are the tools that `run` works with: a store that is already
+ * its name, the call and the input to the agent, which does the same. `T` is the context in which `run` works: a store that is already
  * bound to tenant, scopes and transaction, the clock, and ids.
  */
 export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = TSchema, P = Static<I>> extends Declared<I, O> {
@@ -28,11 +28,11 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
    * Of a write: what can be read and worked out before, in a snapshot of its own, for `run` to be handed instead of the input. SQLite has one writer, so the
    * less a long write does in its transaction, the shorter all others wait. Whatever must still hold then is checked again by `run`.
    */
-  prepare?(tools: T, call: Call, input: Static<I>): Promise<P>;
+  prepare?(context: T, call: Call, input: Static<I>): Promise<P>;
   /** Must do nothing outside the transaction: it may be run again after a serialisation conflict. */
-  run(tools: T, call: Call, input: P): Promise<Static<O>>;
+  run(context: T, call: Call, input: P): Promise<Static<O>>;
   /** What stays on record of a write that was refused by rule: it runs after the refusal has undone the rest, in a transaction of its own. */
-  afterRefusal?(tools: T, call: Call, refused: { readonly input: Static<I>; readonly failure: Failure }): Promise<void>;
+  afterRefusal?(context: T, call: Call, refused: { readonly input: Static<I>; readonly failure: Failure }): Promise<void>;
 }
 
 /**
@@ -40,6 +40,6 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
  * documents. It goes in steps, each a transaction of its own and each audited as a write is. It may break off between any two of them and be
  * run again from the beginning, so every step must be good to take twice. `W` is what it works with.
  */
-export interface Errand<W, I extends TSchema = TSchema, O extends TSchema = TSchema> extends Declared<I, O> {
+export interface MultiStepOperation<W, I extends TSchema = TSchema, O extends TSchema = TSchema> extends Declared<I, O> {
   perform(work: W, call: Call, input: Static<I>): Promise<Static<O>>;
 }

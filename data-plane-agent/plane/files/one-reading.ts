@@ -3,7 +3,7 @@ import { PassThrough, type Readable } from 'node:stream';
 /** So far a reader may be behind. */
 const BEHIND_BYTES = 262_144;
 
-/** Takes what is read at its own pace: the reading waits for it, `patienceMs` in all, and then goes on without it. */
+/** Takes what is read at its own pace: the reading waits for it, `timeoutMs` in all, and then goes on without it. */
 export interface Branch {
   readonly content: Readable;
   /** Whether its content ended before its time. */
@@ -23,8 +23,8 @@ export class OneReading {
   ) {}
 
   /** To be asked for before the reading begins. Who ends its content is not waited for any more. */
-  branch({ patienceMs = Number.POSITIVE_INFINITY }: { readonly patienceMs?: number } = {}): Branch {
-    const branch = new OpenBranch(patienceMs);
+  branch({ timeoutMs = Number.POSITIVE_INFINITY }: { readonly timeoutMs?: number } = {}): Branch {
+    const branch = new OpenBranch(timeoutMs);
     this.open.add(branch);
     branch.content.once('close', () => this.open.delete(branch));
     return branch;
@@ -51,7 +51,7 @@ class OpenBranch implements Branch {
   isLeftBehind = false;
   waitedMs = 0;
 
-  constructor(private readonly patienceMs: number) {
+  constructor(private readonly timeoutMs: number) {
     this.content.on('error', () => undefined); // whoever reads it is told by the reading
   }
 
@@ -60,10 +60,10 @@ class OpenBranch implements Branch {
     if (this.content.destroyed) return false;
     if (this.content.write(piece)) return true;
     const since = performance.now();
-    await this.room(this.patienceMs - this.waitedMs);
+    await this.room(this.timeoutMs - this.waitedMs);
     this.waitedMs += performance.now() - since;
     if (this.content.destroyed) return false;
-    if (this.waitedMs < this.patienceMs) return true;
+    if (this.waitedMs < this.timeoutMs) return true;
     this.isLeftBehind = true;
     this.content.end();
     return false;

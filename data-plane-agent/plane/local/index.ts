@@ -4,17 +4,17 @@ import { deadlineIn } from '../../base/deadline.js';
 import { fail, invalid, isFailure } from '../../base/failures.js';
 import type { KeyRing } from '../../base/secrets.js';
 import type { TSchema } from '../../base/schema.js';
-import { checkerInTurns } from '../../base/validation-in-turns.js';
+import { yieldingChecker } from '../../base/validation-yielding.js';
 import type { Answer, DataPlane } from '../contract/data-plane.js';
-import type { Errand, Operation } from '../contract/operation.js';
+import type { MultiStepOperation, Operation } from '../contract/operation.js';
 import { ObjectStoreError } from '../files/objects/object-store.js';
 import { outOfReach } from './out-of-reach.js';
-import type { Tools, Work } from '../steps/operation-context.js';
-import { multiStepRunner, type Outside, type Progress } from './run-multi-step.js';
+import type { OperationContext, MultiStepContext } from '../steps/operation-context.js';
+import { multiStepRunner, type ExternalServices, type Progress } from './run-multi-step.js';
 import { operationRunner } from './run-operation.js';
 import { createUnitsOfWork, type Asked } from './unit-of-work.js';
 
-export type { Outside } from './run-multi-step.js';
+export type { ExternalServices } from './run-multi-step.js';
 
 export interface LocalDataPlaneOptions<L> {
   readonly operations: L;
@@ -22,21 +22,21 @@ export interface LocalDataPlaneOptions<L> {
   readonly clock: Clock;
   /** Seals the stored answers of idempotent writes, and the head of each audit chain. */
   readonly keyRing: KeyRing;
-  /** What errands need; a plane without it is for work on the database alone. */
-  readonly outside?: Outside;
+  /** What multi-step operations need; a plane without it is for work on the database alone. */
+  readonly external?: ExternalServices;
 }
 
-/** An operation or an errand, as a list has them. */
-type Listed = Operation<Tools> | Errand<Work>;
+/** An operation or a multi-step operation, as a list has them. */
+type Listed = Operation<OperationContext> | MultiStepOperation<MultiStepContext>;
 
 /**
  * The data plane in this process. Around every `run` stand the validation of the input and the time that the caller gives (here), and the unit of work:
  * the transaction, the idempotency record, the audit rows, the outbox rows, the rollups, and the tenant's data version, under which totals are cached.
  */
-export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>({ operations, outside, ...options }: LocalDataPlaneOptions<L>): DataPlane<L> {
+export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>({ operations, external: outside, ...options }: LocalDataPlaneOptions<L>): DataPlane<L> {
   const units = createUnitsOfWork(options);
   const runOperation = operationRunner(units);
-  const runMultiStep = multiStepRunner({ units, outside, clock: options.clock });
+  const runMultiStep = multiStepRunner({ units, external: outside, clock: options.clock });
 
   return {
     async invoke(name, { call, signal }, input) {
@@ -62,7 +62,7 @@ interface Unfinished {
   readonly asked: Asked;
   readonly effect: 'read' | 'write';
   readonly progress: Progress;
-  readonly log: Outside['log'] | undefined;
+  readonly log: ExternalServices['log'] | undefined;
 }
 
 /** What kept the operation from its end, as the caller is told it. The log tells more. */
@@ -76,7 +76,7 @@ function told(error: unknown, { asked: { call, deadline }, effect, progress: { h
 }
 
 async function validated(schema: TSchema, input: unknown): Promise<unknown> {
-  const checked = await checkerInTurns(schema)(input);
+  const checked = await yieldingChecker(schema)(input);
   if (!checked.ok) throw invalid(...checked.issues);
   return checked.value;
 }

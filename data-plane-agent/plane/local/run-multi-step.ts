@@ -4,14 +4,14 @@ import { newId } from '../../base/ids.js';
 import type { Log } from '../../base/log.js';
 import { unlessAborted } from '../../base/unless-aborted.js';
 import type { Answer } from '../contract/data-plane.js';
-import type { Errand } from '../contract/operation.js';
+import type { MultiStepOperation } from '../contract/operation.js';
 import type { ObjectStore } from '../files/objects/object-store.js';
 import type { FileServices } from '../files/services.js';
-import type { Tools, Work } from '../steps/operation-context.js';
+import type { OperationContext, MultiStepContext } from '../steps/operation-context.js';
 import { answered, type Asked, type UnitsOfWork } from './unit-of-work.js';
 
 /** What is outside the database. */
-export interface Outside {
+export interface ExternalServices {
   readonly files: FileServices;
   readonly log: Log;
   /** Keeps the process until this has come to its end. It never rejects. */
@@ -26,7 +26,7 @@ export interface Progress {
 
 export interface MultiStepOptions {
   readonly units: UnitsOfWork;
-  readonly outside: Outside | undefined;
+  readonly external: ExternalServices | undefined;
   readonly clock: Clock;
 }
 
@@ -34,7 +34,7 @@ export interface MultiStepOptions {
  * Runs operations that no transaction can hold. Each step is a unit of work of its own; the last one, or else whatever the whole comes to, is the answer
  * under the idempotency key.
  */
-export function multiStepRunner({ units, outside, clock }: MultiStepOptions): (operation: Errand<Work>, asked: Asked, run: { readonly input: unknown; readonly progress: Progress }) => Promise<Answer<unknown>> {
+export function multiStepRunner({ units, external: outside, clock }: MultiStepOptions): (operation: MultiStepOperation<MultiStepContext>, asked: Asked, run: { readonly input: unknown; readonly progress: Progress }) => Promise<Answer<unknown>> {
   return async (operation, asked, { input, progress }) => {
     const { name, call, deadline } = asked;
     if (!outside) throw new Error(`${name} needs an object store, and this data plane was opened without one`);
@@ -43,13 +43,13 @@ export function multiStepRunner({ units, outside, clock }: MultiStepOptions): (o
     // Once it is begun a write under a key goes on to its end: whoever asks again finds the answer.
     if (call.idempotency) deadline.keep();
     let concluded: Settled | undefined;
-    const conclude = async (run: (tools: Tools) => Promise<unknown>): Promise<unknown> => {
+    const conclude = async (run: (context: OperationContext) => Promise<unknown>): Promise<unknown> => {
       concluded = await units.writeOnce(asked, run);
       progress.hasWritten = true;
       return answered(concluded).output;
     };
     const log = outside.log.child({ operation: name, requestId: call.requestId, tenantId: call.tenantId });
-    const work: Work = {
+    const work: MultiStepContext = {
       files: { ...outside.files, objects: untilEnded(outside.files.objects, deadline.signal) },
       clock,
       newId,
@@ -62,7 +62,7 @@ export function multiStepRunner({ units, outside, clock }: MultiStepOptions): (o
         return output;
       },
       upkeep: (run) => units.upkeep(asked, run),
-      conclude: <T>(run: (tools: Tools) => Promise<T>) => conclude(run) as Promise<T>, // what `run` gave, now or when the key was first used
+      conclude: <T>(run: (context: OperationContext) => Promise<T>) => conclude(run) as Promise<T>, // what `run` gave, now or when the key was first used
       afterwards(rest) {
         // Its answer stands: what goes on now has all its time.
         deadline.settle();

@@ -1,36 +1,36 @@
 import type { Settled } from '../../base/database/idempotency.js';
-import { createFairTurns } from '../../base/fair-turns.js';
+import { createFairQueue } from '../../base/fair-queue.js';
 import { isFailure, type Failure } from '../../base/failures.js';
 import type { Answer } from '../contract/data-plane.js';
 import type { Operation } from '../contract/operation.js';
-import type { Tools } from '../steps/operation-context.js';
+import type { OperationContext } from '../steps/operation-context.js';
 import { answered, type Asked, type UnitsOfWork } from './unit-of-work.js';
 
 /** Of one tenant; each may take seconds, and its caller waits for it. */
 const LONG_WRITES_WAITING = 10;
 
 /** Runs operations that a transaction holds: a read in a snapshot, a write under its idempotency key. */
-export function operationRunner(units: UnitsOfWork): (operation: Operation<Tools>, asked: Asked, input: unknown) => Promise<Answer<unknown>> {
-  const turns = { read: createFairTurns(), write: createFairTurns({ waitingOfEach: LONG_WRITES_WAITING }) };
-  const inTurn = <T>({ takesTurns, effect }: Operation<Tools>, { call, deadline }: Asked, work: () => Promise<T>): Promise<T> => (takesTurns ? turns[effect](call.tenantId, work, { signal: deadline.signal }) : work());
+export function operationRunner(units: UnitsOfWork): (operation: Operation<OperationContext>, asked: Asked, input: unknown) => Promise<Answer<unknown>> {
+  const turns = { read: createFairQueue(), write: createFairQueue({ waitingOfEach: LONG_WRITES_WAITING }) };
+  const inTurn = <T>({ queued: takesTurns, effect }: Operation<OperationContext>, { call, deadline }: Asked, work: () => Promise<T>): Promise<T> => (takesTurns ? turns[effect](call.tenantId, work, { signal: deadline.signal }) : work());
 
-  const read = (operation: Operation<Tools>, asked: Asked, input: unknown): Promise<Answer<unknown>> =>
-    inTurn(operation, asked, () => units.read(asked, async (tools) => ({ output: await operation.run(tools, asked.call, input), replayed: false })));
+  const read = (operation: Operation<OperationContext>, asked: Asked, input: unknown): Promise<Answer<unknown>> =>
+    inTurn(operation, asked, () => units.read(asked, async (context) => ({ output: await operation.run(context, asked.call, input), replayed: false })));
 
-  const change = (operation: Operation<Tools>, asked: Asked, input: unknown): Promise<Settled> =>
+  const change = (operation: Operation<OperationContext>, asked: Asked, input: unknown): Promise<Settled> =>
     inTurn(operation, asked, async () => {
       const { prepare } = operation;
-      const prepared = prepare ? await units.read(asked, (tools) => prepare(tools, asked.call, input)) : input;
+      const prepared = prepare ? await units.read(asked, (context) => prepare(context, asked.call, input)) : input;
       // Once it is begun a write under a key goes on to its end: whoever asks again finds the answer.
       if (asked.call.idempotency) asked.deadline.keep();
-      return units.writeOnce(asked, (tools) => operation.run(tools, asked.call, prepared));
+      return units.writeOnce(asked, (context) => operation.run(context, asked.call, prepared));
     });
 
   return async (operation, asked, input) => {
     if (operation.effect === 'read') return read(operation, asked, input);
     const { afterRefusal } = operation;
     const refused = async (failure: Failure): Promise<never> => {
-      if (afterRefusal) await units.write(asked, (tools) => afterRefusal(tools, asked.call, { input, failure }));
+      if (afterRefusal) await units.write(asked, (context) => afterRefusal(context, asked.call, { input, failure }));
       throw failure;
     };
     const settled = await units.alone(asked, () => change(operation, asked, input)).catch((error: unknown) => (isFailure(error) ? refused(error) : Promise.reject(error)));

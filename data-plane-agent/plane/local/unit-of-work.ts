@@ -6,11 +6,11 @@ import type { Deadline } from '../../base/deadline.js';
 import { newId } from '../../base/ids.js';
 import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
-import type { Tools } from '../steps/operation-context.js';
-import { Books } from '../store/books.js';
+import type { OperationContext } from '../steps/operation-context.js';
+import { RollupDelta } from '../store/rollup-delta.js';
 import { moveDataVersion } from '../store/data-version.js';
 import { DueMarks } from '../store/due-work.js';
-import { Journal } from '../store/journal.js';
+import { ChangeRecorder } from '../store/change-recorder.js';
 import { createStore } from '../store/store.js';
 import { Totals } from '../store/totals.js';
 
@@ -23,7 +23,7 @@ export interface Asked {
   readonly isUpkeep: boolean;
 }
 
-type Run<T> = (tools: Tools) => Promise<T>;
+type Run<T> = (context: OperationContext) => Promise<T>;
 
 /**
  * The transactions in which a call does its work. Each is a unit: what a write changes, its audit and outbox rows, the rollups, the tenant's data version
@@ -53,43 +53,43 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   const idempotency = new IdempotencyStore(keyRing, clock, expiringAnswers);
   const totals = new Totals();
   const scopeOf = ({ call, deadline }: Asked) => ({ tenantId: call.tenantId, deadline });
-  const toolsOf = (tx: Transaction, { call, deadline }: Asked, { journal, books } = { journal: new Journal(), books: new Books() }): Tools => ({
-    store: createStore({ tx, call, clock, keyRing, totals, journal, books }),
-    journal,
+  const contextOf = (tx: Transaction, { call, deadline }: Asked, { recorder, rollupDelta } = { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() }): OperationContext => ({
+    store: createStore({ tx, call, clock, keyRing, totals, recorder, rollupDelta }),
+    recorder,
     clock,
     newId,
     signal: deadline.signal,
-    savepoint: (attempt) => savepoint({ tx, journal, books }, attempt),
+    savepoint: (attempt) => savepoint({ tx, recorder, rollupDelta }, attempt),
   });
 
   /** Runs a write and leaves its audit and outbox rows in the same transaction. */
-  const journaled = async <T>(tx: Transaction, asked: Asked, run: Run<T>): Promise<T> => {
+  const recorded = async <T>(tx: Transaction, asked: Asked, run: Run<T>): Promise<T> => {
     const { name, call, isUpkeep } = asked;
-    const journal = new Journal();
-    const books = new Books();
+    const recorder = new ChangeRecorder();
+    const rollupDelta = new RollupDelta();
     const before = tx.writes;
-    const output = await run(toolsOf(tx, asked, { journal, books }));
+    const output = await run(contextOf(tx, asked, { recorder, rollupDelta }));
     const changed = tx.writes > before;
-    if (isUpkeep || !(changed || journal.hasNotes)) {
-      await journal.due.write(tx, call.tenantId);
+    if (isUpkeep || !(changed || recorder.hasEvents)) {
+      await recorder.due.write(tx, call.tenantId);
       return output;
     }
-    if (journal.isEmpty) throw new Error(`${name} changed rows without telling the journal`);
-    await journal.write(tx, { call, action: name, now: clock.now() });
-    await (changed ? moveDataVersion(tx, call.tenantId, journal.due) : journal.due.write(tx, call.tenantId));
-    await books.close(tx, call.tenantId); // last: writers of the same figures wait for each other from here to the commit
+    if (recorder.isEmpty) throw new Error(`${name} changed rows without telling the recorder`);
+    await recorder.write(tx, { call, action: name, now: clock.now() });
+    await (changed ? moveDataVersion(tx, call.tenantId, recorder.due) : recorder.due.write(tx, call.tenantId));
+    await rollupDelta.apply(tx, call.tenantId); // last: writers of the same figures wait for each other from here to the commit
     return output;
   };
 
   return {
-    read: (asked, run) => database.read(scopeOf(asked), (tx) => run(toolsOf(tx, asked))),
-    write: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => journaled(tx, asked, run))),
-    writeOnce: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => idempotency.once(tx, { call: asked.call, operation: asked.name }, () => journaled(tx, asked, run)))),
+    read: (asked, run) => database.read(scopeOf(asked), (tx) => run(contextOf(tx, asked))),
+    write: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => recorded(tx, asked, run))),
+    writeOnce: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => idempotency.once(tx, { call: asked.call, operation: asked.name }, () => recorded(tx, asked, run)))),
     upkeep: (asked, run) =>
       database.write({ tenantId: asked.call.tenantId }, async (tx) => {
-        const journal = new Journal();
-        const output = await run(toolsOf(tx, asked, { journal, books: new Books() }));
-        await journal.due.write(tx, asked.call.tenantId);
+        const recorder = new ChangeRecorder();
+        const output = await run(contextOf(tx, asked, { recorder, rollupDelta: new RollupDelta() }));
+        await recorder.due.write(tx, asked.call.tenantId);
         return output;
       }),
     kept: (asked) => database.read(scopeOf(asked), (tx) => idempotency.stored(tx, asked.call, asked.name)),
@@ -104,14 +104,14 @@ const expiringAnswers: KeptAnswer = async (tx, { tenantId, expiresAt }) => {
   await due.write(tx, tenantId);
 };
 
-/** What a savepoint undoes, the journal and the books forget. */
-async function savepoint<T>({ tx, journal, books }: { readonly tx: Transaction; readonly journal: Journal; readonly books: Books }, attempt: () => Promise<T>): Promise<T> {
-  const marks = { journal: journal.mark(), books: books.mark() };
+/** What a savepoint undoes, the change recorder and the rollup delta forget. */
+async function savepoint<T>({ tx, recorder, rollupDelta }: { readonly tx: Transaction; readonly recorder: ChangeRecorder; readonly rollupDelta: RollupDelta }, attempt: () => Promise<T>): Promise<T> {
+  const marks = { recorder: recorder.mark(), rollupDelta: rollupDelta.mark() };
   try {
     return await tx.savepoint(attempt);
   } catch (error) {
-    journal.backTo(marks.journal);
-    books.backTo(marks.books);
+    recorder.rollBackTo(marks.recorder);
+    rollupDelta.rollBackTo(marks.rollupDelta);
     throw error;
   }
 }

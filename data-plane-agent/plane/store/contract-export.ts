@@ -1,4 +1,4 @@
-import { mapInTurns } from '../../base/turns.js';
+import { mapYielding } from '../../base/yielding.js';
 import type { Row, Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { MAX_EXPORT_IDS } from '../contract/records/export.js';
@@ -57,7 +57,7 @@ export class ContractExport {
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = chunk.id ORDER BY ${orderBy(order)}`,
       [...wanted.values, limit, this.call.tenantId],
     );
-    return mapInTurns(rows, (row) => contracts.decode(row)); // custom values may be of 256 KB each
+    return mapYielding(rows, (row) => contracts.decode(row)); // custom values may be of 256 KB each
   }
 
   /** How many lines, terms and notes each contract has, removed lines included: from the indexes alone. */

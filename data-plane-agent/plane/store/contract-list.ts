@@ -1,10 +1,10 @@
-import { mapInTurns } from '../../base/turns.js';
+import { mapYielding } from '../../base/yielding.js';
 import type { Transaction } from '../../base/database/database.js';
 import type { Day } from '../../base/day.js';
 import type { Call } from '../contract/call.js';
 import type { Receivable } from '../domain/payments/receivable.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
-import { counting, from, orderBy, placeOf, walking, type ContractOrder, type Place, type Route } from './contract-order.js';
+import { counting, from, orderBy, placeOf, walking, type ContractOrder, type PagePosition, type Route } from './contract-order.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 import { TextSearch } from './search-index.js';
@@ -94,7 +94,7 @@ export class ContractList {
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = page.id ORDER BY ${orderBy(order)}`,
       [...wanted.values, limit, offset, this.call.tenantId],
     );
-    return mapInTurns(rows, (row) => contracts.decode(row)); // custom values may be of 256 KB each
+    return mapYielding(rows, (row) => contracts.decode(row)); // custom values may be of 256 KB each
   }
 
   /** The open lines, due until `horizon`, of contracts that were just listed: those that make one overdue or due soon. */
@@ -143,7 +143,7 @@ export class ContractList {
 interface PageOf extends Omit<Selection, 'total'> {
   readonly order: ContractOrder;
   readonly isRare: boolean;
-  readonly place?: Place;
+  readonly place?: PagePosition;
   readonly offset: number;
   readonly limit: number;
 }

@@ -31,19 +31,19 @@ export function orderBy({ sort, order }: ContractOrder): string {
 }
 
 /** Where in an order a page begins: with a row, or after one. */
-export interface Place {
+export interface PagePosition {
   readonly value: Value;
   readonly id: string;
   readonly isIncluded: boolean;
 }
 
 /** The rows from a place on. Missing dates compare with nothing, so that orders by them have no places. */
-export function from({ sort, order }: ContractOrder, { value, id, isIncluded }: Place): Fragment {
+export function from({ sort, order }: ContractOrder, { value, id, isIncluded }: PagePosition): Fragment {
   const compare = `${order === 'asc' ? '>' : '<'}${isIncluded ? '=' : ''}`;
   return fragment(`(contracts.${SORTED[sort][0]}, contracts.id) ${compare} (?, ?)`, value, id);
 }
 
-export function placeOf({ sort }: ContractOrder, row: ContractRow | undefined, { isIncluded }: { readonly isIncluded: boolean }): Place | undefined {
+export function placeOf({ sort }: ContractOrder, row: ContractRow | undefined, { isIncluded }: { readonly isIncluded: boolean }): PagePosition | undefined {
   if (!row || NULLABLE.has(sort)) return undefined;
   const value = row[SORTED[sort][1]];
   return typeof value === 'string' || typeof value === 'number' ? { value, id: row.id, isIncluded } : undefined;

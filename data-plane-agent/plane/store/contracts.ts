@@ -7,8 +7,8 @@ import { RESTORE_MARGIN_MS } from '../domain/files/strays.js';
 import { terms, type TermRow } from '../tables/terms.js';
 import { notes, type NoteRow } from '../tables/notes.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
-import type { Books } from './books.js';
-import { ofContract, type Journal } from './journal.js';
+import type { RollupDelta } from './rollup-delta.js';
+import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 import { indexText, removeText, removeTexts } from './search-index.js';
@@ -16,16 +16,16 @@ import { indexText, removeText, removeTexts } from './search-index.js';
 /** Contracts, their terms and notes. Every read begins with the caller's scope. */
 export class ContractStore {
   private readonly scope: Fragment;
-  private readonly journal: Journal;
-  private readonly books: Books;
+  private readonly recorder: ChangeRecorder;
+  private readonly rollupDelta: RollupDelta;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { journal, books }: { readonly journal: Journal; readonly books: Books },
+    { recorder, rollupDelta }: { readonly recorder: ChangeRecorder; readonly rollupDelta: RollupDelta },
   ) {
-    this.journal = journal;
-    this.books = books;
+    this.recorder = recorder;
+    this.rollupDelta = rollupDelta;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
@@ -54,8 +54,8 @@ export class ContractStore {
     const row = sortable(draft);
     if ((await contracts.insertNew(this.tx, this.call.tenantId, [row])) === 0) return false;
     if (!indexLater) await this.index(row);
-    this.journal.changed({ table: contracts, id: row.id, before: null, after: row });
-    this.books.contract(null, row);
+    this.recorder.record({ table: contracts, id: row.id, before: null, after: row });
+    this.rollupDelta.contract(null, row);
     return true;
   }
 
@@ -70,8 +70,8 @@ export class ContractStore {
     await contracts.update(this.tx, this.call.tenantId, { id: before.id, before, after: next });
     if (next.deletedAt !== null) await removeText(this.tx, this.call.tenantId, before.id);
     else await indexText(this.tx, this.call.tenantId, { row: next, before: before.deletedAt === null ? before : undefined }); // a deleted one has no text
-    this.journal.changed({ table: contracts, id: before.id, before, after: next });
-    this.books.contract(before, next);
+    this.recorder.record({ table: contracts, id: before.id, before, after: next });
+    this.rollupDelta.contract(before, next);
     return next;
   }
 
@@ -81,11 +81,11 @@ export class ContractStore {
     const among = isOneOf(this.tx.dialect, 'id', ids);
     await this.tx.run(`UPDATE contracts SET deleted_at = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`, [deletedAt, now, actorId, this.call.tenantId, ...among.values]);
     await removeTexts(this.tx, this.call.tenantId, ids);
-    this.journal.due.at('file-sweep', deletedAt + BYTES_KEPT_MS);
+    this.recorder.due.at('file-sweep', deletedAt + BYTES_KEPT_MS);
     for (const before of rows) {
       const after: ContractRow = { ...before, deletedAt, updatedAt: now, updatedBy: actorId, version: before.version + 1 };
-      this.journal.changed({ table: contracts, id: before.id, before, after });
-      this.books.contract(before, after);
+      this.recorder.record({ table: contracts, id: before.id, before, after });
+      this.rollupDelta.contract(before, after);
     }
   }
 
@@ -118,35 +118,35 @@ export class ContractStore {
 
   async insertTerms(rows: readonly TermRow[]): Promise<void> {
     await terms.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.journal.changed({ table: terms, id: row.id, root: ofContract(row.contractId), before: null, after: row });
+    for (const row of rows) this.recorder.record({ table: terms, id: row.id, root: ofContract(row.contractId), before: null, after: row });
   }
 
   async insertNotes(rows: readonly NoteRow[]): Promise<void> {
     await notes.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.journal.changed({ table: notes, id: row.id, root: ofContract(row.contractId), before: null, after: row });
+    for (const row of rows) this.recorder.record({ table: notes, id: row.id, root: ofContract(row.contractId), before: null, after: row });
   }
 
   async updateTerm(before: TermRow, after: TermRow): Promise<void> {
     await terms.update(this.tx, this.call.tenantId, { id: before.id, before, after });
-    this.journal.changed({ table: terms, id: after.id, root: ofContract(after.contractId), before, after });
+    this.recorder.record({ table: terms, id: after.id, root: ofContract(after.contractId), before, after });
   }
 
   async updateNote(before: NoteRow, after: NoteRow): Promise<void> {
     await notes.update(this.tx, this.call.tenantId, { id: before.id, before, after });
-    this.journal.changed({ table: notes, id: after.id, root: ofContract(after.contractId), before, after });
+    this.recorder.record({ table: notes, id: after.id, root: ofContract(after.contractId), before, after });
   }
 
   async removeTerms(rows: readonly TermRow[]): Promise<void> {
     for (const row of rows) {
       await this.tx.run('DELETE FROM contract_terms WHERE tenant_id = ? AND id = ?', [this.call.tenantId, row.id]);
-      this.journal.changed({ table: terms, id: row.id, root: ofContract(row.contractId), before: row, after: null });
+      this.recorder.record({ table: terms, id: row.id, root: ofContract(row.contractId), before: row, after: null });
     }
   }
 
   async removeNotes(rows: readonly NoteRow[]): Promise<void> {
     for (const row of rows) {
       await this.tx.run('DELETE FROM contract_notes WHERE tenant_id = ? AND id = ?', [this.call.tenantId, row.id]);
-      this.journal.changed({ table: notes, id: row.id, root: ofContract(row.contractId), before: row, after: null });
+      this.recorder.record({ table: notes, id: row.id, root: ofContract(row.contractId), before: row, after: null });
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { extractionFieldReviews, extractionReviews, extractionRuns, type ExtractionRunRow, type FieldReviewRow, type ReviewRow } from '../tables/extractions.js';
-import type { Journal } from './journal.js';
+import type { ChangeRecorder } from './change-recorder.js';
 import type { Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
@@ -20,7 +20,7 @@ export class ExtractionStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
+    private readonly recorder: ChangeRecorder,
   ) {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
@@ -53,7 +53,7 @@ export class ExtractionStore {
 
   /** A reading that could not begin: it is begun again later, and was no try. */
   async putOffReading({ id }: ExtractionRunRow, until: number): Promise<void> {
-    this.journal.due.at('documents', until);
+    this.recorder.due.at('documents', until);
     await this.tx.run("UPDATE extraction_runs SET reading_due_at = ?, reading_tries = CASE WHEN reading_tries > 0 THEN reading_tries - 1 ELSE 0 END WHERE tenant_id = ? AND id = ? AND status = 'processing'", [until, this.call.tenantId, id]);
   }
 
@@ -71,7 +71,7 @@ export class ExtractionStore {
 
   async insert(row: ExtractionRunRow): Promise<void> {
     await extractionRuns.insert(this.tx, this.call.tenantId, [row]);
-    if (row.readingDueAt !== null) this.journal.due.at('documents', row.readingDueAt);
+    if (row.readingDueAt !== null) this.recorder.due.at('documents', row.readingDueAt);
     this.told(row.id, null, said(row));
   }
 
@@ -116,7 +116,7 @@ export class ExtractionStore {
   }
 
   private told(id: string, before: object | null, after: object | null): void {
-    this.journal.told({ record: 'extraction', id, before, after });
+    this.recorder.recordFact({ record: 'extraction', id, before, after });
   }
 }
 

@@ -7,7 +7,7 @@ import { dynamicFields, type FieldRow } from '../tables/fields.js';
 import { inOrder, isChoice, visibleTo } from '../domain/fields/definition.js';
 import { hasValues, shownContract, type ShownContract } from '../domain/fields/shown.js';
 import type { ContractRow } from '../tables/contracts.js';
-import type { Journal } from './journal.js';
+import type { ChangeRecorder } from './change-recorder.js';
 
 /** The definitions of custom fields. */
 export class FieldStore {
@@ -18,7 +18,7 @@ export class FieldStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
+    private readonly recorder: ChangeRecorder,
   ) {}
 
   /** Every field of the tenant, by section and place, archived ones among them. */
@@ -58,7 +58,7 @@ export class FieldStore {
   async insert(row: FieldRow): Promise<void> {
     await dynamicFields.insert(this.tx, this.call.tenantId, [row]);
     await this.revise();
-    this.journal.changed({ table: dynamicFields, id: row.id, before: null, after: meant(row) });
+    this.recorder.record({ table: dynamicFields, id: row.id, before: null, after: meant(row) });
   }
 
   /** Writes a changed definition; its version moves by one. `did` tells the audit trail what became of values. */
@@ -66,7 +66,7 @@ export class FieldStore {
     const next: FieldRow = { ...after, version: before.version + 1 };
     await dynamicFields.update(this.tx, this.call.tenantId, { id: before.id, before, after: next });
     await this.revise();
-    this.journal.changed({ table: dynamicFields, id: next.id, before: meant(before), after: meant(next), facts: did });
+    this.recorder.record({ table: dynamicFields, id: next.id, before: meant(before), after: meant(next), facts: did });
     return next;
   }
 

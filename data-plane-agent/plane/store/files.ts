@@ -8,13 +8,13 @@ import type { FieldRow } from '../tables/fields.js';
 import { files, type FileRow } from '../tables/files.js';
 import type { ContractRow } from '../tables/contracts.js';
 import type { FieldStore } from './fields.js';
-import { ofContract, type Journal } from './journal.js';
+import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { STRAY_MS } from '../domain/files/strays.js';
 import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
 /** Where a file hangs. */
-export interface Place {
+export interface FileLocation {
   readonly contractId?: string | null | undefined;
   readonly paymentId?: string | null | undefined;
 }
@@ -26,15 +26,15 @@ export interface Place {
  */
 export class FileStore {
   private readonly scope: Fragment;
-  private readonly journal: Journal;
+  private readonly recorder: ChangeRecorder;
   private readonly fields: FieldStore;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { journal, fields }: { readonly journal: Journal; readonly fields: FieldStore },
+    { recorder, fields }: { readonly recorder: ChangeRecorder; readonly fields: FieldStore },
   ) {
-    this.journal = journal;
+    this.recorder = recorder;
     this.fields = fields;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
@@ -54,7 +54,7 @@ export class FileStore {
   }
 
   /** A file that the caller may see; with a place, one that hangs there, in a contract that the caller may see. */
-  async find(id: string, place: Place = {}): Promise<FileRow | undefined> {
+  async find(id: string, place: FileLocation = {}): Promise<FileRow | undefined> {
     const row = await this.byId(id);
     return row && (await this.isSeen(row)) && (await this.hangsAt(row, place)) ? row : undefined;
   }
@@ -93,7 +93,7 @@ export class FileStore {
 
   /** What was done with a file that changed nothing of it. */
   noted(row: FileRow, about: object): void {
-    this.journal.noted({ record: 'file', id: row.id, about });
+    this.recorder.recordEvent({ record: 'file', id: row.id, about });
   }
 
   /**
@@ -184,7 +184,7 @@ export class FileStore {
     return (row.uploadedBy !== null && row.uploadedBy === actor.id) || (ownerScope === null && row.subjectId !== null);
   }
 
-  private async hangsAt(row: FileRow, { contractId, paymentId }: Place): Promise<boolean> {
+  private async hangsAt(row: FileRow, { contractId, paymentId }: FileLocation): Promise<boolean> {
     if (contractId && !(isId(contractId) && (await this.isReferredTo(row, await this.fields.visible(), { sql: `${this.scope.sql} AND contracts.id = ?`, values: [...this.scope.values, contractId] })))) return false;
     if (!paymentId) return true;
     if (!isId(paymentId)) return false;
@@ -215,12 +215,12 @@ export class FileStore {
   private told(before: FileRow | null, after: FileRow | null): void {
     const { id, contractId } = before ?? after ?? NOBODY;
     if (after) this.left(after);
-    this.journal.changed({ table: files, id, ...(contractId === null ? {} : { root: ofContract(contractId) }), before, after });
+    this.recorder.record({ table: files, id, ...(contractId === null ? {} : { root: ofContract(contractId) }), before, after });
   }
 
   /** What is left to be done: a scan, or another look at it; an infected one is moved, and goes in the end. */
   private left({ scanStatus, scanDueAt, objectKey, updatedAt }: FileRow): void {
-    const { due } = this.journal;
+    const { due } = this.recorder;
     if (scanStatus === 'infected') {
       if (objectKey === '') return;
       due.at('file-sweep', updatedAt + MOVED_MS);

@@ -1,26 +1,26 @@
 import type { Clock } from '../../base/clock.js';
 import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
-import { stringifyInTurns } from '../../base/json-pieces.js';
+import { stringifyYielding } from '../../base/json-pieces.js';
 import type { Call } from '../contract/call.js';
 import { BATCH_DAYS } from '../contract/records/imports.js';
 import { importBatches, type ImportBatchRow } from '../tables/imports.js';
-import type { Journal } from './journal.js';
+import type { ChangeRecorder } from './change-recorder.js';
 
 const KEPT_MS = BATCH_DAYS * 24 * 60 * 60 * 1000;
 
 /** Reports of imports. They are for whoever made the import, and for administrators who see all contracts. */
 export class ImportStore {
   private readonly clock: Clock;
-  private readonly journal: Journal;
+  private readonly recorder: ChangeRecorder;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { clock, journal }: { readonly clock: Clock; readonly journal: Journal },
+    { clock, recorder }: { readonly clock: Clock; readonly recorder: ChangeRecorder },
   ) {
     this.clock = clock;
-    this.journal = journal;
+    this.recorder = recorder;
   }
 
   /** Each import takes a few along that are past their time, more than it adds. */
@@ -29,13 +29,13 @@ export class ImportStore {
     const now = this.clock.now();
     await this.tx.run('DELETE FROM import_batches WHERE tenant_id = ? AND id IN (SELECT id FROM import_batches WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)', [tenantId, tenantId, now]);
     // Both may be of megabytes: they are written as JSON in turns, and not with the row.
-    const [report, rejected] = [await stringifyInTurns(batch.report), await stringifyInTurns(batch.rejected)];
+    const [report, rejected] = [await stringifyYielding(batch.report), await stringifyYielding(batch.rejected)];
     const { report: told } = batch;
     await importBatches.insert(this.tx, tenantId, [{ id: batch.id, report: { ...told, rows: [] }, rejected: { ...batch.rejected, rows: [] }, createdBy: actor.id, createdAt: now, expiresAt: now + KEPT_MS }]);
     await this.tx.run('UPDATE import_batches SET report = ?, rejected = ? WHERE tenant_id = ? AND id = ?', [report, rejected, tenantId, batch.id]);
-    this.journal.due.at('expiry', now + KEPT_MS);
+    this.recorder.due.at('expiry', now + KEPT_MS);
     const { total, created, failed, skipped, contracts } = told;
-    this.journal.told({ record: 'import_batch', id: batch.id, before: null, after: { total, created, failed, skipped, contracts } });
+    this.recorder.recordFact({ record: 'import_batch', id: batch.id, before: null, after: { total, created, failed, skipped, contracts } });
   }
 
   async find(id: string): Promise<ImportBatchRow | undefined> {

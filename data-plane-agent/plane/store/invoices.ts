@@ -3,22 +3,22 @@ import { fail } from '../../base/failures.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { invoices, type InvoiceChange, type InvoiceRow } from '../tables/invoices.js';
-import type { Books } from './books.js';
-import { ofContract, type Journal } from './journal.js';
+import type { RollupDelta } from './rollup-delta.js';
+import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { isOneOf } from '../../base/database/fragments.js';
 
 /** Invoice records. They are reached through their contract, whose scope is theirs: callers have found it already. */
 export class InvoiceStore {
-  private readonly journal: Journal;
-  private readonly books: Books;
+  private readonly recorder: ChangeRecorder;
+  private readonly rollupDelta: RollupDelta;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { journal, books }: { readonly journal: Journal; readonly books: Books },
+    { recorder, rollupDelta }: { readonly recorder: ChangeRecorder; readonly rollupDelta: RollupDelta },
   ) {
-    this.journal = journal;
-    this.books = books;
+    this.recorder = recorder;
+    this.rollupDelta = rollupDelta;
   }
 
   /** The live records of a contract, in the order in which they were entered. */
@@ -117,7 +117,7 @@ export class InvoiceStore {
   }
 
   private told(before: InvoiceRow | null, after: InvoiceRow): void {
-    this.journal.changed({ table: invoices, id: after.id, root: ofContract(after.contractId), before, after });
-    this.books.invoice(before, after);
+    this.recorder.record({ table: invoices, id: after.id, root: ofContract(after.contractId), before, after });
+    this.rollupDelta.invoice(before, after);
   }
 }

@@ -4,7 +4,7 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { stages, templates, transitions, type StageRow, type TemplateRow, type TransitionRow } from '../tables/lifecycle.js';
 import { contractTypes, type ContractTypeRow } from '../tables/contract-types.js';
-import type { Journal, Root } from './journal.js';
+import type { ChangeRecorder, Root } from './change-recorder.js';
 import { stagesLock } from './lifecycle.js';
 
 type Stamped = { readonly createdAt: number; readonly updatedAt: number };
@@ -16,15 +16,15 @@ const RESTORABLE_MS = 30 * 24 * 60 * 60 * 1000;
 /** Changes of the contract configuration. Each must be preceded by `hold`, so that what was checked stays true. */
 export class LifecycleConfigStore {
   private readonly clock: Clock;
-  private readonly journal: Journal;
+  private readonly recorder: ChangeRecorder;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { clock, journal }: { readonly clock: Clock; readonly journal: Journal },
+    { clock, recorder }: { readonly clock: Clock; readonly recorder: ChangeRecorder },
   ) {
     this.clock = clock;
-    this.journal = journal;
+    this.recorder = recorder;
   }
 
   /** Makes changes of one tenant's configuration wait for each other. It must have been shipped. SQLite has one writer. */
@@ -77,7 +77,7 @@ export class LifecycleConfigStore {
   async insertType(draft: Draft<ContractTypeRow>): Promise<ContractTypeRow> {
     const row = this.stamped(draft);
     await contractTypes.insert(this.tx, this.call.tenantId, [row]);
-    this.journal.changed({ table: contractTypes, id: row.id, before: null, after: row });
+    this.recorder.record({ table: contractTypes, id: row.id, before: null, after: row });
     return row;
   }
 
@@ -85,7 +85,7 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await contractTypes.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
-    this.journal.changed({ table: contractTypes, id: row.id, before: before, after: row });
+    this.recorder.record({ table: contractTypes, id: row.id, before: before, after: row });
     return row;
   }
 
@@ -93,7 +93,7 @@ export class LifecycleConfigStore {
   async insertTemplate(draft: Draft<TemplateRow>, content: { readonly stages: readonly Draft<StageRow>[]; readonly transitions: readonly Draft<TransitionRow>[] }): Promise<{ template: TemplateRow; stages: StageRow[]; transitions: TransitionRow[] }> {
     const template = this.stamped(draft);
     await templates.insert(this.tx, this.call.tenantId, [template]);
-    this.journal.changed({ table: templates, id: template.id, before: null, after: template });
+    this.recorder.record({ table: templates, id: template.id, before: null, after: template });
     return { template, stages: await this.insertStages(content.stages), transitions: await this.insertTransitions(content.transitions) };
   }
 
@@ -101,14 +101,14 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await templates.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
-    this.journal.changed({ table: templates, id: row.id, before: before, after: row });
+    this.recorder.record({ table: templates, id: row.id, before: before, after: row });
     return row;
   }
 
   async insertStages(drafts: readonly Draft<StageRow>[]): Promise<StageRow[]> {
     const rows = drafts.map((draft) => this.stamped(draft));
     await stages.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.journal.changed({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
+    for (const row of rows) this.recorder.record({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
     return rows;
   }
 
@@ -116,14 +116,14 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await stages.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
-    this.journal.changed({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
+    this.recorder.record({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
     return row;
   }
 
   async insertTransitions(drafts: readonly Draft<TransitionRow>[]): Promise<TransitionRow[]> {
     const rows = drafts.map((draft) => this.stamped(draft));
     await transitions.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.journal.changed({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
+    for (const row of rows) this.recorder.record({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
     return rows;
   }
 
@@ -131,7 +131,7 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await transitions.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
-    this.journal.changed({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
+    this.recorder.record({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
     return row;
   }
 

@@ -4,7 +4,7 @@ import { shipped } from '../domain/lifecycle/shipped.js';
 import type { Lifecycle } from '../domain/lifecycle/moves.js';
 import { stages, templates, transitions, type StageRow, type TemplateRow, type TransitionRow } from '../tables/lifecycle.js';
 import { contractTypes, type ContractTypeRow } from '../tables/contract-types.js';
-import type { Journal } from './journal.js';
+import type { ChangeRecorder } from './change-recorder.js';
 
 /** All of a tenant's contract configuration, each list in its order. */
 export interface ContractConfig {
@@ -24,7 +24,7 @@ export class LifecycleStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
+    private readonly recorder: ChangeRecorder,
   ) {}
 
   /** Writes what every tenant has from the beginning, at its first write. Safe to call by several at once. */
@@ -38,7 +38,7 @@ export class LifecycleStore {
     await stages.insert(this.tx, tenantId, start.stages);
     await transitions.insert(this.tx, tenantId, start.transitions);
     await contractTypes.insert(this.tx, tenantId, start.types);
-    this.journal.changed({ table: templates, id: start.template.id, before: null, after: { code: start.template.code, name: start.template.name } });
+    this.recorder.record({ table: templates, id: start.template.id, before: null, after: { code: start.template.code, name: start.template.name } });
   }
 
   /**

@@ -4,24 +4,24 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import { lines, type LineRow } from '../tables/payment-lines.js';
 import { receipts, type ReceiptRow } from '../tables/receipts.js';
-import type { Books } from './books.js';
-import { ofContract, type Journal } from './journal.js';
+import type { RollupDelta } from './rollup-delta.js';
+import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { isOneOf, isOneOfTexts, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
 /** Payment lines and the receipts on them. Lines are reached through their contract, whose scope is theirs. */
 export class LineStore {
   private readonly scope: Fragment;
-  private readonly journal: Journal;
-  private readonly books: Books;
+  private readonly recorder: ChangeRecorder;
+  private readonly rollupDelta: RollupDelta;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { journal, books }: { readonly journal: Journal; readonly books: Books },
+    { recorder, rollupDelta }: { readonly recorder: ChangeRecorder; readonly rollupDelta: RollupDelta },
   ) {
-    this.journal = journal;
-    this.books = books;
+    this.recorder = recorder;
+    this.rollupDelta = rollupDelta;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
@@ -75,7 +75,7 @@ export class LineStore {
   /** One row for each change of what was received; `total` is what the line then had. */
   async insertReceipts(rows: readonly ReceiptRow[]): Promise<void> {
     await receipts.insert(this.tx, this.call.tenantId, rows);
-    this.books.receipts(rows);
+    this.rollupDelta.receipts(rows);
   }
 
   /** What came on a line on one day, less what was given back on it, in minor units; the nearest number where it passes 2^53. */
@@ -143,7 +143,7 @@ export class LineStore {
   }
 
   private told(before: LineRow | null, after: LineRow): void {
-    this.journal.changed({ table: lines, id: after.id, root: ofContract(after.contractId), before, after });
-    this.books.line(before, after);
+    this.recorder.record({ table: lines, id: after.id, root: ofContract(after.contractId), before, after });
+    this.rollupDelta.line(before, after);
   }
 }

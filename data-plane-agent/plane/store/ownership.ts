@@ -5,9 +5,9 @@ import { SAMPLES, type ContractSample } from '../contract/records/ownership.js';
 import type { WorkflowStage } from '../contract/vocabulary.js';
 import type { Responsible } from '../domain/contracts/handover.js';
 import { contracts as contractTable } from '../tables/contracts.js';
-import { BookReader } from './book-reader.js';
-import type { Books } from './books.js';
-import type { Journal } from './journal.js';
+import { RollupReader } from './rollup-reader.js';
+import type { RollupDelta } from './rollup-delta.js';
+import type { ChangeRecorder } from './change-recorder.js';
 import { isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
@@ -22,16 +22,16 @@ export interface HeldContract extends Responsible {
  */
 export class OwnershipStore {
   private readonly scope: Fragment;
-  private readonly journal: Journal;
-  private readonly books: Books;
+  private readonly recorder: ChangeRecorder;
+  private readonly rollupDelta: RollupDelta;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { journal, books }: { readonly journal: Journal; readonly books: Books },
+    { recorder, rollupDelta }: { readonly recorder: ChangeRecorder; readonly rollupDelta: RollupDelta },
   ) {
-    this.journal = journal;
-    this.books = books;
+    this.recorder = recorder;
+    this.rollupDelta = rollupDelta;
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
@@ -104,10 +104,10 @@ export class OwnershipStore {
     if (contracts.length === 0) return;
     const among = isOneOf(this.tx.dialect, 'id', contracts.map(({ id }) => id));
     const values: Value[] = [to.ownerId, to.ownerSuperiorId, now, actorId, this.call.tenantId, ...among.values];
-    const before = await new BookReader(this.tx, this.call.tenantId).contracts(contracts.map(({ id }) => id));
+    const before = await new RollupReader(this.tx, this.call.tenantId).contracts(contracts.map(({ id }) => id));
     await this.tx.run(`UPDATE contracts SET owner_id = ?, owner_superior_id = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`, values);
-    for (const { id, ownerId, ownerSuperiorId } of contracts) this.journal.changed({ table: contractTable, id, before: { ownerId, ownerSuperiorId }, after: { ...to } });
-    for (const contract of before.values()) this.books.contract(contract, { ...contract, ownerId: to.ownerId, ownerSuperiorId: to.ownerSuperiorId });
+    for (const { id, ownerId, ownerSuperiorId } of contracts) this.recorder.record({ table: contractTable, id, before: { ownerId, ownerSuperiorId }, after: { ...to } });
+    for (const contract of before.values()) this.rollupDelta.contract(contract, { ...contract, ownerId: to.ownerId, ownerSuperiorId: to.ownerSuperiorId });
   }
 
   private async count(condition: string, id: string): Promise<number> {

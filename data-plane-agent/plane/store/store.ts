@@ -4,7 +4,7 @@ import type { KeyRing } from '../../base/secrets.js';
 import type { Call } from '../contract/call.js';
 import { AuditTrail } from '../../base/audit/trail.js';
 import { tenantTrail } from './audit-of-tenant.js';
-import type { Books } from './books.js';
+import type { RollupDelta } from './rollup-delta.js';
 import { ClosingStore } from './closings.js';
 import { ContractExport } from './contract-export.js';
 import { ContractList } from './contract-list.js';
@@ -16,7 +16,7 @@ import { FigureStore } from './figures.js';
 import { FileStore } from './files.js';
 import { ImportStore } from './imports.js';
 import { InvoiceStore } from './invoices.js';
-import type { Journal } from './journal.js';
+import type { ChangeRecorder } from './change-recorder.js';
 import { LifecycleConfigStore } from './lifecycle-config.js';
 import { LifecycleStore } from './lifecycle.js';
 import { LineStore } from './lines.js';
@@ -67,41 +67,41 @@ export interface Store {
 export interface StoreParts {
   readonly tx: Transaction;
   readonly call: Call;
-  readonly journal: Journal;
-  readonly books: Books;
+  readonly recorder: ChangeRecorder;
+  readonly rollupDelta: RollupDelta;
   readonly clock: Clock;
   readonly keyRing: KeyRing;
   readonly totals: Totals;
 }
 
-export function createStore({ tx, call, journal, books, clock, keyRing, totals }: StoreParts): Store {
-  const fields = new FieldStore(tx, call, journal);
+export function createStore({ tx, call, recorder, rollupDelta, clock, keyRing, totals }: StoreParts): Store {
+  const fields = new FieldStore(tx, call, recorder);
   return {
-    contracts: new ContractStore(tx, call, { journal, books }),
+    contracts: new ContractStore(tx, call, { recorder, rollupDelta }),
     contractList: new ContractList(tx, call, totals),
     contractExport: new ContractExport(tx, call, totals),
-    imports: new ImportStore(tx, call, { clock, journal }),
-    lines: new LineStore(tx, call, { journal, books }),
-    invoices: new InvoiceStore(tx, call, { journal, books }),
-    tasks: new TaskStore(tx, call, journal),
+    imports: new ImportStore(tx, call, { clock, recorder }),
+    lines: new LineStore(tx, call, { recorder, rollupDelta }),
+    invoices: new InvoiceStore(tx, call, { recorder, rollupDelta }),
+    tasks: new TaskStore(tx, call, recorder),
     paymentList: new PaymentList(tx, call, totals),
-    lifecycle: new LifecycleStore(tx, call, journal),
-    lifecycleConfig: new LifecycleConfigStore(tx, call, { clock, journal }),
-    workflowEvents: new WorkflowEventStore(tx, call, { clock, journal }),
+    lifecycle: new LifecycleStore(tx, call, recorder),
+    lifecycleConfig: new LifecycleConfigStore(tx, call, { clock, recorder }),
+    workflowEvents: new WorkflowEventStore(tx, call, { clock, recorder }),
     fields,
-    fieldValues: new FieldValueStore(tx, call, journal.due),
+    fieldValues: new FieldValueStore(tx, call, recorder.due),
     figures: new FigureStore(tx, call),
-    files: new FileStore(tx, call, { journal, fields }),
-    uploads: new UploadStore(tx, call, journal.due),
+    files: new FileStore(tx, call, { recorder, fields }),
+    uploads: new UploadStore(tx, call, recorder.due),
     auditTrail: new AuditTrail(tx, keyRing, tenantTrail(call, tx.dialect)),
     currencies: new CurrencyStore(tx, call),
-    ownership: new OwnershipStore(tx, call, { journal, books }),
+    ownership: new OwnershipStore(tx, call, { recorder, rollupDelta }),
     closings: new ClosingStore(tx, call, clock),
-    views: new ViewStore(tx, call, journal),
-    extractions: new ExtractionStore(tx, call, journal),
+    views: new ViewStore(tx, call, recorder),
+    extractions: new ExtractionStore(tx, call, recorder),
     trash: new TrashStore(tx, call),
-    outbox: new OutboxStore(tx, call, { clock, due: journal.due }),
+    outbox: new OutboxStore(tx, call, { clock, due: recorder.due }),
     expiry: new ExpiryStore(tx, call),
-    dueWork: new DueWorkStore(tx, call, { clock, due: journal.due }),
+    dueWork: new DueWorkStore(tx, call, { clock, due: recorder.due }),
   };
 }

@@ -5,7 +5,7 @@ import type { Call } from '../contract/call.js';
 import { SAMPLES } from '../contract/records/ownership.js';
 import { canFallDue, firstOverdueLook } from '../domain/tasks/tasks.js';
 import { tasks, type TaskRow } from '../tables/tasks.js';
-import { ofContract, type Journal } from './journal.js';
+import { ofContract, type ChangeRecorder } from './change-recorder.js';
 import { isOneOf } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 
@@ -21,7 +21,7 @@ export class TaskStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
+    private readonly recorder: ChangeRecorder,
   ) {}
 
   /** The live tasks of a contract, in the order in which they were entered. */
@@ -115,7 +115,7 @@ export class TaskStore {
     await this.tx.run(`UPDATE fulfillment_tasks SET owner_id = ?, updated_at = ?, updated_by = ? WHERE tenant_id = ? AND ${among.sql}`, values);
     const contracts = isOneOf(dialect, 'id', [...new Set(held.map(({ contractId }) => contractId))].filter((id) => !moved.has(id)));
     await this.tx.run(`UPDATE contracts SET updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${contracts.sql}`, [now, actorId, tenantId, ...contracts.values]);
-    for (const { id, contractId } of held) this.journal.changed({ table: tasks, id, root: ofContract(contractId), before: { ownerId: from }, after: { ownerId: to } });
+    for (const { id, contractId } of held) this.recorder.record({ table: tasks, id, root: ofContract(contractId), before: { ownerId: from }, after: { ownerId: to } });
   }
 
   private async rows(condition: string, ...values: Value[]): Promise<TaskRow[]> {
@@ -124,8 +124,8 @@ export class TaskStore {
   }
 
   private told(before: TaskRow | null, after: TaskRow): void {
-    if (after.dueDate !== null && canFallDue(after)) this.journal.due.at('tasks', firstOverdueLook(after.dueDate, this.call));
-    this.journal.changed({ table: tasks, id: after.id, root: ofContract(after.contractId), before, after });
+    if (after.dueDate !== null && canFallDue(after)) this.recorder.due.at('tasks', firstOverdueLook(after.dueDate, this.call));
+    this.recorder.record({ table: tasks, id: after.id, root: ofContract(after.contractId), before, after });
   }
 }
 

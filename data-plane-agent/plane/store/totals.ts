@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Transaction } from '../../base/database/database.js';
-import type { Place } from './contract-order.js';
+import type { PagePosition } from './contract-order.js';
 import { dataVersion } from './data-version.js';
 import type { Fragment } from '../../base/database/fragments.js';
 
@@ -11,8 +11,8 @@ const PLACES = 100;
 
 /** Where the pages of one list begin, by their offset. */
 export interface Places {
-  at(offset: number): Place | undefined;
-  keep(offset: number, place: Place | undefined): void;
+  at(offset: number): PagePosition | undefined;
+  keep(offset: number, place: PagePosition | undefined): void;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface Places {
  */
 export class Totals {
   private readonly totals = new LRUCache<string, { readonly version: number; readonly total: number }>({ max: KEPT });
-  private readonly lists = new LRUCache<string, { readonly version: number; readonly places: LRUCache<number, Place> }>({ max: KEPT / 10 });
+  private readonly lists = new LRUCache<string, { readonly version: number; readonly places: LRUCache<number, PagePosition> }>({ max: KEPT / 10 });
 
   /**
    * The total of what `where` selects, from `count` when it is not known for the snapshot of `tx`. `subject` tells apart what is counted

@@ -1,4 +1,4 @@
-import { mapInTurns } from '../../base/turns.js';
+import { mapYielding } from '../../base/yielding.js';
 import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
@@ -17,6 +17,6 @@ export class TrashStore {
     const where = allOf([withinScope(this.call, this.tx.dialect, 'contracts'), fragment('contracts.deleted_at > ?', after)]);
     const counted = await this.tx.get(`SELECT count(*) AS total FROM contracts WHERE ${where.sql}`, where.values);
     const rows = await this.tx.all(`SELECT ${contracts.columnNames} FROM contracts WHERE ${where.sql} ORDER BY contracts.deleted_at DESC, contracts.id DESC LIMIT ? OFFSET ?`, [...where.values, pageSize, (page - 1) * pageSize]);
-    return { rows: await mapInTurns(rows, (row) => contracts.decode(row)), total: Number(counted?.['total']) };
+    return { rows: await mapYielding(rows, (row) => contracts.decode(row)), total: Number(counted?.['total']) };
   }
 }

@@ -3,14 +3,14 @@ import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { ViewScope } from '../contract/records/views.js';
 import { savedViews, type SavedViewRow } from '../tables/views.js';
-import type { Journal } from './journal.js';
+import type { ChangeRecorder } from './change-recorder.js';
 
 /** Saved views. What the caller reads are his own personal ones and the team's; those of others only leave with their member. */
 export class ViewStore {
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    private readonly journal: Journal,
+    private readonly recorder: ChangeRecorder,
   ) {}
 
   /** Personal ones first, then the team's, each by name. */
@@ -81,6 +81,6 @@ export class ViewStore {
   }
 
   private told(id: string, before: SavedViewRow | null, after: SavedViewRow | null): void {
-    this.journal.changed({ table: savedViews, id, before, after });
+    this.recorder.record({ table: savedViews, id, before, after });
   }
 }

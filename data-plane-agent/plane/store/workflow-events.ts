@@ -4,22 +4,22 @@ import { newId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
 import type { WorkflowEventSource } from '../contract/vocabulary.js';
 import { workflowEvents, type WorkflowEventRow } from '../tables/workflow-events.js';
-import { ofContract, type Journal } from './journal.js';
+import { ofContract, type ChangeRecorder } from './change-recorder.js';
 
 export type NewEvent = Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | 'actorRole' | 'source' | 'createdAt'> & { readonly source?: WorkflowEventSource };
 
 /** The trails of contracts: stage and lock changes, and moves that were refused. */
 export class WorkflowEventStore {
   private readonly clock: Clock;
-  private readonly journal: Journal;
+  private readonly recorder: ChangeRecorder;
 
   constructor(
     private readonly tx: Transaction,
     private readonly call: Call,
-    { clock, journal }: { readonly clock: Clock; readonly journal: Journal },
+    { clock, recorder }: { readonly clock: Clock; readonly recorder: ChangeRecorder },
   ) {
     this.clock = clock;
-    this.journal = journal;
+    this.recorder = recorder;
   }
 
   /** Adds to a contract's trail, which is never changed afterwards. The source is the caller's kind unless it is given. */
@@ -28,7 +28,7 @@ export class WorkflowEventStore {
     const row: WorkflowEventRow = { ...event, id: newId(), actorId: actor.id, actorName: actor.name, actorRole: actor.roleCode, source: source ?? (actor.kind === 'user' ? 'user' : 'system'), createdAt: this.clock.now() };
     await workflowEvents.insert(this.tx, this.call.tenantId, [row]);
     // A contract that is entered says all of this itself.
-    if (row.kind !== 'created') this.journal.changed({ table: workflowEvents, id: row.id, root: ofContract(row.contractId), before: null, after: row });
+    if (row.kind !== 'created') this.recorder.record({ table: workflowEvents, id: row.id, root: ofContract(row.contractId), before: null, after: row });
     return row;
   }
 

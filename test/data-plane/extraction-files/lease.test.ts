@@ -45,7 +45,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
         const background = createBackground();
         const { documents, gate } = gated(files);
         undo.push(() => files.close());
-        const local = createLocalDataPlane({ operations: OPERATIONS, database: opened.database, clock, keyRing, outside: { files: { ...files, documents }, log, afterwards: background.add } });
+        const local = createLocalDataPlane({ operations: OPERATIONS, database: opened.database, clock, keyRing, external: { files: { ...files, documents }, log, afterwards: background.add } });
         return { plane: bind(local, call, { operations: OPERATIONS }), objects: files.objects, background, get reads() { return gate.reads; }, letGo: gate.open };
       };
     });

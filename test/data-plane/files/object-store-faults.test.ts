@@ -18,10 +18,10 @@ describe('an S3 store that cannot be used', () => {
   afterEach(async () => {
     for (const step of undo.splice(0).toReversed()) await step();
   });
-  const storeAt = (port: number, patienceMs = 200): ObjectStore => {
+  const storeAt = (port: number, timeoutMs = 200): ObjectStore => {
     const address = addressOf(`s3://key:secret@127.0.0.1:${port}/bucket?tls=false`);
     if (address.provider !== 's3') throw new Error('it is one');
-    const store = createS3Store({ address, clock: systemClock, patienceMs });
+    const store = createS3Store({ address, clock: systemClock, timeoutMs });
     undo.push(() => store.close());
     return store;
   };

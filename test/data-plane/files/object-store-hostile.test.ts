@@ -10,7 +10,7 @@ import { ObjectStoreError, type ObjectStore } from '../../../data-plane-agent/pl
 import { addressOf, bytesOf, listening, never, putObject } from '../../support/stores.js';
 
 const KEY = 'uploads/tenant/file';
-const PATIENCE_MS = 300;
+const TIMEOUT_MS = 300;
 const MEGABYTE = 2 ** 20;
 
 const CALLS: Readonly<Record<string, (store: ObjectStore) => Promise<unknown>>> = {
@@ -67,7 +67,7 @@ describe('an S3 server that does not come to an end', () => {
   const storeAt = (port: number): ObjectStore => {
     const address = addressOf(`s3://key:secret@127.0.0.1:${port}/bucket?tls=false`);
     if (address.provider !== 's3') throw new Error('it is one');
-    const store = createS3Store({ address, clock: systemClock, patienceMs: PATIENCE_MS });
+    const store = createS3Store({ address, clock: systemClock, timeoutMs: TIMEOUT_MS });
     undo.push(() => store.close());
     return store;
   };
@@ -83,7 +83,7 @@ describe('an S3 server that does not come to an end', () => {
     const begun = performance.now();
     expect(await call(store).then(() => 'an answer', (error: unknown) => error)).to.be.instanceOf(ObjectStoreError);
     // The longest may take three times the patience; and nobody goes on listening behind the caller's back.
-    while (!isLeft() && performance.now() - begun < 20 * PATIENCE_MS) await sleep(5);
+    while (!isLeft() && performance.now() - begun < 20 * TIMEOUT_MS) await sleep(5);
     expect(isLeft(), 'the connection is given up').to.equal(true);
   };
 

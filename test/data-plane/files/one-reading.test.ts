@@ -36,7 +36,7 @@ describe('one reading for several readers', () => {
 
   it('goes on without one that takes nothing for longer than its patience, and lets it know', async () => {
     const reading = new OneReading(content());
-    const [reads, asleep] = [reading.branch(), reading.branch({ patienceMs: 20 })];
+    const [reads, asleep] = [reading.branch(), reading.branch({ timeoutMs: 20 })];
     const [got] = await Promise.all([buffer(reads.content), reading.run()]);
     expect(got.equals(BYTES)).to.equal(true);
     expect(asleep.isLeftBehind).to.equal(true);

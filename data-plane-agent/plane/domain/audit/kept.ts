@@ -11,4 +11,4 @@ export interface KeptChange {
   readonly fields: Readonly<Record<string, Move>>;
 }
 
-export const keptChanges = ({ changes }: Pick<AuditRow, 'changes'>): KeptChange[] => JSON.parse(changes) as KeptChange[]; // nothing but the journal writes them
+export const keptChanges = ({ changes }: Pick<AuditRow, 'changes'>): KeptChange[] => JSON.parse(changes) as KeptChange[]; // nothing but the recorder writes them

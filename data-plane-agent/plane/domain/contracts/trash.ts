@@ -1,6 +1,6 @@
 import type { TrashedContract } from '../../contract/records/trash.js';
 import { iso } from '../../../base/instants.js';
-import { contractSummary, type Reader } from './answers.js';
+import { contractSummary, type Reader } from './presenter.js';
 import type { ShownContract } from '../fields/shown.js';
 
 const DAY_MS = 86_400_000;

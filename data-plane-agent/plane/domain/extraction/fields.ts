@@ -17,7 +17,7 @@ const BY_PARTING: Readonly<Record<Parting, number>> = { colon: 0.96, cell: 0.95,
 /** Readings of one field that are looked at. */
 const MOST = 60;
 
-interface Place {
+interface Passage {
   readonly document: Labelled;
   readonly hit: LabelHit;
   /** Where the value begins. */
@@ -69,12 +69,12 @@ function lineBelow(document: Labelled, hit: LabelHit): number | undefined {
 const HEADER = 1_500;
 
 const MONEY: ReadonlySet<Announced> = new Set(['totalAmount', 'totalRent', 'periodicRent', 'deposit', 'unitPrice']);
-const isNear = ({ hit }: Place): boolean => hit.parting !== 'none' && hit.parting !== 'verb';
+const isNear = ({ hit }: Passage): boolean => hit.parting !== 'none' && hit.parting !== 'verb';
 
 /** `Item` and `名称` head columns; in a cell they announce nothing by themselves. */
-const isHead = ({ hit, document }: Place): boolean => hit.parting === 'cell' && /^(?:item|item description|description|名称|设备|货物|产品|标的)$/.test(document.plain.slice(hit.start, hit.end));
+const isHead = ({ hit, document }: Passage): boolean => hit.parting === 'cell' && /^(?:item|item description|description|名称|设备|货物|产品|标的)$/.test(document.plain.slice(hit.start, hit.end));
 
-const READERS: Partial<Readonly<Record<Announced, (place: Place) => void>>> = {
+const READERS: Partial<Readonly<Record<Announced, (place: Passage) => void>>> = {
   contractNo: (place) => addText(place, 'contractNo', isNear(place) || /no|号/.test(label(place)) ? readCode(place.document, place.at) : undefined),
   archiveCode: (place) => addText(place, 'archiveCode', isNear(place) ? readCode(place.document, place.at) : undefined),
   projectName: (place) => addText(place, 'projectName', isNear(place) ? readName(place.document, place.at, { commas: true }) : undefined),
@@ -116,7 +116,7 @@ const COUNTED = {
   equipmentName: /^(.*?[^\s\d,，;、×*])[\s,，;、×*]*((?:\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆件个部架组座]|\d{1,4} ?(?:units?|sets?))$/i,
 } as const;
 
-function addWithCount(place: Place, key: keyof typeof COUNTED, text: ReadText | undefined): void {
+function addWithCount(place: Passage, key: keyof typeof COUNTED, text: ReadText | undefined): void {
   const both = text && /数量|quantity/.test(label(place)) ? COUNTED[key].exec(place.document.plain.slice(text.start, text.end)) : null;
   if (!text || !both) return addText(place, key, text);
   const [all, named = '', amount = ''] = both;
@@ -125,11 +125,11 @@ function addWithCount(place: Place, key: keyof typeof COUNTED, text: ReadText | 
   if (count) place.readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence: place.confidence });
 }
 
-const isLease = ({ readings }: Place): boolean => readings.best('type')?.value === 'lease';
+const isLease = ({ readings }: Passage): boolean => readings.best('type')?.value === 'lease';
 
-const label = ({ document, hit }: Place): string => document.plain.slice(hit.start, hit.end);
+const label = ({ document, hit }: Passage): string => document.plain.slice(hit.start, hit.end);
 
-function addText({ readings, confidence }: Place, key: string, text: ReadText | undefined): void {
+function addText({ readings, confidence }: Passage, key: string, text: ReadText | undefined): void {
   // A text that goes on for long is more likely a clause than a value.
   if (text) readings.add(key, { ...text, confidence: text.value.length > 160 && key !== 'remark' ? confidence * 0.85 : confidence });
 }
@@ -138,7 +138,7 @@ function addText({ readings, confidence }: Place, key: string, text: ReadText | 
  * Under `付款方式` and `payment terms` often stands a plan: `T/T, 30% upon signing, 70% upon delivery`. Its parts are payment lines; the method is the means
  * that it names. The whole stays a reading, and the field's where no means is named, but is not sure.
  */
-function addMethod(place: Place, text: ReadText | undefined): void {
+function addMethod(place: Passage, text: ReadText | undefined): void {
   const { document, readings, confidence } = place;
   if (!text || !isPlan(document, text)) return addText(place, 'paymentMethod', text);
   const means = meansIn(document.plain.slice(text.start, text.end));
@@ -148,23 +148,23 @@ function addMethod(place: Place, text: ReadText | undefined): void {
 }
 
 /** What shall be, is what is to be done with the thing, and not its name. */
-const isDuty = ({ document, hit }: Place): boolean => /(?:shall|will) be/.test(document.plain.slice(hit.end, hit.valueAt));
+const isDuty = ({ document, hit }: Passage): boolean => /(?:shall|will) be/.test(document.plain.slice(hit.end, hit.valueAt));
 
 /** `塔式起重机，型号QTZ80`: after a comma, and a code. */
-const besides = ({ document, hit, at }: Place): ReadText | undefined => (/[,，、] ?$/.test(document.plain.slice(hit.start - 2, hit.start)) && at - hit.end <= 1 ? readCode(document, at) : undefined);
+const besides = ({ document, hit, at }: Passage): ReadText | undefined => (/[,，、] ?$/.test(document.plain.slice(hit.start - 2, hit.start)) && at - hit.end <= 1 ? readCode(document, at) : undefined);
 
 /** A thing is named, not described: what reads like a clause is none. */
 const thing = (text: ReadText | undefined): ReadText | undefined => (text && !NO_THING.test(text.value) ? text : undefined);
 
 /** Under the heading `付款方式` often stands a list of stages, and no method. */
-const unnumbered = ({ hit, document }: Place, text: ReadText | undefined): ReadText | undefined =>
+const unnumbered = ({ hit, document }: Passage, text: ReadText | undefined): ReadText | undefined =>
   text && !/^(?:如下|按(?:以下|下列)|as follows|the following|见)/i.test(text.value) && !(hit.parting === 'line' && /^[\s(]*(?:\d{1,2}|[一二三四五六七八九十])[).、]/.test(document.plain.slice(text.start - 4 < 0 ? 0 : lineSpan(document, lineAt(document, text.start)).start, text.end))) ? text : undefined;
 
 /** `Bank details: IBAN DE89 …` names no bank. */
 const bankIn = (text: ReadText | undefined): ReadText | undefined => (text && !/^(?:iban|account|a\/c|bic|swift|sort code|\d)/i.test(text.value) ? text : undefined);
 
 /** Bank and account are the payee's: those of the side that pays are left aside. */
-function payee(place: Place, key: 'payeeBank' | 'payeeAccount', text: ReadText | undefined): void {
+function payee(place: Passage, key: 'payeeBank' | 'payeeAccount', text: ReadText | undefined): void {
   if (!text) return;
   const { document, hit, confidence, readings, roles } = place;
   const isPayees = hit.meanings.some(({ announced, weight }) => announced === key && weight === 1);
@@ -173,13 +173,13 @@ function payee(place: Place, key: 'payeeBank' | 'payeeAccount', text: ReadText |
   readings.add(key, { ...text, confidence: side === 'giver' ? Math.max(confidence, isPayees ? 0 : 0.92 * (confidence / 0.9)) : confidence * 0.75, doubts: side === 'giver' ? [] : ['WHOSE_ACCOUNT'] });
 }
 
-function readQuantity({ document, hit, at, confidence, readings }: Place): void {
+function readQuantity({ document, hit, at, confidence, readings }: Passage): void {
   const count = readCount(document, at);
   if (!count || ((hit.parting === 'verb' || hit.parting === 'none') && !count.hasUnit)) return;
   readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence });
 }
 
-function addAmount({ document, hit, at, confidence, readings }: Place, key: string): void {
+function addAmount({ document, hit, at, confidence, readings }: Passage, key: string): void {
   const amount = readAmount(document, at, hintOf(document, hit.aside)) ?? (hit.parting === 'none' ? amountLater(document, hit) : hit.parting === 'verb' ? findAmounts(document, { from: at, to: Math.min(lineSpan(document, lineAt(document, at)).end, at + 32), limit: 1 })[0] : undefined);
   if (!amount) return;
   // In a sentence a number alone may be of anything.
@@ -192,7 +192,7 @@ function addAmount({ document, hit, at, confidence, readings }: Place, key: stri
 }
 
 /** `租金：每月人民币叁仟元整`: for how long it is paid stands before how much. */
-const pastPeriod = ({ document, at }: Place): number => at + (/^每个?(?:月|季度?|半年|年|期)(?:租金)?[为:]? ?/.exec(document.plain.slice(at, at + 12))?.[0].length ?? 0);
+const pastPeriod = ({ document, at }: Passage): number => at + (/^每个?(?:月|季度?|半年|年|期)(?:租金)?[为:]? ?/.exec(document.plain.slice(at, at + 12))?.[0].length ?? 0);
 
 /** `The total rent over the term is GBP 444,000.00`: in the same sentence, before another label of money. */
 function amountLater(document: Labelled, { end }: LabelHit) {
@@ -207,7 +207,7 @@ function amountLater(document: Labelled, { end }: LabelHit) {
   return later && !later.isBare ? later : undefined;
 }
 
-function readCurrency({ document, hit, at, confidence, readings }: Place): void {
+function readCurrency({ document, hit, at, confidence, readings }: Passage): void {
   if (hit.parting === 'none') return;
   const end = Math.min(cellEnd(document, at), at + 40);
   const word = /人民币|美元|美金|欧元|英镑|港[币元]|日[元圆]|新加坡元|renminbi|us dollars?|euros?|[a-z]{3}(?![a-z])/.exec(document.plain.slice(at, end));
@@ -215,7 +215,7 @@ function readCurrency({ document, hit, at, confidence, readings }: Place): void 
   if (word && currency) readings.add('currencyCode', { value: currency.code, start: at + word.index, end: at + word.index + word[0].length, confidence });
 }
 
-function addDay({ document, hit, at, confidence, readings }: Place, key: string): void {
+function addDay({ document, hit, at, confidence, readings }: Passage, key: string): void {
   const window: Span = { start: at, end: Math.min(cellEnd(document, at), at + (hit.parting === 'colon' || hit.parting === 'cell' || hit.parting === 'line' ? 60 : 32)) };
   const day = findDay(document.plain, window.start, window.end);
   if (!day) return;

@@ -2,7 +2,7 @@ import type { FieldRow } from '../../tables/fields.js';
 import { inOrder } from './definition.js';
 
 /** Where a live field goes: its section, and its place in it from 1; beyond the end is the end, and no place is the end. */
-export interface Place {
+export interface FieldPosition {
   readonly section: string | null;
   readonly at?: number | undefined;
 }
@@ -11,7 +11,7 @@ export interface Place {
  * The places of a section's fields when `row` comes to stand in it, and of those that it leaves: from 1, without gaps. Answers the field at its
  * place, and the others that move.
  */
-export function placed(fields: readonly FieldRow[], row: FieldRow, { section, at }: Place): { readonly row: FieldRow; readonly others: readonly (readonly [FieldRow, number])[] } {
+export function placed(fields: readonly FieldRow[], row: FieldRow, { section, at }: FieldPosition): { readonly row: FieldRow; readonly others: readonly (readonly [FieldRow, number])[] } {
   const others = fields.filter(({ id, archived }) => id !== row.id && !archived);
   const there = inSection(others, section);
   const place = Math.min(at ?? Infinity, there.length + 1);

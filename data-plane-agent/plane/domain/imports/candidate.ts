@@ -15,7 +15,7 @@ export interface RowProblem {
 }
 
 /** Where a field of a contract stood in what was sent. */
-export interface Place {
+export interface CellOfRow {
   readonly row: number;
   readonly field: string;
   readonly value: unknown;
@@ -31,7 +31,7 @@ export interface Candidate {
   /** What stands beside an id, and by which the record is found when the id is not there or unknown here. */
   readonly beside: ReadonlyMap<ReferenceField, { readonly column: string; readonly text: string }>;
   /** Finds what a path of the request (`payments[2].amount`) was read from. */
-  place(path: string): Place;
+  place(path: string): CellOfRow;
 }
 
 /** A contract out of the list `rows` of a request. */
@@ -39,7 +39,7 @@ export function candidateOfRow(row: number, input: Readonly<Record<string, unkno
   return { rows: [row], input, problems: [], beside: new Map(), place: (path) => ({ row, field: path, value: valueAt(input, path) }) };
 }
 
-export const problemAt = ({ row, field, value }: Place, problem: string, code: FailureCode = 'INVALID_INPUT'): RowProblem => ({ row, field, code, message: `${field} ${problem}`, value });
+export const problemAt = ({ row, field, value }: CellOfRow, problem: string, code: FailureCode = 'INVALID_INPUT'): RowProblem => ({ row, field, code, message: `${field} ${problem}`, value });
 
 /** The contract number as far as it can be read. */
 export const numberOf = ({ input }: Pick<Candidate, 'input'>): string | undefined => {

@@ -1,6 +1,6 @@
 import { FAILURES, isFailure, type Failure } from '../../../base/failures.js';
-import { turns } from '../../../base/turns.js';
-import { checkerInTurns } from '../../../base/validation-in-turns.js';
+import { yielding } from '../../../base/yielding.js';
+import { yieldingChecker } from '../../../base/validation-yielding.js';
 import type { Rights } from '../../contract/call.js';
 import { ContractInput, MAX_LINES } from '../../contract/records/contracts.js';
 import { fieldsBeyondRights } from '../payments/line-rights.js';
@@ -19,7 +19,7 @@ export async function checkCandidate(candidate: Candidate, { directory, rights }
   return problems.length === 0 && checked.ok ? { ok: true, input: checked.value } : { ok: false, problems };
 }
 
-const check = checkerInTurns(ContractInput);
+const check = yieldingChecker(ContractInput);
 
 /** What entering it was refused for, at the fields that it was about. */
 export async function problemsOf(failure: Failure, candidate: Candidate): Promise<readonly RowProblem[]> {
@@ -68,7 +68,7 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** The first of what is wrong with a field says enough. */
 async function oneAField(problems: readonly RowProblem[]): Promise<RowProblem[]> {
-  const turn = turns();
+  const turn = yielding();
   const seen = new Map<string, RowProblem>();
   for (const problem of problems) {
     await turn();

@@ -1,4 +1,4 @@
-import { mapInTurns, turns } from '../../../base/turns.js';
+import { mapYielding, yielding } from '../../../base/yielding.js';
 import type { Rights } from '../../contract/call.js';
 import type { ImportReport } from '../../contract/records/imports.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
@@ -23,7 +23,7 @@ export async function rejectedOfSheet({ header, records }: Sheet, targets: reado
       const target = targets[at];
       return target?.kind === 'custom' ? [{ at: i, code: target.field.code }] : [];
     }),
-    rows: keepable(await mapInTurns(rejected, ({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) }))),
+    rows: keepable(await mapYielding(rejected, ({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) }))),
   };
 }
 
@@ -31,7 +31,7 @@ export async function rejectedOfSheet({ header, records }: Sheet, targets: reado
 export async function rejectedOfRows(candidates: readonly Candidate[], fields: readonly FieldRow[]): Promise<Rejected> {
   const own = CONTRACT_COLUMNS.flatMap(({ name, field, kind }) => (field === null ? [] : [{ name, kind }]));
   const header = [...own.map(({ name }) => name), ...fields.map(({ code }) => `${CUSTOM_FIELD}${code}`), ...LINE_COLUMNS.map(({ name }) => name)];
-  const turn = turns();
+  const turn = yielding();
   const rows: Rejected['rows'][number][] = [];
   for (const { rows: [row], input } of candidates) {
     await turn();

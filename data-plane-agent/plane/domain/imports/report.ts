@@ -1,5 +1,5 @@
 import type { Rights } from '../../contract/call.js';
-import { mapInTurns } from '../../../base/turns.js';
+import { mapYielding } from '../../../base/yielding.js';
 import { MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportedRow, type ImportError, type ImportReport } from '../../contract/records/imports.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { FieldRow } from '../../tables/fields.js';
@@ -36,7 +36,7 @@ export async function reportOf(batchId: string | null, { outcomes, blank, unknow
   const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
   const made = new Set(batchId === null ? outcomes.flatMap(({ entered }) => entered?.lines.map(({ id }) => id) ?? []) : []);
   const telling: Telling = { rights, isPreview: batchId === null, warnings: (row) => (warnings.get(row) ?? []).map((warning) => withoutLines(warning, made)), errors: 0 };
-  const told = await mapInTurns(outcomes, (outcome) => rowsOf(outcome, telling));
+  const told = await mapYielding(outcomes, (outcome) => rowsOf(outcome, telling));
   const rows = [...told.flat(), ...skipped].toSorted((a, b) => a.row - b.row);
   const count = (status: ImportedRow['status']): number => rows.filter((row) => row.status === status).length;
   return {
@@ -69,7 +69,7 @@ async function rowsOf({ candidate, entered, problems }: Outcome, telling: Tellin
   const contractNo = numberOf(candidate)?.slice(0, 1_000);
   const byRow = Map.groupBy(problems, ({ row }) => row);
   const [first] = byRow.keys();
-  return mapInTurns(candidate.rows, (row) => {
+  return mapYielding(candidate.rows, (row) => {
     const errors = errorsOf(byRow.get(row) ?? [], { row: first ?? row, telling });
     telling.errors += errors.length;
     return { row, status: 'failed', ...(contractNo === undefined ? {} : { contractNo }), errors };

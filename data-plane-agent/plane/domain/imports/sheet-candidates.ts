@@ -1,5 +1,5 @@
 import { s } from '../../../base/schema.js';
-import { turns } from '../../../base/turns.js';
+import { yielding } from '../../../base/yielding.js';
 import { checker } from '../../../base/validation.js';
 import type { People } from '../../contract/records/people.js';
 import type { Sheet, SheetCell } from '../../contract/records/sheet.js';
@@ -10,7 +10,7 @@ import { cellContent, readCell, type ReadCell } from '../sheet/cells.js';
 import { CUSTOM_FIELD, OF_LINE, type ReferenceField } from '../sheet/columns.js';
 import type { Target } from '../sheet/headers.js';
 import { isBlank } from '../sheet/sheet.js';
-import { codeIn, problemAt, type Candidate, type Place, type RowProblem } from './candidate.js';
+import { codeIn, problemAt, type Candidate, type CellOfRow, type RowProblem } from './candidate.js';
 
 export interface SheetReading {
   readonly sheet: Sheet;
@@ -29,7 +29,7 @@ export interface SheetReading {
 export async function sheetCandidates(reading: SheetReading): Promise<Candidate[]> {
   const groups: Rows[] = [];
   const byNumber = new Map<string, Rows>();
-  const turn = turns(reading.signal);
+  const turn = yielding(reading.signal);
   for (const record of reading.sheet.records) {
     await turn();
     const read = readRow(record, reading);
@@ -150,7 +150,7 @@ interface Parts {
   readonly beside: ReadonlyMap<string, Cell>;
 }
 
-function placeIn({ first, lines, contract, custom, beside }: Parts, path: string): Place {
+function placeIn({ first, lines, contract, custom, beside }: Parts, path: string): CellOfRow {
   const [, index, field = ''] = /^payments\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
   if (index !== undefined) {
     const line = lines[Number(index)];

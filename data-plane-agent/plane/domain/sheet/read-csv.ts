@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
 import { fail } from '../../../base/failures.js';
-import { turns } from '../../../base/turns.js';
+import { yielding } from '../../../base/yielding.js';
 import { MAX_COLUMNS, MAX_IMPORT_ROWS, type Sheet } from '../../contract/records/sheet.js';
 import { sheetOf, TooManyRows, tooWide } from './sheet.js';
 
@@ -40,7 +40,7 @@ const STRETCH = 256 * 1024;
 
 async function utf8(text: string): Promise<Buffer> {
   const encoded: Buffer[] = [];
-  const turn = turns();
+  const turn = yielding();
   for (let at = 0; at < text.length; ) {
     // Both halves of a character stay together.
     const end = at + STRETCH + ((text.charCodeAt(at + STRETCH - 1) & 0xfc00) === 0xd800 ? 1 : 0);
@@ -64,7 +64,7 @@ const [QUOTE, NEWLINE, RETURN] = [0x22, 0x0a, 0x0d] as const;
 
 /** A row of millions of cells is refused before the parser collects them, which would keep everybody waiting. */
 async function refuseWide(bytes: Buffer, delimiter: number): Promise<void> {
-  const turn = turns();
+  const turn = yielding();
   let quoted = false;
   let columns = 1;
   for (let at = 0; at < bytes.length; at += 1) {

@@ -3,7 +3,7 @@ import { mkdir, open, opendir, readdir, rename, rm, stat, type FileHandle } from
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Clock } from '../../../base/clock.js';
-import { PATIENCE_MS, patienceFor, within } from './deadline.js';
+import { TIMEOUT_MS, timeoutFor, within } from './deadline.js';
 import { createDigests } from './file-system-digests.js';
 import type { FileLinks } from './file-system-links.js';
 import { folderOf, incomingOf, pathOf } from './file-system-paths.js';
@@ -42,8 +42,8 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
       const file = await opened(root, key);
       if (!file) return undefined;
       return closing(file, async () => {
-        const about = await within(PATIENCE_MS, () => file.stat());
-        const etag = await within(patienceFor(about.size), (signal) => digests.of(file, signal));
+        const about = await within(TIMEOUT_MS, () => file.stat());
+        const etag = await within(timeoutFor(about.size), (signal) => digests.of(file, signal));
         return { key, sizeBytes: about.size, modifiedAt: Math.floor(about.mtimeMs), etag };
       });
     },
@@ -51,7 +51,7 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
     open: async (key) => {
       const file = await opened(root, key);
       if (!file) return undefined;
-      const { size } = await disk(within(PATIENCE_MS, () => file.stat()));
+      const { size } = await disk(within(TIMEOUT_MS, () => file.stat()));
       return { sizeBytes: size, read: (range = { start: 0, end: size }) => file.createReadStream({ ...range, autoClose: false }), close: () => file.close() };
     },
 
@@ -59,7 +59,7 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
       signal.throwIfAborted();
       const file = await opened(root, key);
       if (!file) return undefined;
-      const { size } = await disk(within(PATIENCE_MS, () => file.stat()));
+      const { size } = await disk(within(TIMEOUT_MS, () => file.stat()));
       if (size !== sizeBytes) {
         await file.close();
         throw new ObjectStoreError('unavailable', `the folder of files has ${size} bytes of ${sizeBytes}`);
@@ -70,7 +70,7 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
     write: async (key, content, { sizeBytes }) => {
       const target = pathOf(root, key);
       const written = await fill(await incoming(), content, { sizeBytes });
-      await settle(written, target, patienceFor(sizeBytes));
+      await settle(written, target, timeoutFor(sizeBytes));
       return { key, ...described(written) };
     },
 
@@ -84,11 +84,11 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
         await rm(written.path, { force: true });
         return undefined;
       }
-      await settle(written, target, patienceFor(written.sizeBytes));
+      await settle(written, target, timeoutFor(written.sizeBytes));
       return { key: to, ...described(written) };
     },
 
-    remove: (key) => disk(within(PATIENCE_MS, () => rm(pathOf(root, key), { force: true }))),
+    remove: (key) => disk(within(TIMEOUT_MS, () => rm(pathOf(root, key), { force: true }))),
     list: (prefix) => walk(root, folderOf(root, prefix)),
 
     tidy: async () => {
@@ -112,7 +112,7 @@ function incomingFolder(root: string): () => Promise<string> {
   const folder = incomingOf(root);
   let isThere = false;
   return async () => {
-    if (!isThere) await disk(within(PATIENCE_MS, () => mkdir(folder, { recursive: true, mode: 0o700 })));
+    if (!isThere) await disk(within(TIMEOUT_MS, () => mkdir(folder, { recursive: true, mode: 0o700 })));
     isThere = true;
     return folder;
   };
@@ -135,7 +135,7 @@ async function fill(folder: string, content: Readable, { sizeBytes }: { readonly
   const path = join(folder, randomUUID());
   let file: FileHandle | undefined;
   try {
-    file = await disk(within(PATIENCE_MS, () => open(path, 'wx', 0o600)));
+    file = await disk(within(TIMEOUT_MS, () => open(path, 'wx', 0o600)));
     const hash = createHash('sha256');
     let size = 0;
     for await (const chunk of content as AsyncIterable<Buffer>) {
@@ -196,7 +196,7 @@ async function* walk(root: string, folder: string): AsyncIterable<ListedObject> 
 
 async function opened(root: string, key: string): Promise<FileHandle | undefined> {
   const path = pathOf(root, key);
-  return disk(within(PATIENCE_MS, async () => {
+  return disk(within(TIMEOUT_MS, async () => {
     const file = await unlessMissing(open(path, 'r'));
     if (file) return file;
     // Where the whole folder is gone (a disk that is not mounted, and its place empty) no object is missing: nobody knows. Nor is one that was looked for just before it came back.

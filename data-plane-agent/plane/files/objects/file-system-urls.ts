@@ -84,7 +84,7 @@ interface Service {
 async function take({ key, contentType, sizeBytes }: Upload, { request, answer, service: { store, idleMs, longestMs } }: { readonly request: IncomingMessage; readonly answer: ServerResponse; readonly service: Service & { readonly longestMs: number } }): Promise<FileRefusal | undefined> {
   // A client that asked first (`Expect: 100-continue`) has waited until here.
   if (request.headers.expect !== undefined) answer.writeContinue();
-  const patience = createPatience({ idleMs, longestMs });
+  const patience = createTimeouts({ idleMs, longestMs });
   try {
     const stored = await store.write(key, Readable.from(patience.watch(request), { objectMode: false }), { sizeBytes, contentType });
     answer.writeHead(200, { ETag: `"${stored.etag}"`, 'Content-Length': '0', 'Cache-Control': 'no-store' }).end();
@@ -99,7 +99,7 @@ async function take({ key, contentType, sizeBytes }: Upload, { request, answer, 
 }
 
 /** Ends a body that comes too slowly, without closing the connection: the client is still to be told. */
-function createPatience({ idleMs, longestMs }: { idleMs: number; longestMs: number }): { watch(request: IncomingMessage): AsyncIterable<Buffer>; isOver(): boolean; end(): void } {
+function createTimeouts({ idleMs, longestMs }: { idleMs: number; longestMs: number }): { watch(request: IncomingMessage): AsyncIterable<Buffer>; isOver(): boolean; end(): void } {
   const over = new AbortController();
   const longest = setTimeout(() => over.abort(), longestMs);
   const idle = setTimeout(() => over.abort(), idleMs);

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Client } from 'minio';
 import type { Clock } from '../../../base/clock.js';
-import { PATIENCE_MS } from './deadline.js';
+import { TIMEOUT_MS } from './deadline.js';
 import type { S3Address } from './object-store-address.js';
 import { ObjectStoreError, type ObjectStore, type StoreFault } from './object-store.js';
 import { MEND_CLOCKS, settingFault } from './s3-errors.js';
@@ -25,7 +25,7 @@ export async function probeS3(store: ObjectStore, { address, origin, client, clo
   const { bucket, region, accessKey, tls } = address;
   const base = bucketUrl(address, origin);
   const list = new URL('?list-type=2&max-keys=1', base);
-  const anonymous = (url: URL): Promise<Answer> => ask(() => get(transport.asking(PATIENCE_MS), url));
+  const anonymous = (url: URL): Promise<Answer> => ask(() => get(transport.asking(TIMEOUT_MS), url));
   const grant = (...permissions: readonly string[]): string => `grant ${permissions.join(' and ')} on the bucket ${bucket} to the access key ${accessKey}`;
 
   const reached = await attempt('reach', `look whether host, port and tls of OBJECT_STORE_URL are right and ${origin} can be reached from here${tls ? ', and its certificate is trusted here (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : ''}`, async () => {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { Client, S3Error, type BucketItemStat } from 'minio';
 import { attachmentDisposition } from '../../../base/content-disposition.js';
 import type { Clock } from '../../../base/clock.js';
-import { PATIENCE_MS, patienceFor, within } from './deadline.js';
+import { TIMEOUT_MS, timeoutFor, within } from './deadline.js';
 import type { S3Address } from './object-store-address.js';
 import { ObjectStoreError, WrongLengthError, type ListedObject, type ObjectStore, type StoredObject } from './object-store.js';
 import { storeError, unlessAbsent } from './s3-errors.js';
@@ -17,25 +17,25 @@ import { createS3Transport, type Ask, type Requests } from './s3-transport.js';
  * Objects in a bucket of an S3 server. The `minio` client asks and copies; it cannot sign the length of an upload, and holds what it puts
  * in memory: so URLs, and our own uploads with them, are signed by ourselves. Each object is one PUT (5 GiB at most): no parts stay behind.
  */
-export function createS3Store({ address, publicOrigin, clock, patienceMs = PATIENCE_MS }: {
+export function createS3Store({ address, publicOrigin, clock, timeoutMs = TIMEOUT_MS }: {
   readonly address: S3Address;
   /** Where clients reach the same server, when not under the address that we use. */
   readonly publicOrigin?: string | undefined;
   readonly clock: Clock;
   /** For tests. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }): ObjectStore {
   const { bucket, host, port, tls, region, style, accessKey, secretKey } = address;
   const origin = new URL(`${tls ? 'https' : 'http'}://${host}:${port}`).origin;
-  const transport = createS3Transport({ tls, patienceMs });
+  const transport = createS3Transport({ tls, timeoutMs });
   const clientOver = (requests: Requests): Client =>
     new Client({ endPoint: host.replace(/^\[|\]$/g, ''), port, useSSL: tls, accessKey, secretKey, region, pathStyle: style === 'path', transport: requests, retryOptions: { disableRetry: true } });
-  const client = clientOver(transport.asking(patienceMs * COPYING));
+  const client = clientOver(transport.asking(timeoutMs * COPYING));
   const reader = clientOver(transport.reading);
   const signForClients = createS3Signer(address, { origin: publicOrigin ?? origin, clock });
   const signForUs = createS3Signer(address, { origin, clock });
   /** A question to the server, within its time and in the words of a store. */
-  const ask: Ask = async (question, ms = patienceMs) => {
+  const ask: Ask = async (question, ms = timeoutMs) => {
     try {
       return await within(ms, question);
     } catch (error) {
@@ -68,7 +68,7 @@ export function createS3Store({ address, publicOrigin, clock, patienceMs = PATIE
       const headers = { 'content-type': contentType, 'content-length': String(sizeBytes) };
       try {
         const url = await signForUs({ method: 'PUT', key, headers, expiresAt: clock.now() + UPLOAD_MS });
-        const etag = await put(transport.asking(patienceFor(sizeBytes, patienceMs)), { url, headers, content: metered(content, sizeBytes) });
+        const etag = await put(transport.asking(timeoutFor(sizeBytes, timeoutMs)), { url, headers, content: metered(content, sizeBytes) });
         return { key, sizeBytes, etag, modifiedAt: clock.now() };
       } catch (error) {
         content.destroy();
@@ -85,7 +85,7 @@ export function createS3Store({ address, publicOrigin, clock, patienceMs = PATIE
         // A copy that fails after it began says so in an answer of 200.
         if (!(await text(answer)).includes('<ETag>')) throw new ObjectStoreError('unavailable', 'the object store did not finish a copy');
         return objectOf(to, await client.statObject(bucket, to));
-      }), patienceMs * COPYING),
+      }), timeoutMs * COPYING),
 
     remove: async (key) => {
       await ask(() => unlessAbsent(() => client.removeObject(bucket, key)));

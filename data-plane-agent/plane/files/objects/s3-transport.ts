@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { PATIENCE_MS } from './deadline.js';
+import { TIMEOUT_MS } from './deadline.js';
 import { ObjectStoreError } from './object-store.js';
 
 /** Requests to an S3 server, which are waited for and listened to so long and no longer: the client library has no limits of its own. */
@@ -23,17 +23,17 @@ type OnAnswer = (answer: IncomingMessage) => void;
 /** Asks the server within its time; rejects with an `ObjectStoreError`. */
 export type Ask = <T>(question: () => Promise<T>, ms?: number) => Promise<T>;
 
-export function createS3Transport({ tls, patienceMs = PATIENCE_MS }: { readonly tls: boolean; readonly patienceMs?: number }): S3Transport {
+export function createS3Transport({ tls, timeoutMs = TIMEOUT_MS }: { readonly tls: boolean; readonly timeoutMs?: number }): S3Transport {
   const agent = tls ? new HttpsAgent({ keepAlive: true, minVersion: 'TLSv1.2' }) : new HttpAgent({ keepAlive: true });
   const send = tls ? httpsRequest : httpRequest;
   // Counts from the first packet on, both ways: for a server that takes no byte, and for one that gives none.
-  const ours = { agent, timeout: patienceMs };
+  const ours = { agent, timeout: timeoutMs };
   const requests = (bound: (request: ClientRequest) => void): Requests => ({
     request: (target: RequestOptions | string | URL, second?: RequestOptions | OnAnswer, third?: OnAnswer): ClientRequest => {
       const onAnswer = typeof second === 'function' ? second : third;
       const options = typeof second === 'object' ? { ...second, ...ours } : ours;
       const request = typeof target === 'string' || target instanceof URL ? send(target, options) : send({ ...target, ...options });
-      request.on('timeout', () => request.destroy(silent(patienceMs)));
+      request.on('timeout', () => request.destroy(silent(timeoutMs)));
       bound(request);
       request.once('response', (answer: IncomingMessage) => {
         request.setTimeout(STALLED_MS);
@@ -46,7 +46,7 @@ export function createS3Transport({ tls, patienceMs = PATIENCE_MS }: { readonly 
   });
   return {
     asking: (ms) => requests((request) => boundAnswer(request, { ms, isContent: () => false })),
-    reading: requests((request) => boundAnswer(request, { ms: patienceMs, isContent: ({ statusCode }) => statusCode === 200 })),
+    reading: requests((request) => boundAnswer(request, { ms: timeoutMs, isContent: ({ statusCode }) => statusCode === 200 })),
     close: () => agent.destroy(),
   };
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { createFairTurns } from '../../../base/fair-turns.js';
+import { createFairQueue } from '../../../base/fair-queue.js';
 import { unlessAborted } from '../../../base/unless-aborted.js';
 import { UnreadableDocument, type DocumentReader, type DocumentText, type TextRequest } from './document-text.js';
 import { kindOf, type Kind } from './kinds.js';
@@ -27,7 +27,7 @@ const MB = 1024 * 1024;
 
 /** What reads the text of documents, in a thread of its own. One for a process. */
 export function documentReader({ residentBytes, deadlineMs = 120_000, idleMs = 60_000, maxBytes = 50 * MB, maxWaiting = 50, maxGrowth = 1024 * MB }: ReaderOptions): DocumentReader {
-  const take = createFairTurns();
+  const take = createFairQueue();
   const thread = new ReadingThread({ deadlineMs, idleMs, maxGrowth, residentBytes });
   const closing = new AbortController();
   let waiting = 0;

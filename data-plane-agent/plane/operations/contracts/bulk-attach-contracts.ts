@@ -12,12 +12,12 @@ export const bulkAttachContracts = operation({
   input: BulkAttachment,
   output: BulkAttachmentResult,
   fails: ['FILE_REFERENCE_INVALID'],
-  async run(tools, call, { ids, contractAttachment }) {
-    const { store, clock } = tools;
+  async run(context, call, { ids, contractAttachment }) {
+    const { store, clock } = context;
     await store.files.check('contractAttachment', contractAttachment, { kinds: KINDS });
     const now = clock.now();
     let updated = 0;
-    const notFound = await inChunks(tools, ids, async (rows) => {
+    const notFound = await inChunks(context, ids, async (rows) => {
       for (const row of rows) if (row.contractAttachment !== contractAttachment) await store.contracts.update(row, touched({ ...row, contractAttachment }, { now, actorId: call.actor.id }));
       updated += rows.length;
     });

@@ -9,11 +9,11 @@ export const bulkDeleteContracts = operation({
   input: BulkDeletion,
   output: BulkDeletionResult,
   fails: [],
-  async run(tools, call, { ids }) {
+  async run(context, call, { ids }) {
     const staying = new Map<string, 'CONTRACT_HAS_MONEY'>();
     let deleted = 0;
-    const notFound = await inChunks(tools, ids, async (rows) => {
-      const refused = await removeContracts(tools, call, rows);
+    const notFound = await inChunks(context, ids, async (rows) => {
+      const refused = await removeContracts(context, call, rows);
       for (const [id, { code }] of refused) staying.set(id, code);
       deleted += rows.length - refused.size;
     });

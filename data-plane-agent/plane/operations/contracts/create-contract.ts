@@ -12,8 +12,8 @@ export const createContract = operation({
   input: s.object({ ...ContractInput.properties, members: s.omittable(s.list(Member, 1_000)), unknownReference: s.omittable(s.object({ field: s.text(), value: s.verbatim({ max: 1_000 }) })) }),
   output: ContractDetail,
   fails: ['DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'WORKFLOW_CONTROL_REQUIRED', 'RECONCILE_WITHOUT_RECEIPT', 'DUPLICATE_CODE'],
-  async run(tools, call, { members = [], unknownReference, ...input }) {
-    const { row, warnings, ...parts } = await enterContract(tools, call, { input, members, unknownReference });
-    return detailOf(tools, call, { row, known: parts, warnings });
+  async run(context, call, { members = [], unknownReference, ...input }) {
+    const { row, warnings, ...parts } = await enterContract(context, call, { input, members, unknownReference });
+    return detailOf(context, call, { row, known: parts, warnings });
   },
 });

@@ -11,11 +11,11 @@ export const deleteContract = operation({
   input: s.object({ contractId: s.id() }),
   output: Ok,
   fails: ['VERSION_MISMATCH', 'CONTRACT_HAS_MONEY'],
-  async run(tools, call, { contractId }) {
-    const row = await tools.store.contracts.find(contractId, { forUpdate: true });
+  async run(context, call, { contractId }) {
+    const row = await context.store.contracts.find(contractId, { forUpdate: true });
     if (!row) throw fail('NOT_FOUND', {});
     checkVersion(row, call);
-    const refused = (await removeContracts(tools, call, [row])).get(row.id);
+    const refused = (await removeContracts(context, call, [row])).get(row.id);
     if (refused) throw refused;
     return OK;
   },

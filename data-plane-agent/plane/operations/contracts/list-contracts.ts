@@ -1,7 +1,7 @@
 import { addDays } from '../../../base/day.js';
 import { pageOf } from '../../contract/records/common.js';
 import { ContractPage, ContractQuery } from '../../contract/records/contracts.js';
-import { contractSummary } from '../../domain/contracts/answers.js';
+import { contractSummary } from '../../domain/contracts/presenter.js';
 import { filterOf, orderOf } from '../../steps/contracts/list-filter.js';
 import { operation } from '../../steps/operation-context.js';
 

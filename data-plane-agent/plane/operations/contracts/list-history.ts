@@ -5,7 +5,7 @@ import { pageOf } from '../../contract/records/common.js';
 import { HistoryPage, HistoryQuery, type HistoryEntry } from '../../contract/records/history.js';
 import { keptChanges } from '../../domain/audit/kept.js';
 import { historyEntry } from '../../domain/contracts/history.js';
-import { operation, type Tools } from '../../steps/operation-context.js';
+import { operation, type OperationContext } from '../../steps/operation-context.js';
 
 /** An event of so many characters takes a while to read; after it others get their turn. */
 const LONG = 100_000;
@@ -35,7 +35,7 @@ export const listHistory = operation({
 });
 
 /** What the records of a contract are called, removed lines among them; an event keeps only what changed. */
-async function namesWithin(store: Tools['store'], contractId: string): Promise<[id: string, name: string][]> {
+async function namesWithin(store: OperationContext['store'], contractId: string): Promise<[id: string, name: string][]> {
   return [
     ...(await store.lines.periodsOf(contractId)),
     ...(await store.contracts.terms(contractId)).map(({ id, title }): [string, string] => [id, title]),

@@ -7,7 +7,7 @@ import { touched, withAggregates } from '../../domain/contracts/changes.js';
 import { isRestorable } from '../../domain/contracts/trash.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
-import { operation, type Tools } from '../../steps/operation-context.js';
+import { operation, type OperationContext } from '../../steps/operation-context.js';
 import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 import { sharingAny } from '../../steps/receivables/shared-transfers.js';
@@ -18,34 +18,34 @@ export const restoreContract = operation({
   input: s.object({ contractId: s.id() }),
   output: ContractDetail,
   fails: ['VERSION_MISMATCH', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'DUPLICATE_CODE'],
-  async run(tools, call, { contractId }) {
-    const { store, clock } = tools;
+  async run(context, call, { contractId }) {
+    const { store, clock } = context;
     // In this order: of two who restore it at once, the later one waits here, and then finds it live.
     const row = (await store.contracts.find(contractId, { forUpdate: true, deleted: true })) ?? (await store.contracts.find(contractId, { forUpdate: true }));
     const now = clock.now();
     if (!row || !(row.deletedAt === null || isRestorable(row.deletedAt, now))) throw fail('NOT_FOUND', {});
     checkVersion(row, call);
-    if (row.deletedAt === null) return detailOf(tools, call, { row });
+    if (row.deletedAt === null) return detailOf(context, call, { row });
 
-    await refuseTaken(tools, row);
+    await refuseTaken(context, row);
     await store.lines.restoreWithContract(row.id, { deletedAt: row.deletedAt, now });
     await store.tasks.restoreWithContract(row.id, row.deletedAt);
     await store.invoices.restoreWithContract(row.id, row.deletedAt);
     const lines = await store.lines.ofContract(row.id);
     const restored = await store.contracts.update(row, touched(withAggregates({ ...row, deletedAt: null }, lines), { now, actorId: call.actor.id }));
-    return detailOf(tools, call, { row: restored, known: { lines }, warnings: await sharedMeanwhile(tools, lines) });
+    return detailOf(context, call, { row: restored, known: { lines }, warnings: await sharedMeanwhile(context, lines) });
   },
 });
 
 /** Its bank transfers may have been named for other lines while it was gone. */
-async function sharedMeanwhile(tools: Tools, lines: readonly LineRow[]): Promise<Warning[]> {
+async function sharedMeanwhile(context: OperationContext, lines: readonly LineRow[]): Promise<Warning[]> {
   const own = new Set(lines.map(({ id }) => id));
-  const others = (await sharingAny(tools, lines)).filter((id) => !own.has(id));
+  const others = (await sharingAny(context, lines)).filter((id) => !own.has(id));
   return others.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: others })];
 }
 
 /** Its numbers were free while it was gone. */
-async function refuseTaken({ store }: Tools, { contractKey, archiveKey, contractNo, archiveCode }: ContractRow): Promise<void> {
+async function refuseTaken({ store }: OperationContext, { contractKey, archiveKey, contractNo, archiveCode }: ContractRow): Promise<void> {
   if (await store.contracts.holderOf({ contractKey })) throw fail('DUPLICATE_CONTRACT_NO', { contractNo });
   if (await store.contracts.holderOf({ archiveKey })) throw fail('DUPLICATE_ARCHIVE_CODE', { archiveCode });
 }

@@ -17,12 +17,12 @@ export const updateContract = operation({
     'VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE',
     'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED',
   ],
-  async run(tools, call, { contractId, changes, members = [] }) {
-    if (changes.dynamicFields !== undefined) await tools.store.fields.holdForValues();
-    const before = await tools.store.contracts.find(contractId, { forUpdate: true });
+  async run(context, call, { contractId, changes, members = [] }) {
+    if (changes.dynamicFields !== undefined) await context.store.fields.holdForValues();
+    const before = await context.store.contracts.find(contractId, { forUpdate: true });
     if (!before) throw fail('NOT_FOUND', {});
     checkVersion(before, call);
-    const { row, warnings, ...parts } = await changeContract(tools, call, { before, changes, members });
-    return detailOf(tools, call, { row, known: parts, warnings });
+    const { row, warnings, ...parts } = await changeContract(context, call, { before, changes, members });
+    return detailOf(context, call, { row, known: parts, warnings });
   },
 });

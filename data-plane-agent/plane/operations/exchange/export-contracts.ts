@@ -16,7 +16,7 @@ const ITEMS = 500;
 /** The next rows of an export: of the `ids` that it was planned with, or of those that come `after` a contract. */
 export const exportContracts = operation({
   effect: 'read',
-  takesTurns: true,
+  queued: true,
   input: s.object({ profile: s.enum(EXPORT_PROFILES), filter: ExportFilter, fieldIds: s.list(s.id(), 1_000, 'Of the custom fields that the plan has, in their order.'), ids: s.nullable(s.list(s.id(), EXPORT_CHUNK)), after: s.nullable(ExportPlace) }),
   output: ExportChunk,
   fails: [],

@@ -11,7 +11,7 @@ import { columnsOf } from '../../steps/exchange/export-columns.js';
  */
 export const planContractExport = operation({
   effect: 'read',
-  takesTurns: true,
+  queued: true,
   input: s.object({ profile: s.enum(EXPORT_PROFILES), filter: ExportFilter }),
   output: ExportPlan,
   fails: [],

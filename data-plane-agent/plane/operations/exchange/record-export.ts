@@ -11,8 +11,8 @@ export const recordExport = operation({
   input: ExportRecord,
   output: Ok,
   fails: [],
-  async run({ journal, newId }, _call, { filter: { ids, ...filter }, ...about }) {
-    journal.noted({ record: 'export', id: newId(), about: { ...about, filter, ...(ids ? { ids: ids.slice(0, KEPT_IDS), idCount: ids.length } : {}) } });
+  async run({ recorder, newId }, _call, { filter: { ids, ...filter }, ...about }) {
+    recorder.recordEvent({ record: 'export', id: newId(), about: { ...about, filter, ...(ids ? { ids: ids.slice(0, KEPT_IDS), idCount: ids.length } : {}) } });
     return OK;
   },
 });

@@ -4,16 +4,16 @@ import { ENGINE } from '../../domain/extraction/extract.js';
 import type { ExtractionRunRow } from '../../tables/extractions.js';
 import { checkScan } from '../../steps/files/check-scan.js';
 import { sourceIssues } from '../../domain/extraction/source-issues.js';
-import { errand, type Tools, type Work } from '../../steps/operation-context.js';
+import { multiStepOperation, type OperationContext, type MultiStepContext } from '../../steps/operation-context.js';
 import { NOTHING_READ, READING_LEASE_MS, readDocument } from '../../steps/extraction/read-document.js';
-import { readInTurns } from '../../domain/extraction/read-in-turns.js';
+import { readYielding } from '../../domain/extraction/read-yielding.js';
 import { answerOf } from '../../steps/extraction/run-answer.js';
 
 /**
  * Reads a contract from its text, or from a file, and keeps what was read, for review. Nothing is written to a contract, however sure it is. The text itself
  * is not kept: only the words that each reading rests on. A file is read after the answer, whose run is `processing` until then.
  */
-export const extractContract = errand({
+export const extractContract = multiStepOperation({
   effect: 'write',
   input: ExtractInput,
   output: ExtractionRun,
@@ -25,18 +25,18 @@ export const extractContract = errand({
     if (issues.length > 0) throw invalid(...issues);
 
     const id = newId();
-    const read = given === undefined ? NOTHING_READ : await readInTurns(given, { currencyCode: call.currencyCode }, work.signal);
-    const answer = await conclude(async (tools) => {
-      const { contracts, extractions } = tools.store;
+    const read = given === undefined ? NOTHING_READ : await readYielding(given, { currencyCode: call.currencyCode }, work.signal);
+    const answer = await conclude(async (context) => {
+      const { contracts, extractions } = context.store;
       if (contractId && !(await contracts.find(contractId))) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
-      const source = given === undefined ? await documentOf(tools, work, fileRef ?? '') : { sourceKind: 'text' as const, fileId: null, fileName: fileName ?? null, readingTries: 0, readingDueAt: null };
+      const source = given === undefined ? await documentOf(context, work, fileRef ?? '') : { sourceKind: 'text' as const, fileId: null, fileName: fileName ?? null, readingTries: 0, readingDueAt: null };
       const now = clock.now();
       const run: ExtractionRunRow = {
         id, contractId: contractId ?? null, ...read, ...source, engineName: ENGINE.name, engineVersion: ENGINE.version, currencyCode: call.currencyCode, createdBy: call.actor.id, createdAt: now, updatedAt: now,
       };
       await extractions.removeOld(now);
       await extractions.insert(run);
-      return answerOf(tools, call, { row: run });
+      return answerOf(context, call, { row: run });
     });
     if (answer.status === 'processing' && answer.id === id) work.afterwards(() => readDocument(work, call, id));
     return answer;
@@ -44,7 +44,7 @@ export const extractContract = errand({
 });
 
 /** The file that a run reads. One that nobody has looked at is not opened here either. */
-async function documentOf({ store }: Tools, { files: { policy }, clock }: Work, fileRef: string): Promise<Pick<ExtractionRunRow, 'sourceKind' | 'fileId' | 'fileName' | 'readingTries' | 'readingDueAt'>> {
+async function documentOf({ store }: OperationContext, { files: { policy }, clock }: MultiStepContext, fileRef: string): Promise<Pick<ExtractionRunRow, 'sourceKind' | 'fileId' | 'fileName' | 'readingTries' | 'readingDueAt'>> {
   const file = await store.files.find(fileRef);
   if (!file) throw fail('FILE_REFERENCE_INVALID', { field: 'fileRef', value: fileRef });
   checkScan(file, { ...policy, downloadRequiresCleanScan: true });

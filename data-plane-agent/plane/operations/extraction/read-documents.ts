@@ -1,12 +1,12 @@
 import { s } from '../../../base/schema.js';
-import { errand } from '../../steps/operation-context.js';
+import { multiStepOperation } from '../../steps/operation-context.js';
 import { READING_LEASE_MS, readDocument } from '../../steps/extraction/read-document.js';
 
 /** Runs of one call, so that tenants have their turns. */
 const AT_ONCE = 5;
 
 /** Takes up readings of documents that were lost with their process, or had to wait. */
-export const readDocuments = errand({
+export const readDocuments = multiStepOperation({
   effect: 'write',
   input: s.object({}),
   output: s.object({ read: s.integer(), more: s.flag() }),

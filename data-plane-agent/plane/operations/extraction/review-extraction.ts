@@ -21,8 +21,8 @@ export const reviewExtraction = operation({
     'EXTRACTION_INCOMPLETE', 'VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE',
     'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'WORKFLOW_CONTROL_REQUIRED', 'FORBIDDEN',
   ],
-  async run(tools, call, { runId, fields, applyToContract, metadata, people = NOBODY }) {
-    const { store, clock, newId } = tools;
+  async run(context, call, { runId, fields, applyToContract, metadata, people = NOBODY }) {
+    const { store, clock, newId } = context;
     const { reviews, issues } = checkedReviews(fields);
     if (issues.length > 0) throw invalid(...issues);
     const before = await store.extractions.find(runId, { forUpdate: true });
@@ -39,10 +39,10 @@ export const reviewExtraction = operation({
     await store.extractions.putFieldReviews([...fresh.values()]);
     await store.extractions.insertReview({ id: newId(), runId: before.id, fields, metadata: metadata ?? null, applied: applyToContract === true, actorId: call.actor.id, actorName: call.actor.name, createdAt: now });
     const values = chosenValues(before, new Map([...standing, ...fresh]));
-    const applied = applyToContract === true ? await applyRun(tools, call, { run: before, values, people }) : undefined;
+    const applied = applyToContract === true ? await applyRun(context, call, { run: before, values, people }) : undefined;
     const after = { ...before, contractId: applied?.contractId ?? before.contractId, status: applied ? ('applied' as const) : ('reviewed' as const), updatedAt: now };
     await store.extractions.update(before, after, Object.fromEntries(reviews.map(({ fieldKey, status }) => [fieldKey, status])));
-    return answerOf(tools, call, { row: after, warnings: applied?.warnings });
+    return answerOf(context, call, { row: after, warnings: applied?.warnings });
   },
 });
 

@@ -4,9 +4,9 @@ import type { Call } from '../../contract/call.js';
 import { FieldCommandInput, FieldCommandResult, FieldSurroundings, type FieldCommandType } from '../../contract/records/fields.js';
 import { fieldAnswer } from '../../domain/fields/answer.js';
 import { readPayload } from '../../domain/fields/payload-issues.js';
-import { operation, type Tools } from '../../steps/operation-context.js';
+import { operation, type OperationContext } from '../../steps/operation-context.js';
 import { archiveField } from '../../steps/fields/archive-field.js';
-import type { Done, Work } from '../../steps/fields/command.js';
+import type { Done, FieldCommandContext } from '../../steps/fields/command.js';
 import { createField } from '../../steps/fields/create-field.js';
 import { duplicateField } from '../../steps/fields/duplicate-field.js';
 import { moveField } from '../../steps/fields/move-field.js';
@@ -20,20 +20,20 @@ export const runFieldCommand = operation({
   input: s.object({ ...FieldCommandInput.properties, known: s.omittable(FieldSurroundings) }),
   output: FieldCommandResult,
   fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'FIELD_CONVERSION_LOSSY', 'FIELD_NOT_EDITABLE'],
-  async run(tools, call, { type, payload, known = {} }) {
+  async run(context, call, { type, payload, known = {} }) {
     const run = COMMANDS[type](payload);
-    if (payload['dryRun'] !== true) await tools.store.fields.hold();
-    const { field, result } = await run({ tools, call, known, fields: await tools.store.fields.all() });
-    return { commandId: tools.newId(), type, field: fieldAnswer(field), ...(result ? { result } : {}) };
+    if (payload['dryRun'] !== true) await context.store.fields.hold();
+    const { field, result } = await run({ context, call, known, fields: await context.store.fields.all() });
+    return { commandId: context.newId(), type, field: fieldAnswer(field), ...(result ? { result } : {}) };
   },
 });
 
-type Rest = Omit<Work<FieldCommandType>, 'payload'>;
+type Rest = Omit<FieldCommandContext<FieldCommandType>, 'payload'>;
 /** Checks a command's payload, before anything is read, and is then ready to run. */
-type Command = (payload: Readonly<Record<string, unknown>>) => (work: Rest & { readonly tools: Tools; readonly call: Call }) => Promise<Done>;
+type Command = (payload: Readonly<Record<string, unknown>>) => (work: Rest & { readonly context: OperationContext; readonly call: Call }) => Promise<Done>;
 
 const command =
-  <C extends FieldCommandType>(type: C, run: (work: Work<C>) => Promise<Done>): Command =>
+  <C extends FieldCommandType>(type: C, run: (work: FieldCommandContext<C>) => Promise<Done>): Command =>
   (payload) => {
     const read = readPayload(type, payload);
     if (!read.ok) throw invalid(...read.issues);

@@ -5,15 +5,15 @@ import { fileAnswer } from '../../domain/files/answer.js';
 import { mediaType } from '../../files/content/content-type.js';
 import type { Announced } from '../../files/upload-tokens.js';
 import type { Store } from '../../store/store.js';
-import { errand, type Work } from '../../steps/operation-context.js';
+import { multiStepOperation, type MultiStepContext } from '../../steps/operation-context.js';
 import { claimUpload } from '../../steps/files/claim-upload.js';
-import { takeIn } from '../../steps/files/take-in.js';
+import { ingestUpload } from '../../steps/files/ingest-upload.js';
 
 /**
  * Makes a file of what was uploaded: its size and its first bytes are held against what was announced, it is moved to where no client can write, hashed and
  * scanned. One upload makes one file, however often and by how many at once it is confirmed.
  */
-export const confirmFile = errand({
+export const confirmFile = multiStepOperation({
   effect: 'write',
   input: ConfirmInput,
   output: FileRecord,
@@ -28,7 +28,7 @@ export const confirmFile = errand({
     const claim = await claimUpload(work, announced.fileId);
     if ('file' in claim) return fileAnswer(claim.file);
     try {
-      return await takeIn(work, call, claim);
+      return await ingestUpload(work, call, claim);
     } catch (error) {
       await claim.release();
       throw error;
@@ -37,7 +37,7 @@ export const confirmFile = errand({
 });
 
 /** Every field must be what the token was given out for; a link or bucket that is left out is the token's. */
-async function readToken({ files: { tokens } }: Work, call: Call, input: ConfirmInput): Promise<{ readonly announced: Announced; readonly isExpired: boolean }> {
+async function readToken({ files: { tokens } }: MultiStepContext, call: Call, input: ConfirmInput): Promise<{ readonly announced: Announced; readonly isExpired: boolean }> {
   const token = await tokens.read(input.uploadToken);
   if (!token || token.announced.tenantId !== call.tenantId || token.announced.userId !== call.actor.id) throw fail('UPLOAD_TOKEN_MISMATCH', { fields: ['uploadToken'] });
   const { announced } = token;

@@ -4,13 +4,13 @@ import { Download, DownloadQuery } from '../../contract/records/files.js';
 import { iso } from '../../../base/instants.js';
 import { endOfLink } from '../../files/objects/object-store.js';
 import { checkScan } from '../../steps/files/check-scan.js';
-import { errand } from '../../steps/operation-context.js';
+import { multiStepOperation } from '../../steps/operation-context.js';
 
 /** How long the URL is good. */
 const GOOD_MS = 60_000;
 
 /** A URL for one download, which goes on record with who asked for it. */
-export const downloadFile = errand({
+export const downloadFile = multiStepOperation({
   effect: 'write',
   input: s.object({ fileId: s.id(), ...DownloadQuery.properties }),
   output: Download,

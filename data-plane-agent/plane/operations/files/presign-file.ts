@@ -7,13 +7,13 @@ import type { UploadRow } from '../../tables/files.js';
 import { mediaType } from '../../files/content/content-type.js';
 import { endOfLink, uploadKey } from '../../files/objects/object-store.js';
 import type { FilePolicy } from '../../files/services.js';
-import { errand, type Tools } from '../../steps/operation-context.js';
+import { multiStepOperation, type OperationContext } from '../../steps/operation-context.js';
 
 /** Uploads of one tenant that are announced and not confirmed, at a time. */
 const MOST_OPEN = 200;
 
 /** Announces an upload: whoever has the answer may put exactly these bytes into the store, once it is confirmed as a file of this kind and place. */
-export const presignFile = errand({
+export const presignFile = multiStepOperation({
   effect: 'write',
   // An announcement is no contract data; that a file came of it is on record when it is confirmed.
   isUpkeep: true,
@@ -23,7 +23,7 @@ export const presignFile = errand({
   async perform({ files: { objects, tokens, policy }, clock, newId, read, conclude }, call, input) {
     const contentType = mediaType(input.contentType);
     checkPolicy(policy, { contentType, sizeBytes: input.sizeBytes });
-    const links = await read((tools) => linksOf(tools, call, input));
+    const links = await read((context) => linksOf(context, call, input));
 
     const id = newId();
     const now = clock.now();
@@ -50,7 +50,7 @@ function checkPolicy({ contentTypes, maxBytes }: FilePolicy, { contentType, size
   if (sizeBytes > maxBytes) throw fail('FILE_TOO_LARGE', { sizeBytes, maxBytes });
 }
 
-async function checkRoom({ files, uploads }: Tools['store'], { tenantQuotaBytes }: FilePolicy, { sizeBytes, now }: { readonly sizeBytes: number; readonly now: number }): Promise<void> {
+async function checkRoom({ files, uploads }: OperationContext['store'], { tenantQuotaBytes }: FilePolicy, { sizeBytes, now }: { readonly sizeBytes: number; readonly now: number }): Promise<void> {
   const open = await uploads.open(now);
   if (open.count >= MOST_OPEN) throw fail('RATE_LIMITED', { retryAfterSeconds: Math.ceil((open.firstEndsAt - now) / 1000) });
   if (tenantQuotaBytes === undefined) return;
@@ -59,7 +59,7 @@ async function checkRoom({ files, uploads }: Tools['store'], { tenantQuotaBytes 
 }
 
 /** What the file belongs to: each must be there for the caller, and they must belong together. The subject company follows the contract. */
-async function linksOf({ store }: Tools, call: Call, input: Pick<PresignInput, 'subjectId' | 'contractId' | 'paymentId'>): Promise<Pick<UploadRow, 'subjectId' | 'contractId' | 'paymentId'>> {
+async function linksOf({ store }: OperationContext, call: Call, input: Pick<PresignInput, 'subjectId' | 'contractId' | 'paymentId'>): Promise<Pick<UploadRow, 'subjectId' | 'contractId' | 'paymentId'>> {
   const { subjectId, contractId, paymentId } = { subjectId: input.subjectId ?? null, contractId: input.contractId ?? null, paymentId: input.paymentId ?? null };
   const find = async (id: string | null | undefined) => (id === null || id === undefined ? undefined : store.contracts.find(id));
   const ofLine = paymentId === null ? undefined : await find(await store.lines.contractOf(paymentId));

@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { LOOKED_AT_MS } from '../../domain/files/scans.js';
-import { errand } from '../../steps/operation-context.js';
+import { multiStepOperation } from '../../steps/operation-context.js';
 import { recordScan, SCAN_LEASE_MS } from '../../steps/files/record-scan.js';
 import { scanObject } from '../../steps/files/scan-object.js';
 
@@ -10,7 +10,7 @@ const AT_ONCE = 10;
 const TURN_MS = 20_000;
 
 /** Scans what waits: files whose first scan did not end, those that could not be scanned, and those that were found clean by other signatures or long ago, or passed over while nothing was scanned. */
-export const scanFiles = errand({
+export const scanFiles = multiStepOperation({
   effect: 'write',
   input: s.object({}),
   output: s.object({ scanned: s.integer(), more: s.flag() }),

@@ -4,7 +4,7 @@ import type { Call } from '../../contract/call.js';
 import { RESTORABLE_MS } from '../../domain/contracts/trash.js';
 import { QUARANTINE_MS, RESTORE_MARGIN_MS, STRAY_MS } from '../../domain/files/strays.js';
 import { fileKey, quarantineKey, uploadKey, type ListedObject } from '../../files/objects/object-store.js';
-import { errand, type Work } from '../../steps/operation-context.js';
+import { multiStepOperation, type MultiStepContext } from '../../steps/operation-context.js';
 import { moveToQuarantine } from '../../steps/files/record-scan.js';
 
 /** So long an upload is held while it is removed. */
@@ -18,7 +18,7 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
  * Moves to the quarantine what the store did not let be moved when it was found, and removes what nobody will ask for: uploads that were not confirmed within a day, files of contracts that can no longer be brought back unless another refers to
  * them, what has been in quarantine for thirty days, and objects that belong to nothing, which broken-off steps leave.
  */
-export const sweepFiles = errand({
+export const sweepFiles = multiStepOperation({
   effect: 'write',
   input: s.object({ orphans: s.flag('Walks all objects of the tenant too, to find those that belong to nothing.') }),
   output: s.object({ removed: s.integer(), more: s.flag() }),
@@ -31,13 +31,13 @@ export const sweepFiles = errand({
   },
 });
 
-async function unmoved(work: Work, call: Call): Promise<number> {
+async function unmoved(work: MultiStepContext, call: Call): Promise<number> {
   const rows = await work.read(({ store }) => store.files.toQuarantine(AT_ONCE));
   for (const row of rows) await moveToQuarantine(work, call, row);
   return rows.length;
 }
 
-async function unconfirmed({ files: { objects }, clock, read, upkeep }: Work, { tenantId }: Call): Promise<number> {
+async function unconfirmed({ files: { objects }, clock, read, upkeep }: MultiStepContext, { tenantId }: Call): Promise<number> {
   const now = clock.now();
   const old = await read(({ store }) => store.uploads.announcedBefore(now - STRAY_MS, AT_ONCE));
   let removed = 0;
@@ -55,7 +55,7 @@ async function unconfirmed({ files: { objects }, clock, read, upkeep }: Work, { 
 }
 
 /** Page by page, so that files that are needed elsewhere, and stay, stand in nobody's way. */
-async function outlived({ files: { objects }, clock, read, write }: Work): Promise<number> {
+async function outlived({ files: { objects }, clock, read, write }: MultiStepContext): Promise<number> {
   const before = clock.now() - RESTORABLE_MS - RESTORE_MARGIN_MS;
   let removed = 0;
   let after = FIRST;
@@ -63,12 +63,12 @@ async function outlived({ files: { objects }, clock, read, write }: Work): Promi
     const rows = await read(({ store }) => store.files.ofDeleted({ before, after, limit: AT_ONCE }));
     for (const row of rows) {
       // The record first: one without bytes would promise what is not there. Somebody may have come to refer to it since.
-      const gone = await write(async ({ store, journal }) => {
+      const gone = await write(async ({ store, recorder }) => {
         await store.files.holdForRemoval();
         const now = await store.files.byId(row.id, { forUpdate: true });
         if (!now || (await store.files.isNeeded(now, before))) return undefined;
         await store.files.remove(now);
-        journal.due.at('file-orphans', clock.now() + STRAY_MS); // should the store not let its bytes go
+        recorder.due.at('file-orphans', clock.now() + STRAY_MS); // should the store not let its bytes go
         return now;
       });
       if (gone && gone.objectKey !== '') await objects.remove(gone.objectKey);
@@ -80,7 +80,7 @@ async function outlived({ files: { objects }, clock, read, write }: Work): Promi
   }
 }
 
-async function quarantine({ files: { objects }, clock, read, write }: Work): Promise<number> {
+async function quarantine({ files: { objects }, clock, read, write }: MultiStepContext): Promise<number> {
   const rows = await read(({ store }) => store.files.quarantinedBefore(clock.now() - QUARANTINE_MS, AT_ONCE));
   for (const row of rows) {
     await objects.remove(row.objectKey);
@@ -90,7 +90,7 @@ async function quarantine({ files: { objects }, clock, read, write }: Work): Pro
 }
 
 /** Objects in an area of the tenant's own, older than a day, of which no record knows. What was put to the URL of an upload that is a file already is one of them. */
-async function strays(work: Work, prefix: string): Promise<number> {
+async function strays(work: MultiStepContext, prefix: string): Promise<number> {
   let removed = 0;
   let batch: ListedObject[] = [];
   for await (const object of work.files.objects.list(prefix)) {
@@ -102,7 +102,7 @@ async function strays(work: Work, prefix: string): Promise<number> {
   return removed + (await removeUnknown(work, batch));
 }
 
-async function removeUnknown({ files: { objects }, read }: Work, batch: readonly ListedObject[]): Promise<number> {
+async function removeUnknown({ files: { objects }, read }: MultiStepContext, batch: readonly ListedObject[]): Promise<number> {
   if (batch.length === 0) return 0;
   const idOf = ({ key }: ListedObject): string => (key.slice(key.lastIndexOf('/') + 1).split('.')[0] ?? '');
   const keys = await read(({ store }) => store.files.keysOf(batch.map(idOf)));

@@ -10,15 +10,15 @@ import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
  */
 export const importContracts = operation({
   effect: 'write',
-  takesTurns: true,
+  queued: true,
   input: ImportInput,
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
-  prepare: async (tools, call, input) => ({ input, prepared: await prepareCandidates(tools, call, input) }),
-  async run(tools, call, { input, prepared }) {
-    const { rejected, ...told } = await enterCandidates(tools, call, { input, prepared });
-    const report = await reportOf(tools.newId(), { ...told, rights: call.rights });
-    await tools.store.imports.insert({ id: report.batchId ?? '', report, rejected });
+  prepare: async (context, call, input) => ({ input, prepared: await prepareCandidates(context, call, input) }),
+  async run(context, call, { input, prepared }) {
+    const { rejected, ...told } = await enterCandidates(context, call, { input, prepared });
+    const report = await reportOf(context.newId(), { ...told, rights: call.rights });
+    await context.store.imports.insert({ id: report.batchId ?? '', report, rejected });
     return report;
   },
 });

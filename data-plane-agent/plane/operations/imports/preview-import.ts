@@ -8,15 +8,15 @@ import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
 export const previewImport = operation({
   effect: 'write',
   isUpkeep: true,
-  takesTurns: true,
+  queued: true,
   input: ImportInput,
   output: ImportReport,
   fails: ['IMPORT_FILE_INVALID'],
-  prepare: async (tools, call, input) => ({ input, prepared: await prepareCandidates(tools, call, input) }),
-  async run(tools, call, { input, prepared }) {
+  prepare: async (context, call, input) => ({ input, prepared: await prepareCandidates(context, call, input) }),
+  async run(context, call, { input, prepared }) {
     try {
-      return await tools.savepoint(async () => {
-        throw new Undone(await enterCandidates(tools, call, { input, prepared }));
+      return await context.savepoint(async () => {
+        throw new Undone(await enterCandidates(context, call, { input, prepared }));
       });
     } catch (error) {
       if (error instanceof Undone) return reportOf(null, { ...error.told, rights: call.rights });

@@ -15,9 +15,9 @@ export const addInvoice = operation({
   input: s.object({ contractId: s.id(), ...InvoiceInput.properties }),
   output: InvoiceResult,
   fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
-  async run(tools, call, { contractId, ...input }) {
-    const { store, newId } = tools;
-    const held = await holdContract(tools, call, contractId);
+  async run(operationContext, call, { contractId, ...input }) {
+    const { store, newId } = operationContext;
+    const held = await holdContract(operationContext, call, contractId);
     const { contract, lines, context } = held;
     checkVersion(contract, call);
     const line = namedLine(lines, input.receivablePlanId ?? null);
@@ -25,6 +25,6 @@ export const addInvoice = operation({
     context.amounts.done();
     await checkReceipt(store, contract.id, input.paymentRecordId);
     await checkAttachment(store, input.attachment);
-    return invoiceResult(row, await settleInvoices(tools, call, { held, changes: [{ before: null, after: row }] }));
+    return invoiceResult(row, await settleInvoices(operationContext, call, { held, changes: [{ before: null, after: row }] }));
   },
 });

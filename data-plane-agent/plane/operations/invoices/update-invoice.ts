@@ -7,7 +7,7 @@ import { isSameInvoice, patchedInvoice, reversal, wantedStatus } from '../../dom
 import { hasMatchedMoney } from '../../domain/invoices/line-evidence.js';
 import { checkVersion } from '../../domain/contracts/checks.js';
 import { holdContract, type HeldContract } from '../../steps/receivables/change-line.js';
-import { operation, type Tools } from '../../steps/operation-context.js';
+import { operation, type OperationContext } from '../../steps/operation-context.js';
 import { checkAttachment } from '../../steps/files/check-attachment.js';
 import { checkReceipt, namedLine } from '../../steps/receivables/references.js';
 import { invoiceResult } from '../../steps/receivables/invoice-result.js';
@@ -19,9 +19,9 @@ export const updateInvoice = operation({
   input: s.object({ contractId: s.id(), invoiceId: s.id(), changes: InvoicePatch }),
   output: InvoiceResult,
   fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'INVALID_TRANSITION', 'INVOICE_FIXED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
-  async run(tools, call, { contractId, invoiceId, changes: patch }) {
-    const { store } = tools;
-    const held = await holdContract(tools, call, contractId);
+  async run(operationContext, call, { contractId, invoiceId, changes: patch }) {
+    const { store } = operationContext;
+    const held = await holdContract(operationContext, call, contractId);
     const { contract, lines, context } = held;
     const before = await store.invoices.find(contract.id, invoiceId);
     if (!before) throw fail('NOT_FOUND', {});
@@ -30,29 +30,29 @@ export const updateInvoice = operation({
     const after = patchedInvoice(before, patch, { ...context, contract, line, actorId: call.actor.id });
     if (after.receiptId !== before.receiptId) await checkReceipt(store, contract.id, after.receiptId);
     if (after.attachment !== before.attachment) await checkAttachment(store, after.attachment);
-    if (before.status === 'issued' && after.status === 'void') await refuseMatched(tools, held, before);
-    const changes = changesOf(before, after, { isTurned: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued', held, tools, call });
+    if (before.status === 'issued' && after.status === 'void') await refuseMatched(operationContext, held, before);
+    const changes = changesOf(before, after, { isTurned: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued', held, operationContext, call });
     const [first] = changes;
-    return first ? invoiceResult(first.after, await settleInvoices(tools, call, { held, changes })) : invoiceResult(before, held);
+    return first ? invoiceResult(first.after, await settleInvoices(operationContext, call, { held, changes })) : invoiceResult(before, held);
   },
 });
 
 interface Turning {
   readonly isTurned: boolean;
   readonly held: HeldContract;
-  readonly tools: Tools;
+  readonly operationContext: OperationContext;
   readonly call: Call;
 }
 
 /** A record that is turned to red letter stays, with its counter record beside it. */
-function changesOf(before: InvoiceRow, after: InvoiceRow, { isTurned, held: { context }, tools, call }: Turning): InvoiceChange[] {
+function changesOf(before: InvoiceRow, after: InvoiceRow, { isTurned, held: { context }, operationContext, call }: Turning): InvoiceChange[] {
   if (!isTurned) return isSameInvoice(before, after) ? [] : [{ before, after }];
-  const { reversed, counter } = reversal(after, tools.newId(), { ...context, actorId: call.actor.id });
+  const { reversed, counter } = reversal(after, operationContext.newId(), { ...context, actorId: call.actor.id });
   return [{ before, after: reversed }, { before: null, after: counter }];
 }
 
 /** Money that was matched to the invoice asks for a red letter: on its line, or on that of the receipt which it names. */
-async function refuseMatched({ store }: Tools, { contract, lines }: HeldContract, row: InvoiceRow): Promise<void> {
+async function refuseMatched({ store }: OperationContext, { contract, lines }: HeldContract, row: InvoiceRow): Promise<void> {
   const paidLineId = row.receiptId === null ? undefined : await store.invoices.lineOfReceipt(contract.id, row.receiptId);
   const matched = lines.filter((line) => (line.id === row.lineId && hasMatchedMoney(line)) || (line.id === paidLineId && line.receivedMinor > 0));
   if (matched.length > 0) throw fail('LINE_HAS_MONEY', { paymentIds: matched.map(({ id }) => id) });

@@ -2,7 +2,7 @@ import { s } from '../../../base/schema.js';
 import { MAX_TRANSITIONS, TransitionConfig, TransitionConfigInput } from '../../contract/records/lifecycle.js';
 import { afterLast, newTransition } from '../../domain/lifecycle/config-changes.js';
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
-import { transitionAnswer } from '../../domain/lifecycle/answers.js';
+import { transitionAnswer } from '../../domain/lifecycle/presenter.js';
 import { operation } from '../../steps/operation-context.js';
 import { checkCode, checkCustomFields, checkEffects, checkRoom, foundTemplate, only, openConfig } from '../../steps/lifecycle/checks.js';
 import { checkEnds } from '../../steps/lifecycle/check-ends.js';
@@ -12,18 +12,18 @@ export const addLifecycleTransition = operation({
   input: s.object({ templateId: s.id(), transition: TransitionConfigInput }),
   output: TransitionConfig,
   fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
-  async run(tools, _call, { templateId, transition: input }) {
-    const { store, newId } = tools;
+  async run(context, _call, { templateId, transition: input }) {
+    const { store, newId } = context;
     checkConditions('conditions', input.conditions);
-    await openConfig(tools);
-    const template = await foundTemplate(tools, templateId);
+    await openConfig(context);
+    const template = await foundTemplate(context, templateId);
     const { stages, transitions } = await store.lifecycle.of(template.id);
     const transition = newTransition(input, { id: newId(), templateId: template.id, position: afterLast(transitions) });
     checkCode(transitions, transition);
     checkRoom(transitions, MAX_TRANSITIONS);
     checkEnds(transition, stages);
-    await checkCustomFields(tools, 'conditions', input.conditions);
-    await checkEffects(tools, input.effects);
+    await checkCustomFields(context, 'conditions', input.conditions);
+    await checkEffects(context, input.effects);
     const rows = await store.lifecycleConfig.insertTransitions([transition]);
     return only(rows.map(transitionAnswer));
   },

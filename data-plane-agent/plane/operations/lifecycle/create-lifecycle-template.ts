@@ -1,6 +1,6 @@
 import { fail, invalid } from '../../../base/failures.js';
 import { MAX_TEMPLATES, Template, TemplateInput } from '../../contract/records/lifecycle.js';
-import { templateAnswer } from '../../domain/lifecycle/answers.js';
+import { templateAnswer } from '../../domain/lifecycle/presenter.js';
 import type { Lifecycle } from '../../domain/lifecycle/moves.js';
 import { operation } from '../../steps/operation-context.js';
 import { checkCode, checkRoom, openConfig } from '../../steps/lifecycle/checks.js';
@@ -12,9 +12,9 @@ export const createLifecycleTemplate = operation({
   input: TemplateInput,
   output: Template,
   fails: ['DUPLICATE_CODE', 'LIMIT_REACHED', 'REFERENCE_INVALID'],
-  async run(tools, _call, { code, name, description, copyFrom, isDefault }) {
-    const { store, newId } = tools;
-    await openConfig(tools);
+  async run(context, _call, { code, name, description, copyFrom, isDefault }) {
+    const { store, newId } = context;
+    await openConfig(context);
     const templates = await store.lifecycleConfig.templates();
     const id = newId();
     checkCode(templates, { id, code });
@@ -22,7 +22,7 @@ export const createLifecycleTemplate = operation({
     if (copyFrom && !templates.some((template) => template.id === copyFrom)) throw fail('REFERENCE_INVALID', { field: 'copyFrom', value: copyFrom });
     const { stages, transitions } = copyFrom ? await store.lifecycle.of(copyFrom) : NOTHING;
     if (isDefault && stages.length === 0) throw invalid({ path: 'isDefault', problem: 'must wait until the template has a stage' });
-    if (isDefault) await leaveDefault(tools);
+    if (isDefault) await leaveDefault(context);
     const copied = <R extends { readonly id: string; readonly templateId: string; readonly createdAt: number; readonly updatedAt: number }>({ createdAt: _c, updatedAt: _u, ...row }: R) => ({ ...row, id: newId(), templateId: id });
     const { template, ...content } = await store.lifecycleConfig.insertTemplate(
       { id, code, name, description: description ?? null, isDefault: isDefault ?? false },

@@ -1,6 +1,6 @@
 import { s } from '../../../base/schema.js';
 import { Catalog } from '../../contract/records/lifecycle.js';
-import { catalogAnswer } from '../../domain/lifecycle/answers.js';
+import { catalogAnswer } from '../../domain/lifecycle/presenter.js';
 import { operation } from '../../steps/operation-context.js';
 
 /** The tenant's contract types and lifecycle templates. */

@@ -2,8 +2,8 @@ import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { ContractType, ContractTypePatch } from '../../contract/records/lifecycle.js';
 import { patchedType } from '../../domain/lifecycle/config-changes.js';
-import { typeAnswer } from '../../domain/lifecycle/answers.js';
-import { operation, type Tools } from '../../steps/operation-context.js';
+import { typeAnswer } from '../../domain/lifecycle/presenter.js';
+import { operation, type OperationContext } from '../../steps/operation-context.js';
 import { checkCode, checkTypeRules, checkTypeTemplate, openConfig } from '../../steps/lifecycle/checks.js';
 
 /** Contracts that have the type stay as they are; what changes is what it gives to new ones. */
@@ -12,23 +12,23 @@ export const updateContractType = operation({
   input: s.object({ typeId: s.id(), changes: ContractTypePatch }),
   output: ContractType,
   fails: ['DUPLICATE_CODE', 'TYPE_IN_USE', 'REFERENCE_INVALID'],
-  async run(tools, _call, { typeId, changes }) {
-    const { store } = tools;
-    await openConfig(tools);
+  async run(context, _call, { typeId, changes }) {
+    const { store } = context;
+    await openConfig(context);
     const types = await store.lifecycleConfig.types();
     const before = types.find(({ id }) => id === typeId);
     if (!before) throw fail('NOT_FOUND', {});
     const after = patchedType(before, changes);
-    await checkTypeRules(tools, after);
+    await checkTypeRules(context, after);
     checkCode(types, after);
-    if (after.code !== before.code) await refuseUsed(tools, before.code);
-    await checkTypeTemplate(tools, after);
+    if (after.code !== before.code) await refuseUsed(context, before.code);
+    await checkTypeTemplate(context, after);
     return typeAnswer(await store.lifecycleConfig.updateType(before, after));
   },
 });
 
 /** Contracts and custom fields know a type by its code. */
-async function refuseUsed({ store }: Tools, code: string): Promise<void> {
+async function refuseUsed({ store }: OperationContext, code: string): Promise<void> {
   await store.lifecycleConfig.holdStages(); // who enters a contract holds them when he looks the type up
   const contracts = await store.lifecycleConfig.contractsOfType(code);
   const fieldCodes = (await store.fields.all()).filter(({ typeCodes }) => typeCodes.includes(code)).map((field) => field.code);

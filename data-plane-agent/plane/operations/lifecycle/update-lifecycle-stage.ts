@@ -3,9 +3,9 @@ import { s } from '../../../base/schema.js';
 import { Stage, StagePatch } from '../../contract/records/lifecycle.js';
 import { patchedStage } from '../../domain/lifecycle/config-changes.js';
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
-import { stageAnswer } from '../../domain/lifecycle/answers.js';
+import { stageAnswer } from '../../domain/lifecycle/presenter.js';
 import { checkCode, checkCustomFields, openConfig } from '../../steps/lifecycle/checks.js';
-import { operation, type Tools } from '../../steps/operation-context.js';
+import { operation, type OperationContext } from '../../steps/operation-context.js';
 import type { StageRow } from '../../tables/lifecycle.js';
 
 /** Changes a stage. No contract is moved by that, locked or unlocked: those in the stage only show its new name. */
@@ -14,17 +14,17 @@ export const updateLifecycleStage = operation({
   input: s.object({ stageId: s.id(), changes: StagePatch }),
   output: Stage,
   fails: ['DUPLICATE_CODE', 'STAGE_IN_USE', 'REFERENCE_INVALID'],
-  async run(tools, _call, { stageId, changes }) {
-    const { store } = tools;
+  async run(context, _call, { stageId, changes }) {
+    const { store } = context;
     checkConditions('completionRules', changes.completionRules);
-    await openConfig(tools);
+    await openConfig(context);
     const before = await store.lifecycleConfig.stage(stageId);
     if (!before) throw fail('NOT_FOUND', {});
     const after = patchedStage(before, changes);
     checkCode(await store.lifecycle.stages(before.templateId), after);
     if (after.code !== before.code || after.category !== before.category || after.name !== before.name) await store.lifecycleConfig.holdStages();
-    await refuseUsed(tools, before, after);
-    await checkCustomFields(tools, 'completionRules', changes.completionRules);
+    await refuseUsed(context, before, after);
+    await checkCustomFields(context, 'completionRules', changes.completionRules);
     const row = await store.lifecycleConfig.updateStage(before, after);
     if (row.name !== before.name) await store.lifecycleConfig.renameInContracts(row);
     return stageAnswer(row);
@@ -32,7 +32,7 @@ export const updateLifecycleStage = operation({
 });
 
 /** Contracts, transitions and reminder rules know a stage by its code; its category is the workflow state of the contracts in it. */
-async function refuseUsed({ store }: Tools, before: StageRow, after: StageRow): Promise<void> {
+async function refuseUsed({ store }: OperationContext, before: StageRow, after: StageRow): Promise<void> {
   const isRenamed = after.code !== before.code;
   if (!isRenamed && after.category === before.category) return;
   const contracts = await store.lifecycleConfig.contractsIn(before);

@@ -10,12 +10,12 @@ export const deleteNote = operation({
   input: s.object({ contractId: s.id(), noteId: s.id() }),
   output: Ok,
   fails: ['VERSION_MISMATCH'],
-  async run(tools, call, { contractId, noteId }) {
-    const contract = await heldContract(tools, call, contractId);
-    const note = (await tools.store.contracts.notes(contract.id)).find(({ id }) => id === noteId);
+  async run(context, call, { contractId, noteId }) {
+    const contract = await heldContract(context, call, contractId);
+    const note = (await context.store.contracts.notes(contract.id)).find(({ id }) => id === noteId);
     if (!note) throw fail('NOT_FOUND', {});
-    await tools.store.contracts.removeNotes([note]);
-    await touchContract(tools, call, contract);
+    await context.store.contracts.removeNotes([note]);
+    await touchContract(context, call, contract);
     return OK;
   },
 });

@@ -18,24 +18,24 @@ export const addPaymentLine = operation({
   input: s.object({ contractId: s.id(), ...PaymentLineInput.properties }),
   output: PaymentLineResult,
   fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
-  async run(tools, call, { contractId, ...input }) {
-    const { store, newId } = tools;
+  async run(operationContext, call, { contractId, ...input }) {
+    const { store, newId } = operationContext;
     checkNewLineRights([input], call.rights);
     if (!isId(contractId)) throw fail('NOT_FOUND', {});
-    const held = await holdContract(tools, call, contractId);
+    const held = await holdContract(operationContext, call, contractId);
     const { context } = held;
     const position = held.lines.reduce((next, line) => Math.max(next, line.position + 1), 0);
     const asked = newLine(input, { id: newId(), contractId, position }, context);
-    const { lines: [line = asked], changes } = await followLines(tools, call, { contract: held.contract, steps: [{ before: null, after: asked, path: '' }], amounts: context.amounts });
+    const { lines: [line = asked], changes } = await followLines(operationContext, call, { contract: held.contract, steps: [{ before: null, after: asked, path: '' }], amounts: context.amounts });
     const lines = [...held.lines, line];
     checkSums(lines, context);
     context.amounts.done();
     if (lines.length > MAX_LINES) throw invalid({ path: 'payments', problem: `must have at most ${MAX_LINES} items` });
     await checkLineFiles(store, input);
     await store.lines.insert([line]);
-    await writeInvoices(tools, changes);
+    await writeInvoices(operationContext, changes);
     await store.lines.insertReceipts(openingReceipts([line], { call, now: context.now, newId }));
-    const contract = await writeAggregates(tools, call, { ...held, lines });
-    return lineResult(tools, call, { line, contract, bankSerialNo: input.bankSerialNo });
+    const contract = await writeAggregates(operationContext, call, { ...held, lines });
+    return lineResult(operationContext, call, { line, contract, bankSerialNo: input.bankSerialNo });
   },
 });

@@ -11,8 +11,8 @@ export const deletePaymentLine = operation({
   input: s.object({ paymentId: s.id() }),
   output: Ok,
   fails: ['CONTRACT_LOCKED', 'LINE_HAS_MONEY'],
-  async run(tools, call, { paymentId }) {
-    await changeLine(tools, call, {
+  async run(operationContext, call, { paymentId }) {
+    await changeLine(operationContext, call, {
       paymentId,
       to: (line, { contract, context }) => {
         if (contract.locked) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });

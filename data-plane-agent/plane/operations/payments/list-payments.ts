@@ -2,7 +2,7 @@ import { fail } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import { pageOf } from '../../contract/records/common.js';
 import { PaymentPage, PaymentQuery } from '../../contract/records/lines.js';
-import { paymentRow } from '../../domain/contracts/answers.js';
+import { paymentRow } from '../../domain/contracts/presenter.js';
 import type { Store } from '../../store/store.js';
 import { operation } from '../../steps/operation-context.js';
 import { seeSubject } from '../../domain/see-subject.js';

@@ -11,7 +11,7 @@ export const recordInvoiceEvidence = operation({
   input: s.object({ paymentId: s.id(), ...InvoiceEvidencePatch.properties }),
   output: PaymentLineResult,
   fails: ['FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
-  async run(tools, call, { paymentId, ...patch }) {
-    return lineResult(tools, call, await changeLine(tools, call, { paymentId, files: patch, to: (line, { context }) => withInvoice(line, patch, context) }));
+  async run(operationContext, call, { paymentId, ...patch }) {
+    return lineResult(operationContext, call, await changeLine(operationContext, call, { paymentId, files: patch, to: (line, { context }) => withInvoice(line, patch, context) }));
   },
 });

@@ -11,8 +11,8 @@ export const recordReceipt = operation({
   input: s.object({ paymentId: s.id(), ...ReceiptPatch.properties }),
   output: PaymentLineResult,
   fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
-  async run(tools, call, { paymentId, ...patch }) {
-    const changed = await changeLine(tools, call, { paymentId, files: patch, to: (line, { context }) => withReceipt(line, patch, context) });
-    return lineResult(tools, call, { ...changed, bankSerialNo: patch.bankSerialNo });
+  async run(operationContext, call, { paymentId, ...patch }) {
+    const changed = await changeLine(operationContext, call, { paymentId, files: patch, to: (line, { context }) => withReceipt(line, patch, context) });
+    return lineResult(operationContext, call, { ...changed, bankSerialNo: patch.bankSerialNo });
   },
 });

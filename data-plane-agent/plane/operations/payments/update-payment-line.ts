@@ -14,8 +14,8 @@ export const updatePaymentLine = operation({
   input: s.object({ paymentId: s.id(), ...PaymentLinePatch.properties }),
   output: PaymentLineResult,
   fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
-  async run(tools, call, { paymentId, ...patch }) {
-    const changed = await changeLine(tools, call, {
+  async run(operationContext, call, { paymentId, ...patch }) {
+    const changed = await changeLine(operationContext, call, {
       paymentId,
       files: patch,
       to: async (line, { contract, context }) => {
@@ -24,12 +24,12 @@ export const updatePaymentLine = operation({
         // What is wrong with an amount is told with those of the receipt, below.
         checkLineRights([{ planned, after: withInvoice(planned, patch, { ...context, amounts: new AmountReader() }) }], call.rights);
         if (contract.locked && changesPlan(line, planned)) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });
-        if (planned.currencyCode !== line.currencyCode && (hasMoney(line) || (await tools.store.lines.hasReceipts(line.id)))) throw fail('CURRENCY_FIXED', { currencyCode: line.currencyCode });
+        if (planned.currencyCode !== line.currencyCode && (hasMoney(line) || (await operationContext.store.lines.hasReceipts(line.id)))) throw fail('CURRENCY_FIXED', { currencyCode: line.currencyCode });
         const after = withInvoice(withReceipt(planned, patch, context), patch, context);
         checkLineRights([{ planned, after }], call.rights);
         return after;
       },
     });
-    return lineResult(tools, call, { ...changed, bankSerialNo: patch.bankSerialNo });
+    return lineResult(operationContext, call, { ...changed, bankSerialNo: patch.bankSerialNo });
   },
 });

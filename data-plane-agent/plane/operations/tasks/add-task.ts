@@ -14,9 +14,9 @@ export const addTask = operation({
   input: s.object({ contractId: s.id(), ...TaskInput.properties }),
   output: TaskResult,
   fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
-  async run(tools, call, { contractId, ...input }) {
-    const { store, newId } = tools;
-    const held = await holdTasks(tools, call, contractId);
+  async run(operationContext, call, { contractId, ...input }) {
+    const { store, newId } = operationContext;
+    const held = await holdTasks(operationContext, call, contractId);
     checkVersion(held.contract, call);
     const task = newTask(input, { id: newId(), contractId: held.contract.id }, held.context);
     refuseTakenCode(held.tasks, task);
@@ -24,7 +24,7 @@ export const addTask = operation({
     checkOwnerForm(task);
     await checkAttachment(store, task.attachment);
     await store.tasks.insert(task);
-    const contract = await writeTaskState(tools, { ...held, tasks: [...held.tasks, task] });
+    const contract = await writeTaskState(operationContext, { ...held, tasks: [...held.tasks, task] });
     return { ...taskAnswer(task, call), contractVersion: contract.version };
   },
 });

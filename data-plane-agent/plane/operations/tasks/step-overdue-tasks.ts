@@ -13,19 +13,19 @@ export const stepOverdueTasks = operation({
   input: s.object({ limit: s.integer({ min: 1, max: 500 }) }),
   output: s.object({ contracts: s.integer(), tasks: s.integer(), isMore: s.flag() }),
   fails: [],
-  async run(tools, call, { limit }) {
-    const { store } = tools;
+  async run(operationContext, call, { limit }) {
+    const { store } = operationContext;
     const found = await store.tasks.contractsFallenDue(call.today, limit + 1);
     let contracts = 0;
     let tasks = 0;
     // In the order of their ids, so that two steps at once wait for each other instead of locking crosswise.
     for (const contractId of found.slice(0, limit).toSorted()) {
-      const held = await holdTasks(tools, call, contractId);
+      const held = await holdTasks(operationContext, call, contractId);
       const moved = held.tasks.map((task) => fallenDue(task, held.context) ?? task);
       const changed = held.tasks.flatMap((before, i) => (moved[i] && moved[i] !== before ? [{ before, after: moved[i] }] : []));
       if (changed.length === 0) continue; // somebody was faster
       for (const { before, after } of changed) await store.tasks.update(before, after);
-      await writeTaskState(tools, { ...held, tasks: moved });
+      await writeTaskState(operationContext, { ...held, tasks: moved });
       contracts += 1;
       tasks += changed.length;
     }

@@ -14,9 +14,9 @@ export const updateTask = operation({
   input: s.object({ contractId: s.id(), taskId: s.id(), changes: TaskPatch }),
   output: TaskResult,
   fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'DUPLICATE_CODE'],
-  async run(tools, call, { contractId, taskId, changes }) {
-    const { store } = tools;
-    const held = await holdTasks(tools, call, contractId);
+  async run(operationContext, call, { contractId, taskId, changes }) {
+    const { store } = operationContext;
+    const held = await holdTasks(operationContext, call, contractId);
     const before = held.tasks.find(({ id }) => id === taskId);
     if (!before) throw fail('NOT_FOUND', {});
     checkVersion(held.contract, call);
@@ -27,7 +27,7 @@ export const updateTask = operation({
     if (task.attachment !== before.attachment) await checkAttachment(store, task.attachment);
     if (isSameTask(before, task)) return { ...taskAnswer(before, call), contractVersion: held.contract.version };
     await store.tasks.update(before, task);
-    const contract = await writeTaskState(tools, { ...held, tasks: held.tasks.map((other) => (other.id === before.id ? task : other)) });
+    const contract = await writeTaskState(operationContext, { ...held, tasks: held.tasks.map((other) => (other.id === before.id ? task : other)) });
     return { ...taskAnswer(task, call), contractVersion: contract.version };
   },
 });

@@ -10,13 +10,13 @@ export const deleteTerm = operation({
   input: s.object({ contractId: s.id(), termId: s.id() }),
   output: Ok,
   fails: ['VERSION_MISMATCH', 'CONTRACT_LOCKED'],
-  async run(tools, call, { contractId, termId }) {
-    const contract = await heldContract(tools, call, contractId);
-    const term = (await tools.store.contracts.terms(contract.id)).find(({ id }) => id === termId);
+  async run(context, call, { contractId, termId }) {
+    const contract = await heldContract(context, call, contractId);
+    const term = (await context.store.contracts.terms(contract.id)).find(({ id }) => id === termId);
     if (!term) throw fail('NOT_FOUND', {});
     refuseLockedTerms(contract);
-    await tools.store.contracts.removeTerms([term]);
-    await touchContract(tools, call, contract);
+    await context.store.contracts.removeTerms([term]);
+    await touchContract(context, call, contract);
     return OK;
   },
 });

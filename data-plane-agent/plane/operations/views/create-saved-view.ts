@@ -11,15 +11,15 @@ export const createSavedView = operation({
   input: SavedViewInput,
   output: SavedView,
   fails: ['FORBIDDEN', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
-  async run(tools, call, input) {
-    const { views } = tools.store;
-    const row = newView(input, { id: tools.newId(), actorId: call.actor.id, now: tools.clock.now() });
+  async run(context, call, input) {
+    const { views } = context.store;
+    const row = newView(input, { id: context.newId(), actorId: call.actor.id, now: context.clock.now() });
     checkTeam(row, call);
     const issues = viewIssues(input);
     if (issues.length > 0) throw invalid(...issues);
     if (await views.isTaken(row)) throw fail('DUPLICATE_CODE', { field: 'name', value: row.name });
     if ((await views.count(row.scope, row.scope === 'team' ? null : row.ownerId)) >= MAX_VIEWS) throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
     await views.insert(row);
-    return viewAnswer(row, await seenFields(tools, [row]));
+    return viewAnswer(row, await seenFields(context, [row]));
   },
 });

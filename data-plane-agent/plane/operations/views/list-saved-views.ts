@@ -10,9 +10,9 @@ export const listSavedViews = operation({
   input: s.object({}),
   output: SavedViewList,
   fails: [],
-  async run(tools) {
-    const rows = await tools.store.views.seen();
-    const fields = await seenFields(tools, rows);
+  async run(context) {
+    const rows = await context.store.views.seen();
+    const fields = await seenFields(context, rows);
     return rows.map((row) => viewAnswer(row, fields));
   },
 });

@@ -12,20 +12,20 @@ export const updateSavedView = operation({
   input: s.object({ viewId: s.id(), changes: SavedViewPatch }),
   output: SavedView,
   fails: ['FORBIDDEN', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
-  async run(tools, call, { viewId, changes }) {
-    const { views } = tools.store;
+  async run(context, call, { viewId, changes }) {
+    const { views } = context.store;
     const issues = viewIssues(changes);
     if (issues.length > 0) throw invalid(...issues);
     const before = await views.find(viewId);
     if (!before) throw fail('NOT_FOUND', {});
-    const after = patchedView(before, changes, { actorId: call.actor.id, now: tools.clock.now() });
+    const after = patchedView(before, changes, { actorId: call.actor.id, now: context.clock.now() });
     checkTeam(before, call);
     checkTeam(after, call);
-    if (isSameView(before, after)) return viewAnswer(before, await seenFields(tools, [before]));
+    if (isSameView(before, after)) return viewAnswer(before, await seenFields(context, [before]));
     if (await views.isTaken(after, before.id)) throw fail('DUPLICATE_CODE', { field: 'name', value: after.name });
     const joins = after.scope !== before.scope;
     if (joins && (await views.count(after.scope, after.scope === 'team' ? null : after.ownerId)) >= MAX_VIEWS) throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
     await views.update(before, after);
-    return viewAnswer(after, await seenFields(tools, [after]));
+    return viewAnswer(after, await seenFields(context, [after]));
   },
 });

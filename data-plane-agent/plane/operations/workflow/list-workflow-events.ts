@@ -1,7 +1,7 @@
 import { fail } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import { MAX_EVENTS, WorkflowEvents } from '../../contract/records/workflow.js';
-import { workflowEvent } from '../../domain/lifecycle/answers.js';
+import { workflowEvent } from '../../domain/lifecycle/presenter.js';
 import { operation } from '../../steps/operation-context.js';
 
 /** A contract's trail, newest first. */

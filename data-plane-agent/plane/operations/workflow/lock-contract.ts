@@ -14,16 +14,16 @@ export const lockContract = operation({
   input: s.object({ contractId: s.id(), ...LockInput.properties }),
   output: ContractDetail,
   fails: ['VERSION_MISMATCH', 'WORKFLOW_CONTROL_REQUIRED'],
-  async run(tools, call, { contractId, locked: asked, note }) {
-    const { store, clock } = tools;
+  async run(context, call, { contractId, locked: asked, note }) {
+    const { store, clock } = context;
     const locked = asked ?? true;
     const row = await store.contracts.find(contractId, { forUpdate: true });
     if (!row) throw fail('NOT_FOUND', {});
     checkVersion(row, call);
-    if (row.locked === locked) return detailOf(tools, call, { row });
+    if (row.locked === locked) return detailOf(context, call, { row });
     if (!locked && !holds(controlAt(call.controls, { code: row.stageCode, category: row.stageCategory }), 'approve')) throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: row.stageCode });
     const after = await store.contracts.update(row, touched({ ...row, locked }, { now: clock.now(), actorId: call.actor.id }));
     await store.workflowEvents.record({ contractId: row.id, kind: locked ? 'locked' : 'unlocked', fromStageCode: row.stageCode, toStageCode: row.stageCode, transitionCode: null, locked, note: note ?? null });
-    return detailOf(tools, call, { row: after });
+    return detailOf(context, call, { row: after });
   },
 });

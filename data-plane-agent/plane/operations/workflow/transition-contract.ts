@@ -13,14 +13,14 @@ export const transitionContract = operation({
   input: s.object({ contractId: s.id(), ...TransitionInput.properties }),
   output: ContractDetail,
   fails: ['VERSION_MISMATCH', 'INVALID_TRANSITION', 'TRANSITION_CONDITION_FAILED', 'WORKFLOW_CONTROL_REQUIRED', 'REFERENCE_INVALID'],
-  async run(tools, call, { contractId, ...request }) {
+  async run(context, call, { contractId, ...request }) {
     // Before the contract: who renames a stage holds the stages first, and contracts then.
-    await tools.store.lifecycle.hold();
-    const found = await tools.store.contracts.find(contractId, { forUpdate: true });
+    await context.store.lifecycle.hold();
+    const found = await context.store.contracts.find(contractId, { forUpdate: true });
     if (!found) throw fail('NOT_FOUND', {});
     checkVersion(found, call);
-    const { row, warnings } = await moveContract(tools, call, { row: found, request });
-    return detailOf(tools, call, { row, known: {}, warnings });
+    const { row, warnings } = await moveContract(context, call, { row: found, request });
+    return detailOf(context, call, { row, known: {}, warnings });
   },
   async afterRefusal({ store, clock }, _call, { input: { contractId, transitionCode, toStageCode, note }, failure }) {
     const row = await store.contracts.find(contractId);

@@ -4,7 +4,7 @@ import type { Warning } from '../../contract/records/common.js';
 import type { ContractPatch } from '../../contract/records/contracts.js';
 import type { Member } from '../../contract/records/people.js';
 import { AmountReader } from '../../domain/amounts.js';
-import type { ContractParts } from '../../domain/contracts/answers.js';
+import type { ContractParts } from '../../domain/contracts/presenter.js';
 import { newNotes, newTerms, touched, withAggregates } from '../../domain/contracts/changes.js';
 import { areSameNotes, areSameTerms, isSameContract, patched } from '../../domain/contracts/patch.js';
 import { changedCoreFields } from '../../domain/contracts/core-fields.js';
@@ -18,7 +18,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { checkValues, readValues } from '../fields/contract-values.js';
 import { writeInvoices } from '../receivables/follow-lines.js';
 import { followPlan } from '../receivables/follow-plan.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import { checkPlan, writePlan } from './change-plan.js';
 import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
 import { checkSubjectOpen } from './check-subject-open.js';
@@ -29,16 +29,16 @@ export interface Changed extends Pick<ContractParts, 'row' | 'lines' | 'terms' |
 }
 
 /** Changes what is given of a contract that was found for update, whoever asks. What changes nothing writes nothing, and its version stays. */
-export async function changeContract(tools: Tools, call: Call, { before, changes, members = [] }: { readonly before: ContractRow; readonly changes: ContractPatch; readonly members?: readonly Member[] }): Promise<Changed> {
-  const { store, clock, newId } = tools;
+export async function changeContract(operationContext: OperationContext, call: Call, { before, changes, members = [] }: { readonly before: ContractRow; readonly changes: ContractPatch; readonly members?: readonly Member[] }): Promise<Changed> {
+  const { store, clock, newId } = operationContext;
   const lines = await store.lines.ofContract(before.id);
   const terms = await store.contracts.terms(before.id);
   const notes = await store.contracts.notes(before.id);
 
   const now = clock.now();
   const amounts = new AmountReader();
-  const plain = patched(before, changes, { amounts, defaultCurrency: call.currencyCode, defaultType: await defaultType(tools, before, changes) });
-  const custom = await readValues(tools, call, { given: changes.dynamicFields, contract: plain, issues: amounts });
+  const plain = patched(before, changes, { amounts, defaultCurrency: call.currencyCode, defaultType: await defaultType(operationContext, before, changes) });
+  const custom = await readValues(operationContext, call, { given: changes.dynamicFields, contract: plain, issues: amounts });
   const changed = { ...plain, dynamicFields: custom.values };
   const plan = planOf(changes, lines, { amounts, contractId: before.id, today: call.today, now, newId, currencyCode: changed.currencyCode, formerCurrencyCode: before.currencyCode });
   amounts.done();
@@ -49,10 +49,10 @@ export async function changeContract(tools: Tools, call: Call, { before, changes
   if (before.locked && locked.length > 0) throw fail('CONTRACT_LOCKED', { fields: locked });
   checkRolesControl(before, changed, call);
   refuseMoves(before, changes);
-  await checkChange(tools, call, { before, after: changed, lines });
-  await checkValues(tools, custom, { members });
-  await checkPlan(tools, plan);
-  const { plan: followed, invoices } = await followPlan(tools, call, { before, after: changed, plan, amounts });
+  await checkChange(operationContext, call, { before, after: changed, lines });
+  await checkValues(operationContext, custom, { members });
+  await checkPlan(operationContext, plan);
+  const { plan: followed, invoices } = await followPlan(operationContext, call, { before, after: changed, plan, amounts });
   amounts.done();
 
   const next = withAggregates(changed, followed.lines);
@@ -62,10 +62,10 @@ export async function changeContract(tools: Tools, call: Call, { before, changes
     await store.invoices.moveToSubject(before.id, changed.subjectId, { except: invoices.map(({ after }) => after.id) });
     await store.files.moveToSubject(before.id, changed.subjectId);
   }
-  const warnings = await writePlan(tools, call, followed);
-  await writeInvoices(tools, invoices.map((change) => ({ ...change, after: { ...change.after, subjectId: changed.subjectId } })));
-  const nextTerms = sentTerms ? await replaceTerms(tools, terms, newTerms(sentTerms, { contractId: before.id, now, newId })) : terms;
-  const nextNotes = sentNotes ? await replaceNotes(tools, notes, newNotes(sentNotes, { contractId: before.id, now, newId })) : notes;
+  const warnings = await writePlan(operationContext, call, followed);
+  await writeInvoices(operationContext, invoices.map((change) => ({ ...change, after: { ...change.after, subjectId: changed.subjectId } })));
+  const nextTerms = sentTerms ? await replaceTerms(operationContext, terms, newTerms(sentTerms, { contractId: before.id, now, newId })) : terms;
+  const nextNotes = sentNotes ? await replaceNotes(operationContext, notes, newNotes(sentNotes, { contractId: before.id, now, newId })) : notes;
   const row = await store.contracts.update(before, touched(next, { now, actorId: call.actor.id }));
   return { row, lines: followed.lines, terms: nextTerms, notes: nextNotes, warnings };
 }
@@ -74,7 +74,7 @@ export async function changeContract(tools: Tools, call: Call, { before, changes
 const planOf = ({ payments }: ContractPatch, lines: readonly LineRow[], context: PlanContext): Plan => (payments === undefined ? followedTo(lines, context) : plannedAs(lines, payments ?? [], context));
 
 /** The type that `null` asks for. */
-async function defaultType({ store }: Tools, row: ContractRow, { type, typeCode }: ContractPatch): Promise<ContractRow['type']> {
+async function defaultType({ store }: OperationContext, row: ContractRow, { type, typeCode }: ContractPatch): Promise<ContractRow['type']> {
   const code = typeCode === undefined ? row.typeCode : typeCode;
   const category = type === null && code !== null ? (await store.lifecycle.type(code))?.category : undefined;
   return category === 'lease' ? 'lease' : 'sale';
@@ -90,23 +90,23 @@ function refuseMoves(row: ContractRow, changes: ContractPatch): void {
 }
 
 /** What a change must not clash with beyond the contract's own fields. */
-async function checkChange(tools: Tools, call: Call, { before, after, lines }: { readonly before: ContractRow; readonly after: ContractRow; readonly lines: readonly LineRow[] }): Promise<void> {
-  const { store } = tools;
+async function checkChange(operationContext: OperationContext, call: Call, { before, after, lines }: { readonly before: ContractRow; readonly after: ContractRow; readonly lines: readonly LineRow[] }): Promise<void> {
+  const { store } = operationContext;
   if (before.currencyCode !== after.currencyCode && (lines.some(hasMoney) || (await store.contracts.hasReceipts(before.id)))) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
-  await checkUnique(tools, before, after);
+  await checkUnique(operationContext, before, after);
   checkReferenceForm(after, call);
-  if (after.subjectId !== before.subjectId) await checkSubjectOpen(tools, after.subjectId);
+  if (after.subjectId !== before.subjectId) await checkSubjectOpen(operationContext, after.subjectId);
   if (after.typeCode !== null && after.typeCode !== before.typeCode && !(await store.lifecycle.type(after.typeCode))) throw fail('REFERENCE_INVALID', { field: 'typeCode', value: after.typeCode });
   if (after.contractAttachment !== before.contractAttachment) await store.files.check('contractAttachment', after.contractAttachment);
 }
 
-async function replaceTerms({ store }: Tools, present: readonly TermRow[], next: TermRow[]): Promise<TermRow[]> {
+async function replaceTerms({ store }: OperationContext, present: readonly TermRow[], next: TermRow[]): Promise<TermRow[]> {
   await store.contracts.removeTerms(present);
   await store.contracts.insertTerms(next);
   return next;
 }
 
-async function replaceNotes({ store }: Tools, present: readonly NoteRow[], next: NoteRow[]): Promise<NoteRow[]> {
+async function replaceNotes({ store }: OperationContext, present: readonly NoteRow[], next: NoteRow[]): Promise<NoteRow[]> {
   await store.contracts.removeNotes(present);
   await store.contracts.insertNotes(next);
   return next;

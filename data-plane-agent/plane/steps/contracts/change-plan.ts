@@ -5,7 +5,7 @@ import type { Warning } from '../../contract/records/common.js';
 import { hasMoney } from '../../domain/payments/line-changes.js';
 import { lineWarnings } from '../../domain/payments/line-warnings.js';
 import type { Plan } from '../../domain/payments/plan.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import { receiptHistory } from '../receivables/receipt-history.js';
 import { sharingAny } from '../receivables/shared-transfers.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
@@ -14,7 +14,7 @@ import type { ReceiptRow } from '../../tables/receipts.js';
 const TURN = 100;
 
 /** Refuses a plan before anything of it is written. */
-export async function checkPlan({ store }: Tools, { steps, removed }: Plan): Promise<void> {
+export async function checkPlan({ store }: OperationContext, { steps, removed }: Plan): Promise<void> {
   const paid = removed.filter(hasMoney).map(({ id }) => id);
   if (paid.length > 0) throw fail('LINE_HAS_MONEY', { paymentIds: paid });
   for (const { before, after, path } of steps) {
@@ -26,8 +26,8 @@ export async function checkPlan({ store }: Tools, { steps, removed }: Plan): Pro
 }
 
 /** Writes a plan that was checked, with the receipt history of its lines. Answers what deserves a look. */
-export async function writePlan(tools: Tools, call: Call, { steps, removed }: Plan): Promise<Warning[]> {
-  const { store, clock } = tools;
+export async function writePlan(context: OperationContext, call: Call, { steps, removed }: Plan): Promise<Warning[]> {
+  const { store, clock } = context;
   const now = clock.now();
   for (const line of removed) await store.lines.update(line, { ...line, deletedAt: now, updatedAt: now });
   for (const [i, { before, after }] of steps.entries()) {
@@ -36,8 +36,8 @@ export async function writePlan(tools: Tools, call: Call, { steps, removed }: Pl
   }
   await store.lines.insert(steps.filter(({ before }) => before === null).map(({ after }) => after));
   const receipts: ReceiptRow[] = [];
-  for (const { before, after } of steps) receipts.push(...(await receiptHistory(tools, call, { before: before ?? { receivedMinor: 0 }, after })));
+  for (const { before, after } of steps) receipts.push(...(await receiptHistory(context, call, { before: before ?? { receivedMinor: 0 }, after })));
   await store.lines.insertReceipts(receipts);
   const naming = steps.filter(({ before, after }) => after.bankSerialNo !== before?.bankSerialNo).map(({ after }) => after);
-  return lineWarnings(steps.map(({ after }) => after), await sharingAny(tools, naming));
+  return lineWarnings(steps.map(({ after }) => after), await sharingAny(context, naming));
 }

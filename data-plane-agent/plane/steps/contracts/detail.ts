@@ -1,12 +1,12 @@
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractDetail } from '../../contract/records/contracts.js';
-import { contractDetail, type ContractParts } from '../../domain/contracts/answers.js';
+import { contractDetail, type ContractParts } from '../../domain/contracts/presenter.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 
 /** A contract with all that belongs to it, as every operation answers it. `known` are the parts that the operation has at hand; the others are read. */
-export async function detailOf({ store }: Pick<Tools, 'store'>, call: Call, { row, known = {}, warnings = [] }: { readonly row: ContractRow; readonly known?: Partial<Omit<ContractParts, 'row'>>; readonly warnings?: readonly Warning[] }): Promise<ContractDetail> {
+export async function detailOf({ store }: Pick<OperationContext, 'store'>, call: Call, { row, known = {}, warnings = [] }: { readonly row: ContractRow; readonly known?: Partial<Omit<ContractParts, 'row'>>; readonly warnings?: readonly Warning[] }): Promise<ContractDetail> {
   const [shown] = await store.fields.shown([row]);
   if (!shown) throw new Error('one row was given');
   const parts = {

@@ -5,7 +5,7 @@ import type { ContractInput } from '../../contract/records/contracts.js';
 import type { Member } from '../../contract/records/people.js';
 import type { WorkflowEventSource } from '../../contract/vocabulary.js';
 import { AmountReader } from '../../domain/amounts.js';
-import type { ContractParts } from '../../domain/contracts/answers.js';
+import type { ContractParts } from '../../domain/contracts/presenter.js';
 import { newContract, newNotes, newTerms, withAggregates } from '../../domain/contracts/changes.js';
 import { checkSums, newLine } from '../../domain/payments/line-changes.js';
 import { checkNewLineRights } from '../../domain/payments/line-rights.js';
@@ -16,7 +16,7 @@ import { placeInLifecycle } from '../lifecycle/place.js';
 import { checkValues, holdForEntering, readValues } from '../fields/contract-values.js';
 import { checkReferenceForm, checkRolesControl } from '../../domain/contracts/checks.js';
 import { checkSubjectOpen } from './check-subject-open.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import { checkLineFiles } from '../receivables/check-line-files.js';
 import { followLines, writeInvoices } from '../receivables/follow-lines.js';
 import { sharingAny } from '../receivables/shared-transfers.js';
@@ -36,49 +36,49 @@ interface EnterOptions {
 }
 
 /** Writes a new contract with its lines, terms and notes, whoever sends it: a request, or a row of an import, which its trail then says. */
-export async function enterContract(tools: Tools, call: Call, { input, source, indexLater = false, members = [], unknownReference }: { readonly input: ContractInput } & EnterOptions): Promise<Entered> {
+export async function enterContract(context: OperationContext, call: Call, { input, source, indexLater = false, members = [], unknownReference }: { readonly input: ContractInput } & EnterOptions): Promise<Entered> {
   checkNewLineRights(input.payments ?? [], call.rights);
   if (unknownReference) throw fail('REFERENCE_INVALID', unknownReference);
-  const { store, clock, newId } = tools;
+  const { store, clock, newId } = context;
   const now = clock.now();
   const amounts = new AmountReader();
   const currencyCode = input.currencyCode ?? call.currencyCode;
-  const { type, stage } = await placeInLifecycle(tools, call, input);
-  await holdForEntering(tools, input.dynamicFields);
+  const { type, stage } = await placeInLifecycle(context, call, input);
+  await holdForEntering(context, input.dynamicFields);
   const entering = source === 'import' ? 'import' : 'request';
-  const custom = await readValues(tools, call, { given: input.dynamicFields, contract: { type, typeCode: input.typeCode ?? null, dynamicFields: {} }, entering, issues: amounts });
+  const custom = await readValues(context, call, { given: input.dynamicFields, contract: { type, typeCode: input.typeCode ?? null, dynamicFields: {} }, entering, issues: amounts });
   const draft = newContract({ id: newId(), input, type, stage, currencyCode, dynamicFields: custom.values, amounts, now, actorId: call.actor.id });
   const entered = (input.payments ?? []).map((line, position) =>
     newLine(line, { id: newId(), contractId: draft.id, position }, { amounts, path: `payments[${position}].`, today: call.today, now, contractCurrency: currencyCode }),
   );
-  const { lines, changes: invoices } = await followLines(tools, call, { contract: draft, steps: entered.map((after, i) => ({ before: null, after, path: `payments[${i}].` })), amounts });
+  const { lines, changes: invoices } = await followLines(context, call, { contract: draft, steps: entered.map((after, i) => ({ before: null, after, path: `payments[${i}].` })), amounts });
   checkSums(lines, { amounts, contractCurrency: currencyCode, blame: 'payments' });
   amounts.done();
   checkReferenceForm(draft, call);
-  await checkSubjectOpen(tools, draft.subjectId);
+  await checkSubjectOpen(context, draft.subjectId);
   checkRolesControl({ allowedRoles: [] }, draft, call);
-  await checkValues(tools, custom, { members, formerMembers: entering === 'import' });
+  await checkValues(context, custom, { members, formerMembers: entering === 'import' });
   await store.files.check('contractAttachment', input.contractAttachment);
   for (const [i, line] of (input.payments ?? []).entries()) await checkLineFiles(store, line, `payments[${i}].`);
 
   const row = withAggregates(draft, lines);
-  if (!(await store.contracts.insert(row, { indexLater }))) throw await duplicateOf(tools, row);
+  if (!(await store.contracts.insert(row, { indexLater }))) throw await duplicateOf(context, row);
   const terms = newTerms(input.terms ?? [], { contractId: row.id, now, newId });
   const notes = newNotes(input.extraNotes ?? [], { contractId: row.id, now, newId });
   await store.lines.insert(lines);
-  await writeInvoices(tools, invoices);
+  await writeInvoices(context, invoices);
   await store.lines.insertReceipts(openingReceipts(lines, { call, now, newId }));
   await store.contracts.insertTerms(terms);
   await store.contracts.insertNotes(notes);
   await store.workflowEvents.record({ contractId: row.id, kind: 'created', fromStageCode: null, toStageCode: row.stageCode, transitionCode: null, locked: row.locked, note: null, ...(source ? { source } : {}) });
   const byDueDate = lines.toSorted((a, b) => (a.dueDate < b.dueDate ? -1 : a.dueDate > b.dueDate ? 1 : a.position - b.position));
   // An import looks at all its lines together, when they are in.
-  const warnings = entering === 'import' ? [] : lineWarnings(lines, await sharingAny(tools, lines));
+  const warnings = entering === 'import' ? [] : lineWarnings(lines, await sharingAny(context, lines));
   return { row, lines: byDueDate, terms, notes, tasks: [], invoices: invoices.map(({ after }) => after), warnings };
 }
 
 /** Which of the two keys is taken. */
-async function duplicateOf({ store }: Tools, row: ContractRow) {
+async function duplicateOf({ store }: OperationContext, row: ContractRow) {
   if (await store.contracts.holderOf({ contractKey: row.contractKey })) return fail('DUPLICATE_CONTRACT_NO', { contractNo: row.contractNo });
   return fail('DUPLICATE_ARCHIVE_CODE', { archiveCode: row.archiveCode });
 }

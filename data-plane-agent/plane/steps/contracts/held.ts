@@ -2,11 +2,11 @@ import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
 import { touched } from '../../domain/contracts/changes.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import { checkVersion } from '../../domain/contracts/checks.js';
 
 /** The contract to which something is about to happen, held until the transaction ends. Honours `If-Match`. */
-export async function heldContract({ store }: Tools, call: Call, contractId: string): Promise<ContractRow> {
+export async function heldContract({ store }: OperationContext, call: Call, contractId: string): Promise<ContractRow> {
   const row = await store.contracts.find(contractId, { forUpdate: true });
   if (!row) throw fail('NOT_FOUND', {});
   checkVersion(row, call);
@@ -14,7 +14,7 @@ export async function heldContract({ store }: Tools, call: Call, contractId: str
 }
 
 /** Moves the version of a contract of which only a part changed. */
-export const touchContract = ({ store, clock }: Tools, call: Call, row: ContractRow): Promise<ContractRow> => store.contracts.update(row, touched(row, { now: clock.now(), actorId: call.actor.id }));
+export const touchContract = ({ store, clock }: OperationContext, call: Call, row: ContractRow): Promise<ContractRow> => store.contracts.update(row, touched(row, { now: clock.now(), actorId: call.actor.id }));
 
 /** Terms are part of what was agreed, so a lock protects those that are there. */
 export function refuseLockedTerms({ locked }: ContractRow): void {

@@ -2,7 +2,7 @@ import { fail, type Failure } from '../../../base/failures.js';
 import { toMajor } from '../../../base/money.js';
 import type { Call } from '../../contract/call.js';
 import { controlAt, holds } from '../../domain/lifecycle/lifecycle.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
@@ -10,7 +10,7 @@ import type { LineRow } from '../../tables/payment-lines.js';
  * Takes contracts that are held out of sight, with their lines, tasks and invoice records; receipts stay for audit, and numbers become
  * free. Answers the refusals of those that stay, by id; of these nothing was written.
  */
-export async function removeContracts({ store, clock }: Tools, call: Call, rows: readonly ContractRow[]): Promise<ReadonlyMap<string, Failure<'CONTRACT_HAS_MONEY'>>> {
+export async function removeContracts({ store, clock }: OperationContext, call: Call, rows: readonly ContractRow[]): Promise<ReadonlyMap<string, Failure<'CONTRACT_HAS_MONEY'>>> {
   const lines = await store.lines.ofContracts(rows.map(({ id }) => id));
   const refused = new Map(rows.flatMap((row) => blockedByMoney(row, lines.filter(({ contractId }) => contractId === row.id), call)));
   const going = rows.filter(({ id }) => !refused.has(id));

@@ -5,21 +5,21 @@ import type { ExtractionRunRow } from '../../tables/extractions.js';
 import type { FileRow } from '../../tables/files.js';
 import { ObjectStoreError } from '../../files/objects/object-store.js';
 import { joinedText, UnreadableDocument, type DocumentText } from '../../files/text/document-text.js';
-import type { Work } from '../operation-context.js';
-import { readInTurns } from '../../domain/extraction/read-in-turns.js';
+import type { MultiStepContext } from '../operation-context.js';
+import { readYielding } from '../../domain/extraction/read-yielding.js';
 
 /** A reading that has not come to an end by then was lost with its process: it is begun again. Longer than the reader's own deadline. */
 export const READING_LEASE_MS = 15 * 60_000;
 /** Readings that were lost: a document with which processes end is not read for ever. */
 const MOST_TRIES = 3;
 /** So long a reading that cannot begin is put off, while the store is out of reach or too many wait. */
-const PATIENCE_MS = 24 * 60 * 60_000;
+const TIMEOUT_MS = 24 * 60 * 60_000;
 
 type Read = Pick<ExtractionRunRow, 'status' | 'overallConfidence' | 'fields' | 'missingFields' | 'warnings'>;
 export const NOTHING_READ: Read = { status: 'processing', overallConfidence: 0, fields: [], missingFields: [], warnings: [] };
 
 /** Reads the document of a run that waits for it, and writes down what was read, or why nothing could be. */
-export async function readDocument(work: Work, call: Call, runId: string): Promise<void> {
+export async function readDocument(work: MultiStepContext, call: Call, runId: string): Promise<void> {
   const { run, file } = await work.read(async ({ store }) => {
     const found = await store.extractions.byId(runId);
     return { run: found, file: found?.fileId ? await store.files.byId(found.fileId) : undefined };
@@ -41,7 +41,7 @@ export async function readDocument(work: Work, call: Call, runId: string): Promi
 const againAt = ({ createdAt }: ExtractionRunRow, now: number): number => now + Math.min(15 * 60_000, Math.max(60_000, (now - createdAt) / 2));
 
 /** `undefined`: not now, and worth another try. */
-async function readingOf({ files: { objects, documents }, log, clock, signal: ended }: Work, { tenantId, currencyCode }: Call, { run, file: { objectKey, etag, contentType, sizeBytes, scanStatus } }: { readonly run: ExtractionRunRow; readonly file: FileRow }): Promise<Read | undefined> {
+async function readingOf({ files: { objects, documents }, log, clock, signal: ended }: MultiStepContext, { tenantId, currencyCode }: Call, { run, file: { objectKey, etag, contentType, sizeBytes, scanStatus } }: { readonly run: ExtractionRunRow; readonly file: FileRow }): Promise<Read | undefined> {
   if (scanStatus === 'infected') return INFECTED;
   if (sizeBytes === 0) return failed('DOCUMENT_EMPTY', 'The file is empty.');
   if (run.readingTries > MOST_TRIES) return failed('DOCUMENT_UNREADABLE', `Reading the document was begun ${MOST_TRIES} times and never came to an end.`);
@@ -57,11 +57,11 @@ async function readingOf({ files: { objects, documents }, log, clock, signal: en
     const warnings = [...document.warnings.map(({ code, message }) => warn(code, { message })), ...recognised(document)];
     const text = joinedText(document);
     if (text.trim() === '') return { ...NOTHING_READ, status: 'failed', warnings: [warn('DOCUMENT_EMPTY', { message: 'The document has no text.' }), ...warnings] };
-    const read = await readInTurns(text, { currencyCode: run.currencyCode ?? currencyCode, pages: document.pages });
+    const read = await readYielding(text, { currencyCode: run.currencyCode ?? currencyCode, pages: document.pages });
     return { ...read, warnings: [...warnings, ...read.warnings] };
   } catch (error) {
     const canPass = error instanceof ObjectStoreError || signal.aborted || ended.aborted || (error instanceof UnreadableDocument && (error.code === 'busy' || error.code === 'closed'));
-    if (canPass && clock.now() - run.createdAt < PATIENCE_MS) return undefined;
+    if (canPass && clock.now() - run.createdAt < TIMEOUT_MS) return undefined;
     if (error instanceof ObjectStoreError) return failed('OBJECT_STORE_UNAVAILABLE', 'The file could not be had from the object store for a day.');
     if (error instanceof UnreadableDocument) return failed(UNREADABLE[error.code], sentence(error.message));
     log.error({ err: error, runId: run.id }, 'document not read');

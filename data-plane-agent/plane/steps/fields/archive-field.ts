@@ -1,17 +1,17 @@
 import { closedUp, placed } from '../../domain/fields/placing.js';
-import { fieldNamed, moveOthers, refuseTakenName, refuseTooMany, type Done, type Work } from './command.js';
+import { fieldNamed, moveOthers, refuseTakenName, refuseTooMany, type Done, type FieldCommandContext } from './command.js';
 
 /** Takes a field out of sight with its values, or brings both back, at the end of its section. */
-export async function archiveField({ tools, payload, fields }: Work<'ArchiveField'>): Promise<Done> {
+export async function archiveField({ context, payload, fields }: FieldCommandContext<'ArchiveField'>): Promise<Done> {
   const archived = payload.archived ?? true;
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   if (field.archived === archived) return { field };
-  const updatedAt = tools.clock.now();
+  const updatedAt = context.clock.now();
   if (archived) {
-    await moveOthers(tools, closedUp(fields, field));
-    return { field: await tools.store.fields.update(field, { ...field, archived, updatedAt }) };
+    await moveOthers(context, closedUp(fields, field));
+    return { field: await context.store.fields.update(field, { ...field, archived, updatedAt }) };
   }
   refuseTooMany(fields, { isNew: false });
   refuseTakenName(fields, field.name, field);
-  return { field: await tools.store.fields.update(field, { ...placed(fields, field, { section: field.section }).row, archived, updatedAt }) };
+  return { field: await context.store.fields.update(field, { ...placed(fields, field, { section: field.section }).row, archived, updatedAt }) };
 }

@@ -3,11 +3,11 @@ import type { Call } from '../../contract/call.js';
 import { MAX_FIELDS, MAX_LIVE_FIELDS, type FieldCommandResult, type FieldCommandType, type FieldSurroundings, type PayloadOf } from '../../contract/records/fields.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { nameKeyOf } from '../../domain/fields/new-field.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 
 /** What a command works with. `fields` are all of the tenant, read once nobody else can change them. */
-export interface Work<C extends FieldCommandType> {
-  readonly tools: Tools;
+export interface FieldCommandContext<C extends FieldCommandType> {
+  readonly context: OperationContext;
   readonly call: Call;
   readonly payload: PayloadOf<C>;
   readonly known: FieldSurroundings;
@@ -40,6 +40,6 @@ export function refuseTooMany(fields: readonly FieldRow[], { isNew }: { readonly
   if (isNew && fields.length >= MAX_FIELDS) throw fail('LIMIT_REACHED', { limit: MAX_FIELDS });
 }
 
-export async function moveOthers({ store }: Tools, others: readonly (readonly [FieldRow, number])[]): Promise<void> {
+export async function moveOthers({ store }: OperationContext, others: readonly (readonly [FieldRow, number])[]): Promise<void> {
   for (const [field, position] of others) await store.fields.place(field, position);
 }

@@ -5,7 +5,7 @@ import type { Member } from '../../contract/records/people.js';
 import type { AmountReader } from '../../domain/amounts.js';
 import { changedValues, type ChangedValues, type ValueChange, type Values } from '../../domain/fields/changed-values.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 
 export interface ValueAsk {
   readonly given: ContractPatch['dynamicFields'];
@@ -19,7 +19,7 @@ export interface ValueAsk {
  * Custom values as a request leaves them. A value of the wrong kind is told to `issues`; what only the records can say is for
  * `checkValues`, once the form of the whole request is right. A contract whose values may change is found after `store.fields.holdForValues`.
  */
-export async function readValues({ store }: Pick<Tools, 'store'>, call: Call, { given, contract, entering, issues }: ValueAsk): Promise<ChangedValues> {
+export async function readValues({ store }: Pick<OperationContext, 'store'>, call: Call, { given, contract, entering, issues }: ValueAsk): Promise<ChangedValues> {
   if (given === undefined && entering === undefined) return { values: contract.dynamicFields, issues: [], notEditable: [], references: [] };
   const fields = await store.fields.all();
   const changed = changedValues({ given, present: contract.dynamicFields, fields, roleCode: call.actor.roleCode, contract, ...(entering ? { entering } : {}) });
@@ -28,7 +28,7 @@ export async function readValues({ store }: Pick<Tools, 'store'>, call: Call, { 
 }
 
 /** Refuses fields that the caller may not write, and members and files that are not there. `members` are those that the control plane knows of the ids that were sent. */
-export async function checkValues({ store }: Pick<Tools, 'store'>, { notEditable, references }: ChangedValues, { members = [], formerMembers = false }: { readonly members?: readonly Member[]; readonly formerMembers?: boolean }): Promise<void> {
+export async function checkValues({ store }: Pick<OperationContext, 'store'>, { notEditable, references }: ChangedValues, { members = [], formerMembers = false }: { readonly members?: readonly Member[]; readonly formerMembers?: boolean }): Promise<void> {
   if (notEditable.length > 0) throw fail('FIELD_NOT_EDITABLE', { fields: [...notEditable] });
   for (const { path, type, id } of references) {
     if (type === 'file') await store.files.check(path, id);
@@ -37,7 +37,7 @@ export async function checkValues({ store }: Pick<Tools, 'store'>, { notEditable
 }
 
 /** Whether a new contract may get custom values: then definitions are held before it is written. */
-export async function holdForEntering({ store }: Pick<Tools, 'store'>, given: Values | null | undefined): Promise<void> {
+export async function holdForEntering({ store }: Pick<OperationContext, 'store'>, given: Values | null | undefined): Promise<void> {
   const hasDefaults = async () => (await store.fields.all()).some(({ archived, defaultValue }) => !archived && defaultValue !== null);
   if (Object.keys(given ?? {}).length > 0 || (await hasDefaults())) await store.fields.holdForValues();
 }

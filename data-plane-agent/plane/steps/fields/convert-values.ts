@@ -5,7 +5,7 @@ import { LOST, labelsFor, type Conversion, type ConversionContext } from '../../
 import { turned, type Turned } from '../../domain/fields/memory.js';
 import { optionNamed } from '../../domain/fields/values.js';
 import type { ContractValues } from '../../store/field-values.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import { notSeen } from './command.js';
 
 const MAX_SAMPLES = 20;
@@ -29,14 +29,14 @@ export interface Survey {
 }
 
 /** What would become of all values, with nothing written. Labels that are not among the options are made options, unless they are too many. */
-export async function survey(tools: Tools, conversion: ValueConversion): Promise<Survey> {
-  const made = isChoice(conversion.to.type) && !isChoice(conversion.from.type) ? await optionsMade(tools, conversion) : [];
+export async function survey(operationContext: OperationContext, conversion: ValueConversion): Promise<Survey> {
+  const made = isChoice(conversion.to.type) && !isChoice(conversion.from.type) ? await optionsMade(operationContext, conversion) : [];
   // Options are read by all who administer fields: who may not see the values must not have them written there.
   if (made.length > 0 && conversion.from.type !== 'boolean' && !conversion.seesValues) throw notSeen(conversion.from);
-  const to = made.length === 0 ? conversion.to : { ...conversion.to, options: withMade(conversion.to.options, made, tools.newId) };
+  const to = made.length === 0 ? conversion.to : { ...conversion.to, options: withMade(conversion.to.options, made, operationContext.newId) };
   const counts = { total: 0, converted: 0, cleared: 0, unchanged: 0 };
   const samples: LossSample[] = [];
-  for await (const step of eachTurn(tools, { ...conversion, to })) {
+  for await (const step of eachTurn(operationContext, { ...conversion, to })) {
     for (const { contract, after } of step) {
       if (after.outcome === 'none') continue;
       counts.total += 1;
@@ -48,9 +48,9 @@ export async function survey(tools: Tools, conversion: ValueConversion): Promise
 }
 
 /** Writes what the survey has found. */
-export async function convertValues(tools: Tools, conversion: ValueConversion): Promise<void> {
-  const { store } = tools;
-  for await (const step of eachTurn(tools, conversion)) {
+export async function convertValues(operationContext: OperationContext, conversion: ValueConversion): Promise<void> {
+  const { store } = operationContext;
+  for await (const step of eachTurn(operationContext, conversion)) {
     await store.fieldValues.write(step.filter(({ contract, after }) => after.values !== contract.values).map(({ contract, after }) => ({ contractId: contract.contractId, values: after.values })));
     await store.fieldValues.remember(step.flatMap(({ contract, after }) => (after.remembered && after.remembered !== contract.remembered ? [after.remembered] : [])));
     await store.fieldValues.drop(conversion.from.id, step.flatMap(({ contract, after }) => (contract.remembered && !after.remembered ? [contract.contractId] : [])));
@@ -62,24 +62,24 @@ interface OneTurn {
   readonly after: Turned;
 }
 
-async function* eachTurn(tools: Tools, { from, to, context }: ValueConversion): AsyncGenerator<OneTurn[]> {
-  const now = tools.clock.now();
-  for await (const step of tools.store.fieldValues.walk(from.id)) {
-    const conversion = await inStep(tools, step, { from, to, context });
+async function* eachTurn(operationContext: OperationContext, { from, to, context }: ValueConversion): AsyncGenerator<OneTurn[]> {
+  const now = operationContext.clock.now();
+  for await (const step of operationContext.store.fieldValues.walk(from.id)) {
+    const conversion = await inStep(operationContext, step, { from, to, context });
     yield step.map((contract) => ({ contract, after: turned({ ...conversion, ...contract, fieldId: from.id, now }) }));
   }
 }
 
 /** Options for the labels that values become: both for flags; none when there would be too many, and then those values have no place. */
-async function optionsMade(tools: Tools, { from, to, context }: ValueConversion): Promise<string[]> {
+async function optionsMade(operationContext: OperationContext, { from, to, context }: ValueConversion): Promise<string[]> {
   const labels = new Map<string, string>();
   const add = (label: string) => {
     const key = label.toLowerCase();
     if (!optionNamed(to.options.filter(({ archived }) => !archived), label) && !labels.has(key)) labels.set(key, label);
   };
   if (from.type === 'boolean') for (const label of ['true', 'false']) add(label);
-  for await (const step of tools.store.fieldValues.walk(from.id)) {
-    const conversion = await inStep(tools, step, { from, to, context });
+  for await (const step of operationContext.store.fieldValues.walk(from.id)) {
+    const conversion = await inStep(operationContext, step, { from, to, context });
     for (const { values } of step) {
       const value = values[from.id] as FieldValue | undefined; // the definition decides what is kept
       const found = value === undefined ? LOST : labelsFor(value, conversion);
@@ -99,7 +99,7 @@ function withMade(options: readonly FieldOption[], labels: readonly string[], ne
 }
 
 /** The names of files are looked up for the values of one step. */
-async function inStep({ store }: Tools, step: readonly ContractValues[], { from, to, context }: Pick<ValueConversion, 'from' | 'to' | 'context'>): Promise<Conversion> {
+async function inStep({ store }: OperationContext, step: readonly ContractValues[], { from, to, context }: Pick<ValueConversion, 'from' | 'to' | 'context'>): Promise<Conversion> {
   const ids = from.type === 'file' ? step.flatMap(({ values }) => (typeof values[from.id] === 'string' ? [String(values[from.id] as string)] : [])) : [];
   const names = await store.fieldValues.fileNames(ids);
   return { from, to, context: { ...context, fileName: (id) => names.get(id) } };

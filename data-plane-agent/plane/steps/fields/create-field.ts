@@ -7,18 +7,18 @@ import { codeFor, nameKeyOf, nextSettings } from '../../domain/fields/new-field.
 import { nextOptions } from '../../domain/fields/options.js';
 import { placed } from '../../domain/fields/placing.js';
 import { checkedValue, optionNamed } from '../../domain/fields/values.js';
-import { moveOthers, refuseTakenName, refuseTooMany, type Done, type Work } from './command.js';
+import { moveOthers, refuseTakenName, refuseTooMany, type Done, type FieldCommandContext } from './command.js';
 
-export async function createField({ tools, call, payload, known, fields }: Work<'CreateField'>): Promise<Done> {
-  const { store, clock, newId } = tools;
+export async function createField({ context, call, payload, known, fields }: FieldCommandContext<'CreateField'>): Promise<Done> {
+  const { store, clock, newId } = context;
   const row = draft(payload, { id: newId(), now: clock.now(), currencyCode: call.currencyCode, codes: new Set(fields.map(({ code }) => code)), newId });
-  await checkReferences({ tools, known }, row);
+  await checkReferences({ context, known }, row);
   refuseTooMany(fields, { isNew: true });
   refuseTakenName(fields, row.name);
   if (fields.some(({ code }) => code === row.code)) throw fail('DUPLICATE_CODE', { field: 'code', value: row.code });
   const at = placed(fields, row, { section: row.section, ...(payload.order ? { at: payload.order } : {}) });
   await store.fields.insert(at.row);
-  await moveOthers(tools, at.others);
+  await moveOthers(context, at.others);
   return { field: at.row };
 }
 
@@ -76,7 +76,7 @@ function defaultNamed(value: PayloadOf<'CreateField'>['defaultValue'], options: 
 }
 
 /** Roles are known to the control plane, contract types and files here. */
-async function checkReferences({ tools: { store }, known }: Pick<Work<'CreateField'>, 'tools' | 'known'>, row: FieldRow): Promise<void> {
+async function checkReferences({ context: { store }, known }: Pick<FieldCommandContext<'CreateField'>, 'context' | 'known'>, row: FieldRow): Promise<void> {
   for (const key of ['visibleRoles', 'editableRoles'] as const) {
     const unknown = known.roleCodes && row[key].find((role) => !known.roleCodes?.includes(role));
     if (unknown !== undefined) throw fail('REFERENCE_INVALID', { field: `payload.${key}`, value: unknown });

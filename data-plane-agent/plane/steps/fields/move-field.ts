@@ -2,19 +2,19 @@ import { invalid } from '../../../base/failures.js';
 import type { PayloadOf } from '../../contract/records/fields.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { wayOf } from '../../domain/fields/payload-issues.js';
-import { placed, type Place } from '../../domain/fields/placing.js';
-import { fieldNamed, moveOthers, type Done, type Work } from './command.js';
+import { placed, type FieldPosition } from '../../domain/fields/placing.js';
+import { fieldNamed, moveOthers, type Done, type FieldCommandContext } from './command.js';
 
 /** Puts a field in its place, and the others of the section in theirs: from 1, without gaps. */
-export async function moveField({ tools, payload, fields }: Work<'MoveField'>): Promise<Done> {
+export async function moveField({ context, payload, fields }: FieldCommandContext<'MoveField'>): Promise<Done> {
   const field = live(fields, 'payload.fieldId', payload.fieldId);
   const at = placed(fields, field, placeOf(payload, field, fields));
-  await moveOthers(tools, at.others);
+  await moveOthers(context, at.others);
   if (at.row.position === field.position && at.row.section === field.section) return { field };
-  return { field: await tools.store.fields.update(field, { ...at.row, updatedAt: tools.clock.now() }) };
+  return { field: await context.store.fields.update(field, { ...at.row, updatedAt: context.clock.now() }) };
 }
 
-function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: readonly FieldRow[]): Place {
+function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: readonly FieldRow[]): FieldPosition {
   const { order, beforeFieldId, afterFieldId, section } = payload;
   const key = wayOf(payload);
   // Another section without a place in it is its end; the same one is no move.

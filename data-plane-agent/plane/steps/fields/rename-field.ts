@@ -1,8 +1,8 @@
 import { nameKeyOf } from '../../domain/fields/new-field.js';
-import { fieldNamed, refuseTakenName, type Done, type Work } from './command.js';
+import { fieldNamed, refuseTakenName, type Done, type FieldCommandContext } from './command.js';
 
 /** The code stays what it was: others refer to it. An archived field's name is looked at when it comes back. */
-export async function renameField({ tools: { store, clock }, payload: { fieldId, name }, fields }: Work<'RenameField'>): Promise<Done> {
+export async function renameField({ context: { store, clock }, payload: { fieldId, name }, fields }: FieldCommandContext<'RenameField'>): Promise<Done> {
   const field = fieldNamed(fields, 'payload.fieldId', fieldId);
   if (field.name === name) return { field };
   if (!field.archived) refuseTakenName(fields, name, field);

@@ -3,12 +3,12 @@ import type { FieldValue } from '../../contract/records/fields.js';
 import { isChoice, visibleTo } from '../../domain/fields/definition.js';
 import { withValue } from '../../domain/fields/memory.js';
 import { nextOptions } from '../../domain/fields/options.js';
-import type { Tools } from '../operation-context.js';
-import { fieldNamed, notSeen, type Done, type Work } from './command.js';
+import type { OperationContext } from '../operation-context.js';
+import { fieldNamed, notSeen, type Done, type FieldCommandContext } from './command.js';
 
 /** Replaces the options of a choice. Those that are left out stay known to the values that have them, or go with them. */
-export async function updateFieldOptions({ tools, call, payload, fields }: Work<'UpdateFieldOptions'>): Promise<Done> {
-  const { store, clock, newId } = tools;
+export async function updateFieldOptions({ context, call, payload, fields }: FieldCommandContext<'UpdateFieldOptions'>): Promise<Done> {
+  const { store, clock, newId } = context;
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   if (!isChoice(field.type)) throw invalid({ path: 'payload.fieldId', problem: `must be a field with options; this one is of the type ${field.type}` });
   const forgets = payload.onRemoved === 'clear';
@@ -17,13 +17,13 @@ export async function updateFieldOptions({ tools, call, payload, fields }: Work<
   const defaultValue = field.defaultValue === null ? null : without(field.defaultValue, gone);
   if (JSON.stringify(options) === JSON.stringify(field.options)) return { field };
   if (forgets && gone.size > 0 && !visibleTo(field, call.actor.roleCode)) throw notSeen(field);
-  const result = forgets && gone.size > 0 ? await clear(tools, field.id, gone) : undefined;
+  const result = forgets && gone.size > 0 ? await clear(context, field.id, gone) : undefined;
   const did = result ? { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } } : {};
   const updated = await store.fields.update(field, { ...field, options, defaultValue, updatedAt: clock.now() }, did);
   return { field: updated, ...(result ? { result } : {}) };
 }
 
-async function clear({ store }: Tools, fieldId: string, gone: ReadonlySet<string>): Promise<NonNullable<Done['result']>> {
+async function clear({ store }: OperationContext, fieldId: string, gone: ReadonlySet<string>): Promise<NonNullable<Done['result']>> {
   const counts = { total: 0, converted: 0, cleared: 0, unchanged: 0 };
   for await (const step of store.fieldValues.walk(fieldId)) {
     const rows = [];

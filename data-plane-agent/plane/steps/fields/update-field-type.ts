@@ -6,14 +6,14 @@ import { isChoice, visibleTo } from '../../domain/fields/definition.js';
 import { nextSettings } from '../../domain/fields/new-field.js';
 import { nextOptions } from '../../domain/fields/options.js';
 import { convertValues, survey, type Survey, type ValueConversion } from './convert-values.js';
-import { fieldNamed, notSeen, type Done, type Work } from './command.js';
+import { fieldNamed, notSeen, type Done, type FieldCommandContext } from './command.js';
 
 /**
  * Gives a field another type (or other settings of its own), and the values of all contracts with it: all of them or none. Values that nobody
  * has touched since come back as they were when the type is changed back within thirty days.
  */
-export async function updateFieldType({ tools, call, payload, known, fields }: Work<'UpdateFieldType'>): Promise<Done> {
-  const { store, clock, newId } = tools;
+export async function updateFieldType({ context: operationContext, call, payload, known, fields }: FieldCommandContext<'UpdateFieldType'>): Promise<Done> {
+  const { store, clock, newId } = operationContext;
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   const asked = retyped(field, payload, { currencyCode: call.currencyCode, newId });
   const context = { timeZone: call.timeZone, dateFormat: known.dateFormat, members: known.members ?? [] };
@@ -21,7 +21,7 @@ export async function updateFieldType({ tools, call, payload, known, fields }: W
   // A count tells of values, and one after the other of each of them.
   if (payload.dryRun && !seesValues) throw notSeen(field);
   const conversion: ValueConversion = { from: field, to: asked, context, seesValues };
-  const found = await survey(tools, conversion);
+  const found = await survey(operationContext, conversion);
   const result = { dryRun: payload.dryRun ?? false, total: found.total, converted: found.converted, cleared: found.cleared, unchanged: found.unchanged, samples: found.samples };
   if (payload.dryRun) return { field, result };
   if (found.cleared > 0 && !seesValues) throw notSeen(field);
@@ -30,7 +30,7 @@ export async function updateFieldType({ tools, call, payload, known, fields }: W
   const to: FieldRow = { ...found.to, defaultValue: defaultIn(field, found.to, conversion), updatedAt: clock.now() };
   const told = seesValues ? { result } : {};
   if (isSameDefinition(field, to)) return { field, ...told };
-  await convertValues(tools, { ...conversion, to });
+  await convertValues(operationContext, { ...conversion, to });
   await store.fieldValues.forget(clock.now());
   const updated = await store.fields.update(field, to, { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } });
   return { field: updated, ...told };

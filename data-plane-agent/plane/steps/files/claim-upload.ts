@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fail } from '../../../base/failures.js';
 import type { FileRow, UploadRow } from '../../tables/files.js';
-import type { Work } from '../operation-context.js';
+import type { MultiStepContext } from '../operation-context.js';
 
 /** So long an upload is held at a time. Who still has it says so again sooner; when his process has ended, the next has it after that. */
 const CLAIM_MS = 20_000;
 const AGAIN_MS = 5_000;
 /** How long a second confirmation waits for the first. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 const LOOK_MS = 100;
 
 /** An upload that nobody else confirms meanwhile. */
@@ -22,7 +22,7 @@ export interface Claim {
 }
 
 /** The upload for this confirmation alone, or the file that another one has made of it in the meantime. */
-export async function claimUpload(work: Work, id: string): Promise<Claim | { readonly file: FileRow }> {
+export async function claimUpload(work: MultiStepContext, id: string): Promise<Claim | { readonly file: FileRow }> {
   const { read, upkeep, clock, signal } = work;
   for (let waited = 0; ; waited += LOOK_MS) {
     const now = clock.now();
@@ -34,12 +34,12 @@ export async function claimUpload(work: Work, id: string): Promise<Claim | { rea
     const { file, isOpen } = await read(async ({ store }) => ({ file: await store.files.byId(id), isOpen: (await store.uploads.find(id)) !== undefined }));
     if (file) return { file };
     if (!isOpen) throw fail('UPLOAD_TOKEN_EXPIRED', {});
-    if (waited >= PATIENCE_MS) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
+    if (waited >= TIMEOUT_MS) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
     await sleep(LOOK_MS, undefined, { signal });
   }
 }
 
-function renewing({ upkeep, clock, log }: Work, { upload, tookOver }: Pick<Claim, 'upload' | 'tookOver'>): Claim {
+function renewing({ upkeep, clock, log }: MultiStepContext, { upload, tookOver }: Pick<Claim, 'upload' | 'tookOver'>): Claim {
   let until = upload.claimedUntil;
   const over = new AbortController();
   const renewed = (async () => {

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fail } from '../../../base/failures.js';
 import type { Finding } from '../../domain/files/scans.js';
 import { contentCheck } from '../../files/content/content-type.js';
-import { patienceFor } from '../../files/objects/deadline.js';
+import { timeoutFor } from '../../files/objects/deadline.js';
 import { ObjectStoreError } from '../../files/objects/object-store.js';
 import { OneReading } from '../../files/one-reading.js';
 import type { FileServices } from '../../files/services.js';
-import type { Work } from '../operation-context.js';
+import type { MultiStepContext } from '../operation-context.js';
 import { SCAN_LEASE_MS } from './record-scan.js';
 import { couldNot, GONE, scanBranch, type Bytes } from './scan-object.js';
 
@@ -26,9 +26,9 @@ export type FirstScan = 'skipped' | ({ readonly isOver: true } & Scanned) | { re
 export type FirstLook = { readonly reason: string } | { readonly sha256: string; readonly scan: FirstScan };
 
 /** One reading of a stored object, for its hash, for the check of its content type, for the look into an archive and for the scanner. */
-export async function firstLook({ files, signal }: Pick<Work, 'files' | 'signal'>, bytes: Bytes, contentType: string): Promise<FirstLook> {
+export async function firstLook({ files, signal }: Pick<MultiStepContext, 'files' | 'signal'>, bytes: Bytes, contentType: string): Promise<FirstLook> {
   const { objectKey, sizeBytes } = bytes;
-  const content = await files.objects.read(objectKey, { sizeBytes, signal: AbortSignal.timeout(Math.ceil(patienceFor(sizeBytes)) + INLINE_SCAN_MS) });
+  const content = await files.objects.read(objectKey, { sizeBytes, signal: AbortSignal.timeout(Math.ceil(timeoutFor(sizeBytes)) + INLINE_SCAN_MS) });
   if (!content) throw fail('FILE_NOT_UPLOADED', {});
   const hash = createHash('sha256');
   const check = contentCheck(contentType);
@@ -65,7 +65,7 @@ interface Begun {
 }
 
 function beginScan(files: FileServices, bytes: Bytes, reading: OneReading): Begun {
-  const scanner = reading.branch({ patienceMs: INLINE_SCAN_MS });
+  const scanner = reading.branch({ timeoutMs: INLINE_SCAN_MS });
   const { promise: instead, resolve: decide } = Promise.withResolvers<Finding | undefined>();
   // Asked first: with signatures that come while it is scanned it is scanned again.
   const version = files.scanner.version();

@@ -1,5 +1,5 @@
 import { isFailure } from '../../../base/failures.js';
-import { mapInTurns, turns } from '../../../base/turns.js';
+import { mapYielding, yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
@@ -12,7 +12,7 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { lineWarnings } from '../../domain/payments/line-warnings.js';
 import { enterContract, type Entered } from '../contracts/enter-contract.js';
 import { sharedTransfers } from '../receivables/shared-transfers.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { PreparedImport } from './prepare-candidates.js';
 
 export interface EnteredImport {
@@ -24,30 +24,30 @@ export interface EnteredImport {
 }
 
 /** Enters what can be entered, each contract by itself, and tells of the others why not. */
-export async function enterCandidates(tools: Tools, call: Call, { input: { people }, prepared: { checked, blank, unknownColumns, rejected } }: { readonly input: ImportInput; readonly prepared: PreparedImport }): Promise<EnteredImport> {
-  const { store } = tools;
+export async function enterCandidates(context: OperationContext, call: Call, { input: { people }, prepared: { checked, blank, unknownColumns, rejected } }: { readonly input: ImportInput; readonly prepared: PreparedImport }): Promise<EnteredImport> {
+  const { store } = context;
   await store.closings.hold(new Set(checked.flatMap(({ result }) => (result.ok ? [result.input.subjectId] : []))));
   await store.lifecycle.ensureShipped(); // not within a contract's own savepoint, which may be undone
-  const entering: Entering = { members: people.members, turn: turns(tools.signal), entered: [] };
+  const entering: Entering = { members: people.members, turn: yielding(context.signal), entered: [] };
   const outcomes: Outcome[] = [];
-  for (let at = 0; at < checked.length; at += TOGETHER) outcomes.push(...(await enterSome(tools, call, { checked: checked.slice(at, at + TOGETHER), entering })));
+  for (let at = 0; at < checked.length; at += TOGETHER) outcomes.push(...(await enterSome(context, call, { checked: checked.slice(at, at + TOGETHER), entering })));
   for (const row of entering.entered) {
     await entering.turn();
     await store.contracts.index(row);
   }
   const failed = outcomes.filter(({ entered }) => entered === null).map(({ candidate }) => candidate);
-  return { outcomes, blank, unknownColumns, warnings: await warningsOf(tools, outcomes), rejected: await rejected(failed) };
+  return { outcomes, blank, unknownColumns, warnings: await warningsOf(context, outcomes), rejected: await rejected(failed) };
 }
 
 /** How many other lines a row's warning names: there may be five thousand rows. */
 const NAMED_LINES = 10;
 
 /** What deserves a look of the lines of each row, by its number. All are in by now: of two rows that name one bank transfer each is told. */
-async function warningsOf(tools: Tools, outcomes: readonly Outcome[]): Promise<Map<number, Warning[]>> {
+async function warningsOf(context: OperationContext, outcomes: readonly Outcome[]): Promise<Map<number, Warning[]>> {
   const lines = outcomes.flatMap(({ candidate, entered }) => (entered?.lines ?? []).map((line) => ({ line, row: candidate.place(`payments[${line.position}].bankSerialNo`).row })));
-  const shared = await sharedTransfers(tools, lines.map(({ line }) => line), NAMED_LINES);
+  const shared = await sharedTransfers(context, lines.map(({ line }) => line), NAMED_LINES);
   const byRow = Map.groupBy(lines, ({ row }) => row);
-  const told = await mapInTurns([...byRow], ([row, own]): [number, Warning[]] => [row, lineWarnings(own.map(({ line }) => line), own.flatMap(({ line }) => shared.get(line.id) ?? []).slice(0, NAMED_LINES))]);
+  const told = await mapYielding([...byRow], ([row, own]): [number, Warning[]] => [row, lineWarnings(own.map(({ line }) => line), own.flatMap(({ line }) => shared.get(line.id) ?? []).slice(0, NAMED_LINES))]);
   return new Map(told.filter(([, warnings]) => warnings.length > 0));
 }
 
@@ -66,7 +66,7 @@ interface Entering {
 const TOGETHER = 25;
 
 /** Together, if all of them can be entered; else each by itself. */
-async function enterSome(tools: Tools, call: Call, { checked, entering }: { readonly checked: PreparedImport['checked']; readonly entering: Entering }): Promise<Outcome[]> {
+async function enterSome(context: OperationContext, call: Call, { checked, entering }: { readonly checked: PreparedImport['checked']; readonly entering: Entering }): Promise<Outcome[]> {
   const attempt = async ({ candidate, result }: PreparedImport['checked'][number], enter: (input: ContractInput) => Promise<Entered>): Promise<Outcome> => {
     await entering.turn();
     if (!result.ok) return refused(candidate, result.problems);
@@ -75,18 +75,18 @@ async function enterSome(tools: Tools, call: Call, { checked, entering }: { read
   };
   const already = entering.entered.length;
   const enter = async (input: ContractInput): Promise<Entered> => {
-    const entered = await enterContract(tools, call, { input, source: 'import', indexLater: true, members: entering.members });
+    const entered = await enterContract(context, call, { input, source: 'import', indexLater: true, members: entering.members });
     entering.entered.push(entered.row);
     return entered;
   };
   try {
-    return await tools.savepoint(() => inTurn(checked, (one) => attempt(one, enter)));
+    return await context.savepoint(() => inTurn(checked, (one) => attempt(one, enter)));
   } catch (error) {
     if (!isFailure(error)) throw error;
     entering.entered.length = already;
   }
   return inTurn(checked, (one) =>
-    attempt(one, (input) => tools.savepoint(() => enter(input))).catch(async (error: unknown) => {
+    attempt(one, (input) => context.savepoint(() => enter(input))).catch(async (error: unknown) => {
       if (isFailure(error)) return refused(one.candidate, await problemsOf(error, one.candidate));
       throw error;
     }),

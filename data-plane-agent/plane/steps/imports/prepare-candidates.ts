@@ -1,4 +1,4 @@
-import { turns } from '../../../base/turns.js';
+import { yielding } from '../../../base/yielding.js';
 import type { Call } from '../../contract/call.js';
 import type { ImportInput } from '../../contract/records/imports.js';
 import { candidateOfRow, withDuplicates, type Candidate } from '../../domain/imports/candidate.js';
@@ -8,7 +8,7 @@ import type { Rejected } from '../../tables/imports.js';
 import { rejectedOfRows, rejectedOfSheet } from '../../domain/imports/rejected.js';
 import { sheetCandidates } from '../../domain/imports/sheet-candidates.js';
 import { matchHeader } from '../../domain/sheet/headers.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { FieldRow } from '../../tables/fields.js';
 
 /** An import as far as it can be worked out before anything is entered. */
@@ -23,11 +23,11 @@ export interface PreparedImport {
  * Reads the cells and checks what can be checked of each contract by itself. That is done before the transaction, in which others wait:
  * a custom field or a template that goes away in between is refused when the contract is entered.
  */
-export async function prepareCandidates({ store, signal }: Tools, call: Call, input: ImportInput): Promise<PreparedImport> {
+export async function prepareCandidates({ store, signal }: OperationContext, call: Call, input: ImportInput): Promise<PreparedImport> {
   const fields = await store.fields.visible();
   const directory = directoryOf(input, (await store.lifecycle.all()).templates);
   const { candidates, ...read } = await readInput(call, input, { fields, signal });
-  const turn = turns(signal);
+  const turn = yielding(signal);
   const checked: PreparedImport['checked'][number][] = [];
   for (const candidate of withDuplicates(candidates)) {
     await turn();

@@ -2,11 +2,11 @@ import { fail, invalid } from '../../../base/failures.js';
 import { isId } from '../../../base/ids.js';
 import type { Conditions, Effects } from '../../contract/records/conditions.js';
 import { customFieldsOf } from '../../domain/lifecycle/config-checks.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { ContractTypeRow } from '../../tables/contract-types.js';
 import type { TemplateRow } from '../../tables/lifecycle.js';
 
-type WithStore = Pick<Tools, 'store'>;
+type WithStore = Pick<OperationContext, 'store'>;
 
 /** Opens the tenant's configuration for a change: it is there, and nobody else changes it meanwhile. */
 export async function openConfig({ store }: WithStore): Promise<void> {
@@ -51,8 +51,8 @@ export async function checkCustomFields({ store }: WithStore, path: string, cond
 }
 
 /** A type's template must be there. */
-export async function checkTypeTemplate(tools: WithStore, { defaultTemplateId }: Pick<ContractTypeRow, 'defaultTemplateId'>): Promise<void> {
-  if (defaultTemplateId !== null && !(await hasTemplate(tools, defaultTemplateId))) throw fail('REFERENCE_INVALID', { field: 'defaultLifecycleTemplateId', value: defaultTemplateId });
+export async function checkTypeTemplate(context: WithStore, { defaultTemplateId }: Pick<ContractTypeRow, 'defaultTemplateId'>): Promise<void> {
+  if (defaultTemplateId !== null && !(await hasTemplate(context, defaultTemplateId))) throw fail('REFERENCE_INVALID', { field: 'defaultLifecycleTemplateId', value: defaultTemplateId });
 }
 
 /** A type's template must have a stage, and its reminder rule name one of them. Of a template that is not there nothing can be said: `checkTypeTemplate` refuses it. */

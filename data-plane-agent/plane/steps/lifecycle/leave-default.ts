@@ -1,7 +1,7 @@
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 
 /** The present default template makes room for another one. */
-export async function leaveDefault({ store }: Tools): Promise<void> {
+export async function leaveDefault({ store }: OperationContext): Promise<void> {
   const present = await store.lifecycle.defaultTemplate();
   await store.lifecycleConfig.updateTemplate(present, { ...present, isDefault: false });
 }

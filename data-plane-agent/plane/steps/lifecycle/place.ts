@@ -3,12 +3,12 @@ import { isId } from '../../../base/ids.js';
 import type { Call } from '../../contract/call.js';
 import type { ContractInput } from '../../contract/records/contracts.js';
 import { controlAt, holds, isEarlyStage } from '../../domain/lifecycle/lifecycle.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { StageRow } from '../../tables/lifecycle.js';
 
 /** The contract's type and the stage at which it begins: later stages than review are for those who administer the workflow. */
-export async function placeInLifecycle({ store }: Pick<Tools, 'store'>, call: Call, input: ContractInput): Promise<{ type: ContractRow['type']; stage: StageRow }> {
+export async function placeInLifecycle({ store }: Pick<OperationContext, 'store'>, call: Call, input: ContractInput): Promise<{ type: ContractRow['type']; stage: StageRow }> {
   await store.lifecycle.ensureShipped();
   await store.lifecycle.hold();
   const typed = input.typeCode ? await store.lifecycle.type(input.typeCode) : undefined;
@@ -20,7 +20,7 @@ export async function placeInLifecycle({ store }: Pick<Tools, 'store'>, call: Ca
 }
 
 /** The stage that is named, or the first of the category that is named, or the template's first. */
-async function firstStage(store: Tools['store'], { lifecycleTemplateId, lifecycleStageCode, workflowStage }: ContractInput, typeTemplateId: string | null): Promise<StageRow> {
+async function firstStage(store: OperationContext['store'], { lifecycleTemplateId, lifecycleStageCode, workflowStage }: ContractInput, typeTemplateId: string | null): Promise<StageRow> {
   const templateId = lifecycleTemplateId ?? typeTemplateId ?? (await store.lifecycle.defaultTemplate()).id;
   const stages = isId(templateId) ? await store.lifecycle.stages(templateId) : [];
   const [first] = stages;

@@ -4,7 +4,7 @@ import type { PaymentLinePatch } from '../../contract/records/lines.js';
 import { AmountReader } from '../../domain/amounts.js';
 import { touched, withAggregates } from '../../domain/contracts/changes.js';
 import { checkSums, isUnchanged, type LineContext } from '../../domain/payments/line-changes.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import { checkLineFiles } from './check-line-files.js';
 import { followLines, writeInvoices } from './follow-lines.js';
 import type { ContractRow } from '../../tables/contracts.js';
@@ -22,7 +22,7 @@ export interface HeldContract {
  * Holds a contract before one of its lines is read: what it keeps of its lines is computed from all of them, so two changes of
  * different lines must not pass each other.
  */
-export async function holdContract({ store, clock }: Tools, call: Call, contractId: string): Promise<HeldContract> {
+export async function holdContract({ store, clock }: OperationContext, call: Call, contractId: string): Promise<HeldContract> {
   const contract = await store.contracts.find(contractId, { forUpdate: true });
   if (!contract) throw fail('NOT_FOUND', {});
   const context = { amounts: new AmountReader(), path: '', today: call.today, now: clock.now(), contractCurrency: contract.currencyCode, unlinkedInvoicedMinor: contract.unlinkedInvoicedMinor };
@@ -40,27 +40,27 @@ interface LineChange {
  * Changes one line, and in the same transaction its receipt history and what the contract keeps of its lines. A change that leaves the
  * line as it was writes nothing.
  */
-export async function changeLine(tools: Tools, call: Call, { paymentId, files, to }: LineChange): Promise<{ readonly line: LineRow; readonly contract: ContractRow }> {
-  const { store } = tools;
+export async function changeLine(operationContext: OperationContext, call: Call, { paymentId, files, to }: LineChange): Promise<{ readonly line: LineRow; readonly contract: ContractRow }> {
+  const { store } = operationContext;
   const contractId = await store.lines.contractOf(paymentId);
   if (contractId === undefined) throw fail('NOT_FOUND', {});
-  const held = await holdContract(tools, call, contractId);
+  const held = await holdContract(operationContext, call, contractId);
   const { contract, context } = held;
   const before = held.lines.find(({ id }) => id === paymentId);
   if (!before) throw fail('NOT_FOUND', {}); // removed while we waited for the contract
   const asked = await to(before, held);
-  const { lines: [line = asked], changes } = await followLines(tools, call, { contract, steps: [{ before, after: asked, path: '' }], amounts: context.amounts });
+  const { lines: [line = asked], changes } = await followLines(operationContext, call, { contract, steps: [{ before, after: asked, path: '' }], amounts: context.amounts });
   const lines = held.lines.map((other) => (other.id === paymentId ? line : other)).filter(({ deletedAt }) => deletedAt === null);
   checkSums(lines, context);
   context.amounts.done();
   if (files) await checkLineFiles(store, files);
   if (isUnchanged(before, line)) return { line: before, contract };
   await store.lines.update(before, line);
-  await writeInvoices(tools, changes);
-  await store.lines.insertReceipts(await receiptHistory(tools, call, { before, after: line }));
-  return { line, contract: await writeAggregates(tools, call, { contract, lines, context }) };
+  await writeInvoices(operationContext, changes);
+  await store.lines.insertReceipts(await receiptHistory(operationContext, call, { before, after: line }));
+  return { line, contract: await writeAggregates(operationContext, call, { contract, lines, context }) };
 }
 
 /** Writes what the contract keeps of its lines; its version moves, also when the sums stayed as they were. */
-export const writeAggregates = ({ store }: Tools, call: Call, { contract, lines, context }: HeldContract): Promise<ContractRow> =>
+export const writeAggregates = ({ store }: OperationContext, call: Call, { contract, lines, context }: HeldContract): Promise<ContractRow> =>
   store.contracts.update(contract, touched(withAggregates(contract, lines), { now: context.now, actorId: call.actor.id }));

@@ -5,7 +5,7 @@ import type { AmountReader } from '../../domain/amounts.js';
 import type { InvoiceChange, InvoiceRow } from '../../tables/invoices.js';
 import { isStanding } from '../../domain/invoices/invoices.js';
 import { followed, inNewCurrency, movesRecords } from '../../domain/invoices/line-evidence.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
@@ -26,7 +26,7 @@ export interface Followed {
  * What the invoice records of lines become as the lines change. Nothing is written: `writeInvoices` does that, after the lines, and
  * whoever calls asks the reader of amounts for what was wrong. `contract` is as the request leaves it.
  */
-export async function followLines({ store, clock, newId }: Tools, call: Call, { contract, steps, amounts }: { readonly contract: ContractRow; readonly steps: readonly LineStep[]; readonly amounts: AmountReader }): Promise<Followed> {
+export async function followLines({ store, clock, newId }: OperationContext, call: Call, { contract, steps, amounts }: { readonly contract: ContractRow; readonly steps: readonly LineStep[]; readonly amounts: AmountReader }): Promise<Followed> {
   const context = { amounts, contract, today: call.today, now: clock.now(), actorId: call.actor.id, newId };
   const moving = steps.filter(({ before, after }) => movesRecords(before, after));
   const records = await recordsOf(store, contract.id, moving);
@@ -35,7 +35,7 @@ export async function followLines({ store, clock, newId }: Tools, call: Call, { 
 }
 
 /** The records that name no line, under another currency of their contract: drafts follow it, and what is issued fixes it. */
-export async function followCurrency({ store, clock }: Tools, call: Call, { before, after, amounts }: { readonly before: ContractRow; readonly after: ContractRow; readonly amounts: AmountReader }): Promise<InvoiceChange[]> {
+export async function followCurrency({ store, clock }: OperationContext, call: Call, { before, after, amounts }: { readonly before: ContractRow; readonly after: ContractRow; readonly amounts: AmountReader }): Promise<InvoiceChange[]> {
   if (before.currencyCode === after.currencyCode) return [];
   const unlinked = await store.invoices.linkedTo(before.id, null);
   if (unlinked.some(isStanding)) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
@@ -44,14 +44,14 @@ export async function followCurrency({ store, clock }: Tools, call: Call, { befo
 }
 
 /** Writes new and changed records; lines that they name are there already. Refuses a number that another record has. */
-export async function writeInvoices({ store }: Tools, changes: readonly InvoiceChange[]): Promise<void> {
+export async function writeInvoices({ store }: OperationContext, changes: readonly InvoiceChange[]): Promise<void> {
   if (changes.length === 0) return;
   await refuseTooMany(store, changes);
   await refuseTaken(store, changes);
   await store.invoices.write(changes);
 }
 
-async function recordsOf(store: Tools['store'], contractId: string, steps: readonly LineStep[]): Promise<Map<string, InvoiceRow[]>> {
+async function recordsOf(store: OperationContext['store'], contractId: string, steps: readonly LineStep[]): Promise<Map<string, InvoiceRow[]>> {
   const asked = steps.filter(({ before }) => before !== null && before.invoiceRecords > 0).map(({ after }) => after.id);
   const [only] = asked;
   if (only === undefined) return new Map();
@@ -59,14 +59,14 @@ async function recordsOf(store: Tools['store'], contractId: string, steps: reado
   return new Map(asked.map((id) => [id, found.filter(({ lineId }) => lineId === id)]));
 }
 
-async function refuseTooMany(store: Tools['store'], changes: readonly InvoiceChange[]): Promise<void> {
+async function refuseTooMany(store: OperationContext['store'], changes: readonly InvoiceChange[]): Promise<void> {
   const added = changes.filter(({ before }) => before === null);
   const [first] = added;
   if (first && (await store.invoices.count(first.after.contractId)) + added.length > MAX_INVOICES) throw fail('LIMIT_REACHED', { limit: MAX_INVOICES });
 }
 
 /** A number is looked for once nobody who gives his up in the same request holds it any more. */
-async function refuseTaken(store: Tools['store'], changes: readonly InvoiceChange[]): Promise<void> {
+async function refuseTaken(store: OperationContext['store'], changes: readonly InvoiceChange[]): Promise<void> {
   const writing = new Map(changes.map((change) => [change.after.id, change.after]));
   const wanted = new Set<string>();
   for (const { before, after } of changes) {

@@ -4,7 +4,7 @@ import type { InvoiceChange } from '../../tables/invoices.js';
 import { checkSums } from '../../domain/payments/line-changes.js';
 import type { Plan } from '../../domain/payments/plan.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import { followCurrency, followLines } from './follow-lines.js';
 
 /** A change of a contract and of its plan, `after` still without what it keeps of its lines. */
@@ -16,12 +16,12 @@ interface PlanChange {
 }
 
 /** The plan with what its lines' invoice records become of it, and the records to write once the lines are there. */
-export async function followPlan(tools: Tools, call: Call, { before, after, plan, amounts }: PlanChange): Promise<{ readonly plan: Plan; readonly invoices: readonly InvoiceChange[] }> {
-  const removed = plan.removed.map((line) => ({ before: line, after: { ...line, deletedAt: tools.clock.now() }, path: '' }));
-  const { lines, changes } = await followLines(tools, call, { contract: after, steps: [...plan.steps, ...removed], amounts });
+export async function followPlan(context: OperationContext, call: Call, { before, after, plan, amounts }: PlanChange): Promise<{ readonly plan: Plan; readonly invoices: readonly InvoiceChange[] }> {
+  const removed = plan.removed.map((line) => ({ before: line, after: { ...line, deletedAt: context.clock.now() }, path: '' }));
+  const { lines, changes } = await followLines(context, call, { contract: after, steps: [...plan.steps, ...removed], amounts });
   const steps = plan.steps.map((step, i) => ({ ...step, after: lines[i] ?? step.after }));
   const byId = new Map(steps.map((step) => [step.after.id, step.after]));
   const next = plan.lines.map((line) => byId.get(line.id) ?? line);
   checkSums(next, { amounts, contractCurrency: after.currencyCode, unlinkedInvoicedMinor: before.unlinkedInvoicedMinor, blame: 'payments' });
-  return { plan: { ...plan, steps, lines: next }, invoices: [...changes, ...(await followCurrency(tools, call, { before, after, amounts }))] };
+  return { plan: { ...plan, steps, lines: next }, invoices: [...changes, ...(await followCurrency(context, call, { before, after, amounts }))] };
 }

@@ -2,9 +2,9 @@ import { warn } from '../../../base/warnings.js';
 import type { Call } from '../../contract/call.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { PaymentLineResult } from '../../contract/records/lines.js';
-import { paymentLine } from '../../domain/contracts/answers.js';
+import { paymentLine } from '../../domain/contracts/presenter.js';
 import { invoiceWarnings, receiptWarnings } from '../../domain/payments/line-changes.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 
@@ -13,7 +13,7 @@ const NAMED_LINES = 20;
 
 /** A changed line as it is answered, with what deserves a look. `bankSerialNo` is the one that the request named. */
 export async function lineResult(
-  { store }: Tools,
+  { store }: OperationContext,
   call: Call,
   { line, contract, bankSerialNo }: { line: LineRow; contract: ContractRow; bankSerialNo?: string | null | undefined },
 ): Promise<PaymentLineResult> {

@@ -4,7 +4,7 @@ import type { InvoiceChange } from '../../tables/invoices.js';
 import { afterChanges, netInvoiced, withRecords } from '../../domain/invoices/invoices.js';
 import { checkSums } from '../../domain/payments/line-changes.js';
 import { isOfLine, refuseExcess, withoutEvidence } from '../../domain/invoices/line-evidence.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { HeldContract } from './change-line.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { LineRow } from '../../tables/payment-lines.js';
@@ -14,8 +14,8 @@ import { writeInvoices } from './follow-lines.js';
  * Writes changed records of a held contract, and with them what its lines and the contract itself keep of what is invoiced. Refuses red
  * letters beyond what is issued on the same line, or without one. Answers the contract and the live lines as they are from now on.
  */
-export async function settleInvoices(tools: Tools, call: Call, { held: { contract: before, lines, context }, changes }: { readonly held: HeldContract; readonly changes: readonly InvoiceChange[] }): Promise<{ readonly contract: ContractRow; readonly lines: readonly LineRow[] }> {
-  const { store } = tools;
+export async function settleInvoices(operationContext: OperationContext, call: Call, { held: { contract: before, lines, context }, changes }: { readonly held: HeldContract; readonly changes: readonly InvoiceChange[] }): Promise<{ readonly contract: ContractRow; readonly lines: readonly LineRow[] }> {
+  const { store } = operationContext;
   const { amounts, contractCurrency, now } = context;
   const settled = new Map<string, LineRow>();
   let { unlinkedInvoicedMinor } = before;
@@ -29,7 +29,7 @@ export async function settleInvoices(tools: Tools, call: Call, { held: { contrac
   const next = lines.map((line) => settled.get(line.id) ?? line);
   checkSums(next, { amounts, contractCurrency, unlinkedInvoicedMinor });
   amounts.done();
-  await writeInvoices(tools, changes);
+  await writeInvoices(operationContext, changes);
   for (const [i, line] of lines.entries()) if (next[i] && next[i] !== line) await store.lines.update(line, next[i]);
   const contract = await store.contracts.update(before, touched(withAggregates({ ...before, unlinkedInvoicedMinor }, next), { now, actorId: call.actor.id }));
   return { contract, lines: next };

@@ -4,7 +4,7 @@ import { touched } from '../../domain/contracts/changes.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { TaskRow } from '../../tables/tasks.js';
 import { withTasks, type TaskContext } from '../../domain/tasks/tasks.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 
 /** A contract that nobody else can change until the transaction ends, and its live tasks as they are now. */
 export interface HeldTasks {
@@ -14,14 +14,14 @@ export interface HeldTasks {
 }
 
 /** Holds a contract before its tasks are read: what it keeps of them is computed from all, and the daily step must not pass a change. */
-export async function holdTasks({ store, clock }: Tools, call: Call, contractId: string): Promise<HeldTasks> {
+export async function holdTasks({ store, clock }: OperationContext, call: Call, contractId: string): Promise<HeldTasks> {
   const contract = await store.contracts.find(contractId, { forUpdate: true });
   if (!contract) throw fail('NOT_FOUND', {});
   return { contract, tasks: await store.tasks.ofContract(contract.id), context: { today: call.today, now: clock.now(), actorId: call.actor.id } };
 }
 
 /** Writes what the contract keeps of its tasks; its version moves. */
-export const writeTaskState = ({ store }: Tools, { contract, tasks, context }: HeldTasks): Promise<ContractRow> => store.contracts.update(contract, touched(withTasks(contract, tasks), context));
+export const writeTaskState = ({ store }: OperationContext, { contract, tasks, context }: HeldTasks): Promise<ContractRow> => store.contracts.update(contract, touched(withTasks(contract, tasks), context));
 
 /** Refuses a code that another task of the contract has, whatever its case. */
 export function refuseTakenCode(tasks: readonly TaskRow[], { id, code, codeKey }: TaskRow): void {

@@ -1,6 +1,6 @@
 import { derivedId } from '../../../base/ids.js';
 import { handedName, viewKey } from '../../domain/views/views.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 
 interface ViewHandover {
   readonly memberId: string;
@@ -15,7 +15,7 @@ interface ViewHandover {
  * A member's personal views become the successor's, or are copied to them, under names that say whose they were; team views get another who looks after
  * them. The successor may come to more views than they may make themselves: nothing is lost when somebody leaves. What has been copied is not copied again.
  */
-export async function handOverViews({ store: { views }, clock }: Pick<Tools, 'store' | 'clock'>, { memberId, memberName, successorId, memberStays }: ViewHandover): Promise<{ personalViews: number; teamViews: number }> {
+export async function handOverViews({ store: { views }, clock }: Pick<OperationContext, 'store' | 'clock'>, { memberId, memberName, successorId, memberStays }: ViewHandover): Promise<{ personalViews: number; teamViews: number }> {
   const personal = await views.ofMember('personal', memberId, { held: true });
   const taken = new Set((personal.length === 0 ? [] : await views.ofMember('personal', successorId)).map(({ nameKey }) => nameKey));
   const now = clock.now();

@@ -2,10 +2,10 @@ import type { Call } from '../../contract/call.js';
 import type { Conditions } from '../../contract/records/conditions.js';
 import { isListField, type Circumstances, type ListField } from '../../domain/lifecycle/conditions.js';
 import type { ContractRow } from '../../tables/contracts.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 
 /** What these conditions look at; only what one of them asks for is read. */
-export async function circumstancesOf({ store }: Pick<Tools, 'store'>, call: Call, { row, note, conditions }: { readonly row: ContractRow; readonly note: string | null; readonly conditions: readonly Conditions[] }): Promise<Circumstances> {
+export async function circumstancesOf({ store }: Pick<OperationContext, 'store'>, call: Call, { row, note, conditions }: { readonly row: ContractRow; readonly note: string | null; readonly conditions: readonly Conditions[] }): Promise<Circumstances> {
   const lists = new Set(conditions.flatMap(({ requireFields }) => (requireFields ?? []).filter(isListField)));
   const count = async (field: ListField, read: () => Promise<readonly unknown[]>) => (lists.has(field) ? (await read()).length : 0);
   return {

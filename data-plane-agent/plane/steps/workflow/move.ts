@@ -8,7 +8,7 @@ import { failedEffects, moved } from '../../domain/lifecycle/effects.js';
 import { bandOf } from '../../domain/extraction/answer.js';
 import { completes, moveWarnings, submitsExtracted } from '../../domain/lifecycle/move-warnings.js';
 import { refusalOf, waysOf, type Way } from '../../domain/lifecycle/moves.js';
-import type { Tools } from '../operation-context.js';
+import type { OperationContext } from '../operation-context.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { WorkflowEventRow } from '../../tables/workflow-events.js';
 import { circumstancesOf } from './circumstances.js';
@@ -25,21 +25,21 @@ export interface Moved {
  * Moves a contract that was found for update, by a transition or to a stage. Throws INVALID_TRANSITION, WORKFLOW_CONTROL_REQUIRED,
  * TRANSITION_CONDITION_FAILED, REFERENCE_INVALID for unknown codes, and INVALID_INPUT for codes that contradict each other.
  */
-export async function moveContract(tools: Tools, call: Call, { row, request }: { readonly row: ContractRow; readonly request: TransitionInput }): Promise<Moved> {
-  const { store, clock, journal } = tools;
+export async function moveContract(context: OperationContext, call: Call, { row, request }: { readonly row: ContractRow; readonly request: TransitionInput }): Promise<Moved> {
+  const { store, clock, recorder } = context;
   await store.lifecycle.hold();
   const [first, ...others] = waysOf(row, await store.lifecycle.of(row.lifecycleTemplateId), request);
   if (!first) return { row, warnings: [], event: null };
   const note = request.note ?? null;
-  const way = await openWay(tools, call, { row, note, ways: [first, ...others] });
+  const way = await openWay(context, call, { row, note, ways: [first, ...others] });
   const { from, to, transition } = way;
   const effects = transition?.effects ?? {};
 
-  const withTask = effects.createTask ? await createTaskOf(tools, call, { row, task: effects.createTask }) : { row, warnings: [] };
+  const withTask = effects.createTask ? await createTaskOf(context, call, { row, task: effects.createTask }) : { row, warnings: [] };
   const after = await store.contracts.update(row, touched(moved(withTask.row, { to, effects, today: call.today }), { now: clock.now(), actorId: call.actor.id }));
   const event = await store.workflowEvents.record({ contractId: row.id, kind: 'stage_changed', fromStageCode: from.code, toStageCode: to.code, transitionCode: transition?.code ?? null, locked: after.locked, note });
-  if (effects.notifyChannelId) journal.announce('workflow.moved', { channelId: effects.notifyChannelId, contractId: row.id, eventId: event.id });
-  return { row: after, warnings: [...withTask.warnings, ...(await warningsOf(tools, { way, row: after, note }))], event };
+  if (effects.notifyChannelId) recorder.enqueue('workflow.moved', { channelId: effects.notifyChannelId, contractId: row.id, eventId: event.id });
+  return { row: after, warnings: [...withTask.warnings, ...(await warningsOf(context, { way, row: after, note }))], event };
 }
 
 interface Choice {
@@ -49,10 +49,10 @@ interface Choice {
 }
 
 /** The first way that is open to the caller. When none is he is told why of the first. */
-async function openWay(tools: Tools, call: Call, { row, note, ways }: Choice): Promise<Way> {
+async function openWay(context: OperationContext, call: Call, { row, note, ways }: Choice): Promise<Way> {
   const refusals: Failure[] = [];
   for (const way of ways) {
-    const refusal = refusalOf(way, row, call) ?? (await unmet(tools, call, { row, note, way }));
+    const refusal = refusalOf(way, row, call) ?? (await unmet(context, call, { row, note, way }));
     if (!refusal) return way;
     refusals.push(refusal);
   }
@@ -60,9 +60,9 @@ async function openWay(tools: Tools, call: Call, { row, note, ways }: Choice): P
 }
 
 /** What does not hold of the conditions of a way: those of its transition, and those of the stage that is left. */
-async function unmet(tools: Tools, call: Call, { row, note, way: { from, to, transition } }: { readonly row: ContractRow; readonly note: string | null; readonly way: Way }): Promise<Failure | undefined> {
+async function unmet(context: OperationContext, call: Call, { row, note, way: { from, to, transition } }: { readonly row: ContractRow; readonly note: string | null; readonly way: Way }): Promise<Failure | undefined> {
   const conditions = transition?.conditions ?? {};
-  const circumstances = await circumstancesOf(tools, call, { row, note, conditions: [conditions, from.completionRules] });
+  const circumstances = await circumstancesOf(context, call, { row, note, conditions: [conditions, from.completionRules] });
   const failed: FailedCondition[] = [
     ...failedConditions('transition', conditions, circumstances),
     ...failedConditions('stage', from.completionRules, circumstances),
@@ -71,13 +71,13 @@ async function unmet(tools: Tools, call: Call, { row, note, way: { from, to, tra
   return failed.length === 0 ? undefined : fail('TRANSITION_CONDITION_FAILED', { failed });
 }
 
-async function warningsOf({ store }: Tools, { way, row, note }: { readonly way: Way; readonly row: ContractRow; readonly note: string | null }): Promise<Warning[]> {
+async function warningsOf({ store }: OperationContext, { way, row, note }: { readonly way: Way; readonly row: ContractRow; readonly note: string | null }): Promise<Warning[]> {
   const lines = completes(way) && row.outstandingMinor + row.otherCurrencyLines > 0 ? await store.lines.ofContract(row.id) : [];
   return moveWarnings({ ...way, row, lines, note, doubtfulFields: submitsExtracted(way) ? await doubtfulFields(store, row.id) : [] });
 }
 
 /** What the last reading of a document of the contract was not sure of, as long as nobody has looked at it. */
-async function doubtfulFields(store: Tools['store'], contractId: string): Promise<string[]> {
+async function doubtfulFields(store: OperationContext['store'], contractId: string): Promise<string[]> {
   const run = await store.extractions.latestOf(contractId);
   if (!run) return [];
   const reviewed = await store.extractions.fieldReviews(run.id);

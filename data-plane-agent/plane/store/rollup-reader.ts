@@ -7,7 +7,7 @@ import type { BookedContract, BookedInvoice, BookedLine, BookedReceipt } from '.
 import { isOneOf } from '../../base/database/fragments.js';
 
 /** What the rollups are made of, as it is kept, by the contract that it belongs to. Of no ids nothing is asked. */
-export class BookReader {
+export class RollupReader {
   constructor(
     private readonly tx: Transaction,
     private readonly tenantId: string,

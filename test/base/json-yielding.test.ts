@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseInTurns } from '../../data-plane-agent/base/json-in-turns.js';
+import { parseJsonYielding } from '../../data-plane-agent/base/json-yielding.js';
 import { beyond } from '../../data-plane-agent/base/json-limits.js';
 
 const LIMITS = { levels: 32, values: 1_000_000, keys: 10_000 };
@@ -23,7 +23,7 @@ const spoilt = fc.tuple(json, fc.nat(), fc.constantFrom('', '{', '}', '[', ']', 
 
 describe('JSON that is parsed piece by piece', () => {
   const parsed = (text: string, piece: number): Promise<string> =>
-    parseInTurns(text, LIMITS, piece).then((result) => JSON.stringify(result), (error: unknown) => (error instanceof SyntaxError ? 'no JSON' : Promise.reject(error as Error)));
+    parseJsonYielding(text, LIMITS, piece).then((result) => JSON.stringify(result), (error: unknown) => (error instanceof SyntaxError ? 'no JSON' : Promise.reject(error as Error)));
   const atOnce = (text: string): string => {
     try {
       return JSON.stringify({ value: JSON.parse(text) as unknown });
@@ -39,7 +39,7 @@ describe('JSON that is parsed piece by piece', () => {
   });
 
   it('has __proto__ as a key like any other', async () => {
-    const result = await parseInTurns(`{"a":[${'1,'.repeat(50)}1],"__proto__":{"admin":true}}`, LIMITS, 8);
+    const result = await parseJsonYielding(`{"a":[${'1,'.repeat(50)}1],"__proto__":{"admin":true}}`, LIMITS, 8);
     expect('value' in result && Object.keys(result.value as object)).to.deep.equal(['a', '__proto__']);
     expect(({} as { admin?: boolean }).admin).to.equal(undefined);
   });
@@ -47,15 +47,15 @@ describe('JSON that is parsed piece by piece', () => {
   it('is beyond its limits where the look at the whole of it says so', async () => {
     const limits = fc.record({ levels: fc.integer({ min: 1, max: 4 }), values: fc.integer({ min: 1, max: 20 }), keys: fc.integer({ min: 1, max: 4 }) });
     await fc.assert(fc.asyncProperty(json, limits, async (text, bounds) => {
-      const result = await parseInTurns(text, bounds, 3);
+      const result = await parseJsonYielding(text, bounds, 3);
       expect('beyond' in result ? result.beyond : undefined, text).to.deep.equal(beyond(text, bounds));
     }), { numRuns: 2_000 });
   });
 
   it('has no keys, numbers and blanks of a length that could only be parsed at once', async () => {
     const tokens = [[`{"${'a'.repeat(100_000)}":1}`, 'key'], [`{"a":${'1'.repeat(100_000)},"b":1}`, 'filler'], [`{"a":1,${' '.repeat(100_000)}"b":1}`, 'filler']] as const;
-    for (const [text, limit] of tokens) expect(await parseInTurns(text, LIMITS)).to.have.nested.property('beyond.limit', limit);
+    for (const [text, limit] of tokens) expect(await parseJsonYielding(text, LIMITS)).to.have.nested.property('beyond.limit', limit);
     const long = { text: 'a\n"\u0301\\'.repeat(100_000), list: Array.from({ length: 30_000 }, (_, i) => ({ i })) };
-    expect(await parseInTurns(JSON.stringify(long), LIMITS)).to.deep.equal({ value: long });
+    expect(await parseJsonYielding(JSON.stringify(long), LIMITS)).to.deep.equal({ value: long });
   });
 });

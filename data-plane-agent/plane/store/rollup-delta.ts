@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transaction } from '../../base/database/database.js';
 import { Entries, isLive, movesDays, movesGroups, type BookedContract, type BookedInvoice, type BookedLine, type BookedReceipt } from '../domain/analytics/rollups.js';
-import { BookReader } from './book-reader.js';
+import { RollupReader } from './rollup-reader.js';
 import { writeEntries } from './rollups.js';
 
 /**
@@ -9,7 +9,7 @@ import { writeEntries } from './rollups.js';
  * operation can forget; the wrapper around `run` then moves the rollups by the difference, in the same transaction, once.
  * Work that is undone in a savepoint is forgotten with `backTo` the mark that was taken before it.
  */
-export class Books {
+export class RollupDelta {
   private readonly contracts: Span<BookedContract>[] = [];
   private readonly lines: Span<BookedLine>[] = [];
   private readonly received: Span<BookedReceipt>[] = [];
@@ -36,7 +36,7 @@ export class Books {
     return [this.contracts.length, this.lines.length, this.received.length, this.invoices.length];
   }
 
-  backTo([contracts, lines, received, invoices]: Mark): void {
+  rollBackTo([contracts, lines, received, invoices]: Mark): void {
     this.contracts.length = contracts;
     this.lines.length = lines;
     this.received.length = received;
@@ -44,17 +44,17 @@ export class Books {
   }
 
   /** Moves the rollups by what was told. */
-  async close(tx: Transaction, tenantId: string): Promise<void> {
+  async apply(tx: Transaction, tenantId: string): Promise<void> {
     const contracts = joined(this.contracts);
     const lines = byContract(joined(this.lines));
     const receipts = byContract(joined(this.received));
     const invoices = byContract(joined(this.invoices));
-    const reader = new BookReader(tx, tenantId);
+    const reader = new RollupReader(tx, tenantId);
     const ids = [...new Set([...contracts.keys(), ...lines.keys(), ...receipts.keys(), ...invoices.keys()])];
     const entries = new Entries();
     for (let at = 0; at < ids.length; at += CHUNK) {
       if (at > 0) await nextTurn(); // a handover of thousands must not hold up everybody else's reads
-      const told = ids.slice(at, at + CHUNK).map((id): ToldOfContract => ({ id, contract: contracts.get(id), lines: lines.get(id) ?? [], receipts: receipts.get(id) ?? [], invoices: invoices.get(id) ?? [] }));
+      const told = ids.slice(at, at + CHUNK).map((id): ContractChanges => ({ id, contract: contracts.get(id), lines: lines.get(id) ?? [], receipts: receipts.get(id) ?? [], invoices: invoices.get(id) ?? [] }));
       for (const page of await completed(told, reader)) post(page, entries);
     }
     await writeEntries(tx, tenantId, entries);
@@ -93,7 +93,7 @@ function byContract<T extends { readonly contractId: string }>(found: ReadonlyMa
   return grouped;
 }
 
-interface ToldOfContract {
+interface ContractChanges {
   readonly id: string;
   readonly contract: Span<BookedContract> | undefined;
   readonly lines: readonly Span<BookedLine>[];
@@ -102,17 +102,17 @@ interface ToldOfContract {
 }
 
 /** All of a contract that may stand elsewhere in the rollups now, as it was and as it is. */
-interface Page extends ToldOfContract {
+interface Page extends ContractChanges {
   readonly contract: Span<BookedContract>;
 }
 
 /** Adds what was not told but moves: nothing on the usual way of a new contract or of a receipt, everything when a contract changes hands. */
-async function completed(told: readonly ToldOfContract[], reader: BookReader): Promise<Page[]> {
+async function completed(told: readonly ContractChanges[], reader: RollupReader): Promise<Page[]> {
   const unknown = await reader.contracts(told.filter(({ contract }) => !contract).map(({ id }) => id));
   const pages = told.map((one): Page => {
     const kept = unknown.get(one.id);
     const contract = one.contract ?? (kept && { before: kept, after: kept });
-    if (!contract) throw new Error(`the books were told of lines of a contract that is not there: ${one.id}`);
+    if (!contract) throw new Error(`the rollupDelta were told of lines of a contract that is not there: ${one.id}`);
     return { ...one, contract };
   });
   const lines = await reader.lines(pages.filter(needsLines).map(({ id }) => id));

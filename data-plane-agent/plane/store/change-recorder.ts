@@ -1,8 +1,8 @@
 import type { Column, Columns, RecordOf, Table } from '../../base/database/columns.js';
 import type { Transaction } from '../../base/database/database.js';
 import { newId } from '../../base/ids.js';
-import { stringifyInTurns } from '../../base/json-pieces.js';
-import { turns } from '../../base/turns.js';
+import { stringifyYielding } from '../../base/json-pieces.js';
+import { yielding } from '../../base/yielding.js';
 import type { Call } from '../contract/call.js';
 import type { KeptChange, Move } from '../domain/audit/kept.js';
 import { KEPT_QUEUED_MS } from '../domain/outbox/messages.js';
@@ -33,26 +33,26 @@ export interface RowChange<T extends Table<Columns>> {
 }
 
 /** How much was told when it was taken. */
-export interface JournalMark {
-  readonly told: number;
-  readonly announced: number;
-  readonly hasNotes: boolean;
+export interface RecorderMark {
+  readonly recorded: number;
+  readonly enqueued: number;
+  readonly hasEvents: boolean;
 }
 
 /**
  * What one operation changed. Repositories tell it as they write, so that no author of an operation can forget; the wrapper around
  * `run` then writes one audit row for each record at the root (a contract), in the same transaction.
  */
-export class Journal {
+export class ChangeRecorder {
   private readonly entries: { readonly root: Root; readonly change: KeptChange }[] = [];
   /** Whether it has to be written though no row was. */
-  hasNotes = false;
+  hasEvents = false;
   /** What is left to be done later. What a savepoint undoes of it may stay: it is looked at, and found done. */
   readonly due = new DueMarks();
-  private readonly announcements: { readonly topic: string; readonly reference: unknown; readonly dueAt: number | undefined }[] = [];
+  private readonly messages: { readonly topic: string; readonly reference: unknown; readonly dueAt: number | undefined }[] = [];
 
   /** Of an audited table's row, as its columns say. Fields that did not change are left out. */
-  changed<T extends Table<Columns>>({ table, id, root, before, after, facts }: RowChange<T>): void {
+  record<T extends Table<Columns>>({ table, id, root, before, after, facts }: RowChange<T>): void {
     const { auditedAs: record, columns } = table;
     if (record === null) throw new Error(`${table.name} is not audited`);
     const undeclared = Object.keys(facts ?? {}).filter((name) => !table.facts.includes(name));
@@ -67,34 +67,34 @@ export class Journal {
   }
 
   /** Of what is no row of an audited table, as it is given. */
-  told({ record, id, before, after }: { record: FactKind; id: string; before: object | null; after: object | null }): void {
+  recordFact({ record, id, before, after }: { record: FactKind; id: string; before: object | null; after: object | null }): void {
     this.entries.push({ root: { kind: record, id }, change: { record, id, fields: Object.fromEntries(differences(before ?? {}, after ?? {})) } });
   }
 
   /** Something that was done and changed no row, and is kept on record all the same. */
-  noted({ record, id, about }: { record: FactKind; id: string; about: object }): void {
-    this.hasNotes = true;
-    this.told({ record, id, before: null, after: about });
+  recordEvent({ record, id, about }: { record: FactKind; id: string; about: object }): void {
+    this.hasEvents = true;
+    this.recordFact({ record, id, before: null, after: about });
   }
 
   /** Leaves a reference in the outbox; whoever handles the topic renders it when it is sent. `dueAt` defaults to now. */
-  announce(topic: string, reference: unknown, dueAt?: number): void {
-    this.announcements.push({ topic, reference, dueAt });
+  enqueue(topic: string, reference: unknown, dueAt?: number): void {
+    this.messages.push({ topic, reference, dueAt });
   }
 
   get isEmpty(): boolean {
     return this.entries.length === 0;
   }
 
-  mark(): JournalMark {
-    return { told: this.entries.length, announced: this.announcements.length, hasNotes: this.hasNotes };
+  mark(): RecorderMark {
+    return { recorded: this.entries.length, enqueued: this.messages.length, hasEvents: this.hasEvents };
   }
 
   /** Forgets what was told since the mark: a savepoint has undone it. */
-  backTo(mark: JournalMark): void {
-    this.entries.length = mark.told;
-    this.announcements.length = mark.announced;
-    this.hasNotes = mark.hasNotes;
+  rollBackTo(mark: RecorderMark): void {
+    this.entries.length = mark.recorded;
+    this.messages.length = mark.enqueued;
+    this.hasEvents = mark.hasEvents;
   }
 
   /** The due marks are still to be written. */
@@ -106,12 +106,12 @@ export class Journal {
       if (entry) entry.changes.push(change);
       else byRoot.set(root.id, { kind: root.kind, changes: [change] });
     }
-    const turn = turns(); // an import has thousands
+    const turn = yielding(); // an import has thousands
     for (const [recordId, { kind, changes }] of byRoot) {
       await turn();
-      await tx.run(AUDIT_SQL, [call.tenantId, newId(), now, call.actor.kind, call.actor.id, call.actor.name, call.actor.ip, call.requestId, action, kind, recordId, await stringifyInTurns(changes)]);
+      await tx.run(AUDIT_SQL, [call.tenantId, newId(), now, call.actor.kind, call.actor.id, call.actor.name, call.actor.ip, call.requestId, action, kind, recordId, await stringifyYielding(changes)]);
     }
-    for (const { topic, reference, dueAt } of this.announcements) {
+    for (const { topic, reference, dueAt } of this.messages) {
       const sendAt = dueAt ?? now;
       await tx.run(OUTBOX_SQL, [call.tenantId, newId(), topic, JSON.stringify(reference), now, sendAt, sendAt + KEPT_QUEUED_MS]);
       this.due.at('outbox', sendAt);

@@ -1,13 +1,13 @@
 /** Lets a few pieces of work run at once and a bounded number wait; the rest is refused. */
-export interface Turns {
-  take<T>(work: () => Promise<T>): Promise<T>;
+export interface Semaphore {
+  run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createTurns({ atOnce, waiting, refuse }: { atOnce: number; waiting: number; refuse: () => Error }): Turns {
+export function createSemaphore({ atOnce, waiting, refuse }: { atOnce: number; waiting: number; refuse: () => Error }): Semaphore {
   const queue: (() => void)[] = [];
   let running = 0;
   return {
-    take: async (work) => {
+    run: async (work) => {
       if (running >= atOnce) {
         if (queue.length >= waiting) throw refuse();
         // Whoever ends hands its turn on, so nobody new can come in between.

@@ -1,22 +1,22 @@
 import type { Static, TSchema } from 'typebox';
-import { turns } from './turns.js';
+import { yielding } from './yielding.js';
 import { checker, MAX_ISSUES, type Check, type Checked, type Issue } from './validation.js';
 
 /** As `Check`, for values of megabytes: others get their turn meanwhile. What was sent is left as it is; the value that is answered is another one. */
-export type CheckInTurns<T> = (value: unknown) => Promise<Checked<T>>;
+export type YieldingCheck<T> = (value: unknown) => Promise<Checked<T>>;
 
-const compiled = new WeakMap<TSchema, CheckInTurns<unknown>>();
+const compiled = new WeakMap<TSchema, YieldingCheck<unknown>>();
 
 /**
  * `checker`, piece by piece: an object without what is in its lists and objects, then those, and each element of a list by itself. A list that is too
  * long is told so and not looked into, and what is wrong is told up to a number that no reader goes through.
  */
-export function checkerInTurns<T extends TSchema>(schema: T): CheckInTurns<Static<T>> {
+export function yieldingChecker<T extends TSchema>(schema: T): YieldingCheck<Static<T>> {
   const known = compiled.get(schema);
-  if (known) return known as CheckInTurns<Static<T>>;
+  if (known) return known as YieldingCheck<Static<T>>;
   const look = lookOf(schema as Json);
-  const check: CheckInTurns<Static<T>> = async (value) => {
-    const found: Found = { issues: [], turn: turns() };
+  const check: YieldingCheck<Static<T>> = async (value) => {
+    const found: Found = { issues: [], turn: yielding() };
     const checked = await look(value, [], found);
     return found.issues.length === 0 ? { ok: true, value: checked as Static<T> } : { ok: false, issues: found.issues.slice(0, MAX_ISSUES), refused: checked };
   };

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fail } from './failures.js';
 
-export interface FairTurnsOptions {
+export interface FairQueueOptions {
   /** How much of one may wait; whatever he asks for beyond is refused. */
   readonly waitingOfEach?: number;
 }
 
-export type FairTurns = <T>(who: string, work: () => Promise<T>, options?: { readonly signal?: AbortSignal | undefined }) => Promise<T>;
+export type FairQueue = <T>(who: string, work: () => Promise<T>, options?: { readonly signal?: AbortSignal | undefined }) => Promise<T>;
 
 /** When it is worth coming back for who had too much waiting already. */
 const RETRY_AFTER_SECONDS = 10;
@@ -15,7 +15,7 @@ const RETRY_AFTER_SECONDS = 10;
  * Lets one piece of work run after the other. Of those who wait each has a turn in his turn, however much one of them asks for. Between two turns
  * whatever else the process has to do is done. Fails with RATE_LIMITED for who has too much waiting. A signal ends the wait with its reason, and not the turn.
  */
-export function createFairTurns({ waitingOfEach = Infinity }: FairTurnsOptions = {}): FairTurns {
+export function createFairQueue({ waitingOfEach = Infinity }: FairQueueOptions = {}): FairQueue {
   /** Who has waited longest since his last turn is first. */
   const waiting = new Map<string, (() => void)[]>();
   let isBusy = false;

@@ -1,5 +1,5 @@
 import { beyond, type Beyond, type JsonLimits } from './json-limits.js';
-import { turns } from './turns.js';
+import { yielding } from './yielding.js';
 
 /** Characters that are parsed at once, a millisecond or two; between such pieces others get their turn. */
 const PIECE = 32 * 1024;
@@ -9,12 +9,12 @@ export type BeyondText = Beyond | { readonly field: string | undefined; readonly
 export type ParsedJson = { readonly value: unknown } | { readonly beyond: BeyondText };
 
 /** `JSON.parse` under limits, which keeps nobody waiting however long the text is. Throws SyntaxError for what is no JSON. `piece`: for tests. */
-export async function parseInTurns(text: string, limits: JsonLimits, piece = PIECE): Promise<ParsedJson> {
+export async function parseJsonYielding(text: string, limits: JsonLimits, piece = PIECE): Promise<ParsedJson> {
   if (text.length <= 2 * piece) {
     const found = beyond(text, limits);
     return found ? { beyond: found } : { value: JSON.parse(text) as unknown };
   }
-  const turn = turns();
+  const turn = yielding();
   const outline = new Outline(text, limits, piece);
   while (outline.goOn(PIECE)) await turn();
   if (outline.beyond) return { beyond: outline.beyond };

@@ -7,7 +7,7 @@ const SLICE_MS = 10;
  * For long work on SQLite, in which nothing waits by itself: call what this answers between its steps. It lets whoever waits go first, as
  * often as needed and not more often, since a transaction that is open keeps other writers waiting. A signal ends the work there, with its reason.
  */
-export function turns(signal?: AbortSignal): () => Promise<void> {
+export function yielding(signal?: AbortSignal): () => Promise<void> {
   let since = performance.now();
   return async () => {
     if (performance.now() - since < SLICE_MS) return;
@@ -18,8 +18,8 @@ export function turns(signal?: AbortSignal): () => Promise<void> {
 }
 
 /** `map` over thousands, one after the other, with turns for others between them. */
-export async function mapInTurns<T, R>(items: readonly T[], work: (item: T, index: number) => R | Promise<R>): Promise<R[]> {
-  const turn = turns();
+export async function mapYielding<T, R>(items: readonly T[], work: (item: T, index: number) => R | Promise<R>): Promise<R[]> {
+  const turn = yielding();
   const results: R[] = [];
   for (let i = 0; i < items.length; i++) {
     results.push(await work(items[i] as T, i)); // there is one at each place

@@ -21,7 +21,7 @@ export interface TenantOverview extends TenantRecord {
 }
 
 /** What an operator decides about whole organisations. Each change is audited; throws NOT_FOUND for an unknown slug. Servers that run follow within five seconds. */
-export interface TenantStanding {
+export interface TenantOperator {
   /** By slug. */
   list(): Promise<TenantRecord[]>;
   show(slug: string): Promise<TenantOverview>;
@@ -30,7 +30,7 @@ export interface TenantStanding {
   setStatus(change: { readonly slug: string; readonly status: TenantRecord['status'] }, actor: Actor): Promise<void>;
 }
 
-export function createTenantStanding({ database, clock, changes }: { database: Pick<KeyedDatabase, 'read' | 'write'>; clock: Clock; changes: Changes }): TenantStanding {
+export function createTenantOperator({ database, clock, changes }: { database: Pick<KeyedDatabase, 'read' | 'write'>; clock: Clock; changes: Changes }): TenantOperator {
   const change = createChange({ database, clock, changes });
   const read = <T>(slug: string, work: (tx: Transaction, tenant: TenantRecord) => Promise<T>): Promise<T> =>
     database.read({ tenantId: null }, async (tx) => {

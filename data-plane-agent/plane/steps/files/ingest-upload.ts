@@ -6,7 +6,7 @@ import { fileAnswer } from '../../domain/files/answer.js';
 import type { FileRow } from '../../tables/files.js';
 import { NOT_SCANNED, scanned, waitingSince } from '../../domain/files/scans.js';
 import { fileKey, fileKeyAgain, uploadKey, type StoredObject } from '../../files/objects/object-store.js';
-import type { Work } from '../operation-context.js';
+import type { MultiStepContext } from '../operation-context.js';
 import type { Claim } from './claim-upload.js';
 import { firstLook } from './first-look.js';
 import { quarantined, recordScan, SCAN_LEASE_MS, tell } from './record-scan.js';
@@ -15,7 +15,7 @@ import { quarantined, recordScan, SCAN_LEASE_MS, tell } from './record-scan.js';
  * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is put to it meanwhile is
  * not what was looked at. Broken off anywhere and begun again it comes to the same.
  */
-export async function takeIn(work: Work, call: Call, claim: Claim): Promise<FileRecord> {
+export async function ingestUpload(work: MultiStepContext, call: Call, claim: Claim): Promise<FileRecord> {
   const { upload } = claim;
   const { files: { objects }, clock } = work;
   const from = uploadKey(call.tenantId, upload.id);
@@ -41,13 +41,13 @@ export async function takeIn(work: Work, call: Call, claim: Claim): Promise<File
   };
   const until = await claim.settled();
   let isMine = false;
-  const answer = await work.conclude(async (tools) => {
-    const before = await tools.store.files.byId(id);
+  const answer = await work.conclude(async (context) => {
+    const before = await context.store.files.byId(id);
     if (before) return fileAnswer(before);
     // One that took longer than its claim holds may no longer know what lies under the key.
-    if (!(await tools.store.uploads.finish(id, until))) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
-    await tools.store.files.insert(row);
-    if (isInfected) tell(tools, row);
+    if (!(await context.store.uploads.finish(id, until))) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
+    await context.store.files.insert(row);
+    if (isInfected) tell(context, row);
     isMine = true;
     return fileAnswer(row);
   });
@@ -61,13 +61,13 @@ export async function takeIn(work: Work, call: Call, claim: Claim): Promise<File
 }
 
 /** The copy of a confirmation that came too late: another has made the file, of a copy of its own. */
-async function removeOther({ files: { objects }, read }: Work, id: string, key: string): Promise<void> {
+async function removeOther({ files: { objects }, read }: MultiStepContext, id: string, key: string): Promise<void> {
   const file = await read(({ store }) => store.files.byId(id));
   if (file && file.objectKey !== key) await objects.remove(key);
 }
 
 /** Copies what was uploaded out of the clients' reach. */
-async function moved({ files: { objects } }: Work, { tenantId }: Call, { claim: { upload: { id, sizeBytes, createdAt, claimedUntil }, tookOver }, from }: { readonly claim: Claim; readonly from: string }): Promise<StoredObject> {
+async function moved({ files: { objects } }: MultiStepContext, { tenantId }: Call, { claim: { upload: { id, sizeBytes, createdAt, claimedUntil }, tookOver }, from }: { readonly claim: Claim; readonly from: string }): Promise<StoredObject> {
   const there = await objects.head(from);
   if (!there) throw fail('FILE_NOT_UPLOADED', {});
   if (there.sizeBytes !== sizeBytes) {

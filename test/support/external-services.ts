@@ -7,17 +7,17 @@ import { createLog } from '../../data-plane-agent/base/log.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import { CONTENT_TYPES } from '../../data-plane-agent/plane/files/content/content-type.js';
 import { openFileServices, type FileSettings } from '../../data-plane-agent/plane/files/open-services.js';
-import type { Outside } from '../../data-plane-agent/plane/local/index.js';
+import type { ExternalServices } from '../../data-plane-agent/plane/local/index.js';
 
-export interface TestOutside {
-  readonly outside: Outside;
+export interface TestExternalServices {
+  readonly external: ExternalServices;
   /** What went on after its answer has come to an end. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** What a data plane needs beside its database: files in a folder of their own that nobody scans, unless `settings` say otherwise. */
-export async function openOutside({ clock, keyRing, settings = {} }: { readonly clock: Clock; readonly keyRing: KeyRing; readonly settings?: Partial<FileSettings> }): Promise<TestOutside> {
+export async function openExternalServices({ clock, keyRing, settings = {} }: { readonly clock: Clock; readonly keyRing: KeyRing; readonly settings?: Partial<FileSettings> }): Promise<TestExternalServices> {
   const directory = await mkdtemp(join(tmpdir(), 'duebook-files-'));
   const log = createLog({ level: 'silent', name: 'test' });
   const background = createBackground();
@@ -26,7 +26,7 @@ export async function openOutside({ clock, keyRing, settings = {} }: { readonly 
     { clock, log, residentBytes: () => process.memoryUsage.rss() },
   );
   return {
-    outside: { files, log, afterwards: background.add },
+    external: { files, log, afterwards: background.add },
     settled: background.settled,
     async close() {
       await background.settled();

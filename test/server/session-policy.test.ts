@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { mayIssueSession, WAYS, type MfaStanding, type Verdict } from '../../server/access/standing.js';
+import { mayIssueSession, WAYS, type MfaState, type Verdict } from '../../server/access/session-policy.js';
 
-const MFA: Readonly<Record<string, MfaStanding>> = {
+const MFA: Readonly<Record<string, MfaState>> = {
   'nothing asked, nothing there': { required: false, enrolled: false, passed: false },
   'an authenticator, not shown': { required: false, enrolled: true, passed: false },
   'an authenticator, shown': { required: false, enrolled: true, passed: true },

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import { createFairTurns } from '../../data-plane-agent/base/fair-turns.js';
+import { createFairQueue } from '../../data-plane-agent/base/fair-queue.js';
 
 describe('fair turns', () => {
   it('come one at a time, and to everybody who waits before anybody has a second one', async () => {
-    const take = createFairTurns();
+    const take = createFairQueue();
     const began: string[] = [];
     let running = 0;
     const work = (name: string) => async () => {
@@ -18,7 +18,7 @@ describe('fair turns', () => {
   });
 
   it('are refused to who has too much waiting, and to nobody else', async () => {
-    const take = createFairTurns({ waitingOfEach: 2 });
+    const take = createFairQueue({ waitingOfEach: 2 });
     const done = (name: string) => () => Promise.resolve(name);
     const [running, first, second, third, other] = [take('greedy', done('g1')), take('greedy', done('g2')), take('greedy', done('g3')), take('greedy', done('g4')), take('modest', done('m1'))];
     const refusal = await third.catch((error: unknown) => error);
@@ -28,7 +28,7 @@ describe('fair turns', () => {
   });
 
   it('leave room between two for whatever else there is to do', async () => {
-    const take = createFairTurns();
+    const take = createFairQueue();
     const seen: string[] = [];
     setImmediate(() => seen.push('something else'));
     await Promise.all([take('a', async () => seen.push('first')), take('b', async () => seen.push('second'))]);
@@ -36,7 +36,7 @@ describe('fair turns', () => {
   });
 
   it('are left by who waits no longer, and then taken by the next', async () => {
-    const take = createFairTurns({ waitingOfEach: 1 });
+    const take = createFairQueue({ waitingOfEach: 1 });
     const leaving = new AbortController();
     let letGo: () => void = () => undefined;
     const running = take('a', () => new Promise<void>((resolve) => (letGo = resolve)));
@@ -50,7 +50,7 @@ describe('fair turns', () => {
   });
 
   it('go on after work that fails', async () => {
-    const take = createFairTurns();
+    const take = createFairQueue();
     const failing = take('a', () => Promise.reject(new Error('broken')));
     const next = take('b', () => Promise.resolve('done'));
     expect(await failing.catch((error: Error) => error.message)).to.equal('broken');
