@@ -10,7 +10,7 @@ import { withPlatform } from './installation.js';
 
 /** The options by which a command names a member. */
 export const TENANT_OPTION = ['--tenant <slug>', 'the organisation'] as const;
-export const EMAIL_OPTION = ['--email <email>', 'the member\'s email'] as const;
+export const EMAIL_OPTION = ['--email <email>', "the member's email"] as const;
 
 export interface AccountOptions {
   readonly tenant: string;
@@ -19,15 +19,35 @@ export interface AccountOptions {
 }
 
 /** What operators do for members, on the platform database as it is. Who is not there is told by name. */
-export async function withMemberAccess<T>(config: Config, { cli: { clock }, tenant, email }: { readonly cli: Cli; tenant: string; email?: string }, work: (access: MemberAccess) => Promise<T>): Promise<T> {
+export async function withMemberAccess<T>(
+  config: Config,
+  { cli: { clock }, tenant, email }: { readonly cli: Cli; tenant: string; email?: string },
+  work: (access: MemberAccess) => Promise<T>,
+): Promise<T> {
   return withPlatform(config, async (database) => {
-    const limits = createLoginLimits({ database, clock, failuresPerAccount: config.loginFailuresPerAccount, failuresPerIp: config.loginFailuresPerIp });
-    const access = createMemberAccess({ database, clock, passwords: await createPasswords({ cores: 1 }), policy: createPasswordPolicy({ strict: config.passwordRules === 'on' }), limits });
+    const limits = createLoginLimits({
+      database,
+      clock,
+      failuresPerAccount: config.loginFailuresPerAccount,
+      failuresPerIp: config.loginFailuresPerIp,
+    });
+    const access = createMemberAccess({
+      database,
+      clock,
+      passwords: await createPasswords({ cores: 1 }),
+      policy: createPasswordPolicy({ strict: config.passwordRules === 'on' }),
+      limits,
+    });
     try {
       return await work(access);
     } catch (error) {
       if (!isFailure(error, 'NOT_FOUND')) throw error;
-      throw new CommandError('NOT_FOUND', email === undefined ? `there is no organisation ${tenant}` : `${email} is not an active member of an organisation ${tenant}`);
+      throw new CommandError(
+        'NOT_FOUND',
+        email === undefined
+          ? `there is no organisation ${tenant}`
+          : `${email} is not an active member of an organisation ${tenant}`,
+      );
     }
   });
 }

@@ -17,10 +17,20 @@ export interface Chain {
   readonly slug: string | null;
 }
 
-/** The chains that this installation keeps; what agents keep is theirs to show. Throws NOT_FOUND for an unknown organisation. */
-export async function chainsOf({ platform, tenant }: Planes, { slug, source }: { slug?: string | undefined; source?: Source | undefined }): Promise<Chain[]> {
+/**
+ * The chains that this installation keeps; what agents keep is theirs to show. Throws NOT_FOUND for an unknown
+ * organisation.
+ */
+export async function chainsOf(
+  { platform, tenant }: Planes,
+  { slug, source }: { slug?: string | undefined; source?: Source | undefined },
+): Promise<Chain[]> {
   const tenants = await tenantsOf(createTenantLookup({ database: platform }), slug);
-  if (source === 'data' && !tenant) throw new CommandError('DATA_KEPT_BY_AGENTS', 'contract data and its audit are kept by the organisations\' own agents');
+  if (source === 'data' && !tenant)
+    throw new CommandError(
+      'DATA_KEPT_BY_AGENTS',
+      "contract data and its audit are kept by the organisations' own agents",
+    );
   const chains: Chain[] = slug === undefined ? [{ source: 'platform', tenantId: null, slug: null }] : [];
   for (const { id, slug: name } of tenants) {
     chains.push({ source: 'platform', tenantId: id, slug: name });
@@ -41,40 +51,83 @@ interface Means {
   readonly clock: Clock;
 }
 
-export function verifyOne(planes: Planes, chain: Chain, { keyRing, clock, kept, onProgress }: Means & { readonly kept: readonly KeptHead[]; readonly onProgress: (events: number) => void }): Promise<Verified> {
+export function verifyOne(
+  planes: Planes,
+  chain: Chain,
+  {
+    keyRing,
+    clock,
+    kept,
+    onProgress,
+  }: Means & { readonly kept: readonly KeptHead[]; readonly onProgress: (events: number) => void },
+): Promise<Verified> {
   const { source, tenantId } = chain;
   if (source === 'data' && tenantId !== null) {
     const plane = planes.dataPlanes.forTenant(tenantId);
-    const check: CheckStretch = async (from, until) => (await plane.invoke('checkAudit', { call: systemCall({ tenantId, actor: cliActor(), at: clock.now() }) }, { from: from ?? null, ...(until === undefined ? {} : { until }) })).output;
+    const check: CheckStretch = async (from, until) =>
+      (
+        await plane.invoke(
+          'checkAudit',
+          { call: systemCall({ tenantId, actor: cliActor(), at: clock.now() }) },
+          { from: from ?? null, ...(until === undefined ? {} : { until }) },
+        )
+      ).output;
     return verifyChain(check, { holdsSome: false, kept, onProgress });
   }
   const audit = createPlatformAudit({ database: planes.platform, keyRing });
   // That it was made is every organisation's first event.
-  return verifyChain((from, until) => audit.check(tenantId ?? PLATFORM_CHAIN, from, until), { holdsSome: tenantId !== null, kept, onProgress });
+  return verifyChain((from, until) => audit.check(tenantId ?? PLATFORM_CHAIN, from, until), {
+    holdsSome: tenantId !== null,
+    kept,
+    onProgress,
+  });
 }
 
 /** How far a chain has come. */
-export async function headOf({ platform, dataPlanes }: Planes, { source, tenantId }: Chain, { keyRing, clock }: Means): Promise<AuditHead> {
-  if (source === 'platform' || tenantId === null) return createPlatformAudit({ database: platform, keyRing }).head(tenantId ?? PLATFORM_CHAIN);
-  return (await dataPlanes.forTenant(tenantId).invoke('getAuditHead', { call: systemCall({ tenantId, actor: cliActor(), at: clock.now() }) }, {})).output;
+export async function headOf(
+  { platform, dataPlanes }: Planes,
+  { source, tenantId }: Chain,
+  { keyRing, clock }: Means,
+): Promise<AuditHead> {
+  if (source === 'platform' || tenantId === null)
+    return createPlatformAudit({ database: platform, keyRing }).head(tenantId ?? PLATFORM_CHAIN);
+  return (
+    await dataPlanes
+      .forTenant(tenantId)
+      .invoke('getAuditHead', { call: systemCall({ tenantId, actor: cliActor(), at: clock.now() }) }, {})
+  ).output;
 }
 
 /** The chain's events as they are exported, one by one, oldest first. */
-export async function* exportChain(planes: Planes, { source, tenantId, slug }: Chain, { keyRing, clock, filter }: Means & { readonly filter: AuditFilter }): AsyncGenerator<object> {
+export async function* exportChain(
+  planes: Planes,
+  { source, tenantId, slug }: Chain,
+  { keyRing, clock, filter }: Means & { readonly filter: AuditFilter },
+): AsyncGenerator<object> {
   const audit = createPlatformAudit({ database: planes.platform, keyRing });
   const following = async (afterId: string): Promise<readonly AuditRow[]> => {
-    if (source === 'platform' || tenantId === null) return audit.following({ chain: tenantId ?? PLATFORM_CHAIN, afterId, filter });
+    if (source === 'platform' || tenantId === null)
+      return audit.following({ chain: tenantId ?? PLATFORM_CHAIN, afterId, filter });
     const call = systemCall({ tenantId, actor: cliActor(), at: clock.now() });
-    return (await planes.dataPlanes.forTenant(tenantId).invoke('exportAudit', { call }, { afterId, ...filter })).output.rows;
+    return (await planes.dataPlanes.forTenant(tenantId).invoke('exportAudit', { call }, { afterId, ...filter })).output
+      .rows;
   };
   for (let rows = await following(BEFORE_ALL); rows.length > 0; rows = await following(rows.at(-1)?.id ?? BEFORE_ALL)) {
-    for (const { changes, ...row } of rows) yield { source, tenant: slug, ...row, changes: JSON.parse(changes) as unknown };
+    for (const { changes, ...row } of rows)
+      yield { source, tenant: slug, ...row, changes: JSON.parse(changes) as unknown };
   }
 }
 
 /** Tells of the export in the audit of the platform's side. */
-export const recordExport = ({ platform }: Planes, { tenantId, source }: Chain, { keyRing, clock, filter }: Means & { readonly filter: AuditFilter }): Promise<void> =>
-  createPlatformAudit({ database: platform, keyRing }).exported({ tenantId, source, filter, at: clock.now() }, cliActor());
+export const recordExport = (
+  { platform }: Planes,
+  { tenantId, source }: Chain,
+  { keyRing, clock, filter }: Means & { readonly filter: AuditFilter },
+): Promise<void> =>
+  createPlatformAudit({ database: platform, keyRing }).exported(
+    { tenantId, source, filter, at: clock.now() },
+    cliActor(),
+  );
 
 /** An id that comes before every other. */
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';

@@ -22,7 +22,8 @@ export type AddCommand = (program: Command, cli: Cli) => void;
 export const JSON_OPTION = ['--json', 'answer in JSON, for scripts'] as const;
 
 /** Examples under a command's help. */
-export const examples = (...lines: readonly string[]): string => `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
+export const examples = (...lines: readonly string[]): string =>
+  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
 
 /** One JSON value as it is printed. */
 export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);

@@ -17,7 +17,10 @@ import { newId } from '../data-plane-agent/base/ids.js';
 import type { Cli } from './cli.js';
 import { CommandError, ConfigurationError } from './errors.js';
 
-/** The configuration that the server would run with; outside production this makes missing secret keys, as the server does. Tells warnings. */
+/**
+ * The configuration that the server would run with; outside production this makes missing secret keys, as the server
+ * does. Tells warnings.
+ */
 export function configuration({ env, io }: Cli, { quiet }: { quiet: boolean }): Config {
   const loaded = loadServerConfig(env());
   if (!loaded.ok) throw new ConfigurationError(loaded.faults);
@@ -32,13 +35,20 @@ export function lookAtConfiguration({ env }: Cli): LookedAt {
   const variables = env();
   const first = readServerConfig(variables);
   const path = first.ok && !first.values.keyRing ? ownSecretKeysPath(first.values.dataDir) : undefined;
-  const result = path !== undefined && existsSync(path) ? readServerConfig(variables, { secretKeys: readFileSync(path, 'utf8').trim() }) : first;
+  const result =
+    path !== undefined && existsSync(path)
+      ? readServerConfig(variables, { secretKeys: readFileSync(path, 'utf8').trim() })
+      : first;
   if (!result.ok) throw new ConfigurationError(result.faults);
   return result;
 }
 
 /** The whole product without its HTTP side, on migrated databases. */
-export async function withInstallation<T>(config: Config, { clock }: Cli, work: (installation: Composed) => Promise<T>): Promise<T> {
+export async function withInstallation<T>(
+  config: Config,
+  { clock }: Cli,
+  work: (installation: Composed) => Promise<T>,
+): Promise<T> {
   // What goes wrong is thrown to the command, which tells it once.
   const composed = await compose(config, { clock, log: createLog({ level: 'silent', name: 'duebook' }) });
   try {
@@ -55,7 +65,13 @@ export async function withPlanes<T>(config: Config, { clock }: Cli, work: (plane
     if (!managed) return work({ platform, tenant: undefined, dataPlanes: agentsOnly() });
     await refuseUnmigrated(managed, config);
     return withDatabase(managed, config, (tenant) =>
-      work({ platform, tenant, dataPlanes: embedded(createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing })) }),
+      work({
+        platform,
+        tenant,
+        dataPlanes: embedded(
+          createLocalDataPlane({ operations: OPERATIONS, database: tenant, clock, keyRing: config.keyRing }),
+        ),
+      }),
     );
   });
 }
@@ -75,10 +91,18 @@ export async function withPlatform<T>(config: Config, work: (database: Database)
 }
 
 async function refuseUnmigrated(managed: ManagedDatabase, config: Config): Promise<void> {
-  if ((await stateOf(managed, config)).pending.length > 0) throw new CommandError('NOT_MIGRATED', `the ${managed.name} database is not up to date; run "duebook migrate" first`);
+  if ((await stateOf(managed, config)).pending.length > 0)
+    throw new CommandError(
+      'NOT_MIGRATED',
+      `the ${managed.name} database is not up to date; run "duebook migrate" first`,
+    );
 }
 
-export async function withDatabase<T>({ url }: ManagedDatabase, { databasePoolMax }: Pick<Config, 'databasePoolMax'>, work: (database: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  { url }: ManagedDatabase,
+  { databasePoolMax }: Pick<Config, 'databasePoolMax'>,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   const database = await openDatabase(url, { poolMax: databasePoolMax });
   try {
     return await work(database);
@@ -88,7 +112,10 @@ export async function withDatabase<T>({ url }: ManagedDatabase, { databasePoolMa
 }
 
 /** Which migrations have been applied. Does not make an SQLite file that is not there. */
-export async function stateOf(managed: ManagedDatabase, config: Pick<Config, 'databasePoolMax'>): Promise<MigrationState> {
+export async function stateOf(
+  managed: ManagedDatabase,
+  config: Pick<Config, 'databasePoolMax'>,
+): Promise<MigrationState> {
   const file = sqlitePath(managed.url);
   if (file !== undefined && !existsSync(file)) return { applied: [], pending: managed.migrations.map(({ id }) => id) };
   return withDatabase(managed, config, (database) => migrationState(database, managed.migrations));

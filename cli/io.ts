@@ -4,13 +4,16 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { printable, printablePiece } from './render/printable.js';
 
 /**
- * How a command speaks: data on standard output, messages on standard error, and questions only where somebody sits. What others have typed
- * in reaches a terminal without the characters that it would obey.
+ * How a command speaks: data on standard output, messages on standard error, and questions only where somebody sits.
+ * What others have typed in reaches a terminal without the characters that it would obey.
  */
 export interface Io {
   /** What the command was asked for. */
   data(text: string): void;
-  /** A piece of a file, as it is unless it goes to a terminal, without a newline; settles when more can be taken, with `false` when nobody reads any more. */
+  /**
+   * A piece of a file, as it is unless it goes to a terminal, without a newline; settles when more can be taken, with
+   * `false` when nobody reads any more.
+   */
   write(text: string): Promise<boolean>;
   /** What a person may want to know beside it. */
   message(text: string): void;
@@ -66,7 +69,8 @@ function allOf(stdin: ReadStream): Promise<string> {
     const done = (settle: () => void): void => {
       clearTimeout(patience);
       stdin.removeAllListeners().pause();
-      // A pipe that stays open would keep the process alive. A file, such as /dev/null, is no socket and cannot be let go of.
+      // A pipe that stays open would keep the process alive. A file, such as /dev/null, is no socket and cannot be let
+      // go of.
       if ('unref' in stdin) stdin.unref();
       settle();
     };
@@ -74,15 +78,34 @@ function allOf(stdin: ReadStream): Promise<string> {
     stdin.on('data', (chunk) => {
       clearTimeout(patience);
       chunks.push(Buffer.from(chunk));
-      if (Buffer.concat(chunks).length > MAX_INPUT_BYTES) done(() => reject(new Error('standard input is longer than 64 KB')));
+      if (Buffer.concat(chunks).length > MAX_INPUT_BYTES)
+        done(() => reject(new Error('standard input is longer than 64 KB')));
     });
-    stdin.on('end', () => done(() => resolve(Buffer.concat(chunks).toString('utf8').replace(/\r?\n$/, ''))));
+    stdin.on('end', () =>
+      done(() =>
+        resolve(
+          Buffer.concat(chunks)
+            .toString('utf8')
+            .replace(/\r?\n$/, ''),
+        ),
+      ),
+    );
     stdin.on('error', (error) => done(() => reject(error)));
     if ('ref' in stdin) stdin.ref();
   });
 }
 
-async function asked({ stdin, stderr, question, hidden }: { stdin: ReadStream; stderr: WriteStream; question: string; hidden: boolean }): Promise<string> {
+async function asked({
+  stdin,
+  stderr,
+  question,
+  hidden,
+}: {
+  stdin: ReadStream;
+  stderr: WriteStream;
+  question: string;
+  hidden: boolean;
+}): Promise<string> {
   // readline echoes what is typed to its output: for a hidden answer that goes nowhere.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: hidden ? nowhere : stderr, terminal: true });

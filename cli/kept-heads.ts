@@ -11,22 +11,34 @@ export interface KeptChain extends KeptHead {
   readonly tenantId: string | null;
 }
 
-/** Reads what `audit head --json` printed, or a log with the lines that the server writes every day. Throws USAGE for a file without any. */
+/**
+ * Reads what `audit head --json` printed, or a log with the lines that the server writes every day. Throws USAGE for a
+ * file without any.
+ */
 export function readKeptHeads(path: string): KeptChain[] {
   const text = readText(path);
   const whole = parsed(text);
-  const heads = isRecord(whole) && Array.isArray(whole['heads']) ? whole['heads'].map((head) => keptOf(head) ?? bad(path)) : text.split('\n').flatMap((line) => loggedOf(line, path));
-  if (heads.length === 0) throw misuse(`--expect ${path} holds no heads: neither what "duebook audit head --json" prints nor lines of the server's log with "${HEAD_MESSAGE}"`);
+  const heads =
+    isRecord(whole) && Array.isArray(whole['heads'])
+      ? whole['heads'].map((head) => keptOf(head) ?? bad(path))
+      : text.split('\n').flatMap((line) => loggedOf(line, path));
+  if (heads.length === 0)
+    throw misuse(
+      `--expect ${path} holds no heads: neither what "duebook audit head --json" prints nor lines of the server's log with "${HEAD_MESSAGE}"`,
+    );
   return heads;
 }
 
-export const isOf = (kept: KeptChain, { source, tenantId }: Pick<Chain, 'source' | 'tenantId'>): boolean => kept.source === source && kept.tenantId === tenantId;
+export const isOf = (kept: KeptChain, { source, tenantId }: Pick<Chain, 'source' | 'tenantId'>): boolean =>
+  kept.source === source && kept.tenantId === tenantId;
 
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw misuse(`--expect ${path} cannot be read: ${error instanceof Error && 'code' in error ? String(error.code) : String(error)}`);
+    throw misuse(
+      `--expect ${path} cannot be read: ${error instanceof Error && 'code' in error ? String(error.code) : String(error)}`,
+    );
   }
 }
 
@@ -41,7 +53,14 @@ function keptOf(value: unknown): KeptChain | undefined {
   const { source, tenantId, events, hash } = value;
   if (source !== 'platform' && source !== 'data') return undefined;
   if (tenantId !== null && !(typeof tenantId === 'string' && isId(tenantId))) return undefined;
-  if (typeof events !== 'number' || !Number.isSafeInteger(events) || events < 0 || typeof hash !== 'string' || !/^[0-9a-f]{64}$/.test(hash)) return undefined;
+  if (
+    typeof events !== 'number' ||
+    !Number.isSafeInteger(events) ||
+    events < 0 ||
+    typeof hash !== 'string' ||
+    !/^[0-9a-f]{64}$/.test(hash)
+  )
+    return undefined;
   return { source, tenantId, events, hash };
 }
 
@@ -58,4 +77,5 @@ function parsed(text: string): unknown {
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

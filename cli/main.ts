@@ -7,6 +7,8 @@ const fault = nodeFault(process.versions.node);
 if (fault === undefined) {
   await (await import('./start.js')).start(process);
 } else {
-  process.stderr.write(`${process.argv.includes('--json') ? JSON.stringify({ error: { code: 'NODE_TOO_OLD', message: fault } }, null, 2) : fault}\n`);
+  process.stderr.write(
+    `${process.argv.includes('--json') ? JSON.stringify({ error: { code: 'NODE_TOO_OLD', message: fault } }, null, 2) : fault}\n`,
+  );
   process.exitCode = CONFIG_EXIT_CODE;
 }

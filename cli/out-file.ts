@@ -14,13 +14,15 @@ export function outFile(path: string): OutFile {
   try {
     file = openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw error instanceof Error && 'code' in error && error.code === 'EEXIST' ? misuse(`--out ${path} is there already`) : error;
+    throw error instanceof Error && 'code' in error && error.code === 'EEXIST'
+      ? misuse(`--out ${path} is there already`)
+      : error;
   }
   const close = (): void => closeSync(file);
   return {
     write: (text) => {
       // A full disk may take a part of it and say so only of the rest.
-      for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
+      for (let rest = Buffer.from(text); rest.length > 0;) rest = rest.subarray(writeSync(file, rest));
     },
     close,
     remove: () => {

@@ -6,17 +6,29 @@ import { CommandError } from './errors.js';
 const MIN_LENGTH = 8;
 const MAX_LENGTH = 256;
 
-/** A non-empty standard input wins; else it is asked for on a terminal, and elsewhere generated, to be shown once. Throws PASSWORD_TOO_WEAK. */
-export async function choosePassword({ io }: Pick<Cli, 'io'>, { email, tenantSlug }: { email: string; tenantSlug: string }, { strict }: { strict: boolean }): Promise<{ password: string; generated: boolean }> {
+/**
+ * A non-empty standard input wins; else it is asked for on a terminal, and elsewhere generated, to be shown once.
+ * Throws PASSWORD_TOO_WEAK.
+ */
+export async function choosePassword(
+  { io }: Pick<Cli, 'io'>,
+  { email, tenantSlug }: { email: string; tenantSlug: string },
+  { strict }: { strict: boolean },
+): Promise<{ password: string; generated: boolean }> {
   const password = (await io.input()) || (io.interactive ? await askedTwice({ io }, email) : '');
   if (password === '') return { password: randomToken(18), generated: true };
-  if (password.length < MIN_LENGTH || password.length > MAX_LENGTH) throw new CommandError('PASSWORD_LENGTH', `a password has ${MIN_LENGTH} to ${MAX_LENGTH} characters; nothing was made`);
+  if (password.length < MIN_LENGTH || password.length > MAX_LENGTH)
+    throw new CommandError(
+      'PASSWORD_LENGTH',
+      `a password has ${MIN_LENGTH} to ${MAX_LENGTH} characters; nothing was made`,
+    );
   await createPasswordPolicy({ strict })({ password, email, tenantSlug });
   return { password, generated: false };
 }
 
 async function askedTwice({ io }: Pick<Cli, 'io'>, email: string): Promise<string> {
   const first = await io.ask(`Password for ${email} (nothing: one is generated): `, { hidden: true });
-  if (first !== '' && (await io.ask('Once more: ', { hidden: true })) !== first) throw new CommandError('PASSWORDS_DIFFER', 'the two passwords differ; nothing was made');
+  if (first !== '' && (await io.ask('Once more: ', { hidden: true })) !== first)
+    throw new CommandError('PASSWORDS_DIFFER', 'the two passwords differ; nothing was made');
   return first;
 }

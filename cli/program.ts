@@ -25,7 +25,8 @@ export function createProgram(cli: Cli, { json }: { json: boolean }): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.data(text.replace(/\n$/, '')),
-      // With --json standard error carries the error as JSON and nothing else; without, `run` tells errors and here comes help.
+      // With --json standard error carries the error as JSON and nothing else; without, `run` tells errors and here
+      // comes help.
       writeErr: (text) => (json ? undefined : io.message(text.replace(/\n$/, ''))),
       outputError: () => undefined,
       getOutHelpWidth: () => io.width,
@@ -33,7 +34,25 @@ export function createProgram(cli: Cli, { json }: { json: boolean }): Command {
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('after', '\nThe same environment variables as the server\'s say what it works on; "duebook config" shows them.\nExit codes: 0 done, 1 failed, 2 misused, 78 badly configured.');
-  for (const add of [addMigrate, addBootstrap, addTenants, addMembers, addSessions, addCodes, addKeys, addImport, addExport, addAudit, addConfig, addDoctor, addDemo]) add(program, cli);
+    .addHelpText(
+      'after',
+      '\nThe same environment variables as the server\'s say what it works on; "duebook config" shows them.\nExit codes: 0 done, 1 failed, 2 misused, 78 badly configured.',
+    );
+  for (const add of [
+    addMigrate,
+    addBootstrap,
+    addTenants,
+    addMembers,
+    addSessions,
+    addCodes,
+    addKeys,
+    addImport,
+    addExport,
+    addAudit,
+    addConfig,
+    addDoctor,
+    addDemo,
+  ])
+    add(program, cli);
   return program;
 }

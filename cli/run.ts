@@ -8,7 +8,10 @@ import { jsonText, type Cli } from './cli.js';
 import { CommandError, ConfigurationError, EXIT } from './errors.js';
 import { createProgram } from './program.js';
 
-/** Runs one command line (without the program's own name) and answers the exit code: 0 done, 1 failed, 2 misused, 78 badly configured. */
+/**
+ * Runs one command line (without the program's own name) and answers the exit code: 0 done, 1 failed, 2 misused, 78
+ * badly configured.
+ */
 export async function run(args: readonly string[], cli: Cli): Promise<number> {
   const json = args.includes('--json');
   try {
@@ -32,24 +35,53 @@ interface Ending {
 }
 
 function ending(error: unknown): Ending {
-  if (error instanceof ConfigurationError) return { code: 'CONFIG_INVALID', message: reportFaults(error.faults), exitCode: CONFIG_EXIT_CODE, details: { faults: error.faults } };
+  if (error instanceof ConfigurationError)
+    return {
+      code: 'CONFIG_INVALID',
+      message: reportFaults(error.faults),
+      exitCode: CONFIG_EXIT_CODE,
+      details: { faults: error.faults },
+    };
   if (error instanceof CommandError) return error;
   // Commander has shown the help by itself when no command was named.
-  if (error instanceof CommanderError) return { code: 'USAGE', message: error.code === 'commander.help' ? 'name a command; see --help' : `${plain(error.message)}; see --help`, exitCode: EXIT.misused };
+  if (error instanceof CommanderError)
+    return {
+      code: 'USAGE',
+      message: error.code === 'commander.help' ? 'name a command; see --help' : `${plain(error.message)}; see --help`,
+      exitCode: EXIT.misused,
+    };
   return { ...failureOf(error), exitCode: EXIT.failed };
 }
 
 function failureOf(error: unknown): Pick<Ending, 'code' | 'message'> {
-  if (isFailure(error, 'INVALID_INPUT')) return { code: error.code, message: error.details.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ') };
-  if (isFailure(error, 'PASSWORD_TOO_WEAK')) return { code: error.code, message: `the password is too weak: ${error.details.reason}` };
+  if (isFailure(error, 'INVALID_INPUT'))
+    return {
+      code: error.code,
+      message: error.details.issues.map(({ path, problem }) => `${path} ${problem}`).join('; '),
+    };
+  if (isFailure(error, 'PASSWORD_TOO_WEAK'))
+    return { code: error.code, message: `the password is too weak: ${error.details.reason}` };
   if (isFailure(error)) return { code: error.code, message: error.message };
   if (error instanceof SchemaMismatch) return { code: 'SCHEMA_MISMATCH', message: error.message };
-  if (error instanceof SealError) return { code: error.code, message: `${error.message}; are these the SECRET_KEYS that the installation was made with?` };
-  if (isDatabaseError(error)) return { code: `DATABASE_${error.problem.toUpperCase()}`, message: `${error.message}${causeText(error)}; "duebook doctor" looks closer` };
-  if (error instanceof Error) return { code: 'code' in error && typeof error.code === 'string' ? error.code : 'UNEXPECTED', message: `${error.message}${causeText(error)}` };
+  if (error instanceof SealError)
+    return {
+      code: error.code,
+      message: `${error.message}; are these the SECRET_KEYS that the installation was made with?`,
+    };
+  if (isDatabaseError(error))
+    return {
+      code: `DATABASE_${error.problem.toUpperCase()}`,
+      message: `${error.message}${causeText(error)}; "duebook doctor" looks closer`,
+    };
+  if (error instanceof Error)
+    return {
+      code: 'code' in error && typeof error.code === 'string' ? error.code : 'UNEXPECTED',
+      message: `${error.message}${causeText(error)}`,
+    };
   return { code: 'UNEXPECTED', message: String(error) };
 }
 
-const causeText = ({ cause }: Error): string => (cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '');
+const causeText = ({ cause }: Error): string =>
+  cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
 
 const plain = (message: string): string => message.replace(/^error: /, '');

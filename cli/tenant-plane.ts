@@ -12,7 +12,10 @@ import type { Cli } from './cli.js';
 import { CommandError } from './errors.js';
 import { cliActor, withPlanes } from './installation.js';
 
-/** One organisation's contract data as the operator has it: all of it, on the organisation's own day and under its settings. */
+/**
+ * One organisation's contract data as the operator has it: all of it, on the organisation's own day and under its
+ * settings.
+ */
 export interface TenantPlane {
   readonly call: Call;
   readonly plane: Plane;
@@ -21,17 +24,31 @@ export interface TenantPlane {
 }
 
 /** Throws NOT_FOUND for an unknown organisation, and DATA_KEPT_BY_AGENTS where there is nothing here to work on. */
-export function withTenantPlane<T>(config: Config, { cli, slug }: { readonly cli: Cli; readonly slug: string }, work: (tenant: TenantPlane) => Promise<T>): Promise<T> {
+export function withTenantPlane<T>(
+  config: Config,
+  { cli, slug }: { readonly cli: Cli; readonly slug: string },
+  work: (tenant: TenantPlane) => Promise<T>,
+): Promise<T> {
   return withPlanes(config, cli, async ({ platform, tenant: kept, dataPlanes }) => {
     const tenants = createTenantLookup({ database: platform });
     const record = await tenants.bySlug(slug);
     if (!record) throw new CommandError('NOT_FOUND', `there is no organisation ${slug}`);
-    if (!kept) throw new CommandError('DATA_KEPT_BY_AGENTS', 'contract data is kept by the organisations\' own agents');
+    if (!kept) throw new CommandError('DATA_KEPT_BY_AGENTS', "contract data is kept by the organisations' own agents");
     const at = cli.clock.now();
     // Running contracts are entered at the stage where they are.
     const controls = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin' as const]));
-    const call: Call = { ...systemCall({ tenantId: record.id, settings: record.settings, actor: cliActor(), at }), controls };
-    const directory = await createDirectory({ database: platform, clock: cli.clock, changes: createChanges() }).of(record.id);
-    return work({ call, plane: bind(dataPlanes.forTenant(record.id), call, { operations: OPERATIONS }), directory, roleCodes: await tenants.roleCodes(record.id) });
+    const call: Call = {
+      ...systemCall({ tenantId: record.id, settings: record.settings, actor: cliActor(), at }),
+      controls,
+    };
+    const directory = await createDirectory({ database: platform, clock: cli.clock, changes: createChanges() }).of(
+      record.id,
+    );
+    return work({
+      call,
+      plane: bind(dataPlanes.forTenant(record.id), call, { operations: OPERATIONS }),
+      directory,
+      roleCodes: await tenants.roleCodes(record.id),
+    });
   });
 }

@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The version of the package that a module belongs to. Compiled files lie one folder deeper than their sources, so it is looked for upwards. */
+/**
+ * The version of the package that a module belongs to. Compiled files lie one folder deeper than their sources, so it
+ * is looked for upwards.
+ */
 export function versionOf(moduleUrl: string): string {
   let folder = dirname(fileURLToPath(moduleUrl));
   while (!existsSync(join(folder, 'package.json'))) {

@@ -16,4 +16,9 @@ export interface AppOptions extends Omit<HttpAppOptions, 'isTransient' | 'watch'
 
 /** The HTTP side of the service: the endpoints, after the pages and what else is served beside them. */
 export const createApp = ({ endpoints, api, recordRefusal, routes, ...options }: AppOptions): Koa<HttpState> =>
-  createHttpApp({ ...options, isTransient: isAway, watch: recordRefusals(recordRefusal), routes: [...routes, mount(endpoints, api)] });
+  createHttpApp({
+    ...options,
+    isTransient: isAway,
+    watch: recordRefusals(recordRefusal),
+    routes: [...routes, mount(endpoints, api)],
+  });

@@ -63,7 +63,10 @@ export interface Composed {
 }
 
 /** Puts the product together. Nothing else knows how its parts are made. */
-export async function compose(config: Config, { clock, log, residentBytes = () => 0, accepting = () => true, checkAnswers = false, argon2, host }: ComposeOptions): Promise<Composed> {
+export async function compose(
+  config: Config,
+  { clock, log, residentBytes = () => 0, accepting = () => true, checkAnswers = false, argon2, host }: ComposeOptions,
+): Promise<Composed> {
   const foundation = await openFoundation(config, { clock, log, residentBytes, host });
   const { platform, hosted, dataPlanes } = foundation;
   try {
@@ -71,30 +74,75 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
     if (sealed > 0) log.info({ sealed }, 'addresses of notification channels were sealed');
     // Without an agent that has joined there is nothing that could be down.
     const tenantDb = hosted?.probes.database ?? (() => Promise.resolve(true));
-    const health = createHealth({ edition: config.edition, clock, platformDb: (timeoutMs) => platform.ping(timeoutMs), tenantDb });
+    const health = createHealth({
+      edition: config.edition,
+      clock,
+      platformDb: (timeoutMs) => platform.ping(timeoutMs),
+      tenantDb,
+    });
     const mail = createMailOutbox({ clock, keyRing: config.keyRing, configured: config.smtpUrl !== undefined });
     const waysIn = createWaysIn({ clock, mail });
     const passwords = await createPasswords({ cores: availableParallelism(), ...(argon2 && { argon2 }) });
-    const parts = { database: keyedDatabase({ database: platform, clock, keyRing: config.keyRing }), clock, changes: createChanges(), mail, passwords, waysIn };
+    const parts = {
+      database: keyedDatabase({ database: platform, clock, keyRing: config.keyRing }),
+      clock,
+      changes: createChanges(),
+      mail,
+      passwords,
+      waysIn,
+    };
     const outbounds = createOutbounds(config);
-    const plans = createPlans({ ...(config.planCatalog && { catalog: config.planCatalog }), apiAccessInEveryPlan: config.edition === 'self_hosted' });
+    const plans = createPlans({
+      ...(config.planCatalog && { catalog: config.planCatalog }),
+      apiAccessInEveryPlan: config.edition === 'self_hosted',
+    });
     const { tenants, directory } = composeTenants(config, { ...parts, dataPlanes, outbound: outbounds.forTenants });
-    const { authenticator, ...auth } = await composeAuth(config, { ...parts, plans, directory, outbound: outbounds.forOperator });
+    const { authenticator, ...auth } = await composeAuth(config, {
+      ...parts,
+      plans,
+      directory,
+      outbound: outbounds.forOperator,
+    });
     const audit = createPlatformAudit({ database: platform, keyRing: config.keyRing });
     const refusals = createRefusals({ database: platform, clock, log });
-    const services: Services = { ...auth, tenants, directory, audit, health, mail, challenge: composeChallenge(config, { log }) };
-    const metrics = createMetrics({ token: config.metricsToken, pools: { platform: () => platform.pool(), ...(hosted ? { tenant: () => hosted.database.pool() } : {}) } });
+    const services: Services = {
+      ...auth,
+      tenants,
+      directory,
+      audit,
+      health,
+      mail,
+      challenge: composeChallenge(config, { log }),
+    };
+    const metrics = createMetrics({
+      token: config.metricsToken,
+      pools: { platform: () => platform.pool(), ...(hosted ? { tenant: () => hosted.database.pool() } : {}) },
+    });
     const app = createApp({
       endpoints: ENDPOINTS,
       api: {
         services,
         authenticator,
-        planeFor: (caller: Caller) => bind(dataPlanes.forTenant(caller.principal.tenant.id), callOf(caller), { operations: OPERATIONS, only: caller.calls, onReplay: caller.onReplay, signal: caller.signal }),
+        planeFor: (caller: Caller) =>
+          bind(dataPlanes.forTenant(caller.principal.tenant.id), callOf(caller), {
+            operations: OPERATIONS,
+            only: caller.calls,
+            onReplay: caller.onReplay,
+            signal: caller.signal,
+          }),
         limit: rateLimit({ perMinute: config.rateLimitPerMinute }),
         https: config.publicUrl.startsWith('https:'),
         checkAnswers,
       },
-      pages: [livez, readyz({ ready: async () => accepting() && (await health.platformDbUp()) }), metrics.page, keySet(services.keys), openapiPage(ENDPOINTS, config), ...docsPages(config), ...accountPages(config)],
+      pages: [
+        livez,
+        readyz({ ready: async () => accepting() && (await health.platformDbUp()) }),
+        metrics.page,
+        keySet(services.keys),
+        openapiPage(ENDPOINTS, config),
+        ...docsPages(config),
+        ...accountPages(config),
+      ],
       routes: hosted?.routes ?? [],
       clock,
       log,
@@ -103,7 +151,11 @@ export async function compose(config: Config, { clock, log, residentBytes = () =
       recordRefusal: refusals.record,
       observers: [metrics.observe],
     });
-    const schedules = createSchedules({ jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, hosted }), leases: new Leases(platform, clock, { holder: newId(), log }), log });
+    const schedules = createSchedules({
+      jobs: jobsOf(config, { database: platform, clock, log, audit, refusals, dataPlanes, hosted }),
+      leases: new Leases(platform, clock, { holder: newId(), log }),
+      log,
+    });
     const close = async (): Promise<void> => {
       await refusals.flush();
       await foundation.close();

@@ -3,7 +3,12 @@ import { isProduction, readServerConfig, type Config, type SETTINGS } from './co
 import { ownSecretKeys } from './secret-keys.js';
 
 export type LoadedConfig =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly Fault[]; readonly result: ConfigResult<typeof SETTINGS> & { ok: true } }
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly warnings: readonly Fault[];
+      readonly result: ConfigResult<typeof SETTINGS> & { ok: true };
+    }
   | { readonly ok: false; readonly faults: readonly Fault[]; readonly warnings: readonly Fault[] };
 
 /** The configuration of a program that runs: outside production an installation without keys makes its own. */
@@ -15,15 +20,24 @@ export function loadServerConfig(env: NodeJS.ProcessEnv): LoadedConfig {
   if (!result.ok) return result;
   const { keyRing } = result.values;
   if (!keyRing) throw new Error('there are no secret keys, although they were required or made');
-  return { ok: true, config: { ...result.values, keyRing, production: isProduction(env) }, warnings: result.warnings, result };
+  return {
+    ok: true,
+    config: { ...result.values, keyRing, production: isProduction(env) },
+    warnings: result.warnings,
+    result,
+  };
 }
 
-/** The installation's own keys, or what is wrong with the folder that they are kept in: that is a wrong setting, not a fault of ours. */
+/**
+ * The installation's own keys, or what is wrong with the folder that they are kept in: that is a wrong setting, not a
+ * fault of ours.
+ */
 function keysIn(dataDir: string): string | Fault {
   try {
     return ownSecretKeys(dataDir);
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error) return { name: 'DATA_DIR', problem: `must be a folder that can be read and written (${error.message})` };
+    if (error instanceof Error && 'syscall' in error)
+      return { name: 'DATA_DIR', problem: `must be a folder that can be read and written (${error.message})` };
     throw error;
   }
 }

@@ -1,7 +1,33 @@
-import { boolean, cidrs, duration, integer, json, list, oneOf, origin, origins, readConfig, setting, text, url, type ConfigResult, type DefaultContext, type Kind, type Rule, type Values } from '../data-plane-agent/base/config.js';
+import {
+  boolean,
+  cidrs,
+  duration,
+  integer,
+  json,
+  list,
+  oneOf,
+  origin,
+  origins,
+  readConfig,
+  setting,
+  text,
+  url,
+  type ConfigResult,
+  type DefaultContext,
+  type Kind,
+  type Rule,
+  type Values,
+} from '../data-plane-agent/base/config.js';
 import { isLoopback } from '../data-plane-agent/base/loopback.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
-import { databaseDefault, HOST_CAUTIONS, HOST_REFUSALS, HOST_SETTINGS, PROCESS_SETTINGS, readableOnItsWay } from '../data-plane-agent/host/settings.js';
+import {
+  databaseDefault,
+  HOST_CAUTIONS,
+  HOST_REFUSALS,
+  HOST_SETTINGS,
+  PROCESS_SETTINGS,
+  readableOnItsWay,
+} from '../data-plane-agent/host/settings.js';
 import { EDITIONS } from './access/edition.js';
 import { CHALLENGE_PROVIDERS } from './auth/challenge.js';
 import { EMAIL_FALLBACKS } from './auth/email-code.js';
@@ -11,7 +37,8 @@ import { parseSsoProviders, withoutTenants } from './auth/sso-providers.js';
 import { parsePlanCatalog, type PlanCatalog } from './access/plans.js';
 
 /** A port at fault is one fault, not two. */
-const localAddress = ({ textOf }: DefaultContext): string => `http://localhost:${/^\d{1,5}$/.exec(textOf('PORT') ?? '')?.[0] ?? ''}`;
+const localAddress = ({ textOf }: DefaultContext): string =>
+  `http://localhost:${/^\d{1,5}$/.exec(textOf('PORT') ?? '')?.[0] ?? ''}`;
 /** An address at fault is its own fault, and not also that of what follows from it. */
 const publicAddress = ({ textOf }: DefaultContext): URL | undefined => {
   const given = textOf('PUBLIC_URL') ?? '';
@@ -22,37 +49,177 @@ const production = (context: DefaultContext) => context.production;
 
 /** Every setting of the server. What `duebook config` shows and the documentation lists comes from here. */
 export const SETTINGS = {
-  edition: setting({ name: 'EDITION', about: 'How the product is run: it decides where data planes are and what plans give.', kind: oneOf(...EDITIONS), default: 'self_hosted' }),
+  edition: setting({
+    name: 'EDITION',
+    about: 'How the product is run: it decides where data planes are and what plans give.',
+    kind: oneOf(...EDITIONS),
+    default: 'self_hosted',
+  }),
   host: PROCESS_SETTINGS.host,
   port: PROCESS_SETTINGS.port,
-  publicUrl: setting({ name: 'PUBLIC_URL', about: 'Where users reach the service: links, cookies and the issuer of tokens.', kind: origin(), default: localAddress }),
+  publicUrl: setting({
+    name: 'PUBLIC_URL',
+    about: 'Where users reach the service: links, cookies and the issuer of tokens.',
+    kind: origin(),
+    default: localAddress,
+  }),
   dataDir: PROCESS_SETTINGS.dataDir,
-  platformDatabaseUrl: setting({ name: 'PLATFORM_DATABASE_URL', about: 'Database of tenants, members and sessions.', kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }), default: databaseDefault('platform.db') }),
+  platformDatabaseUrl: setting({
+    name: 'PLATFORM_DATABASE_URL',
+    about: 'Database of tenants, members and sessions.',
+    kind: url({ protocols: ['sqlite', 'postgres', 'postgresql'] }),
+    default: databaseDefault('platform.db'),
+  }),
   ...HOST_SETTINGS,
-  accessTtl: setting({ name: 'JWT_ACCESS_TTL', about: 'Lifetime of an access token.', kind: duration({ maxMs: 24 * 3_600_000 }), default: '15m' }),
-  refreshTtl: setting({ name: 'JWT_REFRESH_TTL', about: 'How long a session may be idle.', kind: duration(), default: '30d' }),
-  publicRegistrationEnabled: setting({ name: 'PUBLIC_REGISTRATION_ENABLED', about: 'Whether anyone may register an organisation.', kind: boolean(), default: (context) => !production(context) }),
-  mfaRequiredForAdmins: setting({ name: 'MFA_REQUIRED_FOR_ADMINS', about: 'Whether roles with admin (edit) need a second factor.', kind: boolean(), default: production }),
-  mfaEmailFallback: setting({ name: 'MFA_EMAIL_FALLBACK', about: 'For whom a code by mail may stand in for the authenticator at a sign-in: all, members (not roles with admin (edit)), or off. Not for 24 hours after a password reset or a change of address.', kind: oneOf(...EMAIL_FALLBACKS), default: (context) => (production(context) ? 'members' : 'all') }),
-  passwordRules: setting({ name: 'PASSWORD_RULES', about: 'Whether new passwords are refused that are common, known from breaches, or made of the email or the organisation\'s slug.', kind: oneOf('on', 'off'), default: 'on' }),
-  loginFailuresPerAccount: setting({ name: 'LOGIN_FAILURES_PER_ACCOUNT', about: 'Failed sign-ins of one account before it is locked for a while; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 10 }),
-  loginFailuresPerIp: setting({ name: 'LOGIN_FAILURES_PER_IP', about: 'Failed sign-ins from one address in 15 minutes; 0 is no limit.', kind: integer({ min: 0, max: 1_000_000 }), default: 100 }),
-  loginResolvesPerMinute: setting({ name: 'LOGIN_RESOLVES_PER_MINUTE', about: 'How often one address may ask in a minute to which organisations an email belongs; 0 switches the question off.', kind: integer({ min: 0, max: 1_000_000 }), default: 120 }),
-  rateLimitPerMinute: setting({ name: 'RATE_LIMIT_PER_MINUTE', about: 'Requests a minute of one session, or of one address that is not signed in; 0 is no limit.', kind: integer({ min: 0, max: 10_000_000 }), default: 0 }),
-  corsOrigins: setting({ name: 'CORS_ORIGINS', about: 'Origins whose pages may read answers, comma-separated.', kind: origins(), default: '' }),
-  trustProxy: setting({ name: 'TRUST_PROXY', about: 'How many proxies in front are yours, whose X-Forwarded-For counts.', kind: integer({ min: 0, max: 16 }), default: 0 }),
-  productName: setting({ name: 'PRODUCT_NAME', about: 'What the service calls itself.', kind: text({ max: 80 }), default: 'Duebook' }),
-  planCatalog: setting({ name: 'PLAN_CATALOG', about: 'What each plan has, as JSON; PLAN_CATALOG_FILE reads it from a file.', kind: planCatalog() }),
-  smtpUrl: setting({ name: 'SMTP_URL', about: 'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so. Off this machine smtp:// needs STARTTLS, unless ?requireTLS=false stands behind it.', kind: url({ protocols: ['smtp', 'smtps'] }), secret: true }),
-  mailFrom: setting({ name: 'MAIL_FROM', about: 'Sender of mail, as name <address>; needed beside SMTP_URL.', kind: mailAddress() }),
-  botChallengeProvider: setting({ name: 'BOT_CHALLENGE_PROVIDER', about: 'Who tells people from bots where anybody may knock: registration, sign-in, invitations, password reset.', kind: oneOf(...CHALLENGE_PROVIDERS), default: 'none' }),
-  botChallengeSecret: setting({ name: 'BOT_CHALLENGE_SECRET', about: 'The provider\'s secret for this installation; needed beside BOT_CHALLENGE_PROVIDER.', kind: text({ max: 500 }), secret: true }),
-  botChallengeVerifyUrl: setting({ name: 'BOT_CHALLENGE_VERIFY_URL', about: 'Where tokens are verified; the provider\'s own address unless set.', kind: url({ protocols: ['http', 'https'] }) }),
-  botChallengeHostnames: setting({ name: 'BOT_CHALLENGE_HOSTNAMES', about: 'Hosts on whose pages the challenge must have been passed, comma-separated; empty leaves that to the provider.', kind: list(), default: '' }),
-  webauthnRpId: setting({ name: 'WEBAUTHN_RP_ID', about: 'Domain that passkeys are made for, the host of PUBLIC_URL unless set; those made for another are worth nothing after a change.', kind: text({ max: 253 }), default: (context) => publicAddress(context)?.hostname ?? '' }),
-  webauthnOrigins: setting({ name: 'WEBAUTHN_ORIGINS', about: 'Origins whose pages may ask for passkeys, comma-separated, on that domain or below it.', kind: origins(), default: (context) => publicAddress(context)?.origin ?? '' }),
-  ssoProviders: setting({ name: 'SSO_PROVIDERS', about: 'Up to five providers of OpenID Connect through which members may sign in, as JSON; SSO_PROVIDERS_FILE reads it from a file.', kind: json(parseSsoProviders), secret: true }),
-  outboundAllowPrivate: setting({ name: 'OUTBOUND_ALLOW_PRIVATE', about: 'Private address ranges that requests to addresses of others may go to, comma-separated, such as 10.0.0.0/8; this machine too must be listed, link-local and metadata addresses never count.', kind: cidrs(), default: '' }),
+  accessTtl: setting({
+    name: 'JWT_ACCESS_TTL',
+    about: 'Lifetime of an access token.',
+    kind: duration({ maxMs: 24 * 3_600_000 }),
+    default: '15m',
+  }),
+  refreshTtl: setting({
+    name: 'JWT_REFRESH_TTL',
+    about: 'How long a session may be idle.',
+    kind: duration(),
+    default: '30d',
+  }),
+  publicRegistrationEnabled: setting({
+    name: 'PUBLIC_REGISTRATION_ENABLED',
+    about: 'Whether anyone may register an organisation.',
+    kind: boolean(),
+    default: (context) => !production(context),
+  }),
+  mfaRequiredForAdmins: setting({
+    name: 'MFA_REQUIRED_FOR_ADMINS',
+    about: 'Whether roles with admin (edit) need a second factor.',
+    kind: boolean(),
+    default: production,
+  }),
+  mfaEmailFallback: setting({
+    name: 'MFA_EMAIL_FALLBACK',
+    about:
+      'For whom a code by mail may stand in for the authenticator at a sign-in: all, members (not roles with admin (edit)), or off. Not for 24 hours after a password reset or a change of address.',
+    kind: oneOf(...EMAIL_FALLBACKS),
+    default: (context) => (production(context) ? 'members' : 'all'),
+  }),
+  passwordRules: setting({
+    name: 'PASSWORD_RULES',
+    about:
+      "Whether new passwords are refused that are common, known from breaches, or made of the email or the organisation's slug.",
+    kind: oneOf('on', 'off'),
+    default: 'on',
+  }),
+  loginFailuresPerAccount: setting({
+    name: 'LOGIN_FAILURES_PER_ACCOUNT',
+    about: 'Failed sign-ins of one account before it is locked for a while; 0 is no limit.',
+    kind: integer({ min: 0, max: 1_000_000 }),
+    default: 10,
+  }),
+  loginFailuresPerIp: setting({
+    name: 'LOGIN_FAILURES_PER_IP',
+    about: 'Failed sign-ins from one address in 15 minutes; 0 is no limit.',
+    kind: integer({ min: 0, max: 1_000_000 }),
+    default: 100,
+  }),
+  loginResolvesPerMinute: setting({
+    name: 'LOGIN_RESOLVES_PER_MINUTE',
+    about:
+      'How often one address may ask in a minute to which organisations an email belongs; 0 switches the question off.',
+    kind: integer({ min: 0, max: 1_000_000 }),
+    default: 120,
+  }),
+  rateLimitPerMinute: setting({
+    name: 'RATE_LIMIT_PER_MINUTE',
+    about: 'Requests a minute of one session, or of one address that is not signed in; 0 is no limit.',
+    kind: integer({ min: 0, max: 10_000_000 }),
+    default: 0,
+  }),
+  corsOrigins: setting({
+    name: 'CORS_ORIGINS',
+    about: 'Origins whose pages may read answers, comma-separated.',
+    kind: origins(),
+    default: '',
+  }),
+  trustProxy: setting({
+    name: 'TRUST_PROXY',
+    about: 'How many proxies in front are yours, whose X-Forwarded-For counts.',
+    kind: integer({ min: 0, max: 16 }),
+    default: 0,
+  }),
+  productName: setting({
+    name: 'PRODUCT_NAME',
+    about: 'What the service calls itself.',
+    kind: text({ max: 80 }),
+    default: 'Duebook',
+  }),
+  planCatalog: setting({
+    name: 'PLAN_CATALOG',
+    about: 'What each plan has, as JSON; PLAN_CATALOG_FILE reads it from a file.',
+    kind: planCatalog(),
+  }),
+  smtpUrl: setting({
+    name: 'SMTP_URL',
+    about:
+      'Mail server, as smtp://user:password@host:587 or smtps://…; without it no mail is sent, and the audit log says so. Off this machine smtp:// needs STARTTLS, unless ?requireTLS=false stands behind it.',
+    kind: url({ protocols: ['smtp', 'smtps'] }),
+    secret: true,
+  }),
+  mailFrom: setting({
+    name: 'MAIL_FROM',
+    about: 'Sender of mail, as name <address>; needed beside SMTP_URL.',
+    kind: mailAddress(),
+  }),
+  botChallengeProvider: setting({
+    name: 'BOT_CHALLENGE_PROVIDER',
+    about: 'Who tells people from bots where anybody may knock: registration, sign-in, invitations, password reset.',
+    kind: oneOf(...CHALLENGE_PROVIDERS),
+    default: 'none',
+  }),
+  botChallengeSecret: setting({
+    name: 'BOT_CHALLENGE_SECRET',
+    about: "The provider's secret for this installation; needed beside BOT_CHALLENGE_PROVIDER.",
+    kind: text({ max: 500 }),
+    secret: true,
+  }),
+  botChallengeVerifyUrl: setting({
+    name: 'BOT_CHALLENGE_VERIFY_URL',
+    about: "Where tokens are verified; the provider's own address unless set.",
+    kind: url({ protocols: ['http', 'https'] }),
+  }),
+  botChallengeHostnames: setting({
+    name: 'BOT_CHALLENGE_HOSTNAMES',
+    about:
+      'Hosts on whose pages the challenge must have been passed, comma-separated; empty leaves that to the provider.',
+    kind: list(),
+    default: '',
+  }),
+  webauthnRpId: setting({
+    name: 'WEBAUTHN_RP_ID',
+    about:
+      'Domain that passkeys are made for, the host of PUBLIC_URL unless set; those made for another are worth nothing after a change.',
+    kind: text({ max: 253 }),
+    default: (context) => publicAddress(context)?.hostname ?? '',
+  }),
+  webauthnOrigins: setting({
+    name: 'WEBAUTHN_ORIGINS',
+    about: 'Origins whose pages may ask for passkeys, comma-separated, on that domain or below it.',
+    kind: origins(),
+    default: (context) => publicAddress(context)?.origin ?? '',
+  }),
+  ssoProviders: setting({
+    name: 'SSO_PROVIDERS',
+    about:
+      'Up to five providers of OpenID Connect through which members may sign in, as JSON; SSO_PROVIDERS_FILE reads it from a file.',
+    kind: json(parseSsoProviders),
+    secret: true,
+  }),
+  outboundAllowPrivate: setting({
+    name: 'OUTBOUND_ALLOW_PRIVATE',
+    about:
+      'Private address ranges that requests to addresses of others may go to, comma-separated, such as 10.0.0.0/8; this machine too must be listed, link-local and metadata addresses never count.',
+    kind: cidrs(),
+    default: '',
+  }),
   logLevel: PROCESS_SETTINGS.logLevel,
   metricsToken: PROCESS_SETTINGS.metricsToken,
 } as const;
@@ -65,28 +232,90 @@ export type Config = Omit<Values<typeof SETTINGS>, 'keyRing'> & {
 };
 
 const refusals: readonly Rule<typeof SETTINGS>[] = [
-  ({ publicUrl }, context) => (context.production && publicUrl.startsWith('http:') && !isLoopback(publicUrl) ? [{ name: 'PUBLIC_URL', problem: 'must be https in production, unless it is a loopback address' }] : []),
-  ({ smtpUrl, mailFrom }) => (smtpUrl !== undefined && mailFrom === undefined ? [{ name: 'MAIL_FROM', problem: 'is required beside SMTP_URL' }] : []),
-  ({ botChallengeProvider, botChallengeSecret }) => (botChallengeProvider !== 'none' && botChallengeSecret === undefined ? [{ name: 'BOT_CHALLENGE_SECRET', problem: 'is required beside BOT_CHALLENGE_PROVIDER' }] : []),
-  ({ webauthnRpId, webauthnOrigins }) => webauthnOrigins.map((address) => new URL(address).hostname).filter((host) => host !== webauthnRpId && !host.endsWith(`.${webauthnRpId}`)).map((host) => ({ name: 'WEBAUTHN_RP_ID', problem: `must be ${host} or a domain above it, which WEBAUTHN_ORIGINS has a page on` })),
+  ({ publicUrl }, context) =>
+    context.production && publicUrl.startsWith('http:') && !isLoopback(publicUrl)
+      ? [{ name: 'PUBLIC_URL', problem: 'must be https in production, unless it is a loopback address' }]
+      : [],
+  ({ smtpUrl, mailFrom }) =>
+    smtpUrl !== undefined && mailFrom === undefined
+      ? [{ name: 'MAIL_FROM', problem: 'is required beside SMTP_URL' }]
+      : [],
+  ({ botChallengeProvider, botChallengeSecret }) =>
+    botChallengeProvider !== 'none' && botChallengeSecret === undefined
+      ? [{ name: 'BOT_CHALLENGE_SECRET', problem: 'is required beside BOT_CHALLENGE_PROVIDER' }]
+      : [],
+  ({ webauthnRpId, webauthnOrigins }) =>
+    webauthnOrigins
+      .map((address) => new URL(address).hostname)
+      .filter((host) => host !== webauthnRpId && !host.endsWith(`.${webauthnRpId}`))
+      .map((host) => ({
+        name: 'WEBAUTHN_RP_ID',
+        problem: `must be ${host} or a domain above it, which WEBAUTHN_ORIGINS has a page on`,
+      })),
   ...HOST_REFUSALS,
-  ({ ssoProviders = [] }, context) => ssoProviders.filter(({ issuer }) => context.production && issuer.startsWith('http:')).map(({ id }) => ({ name: 'SSO_PROVIDERS', problem: `has an http issuer (${id}): in production it must be https` })),
-  ({ ssoProviders = [] }, context) => (context.production ? withoutTenants(ssoProviders) : []).map((id) => ({ name: 'SSO_PROVIDERS', problem: `has several providers, and no tenants of one of them (${id}): name the organisations that it signs in to, or "*" alone for all` })),
+  ({ ssoProviders = [] }, context) =>
+    ssoProviders
+      .filter(({ issuer }) => context.production && issuer.startsWith('http:'))
+      .map(({ id }) => ({
+        name: 'SSO_PROVIDERS',
+        problem: `has an http issuer (${id}): in production it must be https`,
+      })),
+  ({ ssoProviders = [] }, context) =>
+    (context.production ? withoutTenants(ssoProviders) : []).map((id) => ({
+      name: 'SSO_PROVIDERS',
+      problem: `has several providers, and no tenants of one of them (${id}): name the organisations that it signs in to, or "*" alone for all`,
+    })),
 ];
 
 const cautions: readonly Rule<typeof SETTINGS>[] = [
-  ({ ssoProviders = [] }, context) => (context.production ? [] : withoutTenants(ssoProviders)).map((id) => ({ name: 'SSO_PROVIDERS', problem: `has several providers, and no tenants of one of them (${id}): it may sign in anybody, of every organisation; in production that is refused` })),
-  ({ mfaRequiredForAdmins }, context) => (context.production && !mfaRequiredForAdmins ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'is false: admins sign in with a password alone' }] : []),
-  ({ mfaEmailFallback }, context) => (context.production && mfaEmailFallback === 'all' ? [{ name: 'MFA_EMAIL_FALLBACK', problem: 'is all: an admin\'s mailbox and password are enough to sign in, without the authenticator' }] : []),
-  ({ passwordRules }, context) => (context.production && passwordRules === 'off' ? [{ name: 'PASSWORD_RULES', problem: 'is off: members may choose the passwords that are tried first' }] : []),
-  ({ publicRegistrationEnabled }, context) => (context.production && publicRegistrationEnabled ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }] : []),
-  ({ smtpUrl }) => (smtpUrl !== undefined && smtpEncryption(smtpUrl) === 'where offered' ? [{ name: 'SMTP_URL', problem: 'has requireTLS=false: where the mail server offers no TLS, mail with links to sign in goes through the network in the open' }] : []),
+  ({ ssoProviders = [] }, context) =>
+    (context.production ? [] : withoutTenants(ssoProviders)).map((id) => ({
+      name: 'SSO_PROVIDERS',
+      problem: `has several providers, and no tenants of one of them (${id}): it may sign in anybody, of every organisation; in production that is refused`,
+    })),
+  ({ mfaRequiredForAdmins }, context) =>
+    context.production && !mfaRequiredForAdmins
+      ? [{ name: 'MFA_REQUIRED_FOR_ADMINS', problem: 'is false: admins sign in with a password alone' }]
+      : [],
+  ({ mfaEmailFallback }, context) =>
+    context.production && mfaEmailFallback === 'all'
+      ? [
+          {
+            name: 'MFA_EMAIL_FALLBACK',
+            problem: "is all: an admin's mailbox and password are enough to sign in, without the authenticator",
+          },
+        ]
+      : [],
+  ({ passwordRules }, context) =>
+    context.production && passwordRules === 'off'
+      ? [{ name: 'PASSWORD_RULES', problem: 'is off: members may choose the passwords that are tried first' }]
+      : [],
+  ({ publicRegistrationEnabled }, context) =>
+    context.production && publicRegistrationEnabled
+      ? [{ name: 'PUBLIC_REGISTRATION_ENABLED', problem: 'is true: anyone may register an organisation' }]
+      : [],
+  ({ smtpUrl }) =>
+    smtpUrl !== undefined && smtpEncryption(smtpUrl) === 'where offered'
+      ? [
+          {
+            name: 'SMTP_URL',
+            problem:
+              'has requireTLS=false: where the mail server offers no TLS, mail with links to sign in goes through the network in the open',
+          },
+        ]
+      : [],
   ({ platformDatabaseUrl }) => readableOnItsWay('PLATFORM_DATABASE_URL', platformDatabaseUrl),
   ...HOST_CAUTIONS,
 ];
 
-/** Reads the settings, all faults at once. `secretKeys` are the keys that were generated, for an environment that sets none. */
-export function readServerConfig(env: NodeJS.ProcessEnv, { secretKeys, readFile }: { secretKeys?: string | undefined; readFile?: (path: string) => string } = {}): ConfigResult<typeof SETTINGS> {
+/**
+ * Reads the settings, all faults at once. `secretKeys` are the keys that were generated, for an environment that sets
+ * none.
+ */
+export function readServerConfig(
+  env: NodeJS.ProcessEnv,
+  { secretKeys, readFile }: { secretKeys?: string | undefined; readFile?: (path: string) => string } = {},
+): ConfigResult<typeof SETTINGS> {
   return readConfig(SETTINGS, env, {
     production: isProduction(env),
     rules: refusals,
@@ -102,7 +331,9 @@ function mailAddress(): Kind<MailAddress> {
   return {
     parse: (given) => {
       const value = parseMailAddress(given);
-      return value ? { ok: true, value } : { ok: false, problem: 'must be an address such as Duebook <duebook@example.com>' };
+      return value
+        ? { ok: true, value }
+        : { ok: false, problem: 'must be an address such as Duebook <duebook@example.com>' };
     },
     show: ({ name, address }) => (name === '' ? address : `${name} <${address}>`),
   };
@@ -112,7 +343,12 @@ function planCatalog(): Kind<PlanCatalog> {
   return {
     parse: (given) => {
       const read = parsePlanCatalog(given);
-      return read.ok ? { ok: true, value: read.catalog } : { ok: false, problem: `is not a plan catalogue: ${read.issues.map(({ path, problem }) => `${path} ${problem}`.trim()).join('; ')}` };
+      return read.ok
+        ? { ok: true, value: read.catalog }
+        : {
+            ok: false,
+            problem: `is not a plan catalogue: ${read.issues.map(({ path, problem }) => `${path} ${problem}`.trim()).join('; ')}`,
+          };
     },
     show: (value) => JSON.stringify(value),
   };

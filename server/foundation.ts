@@ -29,16 +29,39 @@ export interface Hosting {
 export type Host = (settings: HostSettings, parts: HostParts) => Promise<Hosting>;
 
 /** Which databases are ours: contract data that agents keep is not. */
-export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUrl' | 'tenantDatabaseUrl'>): { readonly platform: ManagedDatabase; readonly tenant?: ManagedDatabase } {
-  const platform: ManagedDatabase = { name: 'platform', url: config.platformDatabaseUrl, migrations: PLATFORM_MIGRATIONS };
+export function databasesOf(config: Pick<Config, 'edition' | 'platformDatabaseUrl' | 'tenantDatabaseUrl'>): {
+  readonly platform: ManagedDatabase;
+  readonly tenant?: ManagedDatabase;
+} {
+  const platform: ManagedDatabase = {
+    name: 'platform',
+    url: config.platformDatabaseUrl,
+    migrations: PLATFORM_MIGRATIONS,
+  };
   return keepsContractData(config) ? { platform, tenant: planeDatabase(config) } : { platform };
 }
 
-/** Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. The edition is read here and nowhere below. */
-export async function openFoundation(config: Config, { host = inProcess, ...parts }: HostParts & { readonly host?: Host | undefined }): Promise<Foundation> {
-  const platform = await openMigrated(databasesOf(config).platform, { poolMax: config.databasePoolMax, log: parts.log });
+/**
+ * Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. The edition is read here
+ * and nowhere below.
+ */
+export async function openFoundation(
+  config: Config,
+  { host = inProcess, ...parts }: HostParts & { readonly host?: Host | undefined },
+): Promise<Foundation> {
+  const platform = await openMigrated(databasesOf(config).platform, {
+    poolMax: config.databasePoolMax,
+    log: parts.log,
+  });
   try {
-    if (!keepsContractData(config)) return { platform, dataPlanes: agentsOnly(), hosted: undefined, tenant: undefined, close: () => platform.close() };
+    if (!keepsContractData(config))
+      return {
+        platform,
+        dataPlanes: agentsOnly(),
+        hosted: undefined,
+        tenant: undefined,
+        close: () => platform.close(),
+      };
     const { hosted, dataPlanes } = await host(config, parts);
     const close = async (): Promise<void> => {
       await hosted.close();

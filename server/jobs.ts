@@ -15,10 +15,26 @@ import type { Job } from '../data-plane-agent/base/schedules.js';
 import { removeExpired } from './store/expiry.js';
 
 /** What the server does by itself, and what a data plane that it hosts has to have done. */
-export function jobsOf(config: Config, { hosted, ...parts }: TenantsOptions & { readonly audit: PlatformAudit; readonly refusals: Refusals; readonly hosted: HostedPlane | undefined }): readonly Job[] {
+export function jobsOf(
+  config: Config,
+  {
+    hosted,
+    ...parts
+  }: TenantsOptions & {
+    readonly audit: PlatformAudit;
+    readonly refusals: Refusals;
+    readonly hosted: HostedPlane | undefined;
+  },
+): readonly Job[] {
   const { database, clock } = parts;
   const ofPlane = hosted?.jobs({ tenants: workedFor(parts) }) ?? [];
-  return joined([...mailJob(config, parts), ...auditJobs(parts), lookForWork(parts), { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) }, ...ofPlane]);
+  return joined([
+    ...mailJob(config, parts),
+    ...auditJobs(parts),
+    lookForWork(parts),
+    { name: 'expiry', rule: '40 */10 * * * *', run: (signal) => removeExpired(database, { at: clock.now(), signal }) },
+    ...ofPlane,
+  ]);
 }
 
 /** The audit's own upkeep. */
@@ -34,10 +50,18 @@ const auditJobs = (parts: TenantsOptions & { audit: PlatformAudit; refusals: Ref
 const lookForWork = (parts: TenantsOptions): Job => ({
   name: 'look-for-work',
   rule: '15 20 3 * * *',
-  run: (signal) => eachTenant(parts, { job: 'look-for-work', signal, step: (plane) => plane.lookForWork({}).then(() => ({ more: false })) }),
+  run: (signal) =>
+    eachTenant(parts, {
+      job: 'look-for-work',
+      signal,
+      step: (plane) => plane.lookForWork({}).then(() => ({ more: false })),
+    }),
 });
 
-/** Jobs of one name are one, by the rule of the first: what is done for the platform and for contract data takes one lease. */
+/**
+ * Jobs of one name are one, by the rule of the first: what is done for the platform and for contract data takes one
+ * lease.
+ */
 function joined(jobs: readonly Job[]): readonly Job[] {
   const byName = new Map<string, Job>();
   for (const job of jobs) {
@@ -48,8 +72,18 @@ function joined(jobs: readonly Job[]): readonly Job[] {
 }
 
 /** Only where there is a mail server. */
-function mailJob({ smtpUrl, mailFrom, keyRing, productName }: Config, { database, clock, log }: { database: Database; clock: Clock; log: Log }): Job[] {
+function mailJob(
+  { smtpUrl, mailFrom, keyRing, productName }: Config,
+  { database, clock, log }: { database: Database; clock: Clock; log: Log },
+): Job[] {
   if (smtpUrl === undefined || mailFrom === undefined) return [];
-  const delivery = createMailDelivery({ database, clock, keyRing, log, send: createSmtp({ url: smtpUrl, from: mailFrom }), productName });
+  const delivery = createMailDelivery({
+    database,
+    clock,
+    keyRing,
+    log,
+    send: createSmtp({ url: smtpUrl, from: mailFrom }),
+    productName,
+  });
   return [{ name: 'mail', rule: '*/2 * * * * *', isDue: delivery.isDue, run: (signal) => delivery.deliverDue(signal) }];
 }

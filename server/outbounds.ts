@@ -10,9 +10,15 @@ export interface Outbounds {
   readonly forOperator: Outbound;
 }
 
-export function createOutbounds({ outboundAllowPrivate, production }: Pick<Config, 'outboundAllowPrivate' | 'production'>): Outbounds {
+export function createOutbounds({
+  outboundAllowPrivate,
+  production,
+}: Pick<Config, 'outboundAllowPrivate' | 'production'>): Outbounds {
   return {
     forTenants: createOutbound({ allowPrivate: outboundAllowPrivate, production }),
-    forOperator: createOutbound({ allowPrivate: [...outboundAllowPrivate, ...(production ? [] : LOOPBACK_RANGES)], production }),
+    forOperator: createOutbound({
+      allowPrivate: [...outboundAllowPrivate, ...(production ? [] : LOOPBACK_RANGES)],
+      production,
+    }),
   };
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { generateKeyRingText, randomToken } from '../data-plane-agent/base/secrets.js';
 
 /**
- * The keys of an installation that was given none: made once and kept in its data folder, readable to its owner only. Of two
- * processes that start at once, one makes them and the other reads them.
+ * The keys of an installation that was given none: made once and kept in its data folder, readable to its owner only.
+ * Of two processes that start at once, one makes them and the other reads them.
  */
 export function ownSecretKeys(dataDir: string): string {
   const path = ownSecretKeysPath(dataDir);

@@ -1,6 +1,11 @@
 import type { Clock } from '../data-plane-agent/base/clock.js';
 import type { Database } from '../data-plane-agent/base/database/database.js';
-import { countSeals, reseal, type SealCount, type SealedColumn } from '../data-plane-agent/base/database/sealed-columns.js';
+import {
+  countSeals,
+  reseal,
+  type SealCount,
+  type SealedColumn,
+} from '../data-plane-agent/base/database/sealed-columns.js';
 import type { KeyRing } from '../data-plane-agent/base/secrets.js';
 import { TENANT_SEALED_COLUMNS } from '../data-plane-agent/host/sealed-columns.js';
 import type { Actor } from './access/actor.js';
@@ -32,20 +37,40 @@ export async function sealStatus(databases: SealedDatabases): Promise<PlacedSeal
 }
 
 /**
- * Seals everything anew that another key than the ring's active one has sealed, and what should be sealed and is not. May be broken off at any moment and called again. `unreadable`
- * are rows that no key of the ring opens. `onProgress` hears how many have been sealed so far.
+ * Seals everything anew that another key than the ring's active one has sealed, and what should be sealed and is not.
+ * May be broken off at any moment and called again. `unreadable` are rows that no key of the ring opens. `onProgress`
+ * hears how many have been sealed so far.
  */
-export async function resealEverything(databases: SealedDatabases, { keyRing, clock, actor, onProgress }: { keyRing: KeyRing; clock: Clock; actor: Actor; onProgress: (rows: number) => void }): Promise<{ resealed: number; unreadable: number }> {
+export async function resealEverything(
+  databases: SealedDatabases,
+  {
+    keyRing,
+    clock,
+    actor,
+    onProgress,
+  }: { keyRing: KeyRing; clock: Clock; actor: Actor; onProgress: (rows: number) => void },
+): Promise<{ resealed: number; unreadable: number }> {
   let resealed = await sealTargets(databases.platform, keyRing);
   let unreadable = 0;
   for (const { database, tenantId, columns } of await placesOf(databases)) {
     for (const column of columns) {
-      const done = await reseal({ database, tenantId }, column, { keyRing, onProgress: (rows) => onProgress((resealed += rows)) });
+      const done = await reseal({ database, tenantId }, column, {
+        keyRing,
+        onProgress: (rows) => onProgress((resealed += rows)),
+      });
       unreadable += done.unreadable;
     }
   }
   await databases.platform.write({ tenantId: null }, (tx) =>
-    new AuditStore(tx).append({ tenantId: null, at: clock.now(), actor, action: 'secrets_reencrypted', recordKind: 'key_ring', recordId: null, changes: { keyId: keyRing.active, resealed, unreadable } }),
+    new AuditStore(tx).append({
+      tenantId: null,
+      at: clock.now(),
+      actor,
+      action: 'secrets_reencrypted',
+      recordKind: 'key_ring',
+      recordId: null,
+      changes: { keyId: keyRing.active, resealed, unreadable },
+    }),
   );
   return { resealed, unreadable };
 }
@@ -59,8 +84,18 @@ interface SealedTable {
 
 /** Row-level security shows the tenant database's rows tenant by tenant. */
 async function placesOf({ platform, tenant }: SealedDatabases): Promise<SealedTable[]> {
-  const places: SealedTable[] = [{ name: 'platform', database: platform, tenantId: null, columns: PLATFORM_SEALED_COLUMNS }];
+  const places: SealedTable[] = [
+    { name: 'platform', database: platform, tenantId: null, columns: PLATFORM_SEALED_COLUMNS },
+  ];
   if (!tenant) return places;
   const ids = await platform.read({ tenantId: null }, (tx) => new TenantStore(tx).ids());
-  return [...places, ...ids.map((tenantId): SealedTable => ({ name: 'tenant', database: tenant, tenantId, columns: TENANT_SEALED_COLUMNS }))];
+  return [
+    ...places,
+    ...ids.map((tenantId): SealedTable => ({
+      name: 'tenant',
+      database: tenant,
+      tenantId,
+      columns: TENANT_SEALED_COLUMNS,
+    })),
+  ];
 }

@@ -8,8 +8,14 @@ export interface Serving extends Composed {
   readonly port: number;
 }
 
-/** Listens, composes, and becomes ready: while databases migrate, probes are answered and everything else is 503. The lifecycle stops it. */
-export async function serve(config: Config, options: Omit<ComposeOptions, 'accepting'> & { lifecycle: Lifecycle }): Promise<Serving> {
+/**
+ * Listens, composes, and becomes ready: while databases migrate, probes are answered and everything else is 503. The
+ * lifecycle stops it.
+ */
+export async function serve(
+  config: Config,
+  options: Omit<ComposeOptions, 'accepting'> & { lifecycle: Lifecycle },
+): Promise<Serving> {
   const { clock, log, lifecycle } = options;
   const front = await openFront({ host: config.host, port: config.port, clock, log });
   lifecycle.onStop('http', 'server', front.stop);

@@ -19,11 +19,22 @@ export async function start(process: NodeJS.Process): Promise<void> {
   const lifecycle = createLifecycle({ log });
   lifecycle.listen(process);
   try {
-    const { port } = await serve(config, { clock: systemClock, log, lifecycle, residentBytes: () => process.memoryUsage.rss() });
-    log.info({ host: config.host, port, publicUrl: config.publicUrl, edition: config.edition }, `listening on http://${config.host}:${port}`);
+    const { port } = await serve(config, {
+      clock: systemClock,
+      log,
+      lifecycle,
+      residentBytes: () => process.memoryUsage.rss(),
+    });
+    log.info(
+      { host: config.host, port, publicUrl: config.publicUrl, edition: config.edition },
+      `listening on http://${config.host}:${port}`,
+    );
   } catch (error) {
     const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    log.fatal({ err: error }, inUse ? `cannot start: ${config.host}:${config.port} is in use; set PORT to another port` : 'cannot start');
+    log.fatal(
+      { err: error },
+      inUse ? `cannot start: ${config.host}:${config.port} is in use; set PORT to another port` : 'cannot start',
+    );
     await lifecycle.stop('cannot start');
     process.exitCode = 1;
   }

@@ -26,15 +26,25 @@ interface Options extends Arguments {
 export const addBootstrap: AddCommand = (program, cli) => {
   program
     .command('bootstrap')
-    .description('Migrates the databases and makes the first organisation with its owner. A second run changes nothing.')
+    .description(
+      'Migrates the databases and makes the first organisation with its owner. A second run changes nothing.',
+    )
     .requiredOption('--tenant-slug <slug>', 'the name under which the organisation signs in: a-z, 0-9 and -')
-    .requiredOption('--tenant-name <name>', 'the organisation\'s name')
-    .requiredOption('--email <email>', 'the owner\'s email')
-    .requiredOption('--name <name>', 'the owner\'s name')
-    .addOption(new Option('--plan <plan>', 'the organisation\'s plan').choices(PLANS).default('enterprise'))
+    .requiredOption('--tenant-name <name>', "the organisation's name")
+    .requiredOption('--email <email>', "the owner's email")
+    .requiredOption('--name <name>', "the owner's name")
+    .addOption(new Option('--plan <plan>', "the organisation's plan").choices(PLANS).default('enterprise'))
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nThe owner\'s password is read from standard input (what begins within ten seconds). When that\nis empty it is asked for on a terminal, and elsewhere generated and shown once.')
-    .addHelpText('after', examples('duebook bootstrap --tenant-slug acme --tenant-name "Acme Ltd" --email ann@acme.example --name "Ann Lee" < password.txt'))
+    .addHelpText(
+      'after',
+      "\nThe owner's password is read from standard input (what begins within ten seconds). When that\nis empty it is asked for on a terminal, and elsewhere generated and shown once.",
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'duebook bootstrap --tenant-slug acme --tenant-name "Acme Ltd" --email ann@acme.example --name "Ann Lee" < password.txt',
+      ),
+    )
     .action((options: Options) => bootstrap(cli, options));
 };
 
@@ -54,8 +64,16 @@ async function bootstrap(cli: Cli, { plan, json, ...given }: Options): Promise<v
     if (present) return present;
     const { password, generated } = await choosePassword(cli, wanted, { strict: config.passwordRules === 'on' });
     const { tenantSlug: slug, tenantName: name, email, name: ownerName } = wanted;
-    const { tenant, owner } = await installation.services.tenants.create({ slug, name, planCode: plan, owner: { name: ownerName, email, password } }, cliActor());
-    return { tenant: { id: tenant.id, slug }, user: { id: owner.id, email: owner.email }, ...(generated ? { password } : {}), created: true };
+    const { tenant, owner } = await installation.services.tenants.create(
+      { slug, name, planCode: plan, owner: { name: ownerName, email, password } },
+      cliActor(),
+    );
+    return {
+      tenant: { id: tenant.id, slug },
+      user: { id: owner.id, email: owner.email },
+      ...(generated ? { password } : {}),
+      created: true,
+    };
   });
   tell(cli, result, { json: json === true });
 }
@@ -72,13 +90,20 @@ async function presentOwner({ services }: Composed, { tenantSlug, email }: Argum
   const tenant = await services.tenants.bySlug(tenantSlug);
   if (!tenant) return undefined;
   const member = await services.tenants.members.byEmail({ tenantId: tenant.id, email });
-  if (!member) throw new CommandError('TENANT_SLUG_TAKEN', `there is an organisation ${tenantSlug} already, in which ${email} is nobody; nothing was changed`);
+  if (!member)
+    throw new CommandError(
+      'TENANT_SLUG_TAKEN',
+      `there is an organisation ${tenantSlug} already, in which ${email} is nobody; nothing was changed`,
+    );
   return { tenant: { id: tenant.id, slug: tenant.slug }, user: { id: member.id, email: member.email }, created: false };
 }
 
 function tell({ io }: Cli, { created, tenant, user, password }: Result, { json }: { json: boolean }): void {
   if (json) return io.data(jsonText({ tenant, user, ...(password === undefined ? {} : { password }), created }));
-  if (!created) return io.data(`The organisation ${tenant.slug} and its member ${user.email} are there already: nothing was changed.`);
+  if (!created)
+    return io.data(
+      `The organisation ${tenant.slug} and its member ${user.email} are there already: nothing was changed.`,
+    );
   io.data(`Made the organisation ${tenant.slug} with its owner ${user.email}.`);
   if (password !== undefined) io.data(`Password: ${password}\nIt is not shown again.`);
 }

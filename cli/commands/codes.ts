@@ -12,7 +12,10 @@ import { cliActor, configuration, withPlatform } from '../installation.js';
 import { table } from '../render/table.js';
 
 export const addCodes: AddCommand = (program, cli) => {
-  const codes = program.command('codes').description('Codes with which organisations sign up for a plan.').helpCommand(false);
+  const codes = program
+    .command('codes')
+    .description('Codes with which organisations sign up for a plan.')
+    .helpCommand(false);
   addIssue(codes, cli);
   addList(codes, cli);
   addRevoke(codes, cli);
@@ -27,17 +30,28 @@ const addIssue: AddCommand = (codes, cli) => {
     .description('Makes single-use codes and shows them, this once: only their hashes are kept.')
     .addOption(new Option('--plan <plan>', 'the plan that a code gives').choices(PLANS).makeOptionMandatory())
     .option('--count <n>', `how many, at most ${MAX_COUNT}`, countOf, 1)
-    .addOption(new Option('--expires <duration>', 'how long they are good for, such as 12h').argParser(durationOf).default(durationOf('90d'), '90d'))
+    .addOption(
+      new Option('--expires <duration>', 'how long they are good for, such as 12h')
+        .argParser(durationOf)
+        .default(durationOf('90d'), '90d'),
+    )
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook codes issue --plan business --count 5 --expires 90d'))
-    .action(async ({ plan, count, expires, json }: { plan: PlanCode; count: number; expires: Duration; json?: true }) => {
-      const config = configuration(cli, { quiet: json === true });
-      const expiresAt = cli.clock.now() + expires.ms;
-      const issued = await withPlatform(config, (database) => createCodes({ database, clock: cli.clock }).issue({ planCode: plan, count, expiresAt }, cliActor()));
-      if (json) return cli.io.data(jsonText({ codes: issued.map((code) => ({ ...code, expiresAt: isoOrNull(code.expiresAt) })) }));
-      cli.io.data(issued.map(({ code }) => code).join('\n'));
-      cli.io.message(`For the plan ${plan}, good until ${isoOrNull(expiresAt)}. They are not shown again.`);
-    });
+    .action(
+      async ({ plan, count, expires, json }: { plan: PlanCode; count: number; expires: Duration; json?: true }) => {
+        const config = configuration(cli, { quiet: json === true });
+        const expiresAt = cli.clock.now() + expires.ms;
+        const issued = await withPlatform(config, (database) =>
+          createCodes({ database, clock: cli.clock }).issue({ planCode: plan, count, expiresAt }, cliActor()),
+        );
+        if (json)
+          return cli.io.data(
+            jsonText({ codes: issued.map((code) => ({ ...code, expiresAt: isoOrNull(code.expiresAt) })) }),
+          );
+        cli.io.data(issued.map(({ code }) => code).join('\n'));
+        cli.io.message(`For the plan ${plan}, good until ${isoOrNull(expiresAt)}. They are not shown again.`);
+      },
+    );
 };
 
 const addList: AddCommand = (codes, cli) => {
@@ -49,9 +63,16 @@ const addList: AddCommand = (codes, cli) => {
     .action(async ({ json }: { json?: true }) => {
       const config = configuration(cli, { quiet: json === true });
       const now = cli.clock.now();
-      const listed = (await withPlatform(config, (database) => createCodes({ database, clock: cli.clock }).list())).map((code) => answerOf(code, now));
+      const listed = (await withPlatform(config, (database) => createCodes({ database, clock: cli.clock }).list())).map(
+        (code) => answerOf(code, now),
+      );
       if (json) return cli.io.data(jsonText({ codes: listed }));
-      cli.io.data(table(['ID', 'PLAN', 'STATUS', 'EXPIRES'], listed.map(({ id, planCode, status, expiresAt }) => [id, planCode, status, expiresAt ?? 'never'])));
+      cli.io.data(
+        table(
+          ['ID', 'PLAN', 'STATUS', 'EXPIRES'],
+          listed.map(({ id, planCode, status, expiresAt }) => [id, planCode, status, expiresAt ?? 'never']),
+        ),
+      );
     });
 };
 
@@ -70,16 +91,37 @@ const addRevoke: AddCommand = (codes, cli) => {
           if (!isId(id)) throw new CommandError('NOT_FOUND', `no code that could be revoked has the id ${id}`);
           await createCodes({ database, clock: cli.clock }).revoke({ id }, cliActor());
         } catch (error) {
-          throw isFailure(error, 'NOT_FOUND') ? new CommandError('NOT_FOUND', `no code that could be revoked has the id ${id}`) : error;
+          throw isFailure(error, 'NOT_FOUND')
+            ? new CommandError('NOT_FOUND', `no code that could be revoked has the id ${id}`)
+            : error;
         }
       });
       cli.io.data(json ? jsonText({ id, revoked: true }) : `Revoked ${id}.`);
     });
 };
 
-function answerOf({ id, planCode, createdAt, expiresAt, usedAt, revokedAt, usedByTenantId }: RedeemCodeRecord, now: number) {
-  const status = revokedAt !== null ? 'revoked' : usedAt !== null ? 'used' : expiresAt !== null && expiresAt <= now ? 'expired' : 'open';
-  return { id, planCode, status, createdAt: isoOrNull(createdAt), expiresAt: isoOrNull(expiresAt), usedAt: isoOrNull(usedAt), revokedAt: isoOrNull(revokedAt), usedByTenantId };
+function answerOf(
+  { id, planCode, createdAt, expiresAt, usedAt, revokedAt, usedByTenantId }: RedeemCodeRecord,
+  now: number,
+) {
+  const status =
+    revokedAt !== null
+      ? 'revoked'
+      : usedAt !== null
+        ? 'used'
+        : expiresAt !== null && expiresAt <= now
+          ? 'expired'
+          : 'open';
+  return {
+    id,
+    planCode,
+    status,
+    createdAt: isoOrNull(createdAt),
+    expiresAt: isoOrNull(expiresAt),
+    usedAt: isoOrNull(usedAt),
+    revokedAt: isoOrNull(revokedAt),
+    usedByTenantId,
+  };
 }
 
 function countOf(text: string): number {
@@ -93,4 +135,3 @@ function durationOf(text: string): Duration {
   if (!parsed.ok) throw new InvalidArgumentError(parsed.problem);
   return parsed.value;
 }
-

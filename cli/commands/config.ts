@@ -14,7 +14,12 @@ export const addConfig: AddCommand = (program, cli) => {
       const result = lookAtConfiguration(cli);
       const settings = describeConfig(SETTINGS, result);
       if (json) return cli.io.data(jsonText({ settings, warnings: result.warnings }));
-      cli.io.data(table(['NAME', 'VALUE', 'SOURCE'], settings.map(({ name, value, source }) => [name, value === null ? '–' : value, source])));
+      cli.io.data(
+        table(
+          ['NAME', 'VALUE', 'SOURCE'],
+          settings.map(({ name, value, source }) => [name, value === null ? '–' : value, source]),
+        ),
+      );
       for (const { name, problem } of result.warnings) cli.io.message(`Warning: ${name} ${problem}`);
     });
 };

@@ -22,20 +22,34 @@ interface Options {
 export const addDemo: AddCommand = (program, cli) => {
   program
     .command('demo')
-    .description('Makes an organisation with a believable book of contracts, once, and starts the server. Not for production.')
+    .description(
+      'Makes an organisation with a believable book of contracts, once, and starts the server. Not for production.',
+    )
     .option('--no-serve', 'make the book and stop')
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nDates stand to the day on which the book is made. An interrupted run is gone on with by the next one.')
+    .addHelpText(
+      'after',
+      '\nDates stand to the day on which the book is made. An interrupted run is gone on with by the next one.',
+    )
     .addHelpText('after', examples('duebook demo', 'DATA_DIR=/tmp/book PORT=9090 duebook demo'))
     .action((options: Options) => demo(cli, options));
 };
 
 async function demo(cli: Cli, options: Options): Promise<void> {
   const config = configuration(cli, { quiet: options.json === true });
-  if (config.production) throw new CommandError('DEMO_IN_PRODUCTION', 'the demo is not for production (NODE_ENV=production): "duebook bootstrap" makes an organisation of your own');
-  // The access log of a demo would push away what is printed to be tried: unless somebody asks, only what is wrong is logged.
+  if (config.production)
+    throw new CommandError(
+      'DEMO_IN_PRODUCTION',
+      'the demo is not for production (NODE_ENV=production): "duebook bootstrap" makes an organisation of your own',
+    );
+  // The access log of a demo would push away what is printed to be tried: unless somebody asks, only what is wrong is
+  // logged.
   const asked = lookAtConfiguration(cli).sources['LOG_LEVEL'] !== 'default';
-  const log = createLog({ level: asked ? config.logLevel : 'warn', name: 'duebook-demo', destination: { write: (line) => cli.io.message(line.trimEnd()) } });
+  const log = createLog({
+    level: asked ? config.logLevel : 'warn',
+    name: 'duebook-demo',
+    destination: { write: (line) => cli.io.message(line.trimEnd()) },
+  });
   const lifecycle = createLifecycle({ log });
   lifecycle.listen(cli.process);
   try {
@@ -57,7 +71,10 @@ interface Made {
 }
 
 /** The book is entered before the server listens, so that nobody sees half of it. */
-async function makeBook(cli: Cli, { config, log, lifecycle }: { config: Config; log: Log; lifecycle: Lifecycle }): Promise<Made> {
+async function makeBook(
+  cli: Cli,
+  { config, log, lifecycle }: { config: Config; log: Log; lifecycle: Lifecycle },
+): Promise<Made> {
   const actor = cliActor();
   const composed = await compose(config, { clock: cli.clock, log });
   const close = once(composed.close);
@@ -67,8 +84,19 @@ async function makeBook(cli: Cli, { config, log, lifecycle }: { config: Config; 
     const tenant = await demoTenant(composed, { dataDir: config.dataDir, actor });
     if (!tenant.complete) {
       const ids = await demoPeople(composed, { tenant, actor });
-      await enterBook({ dataPlanes: composed.foundation.dataPlanes, tenant, ids, progress: (done, all) => cli.io.progress(done === all ? '' : `Entering the demo's contracts: ${done} of ${all}`) });
-      await enterFiles({ dataPlanes: composed.foundation.dataPlanes, tenant, ids, objects: composed.foundation.hosted?.files.objects });
+      await enterBook({
+        dataPlanes: composed.foundation.dataPlanes,
+        tenant,
+        ids,
+        progress: (done, all) =>
+          cli.io.progress(done === all ? '' : `Entering the demo's contracts: ${done} of ${all}`),
+      });
+      await enterFiles({
+        dataPlanes: composed.foundation.dataPlanes,
+        tenant,
+        ids,
+        objects: composed.foundation.hosted?.files.objects,
+      });
       await completeDemo(composed, actor);
     }
     return { tenant, created: !tenant.complete };
@@ -82,12 +110,25 @@ function once(close: () => Promise<void>): () => Promise<void> {
   return () => (closing ??= close());
 }
 
-async function serveDemo(cli: Cli, { tenant, created, config, log, lifecycle, json }: Made & { config: Config; log: Log; lifecycle: Lifecycle; json: boolean }): Promise<void> {
+async function serveDemo(
+  cli: Cli,
+  {
+    tenant,
+    created,
+    config,
+    log,
+    lifecycle,
+    json,
+  }: Made & { config: Config; log: Log; lifecycle: Lifecycle; json: boolean },
+): Promise<void> {
   let serving: Composed & { readonly port: number };
   try {
     serving = await serve(config, { clock: cli.clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss() });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') throw new CommandError('EADDRINUSE', `${config.host}:${config.port} is in use; set PORT to another port`, { cause: error });
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      throw new CommandError('EADDRINUSE', `${config.host}:${config.port} is in use; set PORT to another port`, {
+        cause: error,
+      });
     throw error;
   }
   const address = config.port === 0 ? `http://127.0.0.1:${serving.port}` : config.publicUrl;
@@ -103,10 +144,19 @@ interface Told extends Made {
 function tell({ io }: Cli, { tenant, created, json, served }: Told): void {
   const signIn = { tenantSlug: DEMO_TENANT.slug, email: DEMO_OWNER.email, password: tenant.password };
   if (json) {
-    return io.data(jsonText({ tenant: { id: tenant.id, slug: DEMO_TENANT.slug }, created, signIn, ...(served ? { url: served.address, tryIt: served.requests.map(curlLine) } : {}) }));
+    return io.data(
+      jsonText({
+        tenant: { id: tenant.id, slug: DEMO_TENANT.slug },
+        created,
+        signIn,
+        ...(served ? { url: served.address, tryIt: served.requests.map(curlLine) } : {}),
+      }),
+    );
   }
   const lines = [
-    created ? 'The demo is made: 3 companies, 12 members, 300 contracts, 3 000 payment lines.' : 'The demo is there already.',
+    created
+      ? 'The demo is made: 3 companies, 12 members, 300 contracts, 3 000 payment lines.'
+      : 'The demo is there already.',
     ...(served ? ['', `  Service   ${served.address}/api/v1   (reference: ${served.address}/docs)`] : ['']),
     `  Sign in   organisation ${signIn.tenantSlug}, email ${signIn.email}, password ${signIn.password}`,
     '            (all twelve members have this password)',

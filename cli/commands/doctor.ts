@@ -14,7 +14,9 @@ import { printableLine } from '../render/printable.js';
 export const addDoctor: AddCommand = (program, cli) => {
   program
     .command('doctor')
-    .description('Looks whether everything that the server needs is there, and says how to mend what is not. Changes nothing.')
+    .description(
+      'Looks whether everything that the server needs is there, and says how to mend what is not. Changes nothing.',
+    )
     .option(...JSON_OPTION)
     .addHelpText('after', '\nExits 1 when a check fails; a warning alone is 0.')
     .addHelpText('after', examples('duebook doctor', 'duebook doctor --json'))
@@ -22,7 +24,8 @@ export const addDoctor: AddCommand = (program, cli) => {
       const checks = await examine(cli, lookAtConfiguration(cli));
       const failed = checks.filter(({ status }) => status === 'fail');
       cli.io.data(json ? jsonText({ ok: failed.length === 0, checks }) : checks.map(line).join('\n'));
-      if (failed.length > 0) throw new CommandError('CHECKS_FAILED', `failed: ${failed.map(({ name }) => name).join(', ')}`);
+      if (failed.length > 0)
+        throw new CommandError('CHECKS_FAILED', `failed: ${failed.map(({ name }) => name).join(', ')}`);
     });
 };
 
@@ -47,7 +50,12 @@ function nodeCheck(version: string): Check {
 
 function configurationCheck({ warnings }: LookedAt): Check {
   if (warnings.length === 0) return check.ok('configuration', 'valid');
-  return check.warn('configuration', warnings.map(({ name, problem }) => `${name} ${problem}`).join('; '), 'see "duebook config"');
+  return check.warn(
+    'configuration',
+    warnings.map(({ name, problem }) => `${name} ${problem}`).join('; '),
+    'see "duebook config"',
+  );
 }
 
-const line = ({ name, status, detail, fix }: Check): string => printableLine(`${status.padEnd(4)}  ${name}: ${detail}${fix === null ? '' : ` -> ${fix}`}`);
+const line = ({ name, status, detail, fix }: Check): string =>
+  printableLine(`${status.padEnd(4)}  ${name}: ${detail}${fix === null ? '' : ` -> ${fix}`}`);

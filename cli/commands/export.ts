@@ -2,8 +2,21 @@ import { Option } from 'commander';
 import { addressIn } from '../../data-plane-agent/base/addresses.js';
 import { isId } from '../../data-plane-agent/base/ids.js';
 import { CONTRACT_SORTS, type ContractSort } from '../../data-plane-agent/plane/contract/records/contracts.js';
-import { EXPORT_PROFILES, type ExportFilter, type ExportProfile } from '../../data-plane-agent/plane/contract/records/export.js';
-import { CONTRACT_STATUSES, CONTRACT_TYPES, PAYMENT_STATUSES, WORKFLOW_STAGES, type ContractStatus, type ContractType, type PaymentStatus, type WorkflowStage } from '../../data-plane-agent/plane/contract/vocabulary.js';
+import {
+  EXPORT_PROFILES,
+  type ExportFilter,
+  type ExportProfile,
+} from '../../data-plane-agent/plane/contract/records/export.js';
+import {
+  CONTRACT_STATUSES,
+  CONTRACT_TYPES,
+  PAYMENT_STATUSES,
+  WORKFLOW_STAGES,
+  type ContractStatus,
+  type ContractType,
+  type PaymentStatus,
+  type WorkflowStage,
+} from '../../data-plane-agent/plane/contract/vocabulary.js';
 import { contractSheet, namesOf } from '../../server/spreadsheets/contract-sheet.js';
 import type { TenantDirectory } from '../../server/tenants/directory.js';
 import { TENANT_OPTION } from '../accounts.js';
@@ -42,7 +55,14 @@ export const addExport: AddCommand = (program, cli) => {
     .command('export')
     .description('Writes the contracts of an organisation as CSV: all that match, with account numbers in full.')
     .requiredOption(...TENANT_OPTION)
-    .addOption(new Option('--profile <profile>', 'a row for each contract, or all of it with a row for each payment line, ready to be imported').choices(EXPORT_PROFILES).default('summary'))
+    .addOption(
+      new Option(
+        '--profile <profile>',
+        'a row for each contract, or all of it with a row for each payment line, ready to be imported',
+      )
+        .choices(EXPORT_PROFILES)
+        .default('summary'),
+    )
     .option('--out <file>', 'a new file, readable to you only, instead of standard output')
     .option('--q <text>', 'with this in number, code, project, parties, equipment or remark')
     .addOption(new Option('--type <type>', 'of this type').choices(CONTRACT_TYPES))
@@ -59,8 +79,17 @@ export const addExport: AddCommand = (program, cli) => {
     .addOption(new Option('--sort <key>', 'followed up to 10 000 contracts').choices(CONTRACT_SORTS))
     .addOption(new Option('--order <order>', 'of the sorting').choices(['asc', 'desc']))
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nWith --json the counts are told in JSON on standard error. The export is an audit event of the organisation.')
-    .addHelpText('after', examples('duebook export --tenant acme --overdue > overdue.csv', 'duebook export --tenant acme --profile full --out contracts.csv'))
+    .addHelpText(
+      'after',
+      '\nWith --json the counts are told in JSON on standard error. The export is an audit event of the organisation.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'duebook export --tenant acme --overdue > overdue.csv',
+        'duebook export --tenant acme --profile full --out contracts.csv',
+      ),
+    )
     .action(async ({ tenant, profile, out, json, ...filters }: Options) => {
       const config = configuration(cli, { quiet: json === true });
       const exported = await withTenantPlane(config, { cli, slug: tenant }, async ({ plane, directory }) => {
@@ -68,7 +97,10 @@ export const addExport: AddCommand = (program, cli) => {
         const names = namesOf(directory);
         const counted = { contracts: 0 };
         const pieces = contractSheet({
-          plane, profile, filter, names,
+          plane,
+          profile,
+          filter,
+          names,
           onProgress: (contracts) => {
             counted.contracts = contracts;
             cli.io.progress(`${contracts} contracts`);
@@ -101,8 +133,22 @@ function filterOf({ stage, owner, subject, ...filters }: Filters, directory: Ten
   return {
     ...filters,
     ...(stage === undefined ? {} : { lifecycleStageCode: stage }),
-    ...(owner === undefined ? {} : { ownerId: found(directory.members().find(({ email }) => email === addressIn(owner)), `${owner} is not a member`) }),
-    ...(subject === undefined ? {} : { subjectId: found(directory.subjects().find(({ id, name }) => name === subject || (isId(subject) && id === subject)), `there is no subject company ${subject}`) }),
+    ...(owner === undefined
+      ? {}
+      : {
+          ownerId: found(
+            directory.members().find(({ email }) => email === addressIn(owner)),
+            `${owner} is not a member`,
+          ),
+        }),
+    ...(subject === undefined
+      ? {}
+      : {
+          subjectId: found(
+            directory.subjects().find(({ id, name }) => name === subject || (isId(subject) && id === subject)),
+            `there is no subject company ${subject}`,
+          ),
+        }),
   };
 }
 

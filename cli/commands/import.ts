@@ -32,17 +32,32 @@ export const addImport: AddCommand = (program, cli) => {
       'after',
       `\nA CSV may be in UTF-8, UTF-16 with a byte order mark, or GB18030. At most ${MAX_IMPORT_ROWS} rows. Headers are field names or their\nlabels in English or Chinese; "duebook export --profile full" writes such a file. Nothing that is there is\nchanged: a number that is taken is an error of its row. Ends with 0 when all rows are in, with 1 when some failed.`,
     )
-    .addHelpText('after', examples('duebook import contracts.xlsx --tenant acme --dry-run', 'duebook import contracts.csv --tenant acme --json > report.json'))
+    .addHelpText(
+      'after',
+      examples(
+        'duebook import contracts.xlsx --tenant acme --dry-run',
+        'duebook import contracts.csv --tenant acme --json > report.json',
+      ),
+    )
     .action(async (file: string, { tenant, sheet: sheetName, dryRun, json }: Options) => {
       const config = configuration(cli, { quiet: json === true });
       const sheet = await sheetOfFile(file, sheetName);
       const report = await withTenantPlane(config, { cli, slug: tenant }, ({ plane, directory, roleCodes }) => {
-        const people = { members: directory.members().map(({ id, name, email, active }) => ({ id, name, email, active })), subjects: directory.subjects().map(({ id, name }) => ({ id, name })) };
+        const people = {
+          members: directory.members().map(({ id, name, email, active }) => ({ id, name, email, active })),
+          subjects: directory.subjects().map(({ id, name }) => ({ id, name })),
+        };
         const input: ImportInput = { rows: null, sheet, people, roleCodes: [...roleCodes] };
-        return (dryRun ? plane.previewImport(input) : plane.importContracts(input)).catch((error: unknown) => Promise.reject(unreadable(file, error)));
+        return (dryRun ? plane.previewImport(input) : plane.importContracts(input)).catch((error: unknown) =>
+          Promise.reject(unreadable(file, error)),
+        );
       });
       cli.io.data(json ? jsonText(report) : textOf(report, { dryRun: dryRun === true }));
-      if (report.failed > 0) throw new CommandError('IMPORT_INCOMPLETE', `${report.failed} ${report.failed === 1 ? 'row' : 'rows'} ${dryRun ? 'would not be' : 'not'} entered`);
+      if (report.failed > 0)
+        throw new CommandError(
+          'IMPORT_INCOMPLETE',
+          `${report.failed} ${report.failed === 1 ? 'row' : 'rows'} ${dryRun ? 'would not be' : 'not'} entered`,
+        );
     });
 };
 
@@ -69,8 +84,11 @@ function contentOf(path: string): Uint8Array {
 }
 
 function unreadable(path: string, error: unknown): unknown {
-  if (error instanceof TooManyRows) return new CommandError('TOO_MANY_ROWS', `${path} has more than ${MAX_IMPORT_ROWS} rows; split it`);
-  return isFailure(error, 'IMPORT_FILE_INVALID') ? new CommandError(error.code, `${path} cannot be imported: ${error.details.reason}`) : error;
+  if (error instanceof TooManyRows)
+    return new CommandError('TOO_MANY_ROWS', `${path} has more than ${MAX_IMPORT_ROWS} rows; split it`);
+  return isFailure(error, 'IMPORT_FILE_INVALID')
+    ? new CommandError(error.code, `${path} cannot be imported: ${error.details.reason}`)
+    : error;
 }
 
 /** UTF-8 is never valid by chance; what is not that, and says nothing of itself, is what Chinese spreadsheets write. */
@@ -88,13 +106,35 @@ function textIn(bytes: Uint8Array): string {
   throw new CommandError('IMPORT_FILE_INVALID', 'the file is neither UTF-8 nor GB18030');
 }
 
-function textOf({ total, created, failed, skipped, contracts, unknownColumns, rows }: ImportReport, { dryRun }: { dryRun: boolean }): string {
+function textOf(
+  { total, created, failed, skipped, contracts, unknownColumns, rows }: ImportReport,
+  { dryRun }: { dryRun: boolean },
+): string {
   const entered = `${contracts} ${contracts === 1 ? 'contract' : 'contracts'} ${dryRun ? 'would be' : contracts === 1 ? 'was' : 'were'} entered`;
   const summary = `${entered}, from ${created} of ${total} rows; ${failed} failed, ${skipped} were blank.`;
-  const unknown = unknownColumns.length === 0 ? [] : [`Columns that are not known and were left out: ${unknownColumns.map(oneLine).join(', ')}`];
-  const problems = rows.flatMap(({ row, errors = [] }) => errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']));
-  const doubtful = rows.flatMap(({ row, warnings = [] }) => warnings.map(({ code, message }) => [String(row), code, message]));
-  return [summary, ...unknown, ...(doubtful.length === 0 ? [] : [table(['ROW', 'WARNING', 'MEANING'], doubtful)]), ...(problems.length === 0 ? [] : [table(['ROW', 'CODE', 'PROBLEM', 'VALUE'], problems.map((cells) => cells.map(oneLine)))])].join('\n');
+  const unknown =
+    unknownColumns.length === 0
+      ? []
+      : [`Columns that are not known and were left out: ${unknownColumns.map(oneLine).join(', ')}`];
+  const problems = rows.flatMap(({ row, errors = [] }) =>
+    errors.map(({ code, message, value }) => [String(row), code, message, value ?? '']),
+  );
+  const doubtful = rows.flatMap(({ row, warnings = [] }) =>
+    warnings.map(({ code, message }) => [String(row), code, message]),
+  );
+  return [
+    summary,
+    ...unknown,
+    ...(doubtful.length === 0 ? [] : [table(['ROW', 'WARNING', 'MEANING'], doubtful)]),
+    ...(problems.length === 0
+      ? []
+      : [
+          table(
+            ['ROW', 'CODE', 'PROBLEM', 'VALUE'],
+            problems.map((cells) => cells.map(oneLine)),
+          ),
+        ]),
+  ].join('\n');
 }
 
 /** What a cell held goes to a terminal, and may hold what terminals obey. */

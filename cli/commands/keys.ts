@@ -8,11 +8,17 @@ import { cliActor, configuration, withPlanes, withPlatform } from '../installati
 import { table } from '../render/table.js';
 
 export const addKeys: AddCommand = (program, cli) => {
-  const keys = program.command('keys').description('Keys that sign tokens, and keys that seal secrets.').helpCommand(false);
+  const keys = program
+    .command('keys')
+    .description('Keys that sign tokens, and keys that seal secrets.')
+    .helpCommand(false);
   addRotate(keys, cli);
   addStatus(keys, cli);
   addReencrypt(keys, cli);
-  keys.addHelpText('after', '\nTo change the key that seals: put a new one behind the old in SECRET_KEYS and restart the servers,\nso that all can open what it seals; put it first and restart them; run "duebook keys reencrypt"; and\nwhen "duebook keys status" finds nothing under the old key, take it out.');
+  keys.addHelpText(
+    'after',
+    '\nTo change the key that seals: put a new one behind the old in SECRET_KEYS and restart the servers,\nso that all can open what it seals; put it first and restart them; run "duebook keys reencrypt"; and\nwhen "duebook keys status" finds nothing under the old key, take it out.',
+  );
   keys.addHelpText('after', examples('duebook keys status'));
 };
 
@@ -23,31 +29,46 @@ interface Json {
 const addRotate: AddCommand = (keys, cli) => {
   keys
     .command('rotate')
-    .description('Signs tokens with a new key from now on. The old one goes on verifying until its last token has expired: nobody is signed out.')
+    .description(
+      'Signs tokens with a new key from now on. The old one goes on verifying until its last token has expired: nobody is signed out.',
+    )
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook keys rotate'))
     .action(async ({ json }: Json) => {
       const config = configuration(cli, { quiet: json === true });
       const { kid, oldVerifiesUntil } = await withPlatform(config, async (database) => {
-        const signing = await createSigningKeys({ database, clock: cli.clock, keyRing: config.keyRing, tokenLifetimeMs: tokenLifetimeMs(config) });
+        const signing = await createSigningKeys({
+          database,
+          clock: cli.clock,
+          keyRing: config.keyRing,
+          tokenLifetimeMs: tokenLifetimeMs(config),
+        });
         return signing.rotate(cliActor());
       });
       if (json) return cli.io.data(jsonText({ kid, oldVerifiesUntil: isoOrNull(oldVerifiesUntil) }));
-      cli.io.data(`Tokens are signed with ${kid} from now on; servers that run follow within a minute. The key before it verifies until ${isoOrNull(oldVerifiesUntil) ?? ''}.`);
+      cli.io.data(
+        `Tokens are signed with ${kid} from now on; servers that run follow within a minute. The key before it verifies until ${isoOrNull(oldVerifiesUntil) ?? ''}.`,
+      );
     });
 };
 
 const addStatus: AddCommand = (keys, cli) => {
   keys
     .command('status')
-    .description('Shows the keys that sign and verify tokens, and how many secrets each key has sealed. Changes nothing.')
+    .description(
+      'Shows the keys that sign and verify tokens, and how many secrets each key has sealed. Changes nothing.',
+    )
     .option(...JSON_OPTION)
     .addHelpText('after', '\nExits 1 when there are secrets under a key that SECRET_KEYS does not have.')
     .addHelpText('after', examples('duebook keys status', 'duebook keys status --json'))
     .action(async ({ json }: Json) => {
       const config = configuration(cli, { quiet: json === true });
       const { signing, seals } = await withPlanes(config, cli, async (planes) => ({
-        signing: (await listSigningKeys(planes.platform)).map(({ createdAt, verifyUntil, ...key }) => ({ ...key, createdAt: isoOrNull(createdAt), verifyUntil: isoOrNull(verifyUntil) })),
+        signing: (await listSigningKeys(planes.platform)).map(({ createdAt, verifyUntil, ...key }) => ({
+          ...key,
+          createdAt: isoOrNull(createdAt),
+          verifyUntil: isoOrNull(verifyUntil),
+        })),
         seals: await sealStatus(planes),
       }));
       const { keyRing } = config;
@@ -58,33 +79,80 @@ const addStatus: AddCommand = (keys, cli) => {
       }));
       if (json) cli.io.data(jsonText({ signing, sealing, columns: seals }));
       else {
-        cli.io.data(table(['SIGNING KEY', 'STATUS', 'CREATED', 'VERIFIES UNTIL'], signing.map(({ kid, status, createdAt, verifyUntil }) => [kid, status, createdAt ?? '', verifyUntil ?? '–'])));
-        cli.io.data(`\n${table(['SEALING KEY', 'STATUS', 'SECRETS'], sealing.map(({ id, status, rows }) => [id, status, String(rows)]))}`);
-        if (seals.length > 0) cli.io.data(`\n${table(['DATABASE', 'COLUMN', 'KEY', 'SECRETS'], seals.map(({ database, table: name, column, keyId, rows }) => [database, `${name}.${column}`, keyId, String(rows)]))}`);
+        cli.io.data(
+          table(
+            ['SIGNING KEY', 'STATUS', 'CREATED', 'VERIFIES UNTIL'],
+            signing.map(({ kid, status, createdAt, verifyUntil }) => [
+              kid,
+              status,
+              createdAt ?? '',
+              verifyUntil ?? '–',
+            ]),
+          ),
+        );
+        cli.io.data(
+          `\n${table(
+            ['SEALING KEY', 'STATUS', 'SECRETS'],
+            sealing.map(({ id, status, rows }) => [id, status, String(rows)]),
+          )}`,
+        );
+        if (seals.length > 0)
+          cli.io.data(
+            `\n${table(
+              ['DATABASE', 'COLUMN', 'KEY', 'SECRETS'],
+              seals.map(({ database, table: name, column, keyId, rows }) => [
+                database,
+                `${name}.${column}`,
+                keyId,
+                String(rows),
+              ]),
+            )}`,
+          );
       }
       const missing = sealing.filter(({ status }) => status === 'missing').map(({ id }) => id);
-      if (missing.length > 0) throw new CommandError('KEYS_MISSING', `SECRET_KEYS lacks ${missing.join(', ')}, and secrets were sealed with it`);
+      if (missing.length > 0)
+        throw new CommandError(
+          'KEYS_MISSING',
+          `SECRET_KEYS lacks ${missing.join(', ')}, and secrets were sealed with it`,
+        );
     });
 };
 
 const addReencrypt: AddCommand = (keys, cli) => {
   keys
     .command('reencrypt')
-    .description('Seals every secret anew with the first key of SECRET_KEYS. Servers may go on running; it may be broken off and run again.')
+    .description(
+      'Seals every secret anew with the first key of SECRET_KEYS. Servers may go on running; it may be broken off and run again.',
+    )
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook keys reencrypt'))
     .action(async ({ json }: Json) => {
       const config = configuration(cli, { quiet: json === true });
       const done = await withPlanes(config, cli, (planes) =>
-        resealEverything(planes, { keyRing: config.keyRing, clock: cli.clock, actor: cliActor(), onProgress: (rows) => cli.io.progress(`${rows} secrets sealed anew`) }),
+        resealEverything(planes, {
+          keyRing: config.keyRing,
+          clock: cli.clock,
+          actor: cliActor(),
+          onProgress: (rows) => cli.io.progress(`${rows} secrets sealed anew`),
+        }),
       );
       cli.io.progress('');
-      cli.io.data(json ? jsonText({ keyId: config.keyRing.active, ...done }) : `${done.resealed} secrets sealed anew with ${config.keyRing.active}.`);
-      if (done.unreadable > 0) throw new CommandError('SECRETS_UNREADABLE', `${done.unreadable} secrets could not be opened with any key of SECRET_KEYS and were left as they are; see "duebook keys status"`);
+      cli.io.data(
+        json
+          ? jsonText({ keyId: config.keyRing.active, ...done })
+          : `${done.resealed} secrets sealed anew with ${config.keyRing.active}.`,
+      );
+      if (done.unreadable > 0)
+        throw new CommandError(
+          'SECRETS_UNREADABLE',
+          `${done.unreadable} secrets could not be opened with any key of SECRET_KEYS and were left as they are; see "duebook keys status"`,
+        );
     });
 };
 
 /** How long the longest-lived token lives. */
 const tokenLifetimeMs = ({ accessTtl, refreshTtl }: Config): number => Math.max(accessTtl.ms, refreshTtl.ms);
 
-const keyIds = (ring: readonly string[], seals: readonly PlacedSealCount[]): string[] => [...new Set([...ring, ...seals.map(({ keyId }) => keyId)])];
+const keyIds = (ring: readonly string[], seals: readonly PlacedSealCount[]): string[] => [
+  ...new Set([...ring, ...seals.map(({ keyId }) => keyId)]),
+];

@@ -8,12 +8,18 @@ import { table } from '../render/table.js';
 import { isoOrNull } from '../../data-plane-agent/base/instants.js';
 
 export const addMembers: AddCommand = (program, cli) => {
-  const members = program.command('members').description('Members of an organisation: who there is, and help for who cannot get in.').helpCommand(false);
+  const members = program
+    .command('members')
+    .description('Members of an organisation: who there is, and help for who cannot get in.')
+    .helpCommand(false);
   addList(members, cli);
   addResetMfa(members, cli);
   addResetPassword(members, cli);
   addUnlock(members, cli);
-  members.addHelpText('after', examples('duebook members list --tenant acme', 'duebook members unlock --tenant acme --email ann@acme.example'));
+  members.addHelpText(
+    'after',
+    examples('duebook members list --tenant acme', 'duebook members unlock --tenant acme --email ann@acme.example'),
+  );
 };
 
 const addList: AddCommand = (members, cli) => {
@@ -27,7 +33,14 @@ const addList: AddCommand = (members, cli) => {
       const config = configuration(cli, { quiet: json === true });
       const listed = (await withMemberAccess(config, { cli, tenant }, (access) => access.list(tenant))).map(answerOf);
       if (json) return cli.io.data(jsonText({ members: listed }));
-      const rows = listed.map(({ email, name, roleCode, status, mfaEnrolled, lastLoginAt }) => [email, name, roleCode, status, mfaEnrolled ? 'yes' : 'no', lastLoginAt ?? 'never']);
+      const rows = listed.map(({ email, name, roleCode, status, mfaEnrolled, lastLoginAt }) => [
+        email,
+        name,
+        roleCode,
+        status,
+        mfaEnrolled ? 'yes' : 'no',
+        lastLoginAt ?? 'never',
+      ]);
       cli.io.data(table(['EMAIL', 'NAME', 'ROLE', 'STATUS', 'MFA', 'LAST SIGN-IN'], rows));
     });
 };
@@ -35,7 +48,9 @@ const addList: AddCommand = (members, cli) => {
 const addResetMfa: AddCommand = (members, cli) => {
   members
     .command('reset-mfa')
-    .description('Takes away a member\'s authenticator, recovery codes and passkeys, and ends the sessions: for a device that was lost.')
+    .description(
+      "Takes away a member's authenticator, recovery codes and passkeys, and ends the sessions: for a device that was lost.",
+    )
     .requiredOption(...TENANT_OPTION)
     .requiredOption(...EMAIL_OPTION)
     .option(...YES_OPTION)
@@ -44,9 +59,13 @@ const addResetMfa: AddCommand = (members, cli) => {
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
       const config = configuration(cli, { quiet: json === true });
       await confirm(cli, `Take away all second factors of ${email}?`, { yes: yes === true });
-      const done = await withMemberAccess(config, { cli, tenant, email }, (access) => access.resetMfa({ tenantSlug: tenant, email }, cliActor()));
+      const done = await withMemberAccess(config, { cli, tenant, email }, (access) =>
+        access.resetMfa({ tenantSlug: tenant, email }, cliActor()),
+      );
       if (json) return cli.io.data(jsonText({ email, ...done }));
-      cli.io.data(`${email} has ${done.authenticator || done.passkeys > 0 ? 'no second factor any more' : 'had no second factor'}; ${done.sessionsRevoked} sessions ended.`);
+      cli.io.data(
+        `${email} has ${done.authenticator || done.passkeys > 0 ? 'no second factor any more' : 'had no second factor'}; ${done.sessionsRevoked} sessions ended.`,
+      );
     });
 };
 
@@ -58,13 +77,25 @@ const addResetPassword: AddCommand = (members, cli) => {
     .requiredOption(...EMAIL_OPTION)
     .option(...YES_OPTION)
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nThe password is read from standard input (what begins within ten seconds). When that is empty\nit is asked for on a terminal, and elsewhere generated and shown once.')
-    .addHelpText('after', examples('duebook members reset-password --tenant acme --email ann@acme.example < password.txt'))
+    .addHelpText(
+      'after',
+      '\nThe password is read from standard input (what begins within ten seconds). When that is empty\nit is asked for on a terminal, and elsewhere generated and shown once.',
+    )
+    .addHelpText(
+      'after',
+      examples('duebook members reset-password --tenant acme --email ann@acme.example < password.txt'),
+    )
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
       const config = configuration(cli, { quiet: json === true });
       await confirm(cli, `Give ${email} another password?`, { yes: yes === true });
-      const { password, generated } = await choosePassword(cli, { email, tenantSlug: tenant }, { strict: config.passwordRules === 'on' });
-      const done = await withMemberAccess(config, { cli, tenant, email }, (access) => access.resetPassword({ tenantSlug: tenant, email, password }, cliActor()));
+      const { password, generated } = await choosePassword(
+        cli,
+        { email, tenantSlug: tenant },
+        { strict: config.passwordRules === 'on' },
+      );
+      const done = await withMemberAccess(config, { cli, tenant, email }, (access) =>
+        access.resetPassword({ tenantSlug: tenant, email, password }, cliActor()),
+      );
       if (json) return cli.io.data(jsonText({ email, ...done, ...(generated ? { password } : {}) }));
       cli.io.data(`${email} has another password; ${done.sessionsRevoked} sessions ended.`);
       if (generated) cli.io.data(`Password: ${password}\nIt is not shown again.`);
@@ -74,18 +105,40 @@ const addResetPassword: AddCommand = (members, cli) => {
 const addUnlock: AddCommand = (members, cli) => {
   members
     .command('unlock')
-    .description('Forgets a member\'s failed sign-ins, so that he can try again at once.')
+    .description("Forgets a member's failed sign-ins, so that he can try again at once.")
     .requiredOption(...TENANT_OPTION)
     .requiredOption(...EMAIL_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', examples('duebook members unlock --tenant acme --email ann@acme.example'))
     .action(async ({ tenant, email, json }: AccountOptions) => {
       const config = configuration(cli, { quiet: json === true });
-      const { wasLocked } = await withMemberAccess(config, { cli, tenant, email }, (access) => access.unlock({ tenantSlug: tenant, email }, cliActor()));
-      cli.io.data(json ? jsonText({ email, wasLocked }) : `${email} ${wasLocked ? 'is no longer locked' : 'was not locked'}.`);
+      const { wasLocked } = await withMemberAccess(config, { cli, tenant, email }, (access) =>
+        access.unlock({ tenantSlug: tenant, email }, cliActor()),
+      );
+      cli.io.data(
+        json ? jsonText({ email, wasLocked }) : `${email} ${wasLocked ? 'is no longer locked' : 'was not locked'}.`,
+      );
     });
 };
 
-const answerOf = ({ id, email, name, roleCode, subjectScope, status, mfaEnrolled, lastLoginAt, createdAt }: ListedMember) => ({
-  id, email, name, roleCode, subjectScope, status, mfaEnrolled, lastLoginAt: isoOrNull(lastLoginAt), createdAt: isoOrNull(createdAt),
+const answerOf = ({
+  id,
+  email,
+  name,
+  roleCode,
+  subjectScope,
+  status,
+  mfaEnrolled,
+  lastLoginAt,
+  createdAt,
+}: ListedMember) => ({
+  id,
+  email,
+  name,
+  roleCode,
+  subjectScope,
+  status,
+  mfaEnrolled,
+  lastLoginAt: isoOrNull(lastLoginAt),
+  createdAt: isoOrNull(createdAt),
 });

@@ -33,16 +33,34 @@ async function migrateDatabases(cli: Cli, { status, dryRun, json }: Options): Pr
   if (status && dryRun) throw misuse('--status and --dry-run do not go together');
   const config = configuration(cli, { quiet: json === true });
   const databases: Steps[] = [];
-  const waiting = (name: string): Waiting | undefined => (json ? undefined : ({ heldBy, waitedMs }) => cli.io.message(`${name}: another program is migrating (${heldBy}); waiting since ${Math.round(waitedMs / 1_000)} s`));
+  const waiting = (name: string): Waiting | undefined =>
+    json
+      ? undefined
+      : ({ heldBy, waitedMs }) =>
+          cli.io.message(
+            `${name}: another program is migrating (${heldBy}); waiting since ${Math.round(waitedMs / 1_000)} s`,
+          );
   for (const managed of Object.values(databasesOf(config))) {
     if (status || dryRun) databases.push({ name: managed.name, ...(await stateOf(managed, config)) });
-    else databases.push({ name: managed.name, applied: await withDatabase(managed, config, (database) => migrate(database, managed.migrations, waiting(managed.name))), pending: [] });
+    else
+      databases.push({
+        name: managed.name,
+        applied: await withDatabase(managed, config, (database) =>
+          migrate(database, managed.migrations, waiting(managed.name)),
+        ),
+        pending: [],
+      });
   }
-  cli.io.data(json ? jsonText({ databases }) : databases.map((steps) => line(steps, status ? 'status' : dryRun ? 'dry run' : 'done')).join('\n'));
+  cli.io.data(
+    json
+      ? jsonText({ databases })
+      : databases.map((steps) => line(steps, status ? 'status' : dryRun ? 'dry run' : 'done')).join('\n'),
+  );
 }
 
 function line({ name, applied, pending }: Steps, mode: 'status' | 'dry run' | 'done'): string {
   if (mode === 'done') return applied.length === 0 ? `${name}: up to date` : `${name}: applied ${applied.join(', ')}`;
-  if (mode === 'dry run') return pending.length === 0 ? `${name}: nothing to apply` : `${name}: would apply ${pending.join(', ')}`;
+  if (mode === 'dry run')
+    return pending.length === 0 ? `${name}: nothing to apply` : `${name}: would apply ${pending.join(', ')}`;
   return `${name}: ${applied.length} applied, ${pending.length === 0 ? 'none pending' : `pending ${pending.join(', ')}`}`;
 }

@@ -7,7 +7,9 @@ export const addSessions: AddCommand = (program, cli) => {
   const sessions = program.command('sessions').description('Sign-ins that go on.').helpCommand(false);
   sessions
     .command('revoke')
-    .description('Ends all sessions of a member. Their tokens are refused within five seconds; signing in again stays possible.')
+    .description(
+      'Ends all sessions of a member. Their tokens are refused within five seconds; signing in again stays possible.',
+    )
     .requiredOption(...TENANT_OPTION)
     .requiredOption(...EMAIL_OPTION)
     .option(...YES_OPTION)
@@ -16,8 +18,14 @@ export const addSessions: AddCommand = (program, cli) => {
     .action(async ({ tenant, email, yes, json }: AccountOptions & { readonly yes?: true }) => {
       const config = configuration(cli, { quiet: json === true });
       await confirm(cli, `End all sessions of ${email}?`, { yes: yes === true });
-      const { sessionsRevoked } = await withMemberAccess(config, { cli, tenant, email }, (access) => access.revokeSessions({ tenantSlug: tenant, email }, cliActor()));
-      cli.io.data(json ? jsonText({ email, sessionsRevoked }) : `Ended ${sessionsRevoked} ${sessionsRevoked === 1 ? 'session' : 'sessions'} of ${email}.`);
+      const { sessionsRevoked } = await withMemberAccess(config, { cli, tenant, email }, (access) =>
+        access.revokeSessions({ tenantSlug: tenant, email }, cliActor()),
+      );
+      cli.io.data(
+        json
+          ? jsonText({ email, sessionsRevoked })
+          : `Ended ${sessionsRevoked} ${sessionsRevoked === 1 ? 'session' : 'sessions'} of ${email}.`,
+      );
     });
   sessions.addHelpText('after', examples('duebook sessions revoke --tenant acme --email ann@acme.example'));
 };

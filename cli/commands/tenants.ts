@@ -4,7 +4,11 @@ import { isoOrNull } from '../../data-plane-agent/base/instants.js';
 import { PLANS, type PlanCode } from '../../server/access/permissions.js';
 import type { TenantRecord } from '../../server/tenants/lookup.js';
 import { createChanges } from '../../server/access/changes.js';
-import { createTenantOperator, type TenantOverview, type TenantOperator } from '../../server/tenants/tenant-operator.js';
+import {
+  createTenantOperator,
+  type TenantOverview,
+  type TenantOperator,
+} from '../../server/tenants/tenant-operator.js';
 import { examples, JSON_OPTION, jsonText, type AddCommand, type Cli } from '../cli.js';
 import { confirm, YES_OPTION } from '../confirm.js';
 import { CommandError } from '../errors.js';
@@ -13,12 +17,23 @@ import { printableLine } from '../render/printable.js';
 import { table } from '../render/table.js';
 
 export const addTenants: AddCommand = (program, cli) => {
-  const tenants = program.command('tenants').description('Organisations: what there is, on which plan, and whether it may be used.').helpCommand(false);
+  const tenants = program
+    .command('tenants')
+    .description('Organisations: what there is, on which plan, and whether it may be used.')
+    .helpCommand(false);
   addList(tenants, cli);
   addShow(tenants, cli);
   addSetPlan(tenants, cli);
-  addStatus(tenants, cli, { name: 'suspend', status: 'suspended', description: 'Lets nobody of the organisation in until it is resumed. Its data stays as it is.' });
-  addStatus(tenants, cli, { name: 'resume', status: 'active', description: 'Lets a suspended organisation\'s members in again.' });
+  addStatus(tenants, cli, {
+    name: 'suspend',
+    status: 'suspended',
+    description: 'Lets nobody of the organisation in until it is resumed. Its data stays as it is.',
+  });
+  addStatus(tenants, cli, {
+    name: 'resume',
+    status: 'active',
+    description: "Lets a suspended organisation's members in again.",
+  });
   tenants.addHelpText('after', examples('duebook tenants list', 'duebook tenants set-plan acme business'));
 };
 
@@ -35,7 +50,12 @@ const addList: AddCommand = (tenants, cli) => {
     .action(async ({ json }: Json) => {
       const listed = (await withStanding(cli, { json }, (standing) => standing.list())).map(answerOf);
       if (json) return cli.io.data(jsonText({ tenants: listed }));
-      cli.io.data(table(['SLUG', 'NAME', 'PLAN', 'STATUS', 'CREATED'], listed.map(({ slug, name, planCode, status, createdAt }) => [slug, name, planCode, status, createdAt ?? ''])));
+      cli.io.data(
+        table(
+          ['SLUG', 'NAME', 'PLAN', 'STATUS', 'CREATED'],
+          listed.map(({ slug, name, planCode, status, createdAt }) => [slug, name, planCode, status, createdAt ?? '']),
+        ),
+      );
     });
 };
 
@@ -48,7 +68,15 @@ const addShow: AddCommand = (tenants, cli) => {
     .action(async (slug: string, { json }: Json) => {
       const tenant = overviewOf(await withStanding(cli, { slug, json }, (standing) => standing.show(slug)));
       if (json) return cli.io.data(jsonText({ tenant }));
-      cli.io.data(Object.entries(tenant).map(([name, value]) => printableLine(`${name}: ${typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–')}`)).join('\n'));
+      cli.io.data(
+        Object.entries(tenant)
+          .map(([name, value]) =>
+            printableLine(
+              `${name}: ${typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–')}`,
+            ),
+          )
+          .join('\n'),
+      );
     });
 };
 
@@ -65,7 +93,11 @@ const addSetPlan: AddCommand = (tenants, cli) => {
     });
 };
 
-function addStatus(tenants: Parameters<AddCommand>[0], cli: Cli, { name, status, description }: { name: string; status: TenantRecord['status']; description: string }): void {
+function addStatus(
+  tenants: Parameters<AddCommand>[0],
+  cli: Cli,
+  { name, status, description }: { name: string; status: TenantRecord['status']; description: string },
+): void {
   const command = tenants.command(`${name} <slug>`).description(description);
   if (status === 'suspended') command.option(...YES_OPTION);
   command
@@ -78,17 +110,37 @@ function addStatus(tenants: Parameters<AddCommand>[0], cli: Cli, { name, status,
     });
 }
 
-async function withStanding<T>(cli: Cli, { slug, json }: { slug?: string; json: true | undefined }, work: (standing: TenantOperator) => Promise<T>): Promise<T> {
+async function withStanding<T>(
+  cli: Cli,
+  { slug, json }: { slug?: string; json: true | undefined },
+  work: (standing: TenantOperator) => Promise<T>,
+): Promise<T> {
   const config = configuration(cli, { quiet: json === true });
   try {
-    return await withPlatform(config, (database) => work(createTenantOperator({ database, clock: cli.clock, changes: createChanges() })));
+    return await withPlatform(config, (database) =>
+      work(createTenantOperator({ database, clock: cli.clock, changes: createChanges() })),
+    );
   } catch (error) {
-    throw isFailure(error, 'NOT_FOUND') ? new CommandError('NOT_FOUND', `there is no organisation ${slug ?? ''}`) : error;
+    throw isFailure(error, 'NOT_FOUND')
+      ? new CommandError('NOT_FOUND', `there is no organisation ${slug ?? ''}`)
+      : error;
   }
 }
 
-const answerOf = ({ id, slug, name, planCode, status, createdAt }: TenantRecord) => ({ id, slug, name, planCode, status, createdAt: isoOrNull(createdAt) });
+const answerOf = ({ id, slug, name, planCode, status, createdAt }: TenantRecord) => ({
+  id,
+  slug,
+  name,
+  planCode,
+  status,
+  createdAt: isoOrNull(createdAt),
+});
 
 const overviewOf = ({ ownerEmail, members, sessions, lastLoginAt, settings, ...tenant }: TenantOverview) => ({
-  ...answerOf(tenant as TenantRecord), ownerEmail, members, sessions, lastLoginAt: isoOrNull(lastLoginAt), settings,
+  ...answerOf(tenant as TenantRecord),
+  ownerEmail,
+  members,
+  sessions,
+  lastLoginAt: isoOrNull(lastLoginAt),
+  settings,
 });

@@ -10,7 +10,11 @@ export type DemoAct = {
   readonly note: string;
   /** The day under which it is done, where the contract keeps it. */
   readonly on?: Day;
-} & ({ readonly does: 'move' | 'try'; readonly transition: string } | { readonly does: 'lock' } | { readonly does: 'unlock' });
+} & (
+  | { readonly does: 'move' | 'try'; readonly transition: string }
+  | { readonly does: 'lock' }
+  | { readonly does: 'unlock' }
+);
 
 /** Who has a hand in a contract: keys of the cast. */
 export interface Hands {
@@ -19,7 +23,9 @@ export interface Hands {
 }
 
 export interface Journey {
-  /** The stage at which it is entered, and its code where the contract's lifecycle template has several of that kind. */
+  /**
+   * The stage at which it is entered, and its code where the contract's lifecycle template has several of that kind.
+   */
   readonly from: WorkflowStage;
   readonly fromCode?: string;
   readonly acts: readonly DemoAct[];
@@ -37,20 +43,23 @@ interface Surroundings {
 }
 
 /**
- * How a contract came to its stage. What is recent went the whole way under the eyes of the demo's people; older contracts were taken over
- * as they stood, and of those that were done only lately it is told how they ended.
+ * How a contract came to its stage. What is recent went the whole way under the eyes of the demo's people; older
+ * contracts were taken over as they stood, and of those that were done only lately it is told how they ended.
  */
 export function journeyOf(life: Life, surroundings: Surroundings): Journey {
   const { stage, endedMonthsAgo } = life;
   const reached = { finish: [], to: stage };
-  if (stage === 'completed' && endedMonthsAgo <= 2) return { ...reached, from: 'active', acts: [deed('complete', approverOf(surroundings.hands), surroundings)] };
-  if (stage === 'archived' && endedMonthsAgo <= 6) return { ...reached, from: 'completed', acts: [deed('archive', approverOf(surroundings.hands), surroundings)] };
+  if (stage === 'completed' && endedMonthsAgo <= 2)
+    return { ...reached, from: 'active', acts: [deed('complete', approverOf(surroundings.hands), surroundings)] };
+  if (stage === 'archived' && endedMonthsAgo <= 6)
+    return { ...reached, from: 'completed', acts: [deed('archive', approverOf(surroundings.hands), surroundings)] };
   if (isOfOldBooks(life)) return { ...reached, from: stage, acts: [] };
   return { ...reached, from: 'draft', acts: wayTo(stage, surroundings) };
 }
 
 /** Whether it was begun before the demo's people kept their book here. */
-export const isOfOldBooks = (life: Life): boolean => life.stage === 'completed' || life.stage === 'archived' || ageMonths(life) > RECENT_MONTHS;
+export const isOfOldBooks = (life: Life): boolean =>
+  life.stage === 'completed' || life.stage === 'archived' || ageMonths(life) > RECENT_MONTHS;
 
 const RECENT_MONTHS = 4;
 
@@ -62,9 +71,17 @@ function wayTo(stage: WorkflowStage, surroundings: Surroundings): DemoAct[] {
   const isReturned = random.percent(10);
   const submitted = [
     deed('submit_review', hands.owner, surroundings),
-    ...(isReturned ? [deed('return_to_draft', 'hoffmann', surroundings), { ...deed('submit_review', hands.owner, surroundings), note: random.pick(words.moves.resubmit) }] : []),
+    ...(isReturned
+      ? [
+          deed('return_to_draft', 'hoffmann', surroundings),
+          { ...deed('submit_review', hands.owner, surroundings), note: random.pick(words.moves.resubmit) },
+        ]
+      : []),
   ];
-  const signed = { ...deed('sign', random.percent(40) ? 'hoffmann' : approver, surroundings), ...(signDate === null ? {} : { on: signDate }) };
+  const signed = {
+    ...deed('sign', random.percent(40) ? 'hoffmann' : approver, surroundings),
+    ...(signDate === null ? {} : { on: signDate }),
+  };
   const steps: readonly (readonly [WorkflowStage, readonly DemoAct[]])[] = [
     ['review', submitted],
     ['approved', [deed('approve', approver, surroundings)]],
@@ -77,4 +94,8 @@ function wayTo(stage: WorkflowStage, surroundings: Surroundings): DemoAct[] {
 /** Nobody approves what is his own. */
 export const approverOf = ({ superior }: Hands): string => superior ?? 'novak';
 
-const deed = (transition: Exclude<keyof Words['moves'], 'resubmit'>, by: string, { random, words }: Surroundings): DemoAct => ({ does: 'move', transition, by, note: random.pick(words.moves[transition]) });
+const deed = (
+  transition: Exclude<keyof Words['moves'], 'resubmit'>,
+  by: string,
+  { random, words }: Surroundings,
+): DemoAct => ({ does: 'move', transition, by, note: random.pick(words.moves[transition]) });

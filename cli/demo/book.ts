@@ -36,28 +36,76 @@ export interface DemoContract {
 }
 
 /**
- * The demo's 300 contracts with their 3 000 payment lines, the oldest first. Names, numbers, amounts and what was paid are the same
- * in every run; dates stand to `today` as they always do, so that there is always something overdue and something coming.
+ * The demo's 300 contracts with their 3 000 payment lines, the oldest first. Names, numbers, amounts and what was paid
+ * are the same in every run; dates stand to `today` as they always do, so that there is always something overdue and
+ * something coming.
  */
 export function demoBook(today: Day): DemoContract[] {
-  return withIncidents(demoLives(createRandom(2149)).map((life, index) => demoContract({ life, number: index + 1, today, random: createRandom(7_000 + index) })), today);
+  return withIncidents(
+    demoLives(createRandom(2149)).map((life, index) =>
+      demoContract({ life, number: index + 1, today, random: createRandom(7_000 + index) }),
+    ),
+    today,
+  );
 }
 
-/** Of what waits for a review, one contract is approved by somebody who may not, and counsel locks two others, one of them for a while. Of one that runs, nobody has seen to any task. */
+/**
+ * Of what waits for a review, one contract is approved by somebody who may not, and counsel locks two others, one of
+ * them for a while. Of one that runs, nobody has seen to any task.
+ */
 function withIncidents(book: readonly DemoContract[], today: Day): DemoContract[] {
-  const [pressed, locked, lockedOnce] = book.filter(({ stage, superior, input }) => stage === 'review' && superior !== null && !input.typeCode);
-  const lapsed = book.find(({ input, tasks, lines }) => !input.typeCode && lines.length === 5 && tasks.length > 0 && tasks.every((task) => (task.input.dueDate ?? today) < addDays(today, -20)));
+  const [pressed, locked, lockedOnce] = book.filter(
+    ({ stage, superior, input }) => stage === 'review' && superior !== null && !input.typeCode,
+  );
+  const lapsed = book.find(
+    ({ input, tasks, lines }) =>
+      !input.typeCode &&
+      lines.length === 5 &&
+      tasks.length > 0 &&
+      tasks.every((task) => (task.input.dueDate ?? today) < addDays(today, -20)),
+  );
   return book.map((contract) => {
     const words = WORDS[contract.subject.language];
-    if (contract === pressed) return { ...contract, acts: [...contract.acts, { does: 'try', transition: 'approve', by: contract.owner, note: words.refused }] };
-    if (contract === locked) return { ...contract, acts: [...contract.acts, { does: 'lock', by: 'hoffmann', note: words.lock }] };
-    if (contract === lockedOnce) return { ...contract, acts: [...contract.acts, { does: 'lock', by: 'hoffmann', note: words.lock }, { does: 'unlock', by: 'novak', note: words.unlock }] };
-    if (contract === lapsed) return { ...contract, tasks: contract.tasks.map((task) => ({ ...task, input: { ...task.input, acceptanceStatus: 'pending' }, states: ['pending'] })) };
+    if (contract === pressed)
+      return {
+        ...contract,
+        acts: [...contract.acts, { does: 'try', transition: 'approve', by: contract.owner, note: words.refused }],
+      };
+    if (contract === locked)
+      return { ...contract, acts: [...contract.acts, { does: 'lock', by: 'hoffmann', note: words.lock }] };
+    if (contract === lockedOnce)
+      return {
+        ...contract,
+        acts: [
+          ...contract.acts,
+          { does: 'lock', by: 'hoffmann', note: words.lock },
+          { does: 'unlock', by: 'novak', note: words.unlock },
+        ],
+      };
+    if (contract === lapsed)
+      return {
+        ...contract,
+        tasks: contract.tasks.map((task) => ({
+          ...task,
+          input: { ...task.input, acceptanceStatus: 'pending' },
+          states: ['pending'],
+        })),
+      };
     return contract;
   });
 }
 
-function demoContract({ life, number, today, random }: { life: Life; number: number; today: Day; random: Random }): DemoContract {
+function demoContract({
+  life,
+  number,
+  today,
+  random,
+}: {
+  life: Life;
+  number: number;
+  today: Day;
+  random: Random;
+}): DemoContract {
   const subject = random.pick(SUBJECTS);
   const texts = TEXTS[subject.language];
   const words = WORDS[subject.language];
@@ -77,13 +125,30 @@ function demoContract({ life, number, today, random }: { life: Life; number: num
   const endDate = life.type === 'lease' ? addDays(addMonths(lastDue, life.stepMonths), -1) : addMonths(lastDue, 6);
   const isSigned = !['draft', 'extracted', 'review', 'approved'].includes(life.stage);
   const signDate = isSigned ? earlier(addDays(startDate, -random.between(3, 25)), addDays(today, -2)) : null;
-  const lines = demoLines(parts, habit, { random, today, life, payer: customer.name, account: subject.defaultPayeeAccount, texts, serial: number });
+  const lines = demoLines(parts, habit, {
+    random,
+    today,
+    life,
+    payer: customer.name,
+    account: subject.defaultPayeeAccount,
+    texts,
+    serial: number,
+  });
   const isDiscounted = price.totalAmount < price.unitPrice * quantity;
   const typeCode = typeCodeOf(life, { seller: subject.key, currencyCode });
   const isTurnkey = typeCode === 'turnkey';
   // Their states go by the day, so they must not draw from what else is drawn from.
-  const tasks = tasksOf(life, { random: createRandom(90_000 + number), today, hands: seller, words, startDate, endDate });
-  const journey = isTurnkey ? turnkeyJourney(life, { random, hands: seller, signDate, totalAmount: price.totalAmount, tasks }) : journeyOf(life, { random, hands: seller, words, signDate });
+  const tasks = tasksOf(life, {
+    random: createRandom(90_000 + number),
+    today,
+    hands: seller,
+    words,
+    startDate,
+    endDate,
+  });
+  const journey = isTurnkey
+    ? turnkeyJourney(life, { random, hands: seller, signDate, totalAmount: price.totalAmount, tasks })
+    : journeyOf(life, { random, hands: seller, words, signDate });
   const model = random.pick(ware.models);
 
   return {
@@ -96,7 +161,19 @@ function demoContract({ life, number, today, random }: { life: Life; number: num
     finish: journey.finish,
     lines,
     tasks: [...tasks, ...(isTurnkey ? factoryTest(journey, seller) : [])],
-    custom: customOf(life, { random: createRandom(50_000 + number), seller: subject.key, owner: seller.owner, industry: customer.industry, isDiscounted, isTurnkey, model, startDate, warrantyUntil: addMonths(lastDue, 12), habit, number }),
+    custom: customOf(life, {
+      random: createRandom(50_000 + number),
+      seller: subject.key,
+      owner: seller.owner,
+      industry: customer.industry,
+      isDiscounted,
+      isTurnkey,
+      model,
+      startDate,
+      warrantyUntil: addMonths(lastDue, 12),
+      habit,
+      number,
+    }),
     notes: notesOf(lines, { random, words, isSigned, bookkeeper: BOOKKEEPERS[subject.key], today }),
     input: {
       archiveCode: `${subject.mark}-A${code}`,
@@ -136,35 +213,85 @@ function demoContract({ life, number, today, random }: { life: Life; number: num
 
 /** Half of the business is at home. */
 const [CHINA, EUROPE, JAPAN] = DEMO_SUBJECTS;
-const SUBJECTS: readonly [DemoSubject, ...DemoSubject[]] = [CHINA, CHINA, CHINA, CHINA, EUROPE, EUROPE, EUROPE, JAPAN, JAPAN];
-const HABITS: readonly [Habit, ...Habit[]] = ['prompt', 'prompt', 'prompt', 'prompt', 'prompt', 'prompt', 'prompt', 'slow', 'slow', 'bad'];
+const SUBJECTS: readonly [DemoSubject, ...DemoSubject[]] = [
+  CHINA,
+  CHINA,
+  CHINA,
+  CHINA,
+  EUROPE,
+  EUROPE,
+  EUROPE,
+  JAPAN,
+  JAPAN,
+];
+const HABITS: readonly [Habit, ...Habit[]] = [
+  'prompt',
+  'prompt',
+  'prompt',
+  'prompt',
+  'prompt',
+  'prompt',
+  'prompt',
+  'slow',
+  'slow',
+  'bad',
+];
 
 type Price = Pick<ContractInput, 'unitPrice' | 'deposit' | 'periodicRent'> & { readonly totalAmount: number };
 
 /** Whole major units throughout. The unit price of a lease is the rent of one machine over the whole term. */
-function priceOf({ life, unit, quantity, discounted }: { life: Life; unit: number; quantity: number; discounted: boolean }): Price {
-  if (life.type === 'sale') return { unitPrice: unit, totalAmount: Math.floor(unit * quantity * (discounted ? 0.96 : 1)) };
+function priceOf({
+  life,
+  unit,
+  quantity,
+  discounted,
+}: {
+  life: Life;
+  unit: number;
+  quantity: number;
+  discounted: boolean;
+}): Price {
+  if (life.type === 'sale')
+    return { unitPrice: unit, totalAmount: Math.floor(unit * quantity * (discounted ? 0.96 : 1)) };
   const periodicRent = unit * quantity;
-  return { unitPrice: unit * life.lines, totalAmount: periodicRent * life.lines, deposit: periodicRent * 2, periodicRent };
+  return {
+    unitPrice: unit * life.lines,
+    totalAmount: periodicRent * life.lines,
+    deposit: periodicRent * 2,
+    periodicRent,
+  };
 }
 
 /** How a sale's total is split, in percent. */
-const SHARES: Readonly<Record<3 | 4 | 5, readonly number[]>> = { 3: [30, 60, 10], 4: [30, 30, 30, 10], 5: [10, 20, 30, 30, 10] };
+const SHARES: Readonly<Record<3 | 4 | 5, readonly number[]>> = {
+  3: [30, 60, 10],
+  4: [30, 30, 30, 10],
+  5: [10, 20, 30, 30, 10],
+};
 
 function partsOf({ life, total, texts, next }: { life: Life; total: number; texts: Texts; next: Day }): DuePart[] {
   // At most 27 days ahead, and a month is no shorter than 28: what is counted as past is past on every day of the year.
   const dueDate = (index: number): Day => addMonths(next, (index - life.past) * life.stepMonths - life.endedMonthsAgo);
   if (life.type === 'lease') {
-    return Array.from({ length: life.lines }, (_, index) => ({ period: periodOf(dueDate(index), life.stepMonths), dueDate: dueDate(index), amount: total / life.lines }));
+    return Array.from({ length: life.lines }, (_, index) => ({
+      period: periodOf(dueDate(index), life.stepMonths),
+      dueDate: dueDate(index),
+      amount: total / life.lines,
+    }));
   }
   const steps = life.lines === 3 || life.lines === 4 ? life.lines : 5;
   const amounts = SHARES[steps].map((share) => Math.floor((total * share) / 100));
   const rest = total - amounts.reduce((sum, amount) => sum + amount, 0);
-  return amounts.map((amount, index) => ({ period: texts.steps[steps][index] ?? `${index + 1}`, dueDate: dueDate(index), amount: index === steps - 1 ? amount + rest : amount }));
+  return amounts.map((amount, index) => ({
+    period: texts.steps[steps][index] ?? `${index + 1}`,
+    dueDate: dueDate(index),
+    amount: index === steps - 1 ? amount + rest : amount,
+  }));
 }
 
 /** `2025-03`, or `2025-Q1`. */
-const periodOf = (day: Day, stepMonths: number): string => (stepMonths === 3 ? `${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}` : day.slice(0, 7));
+const periodOf = (day: Day, stepMonths: number): string =>
+  stepMonths === 3 ? `${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}` : day.slice(0, 7);
 
 function termsOf({ type }: Life, texts: Texts, { startDate, lastDue }: { startDate: Day; lastDue: Day }): TermInput[] {
   const term = (kind: TermInput['kind'], date: Day | null = null): TermInput => ({ kind, ...texts.terms[kind], date });
@@ -174,10 +301,27 @@ function termsOf({ type }: Life, texts: Texts, { startDate, lastDue }: { startDa
 }
 
 /** Counsel has a word on some of what is signed, and whoever books the money has asked for it where it is late. */
-function notesOf(lines: readonly DemoLine[], { random, words, isSigned, bookkeeper, today }: { random: Random; words: Words; isSigned: boolean; bookkeeper: string; today: Day }): DemoContract['notes'] {
-  const isLate = lines.some(({ input, later }) => input.dueDate < today && ((later.at(-1) ?? input).receivedAmount ?? 0) < input.amount);
-  const said = (by: string, { label, values }: Words['counsel']) => ({ by, note: { label, value: random.pick(values) } });
-  return [...(isSigned && random.percent(12) ? [said('hoffmann', words.counsel)] : []), ...(isLate && random.percent(40) ? [said(bookkeeper, words.reminded)] : [])];
+function notesOf(
+  lines: readonly DemoLine[],
+  {
+    random,
+    words,
+    isSigned,
+    bookkeeper,
+    today,
+  }: { random: Random; words: Words; isSigned: boolean; bookkeeper: string; today: Day },
+): DemoContract['notes'] {
+  const isLate = lines.some(
+    ({ input, later }) => input.dueDate < today && ((later.at(-1) ?? input).receivedAmount ?? 0) < input.amount,
+  );
+  const said = (by: string, { label, values }: Words['counsel']) => ({
+    by,
+    note: { label, value: random.pick(values) },
+  });
+  return [
+    ...(isSigned && random.percent(12) ? [said('hoffmann', words.counsel)] : []),
+    ...(isLate && random.percent(40) ? [said(bookkeeper, words.reminded)] : []),
+  ];
 }
 
 const earlier = (a: Day, b: Day): Day => (a < b ? a : b);

@@ -18,16 +18,37 @@ export interface DemoSubject {
 
 export const DEMO_SUBJECTS = [
   {
-    key: 'china', name: '华岳机电设备', legalName: '华岳机电设备（苏州）有限公司', taxNo: '91320594MA7DEM0X14',
-    defaultPayeeAccount: '6222 0000 1102 0458 713', defaultPayeeBank: '示例银行苏州工业园区支行', mark: 'HY', currencyCode: 'CNY', language: 'zh',
+    key: 'china',
+    name: '华岳机电设备',
+    legalName: '华岳机电设备（苏州）有限公司',
+    taxNo: '91320594MA7DEM0X14',
+    defaultPayeeAccount: '6222 0000 1102 0458 713',
+    defaultPayeeBank: '示例银行苏州工业园区支行',
+    mark: 'HY',
+    currencyCode: 'CNY',
+    language: 'zh',
   },
   {
-    key: 'europe', name: 'Huayue Europe', legalName: 'Huayue Equipment Europe B.V.', taxNo: 'NL000099998B57',
-    defaultPayeeAccount: 'NL91 ABNA 0417 1643 00', defaultPayeeBank: 'Example Bank, Rotterdam', mark: 'EU', currencyCode: 'EUR', language: 'en',
+    key: 'europe',
+    name: 'Huayue Europe',
+    legalName: 'Huayue Equipment Europe B.V.',
+    taxNo: 'NL000099998B57',
+    defaultPayeeAccount: 'NL91 ABNA 0417 1643 00',
+    defaultPayeeBank: 'Example Bank, Rotterdam',
+    mark: 'EU',
+    currencyCode: 'EUR',
+    language: 'en',
   },
   {
-    key: 'japan', name: '華岳ジャパン', legalName: '華岳機械ジャパン株式会社', taxNo: 'T0000000012345',
-    defaultPayeeAccount: '普通 0012345', defaultPayeeBank: '見本銀行 名古屋支店', mark: 'JP', currencyCode: 'JPY', language: 'ja',
+    key: 'japan',
+    name: '華岳ジャパン',
+    legalName: '華岳機械ジャパン株式会社',
+    taxNo: 'T0000000012345',
+    defaultPayeeAccount: '普通 0012345',
+    defaultPayeeBank: '見本銀行 名古屋支店',
+    mark: 'JP',
+    currencyCode: 'JPY',
+    language: 'ja',
   },
 ] as const satisfies readonly DemoSubject[];
 
@@ -42,13 +63,24 @@ export interface DemoMember {
 
 const at = (local: string): string => `${local}@huayue.example`;
 
-export const DEMO_OWNER = { key: 'lin', name: '林慧', email: at('lin.hui'), roleCode: 'owner' } as const satisfies DemoMember;
+export const DEMO_OWNER = {
+  key: 'lin',
+  name: '林慧',
+  email: at('lin.hui'),
+  roleCode: 'owner',
+} as const satisfies DemoMember;
 
 export const DEMO_MEMBERS: readonly DemoMember[] = [
   DEMO_OWNER,
   { key: 'novak', name: 'Marek Novak', email: at('marek.novak'), roleCode: 'admin' },
   { key: 'chen', name: '陈立', email: at('chen.li'), roleCode: 'manager' },
-  { key: 'vermeulen', name: 'Anna Vermeulen', email: at('anna.vermeulen'), roleCode: 'manager', scope: ['europe', 'japan'] },
+  {
+    key: 'vermeulen',
+    name: 'Anna Vermeulen',
+    email: at('anna.vermeulen'),
+    roleCode: 'manager',
+    scope: ['europe', 'japan'],
+  },
   { key: 'zhang', name: '张伟', email: at('zhang.wei'), roleCode: 'sales', scope: ['china'] },
   { key: 'devries', name: 'Pieter de Vries', email: at('pieter.devries'), roleCode: 'sales', scope: ['europe'] },
   { key: 'tanaka', name: '田中 葵', email: at('tanaka.aoi'), roleCode: 'sales', scope: ['japan'] },
@@ -61,8 +93,16 @@ export const DEMO_MEMBERS: readonly DemoMember[] = [
 
 /** Who sells for a company, and under whom. The first is asked most. */
 export const SELLERS: Readonly<Record<SubjectKey, readonly [Seller, ...Seller[]]>> = {
-  china: [{ owner: 'zhang', superior: 'chen' }, { owner: 'zhang', superior: 'chen' }, { owner: 'chen', superior: null }],
-  europe: [{ owner: 'devries', superior: 'vermeulen' }, { owner: 'devries', superior: 'vermeulen' }, { owner: 'vermeulen', superior: null }],
+  china: [
+    { owner: 'zhang', superior: 'chen' },
+    { owner: 'zhang', superior: 'chen' },
+    { owner: 'chen', superior: null },
+  ],
+  europe: [
+    { owner: 'devries', superior: 'vermeulen' },
+    { owner: 'devries', superior: 'vermeulen' },
+    { owner: 'vermeulen', superior: null },
+  ],
   japan: [{ owner: 'tanaka', superior: 'vermeulen' }],
 };
 export interface Seller {

@@ -2,8 +2,15 @@ import { addDays } from '../../data-plane-agent/base/day.js';
 import type { DemoContract } from './book.js';
 import { planeOf, type Desk } from './desk.js';
 
-/** What people have thought better of since it was in the book: a plan, a note, a term, a line, a deletion. Each is put right once, whatever has been put right before. */
-export async function correct(book: readonly DemoContract[], present: ReadonlyMap<string, string>, desk: Desk): Promise<void> {
+/**
+ * What people have thought better of since it was in the book: a plan, a note, a term, a line, a deletion. Each is put
+ * right once, whatever has been put right before.
+ */
+export async function correct(
+  book: readonly DemoContract[],
+  present: ReadonlyMap<string, string>,
+  desk: Desk,
+): Promise<void> {
   const { postponed, annotated, mistaken } = corrected(book);
   const idOf = ({ input }: DemoContract): string => {
     const id = present.get(input.contractNo);
@@ -23,23 +30,43 @@ export async function correct(book: readonly DemoContract[], present: ReadonlyMa
 export async function restoreMistaken(book: readonly DemoContract[], desk: Desk): Promise<void> {
   const { mistaken } = corrected(book);
   const plane = planeOf(desk, 'novak');
-  const deleted = (await plane.listTrash({ pageSize: 200 })).items.find(({ contractNo }) => contractNo === mistaken?.input.contractNo);
+  const deleted = (await plane.listTrash({ pageSize: 200 })).items.find(
+    ({ contractNo }) => contractNo === mistaken?.input.contractNo,
+  );
   if (deleted) await plane.restoreContract({ contractId: deleted.id });
 }
 
 function corrected(book: readonly DemoContract[]) {
-  const [, postponed, mistaken] = book.filter(({ stage, subject, input }) => stage === 'draft' && subject.key === 'china' && input.type === 'lease');
-  return { postponed, mistaken, annotated: book.find(({ stage, subject, input, notes }) => stage === 'active' && subject.key === 'europe' && input.type === 'sale' && notes.some(({ by }) => by === 'hoffmann')) };
+  const [, postponed, mistaken] = book.filter(
+    ({ stage, subject, input }) => stage === 'draft' && subject.key === 'china' && input.type === 'lease',
+  );
+  return {
+    postponed,
+    mistaken,
+    annotated: book.find(
+      ({ stage, subject, input, notes }) =>
+        stage === 'active' &&
+        subject.key === 'europe' &&
+        input.type === 'sale' &&
+        notes.some(({ by }) => by === 'hoffmann'),
+    ),
+  };
 }
 
-/** The plan is sent anew as it should be: its lines keep what they are, and are due later. From here on only some may move the contract. */
+/**
+ * The plan is sent anew as it should be: its lines keep what they are, and are due later. From here on only some may
+ * move the contract.
+ */
 async function postpone({ lines }: DemoContract, contractId: string, desk: Desk): Promise<void> {
   // A manager, as it takes the control that approves to say who may move a contract.
   const plane = planeOf(desk, 'chen');
   // Sent once: a second time the plan would take back what has been added to it since.
   if ((await plane.getContract({ contractId })).workflowAllowedRoles.length > 0) return;
   const payments = lines.map(({ input }) => ({ ...input, dueDate: addDays(input.dueDate, 10) }));
-  await plane.updateContract({ contractId, changes: { payments, workflowAllowedRoles: ['owner', 'admin', 'manager', 'sales'] } });
+  await plane.updateContract({
+    contractId,
+    changes: { payments, workflowAllowedRoles: ['owner', 'admin', 'manager', 'sales'] },
+  });
 }
 
 const MORE = ' Confirmed in writing.';
@@ -48,7 +75,8 @@ async function amendNote({ notes }: DemoContract, contractId: string, desk: Desk
   const said = notes.find(({ by }) => by === 'hoffmann');
   const plane = planeOf(desk, 'hoffmann');
   const note = (await plane.getContract({ contractId })).notes.find(({ label }) => label === said?.note.label);
-  if (note && !note.value.endsWith(MORE)) await plane.updateNote({ contractId, noteId: note.id, value: `${note.value}${MORE}` });
+  if (note && !note.value.endsWith(MORE))
+    await plane.updateNote({ contractId, noteId: note.id, value: `${note.value}${MORE}` });
 }
 
 /** The customer had a word on it: the lease ends with its last day, and nothing is said of late payment. */
@@ -56,7 +84,8 @@ async function changeTerms({ owner, input }: DemoContract, contractId: string, d
   const plane = planeOf(desk, owner);
   for (const { id, kind, date } of (await plane.getContract({ contractId })).terms) {
     if (kind === 'payment') await plane.deleteTerm({ contractId, termId: id });
-    if (kind === 'expiry' && date !== input.endDate) await plane.updateTerm({ contractId, termId: id, date: input.endDate });
+    if (kind === 'expiry' && date !== input.endDate)
+      await plane.updateTerm({ contractId, termId: id, date: input.endDate });
   }
 }
 
@@ -68,7 +97,8 @@ async function addLineByMistake({ bookkeeper, input }: DemoContract, contractId:
   const { items } = await plane.listPayments({ tab: 'all', contractId, includeDeleted: true, pageSize: 200 });
   const present = (await plane.getContract({ contractId })).payments.find(({ period }) => period === FREIGHT);
   if (!present && items.some(({ period }) => period === FREIGHT)) return;
-  const line = present ?? (await plane.addPaymentLine({ contractId, period: FREIGHT, dueDate: input.endDate, amount: 3_800 }));
+  const line =
+    present ?? (await plane.addPaymentLine({ contractId, period: FREIGHT, dueDate: input.endDate, amount: 3_800 }));
   await plane.deletePaymentLine({ paymentId: line.id });
 }
 

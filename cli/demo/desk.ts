@@ -26,8 +26,8 @@ interface Sitting {
   /** The day under which something is done; else the one on which the book was begun. */
   readonly on?: Day | undefined;
   /**
-   * Running contracts are taken over at the stage where they are, which whoever has the machine may do, in somebody's name. All else members do
-   * themselves, with the controls of their roles.
+   * Running contracts are taken over at the stage where they are, which whoever has the machine may do, in somebody's
+   * name. All else members do themselves, with the controls of their roles.
    */
   readonly takesOver?: boolean;
 }
@@ -37,9 +37,17 @@ const TIMEOUT_MS = 60_000;
 /** The data plane as one of the demo's people uses it. */
 export function planeOf(desk: Plant, key: string, { on, takesOver = false }: Sitting = {}): Plane {
   const member = DEMO_MEMBERS.find((one) => one.key === key);
-  const controls = takesOver ? EVERYTHING : BUILT_IN_ROLES.find(({ code }) => code === member?.roleCode)?.workflowControls;
+  const controls = takesOver
+    ? EVERYTHING
+    : BUILT_IN_ROLES.find(({ code }) => code === member?.roleCode)?.workflowControls;
   return bound(desk, {
-    actor: { kind: takesOver ? 'cli' : 'user', id: desk.ids.member(key), name: member?.name ?? key, roleCode: member?.roleCode ?? null, ip: null },
+    actor: {
+      kind: takesOver ? 'cli' : 'user',
+      id: desk.ids.member(key),
+      name: member?.name ?? key,
+      roleCode: member?.roleCode ?? null,
+      ip: null,
+    },
     ...(controls ? { controls } : {}),
     ...(on === undefined ? {} : { today: on }),
   });
@@ -72,7 +80,9 @@ function bound({ dataPlanes, tenant }: Plant, who: Partial<Pick<Call, 'actor' | 
   return bind(dataPlanes.forTenant(tenant.id), call, { operations: OPERATIONS });
 }
 
-const EVERYTHING: Readonly<Record<string, Control>> = Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'admin']));
+const EVERYTHING: Readonly<Record<string, Control>> = Object.fromEntries(
+  WORKFLOW_STAGES.map((stage) => [stage, 'admin']),
+);
 
 /** Who and what there is, as the control plane tells operations that know people by name. */
 export const peopleAt = ({ ids }: Pick<Desk, 'ids'>): People => ({

@@ -11,27 +11,47 @@ import type { DemoLine } from './lines.js';
 import type { DemoTask } from './tasks.js';
 
 /** Enters a contract unless it is there, and all that was done to it since, as far as that is not done yet. */
-export async function enterContract(contract: DemoContract, presentId: string | undefined, { desk, fields }: { readonly desk: Desk; readonly fields: DemoFields }): Promise<void> {
-  const entered = presentId === undefined ? await createdAt(contract, { desk, fields }) : await planeOf(desk, contract.owner).getContract({ contractId: presentId });
+export async function enterContract(
+  contract: DemoContract,
+  presentId: string | undefined,
+  { desk, fields }: { readonly desk: Desk; readonly fields: DemoFields },
+): Promise<void> {
+  const entered =
+    presentId === undefined
+      ? await createdAt(contract, { desk, fields })
+      : await planeOf(desk, contract.owner).getContract({ contractId: presentId });
   await act(contract.acts, entered, { desk, isNew: presentId === undefined });
   // Moves of its own lifecycle may have made a task.
-  const detail = contract.input.typeCode && contract.acts.length > 0 ? await planeOf(desk, contract.owner).getContract({ contractId: entered.id }) : entered;
+  const detail =
+    contract.input.typeCode && contract.acts.length > 0
+      ? await planeOf(desk, contract.owner).getContract({ contractId: entered.id })
+      : entered;
   const books = planeOf(desk, contract.bookkeeper);
   for (const line of contract.lines) {
     const lineId = detail.payments.find(({ period }) => period === line.input.period)?.id;
     if (lineId === undefined) continue;
     await recordLater(line, { detail, lineId, plane: books });
-    for (const invoice of line.invoices) await keepInvoice(invoice, { detail, lineId, desk, bookkeeper: contract.bookkeeper });
+    for (const invoice of line.invoices)
+      await keepInvoice(invoice, { detail, lineId, desk, bookkeeper: contract.bookkeeper });
   }
   for (const task of contract.tasks) await seeTo(task, detail, desk);
-  for (const { by, note } of contract.notes) if (!detail.notes.some(({ label }) => label === note.label)) await planeOf(desk, by).addNote({ contractId: detail.id, ...note });
+  for (const { by, note } of contract.notes)
+    if (!detail.notes.some(({ label }) => label === note.label))
+      await planeOf(desk, by).addNote({ contractId: detail.id, ...note });
   if (contract.finish.length > 0) await act([...contract.acts, ...contract.finish], detail, { desk, isNew: false });
   const { creditLimit } = contract.custom;
   // Sellers do not even know of the field. To set it to what it is leaves no trace.
-  if (creditLimit !== null) await planeOf(desk, contract.superior ?? 'novak').updateContract({ contractId: detail.id, changes: { dynamicFields: { [fields.creditLimit.id]: creditLimit } } });
+  if (creditLimit !== null)
+    await planeOf(desk, contract.superior ?? 'novak').updateContract({
+      contractId: detail.id,
+      changes: { dynamicFields: { [fields.creditLimit.id]: creditLimit } },
+    });
 }
 
-function createdAt({ input, lines, subject, owner, superior, custom }: DemoContract, { desk, fields }: { readonly desk: Desk; readonly fields: DemoFields }): Promise<ContractDetail> {
+function createdAt(
+  { input, lines, subject, owner, superior, custom }: DemoContract,
+  { desk, fields }: { readonly desk: Desk; readonly fields: DemoFields },
+): Promise<ContractDetail> {
   return planeOf(desk, owner, { takesOver: input.workflowStage !== 'draft' }).createContract({
     ...input,
     subjectId: desk.ids.subject(subject.key),
@@ -44,9 +64,17 @@ function createdAt({ input, lines, subject, owner, superior, custom }: DemoContr
 }
 
 /** Goes on with the trail where it stands. One that is none of ours was made by a user, and stays. */
-async function act(acts: readonly DemoAct[], { id }: ContractDetail, { desk, isNew }: { readonly desk: Desk; readonly isNew: boolean }): Promise<void> {
+async function act(
+  acts: readonly DemoAct[],
+  { id }: ContractDetail,
+  { desk, isNew }: { readonly desk: Desk; readonly isNew: boolean },
+): Promise<void> {
   if (acts.length === 0) return;
-  const trail = isNew ? [] : (await planeOf(desk, 'lin').listWorkflowEvents({ contractId: id })).toReversed().filter(({ kind }) => kind !== 'created');
+  const trail = isNew
+    ? []
+    : (await planeOf(desk, 'lin').listWorkflowEvents({ contractId: id }))
+        .toReversed()
+        .filter(({ kind }) => kind !== 'created');
   if (!trail.every((event, i) => isTrailOf(event, acts[i]))) return;
   for (const one of acts.slice(trail.length)) await perform(one, id, desk);
 }
@@ -60,13 +88,15 @@ function isTrailOf({ kind, transitionCode }: WorkflowEvent, act: DemoAct | undef
 async function perform(act: DemoAct, contractId: string, desk: Desk): Promise<void> {
   const { note } = act;
   const plane = planeOf(desk, act.by, { on: act.on });
-  if (act.does === 'lock' || act.does === 'unlock') await plane.lockContract({ contractId, locked: act.does === 'lock', note });
+  if (act.does === 'lock' || act.does === 'unlock')
+    await plane.lockContract({ contractId, locked: act.does === 'lock', note });
   else if (act.does === 'move') await plane.transitionContract({ contractId, transitionCode: act.transition, note });
   else {
     try {
       await plane.transitionContract({ contractId, transitionCode: act.transition, note });
     } catch (error) {
-      if (!isFailure(error, 'WORKFLOW_CONTROL_REQUIRED') && !isFailure(error, 'TRANSITION_CONDITION_FAILED')) throw error; // it is meant to be refused
+      if (!isFailure(error, 'WORKFLOW_CONTROL_REQUIRED') && !isFailure(error, 'TRANSITION_CONDITION_FAILED'))
+        throw error; // it is meant to be refused
     }
   }
 }
@@ -76,8 +106,14 @@ interface OnLine {
   readonly lineId: string;
 }
 
-/** Each receipt is a new total: the one that stands tells where to go on. One that is none of ours was recorded by a user and stays. */
-async function recordLater({ input, later }: DemoLine, { detail, lineId, plane }: OnLine & { readonly plane: Plane }): Promise<void> {
+/**
+ * Each receipt is a new total: the one that stands tells where to go on. One that is none of ours was recorded by a
+ * user and stays.
+ */
+async function recordLater(
+  { input, later }: DemoLine,
+  { detail, lineId, plane }: OnLine & { readonly plane: Plane },
+): Promise<void> {
   const received = detail.payments.find(({ id }) => id === lineId)?.receivedAmount;
   const stands = [input, ...later].map(({ receivedAmount }) => receivedAmount ?? 0).lastIndexOf(received ?? -1);
   if (stands < 0) return;
@@ -85,22 +121,33 @@ async function recordLater({ input, later }: DemoLine, { detail, lineId, plane }
 }
 
 /** What is wrong is found on the day of the invoice: the months keep their figures. */
-async function keepInvoice({ input, turns }: DemoInvoice, { detail, lineId, desk, bookkeeper }: OnLine & { readonly desk: Desk; readonly bookkeeper: string }): Promise<void> {
+async function keepInvoice(
+  { input, turns }: DemoInvoice,
+  { detail, lineId, desk, bookkeeper }: OnLine & { readonly desk: Desk; readonly bookkeeper: string },
+): Promise<void> {
   const plane = planeOf(desk, bookkeeper, { on: input.invoiceDate ?? undefined });
   const present = detail.invoices.find(({ invoiceNo }) => invoiceNo === input.invoiceNo);
-  const { id, status, reversedByInvoiceId } = present ?? (await plane.addInvoice({ contractId: detail.id, receivablePlanId: lineId, ...input }));
-  if (turns && status === 'issued' && reversedByInvoiceId === null) await plane.updateInvoice({ contractId: detail.id, invoiceId: id, changes: { status: turns } });
+  const { id, status, reversedByInvoiceId } =
+    present ?? (await plane.addInvoice({ contractId: detail.id, receivablePlanId: lineId, ...input }));
+  if (turns && status === 'issued' && reversedByInvoiceId === null)
+    await plane.updateInvoice({ contractId: detail.id, invoiceId: id, changes: { status: turns } });
 }
 
 /** The state that a task is in tells where to go on. */
 async function seeTo({ input, owner, acceptor, states }: DemoTask, detail: ContractDetail, desk: Desk): Promise<void> {
   const present = detail.fulfillmentTasks.find(({ code }) => code === input.code);
   const [status] = states;
-  const task = present ?? (await planeOf(desk, owner).addTask({ contractId: detail.id, ...input, status, ownerId: desk.ids.member(owner) }));
+  const task =
+    present ??
+    (await planeOf(desk, owner).addTask({ contractId: detail.id, ...input, status, ownerId: desk.ids.member(owner) }));
   const stands = states.indexOf(task.status);
   if (stands < 0) return;
   for (const next of states.slice(stands + 1)) {
     const isAccepted = next === 'accepted';
-    await planeOf(desk, isAccepted ? acceptor : owner).updateTask({ contractId: detail.id, taskId: task.id, changes: { status: next, ...(isAccepted ? { acceptanceStatus: 'passed' } : {}) } });
+    await planeOf(desk, isAccepted ? acceptor : owner).updateTask({
+      contractId: detail.id,
+      taskId: task.id,
+      changes: { status: next, ...(isAccepted ? { acceptanceStatus: 'passed' } : {}) },
+    });
   }
 }

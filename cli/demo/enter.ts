@@ -14,8 +14,9 @@ import { saveViews } from './views.js';
 const AT_ONCE = 30;
 
 /**
- * Enters the book through the data plane's own operations, the oldest contract first, and what stands around it. Whatever an interrupted
- * run entered is found by its number, name or code and gone on with from there, so nothing is there twice.
+ * Enters the book through the data plane's own operations, the oldest contract first, and what stands around it.
+ * Whatever an interrupted run entered is found by its number, name or code and gone on with from there, so nothing is
+ * there twice.
  */
 export async function enterBook(desk: Desk): Promise<void> {
   const book = demoBook(desk.tenant.day);
@@ -28,7 +29,11 @@ export async function enterBook(desk: Desk): Promise<void> {
   const byHand = book.filter((contract) => !isImported(contract)).map((contract) => readFirst(contract, papers));
   for (let start = 0; start < byHand.length; start += AT_ONCE) {
     desk.progress(start, book.length);
-    await Promise.all(byHand.slice(start, start + AT_ONCE).map((contract) => enterContract(contract, present.get(contract.input.contractNo), { desk, fields })));
+    await Promise.all(
+      byHand
+        .slice(start, start + AT_ONCE)
+        .map((contract) => enterContract(contract, present.get(contract.input.contractNo), { desk, fields })),
+    );
   }
   await importDrafts(book, present, desk);
   const entered = await presentContracts(planeOf(desk, 'lin'));
@@ -44,7 +49,8 @@ export async function enterBook(desk: Desk): Promise<void> {
 }
 
 /** What leaves the draft by its paper does so by that alone. */
-const readFirst = (contract: DemoContract, papers: readonly DemoPaper[]): DemoContract => (papers.some((paper) => paper.contract === contract && paper.review) ? { ...contract, acts: [] } : contract);
+const readFirst = (contract: DemoContract, papers: readonly DemoPaper[]): DemoContract =>
+  papers.some((paper) => paper.contract === contract && paper.review) ? { ...contract, acts: [] } : contract;
 
 /** Ids of the tenant's contracts by number. */
 async function presentContracts(plane: Plane): Promise<Map<string, string>> {

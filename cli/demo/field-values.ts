@@ -8,8 +8,13 @@ import type { Life } from './shapes.js';
 import { SITES } from './sites.js';
 import type { Industry } from './wares.js';
 
-/** What a contract holds in the demo's custom fields: a member by his key in the cast, options by their labels. Site plans are files, and come with these. */
-export type DemoCustom = Readonly<Record<Exclude<FieldKey, 'sitePlan'>, string | number | boolean | readonly string[] | null>> & {
+/**
+ * What a contract holds in the demo's custom fields: a member by his key in the cast, options by their labels. Site
+ * plans are files, and come with these.
+ */
+export type DemoCustom = Readonly<
+  Record<Exclude<FieldKey, 'sitePlan'>, string | number | boolean | readonly string[] | null>
+> & {
   readonly industry: Industry;
   readonly framework: boolean;
   /** In whole CNY. Not everybody may see it, so it is not entered with the contract. */
@@ -17,7 +22,11 @@ export type DemoCustom = Readonly<Record<Exclude<FieldKey, 'sitePlan'>, string |
 };
 
 /** The values with which a contract is entered, by field. */
-export function valuesOf({ creditLimit: _later, ...custom }: DemoCustom, fields: DemoFields, { ids }: Pick<Desk, 'ids'>): Record<string, unknown> {
+export function valuesOf(
+  { creditLimit: _later, ...custom }: DemoCustom,
+  fields: DemoFields,
+  { ids }: Pick<Desk, 'ids'>,
+): Record<string, unknown> {
   const kept = (key: Exclude<keyof DemoCustom, 'creditLimit'>) => {
     const value = custom[key];
     const optionId = (label: unknown) => fields[key].options.find((option) => option.label === label)?.id;
@@ -44,7 +53,22 @@ interface Surroundings {
   readonly number: number;
 }
 
-export function customOf({ type, stage, endedMonthsAgo }: Life, { random, seller, owner, industry, isDiscounted, isTurnkey, model, startDate, warrantyUntil, habit, number }: Surroundings): DemoCustom {
+export function customOf(
+  { type, stage, endedMonthsAgo }: Life,
+  {
+    random,
+    seller,
+    owner,
+    industry,
+    isDiscounted,
+    isTurnkey,
+    model,
+    startDate,
+    warrantyUntil,
+    habit,
+    number,
+  }: Surroundings,
+): DemoCustom {
   const deputy = random.pick(DEPUTIES[seller]);
   const isRunning = stage === 'signed' || stage === 'active' || endedMonthsAgo === 0;
   const isDelivered = stage === 'active' || stage === 'completed' || stage === 'archived';
@@ -70,5 +94,13 @@ export function customOf({ type, stage, endedMonthsAgo }: Life, { random, seller
   };
 }
 
-const DEPUTIES: Readonly<Record<SubjectKey, readonly [string, ...string[]]>> = { china: ['chen', 'zhang', 'zhou'], europe: ['devries', 'vermeulen', 'okafor'], japan: ['tanaka', 'vermeulen', 'okafor'] };
-const LIMITS: Readonly<Record<Habit, readonly [number, ...number[]]>> = { prompt: [2_000_000, 3_000_000, 5_000_000], slow: [800_000, 1_200_000], bad: [200_000, 300_000] };
+const DEPUTIES: Readonly<Record<SubjectKey, readonly [string, ...string[]]>> = {
+  china: ['chen', 'zhang', 'zhou'],
+  europe: ['devries', 'vermeulen', 'okafor'],
+  japan: ['tanaka', 'vermeulen', 'okafor'],
+};
+const LIMITS: Readonly<Record<Habit, readonly [number, ...number[]]>> = {
+  prompt: [2_000_000, 3_000_000, 5_000_000],
+  slow: [800_000, 1_200_000],
+  bad: [200_000, 300_000],
+};

@@ -15,8 +15,9 @@ export interface FilingDesk extends Omit<Desk, 'progress'> {
 }
 
 /**
- * Files papers: the signed original of a contract with the plan of its site, the invoice for one of its lines and the bank's receipt for the money; the
- * paper of a draft, which has been read and waits for a review; and one framework agreement for several contracts. What an interrupted run filed is there by its references, and is left as it is.
+ * Files papers: the signed original of a contract with the plan of its site, the invoice for one of its lines and the
+ * bank's receipt for the money; the paper of a draft, which has been read and waits for a review; and one framework
+ * agreement for several contracts. What an interrupted run filed is there by its references, and is left as it is.
  */
 export async function enterFiles(desk: FilingDesk): Promise<void> {
   const { objects } = desk;
@@ -26,7 +27,9 @@ export async function enterFiles(desk: FilingDesk): Promise<void> {
   const book = demoBook(desk.tenant.day).filter(({ subject }) => subject.key === 'europe');
   const evidenced = book.find(({ stage, lines }) => stage === 'active' && lines.some(isSettled));
   const draft = book.find(({ stage, owner, superior }) => stage === 'draft' && superior !== null && owner !== superior);
-  const ordered = book.filter((contract) => contract !== evidenced && contract.stage === 'active' && contract.custom.framework).slice(0, 3);
+  const ordered = book
+    .filter((contract) => contract !== evidenced && contract.stage === 'active' && contract.custom.framework)
+    .slice(0, 3);
   if (evidenced) await fileEvidence(evidenced, { desk, objects });
   if (draft) await fileDraft(draft, { desk, objects });
   await fileFramework(ordered, { desk, objects });
@@ -37,7 +40,8 @@ interface Drawer {
   readonly objects: ObjectStore;
 }
 
-const isSettled = ({ input, later }: DemoContract['lines'][number]): boolean => later.length === 0 && input.receivedAmount === input.amount && typeof input.invoiceNo === 'string';
+const isSettled = ({ input, later }: DemoContract['lines'][number]): boolean =>
+  later.length === 0 && input.receivedAmount === input.amount && typeof input.invoiceNo === 'string';
 
 async function fileEvidence(contract: DemoContract, { desk, objects }: Drawer): Promise<void> {
   const { owner, bookkeeper, lines, input } = contract;
@@ -45,7 +49,12 @@ async function fileEvidence(contract: DemoContract, { desk, objects }: Drawer): 
   const detail = await contractAt(plane, contract);
   if (!detail) return;
   if (detail.contractAttachment === null) {
-    const file = await filed(plane, objects, { fileName: `${input.contractNo}.pdf`, kind: 'contract_original', contractId: detail.id, lines: englishPaper(contract).split('\n') });
+    const file = await filed(plane, objects, {
+      fileName: `${input.contractNo}.pdf`,
+      kind: 'contract_original',
+      contractId: detail.id,
+      lines: englishPaper(contract).split('\n'),
+    });
     await plane.updateContract({ contractId: detail.id, changes: { contractAttachment: file } });
   }
   await fileSitePlan(contract, detail, { desk, objects });
@@ -53,8 +62,26 @@ async function fileEvidence(contract: DemoContract, { desk, objects }: Drawer): 
   const line = detail.payments.find((one) => one.period === period);
   if (!line) return;
   const books = planeOf(desk, bookkeeper);
-  if (line.invoiceAttachment === null) await books.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: await filed(books, objects, { fileName: `${line.invoiceNo ?? line.period}.pdf`, kind: 'invoice', paymentId: line.id, lines: invoicePaper(contract, line) }) });
-  if (line.proof === null) await books.recordReceipt({ paymentId: line.id, proof: await filed(books, objects, { fileName: `${line.bankSerialNo ?? line.period}.pdf`, kind: 'receipt', paymentId: line.id, lines: receiptPaper(contract, line) }) });
+  if (line.invoiceAttachment === null)
+    await books.recordInvoiceEvidence({
+      paymentId: line.id,
+      invoiceAttachment: await filed(books, objects, {
+        fileName: `${line.invoiceNo ?? line.period}.pdf`,
+        kind: 'invoice',
+        paymentId: line.id,
+        lines: invoicePaper(contract, line),
+      }),
+    });
+  if (line.proof === null)
+    await books.recordReceipt({
+      paymentId: line.id,
+      proof: await filed(books, objects, {
+        fileName: `${line.bankSerialNo ?? line.period}.pdf`,
+        kind: 'receipt',
+        paymentId: line.id,
+        lines: receiptPaper(contract, line),
+      }),
+    });
 }
 
 /** The plan of the site, in a field that takes files. */
@@ -62,7 +89,17 @@ async function fileSitePlan(contract: DemoContract, detail: ContractDetail, { de
   const plane = planeOf(desk, contract.owner);
   const field = (await plane.listFields({})).find(({ type }) => type === 'file');
   if (!field || detail.dynamicFields[field.id] !== undefined) return;
-  const file = await filed(plane, objects, { fileName: 'site plan.pdf', kind: 'other_evidence', contractId: detail.id, lines: ['SITE PLAN', `Contract No.: ${contract.input.contractNo}`, '', 'Gate 3, hall B, bay 12. Lorries up to 18 m; floor load 5 t/m2.'] });
+  const file = await filed(plane, objects, {
+    fileName: 'site plan.pdf',
+    kind: 'other_evidence',
+    contractId: detail.id,
+    lines: [
+      'SITE PLAN',
+      `Contract No.: ${contract.input.contractNo}`,
+      '',
+      'Gate 3, hall B, bay 12. Lorries up to 18 m; floor load 5 t/m2.',
+    ],
+  });
   await plane.updateContract({ contractId: detail.id, changes: { dynamicFields: { [field.id]: file } } });
 }
 
@@ -71,10 +108,25 @@ async function fileFramework(contracts: readonly DemoContract[], { desk, objects
   const [first] = contracts;
   if (!first) return;
   const plane = planeOf(desk, 'novak');
-  const details = (await Promise.all(contracts.map((contract) => contractAt(plane, contract)))).filter((detail) => detail?.contractAttachment === null);
+  const details = (await Promise.all(contracts.map((contract) => contractAt(plane, contract)))).filter(
+    (detail) => detail?.contractAttachment === null,
+  );
   if (details.length === 0) return;
-  const file = await filed(plane, objects, { fileName: 'framework agreement.pdf', kind: 'contract_original', lines: ['FRAMEWORK AGREEMENT', '', `Seller or lessor: ${first.input.partyB}`, '', 'Prices are those of the annual list, less 7 %. Each order is a contract of its own.'] });
-  await plane.bulkAttachContracts({ ids: details.flatMap((detail) => (detail ? [detail.id] : [])), contractAttachment: file });
+  const file = await filed(plane, objects, {
+    fileName: 'framework agreement.pdf',
+    kind: 'contract_original',
+    lines: [
+      'FRAMEWORK AGREEMENT',
+      '',
+      `Seller or lessor: ${first.input.partyB}`,
+      '',
+      'Prices are those of the annual list, less 7 %. Each order is a contract of its own.',
+    ],
+  });
+  await plane.bulkAttachContracts({
+    ids: details.flatMap((detail) => (detail ? [detail.id] : [])),
+    contractAttachment: file,
+  });
 }
 
 /** The reading is left to itself: it ends before the demo does, and nobody reviews it. */
@@ -82,18 +134,28 @@ async function fileDraft(contract: DemoContract, { desk, objects }: Drawer): Pro
   const plane = planeOf(desk, contract.owner);
   const detail = await contractAt(plane, contract);
   if (!detail) return;
-  const fileRef = detail.contractAttachment ?? (await filed(plane, objects, { fileName: `${contract.input.contractNo} scan.pdf`, kind: 'contract_original', contractId: detail.id, lines: englishPaper(contract).split('\n') }));
-  if (detail.contractAttachment === null) await plane.updateContract({ contractId: detail.id, changes: { contractAttachment: fileRef } });
+  const fileRef =
+    detail.contractAttachment ??
+    (await filed(plane, objects, {
+      fileName: `${contract.input.contractNo} scan.pdf`,
+      kind: 'contract_original',
+      contractId: detail.id,
+      lines: englishPaper(contract).split('\n'),
+    }));
+  if (detail.contractAttachment === null)
+    await plane.updateContract({ contractId: detail.id, changes: { contractAttachment: fileRef } });
   // With a scanner that is slow the file may not have been looked at yet: then it is not read.
   const { scanStatus } = await plane.getFile({ fileId: fileRef });
-  if ((scanStatus === 'clean' || scanStatus === 'skipped') && !(await isRead(fileRef, desk))) await plane.extractContract({ contractId: detail.id, fileRef });
+  if ((scanStatus === 'clean' || scanStatus === 'skipped') && !(await isRead(fileRef, desk)))
+    await plane.extractContract({ contractId: detail.id, fileRef });
 }
 
 /** The audit tells which runs there are, as they have no list of their own. */
 async function isRead(fileRef: string, desk: FilingDesk): Promise<boolean> {
   const plane = planeOf(desk, 'lin');
   const { items } = await plane.listAudit({ action: 'extractContract', pageSize: 200 });
-  for (const { recordId } of items) if (recordId !== null && (await plane.getExtraction({ runId: recordId })).source.fileId === fileRef) return true;
+  for (const { recordId } of items)
+    if (recordId !== null && (await plane.getExtraction({ runId: recordId })).source.fileId === fileRef) return true;
   return false;
 }
 
@@ -112,17 +174,40 @@ async function filed(plane: Plane, objects: ObjectStore, { lines, ...about }: Pa
   const bytes = pdfOfLines(lines);
   const announced = { ...about, contentType: 'application/pdf', sizeBytes: bytes.length };
   const { objectKey, uploadToken } = await plane.presignFile(announced);
-  await objects.write(objectKey, Readable.from([bytes]), { sizeBytes: bytes.length, contentType: announced.contentType });
+  await objects.write(objectKey, Readable.from([bytes]), {
+    sizeBytes: bytes.length,
+    contentType: announced.contentType,
+  });
   return (await plane.confirmFile({ ...announced, objectKey, uploadToken })).id;
 }
 
-const money = (amount: number | null, { currencyCode }: PaymentLine): string => `${currencyCode} ${(amount ?? 0).toLocaleString('en-US')}.00`;
+const money = (amount: number | null, { currencyCode }: PaymentLine): string =>
+  `${currencyCode} ${(amount ?? 0).toLocaleString('en-US')}.00`;
 
 const invoicePaper = ({ input }: DemoContract, line: PaymentLine): string[] => [
-  'INVOICE', `Invoice No.: ${line.invoiceNo ?? ''}`, `Date: ${line.invoiceDate ?? ''}`, `Contract No.: ${input.contractNo}`, '', `To: ${input.partyA}`, `From: ${input.partyB}`, '',
-  `For: ${input.equipmentName}, ${line.period}`, `Amount: ${money(line.invoiceAmount, line)}`, `Payable by: ${line.dueDate}`, `Bank: ${input.payeeBank ?? ''}`, `Account No.: ${input.payeeAccount ?? ''}`,
+  'INVOICE',
+  `Invoice No.: ${line.invoiceNo ?? ''}`,
+  `Date: ${line.invoiceDate ?? ''}`,
+  `Contract No.: ${input.contractNo}`,
+  '',
+  `To: ${input.partyA}`,
+  `From: ${input.partyB}`,
+  '',
+  `For: ${input.equipmentName}, ${line.period}`,
+  `Amount: ${money(line.invoiceAmount, line)}`,
+  `Payable by: ${line.dueDate}`,
+  `Bank: ${input.payeeBank ?? ''}`,
+  `Account No.: ${input.payeeAccount ?? ''}`,
 ];
 
 const receiptPaper = ({ input }: DemoContract, line: PaymentLine): string[] => [
-  'CREDIT ADVICE', `Transaction: ${line.bankSerialNo ?? ''}`, `Value date: ${line.receivedDate ?? ''}`, '', `Ordering party: ${line.payerName ?? ''}`, `Beneficiary: ${input.partyB}`, `Account: ${line.receiptAccount ?? ''}`, `Amount: ${money(line.receivedAmount, line)}`, `Details: ${input.contractNo}, ${line.period}`,
+  'CREDIT ADVICE',
+  `Transaction: ${line.bankSerialNo ?? ''}`,
+  `Value date: ${line.receivedDate ?? ''}`,
+  '',
+  `Ordering party: ${line.payerName ?? ''}`,
+  `Beneficiary: ${input.partyB}`,
+  `Account: ${line.receiptAccount ?? ''}`,
+  `Amount: ${money(line.receivedAmount, line)}`,
+  `Details: ${input.contractNo}, ${line.period}`,
 ];

@@ -1,4 +1,9 @@
-import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, OF_LINE } from '../../data-plane-agent/plane/domain/sheet/columns.js';
+import {
+  CONTRACT_COLUMNS,
+  CUSTOM_FIELD,
+  LINE_COLUMNS,
+  OF_LINE,
+} from '../../data-plane-agent/plane/domain/sheet/columns.js';
 import { csvRow } from '../../data-plane-agent/plane/domain/sheet/csv-write.js';
 import { importSource } from '../../server/spreadsheets/import-source.js';
 import type { DemoContract } from './book.js';
@@ -10,15 +15,28 @@ export const isImported = ({ subject, stage }: DemoContract): boolean => subject
 
 const IMPORTER = 'vermeulen';
 
-/** Imports them in one batch, with two rows that cannot be entered, unless the batch is there: it is in as a whole or not at all. */
-export async function importDrafts(book: readonly DemoContract[], present: ReadonlyMap<string, string>, desk: Desk): Promise<void> {
+/**
+ * Imports them in one batch, with two rows that cannot be entered, unless the batch is there: it is in as a whole or
+ * not at all.
+ */
+export async function importDrafts(
+  book: readonly DemoContract[],
+  present: ReadonlyMap<string, string>,
+  desk: Desk,
+): Promise<void> {
   const drafts = book.filter(isImported);
   const [first] = drafts;
   if (!first || present.has(first.input.contractNo)) return;
-  await planeOf(desk, IMPORTER).importContracts({ ...(await importSource({ csv: csvOf(drafts) }, 'demo')), people: peopleAt(desk) });
+  await planeOf(desk, IMPORTER).importContracts({
+    ...(await importSource({ csv: csvOf(drafts) }, 'demo')),
+    people: peopleAt(desk),
+  });
 }
 
-/** The file as it came: contract and payment line in one row, the contract's cells repeated; the last rows are the faulty ones. */
+/**
+ * The file as it came: contract and payment line in one row, the contract's cells repeated; the last rows are the
+ * faulty ones.
+ */
 export function csvOf(drafts: readonly DemoContract[]): string {
   const [example] = drafts;
   const rows = drafts.flatMap(rowsOf);
@@ -26,18 +44,52 @@ export function csvOf(drafts: readonly DemoContract[]): string {
 }
 
 const TOLD = [
-  'archiveCode', 'contractNo', 'projectName', 'type', 'subjectName', 'partyA', 'partyB', 'equipmentName', 'equipmentModel', 'quantity', 'unitPrice', 'totalAmount', 'currencyCode', 'paymentMethod', 'payeeAccount', 'payeeBank',
-  'deposit', 'periodicRent', 'paymentCycle', 'startDate', 'endDate', 'invoicePoints', 'ownerEmail', 'ownerSuperiorEmail', 'remark', 'terms', 'extraNotes',
+  'archiveCode',
+  'contractNo',
+  'projectName',
+  'type',
+  'subjectName',
+  'partyA',
+  'partyB',
+  'equipmentName',
+  'equipmentModel',
+  'quantity',
+  'unitPrice',
+  'totalAmount',
+  'currencyCode',
+  'paymentMethod',
+  'payeeAccount',
+  'payeeBank',
+  'deposit',
+  'periodicRent',
+  'paymentCycle',
+  'startDate',
+  'endDate',
+  'invoicePoints',
+  'ownerEmail',
+  'ownerSuperiorEmail',
+  'remark',
+  'terms',
+  'extraNotes',
 ];
 const CONTRACT_HEADERS = CONTRACT_COLUMNS.map(({ name }) => name).filter((name) => TOLD.includes(name));
-const LINE_HEADERS = LINE_COLUMNS.map(({ name }) => name).filter((name) => ['period', 'dueDate', 'amount'].some((field) => name === `${OF_LINE}${field}`));
+const LINE_HEADERS = LINE_COLUMNS.map(({ name }) => name).filter((name) =>
+  ['period', 'dueDate', 'amount'].some((field) => name === `${OF_LINE}${field}`),
+);
 const CUSTOM_HEADERS = ['industry', 'framework_agreement'].map((code) => `${CUSTOM_FIELD}${code}`);
 const HEADER: readonly string[] = [...CONTRACT_HEADERS, ...CUSTOM_HEADERS, ...LINE_HEADERS];
 
 type Cells = Readonly<Record<string, unknown>>;
 
 function rowsOf(contract: DemoContract): string[][] {
-  return contract.lines.map(({ input: { period, dueDate, amount } }) => rowOf({ ...cellsOf(contract), [`${OF_LINE}period`]: period, [`${OF_LINE}dueDate`]: dueDate, [`${OF_LINE}amount`]: amount }));
+  return contract.lines.map(({ input: { period, dueDate, amount } }) =>
+    rowOf({
+      ...cellsOf(contract),
+      [`${OF_LINE}period`]: period,
+      [`${OF_LINE}dueDate`]: dueDate,
+      [`${OF_LINE}amount`]: amount,
+    }),
+  );
 }
 
 const cellsOf = ({ input, subject, owner, superior, custom }: DemoContract): Cells => ({
@@ -49,18 +101,29 @@ const cellsOf = ({ input, subject, owner, superior, custom }: DemoContract): Cel
   [`${CUSTOM_FIELD}framework_agreement`]: custom.framework ? 'yes' : 'no',
 });
 
-/** An address with a slip of the pen and a day that there is not, and a code that the archive has given before: the report says so of each. */
+/**
+ * An address with a slip of the pen and a day that there is not, and a code that the archive has given before: the
+ * report says so of each.
+ */
 function faulty(example: DemoContract): string[][] {
   const { input } = example;
   const year = input.startDate.slice(0, 4);
   return [
     rowOf({
-      ...cellsOf(example), archiveCode: 'EU-A0417', contractNo: 'EU-S-0417', ownerEmail: 'pieter.devires@huayue.example',
-      [`${OF_LINE}period`]: 'Advance payment', [`${OF_LINE}dueDate`]: `${year}-06-31`, [`${OF_LINE}amount`]: input.totalAmount,
+      ...cellsOf(example),
+      archiveCode: 'EU-A0417',
+      contractNo: 'EU-S-0417',
+      ownerEmail: 'pieter.devires@huayue.example',
+      [`${OF_LINE}period`]: 'Advance payment',
+      [`${OF_LINE}dueDate`]: `${year}-06-31`,
+      [`${OF_LINE}amount`]: input.totalAmount,
     }),
     rowOf({
-      ...cellsOf(example), contractNo: 'EU-S-0418',
-      [`${OF_LINE}period`]: 'Advance payment', [`${OF_LINE}dueDate`]: `${year}-06-30`, [`${OF_LINE}amount`]: input.totalAmount,
+      ...cellsOf(example),
+      contractNo: 'EU-S-0418',
+      [`${OF_LINE}period`]: 'Advance payment',
+      [`${OF_LINE}dueDate`]: `${year}-06-30`,
+      [`${OF_LINE}amount`]: input.totalAmount,
     }),
   ];
 }

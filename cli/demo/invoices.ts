@@ -9,15 +9,24 @@ export interface DemoInvoice {
   readonly turns?: 'void' | 'red_letter';
 }
 
-/** What stands on the line itself of the invoice for it: of older lines, as books that are taken over have it. The data plane makes a record of it. */
-export function invoiceOnLine(part: DuePart, { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs }): Partial<PaymentLineInput> {
+/**
+ * What stands on the line itself of the invoice for it: of older lines, as books that are taken over have it. The data
+ * plane makes a record of it.
+ */
+export function invoiceOnLine(
+  part: DuePart,
+  { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs },
+): Partial<PaymentLineInput> {
   if (isRecent(index, customs) || !isInvoiced(index, outcome, customs)) return {};
   const { invoiceNo, invoiceAmount, invoiceDate } = invoiceOf(part, index, customs);
   return { invoiceAmount, invoiceDate, invoiceNo };
 }
 
 /** The records that are kept of the invoices for the line that was due last and the one that is due next. */
-export function invoicesOf(part: DuePart, { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs }): DemoInvoice[] {
+export function invoicesOf(
+  part: DuePart,
+  { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs },
+): DemoInvoice[] {
   const { random, life, texts } = customs;
   if (!isRecent(index, customs) || !isInvoiced(index, outcome, customs)) return [];
   const { invoiceDate, ...invoice } = invoiceOf(part, index, customs);
@@ -25,20 +34,35 @@ export function invoicesOf(part: DuePart, { index, outcome, customs }: { readonl
   const again = { ...issued, invoiceNo: texts.invoiceNo(customs.serial * 1_000 + 500 + index) };
   // What is not due yet is prepared, and some of it is out already.
   if (index === life.past) return [random.percent(60) ? { input: { ...invoice, status: 'draft' } } : { input: issued }];
-  if (outcome === 'unpaid' && random.percent(15)) return [{ input: { ...issued, invoiceAmount: part.amount * 10, note: texts.invoiceMistyped }, turns: 'void' }, { input: again }];
-  if (random.percent(5)) return [{ input: { ...issued, note: texts.invoiceWrongBuyer }, turns: 'red_letter' }, { input: again }];
+  if (outcome === 'unpaid' && random.percent(15))
+    return [
+      { input: { ...issued, invoiceAmount: part.amount * 10, note: texts.invoiceMistyped }, turns: 'void' },
+      { input: again },
+    ];
+  if (random.percent(5))
+    return [{ input: { ...issued, note: texts.invoiceWrongBuyer }, turns: 'red_letter' }, { input: again }];
   return [{ input: issued }];
 }
 
-const isRecent = (index: number, { life }: Customs): boolean => life.endedMonthsAgo === 0 && (index === life.past || index === life.past - 1);
+const isRecent = (index: number, { life }: Customs): boolean =>
+  life.endedMonthsAgo === 0 && (index === life.past || index === life.past - 1);
 
 /** In how many of a hundred cases a line has an invoice. */
-const INVOICED: Readonly<Record<Outcome, number>> = { paid: 93, 'in parts': 93, corrected: 93, overpaid: 95, partial: 75, unpaid: 60 };
+const INVOICED: Readonly<Record<Outcome, number>> = {
+  paid: 93,
+  'in parts': 93,
+  corrected: 93,
+  overpaid: 95,
+  partial: 75,
+  unpaid: 60,
+};
 
 /** What is not due yet is rarely invoiced, and only for the next time. */
 function isInvoiced(index: number, outcome: Outcome, { random, life }: Customs): boolean {
   const ahead = index - life.past;
-  return random.percent(ahead > 0 || (ahead === 0 && life.stage !== 'active') ? 0 : ahead === 0 ? 30 : INVOICED[outcome]);
+  return random.percent(
+    ahead > 0 || (ahead === 0 && life.stage !== 'active') ? 0 : ahead === 0 ? 30 : INVOICED[outcome],
+  );
 }
 
 const invoiceOf = ({ amount, dueDate }: DuePart, index: number, { random, today, texts, serial }: Customs) => ({

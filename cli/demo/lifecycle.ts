@@ -9,11 +9,30 @@ const ADMINISTRATOR = 'novak';
 const typesWith = (turnkeyId: string) =>
   [
     {
-      code: 'turnkey', name: '交钥匙工程', category: 'sale', description: 'A plant delivered ready to run, accepted as a whole.', order: 30, defaultLifecycleTemplateId: turnkeyId,
-      defaultRules: { remindFromStage: 'signed' }, fieldSchema: { sections: ['Customer', 'Site', 'Service'] },
+      code: 'turnkey',
+      name: '交钥匙工程',
+      category: 'sale',
+      description: 'A plant delivered ready to run, accepted as a whole.',
+      order: 30,
+      defaultLifecycleTemplateId: turnkeyId,
+      defaultRules: { remindFromStage: 'signed' },
+      fieldSchema: { sections: ['Customer', 'Site', 'Service'] },
     },
-    { code: 'hire_purchase', name: '割賦販売', category: 'lease', description: 'The machine is the customer\'s once the last instalment is paid.', order: 40, defaultRules: { remindFromStage: 'active' } },
-    { code: OUTDATED_TYPE, name: 'Sale from stock', category: 'sale', description: 'Until 2024; now a plain sale.', order: 90 },
+    {
+      code: 'hire_purchase',
+      name: '割賦販売',
+      category: 'lease',
+      description: "The machine is the customer's once the last instalment is paid.",
+      order: 40,
+      defaultRules: { remindFromStage: 'active' },
+    },
+    {
+      code: OUTDATED_TYPE,
+      name: 'Sale from stock',
+      category: 'sale',
+      description: 'Until 2024; now a plain sale.',
+      order: 90,
+    },
   ] satisfies ContractTypeInput[];
 
 /** No contract is signed under it any more. */
@@ -24,8 +43,11 @@ export async function enterTypes(desk: Desk): Promise<void> {
   const plane = planeOf(desk, ADMINISTRATOR);
   const { types, templates } = await plane.getContractCatalog({});
   const template = turnkeyIn(templates) ?? (await plane.createLifecycleTemplate(TURNKEY_TEMPLATE));
-  for (const stage of TURNKEY_STAGES) if (!template.stages.some(({ code }) => code === stage.code)) await plane.addLifecycleStage({ templateId: template.id, stage: ownLists(stage) });
-  for (const type of typesWith(template.id)) if (!types.some(({ code }) => code === type.code)) await plane.createContractType(type);
+  for (const stage of TURNKEY_STAGES)
+    if (!template.stages.some(({ code }) => code === stage.code))
+      await plane.addLifecycleStage({ templateId: template.id, stage: ownLists(stage) });
+  for (const type of typesWith(template.id))
+    if (!types.some(({ code }) => code === type.code)) await plane.createContractType(type);
 }
 
 /** Makes the moves between those stages, which ask for custom fields: after these. */
@@ -34,7 +56,8 @@ export async function enterTransitions(fields: Pick<DemoFields, 'orderNo'>, desk
   const template = turnkeyIn((await plane.getContractCatalog({})).templates);
   if (!template) throw new Error('the template is made before its transitions');
   for (const transition of turnkeyTransitions({ orderNo: fields.orderNo, channelId: desk.ids.channel })) {
-    if (!template.transitions.some(({ code }) => code === transition.code)) await plane.addLifecycleTransition({ templateId: template.id, transition });
+    if (!template.transitions.some(({ code }) => code === transition.code))
+      await plane.addLifecycleTransition({ templateId: template.id, transition });
   }
 }
 
@@ -48,4 +71,7 @@ export async function closeOutdatedType(desk: Desk): Promise<void> {
 const turnkeyIn = (templates: Catalog['templates']) => templates.find(({ code }) => code === TURNKEY_TEMPLATE.code);
 
 /** The lists of a constant, which nobody may change, as lists of a request. */
-const ownLists = <S extends (typeof TURNKEY_STAGES)[number]>(stage: S) => ({ ...stage, ...('allowedRoleCodes' in stage ? { allowedRoleCodes: [...stage.allowedRoleCodes] } : {}) });
+const ownLists = <S extends (typeof TURNKEY_STAGES)[number]>(stage: S) => ({
+  ...stage,
+  ...('allowedRoleCodes' in stage ? { allowedRoleCodes: [...stage.allowedRoleCodes] } : {}),
+});

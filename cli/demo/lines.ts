@@ -3,7 +3,10 @@ import type { PaymentLineInput, ReceiptPatch } from '../../data-plane-agent/plan
 import { earlier, type Customs, type DuePart, type Outcome } from './customs.js';
 import { invoiceOnLine, invoicesOf, type DemoInvoice } from './invoices.js';
 
-/** A payment line as it is entered; the receipts that are recorded on it after that, each a new total; and its invoice records. */
+/**
+ * A payment line as it is entered; the receipts that are recorded on it after that, each a new total; and its invoice
+ * records.
+ */
 export interface DemoLine {
   readonly input: PaymentLineInput;
   readonly later: readonly ReceiptPatch[];
@@ -17,7 +20,11 @@ export function demoLines(parts: readonly DuePart[], habit: Habit, customs: Cust
   return parts.map((part, index) => {
     const outcome = outcomeOf(index, habit, customs);
     const [first, ...later] = receiptsOf(part, { index, outcome, customs });
-    return { input: { ...part, ...first, ...invoiceOnLine(part, { index, outcome, customs }) }, later, invoices: invoicesOf(part, { index, outcome, customs }) };
+    return {
+      input: { ...part, ...first, ...invoiceOnLine(part, { index, outcome, customs }) },
+      later,
+      invoices: invoicesOf(part, { index, outcome, customs }),
+    };
   });
 }
 
@@ -34,18 +41,33 @@ function outcomeOf(index: number, habit: Habit, { random, life }: Customs): Outc
   return random.percent(6) ? 'in parts' : 'paid';
 }
 
-/** In how many of a hundred cases the last line due is still open, the one before it, and so on; older ones are settled. */
-const OPEN: Readonly<Record<Habit, readonly number[]>> = { prompt: [14, 2], slow: [65, 22, 3], bad: [90, 60, 30, 12, 4] };
+/**
+ * In how many of a hundred cases the last line due is still open, the one before it, and so on; older ones are settled.
+ */
+const OPEN: Readonly<Record<Habit, readonly number[]>> = {
+  prompt: [14, 2],
+  slow: [65, 22, 3],
+  bad: [90, 60, 30, 12, 4],
+};
 
-function receiptsOf({ amount, dueDate }: DuePart, { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs }): ReceiptPatch[] {
+function receiptsOf(
+  { amount, dueDate }: DuePart,
+  { index, outcome, customs }: { readonly index: number; readonly outcome: Outcome; readonly customs: Customs },
+): ReceiptPatch[] {
   const { random, today, payer, account, texts, serial } = customs;
   if (outcome === 'unpaid') return [];
   const day = earlier(addDays(dueDate, random.between(-6, 12)), addDays(today, -random.between(1, 3)));
   const receipt = (receivedAmount: number, receivedDate: Day, transfer: number): ReceiptPatch => ({
-    receivedAmount, receivedDate, method: texts.transfer, payerName: payer, receiptAccount: account,
+    receivedAmount,
+    receivedDate,
+    method: texts.transfer,
+    payerName: payer,
+    receiptAccount: account,
     bankSerialNo: `T${String(serial * 1_000 + index * 10 + transfer).padStart(12, '0')}`,
   });
-  const settled: Pick<ReceiptPatch, 'reconciliationStatus'> = { reconciliationStatus: random.percent(90) ? 'matched' : 'pending' };
+  const settled: Pick<ReceiptPatch, 'reconciliationStatus'> = {
+    reconciliationStatus: random.percent(90) ? 'matched' : 'pending',
+  };
   const share = Math.floor((amount * random.between(25, 70)) / 100);
   switch (outcome) {
     case 'paid':
@@ -55,11 +77,21 @@ function receiptsOf({ amount, dueDate }: DuePart, { index, outcome, customs }: {
     case 'partial':
       return [receipt(share, day, 1)];
     case 'corrected':
-      return [receipt(amount * 10, addDays(notFirst(day), -1), 1), { ...receipt(amount, notFirst(day), 1), reconciliationStatus: 'matched', reconciliationNote: texts.mistyped }];
+      return [
+        receipt(amount * 10, addDays(notFirst(day), -1), 1),
+        { ...receipt(amount, notFirst(day), 1), reconciliationStatus: 'matched', reconciliationNote: texts.mistyped },
+      ];
     case 'overpaid':
-      return [{ ...receipt(amount + Math.max(1, Math.floor((amount * random.between(2, 10)) / 100)), day, 1), reconciliationNote: texts.overpaid }];
+      return [
+        {
+          ...receipt(amount + Math.max(1, Math.floor((amount * random.between(2, 10)) / 100)), day, 1),
+          reconciliationNote: texts.overpaid,
+        },
+      ];
   }
 }
 
-/** A day whose day before is in the same month: what was mistyped and what put it right must not fall into two months. */
+/**
+ * A day whose day before is in the same month: what was mistyped and what put it right must not fall into two months.
+ */
 const notFirst = (day: Day): Day => (day.endsWith('-01') ? addDays(day, -1) : day);

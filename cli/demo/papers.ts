@@ -7,17 +7,26 @@ export interface DemoPaper {
   readonly contract: DemoContract;
   readonly fileName: string;
   readonly text: string;
-  /** How its reading is reviewed and applied, which makes an extracted contract of a draft; one without waits for that. */
+  /**
+   * How its reading is reviewed and applied, which makes an extracted contract of a draft; one without waits for that.
+   */
   readonly review?: readonly FieldReview[];
 }
 
 /** One paper whose reading was looked through and applied, and one that nobody has looked at. */
 export function papersOf(book: readonly DemoContract[]): DemoPaper[] {
   const read = book.find(({ stage, subject }) => stage === 'extracted' && subject.key === 'europe');
-  const waiting = book.find(({ stage, subject, owner, superior }) => stage === 'draft' && subject.key === 'china' && superior !== null && owner !== superior);
+  const waiting = book.find(
+    ({ stage, subject, owner, superior }) =>
+      stage === 'draft' && subject.key === 'china' && superior !== null && owner !== superior,
+  );
   return [
-    ...(read ? [{ contract: read, fileName: `${read.input.contractNo}.pdf`, text: englishPaper(read), review: REVIEW }] : []),
-    ...(waiting ? [{ contract: waiting, fileName: `${waiting.input.contractNo} 扫描件.pdf`, text: chinesePaper(waiting) }] : []),
+    ...(read
+      ? [{ contract: read, fileName: `${read.input.contractNo}.pdf`, text: englishPaper(read), review: REVIEW }]
+      : []),
+    ...(waiting
+      ? [{ contract: waiting, fileName: `${waiting.input.contractNo} 扫描件.pdf`, text: chinesePaper(waiting) }]
+      : []),
   ];
 }
 
@@ -29,7 +38,11 @@ const REVIEW: readonly FieldReview[] = [
 ];
 
 /** Has the papers read that were not yet; the audit tells which, as runs have no list of their own. */
-export async function readPapers(papers: readonly DemoPaper[], present: ReadonlyMap<string, string>, desk: Desk): Promise<void> {
+export async function readPapers(
+  papers: readonly DemoPaper[],
+  present: ReadonlyMap<string, string>,
+  desk: Desk,
+): Promise<void> {
   const { items } = await planeOf(desk, 'lin').listAudit({ action: 'extractContract', pageSize: 200 });
   const runIds = items.map(({ recordId }) => recordId).toReversed();
   for (const [i, { contract, fileName, text, review }] of papers.entries()) {
@@ -37,8 +50,17 @@ export async function readPapers(papers: readonly DemoPaper[], present: Readonly
     if (contractId === undefined) continue;
     const plane = planeOf(desk, contract.owner);
     const runId = runIds[i];
-    const run = runId === undefined || runId === null ? await plane.extractContract({ contractId, fileName, text }) : await plane.getExtraction({ runId });
-    if (review && run.status === 'needs_review') await plane.reviewExtraction({ runId: run.id, fields: [...review], applyToContract: true, people: peopleAt(desk) });
+    const run =
+      runId === undefined || runId === null
+        ? await plane.extractContract({ contractId, fileName, text })
+        : await plane.getExtraction({ runId });
+    if (review && run.status === 'needs_review')
+      await plane.reviewExtraction({
+        runId: run.id,
+        fields: [...review],
+        applyToContract: true,
+        people: peopleAt(desk),
+      });
   }
 }
 

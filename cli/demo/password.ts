@@ -4,7 +4,10 @@ import { randomToken } from '../../data-plane-agent/base/secrets.js';
 
 const pathIn = (dataDir: string): string => join(dataDir, 'demo-password');
 
-/** The password of the demo's members, made once for each installation and kept readable to its owner only: a known one would be a back door. */
+/**
+ * The password of the demo's members, made once for each installation and kept readable to its owner only: a known one
+ * would be a back door.
+ */
 export function demoPassword(dataDir: string): string {
   const kept = keptDemoPassword(dataDir);
   if (kept !== undefined) return kept;

@@ -2,13 +2,15 @@
 const SHEET = { width: 595, height: 842, left: 64, top: 780, leading: 18 };
 
 /**
- * A PDF of one sheet with these lines, the first of them as its title. Latin letters only: its font is the one that every reader brings along,
- * so nothing is embedded, and the same lines make the same bytes.
+ * A PDF of one sheet with these lines, the first of them as its title. Latin letters only: its font is the one that
+ * every reader brings along, so nothing is embedded, and the same lines make the same bytes.
  */
 export function pdfOfLines([heading = '', ...lines]: readonly string[]): Buffer {
   const content = [
     `BT /F1 15 Tf ${SHEET.left} ${SHEET.top} Td (${escaped(heading)}) Tj ET`,
-    ...lines.map((line, i) => `BT /F1 11 Tf ${SHEET.left} ${SHEET.top - (i + 2) * SHEET.leading} Td (${escaped(line)}) Tj ET`),
+    ...lines.map(
+      (line, i) => `BT /F1 11 Tf ${SHEET.left} ${SHEET.top - (i + 2) * SHEET.leading} Td (${escaped(line)}) Tj ET`,
+    ),
   ].join('\n');
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',

@@ -1,4 +1,6 @@
-/** A source of numbers that is the same in every run (mulberry32): the demo book must be one book, wherever it is made. */
+/**
+ * A source of numbers that is the same in every run (mulberry32): the demo book must be one book, wherever it is made.
+ */
 export interface Random {
   /** An integer from `min` to `max`, both included. */
   between(min: number, max: number): number;
@@ -22,6 +24,10 @@ export function createRandom(seed: number): Random {
     between,
     percent: (chance) => next() * 100 < chance,
     pick: (items) => items[between(0, items.length - 1)] ?? items[0],
-    shuffled: (items) => items.map((item) => ({ item, key: next() })).toSorted((a, b) => a.key - b.key).map(({ item }) => item),
+    shuffled: (items) =>
+      items
+        .map((item) => ({ item, key: next() }))
+        .toSorted((a, b) => a.key - b.key)
+        .map(({ item }) => item),
   };
 }

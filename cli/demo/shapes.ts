@@ -16,7 +16,9 @@ export interface Life {
 
 /** 300 plans that have 3 000 lines together, the oldest first. */
 export function demoLives(random: Random): Life[] {
-  const lives = PLANS.flatMap(({ howMany, ...plan }) => Array.from({ length: howMany }, () => plan)).map((plan) => liveThrough(plan, random));
+  const lives = PLANS.flatMap(({ howMany, ...plan }) => Array.from({ length: howMany }, () => plan)).map((plan) =>
+    liveThrough(plan, random),
+  );
   return random.shuffled(lives).toSorted((a, b) => ageMonths(b) - ageMonths(a));
 }
 
@@ -57,10 +59,18 @@ const RUNNING = 85;
 const DONE = 0.75;
 
 /** The shorter a plan is, the more of its kind are done by now. */
-function weightsOf({ lines, stepMonths }: Plan, { canBegin }: { readonly canBegin: boolean }): readonly (readonly [WorkflowStage, number])[] {
+function weightsOf(
+  { lines, stepMonths }: Plan,
+  { canBegin }: { readonly canBegin: boolean },
+): readonly (readonly [WorkflowStage, number])[] {
   const done = Math.max(0, Math.round(DONE * RUNNING * (1 - (lines * stepMonths) / MONTHS_BEHIND)));
   const archived = Math.round(done * 0.4);
-  return [...(canBegin ? BEGINNING : []), ['active', RUNNING - done], ['completed', done - archived], ['archived', archived]];
+  return [
+    ...(canBegin ? BEGINNING : []),
+    ['active', RUNNING - done],
+    ['completed', done - archived],
+    ['archived', archived],
+  ];
 }
 
 function liveThrough(plan: Plan, random: Random): Life {
@@ -69,8 +79,10 @@ function liveThrough(plan: Plan, random: Random): Life {
   const most = Math.min(lines, Math.floor(MONTHS_BEHIND / stepMonths));
   const possible = weightsOf(plan, { canBegin: least === 0 });
   const stage = random.pick(asSome(possible.flatMap(([name, weight]) => Array.from({ length: weight }, () => name))));
-  if (isDone(stage)) return { ...plan, stage, past: lines, endedMonthsAgo: random.between(0, MONTHS_BEHIND - lines * stepMonths) };
-  if (stage === 'active') return { ...plan, stage, past: random.between(Math.max(1, least), Math.min(lines - 1, most)), endedMonthsAgo: 0 };
+  if (isDone(stage))
+    return { ...plan, stage, past: lines, endedMonthsAgo: random.between(0, MONTHS_BEHIND - lines * stepMonths) };
+  if (stage === 'active')
+    return { ...plan, stage, past: random.between(Math.max(1, least), Math.min(lines - 1, most)), endedMonthsAgo: 0 };
   return { ...plan, stage, past: stage === 'signed' ? random.between(0, 1) : 0, endedMonthsAgo: 0 };
 }
 

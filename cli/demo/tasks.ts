@@ -6,7 +6,10 @@ import type { Random } from './random.js';
 import { ageMonths, type Life } from './shapes.js';
 import type { TaskKind, Words } from './words.js';
 
-/** A fulfillment task of a contract, by whom it is seen to, and the states that it goes through, the first of which it is entered in. */
+/**
+ * A fulfillment task of a contract, by whom it is seen to, and the states that it goes through, the first of which it
+ * is entered in.
+ */
 export interface DemoTask {
   readonly input: Omit<TaskInput, 'ownerId' | 'status'>;
   readonly owner: string;
@@ -31,19 +34,51 @@ export function tasksOf(life: Life, { random, today, hands, words, startDate, en
   if (!isGoing || ageMonths(life) > (life.type === 'sale' ? 6 : 4)) return [];
   const days: readonly (readonly [TaskKind, Day])[] =
     life.type === 'sale'
-      ? [['delivery', addDays(startDate, 45)], ['installation', addDays(startDate, 52)], ['training', addDays(startDate, 58)], ['acceptance', addDays(startDate, 65)]]
-      : [['delivery', startDate], ['acceptance', addDays(startDate, 7)], ['return', endDate]];
+      ? [
+          ['delivery', addDays(startDate, 45)],
+          ['installation', addDays(startDate, 52)],
+          ['training', addDays(startDate, 58)],
+          ['acceptance', addDays(startDate, 65)],
+        ]
+      : [
+          ['delivery', startDate],
+          ['acceptance', addDays(startDate, 7)],
+          ['return', endDate],
+        ];
   return days.map(([kind, dueDate]): DemoTask => {
     const states = statesOf({ kind, dueDate, today, isLate, random });
-    const acceptance = states.at(-1) === 'accepted' ? 'passed' : kind === 'acceptance' || states.at(-1) === 'completed' ? 'pending' : 'not_required';
-    return { input: { code: kind, title: words.tasks[kind], kind, dueDate, acceptanceStatus: acceptance }, owner: hands.owner, acceptor: hands.superior ?? 'novak', states };
+    const acceptance =
+      states.at(-1) === 'accepted'
+        ? 'passed'
+        : kind === 'acceptance' || states.at(-1) === 'completed'
+          ? 'pending'
+          : 'not_required';
+    return {
+      input: { code: kind, title: words.tasks[kind], kind, dueDate, acceptanceStatus: acceptance },
+      owner: hands.owner,
+      acceptor: hands.superior ?? 'novak',
+      states,
+    };
   });
 }
 
 /** Where a task is by now. Of one that is late nothing is said: the daily step finds it. */
-function statesOf({ kind, dueDate, today, isLate, random }: { kind: TaskKind; dueDate: Day; today: Day; isLate: boolean; random: Random }): DemoTask['states'] {
+function statesOf({
+  kind,
+  dueDate,
+  today,
+  isLate,
+  random,
+}: {
+  kind: TaskKind;
+  dueDate: Day;
+  today: Day;
+  isLate: boolean;
+  random: Random;
+}): DemoTask['states'] {
   if (kind === 'training' && random.percent(8)) return ['pending', 'canceled'];
-  if (dueDate < addDays(today, -3) && !isLate) return random.percent(75) ? ['in_progress', 'completed', 'accepted'] : ['in_progress', 'completed'];
+  if (dueDate < addDays(today, -3) && !isLate)
+    return random.percent(75) ? ['in_progress', 'completed', 'accepted'] : ['in_progress', 'completed'];
   if (dueDate < today) return random.percent(50) ? ['in_progress'] : ['pending'];
   if (dueDate < addDays(today, 21)) return random.percent(20) ? ['in_progress', 'blocked'] : ['in_progress'];
   return ['pending'];

@@ -19,32 +19,54 @@ export interface DemoTenant {
 const TIME_ZONE = 'Asia/Shanghai';
 
 /**
- * The demo's tenant, which is made unless it is there. It begins on the plan `free` and gets its own when its book is complete:
- * so an interrupted demo is known for one, whatever stopped it. Refuses a tenant of that name which is not the demo's.
+ * The demo's tenant, which is made unless it is there. It begins on the plan `free` and gets its own when its book is
+ * complete: so an interrupted demo is known for one, whatever stopped it. Refuses a tenant of that name which is not
+ * the demo's.
  */
-export async function demoTenant({ services }: Composed, { dataDir, actor }: { dataDir: string; actor: Actor }): Promise<DemoTenant> {
+export async function demoTenant(
+  { services }: Composed,
+  { dataDir, actor }: { dataDir: string; actor: Actor },
+): Promise<DemoTenant> {
   const { slug, name } = DEMO_TENANT;
   const present = await services.tenants.bySlug(slug);
-  const ownerIsOurs = present && (await services.tenants.members.byEmail({ tenantId: present.id, email: DEMO_OWNER.email }));
+  const ownerIsOurs =
+    present && (await services.tenants.members.byEmail({ tenantId: present.id, email: DEMO_OWNER.email }));
   if (present && !(ownerIsOurs && keptDemoPassword(dataDir) !== undefined)) {
-    throw new CommandError('DEMO_TENANT_TAKEN', `there is an organisation ${slug} that was not made by this demo (or its password file in DATA_DIR is gone); use another DATA_DIR or another database`);
+    throw new CommandError(
+      'DEMO_TENANT_TAKEN',
+      `there is an organisation ${slug} that was not made by this demo (or its password file in DATA_DIR is gone); use another DATA_DIR or another database`,
+    );
   }
   const password = demoPassword(dataDir);
   const tenant =
     present ??
     (
       await services.tenants.create(
-        { slug, name, planCode: 'free', subjectName: DEMO_SUBJECTS[0].name, settings: { timezone: TIME_ZONE }, owner: { name: DEMO_OWNER.name, email: DEMO_OWNER.email, password } },
+        {
+          slug,
+          name,
+          planCode: 'free',
+          subjectName: DEMO_SUBJECTS[0].name,
+          settings: { timezone: TIME_ZONE },
+          owner: { name: DEMO_OWNER.name, email: DEMO_OWNER.email, password },
+        },
         actor,
       )
     ).tenant;
-  return { id: tenant.id, timeZone: TIME_ZONE, day: todayIn(TIME_ZONE, tenant.createdAt), complete: tenant.planCode === DEMO_PLAN, password };
+  return {
+    id: tenant.id,
+    timeZone: TIME_ZONE,
+    day: todayIn(TIME_ZONE, tenant.createdAt),
+    complete: tenant.planCode === DEMO_PLAN,
+    password,
+  };
 }
 
 const DEMO_PLAN = 'enterprise';
 
 /** From now on the demo is found and not made again. */
-export const completeDemo = ({ services }: Composed, actor: Actor): Promise<void> => services.tenants.standing.setPlan({ slug: DEMO_TENANT.slug, planCode: DEMO_PLAN }, actor);
+export const completeDemo = ({ services }: Composed, actor: Actor): Promise<void> =>
+  services.tenants.standing.setPlan({ slug: DEMO_TENANT.slug, planCode: DEMO_PLAN }, actor);
 
 /** Ids of the demo's companies and people, by their keys in the cast, and of what it has one of. */
 export interface DemoIds {
@@ -55,13 +77,21 @@ export interface DemoIds {
 }
 
 /** Adds the companies, people and channel that are not there yet. */
-export async function demoPeople(composed: Composed, { tenant, actor }: { tenant: DemoTenant; actor: Actor }): Promise<DemoIds> {
+export async function demoPeople(
+  composed: Composed,
+  { tenant, actor }: { tenant: DemoTenant; actor: Actor },
+): Promise<DemoIds> {
   const { services } = composed;
   const tenantId = tenant.id;
   const presentSubjects = (await services.directory.of(tenantId)).subjects();
   const subjects = new Map<string, string>();
   for (const { key, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank } of DEMO_SUBJECTS) {
-    const subject = presentSubjects.find((one) => one.name === name) ?? (await services.tenants.subjects.add({ tenantId, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank }, actor));
+    const subject =
+      presentSubjects.find((one) => one.name === name) ??
+      (await services.tenants.subjects.add(
+        { tenantId, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank },
+        actor,
+      ));
     subjects.set(key, subject.id);
   }
   const subject = (key: SubjectKey): string => known(subjects, key);
@@ -69,7 +99,12 @@ export async function demoPeople(composed: Composed, { tenant, actor }: { tenant
   // One by one, as hashing their passwords takes all cores by itself.
   for (const { key, name, email, roleCode, scope } of DEMO_MEMBERS) {
     const present = await services.tenants.members.byEmail({ tenantId, email });
-    const member = present ?? (await services.tenants.members.add({ tenantId, name, email, roleCode, subjectScope: scope ? scope.map(subject) : null, password: tenant.password }, actor));
+    const member =
+      present ??
+      (await services.tenants.members.add(
+        { tenantId, name, email, roleCode, subjectScope: scope ? scope.map(subject) : null, password: tenant.password },
+        actor,
+      ));
     members.set(key, member.id);
   }
   return { subject, member: (key) => known(members, key), channel: await demoChannel(composed, { tenantId, actor }) };

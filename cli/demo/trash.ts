@@ -2,12 +2,24 @@ import type { DemoContract } from './book.js';
 import { planeOf, type Desk } from './desk.js';
 import { TEXTS } from './texts.js';
 
-/** Three contracts that were entered twice: the second ones were found and are in the trash, those of one company all at once. */
-export async function enterTrash(book: readonly DemoContract[], present: ReadonlyMap<string, string>, desk: Desk): Promise<void> {
-  const deleted = new Set((await planeOf(desk, 'lin').listTrash({ pageSize: 200 })).items.map(({ contractNo }) => contractNo));
+/**
+ * Three contracts that were entered twice: the second ones were found and are in the trash, those of one company all at
+ * once.
+ */
+export async function enterTrash(
+  book: readonly DemoContract[],
+  present: ReadonlyMap<string, string>,
+  desk: Desk,
+): Promise<void> {
+  const deleted = new Set(
+    (await planeOf(desk, 'lin').listTrash({ pageSize: 200 })).items.map(({ contractNo }) => contractNo),
+  );
   const [single, several] = [enteredTwice(book, 'europe', 1), enteredTwice(book, 'china', 2)];
   for (const contract of single) {
-    if (!deleted.has(numberOf(contract))) await planeOf(desk, contract.superior ?? 'novak').deleteContract({ contractId: await enteredAgain(contract, present, desk) });
+    if (!deleted.has(numberOf(contract)))
+      await planeOf(desk, contract.superior ?? 'novak').deleteContract({
+        contractId: await enteredAgain(contract, present, desk),
+      });
   }
   // They go together, so one of them tells of both.
   if (several.some((contract) => deleted.has(numberOf(contract)))) return;
@@ -16,7 +28,11 @@ export async function enterTrash(book: readonly DemoContract[], present: Readonl
   await planeOf(desk, 'chen').bulkDeleteContracts({ ids });
 }
 
-const enteredTwice = (book: readonly DemoContract[], key: DemoContract['subject']['key'], howMany: number): DemoContract[] => book.filter(({ subject, stage }) => subject.key === key && stage === 'draft').slice(0, howMany);
+const enteredTwice = (
+  book: readonly DemoContract[],
+  key: DemoContract['subject']['key'],
+  howMany: number,
+): DemoContract[] => book.filter(({ subject, stage }) => subject.key === key && stage === 'draft').slice(0, howMany);
 
 const numberOf = ({ input }: DemoContract): string => `${input.contractNo}-2`;
 

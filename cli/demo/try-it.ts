@@ -18,8 +18,14 @@ export interface Request {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** Signing in, the overdue contracts, and the receipt that settles an overdue line; with a fresh token in those that need one. */
-export async function firstRequests(composed: Composed, { tenant, address, clock }: { tenant: DemoTenant; address: string; clock: Clock }): Promise<Request[]> {
+/**
+ * Signing in, the overdue contracts, and the receipt that settles an overdue line; with a fresh token in those that
+ * need one.
+ */
+export async function firstRequests(
+  composed: Composed,
+  { tenant, address, clock }: { tenant: DemoTenant; address: string; clock: Clock },
+): Promise<Request[]> {
   const api = `${address}/api/v1`;
   const body = { tenantSlug: DEMO_TENANT.slug, email: DEMO_OWNER.email, password: tenant.password };
   const signIn: Request = { about: 'Sign in', method: 'POST', url: `${api}/auth/login`, body };
@@ -27,14 +33,34 @@ export async function firstRequests(composed: Composed, { tenant, address, clock
   if (token === undefined) return [signIn];
   return [
     signIn,
-    { about: 'The contracts with overdue payments, the longest overdue first', method: 'GET', url: `${api}/contracts?overdue=true&sort=nextDueDate&pageSize=5`, token },
+    {
+      about: 'The contracts with overdue payments, the longest overdue first',
+      method: 'GET',
+      url: `${api}/contracts?overdue=true&sort=nextDueDate&pageSize=5`,
+      token,
+    },
     await lastRequest(composed, { tenant, api, token, clock }),
   ];
 }
 
-/** Undefined when the owner has another password by now, or needs a second factor: whoever has that signs in by himself. */
-async function accessToken({ services }: Composed, credentials: { tenantSlug: string; email: string; password: string }, clock: Clock): Promise<string | undefined> {
-  const request = { id: newId(), ip: '127.0.0.1', userAgent: 'duebook demo', origin: undefined, secFetchSite: undefined, cookies: {}, ifMatch: undefined, receivedAt: clock.now() };
+/**
+ * Undefined when the owner has another password by now, or needs a second factor: whoever has that signs in by himself.
+ */
+async function accessToken(
+  { services }: Composed,
+  credentials: { tenantSlug: string; email: string; password: string },
+  clock: Clock,
+): Promise<string | undefined> {
+  const request = {
+    id: newId(),
+    ip: '127.0.0.1',
+    userAgent: 'duebook demo',
+    origin: undefined,
+    secFetchSite: undefined,
+    cookies: {},
+    ifMatch: undefined,
+    receivedAt: clock.now(),
+  };
   try {
     const result = await services.sessions.login(credentials, request);
     return 'accessToken' in result ? result.accessToken : undefined;
@@ -44,11 +70,31 @@ async function accessToken({ services }: Composed, credentials: { tenantSlug: st
   }
 }
 
-async function lastRequest({ foundation }: Composed, { tenant, api, token, clock }: { tenant: DemoTenant; api: string; token: string; clock: Clock }): Promise<Request> {
-  const plane = bind(foundation.dataPlanes.forTenant(tenant.id), {
-    tenantId: tenant.id, requestId: newId(), timeoutMs: 10_000, actor: { kind: 'cli', id: null, name: 'duebook', roleCode: null, ip: null }, subjectScope: null, ownerScope: null,
-    controls: {}, rights: ALL_RIGHTS, timeZone: tenant.timeZone, today: todayIn(tenant.timeZone, clock.now()), reminderLeadDays: 7, currencyCode: 'CNY', language: 'en', idempotency: null, ifVersion: null,
-  }, { operations: OPERATIONS });
+async function lastRequest(
+  { foundation }: Composed,
+  { tenant, api, token, clock }: { tenant: DemoTenant; api: string; token: string; clock: Clock },
+): Promise<Request> {
+  const plane = bind(
+    foundation.dataPlanes.forTenant(tenant.id),
+    {
+      tenantId: tenant.id,
+      requestId: newId(),
+      timeoutMs: 10_000,
+      actor: { kind: 'cli', id: null, name: 'duebook', roleCode: null, ip: null },
+      subjectScope: null,
+      ownerScope: null,
+      controls: {},
+      rights: ALL_RIGHTS,
+      timeZone: tenant.timeZone,
+      today: todayIn(tenant.timeZone, clock.now()),
+      reminderLeadDays: 7,
+      currencyCode: 'CNY',
+      language: 'en',
+      idempotency: null,
+      ifVersion: null,
+    },
+    { operations: OPERATIONS },
+  );
   const { items } = await plane.listPayments({ tab: 'overdue', pageSize: 1 });
   const [line] = items;
   if (!line) return { about: 'Where the money stands', method: 'GET', url: `${api}/payments/stats`, token };

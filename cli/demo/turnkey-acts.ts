@@ -13,22 +13,37 @@ interface Surroundings {
   readonly tasks: readonly DemoTask[];
 }
 
-/** How a turnkey contract came to its stage: like any other it was taken over, or went the whole way, which here is one of its own. */
+/**
+ * How a turnkey contract came to its stage: like any other it was taken over, or went the whole way, which here is one
+ * of its own.
+ */
 export function turnkeyJourney(life: Life, surroundings: Surroundings): Journey {
   const { hands, random } = surroundings;
   const approver = approverOf(hands);
-  const deed = (transition: keyof typeof NOTES, by: string): DemoAct => ({ does: 'move', transition, by, note: random.pick(NOTES[transition]) });
+  const deed = (transition: keyof typeof NOTES, by: string): DemoAct => ({
+    does: 'move',
+    transition,
+    by,
+    note: random.pick(NOTES[transition]),
+  });
   if (life.stage === 'completed') {
     // All must be paid before it is closed, so that comes when the money is in the book.
-    return life.endedMonthsAgo <= 2 ? { from: 'active', fromCode: 'warranty', acts: [], finish: [deed('close', approver)], to: 'closed' } : takenOver('completed', 'closed');
+    return life.endedMonthsAgo <= 2
+      ? { from: 'active', fromCode: 'warranty', acts: [], finish: [deed('close', approver)], to: 'closed' }
+      : takenOver('completed', 'closed');
   }
-  if (life.stage === 'archived') return life.endedMonthsAgo <= 6 ? { from: 'completed', fromCode: 'closed', acts: [deed('archive', approver)], finish: [], to: 'archived' } : takenOver('archived', 'archived');
+  if (life.stage === 'archived')
+    return life.endedMonthsAgo <= 6
+      ? { from: 'completed', fromCode: 'closed', acts: [deed('archive', approver)], finish: [], to: 'archived' }
+      : takenOver('archived', 'archived');
   if (isOfOldBooks(life)) return takenOver(life.stage, 'warranty');
 
   const isLarge = surroundings.totalAmount >= BOARD_FROM;
   const decided = isLarge ? [deed('to_board', approver), deed('board_approve', 'lin')] : [deed('approve', approver)];
   // Whoever reviewed it would have had it done, but so much is not his to approve.
-  const waiting = isLarge ? [{ ...deed('approve', approver), does: 'try' as const, transition: 'approve' }, deed('to_board', approver)] : [];
+  const waiting = isLarge
+    ? [{ ...deed('approve', approver), does: 'try' as const, transition: 'approve' }, deed('to_board', approver)]
+    : [];
   const { signDate } = surroundings;
   const steps: readonly (readonly [Life['stage'], readonly DemoAct[]])[] = [
     ['draft', []],
@@ -38,21 +53,54 @@ export function turnkeyJourney(life: Life, surroundings: Surroundings): Journey 
     ['active', [deed('start_delivery', hands.owner)]],
   ];
   const acts = steps.slice(0, steps.findIndex(([stage]) => stage === life.stage) + 1).flatMap(([, done]) => done);
-  const isDelivered = life.stage === 'active' && ageMonths(life) >= DELIVERED_AFTER_MONTHS && surroundings.tasks.every(({ states }) => ['completed', 'accepted', 'canceled'].includes(states.at(-1) ?? ''));
-  const reached: TurnkeyStage = life.stage === 'active' ? (isDelivered ? 'warranty' : 'delivery') : life.stage === 'review' ? (isLarge ? 'board' : 'feasibility') : life.stage === 'approved' || life.stage === 'signed' ? life.stage : 'draft';
-  return { from: 'draft', fromCode: 'draft', acts, finish: isDelivered ? [deed('hand_over', approver)] : [], to: reached };
+  const isDelivered =
+    life.stage === 'active' &&
+    ageMonths(life) >= DELIVERED_AFTER_MONTHS &&
+    surroundings.tasks.every(({ states }) => ['completed', 'accepted', 'canceled'].includes(states.at(-1) ?? ''));
+  const reached: TurnkeyStage =
+    life.stage === 'active'
+      ? isDelivered
+        ? 'warranty'
+        : 'delivery'
+      : life.stage === 'review'
+        ? isLarge
+          ? 'board'
+          : 'feasibility'
+        : life.stage === 'approved' || life.stage === 'signed'
+          ? life.stage
+          : 'draft';
+  return {
+    from: 'draft',
+    fromCode: 'draft',
+    acts,
+    finish: isDelivered ? [deed('hand_over', approver)] : [],
+    to: reached,
+  };
 }
 
 /** By then every task has long been due, whatever the day. */
 const DELIVERED_AFTER_MONTHS = 4;
 
-const takenOver = (from: Journey['from'], code: TurnkeyStage): Journey => ({ from, fromCode: code, acts: [], finish: [], to: code });
+const takenOver = (from: Journey['from'], code: TurnkeyStage): Journey => ({
+  from,
+  fromCode: code,
+  acts: [],
+  finish: [],
+  to: code,
+});
 
 /** The task that comes with the delivery, and where it is by now. */
 export function factoryTest({ acts, finish }: Journey, hands: Hands): DemoTask[] {
   if (!acts.some((act) => act.does === 'move' && act.transition === 'start_delivery')) return [];
   const { code, title, kind } = FACTORY_TEST;
-  return [{ input: { code, title, kind }, owner: hands.owner, acceptor: approverOf(hands), states: finish.length > 0 ? ['pending', 'in_progress', 'completed', 'accepted'] : ['pending', 'in_progress'] }];
+  return [
+    {
+      input: { code, title, kind },
+      owner: hands.owner,
+      acceptor: approverOf(hands),
+      states: finish.length > 0 ? ['pending', 'in_progress', 'completed', 'accepted'] : ['pending', 'in_progress'],
+    },
+  ];
 }
 
 const NOTES = {

@@ -13,4 +13,9 @@ export const check = {
 };
 
 /** What went wrong, without the text of a driver that may quote an address with its password. */
-export const reasonOf = (error: unknown): string => (error instanceof Error ? ('code' in error && typeof error.code === 'string' ? error.code : error.message) : String(error));
+export const reasonOf = (error: unknown): string =>
+  error instanceof Error
+    ? 'code' in error && typeof error.code === 'string'
+      ? error.code
+      : error.message
+    : String(error);

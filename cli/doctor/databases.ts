@@ -9,10 +9,14 @@ import { databasesOf, type ManagedDatabase } from '../../server/foundation.js';
 import { withDatabase, type LookedAt } from '../installation.js';
 import { check, reasonOf, type Check } from './check.js';
 
-/** For each database: whether it answers, whether its schema is ours; and of a PostgreSQL its clock and what its role may do. */
+/**
+ * For each database: whether it answers, whether its schema is ours; and of a PostgreSQL its clock and what its role
+ * may do.
+ */
 export async function databaseChecks(looked: LookedAt, { clock }: { readonly clock: Clock }): Promise<Check[]> {
   const checks: Check[] = [];
-  for (const managed of Object.values(databasesOf(looked.values))) checks.push(...(await checksOf(managed, looked, clock)));
+  for (const managed of Object.values(databasesOf(looked.values)))
+    checks.push(...(await checksOf(managed, looked, clock)));
   return checks;
 }
 
@@ -24,26 +28,48 @@ async function checksOf(managed: ManagedDatabase, looked: LookedAt, clock: Clock
   const variable = `${managed.name.toUpperCase()}_DATABASE_URL`;
   const address = describeConfig(SETTINGS, looked).find((row) => row.name === variable)?.value ?? '';
   const file = sqlitePath(managed.url);
-  if (file !== undefined && !existsSync(file)) return [check.warn(name, `${address} is not there yet`, 'run "duebook migrate", or start the server')];
-  const fix = file === undefined ? `look whether the server of ${variable} runs, can be reached from here, and takes this user and password` : `look whether ${file} is an SQLite file that this user may read and write, or set ${variable}`;
+  if (file !== undefined && !existsSync(file))
+    return [check.warn(name, `${address} is not there yet`, 'run "duebook migrate", or start the server')];
+  const fix =
+    file === undefined
+      ? `look whether the server of ${variable} runs, can be reached from here, and takes this user and password`
+      : `look whether ${file} is an SQLite file that this user may read and write, or set ${variable}`;
   try {
     return await withDatabase(managed, looked.values, async (database) => {
       if (!(await database.ping(TIMEOUT_MS))) return [check.fail(name, `${address} does not answer`, fix)];
       const schema = await schemaCheck(name, { address, database, managed });
-      return database.dialect === 'postgres' ? [schema, ...(await postgresChecks(managed.name, database, clock))] : [schema];
+      return database.dialect === 'postgres'
+        ? [schema, ...(await postgresChecks(managed.name, database, clock))]
+        : [schema];
     });
   } catch (error) {
     return [check.fail(name, `${address} cannot be used (${reasonOf(error)})`, fix)];
   }
 }
 
-async function schemaCheck(name: string, { address, database, managed: { migrations } }: { readonly address: string; readonly database: Database; readonly managed: ManagedDatabase }): Promise<Check> {
+async function schemaCheck(
+  name: string,
+  {
+    address,
+    database,
+    managed: { migrations },
+  }: { readonly address: string; readonly database: Database; readonly managed: ManagedDatabase },
+): Promise<Check> {
   try {
     const { pending } = await migrationState(database, migrations);
     if (pending.length === 0) return check.ok(name, `${address}, up to date`);
-    return check.warn(name, `${address}, ${pending.length} migration${pending.length === 1 ? '' : 's'} pending`, 'run "duebook migrate"');
+    return check.warn(
+      name,
+      `${address}, ${pending.length} migration${pending.length === 1 ? '' : 's'} pending`,
+      'run "duebook migrate"',
+    );
   } catch (error) {
-    if (error instanceof SchemaMismatch) return check.fail(name, `${address}: ${error.message}`, 'run the version of the program that migrated it, or restore a backup');
+    if (error instanceof SchemaMismatch)
+      return check.fail(
+        name,
+        `${address}: ${error.message}`,
+        'run the version of the program that migrated it, or restore a backup',
+      );
     throw error;
   }
 }
@@ -53,16 +79,26 @@ const MAX_SKEW_MS = 5_000;
 
 async function postgresChecks(which: string, database: Database, clock: Clock): Promise<Check[]> {
   const row = await database.read({ tenantId: null }, (tx) =>
-    tx.get("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS at, CASE WHEN rolsuper OR rolbypassrls THEN 1 ELSE 0 END AS free, rolname AS role FROM pg_roles WHERE rolname = current_user"),
+    tx.get(
+      'SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS at, CASE WHEN rolsuper OR rolbypassrls THEN 1 ELSE 0 END AS free, rolname AS role FROM pg_roles WHERE rolname = current_user',
+    ),
   );
   const skewMs = Math.abs(Number(row?.['at'] ?? 0) - clock.now());
   const role = String(row?.['role'] ?? '');
   return [
     skewMs <= MAX_SKEW_MS
       ? check.ok(`${which}_clock`, 'agrees with the database')
-      : check.warn(`${which}_clock`, `the database's clock differs by ${Math.round(skewMs / 1000)} s`, 'set both machines by a time server'),
+      : check.warn(
+          `${which}_clock`,
+          `the database's clock differs by ${Math.round(skewMs / 1000)} s`,
+          'set both machines by a time server',
+        ),
     Number(row?.['free'] ?? 0) === 0
       ? check.ok(`${which}_role`, `${role} is bound by row-level security`)
-      : check.warn(`${which}_role`, `${role} is a superuser or may bypass row-level security`, 'connect as a role made with NOSUPERUSER NOBYPASSRLS'),
+      : check.warn(
+          `${which}_role`,
+          `${role} is a superuser or may bypass row-level security`,
+          'connect as a role made with NOSUPERUSER NOBYPASSRLS',
+        ),
   ];
 }

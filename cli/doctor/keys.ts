@@ -16,20 +16,33 @@ export async function keysCheck({ values, sources }: LookedAt, { clock }: { read
   const sealed = await sealedIn(values, clock);
   const putBack = `put back the keys with which it was sealed: SECRET_KEYS, or the file ${path}`;
   if (!values.keyRing) {
-    if (sealed) return check.fail('keys', 'there are no secret keys, and the platform database holds what was sealed with some', putBack);
+    if (sealed)
+      return check.fail(
+        'keys',
+        'there are no secret keys, and the platform database holds what was sealed with some',
+        putBack,
+      );
     return check.ok('keys', `not made yet; the first start makes them in ${path}`);
   }
-  if (sealed && !(await sealed.opensWith(values.keyRing))) return check.fail('keys', 'the secret keys do not open what the platform database holds', putBack);
+  if (sealed && !(await sealed.opensWith(values.keyRing)))
+    return check.fail('keys', 'the secret keys do not open what the platform database holds', putBack);
   // Bits of group and others; where a system has no such bits they are 0.
-  if (own && (statSync(path).mode & 0o077) !== 0) return check.warn('keys', `others can read ${path}`, `chmod 600 ${path}`);
-  return check.ok('keys', own ? `in ${path}; keep a copy elsewhere` : `${values.keyRing.keyIds.length} from SECRET_KEYS`);
+  if (own && (statSync(path).mode & 0o077) !== 0)
+    return check.warn('keys', `others can read ${path}`, `chmod 600 ${path}`);
+  return check.ok(
+    'keys',
+    own ? `in ${path}; keep a copy elsewhere` : `${values.keyRing.keyIds.length} from SECRET_KEYS`,
+  );
 }
 
 interface Sealed {
   opensWith(keyRing: KeyRing): Promise<boolean>;
 }
 
-/** What the platform database holds that only the right keys open; undefined when there is none yet, or the database is a matter of its own check. */
+/**
+ * What the platform database holds that only the right keys open; undefined when there is none yet, or the database is
+ * a matter of its own check.
+ */
 async function sealedIn(values: LookedAt['values'], clock: Clock): Promise<Sealed | undefined> {
   const { platform } = databasesOf(values);
   const file = sqlitePath(platform.url);

@@ -7,14 +7,28 @@ import type { LookedAt } from '../installation.js';
 import { check, type Check } from './check.js';
 import { obstacleTo } from './disk.js';
 
-/** The object store takes, gives, lists, copies and removes a probe object, and nobody else may. Makes neither folder nor bucket. */
-export async function objectStoreCheck({ values }: Pick<LookedAt, 'values'>, { clock }: { readonly clock: Clock }): Promise<Check> {
+/**
+ * The object store takes, gives, lists, copies and removes a probe object, and nobody else may. Makes neither folder
+ * nor bucket.
+ */
+export async function objectStoreCheck(
+  { values }: Pick<LookedAt, 'values'>,
+  { clock }: { readonly clock: Clock },
+): Promise<Check> {
   const { objectStoreUrl: address, publicUrl, objectStorePublicUrl, edition } = values;
   if (edition === 'enterprise_hybrid') return check.ok('object_store', 'agents keep the files');
-  const where = address.provider === 'filesystem' ? resolve(address.directory) : `bucket ${address.bucket} at ${address.host}:${address.port}`;
+  const where =
+    address.provider === 'filesystem'
+      ? resolve(address.directory)
+      : `bucket ${address.bucket} at ${address.host}:${address.port}`;
   if (address.provider === 'filesystem' && !existsSync(address.directory)) {
     const obstacle = obstacleTo(where);
-    if (obstacle !== undefined) return check.fail('object_store', obstacle, `let the user that runs the server write to ${where}, or name another folder in OBJECT_STORE_URL`);
+    if (obstacle !== undefined)
+      return check.fail(
+        'object_store',
+        obstacle,
+        `let the user that runs the server write to ${where}, or name another folder in OBJECT_STORE_URL`,
+      );
     return check.ok('object_store', `${where} is made at the first start`);
   }
   // Signs links, of which none is made here: any key serves.
@@ -25,7 +39,12 @@ export async function objectStoreCheck({ values }: Pick<LookedAt, 'values'>, { c
     if (faults.length === 0) return check.ok('object_store', `${where} can be used`);
     const [first, ...others] = faults;
     // Whether it may be made shows when it is made, which is the server's to do.
-    if (first?.isYetToBe === true && others.length === 0) return check.warn('object_store', `${where} is not there yet`, `start the server, which makes it where the access key has s3:CreateBucket; or ${first.fix}`);
+    if (first?.isYetToBe === true && others.length === 0)
+      return check.warn(
+        'object_store',
+        `${where} is not there yet`,
+        `start the server, which makes it where the access key has s3:CreateBucket; or ${first.fix}`,
+      );
     const said = faults.map(({ step, problem }) => `${step}: ${problem}`).join('; ');
     return check.fail('object_store', `${where}: ${said}`, [...new Set(faults.map(({ fix }) => fix))].join('; '));
   } finally {

@@ -6,8 +6,8 @@ const breaking = new RegExp(OBEYED, 'gu');
 const ofFile = new RegExp(`(?![\\t\\n]|\\r\\n|\\r$)${OBEYED}`, 'gu');
 
 /**
- * A text as a terminal may have it: what it would obey or hide instead of showing it is written as `\u202e`. Within JSON that is the same value.
- * Line breaks stay.
+ * A text as a terminal may have it: what it would obey or hide instead of showing it is written as `\u202e`. Within
+ * JSON that is the same value. Line breaks stay.
  */
 export const printable = (text: string): string => text.replaceAll(steering, escaped);
 
@@ -18,4 +18,8 @@ export const printableLine = (text: string): string => text.replaceAll(breaking,
 export const printablePiece = (text: string): string => text.replaceAll(ofFile, escaped);
 
 /** Beyond the first plane two units, as JSON spells it. */
-const escaped = (character: string): string => Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+const escaped = (character: string): string =>
+  Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');

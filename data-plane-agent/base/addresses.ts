@@ -2,9 +2,9 @@ import { invalid } from './failures.js';
 import { normal } from './text.js';
 
 /**
- * An email address in the form in which it is kept and compared: trimmed, NFC, lower case. `undefined` where a character that is not ASCII would
- * become one that is, such as U+212A (Kelvin) a `k`: to the mail system that is another mailbox, which must not become somebody else's here.
- * Nothing else brings an address into its form.
+ * An email address in the form in which it is kept and compared: trimmed, NFC, lower case. `undefined` where a
+ * character that is not ASCII would become one that is, such as U+212A (Kelvin) a `k`: to the mail system that is
+ * another mailbox, which must not become somebody else's here. Nothing else brings an address into its form.
  */
 export function addressIn(written: string): string | undefined {
   const plain = normal(written.trim(), { max: LONGEST });
@@ -18,7 +18,10 @@ export function addressToKeep(written: string): string {
   return address;
 }
 
-/** Fit to be an address: it is proven by a mail that arrives, and the shape only keeps out what no mail system would take, and what nobody can see. */
+/**
+ * Fit to be an address: it is proven by a mail that arrives, and the shape only keeps out what no mail system would
+ * take, and what nobody can see.
+ */
 export const isAddress = (text: string): boolean =>
   text.length <= MAX_ADDRESS && SHAPE.test(text) && !/\.\.|^\.|\.@|\p{Cf}/u.test(text) && addressIn(text) !== undefined;
 

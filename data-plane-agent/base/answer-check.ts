@@ -16,5 +16,9 @@ export function answerChecker<T extends TSchema>(schema: T): Check<Static<T>> {
 function withoutRules(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(withoutRules);
   if (typeof json !== 'object' || json === null) return json;
-  return Object.fromEntries(Object.entries(json).filter(([keyword]) => !OF_REQUESTS.has(keyword)).map(([keyword, value]) => [keyword, withoutRules(value)]));
+  return Object.fromEntries(
+    Object.entries(json)
+      .filter(([keyword]) => !OF_REQUESTS.has(keyword))
+      .map(([keyword, value]) => [keyword, withoutRules(value)]),
+  );
 }

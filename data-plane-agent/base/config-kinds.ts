@@ -41,7 +41,9 @@ export function boolean(): Kind<boolean> {
   return {
     parse: (given) => {
       const word = given.trim();
-      return word === 'true' || word === 'false' ? good(word === 'true') : bad(`must be true or false, not "${brief(given)}"`);
+      return word === 'true' || word === 'false'
+        ? good(word === 'true')
+        : bad(`must be true or false, not "${brief(given)}"`);
     },
     show: String,
   };
@@ -72,13 +74,18 @@ export function duration(limits: { maxMs?: number } = {}): Kind<Duration> {
       const match = /^(\d{1,12})(s|m|h|d)$/.exec(written);
       const ms = match === null ? 0 : Number(match[1]) * unitMs(match[2]);
       if (ms <= 0) return bad(`must be a duration such as 45s, 15m, 12h or 30d, not "${brief(given)}"`);
-      return ms > maxMs ? bad(`must be at most ${maxMs / 1000} seconds, not "${brief(given)}"`) : good({ text: written, ms });
+      return ms > maxMs
+        ? bad(`must be at most ${maxMs / 1000} seconds, not "${brief(given)}"`)
+        : good({ text: written, ms });
     },
     show: (value) => value.text,
   };
 }
 
-/** An address with one of the protocols (`http`, `postgres`, `unix`, without the colon), kept as written. Its password is never shown. */
+/**
+ * An address with one of the protocols (`http`, `postgres`, `unix`, without the colon), kept as written. Its password
+ * is never shown.
+ */
 export function url(options: { protocols: readonly string[] }): Kind<string> {
   const expected = `must be an address that begins with ${options.protocols.map((name) => `${name}:`).join(' or ')}`;
   return {
@@ -102,7 +109,11 @@ export function origin(): Kind<string> {
 export function origins(): Kind<readonly string[]> {
   return {
     parse: (given) => {
-      const parsed = given.split(',').map((word) => word.trim()).filter((word) => word !== '').map(originOf);
+      const parsed = given
+        .split(',')
+        .map((word) => word.trim())
+        .filter((word) => word !== '')
+        .map(originOf);
       const wrong = parsed.find((one) => !one.ok);
       return wrong && !wrong.ok ? wrong : { ok: true, value: parsed.flatMap((one) => (one.ok ? [one.value] : [])) };
     },
@@ -146,8 +157,16 @@ export function json<T>(check: (value: unknown) => Parsed<T>): Kind<T> {
 
 function originOf(given: string): Parsed<string> {
   const parsed = URL.canParse(given) ? new URL(given) : undefined;
-  const plain = parsed && /^https?:$/.test(parsed.protocol) && parsed.pathname === '/' && parsed.search === '' && parsed.hash === '' && parsed.username === '';
-  return plain ? { ok: true, value: parsed.origin } : { ok: false, problem: 'must be an origin such as https://book.example.com, without a path' };
+  const plain =
+    parsed &&
+    /^https?:$/.test(parsed.protocol) &&
+    parsed.pathname === '/' &&
+    parsed.search === '' &&
+    parsed.hash === '' &&
+    parsed.username === '';
+  return plain
+    ? { ok: true, value: parsed.origin }
+    : { ok: false, problem: 'must be an origin such as https://book.example.com, without a path' };
 }
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -159,7 +178,8 @@ function unitMs(unit: string | undefined): number {
 function isCidr(range: string): boolean {
   const [address = '', prefix = '', ...rest] = range.split('/');
   const family = isIP(address);
-  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 4 ? 32 : 128)) return false;
+  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 4 ? 32 : 128))
+    return false;
   // isIP takes a zone index (`fe80::1%eth0`), of which no range can be made.
   if (address.includes('%')) return false;
   new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
@@ -167,7 +187,10 @@ function isCidr(range: string): boolean {
 }
 
 function words(given: string): string[] {
-  return given.split(',').map((word) => word.trim()).filter((word) => word !== '');
+  return given
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
 }
 
 function rangeText({ min, max }: { min?: number; max?: number }): string {

@@ -30,8 +30,13 @@ export interface DefaultContext {
   textOf(name: string): string | undefined;
 }
 
-/** Declares a setting. Without a default that always gives something, and unless always required, its value may be undefined. */
-export function setting<T>(it: Setting<T> & ({ required: true } | { default: Written | ((context: DefaultContext) => Written) })): Setting<T, T>;
+/**
+ * Declares a setting. Without a default that always gives something, and unless always required, its value may be
+ * undefined.
+ */
+export function setting<T>(
+  it: Setting<T> & ({ required: true } | { default: Written | ((context: DefaultContext) => Written) }),
+): Setting<T, T>;
 export function setting<T>(it: Setting<T>): Setting<T>;
 export function setting<T>(it: Setting<T>): Setting<T> {
   return it;
@@ -39,7 +44,9 @@ export function setting<T>(it: Setting<T>): Setting<T> {
 
 /** All settings of a program, by the names that its code uses: `{ port: setting({ name: 'PORT', … }) }`. */
 export type Settings = Readonly<Record<string, Setting<unknown, unknown>>>;
-export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer _, infer V> ? V : never };
+export type Values<S extends Settings> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer _, infer V> ? V : never;
+};
 
 export interface Fault {
   /** The variable's name. */
@@ -68,7 +75,11 @@ export interface ReadOptions<S extends Settings> {
 }
 
 /** Reads the whole table from the environment and reports every fault at once. An empty variable counts as not set. */
-export function readConfig<S extends Settings>(settings: S, env: NodeJS.ProcessEnv, options: ReadOptions<S>): ConfigResult<S> {
+export function readConfig<S extends Settings>(
+  settings: S,
+  env: NodeJS.ProcessEnv,
+  options: ReadOptions<S>,
+): ConfigResult<S> {
   const { production, generated = {}, readFile = (path) => readFileSync(path, 'utf8') } = options;
   const faults: Fault[] = [];
   const values: Record<string, unknown> = {};
@@ -97,7 +108,8 @@ export function readConfig<S extends Settings>(settings: S, env: NodeJS.ProcessE
 
 /** All faults as the lines that a program prints before it exits with `CONFIG_EXIT_CODE`. */
 export function reportFaults(faults: readonly Fault[]): string {
-  const head = faults.length === 1 ? 'The configuration has a fault:' : `The configuration has ${faults.length} faults:`;
+  const head =
+    faults.length === 1 ? 'The configuration has a fault:' : `The configuration has ${faults.length} faults:`;
   return [head, ...faults.map(({ name, problem }) => `  ${name} ${problem}`)].join('\n');
 }
 

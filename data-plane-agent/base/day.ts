@@ -127,7 +127,9 @@ function partsOf(day: Day): [year: number, month: number, day: number] {
   return [Number(match[1]), Number(match[2]), Number(match[3])];
 }
 
-/** Days since 1970-01-01. `Date` serves as a UTC calendar here; its setter, unlike `Date.UTC`, takes years below 100. */
+/**
+ * Days since 1970-01-01. `Date` serves as a UTC calendar here; its setter, unlike `Date.UTC`, takes years below 100.
+ */
 function numberOfDay(day: Day): number {
   const [year, month, dayOfMonth] = partsOf(day);
   return new Date(0).setUTCFullYear(year, month - 1, dayOfMonth) / DAY_MS;

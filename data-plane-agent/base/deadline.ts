@@ -1,6 +1,6 @@
 /**
- * Work ended before it was done: its time was over, or whoever asked for it had gone. It is no failure of the catalogue, so that nothing takes it for a
- * refusal by rule: neither a row of an import nor an answer to keep.
+ * Work ended before it was done: its time was over, or whoever asked for it had gone. It is no failure of the
+ * catalogue, so that nothing takes it for a refusal by rule: neither a row of an import nor an answer to keep.
  */
 export class CallEnded extends Error {
   override readonly name = 'CallEnded';
@@ -44,4 +44,5 @@ export function deadlineIn(ms: number, caller?: AbortSignal): Deadline {
 }
 
 /** Whether work ended for its deadline, by itself or by what it waited for. */
-export const isEnded = (error: unknown): boolean => error instanceof CallEnded || (error instanceof Error && error.cause instanceof CallEnded);
+export const isEnded = (error: unknown): boolean =>
+  error instanceof CallEnded || (error instanceof Error && error.cause instanceof CallEnded);

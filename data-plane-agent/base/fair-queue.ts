@@ -6,14 +6,19 @@ export interface FairQueueOptions {
   readonly waitingOfEach?: number;
 }
 
-export type FairQueue = <T>(who: string, work: () => Promise<T>, options?: { readonly signal?: AbortSignal | undefined }) => Promise<T>;
+export type FairQueue = <T>(
+  who: string,
+  work: () => Promise<T>,
+  options?: { readonly signal?: AbortSignal | undefined },
+) => Promise<T>;
 
 /** When it is worth coming back for who had too much waiting already. */
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * Lets one piece of work run after the other. Of those who wait each has a turn in his turn, however much one of them asks for. Between two turns
- * whatever else the process has to do is done. Fails with RATE_LIMITED for who has too much waiting. A signal ends the wait with its reason, and not the turn.
+ * Lets one piece of work run after the other. Of those who wait each has a turn in his turn, however much one of them
+ * asks for. Between two turns whatever else the process has to do is done. Fails with RATE_LIMITED for who has too much
+ * waiting. A signal ends the wait with its reason, and not the turn.
  */
 export function createFairQueue({ waitingOfEach = Infinity }: FairQueueOptions = {}): FairQueue {
   /** Who has waited longest since his last turn is first. */

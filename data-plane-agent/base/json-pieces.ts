@@ -45,7 +45,7 @@ export async function canonicalHash(value: unknown): Promise<string> {
 export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<string> {
   if (typeof value === 'string' && value.length > PIECE) {
     yield '"';
-    for (let at = 0; at < value.length; ) {
+    for (let at = 0; at < value.length;) {
       const end = wholeCharacters(value, at + PIECE);
       yield JSON.stringify(value.slice(at, end)).slice(1, -1);
       at = end;
@@ -71,7 +71,8 @@ export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<
 }
 
 /** Where a piece may end: not between the halves of a character, which JSON would escape. */
-const wholeCharacters = (text: string, end: number): number => end + ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? 1 : 0);
+const wholeCharacters = (text: string, end: number): number =>
+  end + ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? 1 : 0);
 
 /** About how long the JSON is, looked at only until it is more than `most`. */
 function weight(value: unknown, most: number): number {

@@ -4,11 +4,16 @@ import { yielding } from './yielding.js';
 /** Characters that are parsed at once, a millisecond or two; between such pieces others get their turn. */
 const PIECE = 32 * 1024;
 
-/** Beside the limits: the length of a key, and of blanks or digits in a row, neither of which a serialiser makes long. */
+/**
+ * Beside the limits: the length of a key, and of blanks or digits in a row, neither of which a serialiser makes long.
+ */
 export type BeyondText = Beyond | { readonly field: string | undefined; readonly limit: 'key' | 'filler' };
 export type ParsedJson = { readonly value: unknown } | { readonly beyond: BeyondText };
 
-/** `JSON.parse` under limits, which keeps nobody waiting however long the text is. Throws SyntaxError for what is no JSON. `piece`: for tests. */
+/**
+ * `JSON.parse` under limits, which keeps nobody waiting however long the text is. Throws SyntaxError for what is no
+ * JSON. `piece`: for tests.
+ */
 export async function parseJsonYielding(text: string, limits: JsonLimits, piece = PIECE): Promise<ParsedJson> {
   if (text.length <= 2 * piece) {
     const found = beyond(text, limits);
@@ -23,7 +28,10 @@ export async function parseJsonYielding(text: string, limits: JsonLimits, piece 
   return { value };
 }
 
-/** A value that is too long to be parsed at once. Of a list or an object the parts are its elements, several short ones together; of a text its pieces. */
+/**
+ * A value that is too long to be parsed at once. Of a list or an object the parts are its elements, several short ones
+ * together; of a text its pieces.
+ */
 interface Long {
   readonly kind: 'list' | 'object' | 'text';
   readonly start: number;
@@ -50,7 +58,9 @@ interface Open extends Long {
   keys: number;
 }
 
-const [QUOTE, COLON, COMMA, BRACE, BRACE_END, BRACKET, BRACKET_END, BACKSLASH, LETTER_U] = [0x22, 0x3a, 0x2c, 0x7b, 0x7d, 0x5b, 0x5d, 0x5c, 0x75] as const;
+const [QUOTE, COLON, COMMA, BRACE, BRACE_END, BRACKET, BRACKET_END, BACKSLASH, LETTER_U] = [
+  0x22, 0x3a, 0x2c, 0x7b, 0x7d, 0x5b, 0x5d, 0x5c, 0x75,
+] as const;
 /** Characters of a key, and of blanks or digits: longer ones are no serialiser's, and could only be parsed at once. */
 const LONGEST = 2 * PIECE;
 
@@ -58,8 +68,8 @@ const SIGNS: ReadonlySet<number> = new Set([QUOTE, COLON, COMMA, BRACE, BRACE_EN
 const MAX_NAME = 100;
 
 /**
- * Finds in one pass, piece by piece, where a long text can be taken apart, and whether it stays within the limits. What stands in the parts is not
- * looked at: that is for the parser, which sees each of them.
+ * Finds in one pass, piece by piece, where a long text can be taken apart, and whether it stays within the limits. What
+ * stands in the parts is not looked at: that is for the parser, which sees each of them.
  */
 class Outline {
   beyond: BeyondText | undefined;
@@ -129,7 +139,8 @@ class Outline {
         return;
       case BRACE_END:
       case BRACKET_END:
-        if ((open.kind === 'object') !== (code === BRACE_END)) throw new SyntaxError('the JSON has brackets that do not match');
+        if ((open.kind === 'object') !== (code === BRACE_END))
+          throw new SyntaxError('the JSON has brackets that do not match');
         this.open.pop();
         this.close(open, at);
         return;
@@ -145,7 +156,8 @@ class Outline {
         this.at += 1;
         this.sign = end;
         this.text = undefined;
-        if (this.open.length === 2) this.last = this.json.slice(text.start + 1, Math.min(end, text.start + 1 + MAX_NAME));
+        if (this.open.length === 2)
+          this.last = this.json.slice(text.start + 1, Math.min(end, text.start + 1 + MAX_NAME));
         const holder = this.open.at(-1);
         // A key is read with its element.
         if (holder?.kind === 'list' || holder?.keyed) this.close(text, end);
@@ -178,7 +190,17 @@ class Outline {
   }
 }
 
-const opened = (kind: Long['kind'], start: number): Open => ({ kind, start, end: start, parts: [], from: start + 1, element: start + 1, long: undefined, keyed: false, keys: 0 });
+const opened = (kind: Long['kind'], start: number): Open => ({
+  kind,
+  start,
+  end: start,
+  parts: [],
+  from: start + 1,
+  element: start + 1,
+  long: undefined,
+  keyed: false,
+  keys: 0,
+});
 
 function part(open: Open, to: number, next = to + 1): void {
   open.parts.push({ from: open.from, to, long: open.long });
@@ -198,16 +220,27 @@ async function built(text: string, { kind, parts }: Long, turn: () => Promise<vo
   for (const { from, to, long } of parts) {
     await turn();
     const [open, close] = BRACKETS[kind];
-    const piece = open + (long ? `${text.slice(from, long.start)} 0 ${text.slice(long.end + 1, to)}` : text.slice(from, to)) + close;
+    const piece =
+      open +
+      (long ? `${text.slice(from, long.start)} 0 ${text.slice(long.end + 1, to)}` : text.slice(from, to)) +
+      close;
     const read = JSON.parse(piece) as string | unknown[] | Record<string, unknown>;
     const keys = typeof read === 'string' ? [read] : Object.keys(read);
     // Nothing between two commas is no element; nothing at all is an empty list.
-    if (long ? keys.length !== 1 : keys.length === 0 && parts.length > 1) throw new SyntaxError('the JSON has a comma too many');
+    if (long ? keys.length !== 1 : keys.length === 0 && parts.length > 1)
+      throw new SyntaxError('the JSON has a comma too many');
     const whole: unknown = long && (await built(text, long, turn));
     if (typeof read === 'string') list.push(read);
     else if (Array.isArray(read)) for (const value of read) list.push(long ? whole : value);
     // As the parser makes it: `__proto__` is a key like any other.
-    else for (const key of keys) Object.defineProperty(object, key, { value: long ? whole : read[key], writable: true, enumerable: true, configurable: true });
+    else
+      for (const key of keys)
+        Object.defineProperty(object, key, {
+          value: long ? whole : read[key],
+          writable: true,
+          enumerable: true,
+          configurable: true,
+        });
   }
   return kind === 'object' ? object : kind === 'text' ? list.join('') : list;
 }

@@ -1,6 +1,9 @@
 import type { Log } from './log.js';
 
-/** What is stopped when: no new work is taken, running requests end, work in the background ends, links close, databases close. */
+/**
+ * What is stopped when: no new work is taken, running requests end, work in the background ends, links close, databases
+ * close.
+ */
 export type Phase = (typeof PHASES)[number];
 
 export interface Lifecycle {

@@ -33,8 +33,20 @@ export function createLog({ level, name, destination }: LogOptions): Log {
 
 const SECRET_NAMES = new Set(
   [
-    'authorization', 'cookie', 'set-cookie', 'password', 'token', 'refreshToken', 'accessToken', 'secret', 'code',
-    'mfaCode', 'emailCode', 'mfaSetupSecret', 'uploadToken', 'joinToken',
+    'authorization',
+    'cookie',
+    'set-cookie',
+    'password',
+    'token',
+    'refreshToken',
+    'accessToken',
+    'secret',
+    'code',
+    'mfaCode',
+    'emailCode',
+    'mfaSetupSecret',
+    'uploadToken',
+    'joinToken',
   ].map((name) => name.toLowerCase()),
 );
 const HIDDEN = '[hidden]';

@@ -51,7 +51,10 @@ export function sumToMajor(minor: bigint, currency: string): number {
   return Number(`${minor}e-${decimalsOf(currency)}`); // read as decimal text: a division would round twice
 }
 
-/** Quantity × unit price in minor units. The unit price is in major units with up to 6 decimals; the quantity an integer. */
+/**
+ * Quantity × unit price in minor units. The unit price is in major units with up to 6 decimals; the quantity an
+ * integer.
+ */
 export function multiply(quantity: number, unitPrice: string | number, currency: string): number | AmountProblem {
   if (!Number.isSafeInteger(quantity)) throw new RangeError(`not an integer quantity: ${quantity}`);
   const price = exactDecimal(unitPrice);
@@ -97,7 +100,9 @@ export function unitPriceText(value: number): string | AmountProblem {
   if (decimals > UNIT_PRICE_DECIMALS) {
     return { problem: 'TOO_MANY_DECIMALS', message: `must have at most ${UNIT_PRICE_DECIMALS} decimals` };
   }
-  const text = abs(digits).toString().padStart(decimals + 1, '0');
+  const text = abs(digits)
+    .toString()
+    .padStart(decimals + 1, '0');
   const point = text.length - decimals;
   return (digits < 0n ? '-' : '') + text.slice(0, point) + (decimals > 0 ? `.${text.slice(point)}` : '');
 }
@@ -110,7 +115,8 @@ export function unitPriceNumber(text: string): number {
 
 const MAX_MAJOR = 9_000_000_000_000;
 const MAX_MINOR = 9_000_000_000_000_000;
-// With 4 decimals the cap in major units is past what an integer holds, and from 2^39 on neighbours share a JSON number.
+// With 4 decimals the cap in major units is past what an integer holds, and from 2^39 on neighbours share a JSON
+// number.
 const MAX_MINOR_OF_FOUR_DECIMALS = 5_000_000_000_000_000;
 const UNIT_PRICE_DECIMALS = 6;
 const NOT_A_NUMBER: AmountProblem = { problem: 'NOT_A_NUMBER', message: 'must be a finite number' };

@@ -2,8 +2,8 @@
 export const OLDEST_NODE = '22.14.0';
 
 /**
- * What a program says on a Node.js older than that, in one sentence; undefined on one that will do. To be asked before anything else is
- * imported: native modules end the process on an older one without a word.
+ * What a program says on a Node.js older than that, in one sentence; undefined on one that will do. To be asked before
+ * anything else is imported: native modules end the process on an older one without a word.
  */
 export function nodeFault(version: string): string | undefined {
   if (!isOlder(version, OLDEST_NODE)) return undefined;

@@ -10,7 +10,10 @@ export interface AddressPolicy {
   isLoopback(address: string): boolean;
 }
 
-/** `allowPrivate` are ranges (`10.0.0.0/8`) that are allowed though they are not public; link-local and metadata addresses never are. */
+/**
+ * `allowPrivate` are ranges (`10.0.0.0/8`) that are allowed though they are not public; link-local and metadata
+ * addresses never are.
+ */
 export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
   const listed = blockList(allowPrivate);
   const allows = (address: string): boolean => {
@@ -40,13 +43,49 @@ const LOOPBACK = blockList(LOOPBACK_RANGES);
 
 /** The IANA registries of special addresses, and those IPv6 ranges in which an IPv4 address travels. */
 const NOT_PUBLIC = blockList([
-  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16',
-  '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4',
-  '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8',
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '::ffff:0:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
 ]);
 
-/** Link-local, and where clouds tell a machine its credentials: AWS, Google, Azure, Alibaba, Oracle. No list opens them. */
-const NEVER = blockList(['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', 'fd20:ce::254/128', '168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32']);
+/**
+ * Link-local, and where clouds tell a machine its credentials: AWS, Google, Azure, Alibaba, Oracle. No list opens them.
+ */
+const NEVER = blockList([
+  '169.254.0.0/16',
+  'fe80::/10',
+  'fd00:ec2::254/128',
+  'fd20:ce::254/128',
+  '168.63.129.16/32',
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+]);
 
 /** An IPv6 address as its eight numbers. */
 function groupsOf(address: string): readonly number[] {
@@ -59,7 +98,8 @@ function groupsOf(address: string): readonly number[] {
   return [...left, ...Array.from({ length: 8 - left.length - right.length }, () => 0), ...right];
 }
 
-const isMapped = (groups: readonly number[]): boolean => groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+const isMapped = (groups: readonly number[]): boolean =>
+  groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
 
 /** The IPv4 address that a translator (NAT64, SIIT, 6to4) or an old stack would take this one for. */
 function embedded(groups: readonly number[]): string | undefined {

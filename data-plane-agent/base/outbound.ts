@@ -6,14 +6,18 @@ import { addressPolicy, type AddressPolicy } from './outbound-addresses.js';
 import { unlessAborted } from './unless-aborted.js';
 
 /**
- * HTTP requests to addresses that somebody else chose. Only to public addresses, and to private ones that are listed; over https, or
- * http to this machine outside production; a redirect is an answer like any other and is not followed. The name is resolved once, and
- * the connection goes to what was checked, so that a second answer of the DNS changes nothing. No proxy of the environment is asked.
+ * HTTP requests to addresses that somebody else chose. Only to public addresses, and to private ones that are listed;
+ * over https, or http to this machine outside production; a redirect is an answer like any other and is not followed.
+ * The name is resolved once, and the connection goes to what was checked, so that a second answer of the DNS changes
+ * nothing. No proxy of the environment is asked.
  */
 export interface Outbound {
   /** Answers whatever status comes back. Throws OutboundError. */
   request(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** What is wrong with an address by its form alone, to follow its name in a sentence; names are judged when they are resolved. */
+  /**
+   * What is wrong with an address by its form alone, to follow its name in a sentence; names are judged when they are
+   * resolved.
+   */
   refusalOf(url: string): string | undefined;
 }
 
@@ -35,7 +39,10 @@ export interface OutboundAnswer {
   readonly body: Buffer;
 }
 
-/** `ADDRESS_REFUSED`: we do not connect there. The others: we tried. The message tells nothing of what is inside the network. */
+/**
+ * `ADDRESS_REFUSED`: we do not connect there. The others: we tried. The message tells nothing of what is inside the
+ * network.
+ */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
 
@@ -51,9 +58,22 @@ export class OutboundError extends Error {
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** `allowPrivate`: CIDR ranges, loopback among them where it is to be reached. Times in milliseconds; connecting includes the TLS handshake. */
-export function createOutbound({ allowPrivate, production, resolve = systemResolve, connectMs = 5_000, totalMs = 10_000 }: {
-  allowPrivate: readonly string[]; production: boolean; resolve?: Resolve; connectMs?: number; totalMs?: number;
+/**
+ * `allowPrivate`: CIDR ranges, loopback among them where it is to be reached. Times in milliseconds; connecting
+ * includes the TLS handshake.
+ */
+export function createOutbound({
+  allowPrivate,
+  production,
+  resolve = systemResolve,
+  connectMs = 5_000,
+  totalMs = 10_000,
+}: {
+  allowPrivate: readonly string[];
+  production: boolean;
+  resolve?: Resolve;
+  connectMs?: number;
+  totalMs?: number;
 }): Outbound {
   const policy = addressPolicy(allowPrivate);
 
@@ -62,7 +82,9 @@ export function createOutbound({ allowPrivate, production, resolve = systemResol
     const host = hostOf(target);
     const addresses = isIP(host) === 0 ? await resolve(host) : [host];
     if (addresses.length === 0) throw new OutboundError('UNREACHABLE', 'the name has no address');
-    const refused = addresses.some((address) => !policy.allows(address) || (target.protocol === 'http:' && !policy.isLoopback(address)));
+    const refused = addresses.some(
+      (address) => !policy.allows(address) || (target.protocol === 'http:' && !policy.isLoopback(address)),
+    );
     if (refused) throw new OutboundError('ADDRESS_REFUSED', 'the address is not one that may be called');
     return addresses;
   };
@@ -87,20 +109,26 @@ export function createOutbound({ allowPrivate, production, resolve = systemResol
 
 const DEFAULT_MAX_BYTES = 1_048_576;
 
-const systemResolve: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);
+const systemResolve: Resolve = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address);
 
-const timedOut = (cause?: unknown): OutboundError => new OutboundError('TIMED_OUT', 'no answer came in time', { cause });
+const timedOut = (cause?: unknown): OutboundError =>
+  new OutboundError('TIMED_OUT', 'no answer came in time', { cause });
 
 /** The URL parser has brought an address in any notation (decimal, hexadecimal, short) to its plain form. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
-function formFault(url: string, { policy, production }: { policy: AddressPolicy; production: boolean }): string | undefined {
+function formFault(
+  url: string,
+  { policy, production }: { policy: AddressPolicy; production: boolean },
+): string | undefined {
   const target = URL.canParse(url) ? new URL(url) : undefined;
   if (!target || !/^https?:$/.test(target.protocol)) return 'must be an https address';
   if (target.protocol === 'http:' && production) return 'must begin with https:';
   if (target.username !== '' || target.password !== '') return 'must not carry a name or a password';
   // Below 1024 live mail, remote shells and the like, which must not be talked to in HTTP.
-  if (target.port !== '' && Number(target.port) < 1024 && !['80', '443'].includes(target.port)) return 'must not name a port below 1024 but 80 and 443';
+  if (target.port !== '' && Number(target.port) < 1024 && !['80', '443'].includes(target.port))
+    return 'must not name a port below 1024 but 80 and 443';
   const host = hostOf(target);
   if (isIP(host) === 0) return undefined;
   if (!policy.allows(host)) return 'must not be a private, loopback or link-local address';
@@ -115,7 +143,10 @@ interface Way {
   readonly ends: AbortSignal;
 }
 
-function send({ method = 'GET', headers = {}, body, maxBytes = DEFAULT_MAX_BYTES, ca }: OutboundRequest, { target, addresses, policy, connectMs, ends }: Way): Promise<OutboundAnswer> {
+function send(
+  { method = 'GET', headers = {}, body, maxBytes = DEFAULT_MAX_BYTES, ca }: OutboundRequest,
+  { target, addresses, policy, connectMs, ends }: Way,
+): Promise<OutboundAnswer> {
   const host = hostOf(target);
   const secure = target.protocol === 'https:';
   const options: RequestOptions = {
@@ -130,14 +161,21 @@ function send({ method = 'GET', headers = {}, body, maxBytes = DEFAULT_MAX_BYTES
     lookup: pinned(addresses),
     signal: ends,
   };
-  // Said, because an environment variable could have switched it off. An address is no server name: the certificate is held against it.
-  const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2' as const, servername: isIP(host) === 0 ? host.replace(/\.$/, '') : '', ...(ca === undefined ? {} : { ca }) };
+  // Said, because an environment variable could have switched it off. An address is no server name: the certificate is
+  // held against it.
+  const tls = {
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2' as const,
+    servername: isIP(host) === 0 ? host.replace(/\.$/, '') : '',
+    ...(ca === undefined ? {} : { ca }),
+  };
   return new Promise((resolve, reject) => {
     const request = secure ? httpsRequest({ ...options, ...tls }) : httpRequest(options);
     const slow = setTimeout(() => request.destroy(timedOut()), connectMs);
     request.on('socket', (socket) => {
       socket.once('connect', () => {
-        if (!policy.allows(socket.remoteAddress ?? '')) request.destroy(new OutboundError('ADDRESS_REFUSED', 'the connection went elsewhere'));
+        if (!policy.allows(socket.remoteAddress ?? ''))
+          request.destroy(new OutboundError('ADDRESS_REFUSED', 'the connection went elsewhere'));
       });
       socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(slow));
     });
@@ -155,11 +193,13 @@ function send({ method = 'GET', headers = {}, body, maxBytes = DEFAULT_MAX_BYTES
   });
 }
 
-const pinned = (addresses: readonly string[]): LookupFunction => (_hostname, { all }, callback) => {
-  const found = addresses.map((address) => ({ address, family: isIP(address) }));
-  if (all === true) callback(null, found);
-  else callback(null, found[0]?.address ?? '', found[0]?.family);
-};
+const pinned =
+  (addresses: readonly string[]): LookupFunction =>
+  (_hostname, { all }, callback) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    if (all === true) callback(null, found);
+    else callback(null, found[0]?.address ?? '', found[0]?.family);
+  };
 
 async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -174,6 +214,7 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buf
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {
   const headers = new Headers();
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
+    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '');
   return headers;
 }

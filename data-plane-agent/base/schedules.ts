@@ -2,7 +2,10 @@ import schedule from 'node-schedule';
 import type { Leases } from './database/leases.js';
 import type { Log } from './log.js';
 
-/** Work that comes round by itself, in one process at a time. It must be safe to run twice: a lease may change hands in the middle. */
+/**
+ * Work that comes round by itself, in one process at a time. It must be safe to run twice: a lease may change hands in
+ * the middle.
+ */
 export interface Job {
   readonly name: string;
   /** Cron, with seconds: when to look whether there is anything to do. */

@@ -19,9 +19,14 @@ export const s = {
       ...described(options.about),
     }),
   /** What a thing or somebody is called: a text on one line, without what steers how it is shown. */
-  name: (options: { max?: number; min?: number; pattern?: string; about?: string } = {}) => Type.Unsafe<string>({ ...s.text(options), 'x-name': true }),
-  /** A short text of a record that people read in lists: as a name, but it may have line breaks, as cells of spreadsheets do. */
-  plain: (options: { max?: number; min?: number; about?: string } = {}) => Type.Unsafe<string>({ ...s.text(options), 'x-plain': true }),
+  name: (options: { max?: number; min?: number; pattern?: string; about?: string } = {}) =>
+    Type.Unsafe<string>({ ...s.text(options), 'x-name': true }),
+  /**
+   * A short text of a record that people read in lists: as a name, but it may have line breaks, as cells of
+   * spreadsheets do.
+   */
+  plain: (options: { max?: number; min?: number; about?: string } = {}) =>
+    Type.Unsafe<string>({ ...s.text(options), 'x-plain': true }),
   /** Remarks, notes, descriptions: up to 10 000 characters. */
   longText: (about?: string) => s.text({ max: 10_000, ...(about === undefined ? {} : { about }) }),
   /** A password, token or code: taken exactly as sent. */
@@ -34,11 +39,33 @@ export const s = {
       ...(options.pattern === undefined ? {} : { pattern: options.pattern }),
       ...described(options.about),
     }),
-  /** The text of a whole document: taken exactly as sent, without control characters but those of tabs, lines and pages. */
-  document: (options: { max: number; about?: string }) => Type.Unsafe<string>({ type: 'string', 'x-verbatim': true, 'x-document': true, minLength: 1, maxLength: options.max, ...described(options.about) }),
-  /** A reference to a record. Any short text passes here: whether it exists is for the operation to say (422), not for the shape. */
-  id: (about?: string) => Type.Unsafe<string>({ type: 'string', 'x-text': true, minLength: 1, maxLength: 100, ...described(about) }),
-  email: () => Type.Unsafe<string>({ type: 'string', format: 'email', 'x-text': true, 'x-name': true, minLength: 3, maxLength: 254 }),
+  /**
+   * The text of a whole document: taken exactly as sent, without control characters but those of tabs, lines and pages.
+   */
+  document: (options: { max: number; about?: string }) =>
+    Type.Unsafe<string>({
+      type: 'string',
+      'x-verbatim': true,
+      'x-document': true,
+      minLength: 1,
+      maxLength: options.max,
+      ...described(options.about),
+    }),
+  /**
+   * A reference to a record. Any short text passes here: whether it exists is for the operation to say (422), not for
+   * the shape.
+   */
+  id: (about?: string) =>
+    Type.Unsafe<string>({ type: 'string', 'x-text': true, minLength: 1, maxLength: 100, ...described(about) }),
+  email: () =>
+    Type.Unsafe<string>({
+      type: 'string',
+      format: 'email',
+      'x-text': true,
+      'x-name': true,
+      minLength: 3,
+      maxLength: 254,
+    }),
   /** A civil day. Accepts `YYYY-MM-DD` or an ISO timestamp, whose calendar day is kept as written. */
   day: (about?: string) => Type.Unsafe<string>({ type: 'string', format: 'date', ...described(about) }),
   /** ISO 8601 UTC with milliseconds. Answers only. */
@@ -47,7 +74,14 @@ export const s = {
   currency: () => Type.Unsafe<string>({ type: 'string', format: 'currency', minLength: 3, maxLength: 3 }),
   /** The name of a thing that the runtime knows: an IANA time zone, a BCP 47 tag, a calendar of CLDR. */
   named: (format: 'time-zone' | 'language-tag' | 'locale-or-region' | 'calendar', about?: string) =>
-    Type.Unsafe<string>({ type: 'string', format, 'x-text': true, minLength: 1, maxLength: format === 'time-zone' ? 64 : 35, ...described(about) }),
+    Type.Unsafe<string>({
+      type: 'string',
+      format,
+      'x-text': true,
+      minLength: 1,
+      maxLength: format === 'time-zone' ? 64 : 35,
+      ...described(about),
+    }),
   /** Money in major units. Decimals are checked against the currency by the operation, which knows it. */
   amount: (about?: string) => Type.Number({ minimum: 0, maximum: MAX_MAJOR, ...described(about) }),
   /** Money that may be negative. Answers only. */
@@ -77,9 +111,16 @@ export const s = {
       maxItems: options.maxItems,
       ...described(options.about),
     }),
-  list: <T extends TSchema>(item: T, max: number, about?: string) => Type.Array(item, { maxItems: max, ...described(about) }),
+  list: <T extends TSchema>(item: T, max: number, about?: string) =>
+    Type.Array(item, { maxItems: max, ...described(about) }),
   /** An object of the caller's own making: plain JSON, at most so many KB, at most eight levels. */
-  free: (about?: string, { kilobytes = 16 }: { readonly kilobytes?: number } = {}) => Type.Unsafe<Record<string, unknown>>({ type: 'object', 'x-free': kilobytes, additionalProperties: true, ...described(about) }),
+  free: (about?: string, { kilobytes = 16 }: { readonly kilobytes?: number } = {}) =>
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      'x-free': kilobytes,
+      additionalProperties: true,
+      ...described(about),
+    }),
   /** A map from short keys to one kind of value, at most `max` entries. */
   map: <T extends TSchema>(value: T, max: number, about?: string) =>
     Type.Unsafe<Record<string, Static<T>>>({
@@ -90,14 +131,23 @@ export const s = {
       ...described(about),
     }),
   /** `characters`: of all texts in its lists together, as one write keeps them. */
-  object: <P extends TProperties>(properties: P, options: { title?: string; about?: string; characters?: number } = {}) =>
-    Type.Object(properties, { additionalProperties: false, ...(options.title === undefined ? {} : { title: options.title }), ...(options.characters === undefined ? {} : { 'x-characters': options.characters }), ...described(options.about) }),
+  object: <P extends TProperties>(
+    properties: P,
+    options: { title?: string; about?: string; characters?: number } = {},
+  ) =>
+    Type.Object(properties, {
+      additionalProperties: false,
+      ...(options.title === undefined ? {} : { title: options.title }),
+      ...(options.characters === undefined ? {} : { 'x-characters': options.characters }),
+      ...described(options.about),
+    }),
   /** An answer of one kind or another. Answers only: a body that fits none would be told of all. */
   either: <const T extends TSchema[]>(schemas: readonly [...T]) => Type.Union([...schemas]),
   /** May be left out, `null` or empty: all three mean "no value". */
   optional: <T extends TSchema>(schema: T): TOptional<TUnsafe<Static<T> | null>> => Type.Optional(s.nullable(schema)),
   /** Always there in an answer, perhaps `null`. */
-  nullable: <T extends TSchema>(schema: T): TUnsafe<Static<T> | null> => Type.Unsafe<Static<T> | null>(withNull(schema)),
+  nullable: <T extends TSchema>(schema: T): TUnsafe<Static<T> | null> =>
+    Type.Unsafe<Static<T> | null>(withNull(schema)),
   /** May be left out but never `null` (a required field of a record, in a PATCH). */
   omittable: <T extends TSchema>(schema: T) => Type.Optional(schema),
 };
@@ -105,8 +155,14 @@ export const s = {
 /** Nine trillion major units: with three decimals still a safe integer in minor units. */
 export const MAX_MAJOR = 9_000_000_000_000;
 
-/** The PATCH form of a record's fields: everything may be left out, and only what was optional may be cleared with `null`. */
-export function partial<P extends TProperties>(schema: TObject<P>, options: { title?: string; about?: string; characters?: number } = {}) {
+/**
+ * The PATCH form of a record's fields: everything may be left out, and only what was optional may be cleared with
+ * `null`.
+ */
+export function partial<P extends TProperties>(
+  schema: TObject<P>,
+  options: { title?: string; about?: string; characters?: number } = {},
+) {
   const required = new Set<string>((schema as { required?: readonly string[] }).required ?? []);
   const properties = Object.fromEntries(
     Object.entries(schema.properties).map(([key, value]) => [key, required.has(key) ? Type.Optional(value) : value]),

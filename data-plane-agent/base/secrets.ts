@@ -27,7 +27,8 @@ export class SealError extends Error {
   override readonly name = 'SealError';
 
   constructor(
-    readonly code: 'KEY_RING_INVALID' | 'SEAL_MALFORMED' | 'SEAL_KEY_UNKNOWN' | 'SEAL_CONTEXT_MISMATCH' | 'SEAL_TAMPERED',
+    readonly code:
+      'KEY_RING_INVALID' | 'SEAL_MALFORMED' | 'SEAL_KEY_UNKNOWN' | 'SEAL_CONTEXT_MISMATCH' | 'SEAL_TAMPERED',
     message: string,
   ) {
     super(message);
@@ -44,7 +45,8 @@ export function parseKeyRing(text: string): KeyRing {
     const colon = entry.indexOf(':');
     const id = entry.slice(0, Math.max(colon, 0)).trim();
     const where = `key ${index + 1}`;
-    if (!KEY_ID.test(id)) throw invalidRing(`${where} must be written id:base64, the id of A-Z a-z 0-9 _ -, at most 32`);
+    if (!KEY_ID.test(id))
+      throw invalidRing(`${where} must be written id:base64, the id of A-Z a-z 0-9 _ -, at most 32`);
     if (keys.has(id)) throw invalidRing(`${where} repeats the id ${id}`);
     const key = fromBase64(entry.slice(colon + 1).trim());
     if (key?.length !== KEY_BYTES) throw invalidRing(`${where} (${id}) must be ${KEY_BYTES} bytes in base64`);
@@ -91,7 +93,10 @@ function ringOf(keys: ReadonlyMap<string, Buffer>): KeyRing {
     const { keyId, nonce, body } = partsOf(sealed);
     const { key, commitment } = recordKey(keyOf(keyId), context);
     if (!timingSafeEqual(body.subarray(0, COMMITMENT_BYTES), commitment)) {
-      throw new SealError('SEAL_CONTEXT_MISMATCH', `sealed for another place than ${context}, or by another key ${keyId}`);
+      throw new SealError(
+        'SEAL_CONTEXT_MISMATCH',
+        `sealed for another place than ${context}, or by another key ${keyId}`,
+      );
     }
     return decrypt({ key, nonce, context, encrypted: body.subarray(COMMITMENT_BYTES) });
   };
@@ -109,7 +114,15 @@ function ringOf(keys: ReadonlyMap<string, Buffer>): KeyRing {
     keyIdOf: (sealed) => partsOf(sealed).keyId,
     derive: (purpose) => {
       const oldest = keyOf([...keys.keys()].at(-1) ?? active);
-      return Buffer.from(hkdfSync('sha256', oldest, Buffer.alloc(0), Buffer.concat([Buffer.from('duebook derive v1 '), createHash('sha256').update(purpose).digest()]), KEY_BYTES));
+      return Buffer.from(
+        hkdfSync(
+          'sha256',
+          oldest,
+          Buffer.alloc(0),
+          Buffer.concat([Buffer.from('duebook derive v1 '), createHash('sha256').update(purpose).digest()]),
+          KEY_BYTES,
+        ),
+      );
     },
   };
 }

@@ -1,4 +1,7 @@
-/** How many combining marks may follow each other. Unicode's own stream-safe form has as many; no script that is written needs half of them. */
+/**
+ * How many combining marks may follow each other. Unicode's own stream-safe form has as many; no script that is written
+ * needs half of them.
+ */
 export const MAX_MARKS = 30;
 
 export type NormalForm = 'NFC' | 'NFKC' | 'NFKD';
@@ -14,9 +17,9 @@ export interface Bound {
 export const TOO_MANY_MARKS = `must have at most ${MAX_MARKS} combining marks in a row`;
 
 /**
- * A text in Unicode normal form. Normalisation sorts each run of combining marks, in the square of the run's length: eight million of them keep
- * a processor for hours. So a text is bounded first: in its length, then in its runs, each in one pass. Nothing else in the
- * product calls `normalize`; a lint rule says so.
+ * A text in Unicode normal form. Normalisation sorts each run of combining marks, in the square of the run's length:
+ * eight million of them keep a processor for hours. So a text is bounded first: in its length, then in its runs, each
+ * in one pass. Nothing else in the product calls `normalize`; a lint rule says so.
  */
 export function normal(text: string, { max, form = 'NFC' }: Bound): Normal {
   if (text.length > max) return { ok: false, problem: 'is too long' };
@@ -31,8 +34,8 @@ export function normalCut(text: string, { max, form = 'NFC' }: Bound): string {
 }
 
 /**
- * Whether more than `MAX_MARKS` combining marks follow each other, in one pass at most: of a text without marks it looks at one unit in
- * thirty-one, since a longer run would have one of those.
+ * Whether more than `MAX_MARKS` combining marks follow each other, in one pass at most: of a text without marks it
+ * looks at one unit in thirty-one, since a longer run would have one of those.
  */
 export function hasLongRun(text: string): boolean {
   for (let at = MAX_MARKS; at < text.length; at += MAX_MARKS + 1) {
@@ -68,7 +71,9 @@ function isMarkAt(text: string, at: number): boolean {
   if (unit < FIRST_MARK) return false;
   if (unit < 0xd800 || unit > 0xdfff) return MARKS[unit] === 1;
   const point = text.codePointAt(isSecondHalf(unit) && at > 0 ? at - 1 : at) ?? 0;
-  return point > 0xffff && (point < MARKS.length ? MARKS[point] === 1 : point >= SELECTORS.first && point <= SELECTORS.last);
+  return (
+    point > 0xffff && (point < MARKS.length ? MARKS[point] === 1 : point >= SELECTORS.first && point <= SELECTORS.last)
+  );
 }
 
 const isSecondHalf = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
@@ -79,4 +84,6 @@ const FIRST_MARK = 0x300;
 /** The only marks beyond the table. */
 const SELECTORS = { first: 0xe0100, last: 0xe01ef } as const;
 /** By code point. A regular expression would look at each mark of a text thirty times. */
-const MARKS = Uint8Array.from({ length: 0x1f000 }, (_, point) => (point >= FIRST_MARK && MARK.test(String.fromCodePoint(point)) ? 1 : 0));
+const MARKS = Uint8Array.from({ length: 0x1f000 }, (_, point) =>
+  point >= FIRST_MARK && MARK.test(String.fromCodePoint(point)) ? 1 : 0,
+);

@@ -1,4 +1,7 @@
-/** What `work` gives, unless the signal comes first: then its reason at once, and `work` goes on unheard, for it cannot be interrupted. */
+/**
+ * What `work` gives, unless the signal comes first: then its reason at once, and `work` goes on unheard, for it cannot
+ * be interrupted.
+ */
 export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const stop = (): void => reject(signal.reason as Error);

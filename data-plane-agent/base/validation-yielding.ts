@@ -2,14 +2,18 @@ import type { Static, TSchema } from 'typebox';
 import { yielding } from './yielding.js';
 import { checker, MAX_ISSUES, type Check, type Checked, type Issue } from './validation.js';
 
-/** As `Check`, for values of megabytes: others get their turn meanwhile. What was sent is left as it is; the value that is answered is another one. */
+/**
+ * As `Check`, for values of megabytes: others get their turn meanwhile. What was sent is left as it is; the value that
+ * is answered is another one.
+ */
 export type YieldingCheck<T> = (value: unknown) => Promise<Checked<T>>;
 
 const compiled = new WeakMap<TSchema, YieldingCheck<unknown>>();
 
 /**
- * `checker`, piece by piece: an object without what is in its lists and objects, then those, and each element of a list by itself. A list that is too
- * long is told so and not looked into, and what is wrong is told up to a number that no reader goes through.
+ * `checker`, piece by piece: an object without what is in its lists and objects, then those, and each element of a list
+ * by itself. A list that is too long is told so and not looked into, and what is wrong is told up to a number that no
+ * reader goes through.
  */
 export function yieldingChecker<T extends TSchema>(schema: T): YieldingCheck<Static<T>> {
   const known = compiled.get(schema);
@@ -18,7 +22,9 @@ export function yieldingChecker<T extends TSchema>(schema: T): YieldingCheck<Sta
   const check: YieldingCheck<Static<T>> = async (value) => {
     const found: Found = { issues: [], turn: yielding() };
     const checked = await look(value, [], found);
-    return found.issues.length === 0 ? { ok: true, value: checked as Static<T> } : { ok: false, issues: found.issues.slice(0, MAX_ISSUES), refused: checked };
+    return found.issues.length === 0
+      ? { ok: true, value: checked as Static<T> }
+      : { ok: false, issues: found.issues.slice(0, MAX_ISSUES), refused: checked };
   };
   compiled.set(schema, check);
   return check;
@@ -52,18 +58,27 @@ function lookAtOnce(schema: Json): Look {
 
 function lookAtObject(schema: Json): Look {
   const properties = Object.entries(schema['properties'] as Readonly<Record<string, Json>>);
-  const parts = properties.filter(([, child]) => isList(child) || isRecord(child)).map(([key, child]) => [key, lookOf(child)] as const);
+  const parts = properties
+    .filter(([, child]) => isList(child) || isRecord(child))
+    .map(([key, child]) => [key, lookOf(child)] as const);
   const { 'x-characters': characters, ...fields } = schema;
-  const shell = lookAtOnce({ ...fields, properties: Object.fromEntries(properties.map(([key, child]) => [key, isList(child) || isRecord(child) ? {} : child])) });
+  const shell = lookAtOnce({
+    ...fields,
+    properties: Object.fromEntries(
+      properties.map(([key, child]) => [key, isList(child) || isRecord(child) ? {} : child]),
+    ),
+  });
   const sum = characters === undefined ? undefined : lookAtOnce({ type: 'object', 'x-characters': characters });
   const known = new Set(properties.map(([key]) => key));
   return async (value, at, found) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return shell(value, at, found);
     const keys = Object.keys(value);
     // Of more unknown fields than are told, nothing else is.
-    if (keys.length > known.size + MAX_ISSUES) return shell(only(value, keys.filter((key) => !known.has(key)).slice(0, MAX_ISSUES)), at, found);
+    if (keys.length > known.size + MAX_ISSUES)
+      return shell(only(value, keys.filter((key) => !known.has(key)).slice(0, MAX_ISSUES)), at, found);
     const copy = shell({ ...value }, at, found) as Record<string, unknown>;
-    for (const [key, look] of parts) if (Object.hasOwn(copy, key)) copy[key] = await look(copy[key], [...at, key], found);
+    for (const [key, look] of parts)
+      if (Object.hasOwn(copy, key)) copy[key] = await look(copy[key], [...at, key], found);
     // The sum of what is too long by itself tells nothing more.
     if (found.issues.length === 0) sum?.(copy, at, found);
     return copy;
@@ -99,17 +114,22 @@ function lookAtList(schema: Json): Look {
 const AT_ONCE = 10_000;
 
 /** Tells what is wrong with the list itself, and whether anything is. */
-function isFine(shell: Look, { value, at, found }: { readonly value: unknown; readonly at: Path; readonly found: Found }): boolean {
+function isFine(
+  shell: Look,
+  { value, at, found }: { readonly value: unknown; readonly at: Path; readonly found: Found },
+): boolean {
   const before = found.issues.length;
   shell(value, at, found);
   return found.issues.length === before;
 }
 
 /** With its fields as own ones, whatever they are called. */
-const only = (value: object, keys: readonly string[]): object => Object.fromEntries(keys.map((key) => [key, (value as Readonly<Record<string, unknown>>)[key]]));
+const only = (value: object, keys: readonly string[]): object =>
+  Object.fromEntries(keys.map((key) => [key, (value as Readonly<Record<string, unknown>>)[key]]));
 
 const isList = (schema: Json): boolean => isOf(schema, 'array') && typeof schema['items'] === 'object';
 const isRecord = (schema: Json): boolean => isOf(schema, 'object') && typeof schema['properties'] === 'object';
 
 /** Of this type alone, or none at all. */
-const isOf = ({ type }: Json, name: string): boolean => type === undefined || [type].flat().every((one) => one === name || one === 'null');
+const isOf = ({ type }: Json, name: string): boolean =>
+  type === undefined || [type].flat().every((one) => one === name || one === 'null');

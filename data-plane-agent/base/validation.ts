@@ -11,36 +11,89 @@ export interface Issue {
   readonly path: string;
   readonly problem: string;
 }
-export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly Issue[]; /** What was refused, in normal form as far as it has one. */ readonly refused?: unknown };
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: false;
+      readonly issues: readonly Issue[];
+      /** What was refused, in normal form as far as it has one. */ readonly refused?: unknown;
+    };
 /** Brings a value into normal form (in place) and checks it. `at`: where it stands in what was sent. */
 export type Check<T> = (value: unknown, at?: readonly (string | number)[]) => Checked<T>;
 
 /** A body may name this many bad fields; the rest is not collected. */
 export const MAX_ISSUES = 1_000;
 
-const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, allowUnionTypes: true, ownProperties: true });
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allErrors: true,
+  allowUnionTypes: true,
+  ownProperties: true,
+});
 ajv.addFormat('date', { type: 'string', validate: (text: string) => parseDay(text) === text });
 ajv.addFormat('currency', { type: 'string', validate: isCurrency });
-for (const [name, validate] of Object.entries({ 'time-zone': isTimeZone, 'language-tag': isLanguageTag, 'locale-or-region': isLocaleOrRegion, calendar: isCalendar })) ajv.addFormat(name, { type: 'string', validate });
+for (const [name, validate] of Object.entries({
+  'time-zone': isTimeZone,
+  'language-tag': isLanguageTag,
+  'locale-or-region': isLocaleOrRegion,
+  calendar: isCalendar,
+}))
+  ajv.addFormat(name, { type: 'string', validate });
 ajv.addFormat('email', { type: 'string', validate: isAddress });
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
 // Ajv's own count the characters of megabytes, though only texts of about the bound need counting.
 for (const keyword of ['minLength', 'maxLength'] as const) {
   ajv.removeKeyword(keyword);
-  ajv.addKeyword({ keyword, type: 'string', schemaType: 'number', errors: false, compile: (limit: number) => (text: string) => isWithin(text, keyword, limit), error: { message: '', params: ({ schemaCode }) => _`{ limit: ${schemaCode} }` } });
+  ajv.addKeyword({
+    keyword,
+    type: 'string',
+    schemaType: 'number',
+    errors: false,
+    compile: (limit: number) => (text: string) => isWithin(text, keyword, limit),
+    error: { message: '', params: ({ schemaCode }) => _`{ limit: ${schemaCode} }` },
+  });
 }
 // What is refused for its length is not looked through.
 ajv.addKeyword({
   keyword: 'x-text',
   type: 'string',
   errors: false,
-  compile: (on: boolean, parent: Json) => (text: string) => !on || text.length > longest(parent) || textProblem(text) === undefined,
+  compile: (on: boolean, parent: Json) => (text: string) =>
+    !on || text.length > longest(parent) || textProblem(text) === undefined,
   error: { message: ({ gen, data }) => _`${gen.scopeValue('func', { ref: textProblem })}(${data})` },
 });
-ajv.addKeyword({ keyword: 'x-name', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || isName(text), error: { message: 'must be one line without control characters, controls of the writing direction and invisible characters' } });
-ajv.addKeyword({ keyword: 'x-plain', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || isPlain(text), error: { message: 'must not contain control characters and controls of the writing direction' } });
-ajv.addKeyword({ keyword: 'x-verbatim', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || text.isWellFormed(), error: { message: 'must not contain broken Unicode' } });
-ajv.addKeyword({ keyword: 'x-document', type: 'string', errors: false, validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text), error: { message: 'must not contain control characters but tabs, line ends and form feeds' } });
+ajv.addKeyword({
+  keyword: 'x-name',
+  type: 'string',
+  errors: false,
+  validate: (on: boolean, text: string) => !on || isName(text),
+  error: {
+    message: 'must be one line without control characters, controls of the writing direction and invisible characters',
+  },
+});
+ajv.addKeyword({
+  keyword: 'x-plain',
+  type: 'string',
+  errors: false,
+  validate: (on: boolean, text: string) => !on || isPlain(text),
+  error: { message: 'must not contain control characters and controls of the writing direction' },
+});
+ajv.addKeyword({
+  keyword: 'x-verbatim',
+  type: 'string',
+  errors: false,
+  validate: (on: boolean, text: string) => !on || text.isWellFormed(),
+  error: { message: 'must not contain broken Unicode' },
+});
+ajv.addKeyword({
+  keyword: 'x-document',
+  type: 'string',
+  errors: false,
+  validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text),
+  error: { message: 'must not contain control characters but tabs, line ends and form feeds' },
+});
 ajv.addKeyword({
   keyword: 'x-characters',
   type: 'object',
@@ -76,7 +129,11 @@ export function checker<T extends TSchema>(schema: T): Check<Static<T>> {
 }
 
 const textProblem = (text: string): string | undefined =>
-  !isCleanText(text) ? 'must not contain control characters or broken Unicode' : hasLongRun(text) ? TOO_MANY_MARKS : undefined;
+  !isCleanText(text)
+    ? 'must not contain control characters or broken Unicode'
+    : hasLongRun(text)
+      ? TOO_MANY_MARKS
+      : undefined;
 
 /** A character is one unit or two, and counts as one. */
 function isWithin(text: string, bound: 'minLength' | 'maxLength', limit: number): boolean {
@@ -92,7 +149,8 @@ function charactersIn(text: string): number {
   return count;
 }
 
-const isSecondHalf = (text: string, i: number): boolean => (text.charCodeAt(i) & 0xfc00) === 0xdc00 && i > 0 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800;
+const isSecondHalf = (text: string, i: number): boolean =>
+  (text.charCodeAt(i) & 0xfc00) === 0xdc00 && i > 0 && (text.charCodeAt(i - 1) & 0xfc00) === 0xd800;
 
 type Json = Record<string, unknown>;
 type Normalise = (value: unknown) => unknown;
@@ -114,7 +172,8 @@ function objectNormaliser(json: Json): Normalise | undefined {
   const steps = Object.entries((json['properties'] ?? {}) as Record<string, Json>)
     .map(([key, child]) => [key, normaliser(child)] as const)
     .filter((step): step is readonly [string, Normalise] => step[1] !== undefined);
-  const rest = typeof json['additionalProperties'] === 'object' ? normaliser(json['additionalProperties'] as Json) : undefined;
+  const rest =
+    typeof json['additionalProperties'] === 'object' ? normaliser(json['additionalProperties'] as Json) : undefined;
   if (steps.length === 0 && !rest) return undefined;
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -146,8 +205,12 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
   };
 }
 
-/** In UTF-16 units. A character that is taken apart is up to four, each of up to two units; blanks around the text are taken off. */
-const longest = ({ maxLength }: Json): number => 8 * (typeof maxLength === 'number' ? maxLength : LONGEST_WORD) + BLANKS;
+/**
+ * In UTF-16 units. A character that is taken apart is up to four, each of up to two units; blanks around the text are
+ * taken off.
+ */
+const longest = ({ maxLength }: Json): number =>
+  8 * (typeof maxLength === 'number' ? maxLength : LONGEST_WORD) + BLANKS;
 /** Of texts whose schema names no length, because it names the texts. */
 const LONGEST_WORD = 500;
 const BLANKS = 1_000;
@@ -161,7 +224,10 @@ const DOCUMENT_CONTROL = /[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 /** No control characters but tab and newline, and no lone surrogates (PostgreSQL refuses both). */
 export const isCleanText = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed();
 
-/** Nothing to see: white space, and characters of no width such as U+200B, U+2060 or U+FEFF. Among others they stay: they join emoji and steer scripts. */
+/**
+ * Nothing to see: white space, and characters of no width such as U+200B, U+2060 or U+FEFF. Among others they stay:
+ * they join emoji and steer scripts.
+ */
 export const isBlankText = (text: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(text);
 
 /** UTF-16 units of the texts in an object's lists of objects, counted until they are too many. */
@@ -208,7 +274,10 @@ function issuesOf(errors: readonly ErrorObject[], at: readonly (string | number)
 }
 
 function pathOf(error: ErrorObject, at: readonly (string | number)[]): string {
-  const within = error.instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const within = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const params = error.params as { missingProperty?: string; additionalProperty?: string; propertyName?: string };
   const own = params.missingProperty ?? params.additionalProperty ?? params.propertyName;
   return fieldPath([...at, ...within, ...(own === undefined ? [] : [own])]);
@@ -216,22 +285,39 @@ function pathOf(error: ErrorObject, at: readonly (string | number)[]): string {
 
 /** `['payments', '2', 'amount']` as `payments[2].amount`. */
 export const fieldPath = (parts: readonly (string | number)[]): string =>
-  parts.reduce<string>((path, part) => (/^\d+$/.test(String(part)) && path !== '' ? `${path}[${part}]` : path === '' ? String(part) : `${path}.${part}`), '').slice(0, 300);
+  parts
+    .reduce<string>(
+      (path, part) =>
+        /^\d+$/.test(String(part)) && path !== '' ? `${path}[${part}]` : path === '' ? String(part) : `${path}.${part}`,
+      '',
+    )
+    .slice(0, 300);
 
 function problemOf(error: ErrorObject): string {
   const params = error.params as Json;
   switch (error.keyword) {
-    case 'required': return 'is required';
-    case 'additionalProperties': return 'is not a known field';
-    case 'type': return `must be ${article(params['type'])}`;
-    case 'enum': return `must be one of ${(params['allowedValues'] as (string | null)[]).filter((value) => value !== null).join(', ')}`;
-    case 'minLength': return params['limit'] === 1 ? 'must not be empty' : `must have at least ${String(params['limit'])} characters`;
-    case 'maxLength': return `must have at most ${String(params['limit'])} characters`;
-    case 'minItems': return `must have at least ${String(params['limit'])} items`;
-    case 'maxItems': return `must have at most ${String(params['limit'])} items`;
-    case 'format': return FORMAT_PROBLEMS[String(params['format'])] ?? `must be a valid ${String(params['format'])}`;
-    case 'pattern': return `must match ${String(params['pattern'])}`;
-    default: return error.message ?? 'is not valid';
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not a known field';
+    case 'type':
+      return `must be ${article(params['type'])}`;
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as (string | null)[]).filter((value) => value !== null).join(', ')}`;
+    case 'minLength':
+      return params['limit'] === 1 ? 'must not be empty' : `must have at least ${String(params['limit'])} characters`;
+    case 'maxLength':
+      return `must have at most ${String(params['limit'])} characters`;
+    case 'minItems':
+      return `must have at least ${String(params['limit'])} items`;
+    case 'maxItems':
+      return `must have at most ${String(params['limit'])} items`;
+    case 'format':
+      return FORMAT_PROBLEMS[String(params['format'])] ?? `must be a valid ${String(params['format'])}`;
+    case 'pattern':
+      return `must match ${String(params['pattern'])}`;
+    default:
+      return error.message ?? 'is not valid';
   }
 }
 
@@ -246,7 +332,16 @@ const FORMAT_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 function article(type: unknown): string {
-  const names = [type].flat().filter((name) => name !== 'null').map(String);
-  const named: Readonly<Record<string, string>> = { integer: 'a whole number', array: 'a list', object: 'an object', boolean: 'true or false', null: 'null' };
+  const names = [type]
+    .flat()
+    .filter((name) => name !== 'null')
+    .map(String);
+  const named: Readonly<Record<string, string>> = {
+    integer: 'a whole number',
+    array: 'a list',
+    object: 'an object',
+    boolean: 'true or false',
+    null: 'null',
+  };
   return names.map((name) => named[name] ?? `a ${name}`).join(' or ');
 }

@@ -1,9 +1,10 @@
 import Type, { type Static, type TSchema } from 'typebox';
 
 /**
- * Every warning that the product can give, and the only place where their codes are born: what deserves a look, and did not stop the request.
- * Codes never change once shipped. `{ code, message, … }` is the wire shape, with the details beside the two. The OpenAPI document, the reference
- * page and `docs/api-conventions.md` list this table, and a test proves both directions.
+ * Every warning that the product can give, and the only place where their codes are born: what deserves a look, and did
+ * not stop the request. Codes never change once shipped. `{ code, message, … }` is the wire shape, with the details
+ * beside the two. The OpenAPI document, the reference page and `docs/api-conventions.md` list this table, and a test
+ * proves both directions.
  */
 export interface WarningKind<D extends TSchema = TSchema> {
   /** What it says, for the documents; also the message where the warning brings none of its own. */
@@ -19,11 +20,20 @@ const LinesOrNone = Type.Partial(Lines);
 const warning = <D extends TSchema>(meaning: string, details: D): WarningKind<D> => ({ meaning, details });
 
 export const WARNINGS = {
-  MIXED_CURRENCY: warning('Some lines are in another currency than the contract; the contract\'s amounts leave them out.', None),
-  NOTE_RECOMMENDED: warning('A note should say why: in `reconciliationNote` why a receipt is an exception, or with the move why a contract is returned.', LinesOrNone),
+  MIXED_CURRENCY: warning(
+    "Some lines are in another currency than the contract; the contract's amounts leave them out.",
+    None,
+  ),
+  NOTE_RECOMMENDED: warning(
+    'A note should say why: in `reconciliationNote` why a receipt is an exception, or with the move why a contract is returned.',
+    LinesOrNone,
+  ),
   BANK_SERIAL_REUSED: warning('Other payment lines name the same bank transfer.', LinesOrNone),
   INVOICE_EXCEEDS_LINE: warning('More is invoiced than the payment line amounts to.', LinesOrNone),
-  INVOICE_RECORDS_COUNT: warning('The payment line has invoice records: they say what is invoiced, and an invoiceAmount without invoiceNo does not count.', LinesOrNone),
+  INVOICE_RECORDS_COUNT: warning(
+    'The payment line has invoice records: they say what is invoiced, and an invoiceAmount without invoiceNo does not count.',
+    LinesOrNone,
+  ),
 
   OPEN_BALANCE: warning('Payment lines are still open; they stay collectable.', Lines),
   OPEN_TASKS: warning('Fulfillment tasks are neither completed nor accepted.', None),
@@ -68,10 +78,22 @@ export const WARNINGS = {
   FILE_GONE: warning('The file is no longer there.', None),
   OBJECT_STORE_UNAVAILABLE: warning('The file could not be had from the object store for a day.', None),
 
-  SUPERIOR_REPLACED: warning('The successor would be their own superior on contracts: their own superior stands in.', None),
-  SUPERIOR_CLEARED: warning('The successor would be their own superior on contracts, and has none themselves: no superior is named there any more.', None),
-  TAX_NO_CHECKSUM: warning('The tax number has 18 characters, but its check character is not that of a unified social credit code.', None),
-  DATA_PLANE_INACTIVE: warning('In this edition contract data is kept by the service itself: the connection is noted, and nothing comes of it.', None),
+  SUPERIOR_REPLACED: warning(
+    'The successor would be their own superior on contracts: their own superior stands in.',
+    None,
+  ),
+  SUPERIOR_CLEARED: warning(
+    'The successor would be their own superior on contracts, and has none themselves: no superior is named there any more.',
+    None,
+  ),
+  TAX_NO_CHECKSUM: warning(
+    'The tax number has 18 characters, but its check character is not that of a unified social credit code.',
+    None,
+  ),
+  DATA_PLANE_INACTIVE: warning(
+    'In this edition contract data is kept by the service itself: the connection is noted, and nothing comes of it.',
+    None,
+  ),
 } as const;
 
 export type WarningCode = keyof typeof WARNINGS;
@@ -85,4 +107,7 @@ export interface GivenWarning {
 }
 
 /** `warn('OPEN_BALANCE', { paymentIds })`; `message` where there is more to say than the meaning. */
-export const warn = <C extends WarningCode>(code: C, { message = WARNINGS[code].meaning, ...details }: { readonly message?: string } & WarningDetails<C>): GivenWarning => ({ code, message, ...details });
+export const warn = <C extends WarningCode>(
+  code: C,
+  { message = WARNINGS[code].meaning, ...details }: { readonly message?: string } & WarningDetails<C>,
+): GivenWarning => ({ code, message, ...details });

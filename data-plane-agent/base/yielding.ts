@@ -1,11 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long long work goes on before others get their turn, in milliseconds: nobody waits much longer than twice this. */
+/**
+ * How long long work goes on before others get their turn, in milliseconds: nobody waits much longer than twice this.
+ */
 const SLICE_MS = 10;
 
 /**
- * For long work on SQLite, in which nothing waits by itself: call what this answers between its steps. It lets whoever waits go first, as
- * often as needed and not more often, since a transaction that is open keeps other writers waiting. A signal ends the work there, with its reason.
+ * For long work on SQLite, in which nothing waits by itself: call what this answers between its steps. It lets whoever
+ * waits go first, as often as needed and not more often, since a transaction that is open keeps other writers waiting.
+ * A signal ends the work there, with its reason.
  */
 export function yielding(signal?: AbortSignal): () => Promise<void> {
   let since = performance.now();
@@ -18,7 +21,10 @@ export function yielding(signal?: AbortSignal): () => Promise<void> {
 }
 
 /** `map` over thousands, one after the other, with turns for others between them. */
-export async function mapYielding<T, R>(items: readonly T[], work: (item: T, index: number) => R | Promise<R>): Promise<R[]> {
+export async function mapYielding<T, R>(
+  items: readonly T[],
+  work: (item: T, index: number) => R | Promise<R>,
+): Promise<R[]> {
   const turn = yielding();
   const results: R[] = [];
   for (let i = 0; i < items.length; i++) {

@@ -4,11 +4,13 @@ import { allowLonger } from '../base/http/listen.js';
 import { problem } from '../base/http/problems.js';
 
 /** The signed URLs of files, where this process keeps them: outside the API, for whoever holds one. */
-export const serveFileUrls = (urls: FileUrls): HttpMiddleware => async (ctx, next) => {
-  if (!ctx.path.startsWith(urls.path)) return next();
-  ctx.state.exchange.route = `${urls.path}:key`;
-  const refusal = await urls.serve(ctx.req, ctx.res, { onUpload: (ms) => allowLonger(ctx.req, ms) });
-  if (refusal) throw problem(refusal.status, refusal.message, refusal.headers);
-  // It has been answered past Koa.
-  ctx.respond = false;
-};
+export const serveFileUrls =
+  (urls: FileUrls): HttpMiddleware =>
+  async (ctx, next) => {
+    if (!ctx.path.startsWith(urls.path)) return next();
+    ctx.state.exchange.route = `${urls.path}:key`;
+    const refusal = await urls.serve(ctx.req, ctx.res, { onUpload: (ms) => allowLonger(ctx.req, ms) });
+    if (refusal) throw problem(refusal.status, refusal.message, refusal.headers);
+    // It has been answered past Koa.
+    ctx.respond = false;
+  };

@@ -11,13 +11,21 @@ export interface PlaneJobsParts {
 }
 
 /**
- * A plane's upkeep: its audit is chained; tasks fall overdue; scans and readings are taken up that wait for their turn or were lost with their process; what
- * nobody will ask for any more goes. Each job asks which tenants have something due, and works for those. They run in every process: the work itself is leased.
+ * A plane's upkeep: its audit is chained; tasks fall overdue; scans and readings are taken up that wait for their turn
+ * or were lost with their process; what nobody will ask for any more goes. Each job asks which tenants have something
+ * due, and works for those. They run in every process: the work itself is leased.
  */
 export function planeJobs({ upkeep, files, consumers = {} }: PlaneJobsParts): readonly Job[] {
-  const job = (name: string, rule: string, steps: Round['steps']): Job => ({ name, rule, everywhere: true, run: (signal) => upkeep.round({ job: name, steps, signal }) });
+  const job = (name: string, rule: string, steps: Round['steps']): Job => ({
+    name,
+    rule,
+    everywhere: true,
+    run: (signal) => upkeep.round({ job: name, steps, signal }),
+  });
   const outbox: Record<string, Step> = Object.keys(consumers).length > 0 ? { outbox: deliverWith(consumers) } : {};
-  const orphans = job('file-orphans', '20 45 2 * * *', { 'file-orphans': (plane) => plane.sweepFiles({ orphans: true }) });
+  const orphans = job('file-orphans', '20 45 2 * * *', {
+    'file-orphans': (plane) => plane.sweepFiles({ orphans: true }),
+  });
   return [
     job('audit-chain', '*/5 * * * * *', { audit: (plane) => plane.chainAudit({}) }),
     job('upkeep', '25 * * * * *', { expiry: (plane) => plane.removeEnded({}), tasks: overdueTasks, ...outbox }),
@@ -31,11 +39,14 @@ export function planeJobs({ upkeep, files, consumers = {} }: PlaneJobsParts): re
 /** Contracts of one transaction. */
 const CONTRACTS_AT_ONCE = 100;
 
-const overdueTasks: Step = async (plane) => ({ more: (await plane.stepOverdueTasks({ limit: CONTRACTS_AT_ONCE })).isMore });
+const overdueTasks: Step = async (plane) => ({
+  more: (await plane.stepOverdueTasks({ limit: CONTRACTS_AT_ONCE })).isMore,
+});
 
 /**
- * Nothing is scanned, and nobody is asked, while the scanner does not answer. When its signatures are others than those that this process has seen, every
- * tenant's files are looked at; also at the first time, since nobody knows what it missed.
+ * Nothing is scanned, and nobody is asked, while the scanner does not answer. When its signatures are others than those
+ * that this process has seen, every tenant's files are looked at; also at the first time, since nobody knows what it
+ * missed.
  */
 function fileScans({ upkeep, files: { scanner, policy } }: Pick<PlaneJobsParts, 'upkeep' | 'files'>): Job {
   let known: string | undefined;

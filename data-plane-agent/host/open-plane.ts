@@ -29,7 +29,10 @@ export interface HostedPlane {
   readonly probes: Probes;
   /** Signed URLs of files, which are served outside the API; none where an S3 server serves its own. */
   readonly routes: readonly HttpMiddleware[];
-  /** What comes round by itself. Which tenants have work due the plane knows; who of them is worked for is told by whoever knows the tenants. */
+  /**
+   * What comes round by itself. Which tenants have work due the plane knows; who of them is worked for is told by
+   * whoever knows the tenants.
+   */
   jobs(parts: { readonly tenants: TellTenants; readonly consumers?: Consumers }): readonly Job[];
   /** After the work: see `stopInOrder`. */
   close(): Promise<void>;
@@ -45,15 +48,31 @@ export interface HostParts {
 }
 
 /** The database that a plane keeps. */
-export const planeDatabase = ({ tenantDatabaseUrl }: Pick<HostSettings, 'tenantDatabaseUrl'>): ManagedDatabase => ({ name: 'tenant', url: tenantDatabaseUrl, migrations: TENANT_MIGRATIONS });
+export const planeDatabase = ({ tenantDatabaseUrl }: Pick<HostSettings, 'tenantDatabaseUrl'>): ManagedDatabase => ({
+  name: 'tenant',
+  url: tenantDatabaseUrl,
+  migrations: TENANT_MIGRATIONS,
+});
 
-/** Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. Asks object store and scanner nothing yet: `probes` do. */
-export async function openPlane(settings: HostSettings, { clock, log, residentBytes, objects }: HostParts): Promise<HostedPlane> {
+/**
+ * Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. Asks object store and
+ * scanner nothing yet: `probes` do.
+ */
+export async function openPlane(
+  settings: HostSettings,
+  { clock, log, residentBytes, objects }: HostParts,
+): Promise<HostedPlane> {
   const database = await openMigrated(planeDatabase(settings), { poolMax: settings.databasePoolMax, log });
   try {
     const background = createBackground();
     const files = openFileServices(settings, { clock, log, residentBytes, objects });
-    const plane = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: settings.keyRing, external: { files, log, afterwards: background.add } });
+    const plane = createLocalDataPlane({
+      operations: OPERATIONS,
+      database,
+      clock,
+      keyRing: settings.keyRing,
+      external: { files, log, afterwards: background.add },
+    });
     return {
       plane,
       database,
@@ -61,7 +80,8 @@ export async function openPlane(settings: HostSettings, { clock, log, residentBy
       background,
       probes: createProbes({ database, files, log }),
       routes: files.urls ? [serveFileUrls(files.urls)] : [],
-      jobs: ({ tenants, consumers }) => planeJobs({ upkeep: createUpkeep({ database, plane, clock, log, tenants }), files, consumers }),
+      jobs: ({ tenants, consumers }) =>
+        planeJobs({ upkeep: createUpkeep({ database, plane, clock, log, tenants }), files, consumers }),
       async close() {
         await background.settled();
         await files.close();

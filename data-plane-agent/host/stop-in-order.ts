@@ -9,8 +9,22 @@ export interface Going {
   readonly files: { readonly documents: Pick<DocumentReader, 'close'> };
 }
 
-/** Registers the end of a process that may host a plane: readings are given up, schedules and what goes on after its answer come to their end, then `close`. */
-export function stopInOrder(lifecycle: Lifecycle, { hosted, schedules, close }: { readonly hosted: Going | undefined; readonly schedules: Pick<Schedules, 'stop'>; readonly close: () => Promise<void> }): void {
+/**
+ * Registers the end of a process that may host a plane: readings are given up, schedules and what goes on after its
+ * answer come to their end, then `close`.
+ */
+export function stopInOrder(
+  lifecycle: Lifecycle,
+  {
+    hosted,
+    schedules,
+    close,
+  }: {
+    readonly hosted: Going | undefined;
+    readonly schedules: Pick<Schedules, 'stop'>;
+    readonly close: () => Promise<void>;
+  },
+): void {
   lifecycle.onStop('databases', 'databases', close);
   if (hosted) lifecycle.onStop('background', 'work', hosted.background.settled);
   lifecycle.onStop('schedules', 'work', () => schedules.stop());

@@ -14,7 +14,17 @@ export interface WorkedTenant {
 }
 
 /** A call that no member makes, over all of a tenant's contract data. */
-export const systemCall = ({ tenant, actor, requestId, at }: { readonly tenant: WorkedTenant; readonly actor: Omit<Call['actor'], 'roleCode'>; readonly requestId: string; readonly at: number }): Call => ({
+export const systemCall = ({
+  tenant,
+  actor,
+  requestId,
+  at,
+}: {
+  readonly tenant: WorkedTenant;
+  readonly actor: Omit<Call['actor'], 'roleCode'>;
+  readonly requestId: string;
+  readonly at: number;
+}): Call => ({
   tenantId: tenant.id,
   requestId,
   timeoutMs: TIMEOUT_MS,

@@ -11,10 +11,17 @@ import { PROTOCOL_VERSION, TransportError, type Transport, type WireReply } from
 const REPLY_MS = 1_000;
 
 /**
- * The data plane behind a wire. A lost reply is asked for again only where that is safe: of a read, and of a write that carries an
- * idempotency key, once, within the caller's time. What remains is said plainly: nothing ran, or it may have.
+ * The data plane behind a wire. A lost reply is asked for again only where that is safe: of a read, and of a write that
+ * carries an idempotency key, once, within the caller's time. What remains is said plainly: nothing ran, or it may
+ * have.
  */
-export function createRemoteDataPlane<L extends OperationList>({ operations, transport }: { readonly operations: L; readonly transport: Transport }): DataPlane<L> {
+export function createRemoteDataPlane<L extends OperationList>({
+  operations,
+  transport,
+}: {
+  readonly operations: L;
+  readonly transport: Transport;
+}): DataPlane<L> {
   return {
     async invoke(name, { call, signal }, input) {
       const operation = operations[name];
@@ -48,30 +55,56 @@ async function send(sending: Sending): Promise<WireReply> {
   if (!isRepeatable || timeoutMs < 1 || deadline.signal.aborted) throw lost(operation, call, first);
   const second = await attempt(sending, { ...call, timeoutMs });
   if (!(second instanceof TransportError)) return second;
-  throw lost(operation, call, new TransportError(second.message, { nothingRan: first.nothingRan && second.nothingRan, cause: second }));
+  throw lost(
+    operation,
+    call,
+    new TransportError(second.message, { nothingRan: first.nothingRan && second.nothingRan, cause: second }),
+  );
 }
 
-async function attempt({ transport, name, input, deadline: { signal } }: Sending, call: Call): Promise<WireReply | TransportError> {
+async function attempt(
+  { transport, name, input, deadline: { signal } }: Sending,
+  call: Call,
+): Promise<WireReply | TransportError> {
   if (signal.aborted) return new TransportError('it was not sent', { nothingRan: true, cause: signal.reason });
   try {
     return await unlessAborted(signal, transport({ protocol: PROTOCOL_VERSION, name, call, input }, { signal }));
   } catch (error) {
     if (error instanceof TransportError) return error;
-    if (isEnded(error)) return new TransportError('no reply was waited for any longer', { nothingRan: false, cause: error });
+    if (isEnded(error))
+      return new TransportError('no reply was waited for any longer', { nothingRan: false, cause: error });
     throw error;
   }
 }
 
 function answerOf(reply: WireReply, operation: Declared, call: Call): Answer<unknown> {
   if (!reply.ok) {
-    if ('fault' in reply) throw new Error('the data plane reported a fault of its own; its log has it under this request id');
-    if ('speaks' in reply) throw lost(operation, call, new TransportError(`the data plane speaks version ${reply.speaks} of the protocol, and was asked in version ${PROTOCOL_VERSION}: the older of the two programs has to be upgraded`, { nothingRan: true }));
+    if ('fault' in reply)
+      throw new Error('the data plane reported a fault of its own; its log has it under this request id');
+    if ('speaks' in reply)
+      throw lost(
+        operation,
+        call,
+        new TransportError(
+          `the data plane speaks version ${reply.speaks} of the protocol, and was asked in version ${PROTOCOL_VERSION}: the older of the two programs has to be upgraded`,
+          { nothingRan: true },
+        ),
+      );
     throw fail(reply.code, reply.details, { replayed: reply.replayed });
   }
   const checked = answerChecker(operation.output)(reply.output);
-  if (!checked.ok) throw lost(operation, call, new TransportError(`the answer does not match its schema: ${checked.issues[0]?.path ?? ''}`, { nothingRan: false }));
+  if (!checked.ok)
+    throw lost(
+      operation,
+      call,
+      new TransportError(`the answer does not match its schema: ${checked.issues[0]?.path ?? ''}`, {
+        nothingRan: false,
+      }),
+    );
   return { output: checked.value, replayed: reply.replayed };
 }
 
 const lost = (operation: Declared, call: Call, cause: TransportError) =>
-  operation.effect === 'read' || cause.nothingRan ? fail('DATA_PLANE_UNAVAILABLE', { retryAfterSeconds: 5 }, { cause }) : fail('DATA_PLANE_OUTCOME_UNKNOWN', { operationId: call.idempotency?.key ?? call.requestId }, { cause });
+  operation.effect === 'read' || cause.nothingRan
+    ? fail('DATA_PLANE_UNAVAILABLE', { retryAfterSeconds: 5 }, { cause })
+    : fail('DATA_PLANE_OUTCOME_UNKNOWN', { operationId: call.idempotency?.key ?? call.requestId }, { cause });

@@ -5,10 +5,15 @@ import type { DataPlane, OperationList } from './contract/data-plane.js';
 import { PROTOCOL_VERSION, type Transport } from './contract/wire.js';
 
 /**
- * The other end of `createRemoteDataPlane`: what an agent's single route does, whatever the operation. The call itself is checked here;
- * the input is checked by the data plane. Nothing is looked at of a request in another version of the protocol. `onFault` hears of errors that are nobody's input.
+ * The other end of `createRemoteDataPlane`: what an agent's single route does, whatever the operation. The call itself
+ * is checked here; the input is checked by the data plane. Nothing is looked at of a request in another version of the
+ * protocol. `onFault` hears of errors that are nobody's input.
  */
-export function serve<L extends OperationList>(plane: DataPlane<L>, names: readonly (keyof L & string)[], onFault: (error: unknown) => void): Transport {
+export function serve<L extends OperationList>(
+  plane: DataPlane<L>,
+  names: readonly (keyof L & string)[],
+  onFault: (error: unknown) => void,
+): Transport {
   const known = new Set<string>(names);
   return async ({ protocol, name, call, input }, { signal }) => {
     if (protocol !== PROTOCOL_VERSION) return { ok: false, speaks: PROTOCOL_VERSION };

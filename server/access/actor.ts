@@ -17,11 +17,25 @@ export interface Actor {
 
 /** The member as the one who does something in this request. */
 export const actorOf = ({ id, name }: { readonly id: string; readonly name: string }, request: RequestInfo): Actor => ({
-  kind: 'user', id, name, ip: request.ip, requestId: request.id, ...(request.keyed ? { keyed: request.keyed } : {}),
+  kind: 'user',
+  id,
+  name,
+  ip: request.ip,
+  requestId: request.id,
+  ...(request.keyed ? { keyed: request.keyed } : {}),
 });
 
 /** As `actorOf`, for what asks how long ago the session was opened. */
-export const actorInSession = ({ user, sessionId }: Pick<Principal, 'user' | 'sessionId'>, request: RequestInfo): Actor => ({ ...actorOf(user, request), sessionId });
+export const actorInSession = (
+  { user, sessionId }: Pick<Principal, 'user' | 'sessionId'>,
+  request: RequestInfo,
+): Actor => ({ ...actorOf(user, request), sessionId });
 
 /** Somebody who has shown nothing yet. */
-export const stranger = (request: RequestInfo): Actor => ({ kind: 'user', id: null, name: 'unknown', ip: request.ip, requestId: request.id });
+export const stranger = (request: RequestInfo): Actor => ({
+  kind: 'user',
+  id: null,
+  name: 'unknown',
+  ip: request.ip,
+  requestId: request.id,
+});

@@ -1,5 +1,16 @@
 /** Permission modules and levels of the API document, part 5.12. */
-export const MODULES = ['contract_view', 'contract_edit', 'contract_delete', 'payment_entry', 'invoice', 'export', 'collection', 'admin', 'custom_fields', 'sensitive_data'] as const;
+export const MODULES = [
+  'contract_view',
+  'contract_edit',
+  'contract_delete',
+  'payment_entry',
+  'invoice',
+  'export',
+  'collection',
+  'admin',
+  'custom_fields',
+  'sensitive_data',
+] as const;
 export const LEVELS = ['none', 'view', 'edit'] as const;
 export const FEATURES = ['apiAccess', 'workflowAutomation', 'customFields', 'aiGateway'] as const;
 export const PLANS = ['free', 'pro', 'business', 'enterprise'] as const;
@@ -20,7 +31,8 @@ export const view = (module: Module): Need => ({ module, level: 'view' });
 export const edit = (module: Module): Need => ({ module, level: 'edit' });
 
 /** `edit` includes `view`. */
-export const meets = (permissions: Permissions, { module, level }: Need): boolean => LEVELS.indexOf(permissions[module]) >= LEVELS.indexOf(level);
+export const meets = (permissions: Permissions, { module, level }: Need): boolean =>
+  LEVELS.indexOf(permissions[module]) >= LEVELS.indexOf(level);
 
 /** As the 403 answer names it: `contract_edit (edit)`. */
 export const needText = ({ module, level }: Need): string => `${module} (${level})`;

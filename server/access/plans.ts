@@ -4,9 +4,17 @@ import { FEATURES, PLANS, type FeatureFlags, type PlanCode } from './permissions
 
 const Plan = s.object({ name: s.name({ max: 80 }), features: s.list(s.enum(FEATURES), FEATURES.length) });
 
-/** What each plan has. Nothing about security is ever in here. `PLAN_CATALOG_FILE` replaces the table by one of the same form, in JSON. */
-export const PlanCatalog = s.object({ free: Plan, pro: Plan, business: Plan, enterprise: Plan }, { title: 'PlanCatalog' });
-export type PlanCatalog = Readonly<Record<PlanCode, { readonly name: string; readonly features: readonly (keyof FeatureFlags)[] }>>;
+/**
+ * What each plan has. Nothing about security is ever in here. `PLAN_CATALOG_FILE` replaces the table by one of the same
+ * form, in JSON.
+ */
+export const PlanCatalog = s.object(
+  { free: Plan, pro: Plan, business: Plan, enterprise: Plan },
+  { title: 'PlanCatalog' },
+);
+export type PlanCatalog = Readonly<
+  Record<PlanCode, { readonly name: string; readonly features: readonly (keyof FeatureFlags)[] }>
+>;
 
 export const PLAN_CATALOG: PlanCatalog = {
   free: { name: 'Free', features: [] },
@@ -20,8 +28,17 @@ export interface Plans {
   features(plan: PlanCode): FeatureFlags;
 }
 
-/** `apiAccessInEveryPlan`: whoever installs the product himself owns its API (`self_hosted`); elsewhere the catalogue says. */
-export function createPlans({ catalog = PLAN_CATALOG, apiAccessInEveryPlan }: { catalog?: PlanCatalog; apiAccessInEveryPlan: boolean }): Plans {
+/**
+ * `apiAccessInEveryPlan`: whoever installs the product himself owns its API (`self_hosted`); elsewhere the catalogue
+ * says.
+ */
+export function createPlans({
+  catalog = PLAN_CATALOG,
+  apiAccessInEveryPlan,
+}: {
+  catalog?: PlanCatalog;
+  apiAccessInEveryPlan: boolean;
+}): Plans {
   const flagsOf = (plan: PlanCode): FeatureFlags => {
     const has = (feature: keyof FeatureFlags) => catalog[plan].features.includes(feature);
     return {
@@ -36,7 +53,9 @@ export function createPlans({ catalog = PLAN_CATALOG, apiAccessInEveryPlan }: { 
 }
 
 /** Reads the text of a `PLAN_CATALOG_FILE`. */
-export function parsePlanCatalog(text: string): { readonly ok: true; readonly catalog: PlanCatalog } | { readonly ok: false; readonly issues: readonly Issue[] } {
+export function parsePlanCatalog(
+  text: string,
+): { readonly ok: true; readonly catalog: PlanCatalog } | { readonly ok: false; readonly issues: readonly Issue[] } {
   let value: unknown;
   try {
     value = JSON.parse(text);

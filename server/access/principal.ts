@@ -4,13 +4,19 @@ import type { FeatureFlags, Permissions, PlanCode } from './permissions.js';
 import type { Settings } from './settings.schemas.js';
 
 /**
- * Who sends a request, as the platform database says now. A token's claims only inform its holder: role, scope and status are read
- * from the session's member, so that a change of them bites on the next request.
+ * Who sends a request, as the platform database says now. A token's claims only inform its holder: role, scope and
+ * status are read from the session's member, so that a change of them bites on the next request.
  */
 export interface Principal {
   readonly sessionId: string;
   readonly tenant: { readonly id: string; readonly slug: string; readonly name: string; readonly plan: PlanCode };
-  readonly user: { readonly id: string; readonly email: string; readonly name: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null };
+  readonly user: {
+    readonly id: string;
+    readonly email: string;
+    readonly name: string;
+    readonly roleCode: string;
+    readonly subjectScope: readonly string[] | null;
+  };
   readonly permissions: Permissions;
   readonly controls: Readonly<Record<string, Control>>;
   readonly features: FeatureFlags;

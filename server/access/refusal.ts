@@ -10,7 +10,10 @@ export interface Refusal {
   readonly route: string;
   /** Of the catalogue; `undefined` where there is none, and `reason` says it. */
   readonly code?: string;
-  /** The module level, the plan's feature, the control, the fields: whatever the failure says was missing. Of FORBIDDEN alone it is ours to choose; else the request may. */
+  /**
+   * The module level, the plan's feature, the control, the fields: whatever the failure says was missing. Of FORBIDDEN
+   * alone it is ours to choose; else the request may.
+   */
   readonly needs?: string | undefined;
   readonly reason?: string;
 }

@@ -5,7 +5,10 @@ import { eachTenant, type TenantsOptions } from '../data-planes/each-tenant.js';
 import { TenantStore } from '../store/tenants.js';
 import { PLATFORM_CHAIN, type PlatformAudit } from './platform-audit.js';
 
-/** Writes how far every chain has come to the log, once a day whichever process asks: a log that is shipped elsewhere keeps them where whoever has the database cannot reach. */
+/**
+ * Writes how far every chain has come to the log, once a day whichever process asks: a log that is shipped elsewhere
+ * keeps them where whoever has the database cannot reach.
+ */
 export type LogHeads = (signal?: AbortSignal) => Promise<void>;
 
 /** By this message `audit verify --expect` knows the lines. */
@@ -16,12 +19,15 @@ const DAY_MS = 24 * 3_600_000 - 10 * 60_000;
 
 export function createLogHeads({ audit, ...parts }: TenantsOptions & { readonly audit: PlatformAudit }): LogHeads {
   const { database, clock, log } = parts;
-  const tell = ({ source, tenantId }: { source: 'platform' | 'data'; tenantId: string | null }, { position, hash, waiting }: AuditHead): void =>
-    log.info({ source, tenantId, events: position, hash, waiting }, HEAD_MESSAGE);
+  const tell = (
+    { source, tenantId }: { source: 'platform' | 'data'; tenantId: string | null },
+    { position, hash, waiting }: AuditHead,
+  ): void => log.info({ source, tenantId, events: position, hash, waiting }, HEAD_MESSAGE);
 
   const tellAll = async (signal: AbortSignal | undefined): Promise<void> => {
     tell({ source: 'platform', tenantId: null }, await audit.head(PLATFORM_CHAIN));
-    for (const tenantId of await database.read({ tenantId: null }, (tx) => new TenantStore(tx).ids())) tell({ source: 'platform', tenantId }, await audit.head(tenantId));
+    for (const tenantId of await database.read({ tenantId: null }, (tx) => new TenantStore(tx).ids()))
+      tell({ source: 'platform', tenantId }, await audit.head(tenantId));
     await eachTenant(parts, {
       job: 'audit-heads',
       signal,

@@ -9,15 +9,26 @@ export interface Period {
 }
 
 /**
- * Reads `from` and `to`: a civil day of the time zone, of which `to` is the last that is in, or an instant with its offset, of which `to`
- * is the first that is not. Throws INVALID_INPUT.
+ * Reads `from` and `to`: a civil day of the time zone, of which `to` is the last that is in, or an instant with its
+ * offset, of which `to` is the first that is not. Throws INVALID_INPUT.
  */
-export function periodOf({ from, to }: { from?: string | null | undefined; to?: string | null | undefined }, timeZone: string): Period {
+export function periodOf(
+  { from, to }: { from?: string | null | undefined; to?: string | null | undefined },
+  timeZone: string,
+): Period {
   const issues: Issue[] = [];
   const read = (path: string, text: string | null | undefined, daysOn: number): number | null => {
     if (text === null || text === undefined) return null;
-    const instant = DAY.test(text) ? startOf(text, daysOn, timeZone) : INSTANT.test(text) && parseDay(text) !== undefined ? Date.parse(text) : undefined;
-    if (instant === undefined || !(instant >= 0)) issues.push({ path, problem: 'must be a day like 2026-03-31 or an instant like 2026-03-31T12:00:00Z, from 1970 on' });
+    const instant = DAY.test(text)
+      ? startOf(text, daysOn, timeZone)
+      : INSTANT.test(text) && parseDay(text) !== undefined
+        ? Date.parse(text)
+        : undefined;
+    if (instant === undefined || !(instant >= 0))
+      issues.push({
+        path,
+        problem: 'must be a day like 2026-03-31 or an instant like 2026-03-31T12:00:00Z, from 1970 on',
+      });
     return instant ?? null;
   };
   const period = { from: read('from', from, 0), before: read('to', to, 1) };

@@ -1,6 +1,12 @@
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
-import type { AuditChange, AuditCheck, AuditFilter, AuditHead, AuditRow } from '../../data-plane-agent/base/audit/records.js';
+import type {
+  AuditChange,
+  AuditCheck,
+  AuditFilter,
+  AuditHead,
+  AuditRow,
+} from '../../data-plane-agent/base/audit/records.js';
 import type { AuditPage } from '../../data-plane-agent/plane/contract/records/audit.js';
 import { pageOf } from '../../data-plane-agent/plane/contract/records/common.js';
 import type { Link } from '../../data-plane-agent/base/audit/chain.js';
@@ -17,11 +23,28 @@ export const PLATFORM_CHAIN = 'platform';
 /** The audit of the platform database: who signed in, and what was done to members, roles, settings and plans. */
 export interface PlatformAudit {
   /** Newest first, with an exact total. */
-  list(of: { readonly tenantId: string; readonly filter: AuditFilter; readonly page: number; readonly pageSize: number }): Promise<AuditPage>;
+  list(of: {
+    readonly tenantId: string;
+    readonly filter: AuditFilter;
+    readonly page: number;
+    readonly pageSize: number;
+  }): Promise<AuditPage>;
   /** The next events after an id, oldest first and whole; none when there are no more. */
-  following(of: { readonly chain: ChainId; readonly afterId: string; readonly filter: AuditFilter }): Promise<AuditRow[]>;
+  following(of: {
+    readonly chain: ChainId;
+    readonly afterId: string;
+    readonly filter: AuditFilter;
+  }): Promise<AuditRow[]>;
   /** Tells that a chain was exported, in the chain's own tenant; `source`: of which plane. */
-  exported(chain: { readonly tenantId: string | null; readonly source: 'platform' | 'data'; readonly filter: AuditFilter; readonly at: number }, actor: Actor): Promise<void>;
+  exported(
+    chain: {
+      readonly tenantId: string | null;
+      readonly source: 'platform' | 'data';
+      readonly filter: AuditFilter;
+      readonly at: number;
+    },
+    actor: Actor,
+  ): Promise<void>;
   /** Chains whose events wait. */
   waitingChains(): Promise<ChainId[]>;
   /** Chains the oldest events that wait. */
@@ -38,13 +61,29 @@ export function createPlatformAudit({ database, keyRing }: { database: Database;
   return {
     list: async ({ tenantId, filter, page, pageSize }) => {
       const { rows, total } = await database.read(scope, (tx) => trail(tx, tenantId).page(filter, { page, pageSize }));
-      return pageOf(rows.map((row) => auditEntry(row, changesOf(row))), { page, pageSize, total });
+      return pageOf(
+        rows.map((row) => auditEntry(row, changesOf(row))),
+        { page, pageSize, total },
+      );
     },
-    following: ({ chain, afterId, filter }) => database.read(scope, (tx) => trail(tx, chain).following(afterId, filter)),
+    following: ({ chain, afterId, filter }) =>
+      database.read(scope, (tx) => trail(tx, chain).following(afterId, filter)),
     exported: ({ tenantId, source, filter, at }, actor) =>
-      database.write(scope, (tx) => new AuditStore(tx).append({ tenantId, at, actor, action: 'audit_exported', recordKind: 'audit', recordId: null, changes: { source, ...filter } })),
+      database.write(scope, (tx) =>
+        new AuditStore(tx).append({
+          tenantId,
+          at,
+          actor,
+          action: 'audit_exported',
+          recordKind: 'audit',
+          recordId: null,
+          changes: { source, ...filter },
+        }),
+      ),
     waitingChains: async () => {
-      const rows = await database.read(scope, (tx) => tx.all('SELECT DISTINCT tenant_id FROM audit_log WHERE position IS NULL'));
+      const rows = await database.read(scope, (tx) =>
+        tx.all('SELECT DISTINCT tenant_id FROM audit_log WHERE position IS NULL'),
+      );
       return rows.map((row) => (row['tenant_id'] === null ? PLATFORM_CHAIN : String(row['tenant_id'])));
     },
     chain: (chain) => database.write(scope, (tx) => trail(tx, chain).chain()),
@@ -62,7 +101,11 @@ const trailOf = (chain: ChainId): TrailName => ({
 /** The platform keeps `{ name: { from, to } }` or `{ name: value }`. */
 const changesOf = ({ changes, recordKind, recordId }: AuditRow): AuditChange[] =>
   Object.entries(JSON.parse(changes) as Readonly<Record<string, unknown>>).map(([field, value]) => ({
-    recordKind, recordId, field, ...(isMove(value) ? { before: value.from ?? null, after: value.to ?? null } : { before: null, after: value }),
+    recordKind,
+    recordId,
+    field,
+    ...(isMove(value) ? { before: value.from ?? null, after: value.to ?? null } : { before: null, after: value }),
   }));
 
-const isMove = (value: unknown): value is { from: unknown; to: unknown } => typeof value === 'object' && value !== null && 'to' in value && 'from' in value;
+const isMove = (value: unknown): value is { from: unknown; to: unknown } =>
+  typeof value === 'object' && value !== null && 'to' in value && 'from' in value;

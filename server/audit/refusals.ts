@@ -7,9 +7,9 @@ import { hourEnd, repeatKey } from '../store/audit-repeats.js';
 import { AuditStore, type AuditEvent } from '../store/audit.js';
 
 /**
- * Records that somebody was refused what they have no right to. The first of its kind in an hour is written before this answers; those that
- * follow are counted in memory, so that to be refused again and again costs no write, and brought to the database every minute, and when the
- * process ends. Nothing that goes wrong here changes the refusal.
+ * Records that somebody was refused what they have no right to. The first of its kind in an hour is written before this
+ * answers; those that follow are counted in memory, so that to be refused again and again costs no write, and brought
+ * to the database every minute, and when the process ends. Nothing that goes wrong here changes the refusal.
  */
 export interface Refusals {
   record(refusal: Refusal): Promise<void>;
@@ -29,7 +29,17 @@ interface Counted {
   requestId: string;
 }
 
-export function createRefusals({ database, clock, log, most = MOST }: { database: Database; clock: Clock; log: Log; /** For tests. */ most?: number }): Refusals {
+export function createRefusals({
+  database,
+  clock,
+  log,
+  most = MOST,
+}: {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  /** For tests. */ most?: number;
+}): Refusals {
   const counted = new Map<string, Counted>();
   const write = (events: readonly AuditEvent[]): Promise<void> =>
     database.write({ tenantId: null }, async (tx) => {
@@ -62,7 +72,12 @@ export function createRefusals({ database, clock, log, most = MOST }: { database
       for (let from = 0; from < waiting.length; from += BATCH) {
         const batch = waiting.slice(from, from + BATCH).map((entry) => ({ entry, taken: { ...entry } }));
         for (const { entry } of batch) entry.times = 0;
-        const events = batch.map(({ taken: { event, times, until, requestId } }) => ({ ...event, actor: { ...event.actor, requestId }, times, until }));
+        const events = batch.map(({ taken: { event, times, until, requestId } }) => ({
+          ...event,
+          actor: { ...event.actor, requestId },
+          times,
+          until,
+        }));
         if (!(await tryWrite(events))) for (const { entry, taken } of batch) entry.times += taken.times;
       }
       const now = clock.now();
@@ -72,7 +87,12 @@ export function createRefusals({ database, clock, log, most = MOST }: { database
 }
 
 const eventOf = ({ principal, request, route, code, needs, reason }: Refusal, { at }: { at: number }): AuditEvent => ({
-  tenantId: principal?.tenant.id ?? null, at, actor: principal ? actorOf(principal.user, request) : stranger(request), action: 'access_refused', recordKind: 'endpoint', recordId: null,
+  tenantId: principal?.tenant.id ?? null,
+  at,
+  actor: principal ? actorOf(principal.user, request) : stranger(request),
+  action: 'access_refused',
+  recordKind: 'endpoint',
+  recordId: null,
   changes: { route, code, needs, reason, sessionId: principal?.sessionId },
 });
 

@@ -12,7 +12,7 @@ const BATCH = 100;
 
 export function createTellRepeats({ database, clock }: { database: Database; clock: Clock }): TellRepeats {
   return async (signal) => {
-    for (let taken = BATCH; taken === BATCH && !signal?.aborted; ) {
+    for (let taken = BATCH; taken === BATCH && !signal?.aborted;) {
       taken = await database.write({ tenantId: null }, async (tx) => {
         const at = clock.now();
         const ended = await new AuditRepeatStore(tx).takeEnded({ before: at - GRACE_MS, limit: BATCH });

@@ -25,31 +25,64 @@ export interface Registration {
   readonly subjectName?: string | null;
 }
 
-/** How organisations come in by themselves: tenant, first subject company, roles, owner and a session, all or nothing. */
+/**
+ * How organisations come in by themselves: tenant, first subject company, roles, owner and a session, all or nothing.
+ */
 export interface Accounts {
   /** On the plan `free`. Throws REGISTRATION_DISABLED, PASSWORD_TOO_WEAK, TENANT_SLUG_TAKEN. */
   register(registration: Registration, request: RequestInfo): Promise<AuthLoginResult>;
-  /** On the code's plan, whether or not registration is open. Throws REDEEM_CODE_INVALID for unknown, used, revoked and expired codes alike. */
+  /**
+   * On the code's plan, whether or not registration is open. Throws REDEEM_CODE_INVALID for unknown, used, revoked and
+   * expired codes alike.
+   */
   redeem(registration: Registration & { readonly code: string }, request: RequestInfo): Promise<AuthLoginResult>;
 }
 
-export function createAccounts({ database, clock, passwords, policy, limits, issue, registrationEnabled }: {
-  database: Database; clock: Clock; passwords: Passwords; policy: PasswordPolicy; limits: LoginLimits; issue: SessionIssue; registrationEnabled: boolean;
+export function createAccounts({
+  database,
+  clock,
+  passwords,
+  policy,
+  limits,
+  issue,
+  registrationEnabled,
+}: {
+  database: Database;
+  clock: Clock;
+  passwords: Passwords;
+  policy: PasswordPolicy;
+  limits: LoginLimits;
+  issue: SessionIssue;
+  registrationEnabled: boolean;
 }): Accounts {
   const scope = { tenantId: null };
 
   const signUp = async (
     registration: Registration,
-    { planCode, request, also }: { planCode: PlanCode; request: RequestInfo; also?: (tx: Transaction, tenantId: string) => Promise<void> },
+    {
+      planCode,
+      request,
+      also,
+    }: { planCode: PlanCode; request: RequestInfo; also?: (tx: Transaction, tenantId: string) => Promise<void> },
   ): Promise<AuthLoginResult> => {
     const { tenantSlug, tenantName, subjectName, adminName, nameProfile, email, password } = registration;
     await policy({ password, email, tenantSlug });
     // Asked before the hashing to spare it; the transaction decides.
-    if (await database.read(scope, (tx) => new TenantStore(tx).bySlug(tenantSlug))) throw fail('TENANT_SLUG_TAKEN', { tenantSlug });
+    if (await database.read(scope, (tx) => new TenantStore(tx).bySlug(tenantSlug)))
+      throw fail('TENANT_SLUG_TAKEN', { tenantSlug });
     const passwordHash = await passwords.hash(password);
     const entry = await database.write(scope, async (tx) => {
-      const draft = { slug: tenantSlug, name: tenantName, planCode, subjectName, owner: { name: adminName, nameProfile, email, passwordHash } };
-      const { tenant, owner } = await insertTenant(tx, draft, { at: clock.now(), actor: { ip: request.ip, requestId: request.id } });
+      const draft = {
+        slug: tenantSlug,
+        name: tenantName,
+        planCode,
+        subjectName,
+        owner: { name: adminName, nameProfile, email, passwordHash },
+      };
+      const { tenant, owner } = await insertTenant(tx, draft, {
+        at: clock.now(),
+        actor: { ip: request.ip, requestId: request.id },
+      });
       await also?.(tx, tenant.id);
       return { tenant, member: owner, session: await issue.open(tx, { member: owner, request, way: 'registration' }) };
     });
@@ -65,13 +98,16 @@ export function createAccounts({ database, clock, passwords, policy, limits, iss
     redeem: async ({ code, ...registration }, request) => {
       const attempt = { account: null, ip: request.ip };
       await limits.refuseLocked(attempt);
-      const usable = await database.read(scope, (tx) => new RedeemCodeStore(tx).usable({ codeHash: codeHash(code), at: clock.now() }));
+      const usable = await database.read(scope, (tx) =>
+        new RedeemCodeStore(tx).usable({ codeHash: codeHash(code), at: clock.now() }),
+      );
       if (!usable) {
         const wait = await database.write(scope, (tx) => limits.failed(tx, attempt));
         throw wait === undefined ? fail('REDEEM_CODE_INVALID', {}) : fail('RATE_LIMITED', { retryAfterSeconds: wait });
       }
       const also = async (tx: Transaction, tenantId: string): Promise<void> => {
-        if (!(await new RedeemCodeStore(tx).take({ id: usable.id, tenantId, at: clock.now() }))) throw fail('REDEEM_CODE_INVALID', {});
+        if (!(await new RedeemCodeStore(tx).take({ id: usable.id, tenantId, at: clock.now() })))
+          throw fail('REDEEM_CODE_INVALID', {});
       };
       return signUp(registration, { planCode: usable.planCode, request, also });
     },

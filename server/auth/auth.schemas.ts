@@ -12,7 +12,9 @@ export const AuthUserSummary = s.object(
     nameProfile: s.nullable(NameProfile),
     status: s.enum(['active', 'disabled']),
     roleCode: s.text({ max: 64 }),
-    subjectScope: s.nullable(s.list(s.id(), 1_000, 'Subject companies that the member may see; null is all, an empty list none.')),
+    subjectScope: s.nullable(
+      s.list(s.id(), 1_000, 'Subject companies that the member may see; null is all, an empty list none.'),
+    ),
   },
   { title: 'AuthUserSummary' },
 );
@@ -20,8 +22,11 @@ export type AuthUserSummary = Static<typeof AuthUserSummary>;
 
 const tokens = {
   accessToken: s.verbatim({ max: 100_000, about: 'JWT; lifetime `JWT_ACCESS_TTL`.' }),
-  refreshToken: s.verbatim({ max: 4_096, about: 'JWT; lifetime `JWT_REFRESH_TTL`. Each refresh replaces it; using a replaced one again ends the session.' }),
-  expiresIn: s.text({ max: 20, about: 'The access token\'s lifetime as it was configured, such as `15m`.' }),
+  refreshToken: s.verbatim({
+    max: 4_096,
+    about: 'JWT; lifetime `JWT_REFRESH_TTL`. Each refresh replaces it; using a replaced one again ends the session.',
+  }),
+  expiresIn: s.text({ max: 20, about: "The access token's lifetime as it was configured, such as `15m`." }),
 };
 
 /** Part 2.1. */
@@ -36,7 +41,13 @@ export const AuthLoginResult = s.object(
     ...tokens,
     tenant: s.object(tenant),
     user: AuthUserSummary,
-    recoveryCodes: s.omittable(s.list(s.verbatim({ max: 64 }), 10, 'Only of the login at which an authenticator was enrolled. Each stands in once for a code; they are not shown again.')),
+    recoveryCodes: s.omittable(
+      s.list(
+        s.verbatim({ max: 64 }),
+        10,
+        'Only of the login at which an authenticator was enrolled. Each stands in once for a code; they are not shown again.',
+      ),
+    ),
   },
   { title: 'AuthLoginResult' },
 );
@@ -51,7 +62,9 @@ const offer = {
 export const MfaLoginRequired = s.object(
   {
     mfaRequired: s.flag('Always true.'),
-    enrollmentRequired: s.flag('True when the account has no authenticator, and must have one: `secret` and `otpauthUrl` are then given.'),
+    enrollmentRequired: s.flag(
+      'True when the account has no authenticator, and must have one: `secret` and `otpauthUrl` are then given.',
+    ),
     message: s.text(),
     secret: s.omittable(offer.secret),
     otpauthUrl: s.omittable(offer.otpauthUrl),
@@ -65,13 +78,19 @@ export const MfaOffer = s.object(offer, { title: 'MfaOffer' });
 
 const mfaStatus = {
   enrolled: s.flag('Whether the account has an authenticator.'),
-  required: s.flag('Whether the policy asks the account\'s role for one.'),
+  required: s.flag("Whether the policy asks the account's role for one."),
   recoveryCodesLeft: s.integer({ max: 10 }),
 };
 export const MfaStatus = s.object(mfaStatus, { title: 'MfaStatus' });
 export type MfaStatus = Static<typeof MfaStatus>;
 
-export const MfaEnrolled = s.object({ ...mfaStatus, recoveryCodes: s.list(s.verbatim({ max: 64 }), 10, 'Each stands in once for a code. They are not shown again.') }, { title: 'MfaEnrolled' });
+export const MfaEnrolled = s.object(
+  {
+    ...mfaStatus,
+    recoveryCodes: s.list(s.verbatim({ max: 64 }), 10, 'Each stands in once for a code. They are not shown again.'),
+  },
+  { title: 'MfaEnrolled' },
+);
 
 /** What became of a mail, as far as it may be told. */
 export const DeliveryStatus = s.enum(['not_sent', 'queued', 'sent', 'failed']);
@@ -119,7 +138,10 @@ export const OwnSession = s.object(
     createdAt: s.instant(),
     updatedAt: s.instant(),
   },
-  { title: 'OwnSession', about: '`expiresAt` is when it ends unless it is refreshed; `updatedAt` when it was last refreshed.' },
+  {
+    title: 'OwnSession',
+    about: '`expiresAt` is when it ends unless it is refreshed; `updatedAt` when it was last refreshed.',
+  },
 );
 export type OwnSession = Static<typeof OwnSession>;
 
@@ -130,7 +152,7 @@ export const Session = s.object(
     tenant: s.object({ ...tenant, edition: s.text({ max: 40 }) }),
     permissions: s.object(Object.fromEntries(MODULES.map((module) => [module, s.enum(LEVELS)]))),
     featureFlags: s.object(Object.fromEntries(FEATURES.map((feature) => [feature, s.flag()]))),
-    subjects: s.list(SubjectCompany, 10_000, 'Only those within the member\'s scope.'),
+    subjects: s.list(SubjectCompany, 10_000, "Only those within the member's scope."),
     settings: s.object({
       timezone: s.text({ max: 64 }),
       reminderLeadDays: s.integer({ max: 90 }),

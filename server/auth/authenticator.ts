@@ -13,21 +13,44 @@ import type { SecondFactor } from './second-factor.js';
 import { isActiveAccount, owesEnrolment } from '../access/session-policy.js';
 import type { TokenHolder, Tokens } from './tokens.js';
 
-/** Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an active member. */
+/**
+ * Turns a bearer token into a caller. Throws UNAUTHENTICATED for anything but a valid token of a live session of an
+ * active member.
+ */
 export interface Authenticator {
   authenticate(accessToken: string, request: RequestInfo): Promise<Principal>;
-  /** The caller as they are by now, some time after they were let in, whether or not their token is over. Throws UNAUTHENTICATED where their session has ended. */
+  /**
+   * The caller as they are by now, some time after they were let in, whether or not their token is over. Throws
+   * UNAUTHENTICATED where their session has ended.
+   */
   again(principal: Principal): Promise<Principal>;
 }
 
-export function createAuthenticator({ database, clock, tokens, plans, changes, secondFactor, emailCodes }: {
-  database: Database; clock: Clock; tokens: Tokens; plans: Plans; changes: Changes; secondFactor: Pick<SecondFactor, 'isRequired'>; emailCodes: Pick<EmailCodes, 'exclude'>;
+export function createAuthenticator({
+  database,
+  clock,
+  tokens,
+  plans,
+  changes,
+  secondFactor,
+  emailCodes,
+}: {
+  database: Database;
+  clock: Clock;
+  tokens: Tokens;
+  plans: Plans;
+  changes: Changes;
+  secondFactor: Pick<SecondFactor, 'isRequired'>;
+  emailCodes: Pick<EmailCodes, 'exclude'>;
 }): Authenticator {
   // The promise is kept, not its result: a caller that is dropped while it loads cannot come back when it is done.
   const callers = new LRUCache<string, Cached>({ max: 10_000 });
   changes.listen((change) => {
     if (change.kind === 'session') callers.delete(change.sessionId);
-    else for (const [id, { tenantId, memberId }] of callers.entries()) if (tenantId === change.tenantId && (change.kind === 'tenant' || memberId === change.memberId)) callers.delete(id);
+    else
+      for (const [id, { tenantId, memberId }] of callers.entries())
+        if (tenantId === change.tenantId && (change.kind === 'tenant' || memberId === change.memberId))
+          callers.delete(id);
   });
 
   const load = async (sessionId: string): Promise<Caller> => {
@@ -35,7 +58,11 @@ export function createAuthenticator({ database, clock, tokens, plans, changes, s
     if (!holder || holder.session.revokedAt !== null || !isActiveAccount(holder)) throw fail('UNAUTHENTICATED', {});
     // The rights have come since, or the setting has changed: by this way in there would be no session now.
     if (holder.session.byEmailCode && emailCodes.exclude(holder.role.permissions)) throw fail('UNAUTHENTICATED', {});
-    const enrolmentDue = owesEnrolment({ way: holder.session.way, required: secondFactor.isRequired(holder.role.permissions), enrolled: holder.member.enrolled });
+    const enrolmentDue = owesEnrolment({
+      way: holder.session.way,
+      required: secondFactor.isRequired(holder.role.permissions),
+      enrolled: holder.member.enrolled,
+    });
     return { principal: principalOf(holder, { plans, enrolmentDue }), endsAt: holder.session.absoluteExpiresAt };
   };
 
@@ -53,7 +80,8 @@ export function createAuthenticator({ database, clock, tokens, plans, changes, s
       loading.then(({ principal: { enrolmentDue } }) => enrolmentDue && askAgain(), askAgain);
     }
     const { principal, endsAt } = await cached.caller;
-    if (endsAt <= now || principal.tenant.id !== tenantId || principal.user.id !== memberId) throw fail('UNAUTHENTICATED', {});
+    if (endsAt <= now || principal.tenant.id !== tenantId || principal.user.id !== memberId)
+      throw fail('UNAUTHENTICATED', {});
     return principal;
   };
 
@@ -78,7 +106,10 @@ interface Cached {
   readonly caller: Promise<Caller>;
 }
 
-function principalOf({ session, tenant, member, role }: SessionHolder, { plans, enrolmentDue }: { plans: Plans; enrolmentDue: boolean }): Principal {
+function principalOf(
+  { session, tenant, member, role }: SessionHolder,
+  { plans, enrolmentDue }: { plans: Plans; enrolmentDue: boolean },
+): Principal {
   const { slug, name, planCode } = tenant;
   const { email, roleCode, subjectScope } = member;
   return {

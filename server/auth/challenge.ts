@@ -6,8 +6,9 @@ import { OutboundError, type Outbound } from '../../data-plane-agent/base/outbou
 /** Proof that a person sits at the other end, by a provider's word. Asked before any password is hashed. */
 export interface BotChallenge {
   /**
-   * Passes when the challenge is off, or when the provider knows the token. Throws INVALID_INPUT without a token, BOT_CHALLENGE_FAILED
-   * for one that is refused, BOT_CHALLENGE_UNAVAILABLE when nobody can say: never lets in on a fault.
+   * Passes when the challenge is off, or when the provider knows the token. Throws INVALID_INPUT without a token,
+   * BOT_CHALLENGE_FAILED for one that is refused, BOT_CHALLENGE_UNAVAILABLE when nobody can say: never lets in on a
+   * fault.
    */
   check(token: string | null | undefined): Promise<void>;
   /** What is wrong when there is no token: nothing while the challenge is off. */
@@ -25,8 +26,23 @@ export const VERIFY_URLS: Readonly<Record<Exclude<ChallengeProvider, 'none'>, st
 
 export const NO_CHALLENGE: BotChallenge = { check: () => Promise.resolve(), missing: () => [] };
 
-/** Both providers speak the same siteverify. `hostnames`: where the challenge must have been solved; an empty list leaves that to the provider. */
-export function createBotChallenge({ verifyUrl, secret, hostnames, outbound, log }: { verifyUrl: string; secret: string; hostnames: readonly string[]; outbound: Outbound; log: Log }): BotChallenge {
+/**
+ * Both providers speak the same siteverify. `hostnames`: where the challenge must have been solved; an empty list
+ * leaves that to the provider.
+ */
+export function createBotChallenge({
+  verifyUrl,
+  secret,
+  hostnames,
+  outbound,
+  log,
+}: {
+  verifyUrl: string;
+  secret: string;
+  hostnames: readonly string[];
+  outbound: Outbound;
+  log: Log;
+}): BotChallenge {
   const unavailable = (reason: string, cause?: unknown) => {
     log.warn({ reason, ...(cause === undefined ? {} : { err: cause }) }, 'bot challenge cannot be verified');
     return fail('BOT_CHALLENGE_UNAVAILABLE', { retryAfterSeconds: 10 }, { cause });
@@ -64,7 +80,8 @@ export function createBotChallenge({ verifyUrl, secret, hostnames, outbound, log
   };
 }
 
-const missing = (token: string | null | undefined): readonly Issue[] => (token ? [] : [{ path: 'challengeToken', problem: 'is required' }]);
+const missing = (token: string | null | undefined): readonly Issue[] =>
+  token ? [] : [{ path: 'challengeToken', problem: 'is required' }];
 
 interface Verdict {
   readonly success: boolean;
@@ -72,7 +89,13 @@ interface Verdict {
   readonly errors: readonly string[];
 }
 
-const FAULTS: ReadonlySet<string> = new Set(['missing-input-secret', 'invalid-input-secret', 'bad-request', 'internal-error', 'sitekey-secret-mismatch']);
+const FAULTS: ReadonlySet<string> = new Set([
+  'missing-input-secret',
+  'invalid-input-secret',
+  'bad-request',
+  'internal-error',
+  'sitekey-secret-mismatch',
+]);
 
 function verdictOf(text: string): Verdict | undefined {
   let answer: unknown;
@@ -82,7 +105,15 @@ function verdictOf(text: string): Verdict | undefined {
     // A page of an intermediary, say: no verdict.
     return undefined;
   }
-  if (typeof answer !== 'object' || answer === null || !('success' in answer) || typeof answer.success !== 'boolean') return undefined;
-  const errors = 'error-codes' in answer && Array.isArray(answer['error-codes']) ? answer['error-codes'].filter((code: unknown) => typeof code === 'string') : [];
-  return { success: answer.success, hostname: 'hostname' in answer && typeof answer.hostname === 'string' ? answer.hostname.toLowerCase() : undefined, errors };
+  if (typeof answer !== 'object' || answer === null || !('success' in answer) || typeof answer.success !== 'boolean')
+    return undefined;
+  const errors =
+    'error-codes' in answer && Array.isArray(answer['error-codes'])
+      ? answer['error-codes'].filter((code: unknown) => typeof code === 'string')
+      : [];
+  return {
+    success: answer.success,
+    hostname: 'hostname' in answer && typeof answer.hostname === 'string' ? answer.hostname.toLowerCase() : undefined,
+    errors,
+  };
 }

@@ -13,7 +13,10 @@ export type { RedeemCodeRecord };
 /** Codes with which an organisation signs up for a plan. */
 export interface Codes {
   /** Shown this once: only their hashes are kept. `expiresAt` in epoch milliseconds, `null` for never. */
-  issue(order: { readonly planCode: PlanCode; readonly count: number; readonly expiresAt: number | null }, actor: Actor): Promise<IssuedCode[]>;
+  issue(
+    order: { readonly planCode: PlanCode; readonly count: number; readonly expiresAt: number | null },
+    actor: Actor,
+  ): Promise<IssuedCode[]>;
   /** Newest first, without the codes themselves. */
   list(): Promise<RedeemCodeRecord[]>;
   /** Throws NOT_FOUND when there is no such code that is still unused. */
@@ -31,12 +34,25 @@ export function createCodes({ database, clock }: { database: Database; clock: Cl
   const scope = { tenantId: null };
   return {
     issue: async ({ planCode, count, expiresAt }, actor) => {
-      const codes = Array.from({ length: count }, (): IssuedCode => ({ id: newId(), code: randomToken(CODE_BYTES), planCode, expiresAt }));
+      const codes = Array.from({ length: count }, (): IssuedCode => ({
+        id: newId(),
+        code: randomToken(CODE_BYTES),
+        planCode,
+        expiresAt,
+      }));
       await database.write(scope, async (tx) => {
         const at = clock.now();
         for (const { id, code } of codes) {
           await new RedeemCodeStore(tx).insert({ id, codeHash: codeHash(code), planCode, createdAt: at, expiresAt });
-          await new AuditStore(tx).append({ tenantId: null, at, actor, action: 'redeem_code_issued', recordKind: 'redeem_code', recordId: id, changes: { planCode, expiresAt } });
+          await new AuditStore(tx).append({
+            tenantId: null,
+            at,
+            actor,
+            action: 'redeem_code_issued',
+            recordKind: 'redeem_code',
+            recordId: id,
+            changes: { planCode, expiresAt },
+          });
         }
       });
       return codes;
@@ -46,7 +62,14 @@ export function createCodes({ database, clock }: { database: Database; clock: Cl
       database.write(scope, async (tx) => {
         const at = clock.now();
         if (!(await new RedeemCodeStore(tx).revoke({ id, at }))) throw fail('NOT_FOUND', {});
-        await new AuditStore(tx).append({ tenantId: null, at, actor, action: 'redeem_code_revoked', recordKind: 'redeem_code', recordId: id });
+        await new AuditStore(tx).append({
+          tenantId: null,
+          at,
+          actor,
+          action: 'redeem_code_revoked',
+          recordKind: 'redeem_code',
+          recordId: id,
+        });
       }),
   };
 }

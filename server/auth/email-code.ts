@@ -22,20 +22,22 @@ export const EMAIL_FALLBACKS = ['all', 'members', 'off'] as const;
 export type EmailFallback = (typeof EMAIL_FALLBACKS)[number];
 
 /**
- * Six digits by mail, which stand in for the authenticator at a login: never for the password, and never for an authenticator that is not there.
- * Nor for 24 hours after a password reset or a change of address, when one mailbox would be both factors.
+ * Six digits by mail, which stand in for the authenticator at a login: never for the password, and never for an
+ * authenticator that is not there. Nor for 24 hours after a password reset or a change of address, when one mailbox
+ * would be both factors.
  */
 export interface EmailCodes {
   /**
-   * Whether no code is for a role with these permissions. Asked of each request in a session that a code has opened, because rights may come
-   * later than the session.
+   * Whether no code is for a role with these permissions. Asked of each request in a session that a code has opened,
+   * because rights may come later than the session.
    */
   exclude(permissions: Permissions): boolean;
   /** Whether the member can have a code, and use it. */
   availableTo(tx: Transaction, member: CodeHolder): Promise<boolean>;
   /**
-   * Sends a code, if the credentials are right and the account has an authenticator: at most one a minute and five an hour. The answer says
-   * nothing of that. A new code takes the place of the old one. Throws as a login does while too many attempts have failed.
+   * Sends a code, if the credentials are right and the account has an authenticator: at most one a minute and five an
+   * hour. The answer says nothing of that. A new code takes the place of the old one. Throws as a login does while too
+   * many attempts have failed.
    */
   send(credentials: Credentials, request: RequestInfo): Promise<{ ok: true; deliveryStatus: DeliveryStatus }>;
   /** Takes a code and uses it up; five tries each. */
@@ -44,13 +46,31 @@ export interface EmailCodes {
 
 type CodeHolder = Pick<MemberRecord, 'id' | 'tenantId' | 'roleCode'>;
 
-export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits, fallback }: {
-  database: Database; clock: Clock; keyRing: KeyRing; mail: MailOutbox; passwordCheck: PasswordCheck; limits: LoginLimits; fallback: EmailFallback;
+export function createEmailCodes({
+  database,
+  clock,
+  keyRing,
+  mail,
+  passwordCheck,
+  limits,
+  fallback,
+}: {
+  database: Database;
+  clock: Clock;
+  keyRing: KeyRing;
+  mail: MailOutbox;
+  passwordCheck: PasswordCheck;
+  limits: LoginLimits;
+  fallback: EmailFallback;
 }): EmailCodes {
-  const exclude = (permissions: Permissions): boolean => fallback === 'off' || (fallback === 'members' && meets(permissions, edit('admin')));
+  const exclude = (permissions: Permissions): boolean =>
+    fallback === 'off' || (fallback === 'members' && meets(permissions, edit('admin')));
 
   /** Why the member can have none, whatever they have asked for before. */
-  const obstacle = async (tx: Transaction, { id: memberId, tenantId, roleCode }: CodeHolder): Promise<string | undefined> => {
+  const obstacle = async (
+    tx: Transaction,
+    { id: memberId, tenantId, roleCode }: CodeHolder,
+  ): Promise<string | undefined> => {
     if (!mail.configured) return 'mail_not_configured';
     if (fallback === 'off') return 'switched_off';
     const role = await new RoleStore(tx, tenantId).byCode(roleCode);
@@ -69,22 +89,32 @@ export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck
     if (sends.length >= SENDS_PER_HOUR) return 'too_many';
     // Sealed and not hashed: a million digests are soon tried.
     const codeSealed = keyRing.seal(code, sealContext(member));
-    if (!(await codes.replace({ memberId: member.id, codeSealed, at, sends: [...sends, at], before: at - BETWEEN_MS }))) return 'too_many';
+    if (!(await codes.replace({ memberId: member.id, codeSealed, at, sends: [...sends, at], before: at - BETWEEN_MS })))
+      return 'too_many';
     const about = { kind: 'member', id: member.id };
     await mail.withdraw(tx, { tenantId: tenant.id, template: 'login_code', about });
     await mail.enqueue(tx, {
-      tenantId: tenant.id, to: member.email, template: 'login_code', values: valuesOf(tenant.name, code), language: languageOf({ tenant, member }),
-      about, notAfter: at + LIFETIME_MS,
+      tenantId: tenant.id,
+      to: member.email,
+      template: 'login_code',
+      values: valuesOf(tenant.name, code),
+      language: languageOf({ tenant, member }),
+      about,
+      notAfter: at + LIFETIME_MS,
     });
     return undefined;
   };
 
-  const sendTo = async (tx: Transaction, { checked, request }: { checked: Checked; request: RequestInfo }): Promise<number | undefined> => {
+  const sendTo = async (
+    tx: Transaction,
+    { checked, request }: { checked: Checked; request: RequestInfo },
+  ): Promise<number | undefined> => {
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     const account = await passwordCheck.stillHolds(tx, checked);
     if (!account) {
       const wait = await passwordCheck.refuse(tx, checked, { request, action: 'login_code_refused' });
-      if (wait === undefined) await mail.enqueueNothing(tx, { template: 'login_code', values: valuesOf('', code), notAfter: clock.now() });
+      if (wait === undefined)
+        await mail.enqueueNothing(tx, { template: 'login_code', values: valuesOf('', code), notAfter: clock.now() });
       return wait;
     }
     const wait = await limits.locked(tx, checked.attempt);
@@ -92,7 +122,12 @@ export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck
     const reason = await put(tx, account, code);
     const { tenant, member } = account;
     await new AuditStore(tx).append({
-      tenantId: tenant.id, at: clock.now(), actor: actorOf(member, request), action: reason === undefined ? 'login_code_queued' : 'login_code_not_sent', recordKind: 'member', recordId: member.id,
+      tenantId: tenant.id,
+      at: clock.now(),
+      actor: actorOf(member, request),
+      action: reason === undefined ? 'login_code_queued' : 'login_code_not_sent',
+      recordKind: 'member',
+      recordId: member.id,
       changes: reason === undefined ? {} : { reason },
     });
     return undefined;
@@ -114,7 +149,11 @@ export function createEmailCodes({ database, clock, keyRing, mail, passwordCheck
       if ((await obstacle(tx, member)) !== undefined) return false;
       const codes = new LoginCodeStore(tx, tenantId);
       const codeSealed = await codes.beginTry({ memberId: id, tries: TRIES, sentSince: clock.now() - LIFETIME_MS });
-      if (codeSealed === undefined || !constantTimeEqual(keyRing.openText(codeSealed, sealContext({ id, tenantId })), code)) return false;
+      if (
+        codeSealed === undefined ||
+        !constantTimeEqual(keyRing.openText(codeSealed, sealContext({ id, tenantId })), code)
+      )
+        return false;
       return codes.use({ memberId: id, codeSealed });
     },
   };
@@ -126,7 +165,8 @@ const BETWEEN_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const SENDS_PER_HOUR = 5;
 
-const sealContext = ({ id, tenantId }: Pick<MemberRecord, 'id' | 'tenantId'>): string => `login_codes.code_sealed.${tenantId}.${id}`;
+const sealContext = ({ id, tenantId }: Pick<MemberRecord, 'id' | 'tenantId'>): string =>
+  `login_codes.code_sealed.${tenantId}.${id}`;
 
 const valuesOf = (tenantName: string, code: string) => ({ tenantName, code, minutes: LIFETIME_MS / 60_000 });
 

@@ -26,18 +26,32 @@ import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { isActiveAccount } from '../access/session-policy.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
-/** How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND. Of one tenant's, 100 are created or sent again in an hour. */
+/**
+ * How members come into a tenant that is there already. An unknown invitation, or one that was accepted, is NOT_FOUND.
+ * Of one tenant's, 100 are created or sent again in an hour.
+ */
 export interface Invitations {
-  /** To a role with admin (edit) soon after a sign-in only, as `resend`: RECENT_LOGIN_REQUIRED. Throws OWNER_TRANSFER_REQUIRED, REFERENCE_INVALID, MEMBER_EXISTS, INVITATION_OPEN, RATE_LIMITED. */
-  create(invitation: { readonly email: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
+  /**
+   * To a role with admin (edit) soon after a sign-in only, as `resend`: RECENT_LOGIN_REQUIRED. Throws
+   * OWNER_TRANSFER_REQUIRED, REFERENCE_INVALID, MEMBER_EXISTS, INVITATION_OPEN, RATE_LIMITED.
+   */
+  create(
+    invitation: { readonly email: string; readonly roleCode: string; readonly subjectScope: readonly string[] | null },
+    principal: Principal,
+    request: RequestInfo,
+  ): Promise<SentInvitation>;
   /** Those that nobody has accepted, also when they are over; newest first, at most 1 000. */
   list(tenantId: string): Promise<Invitation[]>;
-  /** A new token, good for another seven days; the old one is worth nothing from now on. Who sends it again is the inviter from now on. Throws RECENT_LOGIN_REQUIRED, MEMBER_EXISTS, RATE_LIMITED. */
+  /**
+   * A new token, good for another seven days; the old one is worth nothing from now on. Who sends it again is the
+   * inviter from now on. Throws RECENT_LOGIN_REQUIRED, MEMBER_EXISTS, RATE_LIMITED.
+   */
   resend(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<SentInvitation>;
   withdraw(invitation: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<void>;
   /**
-   * Makes the member, with the invitation's address, role and scope, and signs them in. TOKEN_INVALID also while the inviter could not invite them any
-   * more: is no active member, or does not administer the organisation. Throws PASSWORD_TOO_WEAK, MEMBER_EXISTS.
+   * Makes the member, with the invitation's address, role and scope, and signs them in. TOKEN_INVALID also while the
+   * inviter could not invite them any more: is no active member, or does not administer the organisation. Throws
+   * PASSWORD_TOO_WEAK, MEMBER_EXISTS.
    */
   accept(acceptance: Acceptance, request: RequestInfo): Promise<AuthLoginResult>;
 }
@@ -68,13 +82,38 @@ const ABOUT = 'invitation';
 const PER_HOUR = 100;
 const HOUR_MS = 3_600_000;
 
-export function createInvitations({ database, clock, passwords, policy, issue, mail, waysIn, changes, publicUrl }: {
-  database: KeyedDatabase; clock: Clock; passwords: Passwords; policy: PasswordPolicy; issue: SessionIssue; mail: MailOutbox; waysIn: Pick<WaysIn, 'requireRecentLogin'>; changes: Changes; publicUrl: string;
+export function createInvitations({
+  database,
+  clock,
+  passwords,
+  policy,
+  issue,
+  mail,
+  waysIn,
+  changes,
+  publicUrl,
+}: {
+  database: KeyedDatabase;
+  clock: Clock;
+  passwords: Passwords;
+  policy: PasswordPolicy;
+  issue: SessionIssue;
+  mail: MailOutbox;
+  waysIn: Pick<WaysIn, 'requireRecentLogin'>;
+  changes: Changes;
+  publicUrl: string;
 }): Invitations {
   const scope = { tenantId: null };
 
   /** Puts the mail down, and says how far it will come. */
-  const send = async (tx: Transaction, { invitation, token, principal: { tenant, user } }: { invitation: InvitationRecord; token: string; principal: Principal }): Promise<SentInvitation> => {
+  const send = async (
+    tx: Transaction,
+    {
+      invitation,
+      token,
+      principal: { tenant, user },
+    }: { invitation: InvitationRecord; token: string; principal: Principal },
+  ): Promise<SentInvitation> => {
     await countOne(tx, { tenantId: tenant.id, at: invitation.updatedAt });
     const link = tokenLink({ publicUrl, page: 'accept-invitation', token, tenantSlug: tenant.slug });
     const about = { kind: ABOUT, id: invitation.id };
@@ -82,22 +121,43 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
     // What waits to be sent holds the token before this one.
     await mail.withdraw(tx, { tenantId: tenant.id, template: 'invitation', about });
     await mail.enqueue(tx, {
-      tenantId: tenant.id, to: invitation.email, template: 'invitation', language, values: { tenantName: tenant.name, inviterName: user.name, link, days: DAYS }, about, notAfter: invitation.expiresAt,
+      tenantId: tenant.id,
+      to: invitation.email,
+      template: 'invitation',
+      language,
+      values: { tenantName: tenant.name, inviterName: user.name, link, days: DAYS },
+      about,
+      notAfter: invitation.expiresAt,
     });
-    return { ...invitation, status: 'open', deliveryStatus: mail.configured ? 'queued' : 'not_sent', inviteLink: mail.configured ? null : link };
+    return {
+      ...invitation,
+      status: 'open',
+      deliveryStatus: mail.configured ? 'queued' : 'not_sent',
+      inviteLink: mail.configured ? null : link,
+    };
   };
 
-  const refuseMember = async (tx: Transaction, { tenantId, email }: { tenantId: string; email: string }): Promise<void> => {
+  const refuseMember = async (
+    tx: Transaction,
+    { tenantId, email }: { tenantId: string; email: string },
+  ): Promise<void> => {
     if (await new MemberStore(tx, tenantId).byEmail(email)) throw fail('MEMBER_EXISTS', { email });
   };
 
   /** Who invites an administrator makes a way in that stays. */
-  const checkRecent = async (tx: Transaction, { roleCode, principal }: { roleCode: string; principal: Principal }): Promise<void> => {
-    if (await administers(tx, { tenantId: principal.tenant.id, roleCode })) await waysIn.requireRecentLogin(tx, principal);
+  const checkRecent = async (
+    tx: Transaction,
+    { roleCode, principal }: { roleCode: string; principal: Principal },
+  ): Promise<void> => {
+    if (await administers(tx, { tenantId: principal.tenant.id, roleCode }))
+      await waysIn.requireRecentLogin(tx, principal);
   };
 
   /** The invitation that the token opens here and now, with its tenant. */
-  const find = async (tx: Transaction, { token, tenantSlug }: Pick<Acceptance, 'token' | 'tenantSlug'>): Promise<{ invitation: InvitationRecord; tenant: TenantRecord } | undefined> => {
+  const find = async (
+    tx: Transaction,
+    { token, tenantSlug }: Pick<Acceptance, 'token' | 'tenantSlug'>,
+  ): Promise<{ invitation: InvitationRecord; tenant: TenantRecord } | undefined> => {
     const invitation = await findInvitation(tx, tokenHash(token));
     if (!invitation || invitation.expiresAt <= clock.now()) return undefined;
     const tenant = await new TenantStore(tx).byId(invitation.tenantId);
@@ -118,9 +178,28 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
         await refuseMember(tx, { tenantId: tenant.id, email });
         const at = clock.now();
         const { token, tokenHash: hash } = newToken();
-        const invitation: InvitationRecord = { id: newId(), tenantId: tenant.id, email, roleCode, subjectScope, expiresAt: at + DAYS * DAY_MS, invitedBy: user.id, createdAt: at, updatedAt: at };
-        if (!(await new InvitationStore(tx, tenant.id).insert({ ...invitation, tokenHash: hash }))) throw fail('INVITATION_OPEN', { email });
-        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'invitation_created', recordKind: ABOUT, recordId: invitation.id, changes: { email, roleCode, subjectScope } });
+        const invitation: InvitationRecord = {
+          id: newId(),
+          tenantId: tenant.id,
+          email,
+          roleCode,
+          subjectScope,
+          expiresAt: at + DAYS * DAY_MS,
+          invitedBy: user.id,
+          createdAt: at,
+          updatedAt: at,
+        };
+        if (!(await new InvitationStore(tx, tenant.id).insert({ ...invitation, tokenHash: hash })))
+          throw fail('INVITATION_OPEN', { email });
+        await new AuditStore(tx).append({
+          tenantId: tenant.id,
+          at,
+          actor: actorOf(user, request),
+          action: 'invitation_created',
+          recordKind: ABOUT,
+          recordId: invitation.id,
+          changes: { email, roleCode, subjectScope },
+        });
         return send(tx, { invitation, token, principal });
       }),
 
@@ -130,7 +209,11 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
         const statuses = await new MailStore(tx).statuses({ tenantId, aboutKind: ABOUT });
         return (await new InvitationStore(tx, tenantId).all({ limit: 1_000 })).map((invitation) => {
           const delivery = statuses.get(invitation.id) ?? 'not_sent';
-          return { ...invitation, status: invitation.expiresAt > at ? 'open' : 'expired', deliveryStatus: delivery === 'void' ? 'not_sent' : delivery };
+          return {
+            ...invitation,
+            status: invitation.expiresAt > at ? 'open' : 'expired',
+            deliveryStatus: delivery === 'void' ? 'not_sent' : delivery,
+          };
         });
       }),
 
@@ -145,10 +228,24 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
         const at = clock.now();
         const expiresAt = at + DAYS * DAY_MS;
         const { token, tokenHash: hash } = newToken();
-        if (!(await store.renew({ id, tokenHash: hash, invitedBy: user.id, expiresAt, at }))) throw fail('NOT_FOUND', {});
-        const vouches = invitation.invitedBy === user.id ? {} : { invitedBy: { from: invitation.invitedBy, to: user.id } };
-        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'invitation_resent', recordKind: ABOUT, recordId: id, changes: { email: invitation.email, ...vouches } });
-        return send(tx, { invitation: { ...invitation, invitedBy: user.id, expiresAt, updatedAt: at }, token, principal });
+        if (!(await store.renew({ id, tokenHash: hash, invitedBy: user.id, expiresAt, at })))
+          throw fail('NOT_FOUND', {});
+        const vouches =
+          invitation.invitedBy === user.id ? {} : { invitedBy: { from: invitation.invitedBy, to: user.id } };
+        await new AuditStore(tx).append({
+          tenantId: tenant.id,
+          at,
+          actor: actorOf(user, request),
+          action: 'invitation_resent',
+          recordKind: ABOUT,
+          recordId: id,
+          changes: { email: invitation.email, ...vouches },
+        });
+        return send(tx, {
+          invitation: { ...invitation, invitedBy: user.id, expiresAt, updatedAt: at },
+          token,
+          principal,
+        });
       }),
 
     withdraw: ({ id }, { tenant, user }, request) =>
@@ -158,7 +255,13 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
         if (!invitation || !(await store.delete(id))) throw fail('NOT_FOUND', {});
         await mail.withdraw(tx, { tenantId: tenant.id, template: 'invitation', about: { kind: ABOUT, id } });
         await new AuditStore(tx).append({
-          tenantId: tenant.id, at: clock.now(), actor: actorOf(user, request), action: 'invitation_withdrawn', recordKind: ABOUT, recordId: id, changes: { email: invitation.email },
+          tenantId: tenant.id,
+          at: clock.now(),
+          actor: actorOf(user, request),
+          action: 'invitation_withdrawn',
+          recordKind: ABOUT,
+          recordId: id,
+          changes: { email: invitation.email },
         });
       }),
 
@@ -171,12 +274,25 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
         const at = clock.now();
         // Looked at again: hashing takes time in which another may have accepted, or an admin changed the tenant.
         const still = await find(tx, { token, tenantSlug });
-        if (!still || !(await new InvitationStore(tx, still.tenant.id).take({ tokenHash: tokenHash(token), at }))) return undefined;
+        if (!still || !(await new InvitationStore(tx, still.tenant.id).take({ tokenHash: tokenHash(token), at })))
+          return undefined;
         const { invitation, tenant } = still;
         const member = await join(tx, { invitation, name, nameProfile, passwordHash, at });
         await new AuditStore(tx).append({
-          tenantId: tenant.id, at, actor: actorOf(member, request), action: 'member_joined', recordKind: 'member', recordId: member.id,
-          changes: { email: member.email, name, roleCode: member.roleCode, subjectScope: member.subjectScope, invitationId: invitation.id, invitedBy: invitation.invitedBy },
+          tenantId: tenant.id,
+          at,
+          actor: actorOf(member, request),
+          action: 'member_joined',
+          recordKind: 'member',
+          recordId: member.id,
+          changes: {
+            email: member.email,
+            name,
+            roleCode: member.roleCode,
+            subjectScope: member.subjectScope,
+            invitationId: invitation.id,
+            invitedBy: invitation.invitedBy,
+          },
         });
         return { tenant, member, session: await issue.open(tx, { member, request, way: 'invitation' }) };
       });
@@ -189,17 +305,43 @@ export function createInvitations({ database, clock, passwords, policy, issue, m
 
 /** In the transaction of the invitation: what is refused or rolled back does not count. */
 async function countOne(tx: Transaction, { tenantId, at }: { tenantId: string; at: number }): Promise<void> {
-  const counted = await new LoginFailureStore(tx).count({ key: `invitations:${tenantId}`, at, windowMs: HOUR_MS, slides: false });
-  if (counted && counted.failures > PER_HOUR) throw fail('RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil((counted.expiresAt - at) / 1_000)) });
+  const counted = await new LoginFailureStore(tx).count({
+    key: `invitations:${tenantId}`,
+    at,
+    windowMs: HOUR_MS,
+    slides: false,
+  });
+  if (counted && counted.failures > PER_HOUR)
+    throw fail('RATE_LIMITED', { retryAfterSeconds: Math.max(1, Math.ceil((counted.expiresAt - at) / 1_000)) });
 }
 
 /** The invitation decides who he is and what he may do; of its subject companies those count that are still there. */
-async function join(tx: Transaction, { invitation, name, nameProfile, passwordHash, at }: { invitation: InvitationRecord; name: string; nameProfile: NameProfile | null; passwordHash: string; at: number }): Promise<MemberRecord> {
+async function join(
+  tx: Transaction,
+  {
+    invitation,
+    name,
+    nameProfile,
+    passwordHash,
+    at,
+  }: { invitation: InvitationRecord; name: string; nameProfile: NameProfile | null; passwordHash: string; at: number },
+): Promise<MemberRecord> {
   const { tenantId, email, roleCode } = invitation;
   const subjects = new Set((await new SubjectStore(tx, tenantId).all()).map(({ id }) => id));
   const member: MemberRecord = {
-    id: newId(), tenantId, email, name, nameProfile, status: 'active', roleCode, subjectScope: invitation.subjectScope?.filter((id) => subjects.has(id)) ?? null,
-    preferences: {}, passwordHash, lastLoginAt: null, createdAt: at, updatedAt: at,
+    id: newId(),
+    tenantId,
+    email,
+    name,
+    nameProfile,
+    status: 'active',
+    roleCode,
+    subjectScope: invitation.subjectScope?.filter((id) => subjects.has(id)) ?? null,
+    preferences: {},
+    passwordHash,
+    lastLoginAt: null,
+    createdAt: at,
+    updatedAt: at,
   };
   if (!(await new MemberStore(tx, tenantId).insert(member))) throw fail('MEMBER_EXISTS', { email });
   await new TenantStore(tx).touchDirectory(tenantId);

@@ -14,7 +14,10 @@ export interface SigningKeys {
   verifier(kid: string): Promise<CryptoKey | undefined>;
   /** The public keys, as `/.well-known/jwks.json` shows them. */
   jwks(): Promise<{ readonly keys: readonly JWK[] }>;
-  /** Signs with a new key from now on. The old one verifies until its last token has expired. Other replicas follow within a minute. */
+  /**
+   * Signs with a new key from now on. The old one verifies until its last token has expired. Other replicas follow
+   * within a minute.
+   */
   rotate(actor: Actor): Promise<{ readonly kid: string; /** Epoch milliseconds. */ readonly oldVerifiesUntil: number }>;
 }
 
@@ -27,10 +30,24 @@ export async function listSigningKeys(database: Pick<Database, 'read'>): Promise
   return keys.map(({ kid, status, createdAt, verifyUntil }) => ({ kid, status, createdAt, verifyUntil }));
 }
 
-/** `tokenLifetimeMs`: how long the longest-lived token lives. Makes the first key. Throws SealError when the key ring cannot open the key that is there. */
-export async function createSigningKeys({ database, clock, keyRing, tokenLifetimeMs }: { database: Database; clock: Clock; keyRing: KeyRing; tokenLifetimeMs: number }): Promise<SigningKeys> {
+/**
+ * `tokenLifetimeMs`: how long the longest-lived token lives. Makes the first key. Throws SealError when the key ring
+ * cannot open the key that is there.
+ */
+export async function createSigningKeys({
+  database,
+  clock,
+  keyRing,
+  tokenLifetimeMs,
+}: {
+  database: Database;
+  clock: Clock;
+  keyRing: KeyRing;
+  tokenLifetimeMs: number;
+}): Promise<SigningKeys> {
   const scope = { tenantId: null };
-  const read = async (): Promise<Loaded> => loadedOf(await database.read(scope, (tx) => new SigningKeyStore(tx).all()), { keyRing, at: clock.now() });
+  const read = async (): Promise<Loaded> =>
+    loadedOf(await database.read(scope, (tx) => new SigningKeyStore(tx).all()), { keyRing, at: clock.now() });
 
   let loaded = await read();
   if (!loaded.active) {
@@ -48,7 +65,8 @@ export async function createSigningKeys({ database, clock, keyRing, tokenLifetim
     return reloading;
   };
   const fresh = async (): Promise<Loaded> => (clock.now() - loaded.at < RELOAD_MS ? loaded : reload());
-  const verifies = ({ verifyUntil }: { verifyUntil: number | null }) => verifyUntil === null || verifyUntil > clock.now();
+  const verifies = ({ verifyUntil }: { verifyUntil: number | null }) =>
+    verifyUntil === null || verifyUntil > clock.now();
 
   return {
     current: async () => {
@@ -61,7 +79,13 @@ export async function createSigningKeys({ database, clock, keyRing, tokenLifetim
       const found = (await fresh()).keys.get(kid) ?? (await reload()).keys.get(kid);
       return found && verifies(found) ? found.key : undefined;
     },
-    jwks: async () => ({ keys: (await fresh()).keys.values().filter(verifies).map(({ jwk }) => jwk).toArray() }),
+    jwks: async () => ({
+      keys: (await fresh()).keys
+        .values()
+        .filter(verifies)
+        .map(({ jwk }) => jwk)
+        .toArray(),
+    }),
     rotate: async (actor) => {
       const next = await newKey(keyRing);
       const oldVerifiesUntil = await database.write(scope, async (tx) => {
@@ -71,7 +95,15 @@ export async function createSigningKeys({ database, clock, keyRing, tokenLifetim
         const verifyUntil = at + tokenLifetimeMs;
         await store.retireActive({ verifyUntil });
         await store.insertActive({ ...next, createdAt: at });
-        await new AuditStore(tx).append({ tenantId: null, at, actor, action: 'signing_key_rotated', recordKind: 'signing_key', recordId: null, changes: { kid: next.kid, oldVerifiesUntil: verifyUntil } });
+        await new AuditStore(tx).append({
+          tenantId: null,
+          at,
+          actor,
+          action: 'signing_key_rotated',
+          recordKind: 'signing_key',
+          recordId: null,
+          changes: { kid: next.kid, oldVerifiesUntil: verifyUntil },
+        });
         return verifyUntil;
       });
       await reload();
@@ -88,7 +120,10 @@ const ALGORITHM = 'EdDSA';
 interface Loaded {
   readonly at: number;
   readonly active: { readonly kid: string; readonly key: CryptoKey } | undefined;
-  readonly keys: ReadonlyMap<string, { readonly key: CryptoKey; readonly jwk: JWK; readonly verifyUntil: number | null }>;
+  readonly keys: ReadonlyMap<
+    string,
+    { readonly key: CryptoKey; readonly jwk: JWK; readonly verifyUntil: number | null }
+  >;
 }
 
 const sealContext = (kid: string): string => `signing_keys.private_sealed.${kid}`;
@@ -96,16 +131,28 @@ const sealContext = (kid: string): string => `signing_keys.private_sealed.${kid}
 async function newKey(keyRing: KeyRing): Promise<Pick<SigningKeyRecord, 'kid' | 'publicJwk' | 'privateSealed'>> {
   const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true });
   const kid = randomToken(12);
-  return { kid, publicJwk: { ...(await exportJWK(publicKey)) }, privateSealed: keyRing.seal(JSON.stringify(await exportJWK(privateKey)), sealContext(kid)) };
+  return {
+    kid,
+    publicJwk: { ...(await exportJWK(publicKey)) },
+    privateSealed: keyRing.seal(JSON.stringify(await exportJWK(privateKey)), sealContext(kid)),
+  };
 }
 
-async function loadedOf(records: readonly SigningKeyRecord[], { keyRing, at }: { keyRing: KeyRing; at: number }): Promise<Loaded> {
+async function loadedOf(
+  records: readonly SigningKeyRecord[],
+  { keyRing, at }: { keyRing: KeyRing; at: number },
+): Promise<Loaded> {
   const keys = new Map<string, { key: CryptoKey; jwk: JWK; verifyUntil: number | null }>();
   for (const { kid, publicJwk, verifyUntil } of records) {
-    keys.set(kid, { key: await imported(publicJwk), jwk: { ...publicJwk, kid, alg: ALGORITHM, use: 'sig' } as JWK, verifyUntil });
+    keys.set(kid, {
+      key: await imported(publicJwk),
+      jwk: { ...publicJwk, kid, alg: ALGORITHM, use: 'sig' } as JWK,
+      verifyUntil,
+    });
   }
   const active = records.find(({ status }) => status === 'active');
-  const key = active && (await imported(JSON.parse(keyRing.openText(active.privateSealed, sealContext(active.kid))) as JWK));
+  const key =
+    active && (await imported(JSON.parse(keyRing.openText(active.privateSealed, sealContext(active.kid))) as JWK));
   return { at, keys, active: active && key && { kid: active.kid, key } };
 }
 

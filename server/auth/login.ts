@@ -16,7 +16,9 @@ import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
 import type { AuthLoginResult, MfaLoginRequired } from './auth.schemas.js';
 import { mayIssueSession, type MfaState } from '../access/session-policy.js';
 
-/** What a sign-in shows beside the password. Of two codes the authenticator's counts, so that one attempt is one guess. */
+/**
+ * What a sign-in shows beside the password. Of two codes the authenticator's counts, so that one attempt is one guess.
+ */
 export interface Shown {
   /** Of the authenticator, or a recovery code. */
   readonly mfaCode?: string | null;
@@ -26,22 +28,52 @@ export interface Shown {
 }
 
 /**
- * Sign-in by password. Throws UNAUTHENTICATED alike for an unknown tenant, an unknown email, a disabled member, one without a password
- * and a wrong password, after one and the same work; MFA_CODE_INVALID for a wrong second factor; RATE_LIMITED while too many of either
- * have failed; OVERLOADED when too many wait. With a right password alone it answers what else is needed, where something is.
+ * Sign-in by password. Throws UNAUTHENTICATED alike for an unknown tenant, an unknown email, a disabled member, one
+ * without a password and a wrong password, after one and the same work; MFA_CODE_INVALID for a wrong second factor;
+ * RATE_LIMITED while too many of either have failed; OVERLOADED when too many wait. With a right password alone it
+ * answers what else is needed, where something is.
  */
 export type Login = (given: Credentials & Shown, request: RequestInfo) => Promise<AuthLoginResult | MfaLoginRequired>;
 
-export function createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes, changes }: {
-  database: Database; clock: Clock; passwordCheck: PasswordCheck; limits: LoginLimits; issue: SessionIssue; secondFactor: SecondFactor; enrolment: Enrolment; emailCodes: EmailCodes; changes: Changes;
+export function createLogin({
+  database,
+  clock,
+  passwordCheck,
+  limits,
+  issue,
+  secondFactor,
+  enrolment,
+  emailCodes,
+  changes,
+}: {
+  database: Database;
+  clock: Clock;
+  passwordCheck: PasswordCheck;
+  limits: LoginLimits;
+  issue: SessionIssue;
+  secondFactor: SecondFactor;
+  enrolment: Enrolment;
+  emailCodes: EmailCodes;
+  changes: Changes;
 }): Login {
-  const refuse = async (tx: Transaction, { checked, request, reason }: { checked: Checked; request: RequestInfo; reason: 'password' | 'second_factor' }): Promise<Outcome> => {
+  const refuse = async (
+    tx: Transaction,
+    { checked, request, reason }: { checked: Checked; request: RequestInfo; reason: 'password' | 'second_factor' },
+  ): Promise<Outcome> => {
     const wait = await passwordCheck.refuse(tx, checked, { request, action: 'login_failed', changes: { reason } });
     return wait === undefined ? { refused: reason } : { wait };
   };
 
   /** Uses up what was shown; nothing of it counts for a member who needs no second factor. */
-  const proofOf = async (tx: Transaction, { account: { member }, standing, shown, request }: { account: Account; standing: Pick<MfaState, 'enrolled' | 'required'>; shown: Shown; request: RequestInfo }): Promise<Proof> => {
+  const proofOf = async (
+    tx: Transaction,
+    {
+      account: { member },
+      standing,
+      shown,
+      request,
+    }: { account: Account; standing: Pick<MfaState, 'enrolled' | 'required'>; shown: Shown; request: RequestInfo },
+  ): Promise<Proof> => {
     const { mfaCode, emailCode, mfaSetupSecret } = shown;
     if (standing.enrolled) {
       // Whoever offers a secret now did not get it from us, or comes second.
@@ -50,12 +82,20 @@ export function createLogin({ database, clock, passwordCheck, limits, issue, sec
       return emailCode ? proof((await emailCodes.take(tx, member, emailCode)) ? 'email_code' : undefined) : 'nothing';
     }
     if (!standing.required || !mfaSetupSecret) return 'nothing';
-    const confirmed = await enrolment.confirm(tx, member, { secret: mfaSetupSecret, code: mfaCode ?? '', actor: actorOf(member, request), sessionId: null });
+    const confirmed = await enrolment.confirm(tx, member, {
+      secret: mfaSetupSecret,
+      code: mfaCode ?? '',
+      actor: actorOf(member, request),
+      sessionId: null,
+    });
     return typeof confirmed === 'string' ? 'wrong' : { factor: 'enrolment', recoveryCodes: confirmed.recoveryCodes };
   };
 
   /** Lets the member in, or says what else is needed, unless what was read before the hashing no longer holds. */
-  const enter = async (tx: Transaction, { checked, shown, request }: { checked: Checked; shown: Shown; request: RequestInfo }): Promise<Outcome> => {
+  const enter = async (
+    tx: Transaction,
+    { checked, shown, request }: { checked: Checked; shown: Shown; request: RequestInfo },
+  ): Promise<Outcome> => {
     const account = await passwordCheck.stillHolds(tx, checked);
     if (!account) return refuse(tx, { checked, request, reason: 'password' });
     // Before anything is used up: a lock keeps out whoever guesses, also with the right code.
@@ -67,30 +107,68 @@ export function createLogin({ database, clock, passwordCheck, limits, issue, sec
     const passed = typeof shownProof === 'object' ? shownProof : undefined;
     const mfa: MfaState = { ...standing, passed: passed !== undefined };
     const verdict = mayIssueSession({ way: 'password', ...account, mfa });
-    if (verdict === 'factor_needed' || verdict === 'enrolment_needed') return { needed: await ask(tx, { account, verdict, request }) };
+    if (verdict === 'factor_needed' || verdict === 'enrolment_needed')
+      return { needed: await ask(tx, { account, verdict, request }) };
 
     const wait = await limits.succeeded(tx, checked.attempt);
     if (wait !== undefined) return { wait };
     await upgradeHash(tx, account, checked);
-    return { ...account, session: await issue.open(tx, { member: account.member, request, way: 'password', mfa, factor: passed?.factor }), recoveryCodes: passed?.recoveryCodes };
+    return {
+      ...account,
+      session: await issue.open(tx, { member: account.member, request, way: 'password', mfa, factor: passed?.factor }),
+      recoveryCodes: passed?.recoveryCodes,
+    };
   };
 
-  /** The password was right, so this is neither a failure nor a success: it clears nothing, or codes could be guessed for ever. */
-  const ask = async (tx: Transaction, { account: { tenant, member }, verdict, request }: { account: Account; verdict: 'factor_needed' | 'enrolment_needed'; request: RequestInfo }): Promise<MfaLoginRequired> => {
+  /**
+   * The password was right, so this is neither a failure nor a success: it clears nothing, or codes could be guessed
+   * for ever.
+   */
+  const ask = async (
+    tx: Transaction,
+    {
+      account: { tenant, member },
+      verdict,
+      request,
+    }: { account: Account; verdict: 'factor_needed' | 'enrolment_needed'; request: RequestInfo },
+  ): Promise<MfaLoginRequired> => {
     const enrolmentRequired = verdict === 'enrolment_needed';
     await new AuditStore(tx).append({
-      tenantId: tenant.id, at: clock.now(), actor: actorOf(member, request), action: 'login_mfa_required', recordKind: 'member', recordId: member.id, changes: { enrolmentRequired },
+      tenantId: tenant.id,
+      at: clock.now(),
+      actor: actorOf(member, request),
+      action: 'login_mfa_required',
+      recordKind: 'member',
+      recordId: member.id,
+      changes: { enrolmentRequired },
     });
-    if (!enrolmentRequired) return { mfaRequired: true, enrollmentRequired: false, message: FACTOR_NEEDED, emailFallbackAvailable: await emailCodes.availableTo(tx, member) };
-    return { mfaRequired: true, enrollmentRequired: true, message: ENROLMENT_NEEDED, ...(await enrolment.offer(tx, member)), emailFallbackAvailable: false };
+    if (!enrolmentRequired)
+      return {
+        mfaRequired: true,
+        enrollmentRequired: false,
+        message: FACTOR_NEEDED,
+        emailFallbackAvailable: await emailCodes.availableTo(tx, member),
+      };
+    return {
+      mfaRequired: true,
+      enrollmentRequired: true,
+      message: ENROLMENT_NEEDED,
+      ...(await enrolment.offer(tx, member)),
+      emailFallbackAvailable: false,
+    };
   };
 
   return async ({ mfaCode = null, emailCode = null, mfaSetupSecret = null, ...credentials }, request) => {
     const checked = await passwordCheck.begin(credentials, request);
     const shown: Shown = { mfaCode, emailCode, mfaSetupSecret };
-    const outcome = await database.write({ tenantId: null }, (tx) => (checked.matched ? enter(tx, { checked, shown, request }) : refuse(tx, { checked, request, reason: 'password' })));
+    const outcome = await database.write({ tenantId: null }, (tx) =>
+      checked.matched ? enter(tx, { checked, shown, request }) : refuse(tx, { checked, request, reason: 'password' }),
+    );
     if ('wait' in outcome) throw fail('RATE_LIMITED', { retryAfterSeconds: outcome.wait });
-    if ('refused' in outcome) throw outcome.refused === 'second_factor' ? fail('MFA_CODE_INVALID', {}) : fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
+    if ('refused' in outcome)
+      throw outcome.refused === 'second_factor'
+        ? fail('MFA_CODE_INVALID', {})
+        : fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
     if ('needed' in outcome) return outcome.needed;
     const { recoveryCodes, ...entry } = outcome;
     // Who enrols has no other session from then on.
@@ -99,8 +177,10 @@ export function createLogin({ database, clock, passwordCheck, limits, issue, sec
   };
 }
 
-const FACTOR_NEEDED = 'Repeat the login with a code of your authenticator, or a recovery code, as mfaCode; or with emailCode, where the email fallback is available.';
-const ENROLMENT_NEEDED = 'Add the secret to an authenticator app, and repeat the login with the secret as mfaSetupSecret and a code of the app as mfaCode, within ten minutes.';
+const FACTOR_NEEDED =
+  'Repeat the login with a code of your authenticator, or a recovery code, as mfaCode; or with emailCode, where the email fallback is available.';
+const ENROLMENT_NEEDED =
+  'Add the secret to an authenticator app, and repeat the login with the secret as mfaSetupSecret and a code of the app as mfaCode, within ten minutes.';
 
 type Proof = 'nothing' | 'wrong' | { readonly factor: string; readonly recoveryCodes?: string[] };
 
@@ -115,5 +195,9 @@ type Outcome =
 
 async function upgradeHash(tx: Transaction, { tenant, member }: Account, { matched }: Checked): Promise<void> {
   if (matched?.betterHash === undefined) return;
-  await new MemberStore(tx, tenant.id).upgradePasswordHash({ id: member.id, from: matched.hash, to: matched.betterHash });
+  await new MemberStore(tx, tenant.id).upgradePasswordHash({
+    id: member.id,
+    from: matched.hash,
+    to: matched.betterHash,
+  });
 }

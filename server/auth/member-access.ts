@@ -22,25 +22,53 @@ export interface Account {
 }
 
 /**
- * What an operator does for a member who cannot get in, or who must be kept out. Each is audited in its own transaction. Throws NOT_FOUND for an
- * unknown organisation or member. Servers that run follow within five seconds.
+ * What an operator does for a member who cannot get in, or who must be kept out. Each is audited in its own
+ * transaction. Throws NOT_FOUND for an unknown organisation or member. Servers that run follow within five seconds.
  */
 export interface MemberAccess {
   list(tenantSlug: string): Promise<ListedMember[]>;
-  /** Another password: ends the member's sessions, lifts a lock, and makes a reset that was asked for by mail worthless. Throws PASSWORD_TOO_WEAK. */
-  resetPassword(account: Account & { readonly password: string }, actor: Actor): Promise<{ readonly sessionsRevoked: number }>;
-  /** Takes away authenticator, recovery codes and passkeys, and ends the sessions: the next sign-in enrols anew where policy asks for it. */
-  resetMfa(account: Account, actor: Actor): Promise<{ readonly authenticator: boolean; readonly passkeys: number; readonly sessionsRevoked: number }>;
+  /**
+   * Another password: ends the member's sessions, lifts a lock, and makes a reset that was asked for by mail worthless.
+   * Throws PASSWORD_TOO_WEAK.
+   */
+  resetPassword(
+    account: Account & { readonly password: string },
+    actor: Actor,
+  ): Promise<{ readonly sessionsRevoked: number }>;
+  /**
+   * Takes away authenticator, recovery codes and passkeys, and ends the sessions: the next sign-in enrols anew where
+   * policy asks for it.
+   */
+  resetMfa(
+    account: Account,
+    actor: Actor,
+  ): Promise<{ readonly authenticator: boolean; readonly passkeys: number; readonly sessionsRevoked: number }>;
   /** Forgets failed sign-ins. */
   unlock(account: Account, actor: Actor): Promise<{ readonly wasLocked: boolean }>;
   revokeSessions(account: Account, actor: Actor): Promise<{ readonly sessionsRevoked: number }>;
 }
 
-export function createMemberAccess({ database, clock, passwords, policy, limits }: { database: Database; clock: Clock; passwords: Passwords; policy: PasswordPolicy; limits: LoginLimits }): MemberAccess {
+export function createMemberAccess({
+  database,
+  clock,
+  passwords,
+  policy,
+  limits,
+}: {
+  database: Database;
+  clock: Clock;
+  passwords: Passwords;
+  policy: PasswordPolicy;
+  limits: LoginLimits;
+}): MemberAccess {
   const scope = { tenantId: null };
 
   /** Finds the member, and keeps what `work` did to him together with its audit row. */
-  const change = <T extends Readonly<Record<string, unknown>>>({ tenantSlug, email }: Account, { actor, action }: { actor: Actor; action: string }, work: (tx: Transaction, member: ListedMember, at: number) => Promise<T>): Promise<T> =>
+  const change = <T extends Readonly<Record<string, unknown>>>(
+    { tenantSlug, email }: Account,
+    { actor, action }: { actor: Actor; action: string },
+    work: (tx: Transaction, member: ListedMember, at: number) => Promise<T>,
+  ): Promise<T> =>
     database.write(scope, async (tx) => {
       const tenant = await new TenantStore(tx).bySlug(tenantSlug);
       const members = tenant && new MemberStore(tx, tenant.id);
@@ -51,10 +79,19 @@ export function createMemberAccess({ database, clock, passwords, policy, limits 
       if (!member) throw fail('NOT_FOUND', {});
       const at = clock.now();
       const done = await work(tx, member, at);
-      await new AuditStore(tx).append({ tenantId: member.tenantId, at, actor, action, recordKind: 'member', recordId: member.id, changes: done });
+      await new AuditStore(tx).append({
+        tenantId: member.tenantId,
+        at,
+        actor,
+        action,
+        recordKind: 'member',
+        recordId: member.id,
+        changes: done,
+      });
       return done;
     });
-  const endSessions = (tx: Transaction, { tenantId, id }: ListedMember, at: number) => new SessionStore(tx).revokeAllOf({ tenantId, memberId: id, at });
+  const endSessions = (tx: Transaction, { tenantId, id }: ListedMember, at: number) =>
+    new SessionStore(tx).revokeAllOf({ tenantId, memberId: id, at });
 
   return {
     list: (tenantSlug) =>
@@ -69,7 +106,8 @@ export function createMemberAccess({ database, clock, passwords, policy, limits 
       const passwordHash = await passwords.hash(password);
       return change(account, { actor, action: 'member_password_reset' }, async (tx, member, at) => {
         const { tenantId, id, email } = member;
-        if (!(await new MemberStore(tx, tenantId).setPasswordHash({ id, passwordHash, at }))) throw fail('NOT_FOUND', {});
+        if (!(await new MemberStore(tx, tenantId).setPasswordHash({ id, passwordHash, at })))
+          throw fail('NOT_FOUND', {});
         await new PasswordResetStore(tx).drop({ tenantId, memberId: id });
         await holdEmailCode(tx, { tenantId, memberId: id, at });
         await limits.unlock(tx, { tenantSlug: account.tenantSlug, email });
@@ -88,8 +126,13 @@ export function createMemberAccess({ database, clock, passwords, policy, limits 
       }),
 
     unlock: (account, actor) =>
-      change(account, { actor, action: 'member_unlocked' }, async (tx, { email }) => ({ wasLocked: await limits.unlock(tx, { tenantSlug: account.tenantSlug, email }) })),
+      change(account, { actor, action: 'member_unlocked' }, async (tx, { email }) => ({
+        wasLocked: await limits.unlock(tx, { tenantSlug: account.tenantSlug, email }),
+      })),
 
-    revokeSessions: (account, actor) => change(account, { actor, action: 'sessions_revoked' }, async (tx, member, at) => ({ sessionsRevoked: await endSessions(tx, member, at) })),
+    revokeSessions: (account, actor) =>
+      change(account, { actor, action: 'sessions_revoked' }, async (tx, member, at) => ({
+        sessionsRevoked: await endSessions(tx, member, at),
+      })),
   };
 }

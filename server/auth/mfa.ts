@@ -15,32 +15,65 @@ import type { MfaStatus } from './auth.schemas.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
- * A member's own second factor, once signed in, and within ten minutes of it (RECENT_LOGIN_REQUIRED). A wrong code is MFA_CODE_INVALID, and
- * counts against the account as at a login (RATE_LIMITED). A change is told by mail and ends the member's other sessions.
+ * A member's own second factor, once signed in, and within ten minutes of it (RECENT_LOGIN_REQUIRED). A wrong code is
+ * MFA_CODE_INVALID, and counts against the account as at a login (RATE_LIMITED). A change is told by mail and ends the
+ * member's other sessions.
  */
 export interface Mfa {
   status(principal: Principal): Promise<MfaStatus>;
   /** Throws MFA_ALREADY_ENROLLED. */
   start(principal: Principal): Promise<Offer>;
-  /** Throws MFA_ALREADY_ENROLLED, and MFA_SECRET_UNKNOWN for a secret that was not offered to the caller within ten minutes. */
-  confirm(principal: Principal, given: { readonly secret: string; readonly code: string }, request: RequestInfo): Promise<MfaStatus & Confirmed>;
+  /**
+   * Throws MFA_ALREADY_ENROLLED, and MFA_SECRET_UNKNOWN for a secret that was not offered to the caller within ten
+   * minutes.
+   */
+  confirm(
+    principal: Principal,
+    given: { readonly secret: string; readonly code: string },
+    request: RequestInfo,
+  ): Promise<MfaStatus & Confirmed>;
   /** With a code of the authenticator, or a recovery code. Throws MFA_REQUIRED_BY_POLICY, MFA_NOT_ENROLLED. */
   disable(principal: Principal, given: { readonly code: string }, request: RequestInfo): Promise<MfaStatus>;
 }
 
-export function createMfa({ database, clock, limits, secondFactor, enrolment, waysIn, changes }: {
-  database: Database; clock: Clock; limits: LoginLimits; secondFactor: SecondFactor; enrolment: Enrolment; waysIn: WaysIn; changes: Changes;
+export function createMfa({
+  database,
+  clock,
+  limits,
+  secondFactor,
+  enrolment,
+  waysIn,
+  changes,
+}: {
+  database: Database;
+  clock: Clock;
+  limits: LoginLimits;
+  secondFactor: SecondFactor;
+  enrolment: Enrolment;
+  waysIn: WaysIn;
+  changes: Changes;
 }): Mfa {
   const scope = { tenantId: null };
 
   const statusIn = async (tx: Transaction, { tenant, user, permissions }: Principal): Promise<MfaStatus> => {
     const store = new MfaStore(tx, tenant.id);
-    return { enrolled: (await store.totp(user.id)) !== undefined, required: secondFactor.isRequired(permissions), recoveryCodesLeft: await store.recoveryCodesLeft(user.id) };
+    return {
+      enrolled: (await store.totp(user.id)) !== undefined,
+      required: secondFactor.isRequired(permissions),
+      recoveryCodesLeft: await store.recoveryCodesLeft(user.id),
+    };
   };
 
   /** Does `work` unless the account is locked; a code that it finds wrong is counted, and that is committed. */
-  const withCode = async <T>(principal: Principal, request: RequestInfo, work: (tx: Transaction) => Promise<T | 'code_wrong'>): Promise<T> => {
-    const attempt: Attempt = { account: { tenantSlug: principal.tenant.slug, email: principal.user.email }, ip: request.ip };
+  const withCode = async <T>(
+    principal: Principal,
+    request: RequestInfo,
+    work: (tx: Transaction) => Promise<T | 'code_wrong'>,
+  ): Promise<T> => {
+    const attempt: Attempt = {
+      account: { tenantSlug: principal.tenant.slug, email: principal.user.email },
+      ip: request.ip,
+    };
     const outcome = await database.write(scope, async (tx) => {
       const locked = await limits.locked(tx, attempt);
       if (locked !== undefined) return { wait: locked };
@@ -60,10 +93,31 @@ export function createMfa({ database, clock, limits, secondFactor, enrolment, wa
     return outcome.result;
   };
 
-  const audit = (tx: Transaction, { tenant, user }: Principal, { request, action, changed = {} }: { request: RequestInfo; action: string; changed?: Readonly<Record<string, unknown>> }): Promise<void> =>
-    new AuditStore(tx).append({ tenantId: tenant.id, at: clock.now(), actor: actorOf(user, request), action, recordKind: 'member', recordId: user.id, changes: changed });
+  const audit = (
+    tx: Transaction,
+    { tenant, user }: Principal,
+    {
+      request,
+      action,
+      changed = {},
+    }: { request: RequestInfo; action: string; changed?: Readonly<Record<string, unknown>> },
+  ): Promise<void> =>
+    new AuditStore(tx).append({
+      tenantId: tenant.id,
+      at: clock.now(),
+      actor: actorOf(user, request),
+      action,
+      recordKind: 'member',
+      recordId: user.id,
+      changes: changed,
+    });
 
-  const memberOf = ({ tenant, user }: Principal) => ({ id: user.id, tenantId: tenant.id, email: user.email, roleCode: user.roleCode });
+  const memberOf = ({ tenant, user }: Principal) => ({
+    id: user.id,
+    tenantId: tenant.id,
+    email: user.email,
+    roleCode: user.roleCode,
+  });
 
   return {
     status: (principal) => database.read(scope, (tx) => statusIn(tx, principal)),
@@ -77,7 +131,11 @@ export function createMfa({ database, clock, limits, secondFactor, enrolment, wa
 
     confirm: (principal, given, request) =>
       withCode(principal, request, async (tx) => {
-        const confirmed = await enrolment.confirm(tx, memberOf(principal), { ...given, actor: actorOf(principal.user, request), sessionId: principal.sessionId });
+        const confirmed = await enrolment.confirm(tx, memberOf(principal), {
+          ...given,
+          actor: actorOf(principal.user, request),
+          sessionId: principal.sessionId,
+        });
         if (confirmed === 'enrolled_already') throw fail('MFA_ALREADY_ENROLLED', {});
         if (confirmed === 'unknown') throw fail('MFA_SECRET_UNKNOWN', {});
         return confirmed === 'code_wrong' ? confirmed : { ...(await statusIn(tx, principal)), ...confirmed };
@@ -89,7 +147,12 @@ export function createMfa({ database, clock, limits, secondFactor, enrolment, wa
         if (!(await statusIn(tx, principal)).enrolled) throw fail('MFA_NOT_ENROLLED', {});
         if ((await secondFactor.take(tx, memberOf(principal), code)) === undefined) return 'code_wrong';
         await new MfaStore(tx, principal.tenant.id).remove(principal.user.id);
-        const changed = await waysIn.changed(tx, { tenantId: principal.tenant.id, memberId: principal.user.id, change: 'authenticator_removed', sessionId: principal.sessionId });
+        const changed = await waysIn.changed(tx, {
+          tenantId: principal.tenant.id,
+          memberId: principal.user.id,
+          change: 'authenticator_removed',
+          sessionId: principal.sessionId,
+        });
         await audit(tx, principal, { request, action: 'mfa_disabled', changed });
         return statusIn(tx, principal);
       });

@@ -3,14 +3,15 @@ import type { KeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { AllowedCredential } from './passkeys-ceremony.js';
 
 /**
- * Passkeys of an account that has none, or is none: made of its name under a key of ours, so that they are the same each time and nobody
- * can tell them from real ones. They look like what the usual authenticators make.
+ * Passkeys of an account that has none, or is none: made of its name under a key of ours, so that they are the same
+ * each time and nobody can tell them from real ones. They look like what the usual authenticators make.
  */
 export type Decoys = (account: { readonly tenantSlug: string; readonly email: string }) => readonly AllowedCredential[];
 
 export function createDecoys(keyRing: KeyRing): Decoys {
   const key = keyRing.derive('passkeys.decoys');
-  const bytesOf = (account: string, part: string): Buffer => createHmac('sha512', key).update(`${part}\n${account}`).digest();
+  const bytesOf = (account: string, part: string): Buffer =>
+    createHmac('sha512', key).update(`${part}\n${account}`).digest();
   return ({ tenantSlug, email }) => {
     const account = `${tenantSlug}\n${email}`;
     const [first = 0, second = 0, also = 0] = bytesOf(account, 'kind');
@@ -23,7 +24,10 @@ export function createDecoys(keyRing: KeyRing): Decoys {
   };
 }
 
-/** Lengths of ids, in bytes, and transports: of password managers, of phones, of a computer's own authenticator, of security keys. */
+/**
+ * Lengths of ids, in bytes, and transports: of password managers, of phones, of a computer's own authenticator, of
+ * security keys.
+ */
 const KINDS = [
   { length: 16, transports: ['hybrid', 'internal'] },
   { length: 20, transports: ['hybrid', 'internal'] },

@@ -19,42 +19,82 @@ import { INVALID_CREDENTIALS, type SessionIssue } from './session-issue.js';
 import type { TokenPair } from './auth.schemas.js';
 import { mayIssueSession, NO_MFA } from '../access/session-policy.js';
 
-/** Sign-in with a passkey, which is both factors at once. Locks of the account do not hold it up: a signature cannot be guessed. */
+/**
+ * Sign-in with a passkey, which is both factors at once. Locks of the account do not hold it up: a signature cannot be
+ * guessed.
+ */
 export interface PasskeyLogin {
   /** A question for whoever is named, whether or not there is such an account, and whether or not it has passkeys. */
   begin(account: { readonly tenantSlug: string; readonly email: string }, request: RequestInfo): Promise<LoginQuestion>;
   /**
-   * Uses the question up before the answer is looked at. Throws UNAUTHENTICATED alike for a question that is unknown, used up or over, for an
-   * answer that does not verify or is another account's, and for members who may not sign in; RATE_LIMITED where an address fails too often.
+   * Uses the question up before the answer is looked at. Throws UNAUTHENTICATED alike for a question that is unknown,
+   * used up or over, for an answer that does not verify or is another account's, and for members who may not sign in;
+   * RATE_LIMITED where an address fails too often.
    */
-  finish(answer: { readonly flowId: string; readonly response: AssertionResponse }, request: RequestInfo): Promise<TokenPair>;
+  finish(
+    answer: { readonly flowId: string; readonly response: AssertionResponse },
+    request: RequestInfo,
+  ): Promise<TokenPair>;
 }
 
-export function createPasskeyLogin({ database, clock, ceremony, keyRing, limits, issue }: { database: Database; clock: Clock; ceremony: Ceremony; keyRing: KeyRing; limits: LoginLimits; issue: SessionIssue }): PasskeyLogin {
+export function createPasskeyLogin({
+  database,
+  clock,
+  ceremony,
+  keyRing,
+  limits,
+  issue,
+}: {
+  database: Database;
+  clock: Clock;
+  ceremony: Ceremony;
+  keyRing: KeyRing;
+  limits: LoginLimits;
+  issue: SessionIssue;
+}): PasskeyLogin {
   const scope = { tenantId: null };
   const decoysOf = createDecoys(keyRing);
   const nobodysKey = newPublicKey();
 
-  const enter = async (tx: Transaction, { passkey, signed, request }: { passkey: PasskeyRecord; signed: Signed; request: RequestInfo }): Promise<Outcome> => {
+  const enter = async (
+    tx: Transaction,
+    { passkey, signed, request }: { passkey: PasskeyRecord; signed: Signed; request: RequestInfo },
+  ): Promise<Outcome> => {
     const { tenantId, memberId } = passkey;
     const tenant = await new TenantStore(tx).byId(tenantId);
     const member = await new MemberStore(tx, tenantId).byId(memberId);
-    if (!tenant || !member || mayIssueSession({ way: 'passkey', tenant, member, mfa: NO_MFA }) !== 'yes') return refuse(tx, { account: passkey, request, reason: 'standing' });
+    if (!tenant || !member || mayIssueSession({ way: 'passkey', tenant, member, mfa: NO_MFA }) !== 'yes')
+      return refuse(tx, { account: passkey, request, reason: 'standing' });
     // A key that was bound to its device does not become one that is copied.
     if (signed.synced !== passkey.synced) return refuse(tx, { account: passkey, request, reason: 'passkey' });
-    if (!(await new PasskeyStore(tx, tenantId).use({ ...signed, id: passkey.id, memberId, at: clock.now() }))) return refuse(tx, { account: passkey, request, reason: 'passkey_counter' });
+    if (!(await new PasskeyStore(tx, tenantId).use({ ...signed, id: passkey.id, memberId, at: clock.now() })))
+      return refuse(tx, { account: passkey, request, reason: 'passkey_counter' });
     return { session: await issue.open(tx, { member, request, way: 'passkey' }), member };
   };
 
   /** Counted on the address alone: on the account it would let strangers lock a member's password. */
-  const refuse = async (tx: Transaction, { account, request, reason }: { account: PasskeyFlow['account'] | undefined; request: RequestInfo; reason: string }): Promise<Outcome> => {
+  const refuse = async (
+    tx: Transaction,
+    { account, request, reason }: { account: PasskeyFlow['account'] | undefined; request: RequestInfo; reason: string },
+  ): Promise<Outcome> => {
     const wait = await limits.failed(tx, { account: null, ip: request.ip });
     if (wait !== undefined) return { wait };
     const { tenantId, memberId } = account ?? { tenantId: NOBODY, memberId: NOBODY };
     const member = await new MemberStore(tx, tenantId).byId(memberId);
     await new AuditStore(tx).append({
-      tenantId: account?.tenantId ?? null, at: clock.now(), actor: { kind: 'user', id: member?.id ?? null, name: member?.name ?? 'unknown', ip: request.ip, requestId: request.id },
-      action: 'login_failed', recordKind: 'member', recordId: member?.id ?? null, changes: { reason },
+      tenantId: account?.tenantId ?? null,
+      at: clock.now(),
+      actor: {
+        kind: 'user',
+        id: member?.id ?? null,
+        name: member?.name ?? 'unknown',
+        ip: request.ip,
+        requestId: request.id,
+      },
+      action: 'login_failed',
+      recordKind: 'member',
+      recordId: member?.id ?? null,
+      changes: { reason },
     });
     return { refused: true };
   };
@@ -70,8 +110,19 @@ export function createPasskeyLogin({ database, clock, ceremony, keyRing, limits,
       const has = found.passkeys.length > 0;
       const options = await ceremony.requestOptions(has ? found.passkeys : decoys);
       const flowId = randomToken();
-      const flow: PasskeyFlow = { challengeHash: sha256Hex(options.challenge), account: has ? { tenantId: found.tenantId, memberId: found.memberId } : null, expiresAt: clock.now() + FLOW_MS };
-      await database.write(scope, (tx) => new PasskeyFlowStore(tx).insert({ flowHash: sha256Hex(flowId), sessionId: null, asker: addressKey(request.ip), flow }));
+      const flow: PasskeyFlow = {
+        challengeHash: sha256Hex(options.challenge),
+        account: has ? { tenantId: found.tenantId, memberId: found.memberId } : null,
+        expiresAt: clock.now() + FLOW_MS,
+      };
+      await database.write(scope, (tx) =>
+        new PasskeyFlowStore(tx).insert({
+          flowHash: sha256Hex(flowId),
+          sessionId: null,
+          asker: addressKey(request.ip),
+          flow,
+        }),
+      );
       return { flowId, options };
     },
 
@@ -79,23 +130,45 @@ export function createPasskeyLogin({ database, clock, ceremony, keyRing, limits,
       const { flow, passkey } = await database.write(scope, async (tx) => {
         const taken = await new PasskeyFlowStore(tx).takeLogin({ flowHash: sha256Hex(flowId), at: clock.now() });
         const { tenantId, memberId } = taken?.account ?? { tenantId: NOBODY, memberId: NOBODY };
-        return { flow: taken, passkey: await new PasskeyStore(tx, tenantId).byCredential({ memberId, credentialId: BASE64URL.test(response.id) ? response.id : '' }) };
+        return {
+          flow: taken,
+          passkey: await new PasskeyStore(tx, tenantId).byCredential({
+            memberId,
+            credentialId: BASE64URL.test(response.id) ? response.id : '',
+          }),
+        };
       });
-      // Without a passkey a signature is verified all the same, so that nobody can time which of the ids that he was shown are real.
-      const question = { challengeHash: flow?.challengeHash ?? '', credentialId: response.id, publicKey: passkey?.publicKey ?? nobodysKey, memberId: flow?.account?.memberId ?? NOBODY };
+      // Without a passkey a signature is verified all the same, so that nobody can time which of the ids that he was
+      // shown are real.
+      const question = {
+        challengeHash: flow?.challengeHash ?? '',
+        credentialId: response.id,
+        publicKey: passkey?.publicKey ?? nobodysKey,
+        memberId: flow?.account?.memberId ?? NOBODY,
+      };
       const signed = await ceremony.assertion(response, question);
       const outcome = await database.write(scope, (tx) =>
-        passkey && !('cause' in signed) ? enter(tx, { passkey, signed, request }) : refuse(tx, { account: flow?.account, request, reason: flow ? 'passkey' : 'passkey_flow' }),
+        passkey && !('cause' in signed)
+          ? enter(tx, { passkey, signed, request })
+          : refuse(tx, { account: flow?.account, request, reason: flow ? 'passkey' : 'passkey_flow' }),
       );
       if ('wait' in outcome) throw fail('RATE_LIMITED', { retryAfterSeconds: outcome.wait });
-      if (!('session' in outcome)) throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS }, 'cause' in signed ? { cause: signed.cause } : {});
+      if (!('session' in outcome))
+        throw fail(
+          'UNAUTHENTICATED',
+          { message: INVALID_CREDENTIALS },
+          'cause' in signed ? { cause: signed.cause } : {},
+        );
       return issue.tokensOf(outcome.session, outcome.member);
     },
   };
 }
 
 /** Answered, not thrown: counts and audit rows of a failure must be committed. */
-type Outcome = { readonly session: SessionRecord; readonly member: MemberRecord } | { readonly wait: number } | { readonly refused: true };
+type Outcome =
+  | { readonly session: SessionRecord; readonly member: MemberRecord }
+  | { readonly wait: number }
+  | { readonly refused: true };
 
 /** No tenant and no member has this id: asking for it costs what asking for one does. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -107,5 +180,15 @@ const BASE64URL = /^[A-Za-z0-9_-]+$/;
 function newPublicKey(): string {
   const { x = '', y = '' } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
   const [kty, alg, crv] = [2, -7, 1];
-  return isoBase64URL.fromBuffer(isoCBOR.encode(new Map<string | number, Parameters<typeof isoCBOR.encode>[0]>([[1, kty], [3, alg], [-1, crv], [-2, isoBase64URL.toBuffer(x)], [-3, isoBase64URL.toBuffer(y)]])));
+  return isoBase64URL.fromBuffer(
+    isoCBOR.encode(
+      new Map<string | number, Parameters<typeof isoCBOR.encode>[0]>([
+        [1, kty],
+        [3, alg],
+        [-1, crv],
+        [-2, isoBase64URL.toBuffer(x)],
+        [-3, isoBase64URL.toBuffer(y)],
+      ]),
+    ),
+  );
 }

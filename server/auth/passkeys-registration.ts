@@ -11,31 +11,65 @@ import { PasskeyStore, type PasskeyRecord } from '../store/passkeys.js';
 import { TenantStore } from '../store/tenants.js';
 import type { Changes } from '../access/changes.js';
 import { challengeHashOf, FLOW_MS, type Ceremony, type NewCredential } from './passkeys-ceremony.js';
-import { passkeyAnswer, type AttestationResponse, type Passkey, type RegistrationQuestion } from './passkeys.schemas.js';
+import {
+  passkeyAnswer,
+  type AttestationResponse,
+  type Passkey,
+  type RegistrationQuestion,
+} from './passkeys.schemas.js';
 import type { Principal } from '../access/principal.js';
 import { actorOf } from '../access/actor.js';
 import { isActiveAccount } from '../access/session-policy.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
-/** A member adds a passkey: a question for the authenticator, and its answer in the same session within five minutes. */
+/**
+ * A member adds a passkey: a question for the authenticator, and its answer in the same session within five minutes.
+ */
 export interface PasskeyRegistration {
   /** Throws RECENT_LOGIN_REQUIRED, LIMIT_REACHED. */
   begin(principal: Principal): Promise<RegistrationQuestion>;
   /**
    * Uses the question up before the answer is looked at; an answer to none of the session's questions uses them all up.
-   * The member is told by mail, and their other sessions end. Throws PASSKEY_INVALID, RECENT_LOGIN_REQUIRED, PASSKEY_EXISTS, LIMIT_REACHED.
+   * The member is told by mail, and their other sessions end. Throws PASSKEY_INVALID, RECENT_LOGIN_REQUIRED,
+   * PASSKEY_EXISTS, LIMIT_REACHED.
    */
-  finish(answer: { readonly response: AttestationResponse; readonly label: string | null }, principal: Principal, request: RequestInfo): Promise<Passkey>;
+  finish(
+    answer: { readonly response: AttestationResponse; readonly label: string | null },
+    principal: Principal,
+    request: RequestInfo,
+  ): Promise<Passkey>;
 }
 
-export function createPasskeyRegistration({ database, clock, ceremony, waysIn, changes }: {
-  database: Database; clock: Clock; ceremony: Ceremony; waysIn: WaysIn; changes: Changes;
+export function createPasskeyRegistration({
+  database,
+  clock,
+  ceremony,
+  waysIn,
+  changes,
+}: {
+  database: Database;
+  clock: Clock;
+  ceremony: Ceremony;
+  waysIn: WaysIn;
+  changes: Changes;
 }): PasskeyRegistration {
   const scope = { tenantId: null };
 
-  const add = async (tx: Transaction, { credential, label, principal, request }: { credential: NewCredential; label: string | null; principal: Principal; request: RequestInfo }): Promise<PasskeyRecord> => {
-    const { tenant: { id: tenantId }, user: { id: memberId } } = principal;
-    // Held, so that of several passkeys that come at once not one more is counted than there may be, and whoever disables the member or takes
+  const add = async (
+    tx: Transaction,
+    {
+      credential,
+      label,
+      principal,
+      request,
+    }: { credential: NewCredential; label: string | null; principal: Principal; request: RequestInfo },
+  ): Promise<PasskeyRecord> => {
+    const {
+      tenant: { id: tenantId },
+      user: { id: memberId },
+    } = principal;
+    // Held, so that of several passkeys that come at once not one more is counted than there may be, and whoever
+    // disables the member or takes
     // his passkeys away comes wholly before or after.
     const member = await new MemberStore(tx, tenantId).lock(memberId);
     const tenant = await new TenantStore(tx).byId(tenantId);
@@ -45,11 +79,30 @@ export function createPasskeyRegistration({ database, clock, ceremony, waysIn, c
     const at = clock.now();
     const store = new PasskeyStore(tx, tenantId);
     if ((await store.count({ memberId })) >= MAX_PASSKEYS) throw fail('LIMIT_REACHED', { limit: MAX_PASSKEYS });
-    const passkey: PasskeyRecord = { ...credential, id: newId(), tenantId, memberId, label, createdAt: at, lastUsedAt: null };
+    const passkey: PasskeyRecord = {
+      ...credential,
+      id: newId(),
+      tenantId,
+      memberId,
+      label,
+      createdAt: at,
+      lastUsedAt: null,
+    };
     if (!(await store.insert(passkey))) throw fail('PASSKEY_EXISTS', {});
-    const ended = await waysIn.changed(tx, { tenantId, memberId, change: 'passkey_added', sessionId: principal.sessionId });
+    const ended = await waysIn.changed(tx, {
+      tenantId,
+      memberId,
+      change: 'passkey_added',
+      sessionId: principal.sessionId,
+    });
     await new AuditStore(tx).append({
-      tenantId, at, actor: actorOf(principal.user, request), action: 'passkey_added', recordKind: 'passkey', recordId: passkey.id, changes: { label, synced: passkey.synced, ...ended },
+      tenantId,
+      at,
+      actor: actorOf(principal.user, request),
+      action: 'passkey_added',
+      recordKind: 'passkey',
+      recordId: passkey.id,
+      changes: { label, synced: passkey.synced, ...ended },
     });
     return passkey;
   };
@@ -64,19 +117,38 @@ export function createPasskeyRegistration({ database, clock, ceremony, waysIn, c
       if (present.length >= MAX_PASSKEYS) throw fail('LIMIT_REACHED', { limit: MAX_PASSKEYS });
       const options = await ceremony.creationOptions(user, present);
       const flowId = randomToken();
-      const flow = { challengeHash: sha256Hex(options.challenge), account: { tenantId: tenant.id, memberId: user.id }, expiresAt: clock.now() + FLOW_MS };
-      await database.write(scope, (tx) => new PasskeyFlowStore(tx).insert({ flowHash: sha256Hex(flowId), sessionId, asker: `session:${sessionId}`, flow }));
+      const flow = {
+        challengeHash: sha256Hex(options.challenge),
+        account: { tenantId: tenant.id, memberId: user.id },
+        expiresAt: clock.now() + FLOW_MS,
+      };
+      await database.write(scope, (tx) =>
+        new PasskeyFlowStore(tx).insert({
+          flowHash: sha256Hex(flowId),
+          sessionId,
+          asker: `session:${sessionId}`,
+          flow,
+        }),
+      );
       return { flowId, options };
     },
 
     finish: async ({ response, label }, principal, request) => {
       const challengeHash = challengeHashOf(response.response.clientDataJSON);
-      const flow = await database.write(scope, (tx) => new PasskeyFlowStore(tx).takeRegistration({ sessionId: principal.sessionId, challengeHash, at: clock.now() }));
+      const flow = await database.write(scope, (tx) =>
+        new PasskeyFlowStore(tx).takeRegistration({ sessionId: principal.sessionId, challengeHash, at: clock.now() }),
+      );
       const credential = flow ? await ceremony.attestation(response, flow) : { cause: undefined };
       if ('cause' in credential) {
         await database.write(scope, (tx) =>
           new AuditStore(tx).append({
-            tenantId: principal.tenant.id, at: clock.now(), actor: actorOf(principal.user, request), action: 'passkey_refused', recordKind: 'member', recordId: principal.user.id, changes: { asked: flow !== undefined },
+            tenantId: principal.tenant.id,
+            at: clock.now(),
+            actor: actorOf(principal.user, request),
+            action: 'passkey_refused',
+            recordKind: 'member',
+            recordId: principal.user.id,
+            changes: { asked: flow !== undefined },
           }),
         );
         throw fail('PASSKEY_INVALID', {}, { cause: credential.cause });

@@ -3,11 +3,19 @@ import { s, type Static, type TProperties } from '../../data-plane-agent/base/sc
 import { iso, isoOrNull } from '../../data-plane-agent/base/instants.js';
 import type { PasskeyRecord } from '../store/passkeys.js';
 
-/** What a browser makes of a credential. Browsers put in more than is read here, and will put in yet more: it is let pass, and not looked at. */
-const fromBrowser = <P extends TProperties>(properties: P, about: string, title?: string) => Type.Object(properties, { additionalProperties: true, description: about, ...(title === undefined ? {} : { title }) });
+/**
+ * What a browser makes of a credential. Browsers put in more than is read here, and will put in yet more: it is let
+ * pass, and not looked at.
+ */
+const fromBrowser = <P extends TProperties>(properties: P, about: string, title?: string) =>
+  Type.Object(properties, {
+    additionalProperties: true,
+    description: about,
+    ...(title === undefined ? {} : { title }),
+  });
 
 const credential = {
-  id: s.verbatim({ max: 2_048, about: 'The credential\'s id in base64url.' }),
+  id: s.verbatim({ max: 2_048, about: "The credential's id in base64url." }),
   rawId: s.optional(s.verbatim({ max: 2_048 })),
   type: s.optional(s.enum(['public-key'])),
 };
@@ -17,7 +25,14 @@ const bytes = (max: number) => s.verbatim({ max });
 export const AttestationResponse = fromBrowser(
   {
     ...credential,
-    response: fromBrowser({ clientDataJSON: bytes(8_192), attestationObject: bytes(131_072), transports: s.optional(s.list(s.text({ max: 32 }), 16)) }, 'What the authenticator said, in base64url.'),
+    response: fromBrowser(
+      {
+        clientDataJSON: bytes(8_192),
+        attestationObject: bytes(131_072),
+        transports: s.optional(s.list(s.text({ max: 32 }), 16)),
+      },
+      'What the authenticator said, in base64url.',
+    ),
   },
   'What `navigator.credentials.create()` gave, as `toJSON()` writes it. Members that are not listed are ignored.',
   'PasskeyRegistrationResponse',
@@ -27,14 +42,29 @@ export type AttestationResponse = Static<typeof AttestationResponse>;
 export const AssertionResponse = fromBrowser(
   {
     ...credential,
-    response: fromBrowser({ clientDataJSON: bytes(8_192), authenticatorData: bytes(8_192), signature: bytes(16_384), userHandle: s.optional(bytes(128)) }, 'What the authenticator said, in base64url.'),
+    response: fromBrowser(
+      {
+        clientDataJSON: bytes(8_192),
+        authenticatorData: bytes(8_192),
+        signature: bytes(16_384),
+        userHandle: s.optional(bytes(128)),
+      },
+      'What the authenticator said, in base64url.',
+    ),
   },
   'What `navigator.credentials.get()` gave, as `toJSON()` writes it. Members that are not listed are ignored.',
   'PasskeyAuthenticationResponse',
 );
 export type AssertionResponse = Static<typeof AssertionResponse>;
 
-const descriptors = s.list(s.object({ id: s.verbatim({ max: 2_048 }), type: s.enum(['public-key']), transports: s.omittable(s.list(s.text({ max: 32 }), 16)) }), 10);
+const descriptors = s.list(
+  s.object({
+    id: s.verbatim({ max: 2_048 }),
+    type: s.enum(['public-key']),
+    transports: s.omittable(s.list(s.text({ max: 32 }), 16)),
+  }),
+  10,
+);
 const flowId = s.verbatim({ max: 128, about: 'Good for one answer, for five minutes.' });
 const timeout = s.integer({ max: 600_000, about: 'Milliseconds.' });
 
@@ -46,14 +76,33 @@ const CreationOptions = s.object({
   timeout,
   attestation: s.enum(['none']),
   excludeCredentials: descriptors,
-  authenticatorSelection: s.object({ residentKey: s.enum(['preferred']), requireResidentKey: s.flag(), userVerification: s.enum(['required']) }),
+  authenticatorSelection: s.object({
+    residentKey: s.enum(['preferred']),
+    requireResidentKey: s.flag(),
+    userVerification: s.enum(['required']),
+  }),
   extensions: s.object({ credProps: s.flag() }),
 });
-export const RegistrationQuestion = s.object({ flowId, options: CreationOptions }, { title: 'PasskeyRegistrationOptions', about: '`options` goes to `PublicKeyCredential.parseCreationOptionsFromJSON()`.' });
+export const RegistrationQuestion = s.object(
+  { flowId, options: CreationOptions },
+  {
+    title: 'PasskeyRegistrationOptions',
+    about: '`options` goes to `PublicKeyCredential.parseCreationOptionsFromJSON()`.',
+  },
+);
 export type RegistrationQuestion = Static<typeof RegistrationQuestion>;
 
-const RequestOptions = s.object({ rpId: s.text({ max: 255 }), challenge: s.verbatim({ max: 128 }), allowCredentials: descriptors, timeout, userVerification: s.enum(['required']) });
-export const LoginQuestion = s.object({ flowId, options: RequestOptions }, { title: 'PasskeyLoginOptions', about: '`options` goes to `PublicKeyCredential.parseRequestOptionsFromJSON()`.' });
+const RequestOptions = s.object({
+  rpId: s.text({ max: 255 }),
+  challenge: s.verbatim({ max: 128 }),
+  allowCredentials: descriptors,
+  timeout,
+  userVerification: s.enum(['required']),
+});
+export const LoginQuestion = s.object(
+  { flowId, options: RequestOptions },
+  { title: 'PasskeyLoginOptions', about: '`options` goes to `PublicKeyCredential.parseRequestOptionsFromJSON()`.' },
+);
 export type LoginQuestion = Static<typeof LoginQuestion>;
 
 export const Passkey = s.object(
@@ -71,7 +120,15 @@ export const Passkey = s.object(
 );
 export type Passkey = Static<typeof Passkey>;
 
-export const passkeyAnswer = ({ id, label, synced, backedUp, transports, createdAt, lastUsedAt }: PasskeyRecord): Passkey => ({
+export const passkeyAnswer = ({
+  id,
+  label,
+  synced,
+  backedUp,
+  transports,
+  createdAt,
+  lastUsedAt,
+}: PasskeyRecord): Passkey => ({
   id,
   label,
   synced,

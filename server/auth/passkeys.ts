@@ -18,9 +18,9 @@ import type { SessionIssue } from './session-issue.js';
 import type { WaysIn } from '../credentials/ways-in.js';
 
 /**
- * Passkeys (WebAuthn): what a member signs in with in place of a password and a second factor. They are added and removed only by a session
- * that was opened within the last ten minutes (RECENT_LOGIN_REQUIRED), so that a stolen token does not buy a way in that stays; the member is
- * told by mail, and their other sessions end.
+ * Passkeys (WebAuthn): what a member signs in with in place of a password and a second factor. They are added and
+ * removed only by a session that was opened within the last ten minutes (RECENT_LOGIN_REQUIRED), so that a stolen token
+ * does not buy a way in that stays; the member is told by mail, and their other sessions end.
  */
 export interface Passkeys {
   /** The caller's own, oldest first. */
@@ -31,14 +31,33 @@ export interface Passkeys {
   remove(passkey: { readonly id: string }, principal: Principal, request: RequestInfo): Promise<void>;
 }
 
-export function createPasskeys({ database, clock, keyRing, limits, issue, waysIn, changes, relyingParty }: {
-  database: Database; clock: Clock; keyRing: KeyRing; limits: LoginLimits; issue: SessionIssue; waysIn: WaysIn; changes: Changes; relyingParty: RelyingParty;
+export function createPasskeys({
+  database,
+  clock,
+  keyRing,
+  limits,
+  issue,
+  waysIn,
+  changes,
+  relyingParty,
+}: {
+  database: Database;
+  clock: Clock;
+  keyRing: KeyRing;
+  limits: LoginLimits;
+  issue: SessionIssue;
+  waysIn: WaysIn;
+  changes: Changes;
+  relyingParty: RelyingParty;
 }): Passkeys {
   const scope = { tenantId: null };
   const ceremony = createCeremony(relyingParty);
 
   return {
-    list: async ({ tenant, user }) => (await database.read(scope, (tx) => new PasskeyStore(tx, tenant.id).all({ memberId: user.id }))).map(passkeyAnswer),
+    list: async ({ tenant, user }) =>
+      (await database.read(scope, (tx) => new PasskeyStore(tx, tenant.id).all({ memberId: user.id }))).map(
+        passkeyAnswer,
+      ),
     registration: createPasskeyRegistration({ database, clock, ceremony, waysIn, changes }),
     login: createPasskeyLogin({ database, clock, ceremony, keyRing, limits, issue }),
     remove: async ({ id }, principal, request) => {
@@ -48,8 +67,21 @@ export function createPasskeys({ database, clock, keyRing, limits, issue, waysIn
         await new MemberStore(tx, tenant.id).lock(user.id);
         await waysIn.requireRecentLogin(tx, principal);
         if (!(await new PasskeyStore(tx, tenant.id).delete({ id, memberId: user.id }))) throw fail('NOT_FOUND', {});
-        const ended = await waysIn.changed(tx, { tenantId: tenant.id, memberId: user.id, change: 'passkey_removed', sessionId });
-        await new AuditStore(tx).append({ tenantId: tenant.id, at: clock.now(), actor: actorOf(user, request), action: 'passkey_removed', recordKind: 'passkey', recordId: id, changes: ended });
+        const ended = await waysIn.changed(tx, {
+          tenantId: tenant.id,
+          memberId: user.id,
+          change: 'passkey_removed',
+          sessionId,
+        });
+        await new AuditStore(tx).append({
+          tenantId: tenant.id,
+          at: clock.now(),
+          actor: actorOf(user, request),
+          action: 'passkey_removed',
+          recordKind: 'passkey',
+          recordId: id,
+          changes: ended,
+        });
       });
       changes.tell({ kind: 'member', tenantId: tenant.id, memberId: user.id });
     },

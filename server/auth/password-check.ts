@@ -17,15 +17,26 @@ export interface Credentials {
 }
 
 /**
- * The first half of everything that begins with a password. Throws RATE_LIMITED while too many have failed, OVERLOADED when too many wait.
- * Whatever the reason for which it does not match, the work is one and the same: one verification.
+ * The first half of everything that begins with a password. Throws RATE_LIMITED while too many have failed, OVERLOADED
+ * when too many wait. Whatever the reason for which it does not match, the work is one and the same: one verification.
  */
 export interface PasswordCheck {
   begin(credentials: Credentials, request: RequestInfo): Promise<Checked>;
   /** The account as it is in this transaction, if what was found before the hashing still holds. */
   stillHolds(tx: Transaction, checked: Checked): Promise<Account | undefined>;
-  /** Counts the failure and audits it as `action`. Answers the seconds to wait when the attempt must not be told its outcome. */
-  refuse(tx: Transaction, checked: Checked, refusal: { readonly request: RequestInfo; readonly action: string; readonly changes?: Readonly<Record<string, unknown>> }): Promise<number | undefined>;
+  /**
+   * Counts the failure and audits it as `action`. Answers the seconds to wait when the attempt must not be told its
+   * outcome.
+   */
+  refuse(
+    tx: Transaction,
+    checked: Checked,
+    refusal: {
+      readonly request: RequestInfo;
+      readonly action: string;
+      readonly changes?: Readonly<Record<string, unknown>>;
+    },
+  ): Promise<number | undefined>;
 }
 
 export interface Account {
@@ -37,11 +48,23 @@ export interface Checked {
   /** What was named, whether or not the password is right. */
   readonly tenant: TenantRecord | undefined;
   readonly member: MemberRecord | undefined;
-  /** Of a password that is right: the hash that it matched, and a better one where that is too weak by today's measure. */
+  /**
+   * Of a password that is right: the hash that it matched, and a better one where that is too weak by today's measure.
+   */
   readonly matched: { readonly hash: string; readonly betterHash: string | undefined } | undefined;
 }
 
-export function createPasswordCheck({ database, clock, passwords, limits }: { database: Database; clock: Clock; passwords: Passwords; limits: LoginLimits }): PasswordCheck {
+export function createPasswordCheck({
+  database,
+  clock,
+  passwords,
+  limits,
+}: {
+  database: Database;
+  clock: Clock;
+  passwords: Passwords;
+  limits: LoginLimits;
+}): PasswordCheck {
   return {
     begin: async ({ tenantSlug, email, password }, request) => {
       const attempt: Attempt = { account: { tenantSlug, email }, ip: request.ip };
@@ -53,7 +76,12 @@ export function createPasswordCheck({ database, clock, passwords, limits }: { da
       const hash = tenant && member && isActiveAccount({ tenant, member }) ? member.passwordHash : null;
       const matches = await passwords.verify({ password, hash });
       if (!matches || hash === null) return { attempt, tenant, member, matched: undefined };
-      return { attempt, tenant, member, matched: { hash, betterHash: passwords.isWeaker(hash) ? await passwords.hash(password) : undefined } };
+      return {
+        attempt,
+        tenant,
+        member,
+        matched: { hash, betterHash: passwords.isWeaker(hash) ? await passwords.hash(password) : undefined },
+      };
     },
 
     stillHolds: async (tx, { tenant: named, member: found, matched }) => {
@@ -61,17 +89,31 @@ export function createPasswordCheck({ database, clock, passwords, limits }: { da
       const tenant = await new TenantStore(tx).byId(named.id);
       // Held: a password that is reset at this moment must end the session that comes of this.
       const member = await new MemberStore(tx, named.id).lock(found.id);
-      return tenant && member && isActiveAccount({ tenant, member }) && member.passwordHash === matched.hash ? { tenant, member } : undefined;
+      return tenant && member && isActiveAccount({ tenant, member }) && member.passwordHash === matched.hash
+        ? { tenant, member }
+        : undefined;
     },
 
     refuse: async (tx, { attempt, tenant, member }, { request, action, changes = {} }) => {
       const wait = await limits.failed(tx, attempt);
       if (wait !== undefined) return wait;
-      const actor: Actor = { kind: 'user', id: member?.id ?? null, name: member?.name ?? 'unknown', ip: request.ip, requestId: request.id };
-      // Attempts within a lock leave no rows, or a guesser could fill the disk with them; the one that brought the lock says how long it holds.
+      const actor: Actor = {
+        kind: 'user',
+        id: member?.id ?? null,
+        name: member?.name ?? 'unknown',
+        ip: request.ip,
+        requestId: request.id,
+      };
+      // Attempts within a lock leave no rows, or a guesser could fill the disk with them; the one that brought the lock
+      // says how long it holds.
       const lockedForSeconds = await limits.locked(tx, attempt);
       await new AuditStore(tx).append({
-        tenantId: tenant?.id ?? null, at: clock.now(), actor, action, recordKind: 'member', recordId: member?.id ?? null,
+        tenantId: tenant?.id ?? null,
+        at: clock.now(),
+        actor,
+        action,
+        recordKind: 'member',
+        recordId: member?.id ?? null,
         changes: { ...changes, ...(lockedForSeconds === undefined ? {} : { lockedForSeconds }) },
       });
       return undefined;

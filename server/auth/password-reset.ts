@@ -19,16 +19,25 @@ import { newToken, refusedToken, tokenHash, tokenLink } from './single-use.js';
 import { isActiveAccount } from '../access/session-policy.js';
 import { holdEmailCode } from '../credentials/ways-in.js';
 
-/** A forgotten password. A second factor stays what it is: a reset opens no session, and for 24 hours no code by mail stands in for it. */
+/**
+ * A forgotten password. A second factor stays what it is: a reset opens no session, and for 24 hours no code by mail
+ * stands in for it.
+ */
 export interface PasswordResets {
   /**
-   * Mails a token to the account, if there is one that signs in by password. Nothing tells whether there is: neither the answer nor the
-   * work, which is the same statements in both cases. The sixth request within an hour for an account is one for nobody. Requests for nobody
-   * leave rows in so many places and no more, which they share.
+   * Mails a token to the account, if there is one that signs in by password. Nothing tells whether there is: neither
+   * the answer nor the work, which is the same statements in both cases. The sixth request within an hour for an
+   * account is one for nobody. Requests for nobody leave rows in so many places and no more, which they share.
    */
   request(account: { readonly tenantSlug: string; readonly email: string }, request: RequestInfo): Promise<void>;
-  /** Sets the password, ends all sessions and sends a notice. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK; after either the token is still good, if it was. */
-  confirm(reset: { readonly token: string; readonly tenantSlug: string; readonly password: string }, request: RequestInfo): Promise<void>;
+  /**
+   * Sets the password, ends all sessions and sends a notice. Throws TOKEN_INVALID, PASSWORD_TOO_WEAK; after either the
+   * token is still good, if it was.
+   */
+  confirm(
+    reset: { readonly token: string; readonly tenantSlug: string; readonly password: string },
+    request: RequestInfo,
+  ): Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -38,41 +47,100 @@ const REQUESTS_PER_HOUR = 5;
 /** No tenant has this id: looking for a member in it costs what looking in a real one does. */
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
-export function createPasswordResets({ database, clock, passwords, policy, mail, changes, publicUrl }: {
-  database: Database; clock: Clock; passwords: Passwords; policy: PasswordPolicy; mail: MailOutbox; changes: Changes; publicUrl: string;
+export function createPasswordResets({
+  database,
+  clock,
+  passwords,
+  policy,
+  mail,
+  changes,
+  publicUrl,
+}: {
+  database: Database;
+  clock: Clock;
+  passwords: Passwords;
+  policy: PasswordPolicy;
+  mail: MailOutbox;
+  changes: Changes;
+  publicUrl: string;
 }): PasswordResets {
   const scope = { tenantId: null };
 
-  const issue = async (tx: Transaction, { tenantSlug, email }: { tenantSlug: string; email: string }, request: RequestInfo): Promise<void> => {
+  const issue = async (
+    tx: Transaction,
+    { tenantSlug, email }: { tenantSlug: string; email: string },
+    request: RequestInfo,
+  ): Promise<void> => {
     const at = clock.now();
     const hash = accountHash({ tenantSlug, email });
     const tenant = await new TenantStore(tx).bySlug(tenantSlug);
     const member = await new MemberStore(tx, tenant?.id ?? NOWHERE).byEmail(email);
-    const named = tenant && member && mayReset({ tenant, member }) ? { tenantId: tenant.id, memberId: member.id } : undefined;
-    const asked = await new LoginFailureStore(tx).count({ key: `reset:${named ? hash : placeOf(hash)}`, at, windowMs: HOUR_MS, slides: false });
+    const named =
+      tenant && member && mayReset({ tenant, member }) ? { tenantId: tenant.id, memberId: member.id } : undefined;
+    const asked = await new LoginFailureStore(tx).count({
+      key: `reset:${named ? hash : placeOf(hash)}`,
+      at,
+      windowMs: HOUR_MS,
+      slides: false,
+    });
     const account = asked && asked.failures <= REQUESTS_PER_HOUR ? named : undefined;
 
     const { token, tokenHash: secret } = newToken();
     const expiresAt = at + LIFETIME_HOURS * HOUR_MS;
-    await new PasswordResetStore(tx).put({ accountHash: account ? hash : placeOf(hash), tokenHash: secret, member: account, expiresAt, at });
-    await new AuditStore(tx).append({ tenantId: account?.tenantId ?? null, at, actor: stranger(request), action: 'password_reset_requested', recordKind: 'member', recordId: account?.memberId ?? null });
+    await new PasswordResetStore(tx).put({
+      accountHash: account ? hash : placeOf(hash),
+      tokenHash: secret,
+      member: account,
+      expiresAt,
+      at,
+    });
+    await new AuditStore(tx).append({
+      tenantId: account?.tenantId ?? null,
+      at,
+      actor: stranger(request),
+      action: 'password_reset_requested',
+      recordKind: 'member',
+      recordId: account?.memberId ?? null,
+    });
 
     const about = { kind: 'member', id: account?.memberId ?? NOWHERE };
-    const values = { tenantName: tenant?.name ?? tenantSlug, hours: LIFETIME_HOURS, link: tokenLink({ publicUrl, page: 'reset-password', token, tenantSlug }) };
+    const values = {
+      tenantName: tenant?.name ?? tenantSlug,
+      hours: LIFETIME_HOURS,
+      link: tokenLink({ publicUrl, page: 'reset-password', token, tenantSlug }),
+    };
     // What waits to be sent holds the token before this one.
     await mail.withdraw(tx, { tenantId: account?.tenantId ?? NOWHERE, template: 'password_reset', about });
-    if (account) await mail.enqueue(tx, { tenantId: account.tenantId, to: email, template: 'password_reset', language: languageOf({ tenant, member }), values, about, notAfter: expiresAt });
+    if (account)
+      await mail.enqueue(tx, {
+        tenantId: account.tenantId,
+        to: email,
+        template: 'password_reset',
+        language: languageOf({ tenant, member }),
+        values,
+        about,
+        notAfter: expiresAt,
+      });
     else await mail.enqueueNothing(tx, { template: 'password_reset', values, notAfter: expiresAt });
   };
 
   /** The account that the token is for, if it may be used there and now. */
-  const find = async (tx: Transaction, { token, tenantSlug }: { token: string; tenantSlug: string }): Promise<Account | undefined> => {
+  const find = async (
+    tx: Transaction,
+    { token, tenantSlug }: { token: string; tenantSlug: string },
+  ): Promise<Account | undefined> => {
     const reset = await new PasswordResetStore(tx).find(tokenHash(token));
     if (!reset || reset.expiresAt <= clock.now()) return undefined;
     const tenant = await new TenantStore(tx).byId(reset.tenantId);
     const member = await new MemberStore(tx, reset.tenantId).byId(reset.memberId);
     // Of another tenant, or sent to an address that the member no longer has.
-    if (!tenant || !member || tenant.slug !== tenantSlug || reset.accountHash !== accountHash({ tenantSlug, email: member.email })) return undefined;
+    if (
+      !tenant ||
+      !member ||
+      tenant.slug !== tenantSlug ||
+      reset.accountHash !== accountHash({ tenantSlug, email: member.email })
+    )
+      return undefined;
     return mayReset({ tenant, member }) ? { tenant, member } : undefined;
   };
 
@@ -90,18 +158,31 @@ export function createPasswordResets({ database, clock, passwords, policy, mail,
         const still = await find(tx, { token, tenantSlug });
         if (!still || !(await new PasswordResetStore(tx).take({ tokenHash: tokenHash(token), at }))) return undefined;
         const { tenant, member: owner } = still;
-        if (!(await new MemberStore(tx, tenant.id).setPasswordHash({ id: owner.id, passwordHash, at }))) throw fail('TOKEN_INVALID', {});
+        if (!(await new MemberStore(tx, tenant.id).setPasswordHash({ id: owner.id, passwordHash, at })))
+          throw fail('TOKEN_INVALID', {});
         await holdEmailCode(tx, { tenantId: tenant.id, memberId: owner.id, at });
         const sessionsRevoked = await new SessionStore(tx).revokeAllOf({ tenantId: tenant.id, memberId: owner.id, at });
         await new AuditStore(tx).append({
-          tenantId: tenant.id, at, actor: actorOf(owner, request), action: 'password_reset', recordKind: 'member', recordId: owner.id, changes: { sessionsRevoked },
+          tenantId: tenant.id,
+          at,
+          actor: actorOf(owner, request),
+          action: 'password_reset',
+          recordKind: 'member',
+          recordId: owner.id,
+          changes: { sessionsRevoked },
         });
         await mail.enqueue(tx, {
-          tenantId: tenant.id, to: owner.email, template: 'password_changed', language: languageOf(still), values: { tenantName: tenant.name }, about: { kind: 'member', id: owner.id },
+          tenantId: tenant.id,
+          to: owner.email,
+          template: 'password_changed',
+          language: languageOf(still),
+          values: { tenantName: tenant.name },
+          about: { kind: 'member', id: owner.id },
         });
         return owner;
       });
-      if (!member) throw await refusedToken({ database, clock, kind: 'password_reset', tenantId: found.tenant.id, request });
+      if (!member)
+        throw await refusedToken({ database, clock, kind: 'password_reset', tenantId: found.tenant.id, request });
       changes.tell({ kind: 'member', tenantId: member.tenantId, memberId: member.id });
     },
   };
@@ -113,10 +194,15 @@ interface Account {
 }
 
 /** Who never had a password signs in through the organisation's own provider, and must not get around it. */
-const mayReset = ({ tenant, member }: Account): boolean => isActiveAccount({ tenant, member }) && member.passwordHash !== null;
+const mayReset = ({ tenant, member }: Account): boolean =>
+  isActiveAccount({ tenant, member }) && member.passwordHash !== null;
 
-/** Where what is left of a request for nobody goes: of 4 096 places one, so that whoever names accounts that are not there leaves no more rows than these. */
+/**
+ * Where what is left of a request for nobody goes: of 4 096 places one, so that whoever names accounts that are not
+ * there leaves no more rows than these.
+ */
 const placeOf = (hash: string): string => `nobody:${hash.slice(0, 3)}`;
 
 /** Digest of an account as it is named, whether or not it exists. */
-export const accountHash = ({ tenantSlug, email }: { tenantSlug: string; email: string }): string => sha256Hex(`${tenantSlug}\n${email}`);
+export const accountHash = ({ tenantSlug, email }: { tenantSlug: string; email: string }): string =>
+  sha256Hex(`${tenantSlug}\n${email}`);

@@ -19,22 +19,49 @@ export interface Profile {
   /** `null` falls back to the tenant's setting. Answers the preferences in effect. */
   setPreferences(principal: Principal, patch: PreferencesPatch, request: RequestInfo): Promise<Preferences>;
   /** `nameProfile` is replaced as a whole; `null` removes it. */
-  setProfile(principal: Principal, patch: { readonly name?: string; readonly nameProfile?: NameProfile | null }, request: RequestInfo): Promise<AuthUserSummary>;
+  setProfile(
+    principal: Principal,
+    patch: { readonly name?: string; readonly nameProfile?: NameProfile | null },
+    request: RequestInfo,
+  ): Promise<AuthUserSummary>;
 }
 
-export function createProfile({ database, clock, changes }: { database: Database; clock: Clock; changes: Changes }): Profile {
-  /** Lets `work` change the caller's row, which no other request changes meanwhile; audits what it answers as changed. */
+export function createProfile({
+  database,
+  clock,
+  changes,
+}: {
+  database: Database;
+  clock: Clock;
+  changes: Changes;
+}): Profile {
+  /**
+   * Lets `work` change the caller's row, which no other request changes meanwhile; audits what it answers as changed.
+   */
   const change = async <T>(
     { tenant, user }: Principal,
     { request, action }: { request: RequestInfo; action: string },
-    work: (tx: Transaction, member: MemberRecord, at: number) => Promise<{ answer: T; changed: Readonly<Record<string, unknown>> }>,
+    work: (
+      tx: Transaction,
+      member: MemberRecord,
+      at: number,
+    ) => Promise<{ answer: T; changed: Readonly<Record<string, unknown>> }>,
   ): Promise<T> => {
     const answer = await database.write({ tenantId: null }, async (tx) => {
       const member = await new MemberStore(tx, tenant.id).lock(user.id);
       if (!member) throw fail('UNAUTHENTICATED', {});
       const at = clock.now();
       const { answer: result, changed } = await work(tx, member, at);
-      if (Object.keys(changed).length > 0) await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action, recordKind: 'member', recordId: user.id, changes: changed });
+      if (Object.keys(changed).length > 0)
+        await new AuditStore(tx).append({
+          tenantId: tenant.id,
+          at,
+          actor: actorOf(user, request),
+          action,
+          recordKind: 'member',
+          recordId: user.id,
+          changes: changed,
+        });
       return result;
     });
     changes.tell({ kind: 'member', tenantId: tenant.id, memberId: user.id });
@@ -45,8 +72,13 @@ export function createProfile({ database, clock, changes }: { database: Database
     setPreferences: (principal, patch, request) =>
       change(principal, { request, action: 'preferences_changed' }, async (tx, member, at) => {
         const changed = changesOf(member.preferences, patch);
-        const preferences = Object.fromEntries(Object.entries({ ...member.preferences, ...patch }).filter(([, value]) => value !== null && value !== undefined));
-        if (Object.keys(changed).length > 0) await new MemberStore(tx, principal.tenant.id).setPreferences({ id: member.id, preferences, at });
+        const preferences = Object.fromEntries(
+          Object.entries({ ...member.preferences, ...patch }).filter(
+            ([, value]) => value !== null && value !== undefined,
+          ),
+        );
+        if (Object.keys(changed).length > 0)
+          await new MemberStore(tx, principal.tenant.id).setPreferences({ id: member.id, preferences, at });
         const tenant = await new TenantStore(tx).byId(principal.tenant.id);
         return { answer: mergedPreferences(settingsOf(tenant?.settings ?? {}), preferences), changed };
       }),
@@ -78,7 +110,10 @@ export const mergedPreferences = (settings: Settings, own: MemberRecord['prefere
   ...own,
 });
 
-const changesOf = (before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const changesOf = (
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(after)
       .map(([key, to]) => [key, { from: before[key] ?? null, to: to ?? null }] as const)

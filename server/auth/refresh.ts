@@ -19,39 +19,73 @@ import type { TokenHolder, Tokens } from './tokens.js';
 export const REFRESH_COOKIE = 'service_tenant_refresh';
 
 /**
- * Gives the next pair of tokens for a refresh token, from the body or else from the cookie. Throws UNAUTHENTICATED for a token that is bad,
- * expired or of an ended session, and for one that was used before, which ends the session; ORIGIN_NOT_ALLOWED for a cookie
- * that another site's page had sent.
+ * Gives the next pair of tokens for a refresh token, from the body or else from the cookie. Throws UNAUTHENTICATED for
+ * a token that is bad, expired or of an ended session, and for one that was used before, which ends the session;
+ * ORIGIN_NOT_ALLOWED for a cookie that another site's page had sent.
  */
 export type Refresh = (bodyToken: string | null | undefined, request: RequestInfo) => Promise<TokenPair>;
 
-export function createRefresh({ database, clock, tokens, issue, changes, emailCodes, allowedOrigins }: {
-  database: Database; clock: Clock; tokens: Tokens; issue: SessionIssue; changes: Changes; emailCodes: Pick<EmailCodes, 'exclude'>;
+export function createRefresh({
+  database,
+  clock,
+  tokens,
+  issue,
+  changes,
+  emailCodes,
+  allowedOrigins,
+}: {
+  database: Database;
+  clock: Clock;
+  tokens: Tokens;
+  issue: SessionIssue;
+  changes: Changes;
+  emailCodes: Pick<EmailCodes, 'exclude'>;
   /** The service's own origin and those of `CORS_ORIGINS`. */
   allowedOrigins: readonly string[];
 }): Refresh {
-  const rotate = async (tx: Transaction, { holder, byCookie, request }: { holder: TokenHolder & { generation: number }; byCookie: boolean; request: RequestInfo }): Promise<Outcome> => {
+  const rotate = async (
+    tx: Transaction,
+    {
+      holder,
+      byCookie,
+      request,
+    }: { holder: TokenHolder & { generation: number }; byCookie: boolean; request: RequestInfo },
+  ): Promise<Outcome> => {
     const sessions = new SessionStore(tx);
     const session = await sessions.byId(holder.sessionId);
     const member = await new MemberStore(tx, holder.tenantId).byId(holder.memberId);
     const tenant = await new TenantStore(tx).byId(holder.tenantId);
     const at = clock.now();
-    const live = session && session.tenantId === holder.tenantId && session.memberId === holder.memberId && session.revokedAt === null && session.idleExpiresAt > at;
+    const live =
+      session &&
+      session.tenantId === holder.tenantId &&
+      session.memberId === holder.memberId &&
+      session.revokedAt === null &&
+      session.idleExpiresAt > at;
     if (!live || !tenant || !member || !isActiveAccount({ tenant, member })) return { refused: true };
     const role = session.byEmailCode ? await new RoleStore(tx, holder.tenantId).byCode(member.roleCode) : undefined;
     if (role && emailCodes.exclude(role.permissions)) return { refused: true };
 
     const idleExpiresAt = issue.idleExpiry(session, at);
-    if (holder.generation === session.generation && (await sessions.rotate({ id: session.id, from: session.generation, at, idleExpiresAt }))) {
+    if (
+      holder.generation === session.generation &&
+      (await sessions.rotate({ id: session.id, from: session.generation, at, idleExpiresAt }))
+    ) {
       return { session: { ...session, generation: session.generation + 1, rotatedAt: at, idleExpiresAt }, member };
     }
     // Lost against another request that sent the same token, or sent late: the row as it is now tells which.
     const now = (await sessions.byId(session.id)) ?? session;
     if (now.revokedAt !== null) return { refused: true };
-    if (byCookie && holder.generation === now.generation - 1 && at - now.rotatedAt <= GRACE_MS) return { session: now, member };
+    if (byCookie && holder.generation === now.generation - 1 && at - now.rotatedAt <= GRACE_MS)
+      return { session: now, member };
     await sessions.revoke({ id: session.id, at });
     await new AuditStore(tx).append({
-      tenantId: tenant.id, at, actor: actorOf(member, request), action: 'refresh_token_reuse', recordKind: 'session', recordId: session.id,
+      tenantId: tenant.id,
+      at,
+      actor: actorOf(member, request),
+      action: 'refresh_token_reuse',
+      recordKind: 'session',
+      recordId: session.id,
       changes: { generation: holder.generation, present: now.generation, byCookie },
     });
     return { reused: true };
@@ -74,8 +108,14 @@ export function createRefresh({ database, clock, tokens, issue, changes, emailCo
 /** Two tabs, or an answer that was lost: the previous token, by cookie, is served within this time. */
 const GRACE_MS = 10_000;
 
-type Outcome = { readonly session: SessionRecord; readonly member: MemberRecord } | { readonly refused: true } | { readonly reused: true };
+type Outcome =
+  | { readonly session: SessionRecord; readonly member: MemberRecord }
+  | { readonly refused: true }
+  | { readonly reused: true };
 
-/** A browser says where a request comes from; who sends neither header is no browser, and no page can make it send the cookie. */
+/**
+ * A browser says where a request comes from; who sends neither header is no browser, and no page can make it send the
+ * cookie.
+ */
 const comesFromElsewhere = ({ origin, secFetchSite }: RequestInfo, allowed: readonly string[]): boolean =>
   secFetchSite === 'cross-site' || (origin !== undefined && !allowed.includes(origin));

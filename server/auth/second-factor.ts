@@ -18,13 +18,21 @@ export interface SecondFactor {
   isRequired(permissions: Permissions): boolean;
   standing(tx: Transaction, member: Member): Promise<Pick<MfaState, 'enrolled' | 'required'>>;
   /**
-   * Takes a code of the authenticator, or a recovery code, and uses it up; answers which it was, `undefined` for one that is wrong, or
-   * was used. Of two requests with one code, one gets an answer. Whoever asks counts the failures.
+   * Takes a code of the authenticator, or a recovery code, and uses it up; answers which it was, `undefined` for one
+   * that is wrong, or was used. Of two requests with one code, one gets an answer. Whoever asks counts the failures.
    */
   take(tx: Transaction, member: Member, code: string): Promise<'totp' | 'recovery_code' | undefined>;
 }
 
-export function createSecondFactor({ clock, keyRing, requiredForAdmins }: { clock: Clock; keyRing: KeyRing; requiredForAdmins: boolean }): SecondFactor {
+export function createSecondFactor({
+  clock,
+  keyRing,
+  requiredForAdmins,
+}: {
+  clock: Clock;
+  keyRing: KeyRing;
+  requiredForAdmins: boolean;
+}): SecondFactor {
   const isRequired = (permissions: Permissions): boolean => requiredForAdmins && meets(permissions, edit('admin'));
 
   const takeTotp = async (tx: Transaction, { id, tenantId }: Member, code: string): Promise<boolean> => {
@@ -40,12 +48,20 @@ export function createSecondFactor({ clock, keyRing, requiredForAdmins }: { cloc
     isRequired,
     standing: async (tx, { id, tenantId, roleCode }) => {
       const role = await new RoleStore(tx, tenantId).byCode(roleCode);
-      return { enrolled: (await new MfaStore(tx, tenantId).totp(id)) !== undefined, required: role !== undefined && isRequired(role.permissions) };
+      return {
+        enrolled: (await new MfaStore(tx, tenantId).totp(id)) !== undefined,
+        required: role !== undefined && isRequired(role.permissions),
+      };
     },
     take: async (tx, member, code) => {
       if (isTotpCode(code)) return (await takeTotp(tx, member, code)) ? 'totp' : undefined;
       const { id: memberId, tenantId } = member;
-      return (await new MfaStore(tx, tenantId).takeRecoveryCode({ memberId, hash: recoveryCodeHash({ tenantId, memberId, code }) })) ? 'recovery_code' : undefined;
+      return (await new MfaStore(tx, tenantId).takeRecoveryCode({
+        memberId,
+        hash: recoveryCodeHash({ tenantId, memberId, code }),
+      }))
+        ? 'recovery_code'
+        : undefined;
     },
   };
 }

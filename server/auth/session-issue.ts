@@ -23,30 +23,57 @@ export interface SessionIssue {
   /** How long a refresh token lives when it is not used, in milliseconds: the cookie's lifetime too. */
   readonly refreshLifetimeMs: number;
   /**
-   * Writes the session and the sign-in's audit row, in the transaction that let the member in. Asks `mayIssueSession` itself, so that no
-   * way in can forget to: UNAUTHENTICATED when the member was disabled or the tenant suspended meanwhile, or a second factor is still owed.
+   * Writes the session and the sign-in's audit row, in the transaction that let the member in. Asks `mayIssueSession`
+   * itself, so that no way in can forget to: UNAUTHENTICATED when the member was disabled or the tenant suspended
+   * meanwhile, or a second factor is still owed.
    */
   open(tx: Transaction, entry: Entry): Promise<SessionRecord>;
   /** When a session that is used now ends unless it is used again; never after its absolute end. */
   idleExpiry(session: Pick<SessionRecord, 'absoluteExpiresAt'>, at: number): number;
   /** Signs, which takes time: outside the transaction. */
   tokensOf(session: SessionRecord, member: Pick<MemberRecord, 'roleCode' | 'subjectScope'>): Promise<TokenPair>;
-  loginResult(entry: { readonly session: SessionRecord; readonly tenant: Pick<TenantRecord, 'id' | 'slug' | 'name'>; readonly member: MemberRecord }): Promise<AuthLoginResult>;
+  loginResult(entry: {
+    readonly session: SessionRecord;
+    readonly tenant: Pick<TenantRecord, 'id' | 'slug' | 'name'>;
+    readonly member: MemberRecord;
+  }): Promise<AuthLoginResult>;
 }
 
 /** Who comes in, and how: with a password it must be said how it stands with the second factor. */
-export type Entry = { readonly member: MemberRecord; readonly request: RequestInfo; /** With what the second factor was shown, for the audit. */ readonly factor?: string | undefined } & (
+export type Entry = {
+  readonly member: MemberRecord;
+  readonly request: RequestInfo;
+  /** With what the second factor was shown, for the audit. */ readonly factor?: string | undefined;
+} & (
   | { readonly way: 'password'; readonly mfa: MfaState }
   | { readonly way: Exclude<Way, 'password'>; readonly mfa?: undefined }
 );
 
-export function createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOrigin }: { clock: Clock; tokens: Tokens; accessTtl: Lifetime; refreshTtl: Lifetime; ownOrigin: string }): SessionIssue {
-  const idleExpiry = ({ absoluteExpiresAt }: Pick<SessionRecord, 'absoluteExpiresAt'>, at: number) => Math.min(at + refreshTtl.ms, absoluteExpiresAt);
+export function createSessionIssue({
+  clock,
+  tokens,
+  accessTtl,
+  refreshTtl,
+  ownOrigin,
+}: {
+  clock: Clock;
+  tokens: Tokens;
+  accessTtl: Lifetime;
+  refreshTtl: Lifetime;
+  ownOrigin: string;
+}): SessionIssue {
+  const idleExpiry = ({ absoluteExpiresAt }: Pick<SessionRecord, 'absoluteExpiresAt'>, at: number) =>
+    Math.min(at + refreshTtl.ms, absoluteExpiresAt);
 
   const tokensOf: SessionIssue['tokensOf'] = async (session, { roleCode, subjectScope }) => {
     const holder = { tenantId: session.tenantId, memberId: session.memberId, sessionId: session.id };
     const accessToken = await tokens.signAccess({ ...holder, roleCode, subjectScope });
-    const refreshToken = await tokens.signRefresh({ ...holder, generation: session.generation, issuedAt: session.rotatedAt, expiresAt: session.idleExpiresAt });
+    const refreshToken = await tokens.signRefresh({
+      ...holder,
+      generation: session.generation,
+      issuedAt: session.rotatedAt,
+      expiresAt: session.idleExpiresAt,
+    });
     return { accessToken, refreshToken, expiresIn: accessTtl.text };
   };
 
@@ -57,20 +84,44 @@ export function createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOr
     open: async (tx, { member, request, way, mfa = NO_MFA, factor }) => {
       const at = clock.now();
       const tenant = await new TenantStore(tx).byId(member.tenantId);
-      if (!tenant || mayIssueSession({ way, tenant, member, mfa }) !== 'yes') throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
+      if (!tenant || mayIssueSession({ way, tenant, member, mfa }) !== 'yes')
+        throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
       const absoluteExpiresAt = at + Math.max(ABSOLUTE_MS, refreshTtl.ms);
       const session: SessionRecord = {
-        id: newId(), tenantId: member.tenantId, memberId: member.id, generation: 1, rotatedAt: at, idleExpiresAt: idleExpiry({ absoluteExpiresAt }, at), absoluteExpiresAt,
-        ownPages: request.origin === ownOrigin, way, byEmailCode: factor === 'email_code', ip: request.ip, userAgent: request.userAgent?.slice(0, 400) ?? null, createdAt: at, revokedAt: null,
+        id: newId(),
+        tenantId: member.tenantId,
+        memberId: member.id,
+        generation: 1,
+        rotatedAt: at,
+        idleExpiresAt: idleExpiry({ absoluteExpiresAt }, at),
+        absoluteExpiresAt,
+        ownPages: request.origin === ownOrigin,
+        way,
+        byEmailCode: factor === 'email_code',
+        ip: request.ip,
+        userAgent: request.userAgent?.slice(0, 400) ?? null,
+        createdAt: at,
+        revokedAt: null,
       };
-      if (!(await new MemberStore(tx, member.tenantId).recordLogin({ id: member.id, at }))) throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
+      if (!(await new MemberStore(tx, member.tenantId).recordLogin({ id: member.id, at })))
+        throw fail('UNAUTHENTICATED', { message: INVALID_CREDENTIALS });
       await new SessionStore(tx).insert(session);
       await new AuditStore(tx).append({
-        tenantId: member.tenantId, at, actor: actorOf(member, request), action: 'login_succeeded', recordKind: 'session', recordId: session.id, changes: { way, ...(factor && { factor }), ownPages: session.ownPages },
+        tenantId: member.tenantId,
+        at,
+        actor: actorOf(member, request),
+        action: 'login_succeeded',
+        recordKind: 'session',
+        recordId: session.id,
+        changes: { way, ...(factor && { factor }), ownPages: session.ownPages },
       });
       return session;
     },
-    loginResult: async ({ session, tenant: { id, slug, name }, member }) => ({ ...(await tokensOf(session, member)), tenant: { id, slug, name }, user: summaryOf(member) }),
+    loginResult: async ({ session, tenant: { id, slug, name }, member }) => ({
+      ...(await tokensOf(session, member)),
+      tenant: { id, slug, name },
+      user: summaryOf(member),
+    }),
   };
 }
 
@@ -79,6 +130,20 @@ export const INVALID_CREDENTIALS = 'Invalid credentials';
 
 const ABSOLUTE_MS = 90 * 24 * 3_600_000;
 
-export const summaryOf = ({ id, email, name, nameProfile, status, roleCode, subjectScope }: MemberRecord): AuthUserSummary => ({
-  id, email, name, nameProfile, status, roleCode, subjectScope: subjectScope && [...subjectScope],
+export const summaryOf = ({
+  id,
+  email,
+  name,
+  nameProfile,
+  status,
+  roleCode,
+  subjectScope,
+}: MemberRecord): AuthUserSummary => ({
+  id,
+  email,
+  name,
+  nameProfile,
+  status,
+  roleCode,
+  subjectScope: subjectScope && [...subjectScope],
 });

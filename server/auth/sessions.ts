@@ -37,8 +37,24 @@ export interface Sessions {
   readonly refreshLifetimeMs: number;
 }
 
-export function createSessions({ database, clock, changes, directory, edition, login, refresh, refreshLifetimeMs }: {
-  database: Database; clock: Clock; changes: Changes; directory: Directory; edition: string; login: Login; refresh: Refresh; refreshLifetimeMs: number;
+export function createSessions({
+  database,
+  clock,
+  changes,
+  directory,
+  edition,
+  login,
+  refresh,
+  refreshLifetimeMs,
+}: {
+  database: Database;
+  clock: Clock;
+  changes: Changes;
+  directory: Directory;
+  edition: string;
+  login: Login;
+  refresh: Refresh;
+  refreshLifetimeMs: number;
 }): Sessions {
   return {
     login,
@@ -49,23 +65,46 @@ export function createSessions({ database, clock, changes, directory, edition, l
       await database.write({ tenantId: null }, async (tx) => {
         const at = clock.now();
         if (!(await new SessionStore(tx).revoke({ id: sessionId, at }))) return;
-        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'logout', recordKind: 'session', recordId: sessionId });
+        await new AuditStore(tx).append({
+          tenantId: tenant.id,
+          at,
+          actor: actorOf(user, request),
+          action: 'logout',
+          recordKind: 'session',
+          recordId: sessionId,
+        });
       });
       changes.tell({ kind: 'session', sessionId });
     },
 
     list: async ({ sessionId, tenant, user }) => {
-      const sessions = await database.read({ tenantId: null }, (tx) => new SessionStore(tx).liveOf({ tenantId: tenant.id, memberId: user.id, at: clock.now() }));
+      const sessions = await database.read({ tenantId: null }, (tx) =>
+        new SessionStore(tx).liveOf({ tenantId: tenant.id, memberId: user.id, at: clock.now() }),
+      );
       return sessions.map(({ id, ip, userAgent, idleExpiresAt, createdAt, rotatedAt }) => ({
-        id, ip, userAgent: userAgent === '' ? null : userAgent, current: id === sessionId, expiresAt: iso(idleExpiresAt), createdAt: iso(createdAt), updatedAt: iso(rotatedAt),
+        id,
+        ip,
+        userAgent: userAgent === '' ? null : userAgent,
+        current: id === sessionId,
+        expiresAt: iso(idleExpiresAt),
+        createdAt: iso(createdAt),
+        updatedAt: iso(rotatedAt),
       }));
     },
 
     end: async ({ tenant, user }, { id }, request) => {
       await database.write({ tenantId: null }, async (tx) => {
         const at = clock.now();
-        if (!(await new SessionStore(tx).revokeOwn({ id, tenantId: tenant.id, memberId: user.id, at }))) throw fail('NOT_FOUND', {});
-        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'session_ended', recordKind: 'session', recordId: id });
+        if (!(await new SessionStore(tx).revokeOwn({ id, tenantId: tenant.id, memberId: user.id, at })))
+          throw fail('NOT_FOUND', {});
+        await new AuditStore(tx).append({
+          tenantId: tenant.id,
+          at,
+          actor: actorOf(user, request),
+          action: 'session_ended',
+          recordKind: 'session',
+          recordId: id,
+        });
       });
       changes.tell({ kind: 'session', sessionId: id });
     },
@@ -78,8 +117,21 @@ export function createSessions({ database, clock, changes, directory, edition, l
         const sessions = new SessionStore(tx);
         // Of two sessions that end each other at two replicas, one goes on.
         if ((await sessions.byId(sessionId))?.revokedAt !== null) throw fail('UNAUTHENTICATED', {});
-        const sessionsRevoked = await sessions.revokeOthersOf({ tenantId: tenant.id, memberId: user.id, sessionId, at });
-        await new AuditStore(tx).append({ tenantId: tenant.id, at, actor: actorOf(user, request), action: 'other_sessions_ended', recordKind: 'member', recordId: user.id, changes: { sessionsRevoked } });
+        const sessionsRevoked = await sessions.revokeOthersOf({
+          tenantId: tenant.id,
+          memberId: user.id,
+          sessionId,
+          at,
+        });
+        await new AuditStore(tx).append({
+          tenantId: tenant.id,
+          at,
+          actor: actorOf(user, request),
+          action: 'other_sessions_ended',
+          recordKind: 'member',
+          recordId: user.id,
+          changes: { sessionsRevoked },
+        });
       });
       changes.tell({ kind: 'member', tenantId: tenant.id, memberId: user.id });
     },
@@ -89,7 +141,9 @@ export function createSessions({ database, clock, changes, directory, edition, l
       if (!member) throw fail('UNAUTHENTICATED', {});
       const all: Settings = { ...DEFAULT_SETTINGS, ...settings };
       const { timezone, reminderLeadDays, reminderHour, reminderEscalationDays, ownerScopeEnabled } = all;
-      const subjects = (await directory.of(tenant.id)).subjects().filter(({ id }) => user.subjectScope === null || user.subjectScope.includes(id));
+      const subjects = (await directory.of(tenant.id))
+        .subjects()
+        .filter(({ id }) => user.subjectScope === null || user.subjectScope.includes(id));
       return {
         user: summaryOf(member),
         tenant: { id: tenant.id, slug: tenant.slug, name: tenant.name, edition },
@@ -97,7 +151,11 @@ export function createSessions({ database, clock, changes, directory, edition, l
         featureFlags: { ...features },
         subjects: subjects.map((subject) => subjectAnswer(subject, permissions)),
         settings: {
-          timezone, reminderLeadDays, reminderHour, reminderEscalationDays, ownerScopeEnabled,
+          timezone,
+          reminderLeadDays,
+          reminderHour,
+          reminderEscalationDays,
+          ownerScopeEnabled,
           preferences: mergedPreferences(all, member.preferences),
         },
       };

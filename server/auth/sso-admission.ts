@@ -28,17 +28,39 @@ export interface Applicant {
 export type Admission = { readonly member: MemberRecord; readonly isNew: boolean } | { readonly refused: string };
 
 /**
- * Which member it is: whoever the subject was linked to; the first time an active member by verified email, once for each issuer, so
- * that an address that changes hands takes no account with it, and told by mail; or, where the provider may, a new member. Everything is audited.
+ * Which member it is: whoever the subject was linked to; the first time an active member by verified email, once for
+ * each issuer, so that an address that changes hands takes no account with it, and told by mail; or, where the provider
+ * may, a new member. Everything is audited.
  */
-export async function admit(tx: Transaction, applicant: Applicant, { at, request, mail }: Circumstances): Promise<Admission> {
+export async function admit(
+  tx: Transaction,
+  applicant: Applicant,
+  { at, request, mail }: Circumstances,
+): Promise<Admission> {
   const admission = await find(tx, applicant, { at, request, mail });
   if ('refused' in admission) await auditRefusal(tx, { ...applicant, reason: admission.refused, at, request });
   return admission;
 }
 
-export async function auditRefusal(tx: Transaction, { tenantId, provider, reason, at, request }: { tenantId: string; provider: Pick<SsoProvider, 'id'>; reason: string; at: number; request: RequestInfo }): Promise<void> {
-  await new AuditStore(tx).append({ tenantId, at, actor: stranger(request), action: 'sso_refused', recordKind: 'sso_provider', recordId: provider.id, changes: { reason } });
+export async function auditRefusal(
+  tx: Transaction,
+  {
+    tenantId,
+    provider,
+    reason,
+    at,
+    request,
+  }: { tenantId: string; provider: Pick<SsoProvider, 'id'>; reason: string; at: number; request: RequestInfo },
+): Promise<void> {
+  await new AuditStore(tx).append({
+    tenantId,
+    at,
+    actor: stranger(request),
+    action: 'sso_refused',
+    recordKind: 'sso_provider',
+    recordId: provider.id,
+    changes: { reason },
+  });
 }
 
 interface Circumstances {
@@ -58,7 +80,10 @@ async function find(tx: Transaction, applicant: Applicant, { at, request, mail }
 
   const linkedTo = await identities.memberOf({ issuer, subject });
   const linked = linkedTo === undefined ? undefined : await members.byId(linkedTo);
-  if (linked) return isActiveAccount({ tenant, member: linked }) ? { member: linked, isNew: false } : { refused: 'member_disabled' };
+  if (linked)
+    return isActiveAccount({ tenant, member: linked })
+      ? { member: linked, isNew: false }
+      : { refused: 'member_disabled' };
 
   const email = profile?.verifiedEmail;
   if (email === undefined) return { refused: 'no_verified_email' };
@@ -70,37 +95,91 @@ async function find(tx: Transaction, applicant: Applicant, { at, request, mail }
   if (!member) return { refused: 'not_a_member' };
   if (member.status !== 'active') return { refused: 'member_disabled' };
   if (await identities.link({ issuer, subject, memberId: member.id, at })) {
-    await new AuditStore(tx).append({ tenantId, at, actor: actorOf(member, request), action: 'sso_linked', recordKind: 'member', recordId: member.id, changes: { provider: provider.id, issuer, email } });
+    await new AuditStore(tx).append({
+      tenantId,
+      at,
+      actor: actorOf(member, request),
+      action: 'sso_linked',
+      recordKind: 'member',
+      recordId: member.id,
+      changes: { provider: provider.id, issuer, email },
+    });
     if (known) await tellOfLink(tx, { member, tenant, provider, mail });
-  } else if ((await identities.memberOf({ issuer, subject })) !== member.id) return { refused: 'linked_to_another_subject' };
+  } else if ((await identities.memberOf({ issuer, subject })) !== member.id)
+    return { refused: 'linked_to_another_subject' };
   return { member, isNew: made !== undefined };
 }
 
 /** Whoever did not do it learns that an account of elsewhere opens theirs from now on. */
-const tellOfLink = (tx: Transaction, { member, tenant, provider, mail }: { member: MemberRecord; tenant: TenantRecord; provider: SsoProvider; mail: MailOutbox }): Promise<void> =>
+const tellOfLink = (
+  tx: Transaction,
+  {
+    member,
+    tenant,
+    provider,
+    mail,
+  }: { member: MemberRecord; tenant: TenantRecord; provider: SsoProvider; mail: MailOutbox },
+): Promise<void> =>
   mail.enqueue(tx, {
-    tenantId: tenant.id, to: member.email, template: 'sso_linked', language: languageOf({ tenant, member }), values: { tenantName: tenant.name, providerName: provider.name }, about: { kind: 'member', id: member.id },
+    tenantId: tenant.id,
+    to: member.email,
+    template: 'sso_linked',
+    language: languageOf({ tenant, member }),
+    values: { tenantName: tenant.name, providerName: provider.name },
+    about: { kind: 'member', id: member.id },
   });
 
 /** Makes the member, where the provider may do so; that it vouches for this email's domain has been seen. */
-async function provision(tx: Transaction, { applicant: { tenantId, provider, profile }, email, at, request }: { applicant: Applicant; email: string; at: number; request: RequestInfo }): Promise<MemberRecord | undefined> {
+async function provision(
+  tx: Transaction,
+  {
+    applicant: { tenantId, provider, profile },
+    email,
+    at,
+    request,
+  }: { applicant: Applicant; email: string; at: number; request: RequestInfo },
+): Promise<MemberRecord | undefined> {
   const roleCode = provider.autoProvisionRoleCode;
-  if (roleCode === null || provider.allowedDomains.length === 0 || !(await new RoleStore(tx, tenantId).exists(roleCode))) return undefined;
+  if (
+    roleCode === null ||
+    provider.allowedDomains.length === 0 ||
+    !(await new RoleStore(tx, tenantId).exists(roleCode))
+  )
+    return undefined;
   const member: MemberRecord = {
-    id: newId(), tenantId, email, name: nameOf(asName(profile?.name ?? ''), email), nameProfile: null, status: 'active', roleCode, subjectScope: null,
-    preferences: {}, passwordHash: null, lastLoginAt: null, createdAt: at, updatedAt: at,
+    id: newId(),
+    tenantId,
+    email,
+    name: nameOf(asName(profile?.name ?? ''), email),
+    nameProfile: null,
+    status: 'active',
+    roleCode,
+    subjectScope: null,
+    preferences: {},
+    passwordHash: null,
+    lastLoginAt: null,
+    createdAt: at,
+    updatedAt: at,
   };
   if (!(await new MemberStore(tx, tenantId).insert(member))) return undefined;
   await new TenantStore(tx).touchDirectory(tenantId);
   await new AuditStore(tx).append({
-    tenantId, at, actor: actorOf(member, request), action: 'member_added', recordKind: 'member', recordId: member.id, changes: { email, name: member.name, roleCode, subjectScope: null, provider: provider.id },
+    tenantId,
+    at,
+    actor: actorOf(member, request),
+    action: 'member_added',
+    recordKind: 'member',
+    recordId: member.id,
+    changes: { email, name: member.name, roleCode, subjectScope: null, provider: provider.id },
   });
   return member;
 }
 
 /** What the provider calls them, within our bounds; else what stands before the @. */
 function nameOf(given: string | undefined, email: string): string {
-  const plain = normalCut(given ?? '', { max: 1_000 }).replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ').trim();
+  const plain = normalCut(given ?? '', { max: 1_000 })
+    .replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ')
+    .trim();
   const name = plain === '' ? email.slice(0, email.lastIndexOf('@')) : plain;
   return [...name].slice(0, 100).join('').slice(0, 100).toWellFormed().trim();
 }

@@ -1,6 +1,18 @@
 import {
-  allowInsecureRequests, authorizationCodeGrant, AuthorizationResponseError, buildAuthorizationUrl, calculatePKCECodeChallenge, ClientSecretBasic, ClientSecretPost, customFetch,
-  discovery, enableNonRepudiationChecks, fetchUserInfo, ResponseBodyError, type Configuration, type CustomFetchOptions,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  AuthorizationResponseError,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  ClientSecretPost,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  ResponseBodyError,
+  type Configuration,
+  type CustomFetchOptions,
 } from 'openid-client';
 import type { Clock } from '../../data-plane-agent/base/clock.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
@@ -21,7 +33,9 @@ export interface Handshake {
 export interface Assertion {
   readonly issuer: string;
   readonly subject: string;
-  /** What else is known: from the token, or, where that does not say of its email whether it is verified, from UserInfo. */
+  /**
+   * What else is known: from the token, or, where that does not say of its email whether it is verified, from UserInfo.
+   */
   profile(): Promise<Profile>;
 }
 
@@ -31,11 +45,17 @@ export interface Profile {
   readonly name: string | undefined;
 }
 
-/** OpenID Connect with one provider: authorization code with PKCE. Throws SSO_PROVIDER_UNREACHABLE where the provider does not answer as one. */
+/**
+ * OpenID Connect with one provider: authorization code with PKCE. Throws SSO_PROVIDER_UNREACHABLE where the provider
+ * does not answer as one.
+ */
 export interface SsoProtocol {
   /** Where to send the browser. */
   authorizationUrl(handshake: Handshake): Promise<string>;
-  /** `parameters` are those with which the browser came back. Throws SsoRefusal for whatever is not right about them, or about what the provider then says. */
+  /**
+   * `parameters` are those with which the browser came back. Throws SsoRefusal for whatever is not right about them, or
+   * about what the provider then says.
+   */
   complete(handshake: Handshake, parameters: Readonly<Record<string, string>>): Promise<Assertion>;
 }
 
@@ -51,7 +71,15 @@ export class SsoRefusal extends Error {
   }
 }
 
-export function createSsoProtocol({ provider, outbound, clock }: { provider: SsoProvider; outbound: Outbound; clock: Clock }): SsoProtocol {
+export function createSsoProtocol({
+  provider,
+  outbound,
+  clock,
+}: {
+  provider: SsoProvider;
+  outbound: Outbound;
+  clock: Clock;
+}): SsoProtocol {
   let known: { readonly at: number; readonly configuration: Promise<Configuration> } | undefined;
 
   /** Discovered at first use, and again after a while; a failure is not remembered. */
@@ -71,14 +99,29 @@ export function createSsoProtocol({ provider, outbound, clock }: { provider: Sso
     authorizationUrl: async ({ redirectUri, state, nonce, codeVerifier }) => {
       const config = await configuration();
       const code_challenge = await calculatePKCECodeChallenge(codeVerifier);
-      return buildAuthorizationUrl(config, { redirect_uri: redirectUri, scope: provider.scopes.join(' '), state, nonce, code_challenge, code_challenge_method: 'S256' }).href;
+      return buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: provider.scopes.join(' '),
+        state,
+        nonce,
+        code_challenge,
+        code_challenge_method: 'S256',
+      }).href;
     },
 
     complete: async ({ redirectUri, state, nonce, codeVerifier }, parameters) => {
       const config = await configuration();
       const came = new URL(redirectUri);
       for (const [name, value] of Object.entries(parameters)) came.searchParams.set(name, value);
-      const tokens = await judged(provider, authorizationCodeGrant(config, came, { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true }));
+      const tokens = await judged(
+        provider,
+        authorizationCodeGrant(config, came, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        }),
+      );
       const claims = tokens.claims();
       if (!claims) throw new SsoRefusal('no_id_token');
       const subject = claims.sub;
@@ -87,7 +130,8 @@ export function createSsoProtocol({ provider, outbound, clock }: { provider: Sso
         subject,
         profile: async () => {
           const told = profileOf(claims);
-          const mayTellMore = claims['email_verified'] !== false && config.serverMetadata().userinfo_endpoint !== undefined;
+          const mayTellMore =
+            claims['email_verified'] !== false && config.serverMetadata().userinfo_endpoint !== undefined;
           if (told.verifiedEmail !== undefined || !mayTellMore) return told;
           // All from one source: a verified flag of the one says nothing of the other's email.
           return profileOf(await judged(provider, fetchUserInfo(config, tokens.access_token, subject)));
@@ -100,38 +144,61 @@ export function createSsoProtocol({ provider, outbound, clock }: { provider: Sso
 /** Providers change their keys often (the library asks for those itself), their addresses hardly ever. */
 const FRESH_MS = 3_600_000;
 
-async function discover({ issuer, clientId, clientSecret, clientAuth }: SsoProvider, outbound: Outbound): Promise<Configuration> {
+async function discover(
+  { issuer, clientId, clientSecret, clientAuth }: SsoProvider,
+  outbound: Outbound,
+): Promise<Configuration> {
   const authentication = clientAuth === 'post' ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
-  // The library trusts a token that came over TLS; we check its signature all the same. http is the outbound guard's to refuse.
+  // The library trusts a token that came over TLS; we check its signature all the same. http is the outbound guard's to
+  // refuse.
   const execute = [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])];
   return discovery(new URL(issuer), clientId, {}, authentication, { execute, [customFetch]: fetchThrough(outbound) });
 }
 
-const fetchThrough = (outbound: Outbound) => async (url: string, { method, headers, body }: CustomFetchOptions): Promise<Response> => {
-  const answer = await outbound.request({ url, method: method === 'POST' ? 'POST' : 'GET', headers, ...(body instanceof URLSearchParams ? { body: body.toString() } : {}) });
-  return new Response(answer.status === 204 || answer.status === 304 ? null : new Uint8Array(answer.body), { status: answer.status, headers: answer.headers });
-};
+const fetchThrough =
+  (outbound: Outbound) =>
+  async (url: string, { method, headers, body }: CustomFetchOptions): Promise<Response> => {
+    const answer = await outbound.request({
+      url,
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers,
+      ...(body instanceof URLSearchParams ? { body: body.toString() } : {}),
+    });
+    return new Response(answer.status === 204 || answer.status === 304 ? null : new Uint8Array(answer.body), {
+      status: answer.status,
+      headers: answer.headers,
+    });
+  };
 
 /** Tells a provider that cannot be reached from one that said no. */
 async function judged<T>(provider: SsoProvider, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw causes(error).some((cause) => cause instanceof OutboundError) ? unreachable(provider, error) : new SsoRefusal(reasonOf(error), { cause: error });
+    throw causes(error).some((cause) => cause instanceof OutboundError)
+      ? unreachable(provider, error)
+      : new SsoRefusal(reasonOf(error), { cause: error });
   }
 }
 
-const unreachable = ({ id }: SsoProvider, cause: unknown) => fail('SSO_PROVIDER_UNREACHABLE', { provider: id }, { cause });
+const unreachable = ({ id }: SsoProvider, cause: unknown) =>
+  fail('SSO_PROVIDER_UNREACHABLE', { provider: id }, { cause });
 
 function causes(error: unknown): unknown[] {
   const found: unknown[] = [];
-  for (let at = error; at !== undefined && at !== null && found.length < 10; at = at instanceof Error ? at.cause : undefined) found.push(at);
+  for (
+    let at = error;
+    at !== undefined && at !== null && found.length < 10;
+    at = at instanceof Error ? at.cause : undefined
+  )
+    found.push(at);
   return found;
 }
 
 /** The provider's own code (`access_denied`), or the library's (`OAUTH_JWT_CLAIM_COMPARISON_FAILED`). */
 function reasonOf(error: unknown): string {
-  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) return error.error.slice(0, 100);
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)
+    return error.error.slice(0, 100);
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'protocol_error';
 }
 

@@ -17,9 +17,15 @@ export interface SsoProvider {
   readonly clientAuth: 'basic' | 'post';
   /** `openid` among them. */
   readonly scopes: readonly string[];
-  /** Slugs of the organisations that it signs in to, or `*` alone for all of them; `null` where it was not said, which is all as well. */
+  /**
+   * Slugs of the organisations that it signs in to, or `*` alone for all of them; `null` where it was not said, which
+   * is all as well.
+   */
   readonly tenants: readonly string[] | null;
-  /** Lower-cased. Of which email domains strangers become members, where `autoProvisionRoleCode` is set, and members are known by their address; none is all. */
+  /**
+   * Lower-cased. Of which email domains strangers become members, where `autoProvisionRoleCode` is set, and members are
+   * known by their address; none is all.
+   */
   readonly allowedDomains: readonly string[];
   readonly autoProvisionRoleCode: string | null;
 }
@@ -28,15 +34,20 @@ export const MAX_PROVIDERS = 5;
 
 const EVERY_TENANT = '*';
 
-/** Whether the provider is one of the organisation's. To the others it is not there: it could say of anybody's address that it is verified. */
-export const signsInTo = ({ tenants }: Pick<SsoProvider, 'tenants'>, tenantSlug: string): boolean => tenants === null || tenants.includes(EVERY_TENANT) || tenants.includes(tenantSlug);
+/**
+ * Whether the provider is one of the organisation's. To the others it is not there: it could say of anybody's address
+ * that it is verified.
+ */
+export const signsInTo = ({ tenants }: Pick<SsoProvider, 'tenants'>, tenantSlug: string): boolean =>
+  tenants === null || tenants.includes(EVERY_TENANT) || tenants.includes(tenantSlug);
 
 /** Whether the provider is believed about addresses of this domain. `email` is lower-cased. */
 export const vouchesFor = ({ allowedDomains }: Pick<SsoProvider, 'allowedDomains'>, email: string): boolean =>
   allowedDomains.length === 0 || allowedDomains.includes(email.slice(email.lastIndexOf('@') + 1));
 
 /** Ids of those of several providers of which nobody has said to which organisations they sign in. */
-export const withoutTenants = (providers: readonly SsoProvider[]): string[] => (providers.length > 1 ? providers.filter(({ tenants }) => tenants === null).map(({ id }) => id) : []);
+export const withoutTenants = (providers: readonly SsoProvider[]): string[] =>
+  providers.length > 1 ? providers.filter(({ tenants }) => tenants === null).map(({ id }) => id) : [];
 
 const Written = s.object({
   id: s.text({ max: 32, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' }),
@@ -52,12 +63,19 @@ const Written = s.object({
 });
 const List = checker(s.object({ providers: s.list(Written, MAX_PROVIDERS) }));
 
-/** The value of `SSO_PROVIDERS`. A problem names the provider by its place and shows no value, which might be a secret. */
+/**
+ * The value of `SSO_PROVIDERS`. A problem names the provider by its place and shows no value, which might be a secret.
+ */
 export function parseSsoProviders(value: unknown): Parsed<readonly SsoProvider[]> {
   if (!Array.isArray(value)) return { ok: false, problem: 'must be a list of providers' };
-  if (value.length > MAX_PROVIDERS) return { ok: false, problem: `must have at most ${MAX_PROVIDERS} providers, not ${value.length}` };
+  if (value.length > MAX_PROVIDERS)
+    return { ok: false, problem: `must have at most ${MAX_PROVIDERS} providers, not ${value.length}` };
   const checked = List({ providers: value });
-  if (!checked.ok) return { ok: false, problem: `is not valid: ${checked.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ')}` };
+  if (!checked.ok)
+    return {
+      ok: false,
+      problem: `is not valid: ${checked.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ')}`,
+    };
   const providers = checked.value.providers.map((written): SsoProvider => ({
     ...written,
     clientAuth: written.clientAuth ?? 'basic',
@@ -66,19 +84,30 @@ export function parseSsoProviders(value: unknown): Parsed<readonly SsoProvider[]
     autoProvisionRoleCode: written.autoProvisionRoleCode ?? null,
     tenants: written.tenants ?? null,
   }));
-  const faults = providers.flatMap((provider, index) => faultsOf(provider, providers.slice(0, index)).map((fault) => `providers[${index}].${fault}`));
-  return faults.length === 0 ? { ok: true, value: providers } : { ok: false, problem: `is not valid: ${faults.join('; ')}` };
+  const faults = providers.flatMap((provider, index) =>
+    faultsOf(provider, providers.slice(0, index)).map((fault) => `providers[${index}].${fault}`),
+  );
+  return faults.length === 0
+    ? { ok: true, value: providers }
+    : { ok: false, problem: `is not valid: ${faults.join('; ')}` };
 }
 
-function faultsOf({ id, issuer, autoProvisionRoleCode, allowedDomains, tenants }: SsoProvider, before: readonly SsoProvider[]): string[] {
+function faultsOf(
+  { id, issuer, autoProvisionRoleCode, allowedDomains, tenants }: SsoProvider,
+  before: readonly SsoProvider[],
+): string[] {
   const address = URL.canParse(issuer) ? new URL(issuer) : undefined;
   const plain = address !== undefined && address.search === '' && address.hash === '' && address.username === '';
   const faults: string[] = [];
   if (before.some((other) => other.id === id)) faults.push('id is that of another provider');
-  if (!plain || !(address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(issuer)))) faults.push('issuer must be an https address, or http on this machine, without query and fragment');
-  if (autoProvisionRoleCode === OWNER) faults.push('autoProvisionRoleCode must not be owner: nobody becomes owner by signing in');
+  if (!plain || !(address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(issuer))))
+    faults.push('issuer must be an https address, or http on this machine, without query and fragment');
+  if (autoProvisionRoleCode === OWNER)
+    faults.push('autoProvisionRoleCode must not be owner: nobody becomes owner by signing in');
   // Anybody can have an account at a public provider: without a list everybody would be let in.
-  if (autoProvisionRoleCode !== null && allowedDomains.length === 0) faults.push('allowedDomains must name whom autoProvisionRoleCode lets in');
-  if (tenants !== null && (tenants.length === 0 || (tenants.includes(EVERY_TENANT) && tenants.length > 1))) faults.push('tenants must be slugs of organisations, or "*" alone');
+  if (autoProvisionRoleCode !== null && allowedDomains.length === 0)
+    faults.push('allowedDomains must name whom autoProvisionRoleCode lets in');
+  if (tenants !== null && (tenants.length === 0 || (tenants.includes(EVERY_TENANT) && tenants.length > 1)))
+    faults.push('tenants must be slugs of organisations, or "*" alone');
   return faults;
 }

@@ -5,29 +5,54 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import { isId, newId } from '../../data-plane-agent/base/ids.js';
 import type { SigningKeys } from './keys.js';
 
-/** Whose token it is. The server trusts nothing else that a token says: role, scope and state are read from the session. */
+/**
+ * Whose token it is. The server trusts nothing else that a token says: role, scope and state are read from the session.
+ */
 export interface TokenHolder {
   readonly tenantId: string;
   readonly memberId: string;
   readonly sessionId: string;
 }
 
-/** Signs and verifies the two kinds of tokens. Verifying throws UNAUTHENTICATED for everything but a valid, unexpired token of the kind. */
+/**
+ * Signs and verifies the two kinds of tokens. Verifying throws UNAUTHENTICATED for everything but a valid, unexpired
+ * token of the kind.
+ */
 export interface Tokens {
   /** Role and scope are in it for the client to read. */
-  signAccess(token: TokenHolder & { readonly roleCode: string; readonly subjectScope: readonly string[] | null }): Promise<string>;
-  /** The same values give the same token, but for a change of the signing key: that is how a lost answer is given again. Times in milliseconds. */
-  signRefresh(token: TokenHolder & { readonly generation: number; readonly issuedAt: number; readonly expiresAt: number }): Promise<string>;
+  signAccess(
+    token: TokenHolder & { readonly roleCode: string; readonly subjectScope: readonly string[] | null },
+  ): Promise<string>;
+  /**
+   * The same values give the same token, but for a change of the signing key: that is how a lost answer is given again.
+   * Times in milliseconds.
+   */
+  signRefresh(
+    token: TokenHolder & { readonly generation: number; readonly issuedAt: number; readonly expiresAt: number },
+  ): Promise<string>;
   verifyAccess(token: string): Promise<TokenHolder>;
   verifyRefresh(token: string): Promise<TokenHolder & { readonly generation: number }>;
 }
 
 /** `publicUrl` is the issuer; both times in milliseconds. */
-export function createTokens({ keys, clock, publicUrl, accessTtlMs }: { keys: SigningKeys; clock: Clock; publicUrl: string; accessTtlMs: number }): Tokens {
+export function createTokens({
+  keys,
+  clock,
+  publicUrl,
+  accessTtlMs,
+}: {
+  keys: SigningKeys;
+  clock: Clock;
+  publicUrl: string;
+  accessTtlMs: number;
+}): Tokens {
   const issuer = publicUrl;
   const audience = `${publicUrl.replace(/\/+$/, '')}/api/v1`;
 
-  const sign = async (claims: JWTPayload & { sub: string; jti: string }, { typ, issuedAt, expiresAt }: { typ: string; issuedAt: number; expiresAt: number }): Promise<string> => {
+  const sign = async (
+    claims: JWTPayload & { sub: string; jti: string },
+    { typ, issuedAt, expiresAt }: { typ: string; issuedAt: number; expiresAt: number },
+  ): Promise<string> => {
     const { kid, key } = await keys.current();
     return new SignJWT(claims)
       .setProtectedHeader({ alg: ALGORITHM, typ, kid })
@@ -38,12 +63,21 @@ export function createTokens({ keys, clock, publicUrl, accessTtlMs }: { keys: Si
       .sign(key);
   };
 
-  const verify = async (token: string, { typ, requiredClaims }: { typ: string; requiredClaims: string[] }): Promise<JWTPayload> => {
+  const verify = async (
+    token: string,
+    { typ, requiredClaims }: { typ: string; requiredClaims: string[] },
+  ): Promise<JWTPayload> => {
     if (token.length > MAX_LENGTH) throw fail('UNAUTHENTICATED', {});
     try {
-      // Algorithm, type, audience and the claims that must be there are all named: what is not asked for is not checked.
+      // Algorithm, type, audience and the claims that must be there are all named: what is not asked for is not
+      // checked.
       const { payload } = await jwtVerify(token, ({ kid }) => verifierOf(kid), {
-        algorithms: [ALGORITHM], typ, issuer, audience, requiredClaims: [...COMMON_CLAIMS, ...requiredClaims], currentDate: new Date(clock.now()),
+        algorithms: [ALGORITHM],
+        typ,
+        issuer,
+        audience,
+        requiredClaims: [...COMMON_CLAIMS, ...requiredClaims],
+        currentDate: new Date(clock.now()),
       });
       return payload;
     } catch (error) {
@@ -56,16 +90,23 @@ export function createTokens({ keys, clock, publicUrl, accessTtlMs }: { keys: Si
     return key;
   };
 
-  // A client sends one access token hundreds of times; a signature costs more to check than all else that a small read does.
+  // A client sends one access token hundreds of times; a signature costs more to check than all else that a small read
+  // does.
   const verified = new LRUCache<string, { readonly holder: TokenHolder; readonly expiresAt: number }>({ max: 10_000 });
 
   return {
     signAccess: ({ tenantId, memberId, sessionId, roleCode, subjectScope }) => {
       const now = clock.now();
-      return sign({ sub: memberId, sid: sessionId, tenantId, roleCode, subjectScope, scope: SCOPE, jti: newId() }, { typ: ACCESS, issuedAt: now, expiresAt: now + accessTtlMs });
+      return sign(
+        { sub: memberId, sid: sessionId, tenantId, roleCode, subjectScope, scope: SCOPE, jti: newId() },
+        { typ: ACCESS, issuedAt: now, expiresAt: now + accessTtlMs },
+      );
     },
     signRefresh: ({ tenantId, memberId, sessionId, generation, issuedAt, expiresAt }) =>
-      sign({ sub: memberId, sid: sessionId, tenantId, scope: SCOPE, generation, jti: `${sessionId}.${generation}` }, { typ: REFRESH, issuedAt, expiresAt }),
+      sign(
+        { sub: memberId, sid: sessionId, tenantId, scope: SCOPE, generation, jti: `${sessionId}.${generation}` },
+        { typ: REFRESH, issuedAt, expiresAt },
+      ),
     verifyAccess: async (token) => {
       const known = verified.get(token);
       if (known && known.expiresAt > clock.now()) return known.holder;
@@ -101,4 +142,9 @@ function holderOf({ sub, sid, tenantId, scope }: JWTPayload): TokenHolder {
 const isIdText = (value: unknown): value is string => typeof value === 'string' && isId(value);
 
 /** What is wrong with the token, as against a database that does not answer. */
-const isTokenError = (error: unknown): boolean => typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_J');
+const isTokenError = (error: unknown): boolean =>
+  typeof error === 'object' &&
+  error !== null &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  error.code.startsWith('ERR_J');

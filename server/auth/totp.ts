@@ -6,11 +6,13 @@ export const totp = {
   newSecret: (): string => generateSecret(),
 
   /** As a QR code shows it to an app. `issuer` and `account` are what the app's list of codes says. */
-  url: ({ issuer, account, secret }: { issuer: string; account: string; secret: string }): string => generateURI({ issuer, label: account, secret }),
+  url: ({ issuer, account, secret }: { issuer: string; account: string; secret: string }): string =>
+    generateURI({ issuer, label: account, secret }),
 
   /**
-   * The time step whose code this is, the present one or one to either side; `undefined` for a code that is wrong. `at` in milliseconds.
-   * Whether the step was used before is for the database to say: the library remembers nothing, and throws when a clock was set back.
+   * The time step whose code this is, the present one or one to either side; `undefined` for a code that is wrong. `at`
+   * in milliseconds. Whether the step was used before is for the database to say: the library remembers nothing, and
+   * throws when a clock was set back.
    */
   stepOf: async ({ secret, code, at }: { secret: string; code: string; at: number }): Promise<number | undefined> => {
     // The library throws at anything but six digits.

@@ -77,32 +77,107 @@ export interface AuthParts {
 }
 
 /** Makes the first signing key; throws SealError when the key ring cannot open the one that is there. */
-export async function composeAuth(settings: AuthOptions, parts: AuthParts): Promise<AuthServices & { readonly authenticator: Authenticator }> {
+export async function composeAuth(
+  settings: AuthOptions,
+  parts: AuthParts,
+): Promise<AuthServices & { readonly authenticator: Authenticator }> {
   const { keyRing, publicUrl, corsOrigins, accessTtl, refreshTtl } = settings;
   const { database, clock, changes, mail, passwords, waysIn, directory } = parts;
   const ownOrigin = new URL(publicUrl).origin;
-  const keys = await createSigningKeys({ database, clock, keyRing, tokenLifetimeMs: Math.max(accessTtl.ms, refreshTtl.ms) });
+  const keys = await createSigningKeys({
+    database,
+    clock,
+    keyRing,
+    tokenLifetimeMs: Math.max(accessTtl.ms, refreshTtl.ms),
+  });
   const tokens = createTokens({ keys, clock, publicUrl, accessTtlMs: accessTtl.ms });
   const issue = createSessionIssue({ clock, tokens, accessTtl, refreshTtl, ownOrigin });
-  const limits = createLoginLimits({ database, clock, failuresPerAccount: settings.loginFailuresPerAccount, failuresPerIp: settings.loginFailuresPerIp });
+  const limits = createLoginLimits({
+    database,
+    clock,
+    failuresPerAccount: settings.loginFailuresPerAccount,
+    failuresPerIp: settings.loginFailuresPerIp,
+  });
   const policy = createPasswordPolicy({ strict: settings.passwordRules === 'on' });
   const passwordCheck = createPasswordCheck({ database, clock, passwords, limits });
   const secondFactor = createSecondFactor({ clock, keyRing, requiredForAdmins: settings.mfaRequiredForAdmins });
   const enrolment = createEnrolment({ clock, keyRing, waysIn, issuer: settings.productName });
-  const emailCodes = createEmailCodes({ database, clock, keyRing, mail, passwordCheck, limits, fallback: settings.mfaEmailFallback });
-  const login = createLogin({ database, clock, passwordCheck, limits, issue, secondFactor, enrolment, emailCodes, changes });
-  const refresh = createRefresh({ database, clock, tokens, issue, changes, emailCodes, allowedOrigins: [ownOrigin, ...corsOrigins] });
+  const emailCodes = createEmailCodes({
+    database,
+    clock,
+    keyRing,
+    mail,
+    passwordCheck,
+    limits,
+    fallback: settings.mfaEmailFallback,
+  });
+  const login = createLogin({
+    database,
+    clock,
+    passwordCheck,
+    limits,
+    issue,
+    secondFactor,
+    enrolment,
+    emailCodes,
+    changes,
+  });
+  const refresh = createRefresh({
+    database,
+    clock,
+    tokens,
+    issue,
+    changes,
+    emailCodes,
+    allowedOrigins: [ownOrigin, ...corsOrigins],
+  });
   const relyingParty = { id: settings.webauthnRpId, origins: settings.webauthnOrigins, name: settings.productName };
   return {
-    authenticator: createAuthenticator({ database, clock, tokens, plans: parts.plans, changes, secondFactor, emailCodes }),
-    accounts: createAccounts({ database, clock, passwords, policy, limits, issue, registrationEnabled: settings.publicRegistrationEnabled }),
-    sessions: createSessions({ database, clock, changes, directory, edition: settings.edition, login, refresh, refreshLifetimeMs: issue.refreshLifetimeMs }),
+    authenticator: createAuthenticator({
+      database,
+      clock,
+      tokens,
+      plans: parts.plans,
+      changes,
+      secondFactor,
+      emailCodes,
+    }),
+    accounts: createAccounts({
+      database,
+      clock,
+      passwords,
+      policy,
+      limits,
+      issue,
+      registrationEnabled: settings.publicRegistrationEnabled,
+    }),
+    sessions: createSessions({
+      database,
+      clock,
+      changes,
+      directory,
+      edition: settings.edition,
+      login,
+      refresh,
+      refreshLifetimeMs: issue.refreshLifetimeMs,
+    }),
     mfa: createMfa({ database, clock, limits, secondFactor, enrolment, waysIn, changes }),
     emailCodes,
     profile: createProfile({ database, clock, changes }),
     resolve: createResolve({ database, clock, perMinute: settings.loginResolvesPerMinute }),
     passkeys: createPasskeys({ database, clock, keyRing, limits, issue, waysIn, changes, relyingParty }),
-    sso: createSso({ database, clock, keyRing, issue, changes, mail, providers: settings.ssoProviders ?? [], outbound: parts.outbound, publicUrl, corsOrigins }),
+    sso: createSso({
+      database,
+      clock,
+      keyRing,
+      issue,
+      changes,
+      mail,
+      providers: settings.ssoProviders ?? [],
+      outbound: parts.outbound,
+      publicUrl,
+      corsOrigins,
+    }),
     keys,
     codes: createCodes({ database, clock }),
     invitations: createInvitations({ database, clock, passwords, policy, issue, mail, waysIn, changes, publicUrl }),

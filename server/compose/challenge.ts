@@ -1,6 +1,12 @@
 import type { Log } from '../../data-plane-agent/base/log.js';
 import { createOutbound } from '../../data-plane-agent/base/outbound.js';
-import { createBotChallenge, NO_CHALLENGE, VERIFY_URLS, type BotChallenge, type ChallengeProvider } from '../auth/challenge.js';
+import {
+  createBotChallenge,
+  NO_CHALLENGE,
+  VERIFY_URLS,
+  type BotChallenge,
+  type ChallengeProvider,
+} from '../auth/challenge.js';
 
 export interface ChallengeOptions {
   readonly botChallengeProvider: ChallengeProvider;
@@ -12,11 +18,23 @@ export interface ChallengeOptions {
 
 /** The bot challenge that the settings ask for. */
 export function composeChallenge(settings: ChallengeOptions, { log }: { log: Log }): BotChallenge {
-  const { botChallengeProvider: provider, botChallengeSecret: secret, botChallengeVerifyUrl, botChallengeHostnames, production } = settings;
+  const {
+    botChallengeProvider: provider,
+    botChallengeSecret: secret,
+    botChallengeVerifyUrl,
+    botChallengeHostnames,
+    production,
+  } = settings;
   if (provider === 'none' || secret === undefined) return NO_CHALLENGE;
   // The operator names the verifier, and it may stand in the next room: unlike an address that a user gives.
   const outbound = createOutbound({ allowPrivate: PRIVATE, production, connectMs: 3_000, totalMs: 5_000 });
-  return createBotChallenge({ verifyUrl: botChallengeVerifyUrl ?? VERIFY_URLS[provider], secret, hostnames: botChallengeHostnames.map((name) => name.toLowerCase()), outbound, log });
+  return createBotChallenge({
+    verifyUrl: botChallengeVerifyUrl ?? VERIFY_URLS[provider],
+    secret,
+    hostnames: botChallengeHostnames.map((name) => name.toLowerCase()),
+    outbound,
+    log,
+  });
 }
 
 const PRIVATE = ['127.0.0.0/8', '::1/128', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];

@@ -32,7 +32,15 @@ export interface TenantParts {
   readonly outbound: TargetPolicy;
 }
 
-export const composeTenants = ({ keyRing, edition, mfaRequiredForAdmins }: TenantOptions, parts: TenantParts): TenantServices => ({
-  tenants: createTenants({ ...parts, keyRing, mfaRequired: mfaRequiredForAdmins, linked: edition === 'enterprise_hybrid' }),
+export const composeTenants = (
+  { keyRing, edition, mfaRequiredForAdmins }: TenantOptions,
+  parts: TenantParts,
+): TenantServices => ({
+  tenants: createTenants({
+    ...parts,
+    keyRing,
+    mfaRequired: mfaRequiredForAdmins,
+    linked: edition === 'enterprise_hybrid',
+  }),
   directory: createDirectory(parts),
 });

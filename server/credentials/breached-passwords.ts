@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 
 /**
- * Whether a password, in lower case, is among the million that were found most often in breaches of other services. The list is read when it
- * is first asked for, piece by piece, so that no other request waits for it, and kept as fingerprints in 8 MB. One other password in 10^10 has a
- * fingerprint of the list's, and is refused for it.
+ * Whether a password, in lower case, is among the million that were found most often in breaches of other services. The
+ * list is read when it is first asked for, piece by piece, so that no other request waits for it, and kept as
+ * fingerprints in 8 MB. One other password in 10^10 has a fingerprint of the list's, and is refused for it.
  */
 export async function isBreached(password: string): Promise<boolean> {
   known ??= readList();
@@ -30,7 +30,10 @@ const SLOTS = 2 ** 20;
 async function readList(): Promise<Float64Array> {
   const slots = new Float64Array(SLOTS);
   let rest = '';
-  for await (const piece of createReadStream(createRequire(import.meta.url).resolve(LIST), 'utf8') as AsyncIterable<string>) {
+  for await (const piece of createReadStream(
+    createRequire(import.meta.url).resolve(LIST),
+    'utf8',
+  ) as AsyncIterable<string>) {
     const lines = `${rest}${piece}`.split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) if (line.length >= MIN_LENGTH) keep(slots, fingerprintOf(line.toLowerCase()));
@@ -51,7 +54,10 @@ function slotOf(slots: Float64Array, fingerprint: number): number {
   return at;
 }
 
-/** 53 bits, which a number holds exactly, of two multiplicative hashes (FNV-1a and one with another factor); never 0, which is a free slot. */
+/**
+ * 53 bits, which a number holds exactly, of two multiplicative hashes (FNV-1a and one with another factor); never 0,
+ * which is a free slot.
+ */
 function fingerprintOf(text: string): number {
   let one = 0x81_1c_9d_c5;
   let other = 0x9e_37_79_b9;

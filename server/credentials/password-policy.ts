@@ -5,29 +5,45 @@ import { isBreached } from './breached-passwords.js';
 import { normalised } from './passwords.js';
 
 /** Refuses a weak new password with PASSWORD_TOO_WEAK. Its length is the schema's matter: 8 to 256 characters. */
-export type PasswordPolicy = (given: { readonly password: string; readonly email: string; readonly tenantSlug: string }) => Promise<void>;
+export type PasswordPolicy = (given: {
+  readonly password: string;
+  readonly email: string;
+  readonly tenantSlug: string;
+}) => Promise<void>;
 
-/** `strict` unless `PASSWORD_RULES` is off: common passwords, such as breaches have made known, with blanks among them or without, and such as contain the account's own names, are refused. */
+/**
+ * `strict` unless `PASSWORD_RULES` is off: common passwords, such as breaches have made known, with blanks among them
+ * or without, and such as contain the account's own names, are refused.
+ */
 export function createPasswordPolicy({ strict }: { strict: boolean }): PasswordPolicy {
   if (!strict) return () => Promise.resolve();
   const common = new Set(dictionary['passwords-common'].filter((password) => password.length >= MIN_LENGTH));
   return async ({ password, email, tenantSlug }) => {
     const folded = normalised(password).toLowerCase();
     const seen = folded.replaceAll(/[\s\p{Cf}]/gu, '');
-    if ([...seen].length < MIN_LENGTH) throw fail('PASSWORD_TOO_WEAK', { reason: `Without blanks it has fewer than ${MIN_LENGTH} characters.` });
+    if ([...seen].length < MIN_LENGTH)
+      throw fail('PASSWORD_TOO_WEAK', { reason: `Without blanks it has fewer than ${MIN_LENGTH} characters.` });
     if (common.has(folded) || common.has(seen)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It is a common password.' });
     const localPart = normalCut(email.split('@')[0] ?? '', { max: 1_000, form: 'NFKC' }).toLowerCase();
-    if (contains(folded, localPart)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It contains the name before the @ of the email.' });
-    if (contains(folded, tenantSlug)) throw fail('PASSWORD_TOO_WEAK', { reason: 'It contains the organisation\'s slug.' });
-    if ((await isBreached(folded)) || (await isBreached(seen))) throw fail('PASSWORD_TOO_WEAK', { reason: 'It is known from breaches of other services.' });
+    if (contains(folded, localPart))
+      throw fail('PASSWORD_TOO_WEAK', { reason: 'It contains the name before the @ of the email.' });
+    if (contains(folded, tenantSlug))
+      throw fail('PASSWORD_TOO_WEAK', { reason: "It contains the organisation's slug." });
+    if ((await isBreached(folded)) || (await isBreached(seen)))
+      throw fail('PASSWORD_TOO_WEAK', { reason: 'It is known from breaches of other services.' });
   };
 }
 
 const MIN_LENGTH = 8;
 
-/** As it is written, or in its letters and digits, and without what somebody tags their address with (`ann+work`). One or two letters are in half of all good passwords. */
+/**
+ * As it is written, or in its letters and digits, and without what somebody tags their address with (`ann+work`). One
+ * or two letters are in half of all good passwords.
+ */
 const contains = (password: string, name: string): boolean =>
-  isWithin(name, password) || isWithin(bare(name), bare(password)) || isWithin(bare(name.split('+')[0] ?? ''), bare(password));
+  isWithin(name, password) ||
+  isWithin(bare(name), bare(password)) ||
+  isWithin(bare(name.split('+')[0] ?? ''), bare(password));
 
 const isWithin = (name: string, password: string): boolean => name.length >= 3 && password.includes(name);
 

@@ -3,7 +3,10 @@ import { fail, invalid } from '../../data-plane-agent/base/failures.js';
 import { normal } from '../../data-plane-agent/base/text.js';
 import { createSemaphore } from './semaphore.js';
 
-/** Hashing is meant to be dear: at most one hash per core runs at once, and of those that wait, at most 64; beyond that OVERLOADED. */
+/**
+ * Hashing is meant to be dear: at most one hash per core runs at once, and of those that wait, at most 64; beyond that
+ * OVERLOADED.
+ */
 export interface Passwords {
   /** A PHC string. */
   hash(password: string): Promise<string>;
@@ -20,8 +23,18 @@ export interface Argon2 {
 }
 
 /** `cores`: how many hashes run at once. */
-export async function createPasswords({ cores, argon2 = { hash, verify } }: { cores: number; argon2?: Argon2 }): Promise<Passwords> {
-  const turns = createSemaphore({ atOnce: cores, waiting: 64, refuse: () => fail('OVERLOADED', { retryAfterSeconds: 2 }) });
+export async function createPasswords({
+  cores,
+  argon2 = { hash, verify },
+}: {
+  cores: number;
+  argon2?: Argon2;
+}): Promise<Passwords> {
+  const turns = createSemaphore({
+    atOnce: cores,
+    waiting: 64,
+    refuse: () => fail('OVERLOADED', { retryAfterSeconds: 2 }),
+  });
   // A hash of nothing that anybody could send, under the parameters of every new hash.
   const decoy = await argon2.hash(crypto.randomUUID(), PARAMETERS);
   return {
@@ -37,7 +50,10 @@ export async function createPasswords({ cores, argon2 = { hash, verify } }: { co
 /** OWASP's minimum for argon2id (the library's default algorithm): 19 MiB, two passes, one lane. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Keyboards and systems write the same letter in different code points. Fails with INVALID_INPUT, whether or not an account has such a password. */
+/**
+ * Keyboards and systems write the same letter in different code points. Fails with INVALID_INPUT, whether or not an
+ * account has such a password.
+ */
 export function normalised(password: string): string {
   const plain = normal(password, { max: LONGEST, form: 'NFKC' });
   if (!plain.ok) throw invalid({ path: 'password', problem: plain.problem });

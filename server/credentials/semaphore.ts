@@ -3,7 +3,15 @@ export interface Semaphore {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createSemaphore({ atOnce, waiting, refuse }: { atOnce: number; waiting: number; refuse: () => Error }): Semaphore {
+export function createSemaphore({
+  atOnce,
+  waiting,
+  refuse,
+}: {
+  atOnce: number;
+  waiting: number;
+  refuse: () => Error;
+}): Semaphore {
   const queue: (() => void)[] = [];
   let running = 0;
   return {

@@ -11,7 +11,17 @@ const TIMEOUT_MS = 10_000;
 const OWNER_SCOPED: ReadonlySet<string> = new Set(['sales', 'manager']);
 
 /** What the data plane is told about a request: who asks, which rows they may see, and which day it is for them. */
-export function callOf({ principal, request, idempotency, ifVersion, timeoutMs = TIMEOUT_MS }: Pick<Call, 'idempotency' | 'ifVersion'> & { readonly principal: Principal; readonly request: RequestInfo; readonly timeoutMs?: number | undefined }): Call {
+export function callOf({
+  principal,
+  request,
+  idempotency,
+  ifVersion,
+  timeoutMs = TIMEOUT_MS,
+}: Pick<Call, 'idempotency' | 'ifVersion'> & {
+  readonly principal: Principal;
+  readonly request: RequestInfo;
+  readonly timeoutMs?: number | undefined;
+}): Call {
   const { tenant, user, settings, controls } = principal;
   return {
     tenantId: tenant.id,

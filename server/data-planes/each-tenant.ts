@@ -31,28 +31,43 @@ export interface Round {
 }
 
 /** Of tenants that have something due, those that are worked for: not those that are suspended. */
-export const workedFor = ({ database }: Pick<TenantsOptions, 'database'>): TellTenants => async (ids) =>
-  (await database.read({ tenantId: null }, (tx) => new TenantStore(tx).among(ids))).filter(({ status }) => status === 'active').map(workedTenant);
+export const workedFor =
+  ({ database }: Pick<TenantsOptions, 'database'>): TellTenants =>
+  async (ids) =>
+    (await database.read({ tenantId: null }, (tx) => new TenantStore(tx).among(ids)))
+      .filter(({ status }) => status === 'active')
+      .map(workedTenant);
 
 /**
- * Takes a step with every tenant's data plane, again while it says that there is more: for what is told of each once a day. What comes round more often
- * is due work, which a data plane finds by itself. One that cannot be worked on holds up no other; one whose agent is away has its turn when it is back.
+ * Takes a step with every tenant's data plane, again while it says that there is more: for what is told of each once a
+ * day. What comes round more often is due work, which a data plane finds by itself. One that cannot be worked on holds
+ * up no other; one whose agent is away has its turn when it is back.
  */
-export async function eachTenant({ database, clock, dataPlanes, log }: TenantsOptions, { job, signal, step }: Round): Promise<void> {
+export async function eachTenant(
+  { database, clock, dataPlanes, log }: TenantsOptions,
+  { job, signal, step }: Round,
+): Promise<void> {
   const tenants = await database.read({ tenantId: null }, (tx) => new TenantStore(tx).all());
   const waiting = tenants[Symbol.iterator]();
   const worker = async (): Promise<void> => {
-    for (let next = waiting.next(); next.done !== true && !signal?.aborted; next = waiting.next()) await work(next.value);
+    for (let next = waiting.next(); next.done !== true && !signal?.aborted; next = waiting.next())
+      await work(next.value);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 
   async function work({ id: tenantId, settings }: TenantRecord): Promise<void> {
-    const call = systemCall({ tenantId, settings, actor: { kind: 'system', id: null, name: job, ip: null, requestId: newId() }, at: clock.now() });
+    const call = systemCall({
+      tenantId,
+      settings,
+      actor: { kind: 'system', id: null, name: job, ip: null, requestId: newId() },
+      at: clock.now(),
+    });
     const plane = bind(dataPlanes.forTenant(tenantId), call, { operations: OPERATIONS, signal });
     try {
       for (let left = STEPS; left > 0 && !signal?.aborted; left -= 1) if (!(await step(plane, tenantId)).more) return;
     } catch (error) {
-      if (!AWAY.some((code) => isFailure(error, code))) log.error({ err: error, job, tenantId }, 'not done for this organisation');
+      if (!AWAY.some((code) => isFailure(error, code)))
+        log.error({ err: error, job, tenantId }, 'not done for this organisation');
     }
   }
 }

@@ -9,8 +9,8 @@ import type { Principal } from '../access/principal.js';
 import type { Plane } from './plane.js';
 
 /**
- * Judges of bodies with amounts: how many decimals one may have is known by its currency, which the body says, or the record that it is for. They tell what the
- * operations tell, in the same words.
+ * Judges of bodies with amounts: how many decimals one may have is known by its currency, which the body says, or the
+ * record that it is for. They tell what the operations tell, in the same words.
  */
 interface Asked<P = unknown> {
   readonly params: P;
@@ -34,32 +34,52 @@ export function judgeContract(sound: Sound<ContractInput>, { isRefused, principa
   const currency = isRefused('currencyCode') ? undefined : (sound.currencyCode ?? principal.settings.defaultCurrency);
   ofContract(amounts, sound, currency);
   accountSent(sound.payeeAccount, null, (problem) => amounts.refuse('payeeAccount', problem));
-  if (sound.startDate && sound.endDate && sound.endDate < sound.startDate) amounts.refuse('endDate', 'must not be before startDate');
+  if (sound.startDate && sound.endDate && sound.endDate < sound.startDate)
+    amounts.refuse('endDate', 'must not be before startDate');
   ofPlan(amounts, sound, { isRefused, currency });
   return amounts.found();
 }
 
-export async function judgeContractPatch(sound: Sound<ContractPatch>, { isRefused, params, plane, principal }: Asked<OfContract>): Promise<Issue[]> {
+export async function judgeContractPatch(
+  sound: Sound<ContractPatch>,
+  { isRefused, params, plane, principal }: Asked<OfContract>,
+): Promise<Issue[]> {
   const amounts = new AmountReader();
   const contract = await unlessRefused(() => plane.getContract({ contractId: params.id }));
-  const said = isRefused('currencyCode') ? undefined : sound.currencyCode === null ? principal.settings.defaultCurrency : (sound.currencyCode ?? contract?.currencyCode);
+  const said = isRefused('currencyCode')
+    ? undefined
+    : sound.currencyCode === null
+      ? principal.settings.defaultCurrency
+      : (sound.currencyCode ?? contract?.currencyCode);
   ofContract(amounts, sound, said);
-  const [start, end] = (['startDate', 'endDate'] as const).map((field) => (isRefused(field) ? undefined : (sound[field] ?? contract?.[field])));
-  if ((sound.startDate || sound.endDate) && start && end && end < start) amounts.refuse('endDate', 'must not be before startDate');
+  const [start, end] = (['startDate', 'endDate'] as const).map((field) =>
+    isRefused(field) ? undefined : (sound[field] ?? contract?.[field]),
+  );
+  if ((sound.startDate || sound.endDate) && start && end && end < start)
+    amounts.refuse('endDate', 'must not be before startDate');
   // A line that is there keeps a currency of its own; which line that is, is not looked for here.
   const isOne = contract?.payments.every(({ currencyCode }) => currencyCode === contract.currencyCode) === true;
   ofPlan(amounts, sound, { isRefused, currency: isOne ? said : undefined });
   return amounts.found();
 }
 
-export async function judgeNewLine(sound: Sound<PaymentLinePatch>, { isRefused, params, plane }: Asked<OfContract>): Promise<Issue[]> {
+export async function judgeNewLine(
+  sound: Sound<PaymentLinePatch>,
+  { isRefused, params, plane }: Asked<OfContract>,
+): Promise<Issue[]> {
   const amounts = new AmountReader();
   const contract = await unlessRefused(() => plane.getContract({ contractId: params.id }));
-  ofLine(amounts, sound, { path: '', currency: isRefused('currencyCode') ? undefined : (sound.currencyCode ?? contract?.currencyCode) });
+  ofLine(amounts, sound, {
+    path: '',
+    currency: isRefused('currencyCode') ? undefined : (sound.currencyCode ?? contract?.currencyCode),
+  });
   return amounts.found();
 }
 
-export async function judgeLine(sound: Sound<PaymentLinePatch>, { isRefused, params, plane }: Asked<OfLine>): Promise<Issue[]> {
+export async function judgeLine(
+  sound: Sound<PaymentLinePatch>,
+  { isRefused, params, plane }: Asked<OfLine>,
+): Promise<Issue[]> {
   const amounts = new AmountReader();
   const line = await unlessRefused(() => plane.getLineCurrency(params));
   const said = sound.currencyCode === null ? line?.contractCurrencyCode : (sound.currencyCode ?? line?.currencyCode);
@@ -67,14 +87,18 @@ export async function judgeLine(sound: Sound<PaymentLinePatch>, { isRefused, par
   return amounts.found();
 }
 
-export async function judgeInvoice(sound: Sound<InvoicePatch>, { isRefused, params, plane }: Asked<OfInvoice>): Promise<Issue[]> {
+export async function judgeInvoice(
+  sound: Sound<InvoicePatch>,
+  { isRefused, params, plane }: Asked<OfInvoice>,
+): Promise<Issue[]> {
   const amounts = new AmountReader();
   const contract = await unlessRefused(() => plane.getContract({ contractId: params.id }));
   const present = contract?.invoices.find(({ id }) => id === params.invoiceId);
   const isThere = (present !== undefined || params.invoiceId === undefined) && !isRefused('receivablePlanId');
   const lineId = sound.receivablePlanId === undefined ? present?.receivablePlanId : sound.receivablePlanId;
   const line = lineId ? contract?.payments.find(({ id }) => id === lineId) : undefined;
-  const currency = present && present.status !== 'draft' ? present.currencyCode : lineId ? line?.currencyCode : contract?.currencyCode;
+  const currency =
+    present && present.status !== 'draft' ? present.currencyCode : lineId ? line?.currencyCode : contract?.currencyCode;
   read(amounts, sound, { path: '', fields: ['invoiceAmount'], currency: isThere ? currency : undefined });
   if (typeof sound.taxRate === 'number') amounts.unitPrice('taxRate', sound.taxRate);
   return amounts.found();
@@ -85,18 +109,33 @@ function ofContract(amounts: AmountReader, sound: Sound<ContractPatch>, currency
   read(amounts, sound, { path: '', fields: ['totalAmount', 'deposit', 'periodicRent'], currency });
 }
 
-function ofPlan(amounts: AmountReader, { payments }: Sound<Pick<ContractPatch, 'payments'>>, { isRefused, currency }: { isRefused: (path: string) => boolean; currency: string | undefined }): void {
+function ofPlan(
+  amounts: AmountReader,
+  { payments }: Sound<Pick<ContractPatch, 'payments'>>,
+  { isRefused, currency }: { isRefused: (path: string) => boolean; currency: string | undefined },
+): void {
   for (const [i, line] of (payments ?? []).entries()) {
     const path = `payments[${i}].`;
-    if (line) ofLine(amounts, line, { path, currency: isRefused(`${path}currencyCode`) ? undefined : (line.currencyCode ?? currency) });
+    if (line)
+      ofLine(amounts, line, {
+        path,
+        currency: isRefused(`${path}currencyCode`) ? undefined : (line.currencyCode ?? currency),
+      });
   }
 }
 
-const ofLine = (amounts: AmountReader, sound: Sound<PaymentLinePatch>, { path, currency }: { path: string; currency: string | undefined }): void =>
-  read(amounts, sound, { path, fields: ['amount', 'receivedAmount', 'invoiceAmount'], currency });
+const ofLine = (
+  amounts: AmountReader,
+  sound: Sound<PaymentLinePatch>,
+  { path, currency }: { path: string; currency: string | undefined },
+): void => read(amounts, sound, { path, fields: ['amount', 'receivedAmount', 'invoiceAmount'], currency });
 
 /** Of a currency that is not known nothing is told. */
-function read(amounts: AmountReader, record: Readonly<Record<string, unknown>>, { path, fields, currency }: { path: string; fields: readonly string[]; currency: string | undefined }): void {
+function read(
+  amounts: AmountReader,
+  record: Readonly<Record<string, unknown>>,
+  { path, fields, currency }: { path: string; fields: readonly string[]; currency: string | undefined },
+): void {
   for (const field of fields) {
     const value = record[field];
     if (typeof value === 'number' && currency !== undefined) amounts.minor(`${path}${field}`, value, currency);

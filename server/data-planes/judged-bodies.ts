@@ -17,16 +17,29 @@ interface Asked {
   isRefused(path: string): boolean;
 }
 
-export const judgeStage = ({ completionRules }: Sound<StagePatch>): Issue[] => conditionIssues('completionRules', completionRules);
+export const judgeStage = ({ completionRules }: Sound<StagePatch>): Issue[] =>
+  conditionIssues('completionRules', completionRules);
 
-export const judgeTransition = ({ conditions, fromStageCode, toStageCode }: Sound<TransitionConfigPatch>): Issue[] => [...conditionIssues('conditions', conditions), ...endIssues({ fromStageCode, toStageCode })];
+export const judgeTransition = ({ conditions, fromStageCode, toStageCode }: Sound<TransitionConfigPatch>): Issue[] => [
+  ...conditionIssues('conditions', conditions),
+  ...endIssues({ fromStageCode, toStageCode }),
+];
 
-export const judgeMove = (sound: Sound<TransitionInput>, { isRefused }: Asked): Issue[] => (isRefused('toStageCode') ? [] : namingIssues(sound));
+export const judgeMove = (sound: Sound<TransitionInput>, { isRefused }: Asked): Issue[] =>
+  isRefused('toStageCode') ? [] : namingIssues(sound);
 
 export const judgeView = ({ filters, groupBy }: Sound<SavedViewPatch>): Issue[] => viewIssues({ filters, groupBy });
 
-export const judgeExtraction = (sound: Sound<ExtractInput>, { isRefused }: Asked): Issue[] => (isRefused('text') || isRefused('fileRef') ? [] : sourceIssues(sound));
+export const judgeExtraction = (sound: Sound<ExtractInput>, { isRefused }: Asked): Issue[] =>
+  isRefused('text') || isRefused('fileRef') ? [] : sourceIssues(sound);
 
-export const judgeFieldCommand = ({ type, payload }: { readonly type?: FieldCommandType | undefined; readonly payload?: Readonly<Record<string, unknown>> | undefined }): readonly Issue[] => issuesOf(type && payload && readPayload(type, payload));
+export const judgeFieldCommand = ({
+  type,
+  payload,
+}: {
+  readonly type?: FieldCommandType | undefined;
+  readonly payload?: Readonly<Record<string, unknown>> | undefined;
+}): readonly Issue[] => issuesOf(type && payload && readPayload(type, payload));
 
-const issuesOf = (read: Checked<unknown> | undefined): readonly Issue[] => (read === undefined || read.ok ? [] : read.issues);
+const issuesOf = (read: Checked<unknown> | undefined): readonly Issue[] =>
+  read === undefined || read.ok ? [] : read.issues;

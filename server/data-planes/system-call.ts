@@ -10,6 +10,18 @@ export function workedTenant({ id, settings }: Pick<TenantRecord, 'id' | 'settin
   return { id, timeZone: timezone, reminderLeadDays, currencyCode: defaultCurrency, language: defaultLanguage };
 }
 
-/** A call that no member makes: a schedule's or the CLI's, over all of a tenant's contract data. Without settings it is for what no setting has a say in. */
-export const systemCall = ({ tenantId, settings = {}, actor, at }: { tenantId: string; settings?: TenantRecord['settings']; actor: Actor; at: number }): Call =>
-  callOfSystem({ tenant: workedTenant({ id: tenantId, settings }), actor, requestId: actor.requestId, at });
+/**
+ * A call that no member makes: a schedule's or the CLI's, over all of a tenant's contract data. Without settings it is
+ * for what no setting has a say in.
+ */
+export const systemCall = ({
+  tenantId,
+  settings = {},
+  actor,
+  at,
+}: {
+  tenantId: string;
+  settings?: TenantRecord['settings'];
+  actor: Actor;
+  at: number;
+}): Call => callOfSystem({ tenant: workedTenant({ id: tenantId, settings }), actor, requestId: actor.requestId, at });

@@ -9,25 +9,31 @@ import { NO_REFRESH_COOKIE, refuseRepeatedCookie, withRefreshCookie } from './re
 
 const newAccount = {
   tenantName: s.name({ min: 2, max: 80 }),
-  tenantSlug: s.text({ max: 64, pattern: '^[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$', about: 'Becomes the login name of the organisation.' }),
+  tenantSlug: s.text({
+    max: 64,
+    pattern: '^[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$',
+    about: 'Becomes the login name of the organisation.',
+  }),
   adminName: s.name({ min: 2, max: 80 }),
   nameProfile: s.optional(NameProfile),
   email: s.email(),
   password: s.verbatim({ min: 8, max: 256 }),
-  subjectName: s.optional(s.name({ max: 200, about: 'The first subject company; the tenant\'s name unless given.' })),
+  subjectName: s.optional(s.name({ max: 200, about: "The first subject company; the tenant's name unless given." })),
   challengeToken,
 };
 
 export const authEndpoints = {
   register: endpoint('POST /auth/register', {
     summary: 'Register an organisation',
-    description: 'Makes the tenant, its first subject company, its roles and its owner, and signs the owner in. Switched off by `PUBLIC_REGISTRATION_ENABLED=false`.',
+    description:
+      'Makes the tenant, its first subject company, its roles and its owner, and signs the owner in. Switched off by `PUBLIC_REGISTRATION_ENABLED=false`.',
     needs: 'public',
     body: s.object({ ...newAccount, planCode: s.optional(s.enum(['free'])) }, { title: 'Registration' }),
     returns: AuthLoginResult,
     status: 201,
     fails: ['REGISTRATION_DISABLED', 'PASSWORD_TOO_WEAK', 'TENANT_SLUG_TAKEN', 'OVERLOADED'],
-    run: async ({ body, request, services }) => withRefreshCookie(await services.accounts.register(body, request), services),
+    run: async ({ body, request, services }) =>
+      withRefreshCookie(await services.accounts.register(body, request), services),
   }),
 
   redeem: endpoint('POST /auth/redeem', {
@@ -38,7 +44,8 @@ export const authEndpoints = {
     returns: AuthLoginResult,
     status: 201,
     fails: ['REDEEM_CODE_INVALID', 'PASSWORD_TOO_WEAK', 'TENANT_SLUG_TAKEN', 'RATE_LIMITED', 'OVERLOADED'],
-    run: async ({ body, request, services }) => withRefreshCookie(await services.accounts.redeem(body, request), services),
+    run: async ({ body, request, services }) =>
+      withRefreshCookie(await services.accounts.redeem(body, request), services),
   }),
 
   login: endpoint('POST /auth/login', {
@@ -54,7 +61,9 @@ export const authEndpoints = {
         email: s.email(),
         password: s.verbatim({ max: 256 }),
         mfaCode: s.optional(s.verbatim({ max: 64, about: 'Six digits of the authenticator, or a recovery code.' })),
-        emailCode: s.optional(s.verbatim({ max: 64, about: 'Six digits that came by mail; not looked at beside `mfaCode`.' })),
+        emailCode: s.optional(
+          s.verbatim({ max: 64, about: 'Six digits that came by mail; not looked at beside `mfaCode`.' }),
+        ),
         mfaSetupSecret: s.optional(s.verbatim({ max: 256, about: 'The secret of MfaLoginRequired, to enrol it.' })),
         challengeToken,
       },
@@ -70,10 +79,14 @@ export const authEndpoints = {
 
   resolve: endpoint('POST /auth/login/resolve', {
     summary: 'Find the organisations of an email',
-    description: 'The active organisations of which it is an active member; none is an empty list. Counted strictly by address and by email. An installation may switch it off, and then it finds nothing.',
+    description:
+      'The active organisations of which it is an active member; none is an empty list. Counted strictly by address and by email. An installation may switch it off, and then it finds nothing.',
     needs: 'public',
     body: s.object({ email: s.email() }, { title: 'LoginResolveRequest' }),
-    returns: s.object({ tenants: s.list(s.object({ slug: s.text({ max: 64 }), name: s.text({ max: 80 }) }), 100) }, { title: 'LoginResolveResult' }),
+    returns: s.object(
+      { tenants: s.list(s.object({ slug: s.text({ max: 64 }), name: s.text({ max: 80 }) }), 100) },
+      { title: 'LoginResolveResult' },
+    ),
     fails: ['RATE_LIMITED'],
     run: ({ body, request, services }) => services.resolve(body, request),
   }),
@@ -95,7 +108,7 @@ export const authEndpoints = {
 
   logout: endpoint('POST /auth/logout', {
     summary: 'Sign out',
-    description: 'Ends the caller\'s session, with both of its tokens, and clears the cookie.',
+    description: "Ends the caller's session, with both of its tokens, and clears the cookie.",
     needs: 'signed_in',
     returns: Ok,
     fails: [],

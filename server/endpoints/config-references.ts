@@ -3,7 +3,9 @@ import type { Effects } from '../../data-plane-agent/plane/contract/records/cond
 import type { Principal } from '../access/principal.js';
 import type { Services } from '../services/services.js';
 
-/** Roles, channels and members belong to the control plane: what names one is checked before the data plane is called. */
+/**
+ * Roles, channels and members belong to the control plane: what names one is checked before the data plane is called.
+ */
 interface Caller {
   readonly principal: Principal;
   readonly services: Services;
@@ -12,7 +14,11 @@ interface Caller {
 }
 
 /** Refuses role codes that the tenant does not have. `field` is the list in the request. */
-export async function checkRoleCodes(field: string, codes: readonly string[] | null | undefined, { principal, services, found }: Caller): Promise<void> {
+export async function checkRoleCodes(
+  field: string,
+  codes: readonly string[] | null | undefined,
+  { principal, services, found }: Caller,
+): Promise<void> {
   const unknown = await unknownRoleIn(field, codes, { principal, services });
   if (!unknown) return;
   await found?.();
@@ -20,17 +26,30 @@ export async function checkRoleCodes(field: string, codes: readonly string[] | n
 }
 
 /** The first of such codes. */
-export async function unknownRoleIn(field: string, codes: readonly string[] | null | undefined, { principal, services }: Omit<Caller, 'found'>): Promise<{ readonly field: string; readonly value: string } | undefined> {
+export async function unknownRoleIn(
+  field: string,
+  codes: readonly string[] | null | undefined,
+  { principal, services }: Omit<Caller, 'found'>,
+): Promise<{ readonly field: string; readonly value: string } | undefined> {
   if (!codes || codes.length === 0) return undefined;
   const known = new Set((await services.tenants.roles.list(principal.tenant.id)).map(({ code }) => code));
   const at = codes.findIndex((code) => !known.has(code));
   return at < 0 ? undefined : { field: `${field}[${at}]`, value: codes[at] ?? '' };
 }
 
-/** Refuses effects that tell a channel which the tenant does not have, or give a task to somebody who is no active member. */
-export async function checkEffects(effects: Effects | null | undefined, { principal, services, found }: Caller): Promise<void> {
+/**
+ * Refuses effects that tell a channel which the tenant does not have, or give a task to somebody who is no active
+ * member.
+ */
+export async function checkEffects(
+  effects: Effects | null | undefined,
+  { principal, services, found }: Caller,
+): Promise<void> {
   const { notifyChannelId, createTask } = effects ?? {};
-  if (notifyChannelId && !(await services.tenants.channels.list(principal.tenant.id)).some(({ id }) => id === notifyChannelId)) {
+  if (
+    notifyChannelId &&
+    !(await services.tenants.channels.list(principal.tenant.id)).some(({ id }) => id === notifyChannelId)
+  ) {
     await found?.();
     throw fail('REFERENCE_INVALID', { field: 'effects.notifyChannelId', value: notifyChannelId });
   }

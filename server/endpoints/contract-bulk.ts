@@ -1,4 +1,9 @@
-import { BulkAttachment, BulkAttachmentResult, BulkDeletion, BulkDeletionResult } from '../../data-plane-agent/plane/contract/records/bulk.js';
+import {
+  BulkAttachment,
+  BulkAttachmentResult,
+  BulkDeletion,
+  BulkDeletionResult,
+} from '../../data-plane-agent/plane/contract/records/bulk.js';
 import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 

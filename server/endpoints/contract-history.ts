@@ -1,16 +1,29 @@
 import { s } from '../../data-plane-agent/base/schema.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
-import { historyChangeProperties, historyEntryProperties, HistoryQuery, MAX_HISTORY_CHANGES, type HistoryChange } from '../../data-plane-agent/plane/contract/records/history.js';
+import {
+  historyChangeProperties,
+  historyEntryProperties,
+  HistoryQuery,
+  MAX_HISTORY_CHANGES,
+  type HistoryChange,
+} from '../../data-plane-agent/plane/contract/records/history.js';
 import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
 /** A change with the names of the members and subject companies whose ids it holds. */
 const NamedChange = s.object(
-  { ...historyChangeProperties, beforeName: s.nullable(s.text({ about: 'Of a member or a subject company, whose id `before` is.' })), afterName: s.nullable(s.text()) },
+  {
+    ...historyChangeProperties,
+    beforeName: s.nullable(s.text({ about: 'Of a member or a subject company, whose id `before` is.' })),
+    afterName: s.nullable(s.text()),
+  },
   { title: 'HistoryChange' },
 );
-const NamedEntry = s.object({ ...historyEntryProperties, changes: s.list(NamedChange, MAX_HISTORY_CHANGES) }, { title: 'HistoryEntry' });
+const NamedEntry = s.object(
+  { ...historyEntryProperties, changes: s.list(NamedChange, MAX_HISTORY_CHANGES) },
+  { title: 'HistoryEntry' },
+);
 
 const listHistory = endpoint('GET /contracts/:id/history', {
   summary: 'List who changed what of a contract',
@@ -25,7 +38,13 @@ const listHistory = endpoint('GET /contracts/:id/history', {
   run: async ({ params, query, plane, principal, services }) => {
     const directory = await services.directory.of(principal.tenant.id);
     const found = await plane.listHistory({ contractId: params.id, ...query });
-    return { ...found, items: found.items.map((entry) => ({ ...entry, changes: entry.changes.map((change) => named(change, directory)) })) };
+    return {
+      ...found,
+      items: found.items.map((entry) => ({
+        ...entry,
+        changes: entry.changes.map((change) => named(change, directory)),
+      })),
+    };
   },
 });
 

@@ -1,6 +1,14 @@
 import { todayIn } from '../../data-plane-agent/base/day.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { BATCH_DAYS, ContractImport, ImportReport, MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportInput, TEMPLATE_LANGUAGES } from '../../data-plane-agent/plane/contract/records/imports.js';
+import {
+  BATCH_DAYS,
+  ContractImport,
+  ImportReport,
+  MAX_REPORT_ERRORS,
+  MAX_ROW_ERRORS,
+  type ImportInput,
+  TEMPLATE_LANGUAGES,
+} from '../../data-plane-agent/plane/contract/records/imports.js';
 import { edit } from '../access/permissions.js';
 import type { Principal } from '../access/principal.js';
 import { importIssues, importSource } from '../spreadsheets/import-source.js';
@@ -15,7 +23,7 @@ const IMPORT_MS = 120_000;
 const RULES =
   'Exactly one of `rows`, `xlsxBase64` and `csv`, of at most 5 000 rows. Each contract is entered by itself, by the rules and with the defaults of `POST /contracts`: the good ones are in, and each row of the others is reported with field, code, message and value ' +
   `(at most ${MAX_ROW_ERRORS} of a row; beyond ${MAX_REPORT_ERRORS} of all rows, the first of each). Nothing that is there is ever changed: a number that is taken, here or by an earlier row, is an error of the row.\n\n` +
-  '`rows`: an unknown field, or a row that is no object, is 400 for all of it; any other fault is its row\'s. `csv`: with or without a byte order mark; commas, semicolons or tabs; numbers like 1234.56 or 1,234.56, without a currency (in a file with semicolons also 1234,56, while 1,234 is refused as ambiguous); days as 2026-03-31, 2026/3/31 or 2026年3月31日. ' +
+  "`rows`: an unknown field, or a row that is no object, is 400 for all of it; any other fault is its row's. `csv`: with or without a byte order mark; commas, semicolons or tabs; numbers like 1234.56 or 1,234.56, without a currency (in a file with semicolons also 1234,56, while 1,234 is refused as ambiguous); days as 2026-03-31, 2026/3/31 or 2026年3月31日. " +
   '`xlsxBase64`: .xlsx without password or macros, one sheet; of formulas the value that was calculated last, their errors fail the row.\n\n' +
   'Headers are the names of fields, as an export has them, or their English or Chinese labels, whatever their case and spaces; custom fields are `cf:<code>` or go by their name; lists are JSON. Headers that name nothing are `unknownColumns`; figures that are computed are left alone. ' +
   'In a file, rows with one contract number and a payment line each (`line.…`) are one contract; what they say of it must agree. A contract with a bad row is not entered at all. Ids of subject company, owner, superior and lifecycle template may be a name, an e-mail address or a code instead, and one that is unknown here gives way to the name, address or code in the column beside it. A column `Owner` is read where neither `ownerId` nor `ownerEmail` is there. ' +
@@ -23,13 +31,17 @@ const RULES =
   'Money received needs `payment_entry (edit)`, invoice fields `invoice (edit)`, stages after review the workflow control `admin`: without it these rows fail. ';
 
 /** Whom and what the rows may name. */
-const surroundingsOf = async (principal: Principal, services: Services): Promise<Pick<ImportInput, 'people' | 'roleCodes'>> => ({
+const surroundingsOf = async (
+  principal: Principal,
+  services: Services,
+): Promise<Pick<ImportInput, 'people' | 'roleCodes'>> => ({
   people: await peopleOf(principal, services),
   roleCodes: (await services.tenants.roles.list(principal.tenant.id)).map(({ code }) => code),
 });
 
 /** Of a source that was refused it is not known whether it is the one. */
-const judgeImport = (sound: Parameters<typeof importIssues>[0], { isRefused }: { isRefused(path: string): boolean }) => (['rows', 'xlsxBase64', 'csv'].some(isRefused) ? [] : importIssues(sound));
+const judgeImport = (sound: Parameters<typeof importIssues>[0], { isRefused }: { isRefused(path: string): boolean }) =>
+  ['rows', 'xlsxBase64', 'csv'].some(isRefused) ? [] : importIssues(sound);
 
 const importContracts = endpoint('POST /contracts/import', {
   summary: 'Import contracts from a list, a CSV or a workbook',
@@ -87,12 +99,14 @@ const getImportErrors = endpoint('GET /contracts/import/batches/:id/errors.csv',
   returns: fileOf('text/csv', 'The failed rows under their header.'),
   calls: ['getImportErrors'],
   fails: [],
-  run: async ({ params, plane }) => attachment((await plane.getImportErrors({ batchId: params.id })).csv, { fileName: 'import-errors.csv' }),
+  run: async ({ params, plane }) =>
+    attachment((await plane.getImportErrors({ batchId: params.id })).csv, { fileName: 'import-errors.csv' }),
 });
 
 const getImportTemplate = endpoint('GET /contracts/import/template.csv', {
   summary: 'Download an empty file to fill in for an import',
-  description: 'A header with all that an import takes, custom fields that the caller may write among them, and no rows. Headers are field names, or labels in the `language`.',
+  description:
+    'A header with all that an import takes, custom fields that the caller may write among them, and no rows. Headers are field names, or labels in the `language`.',
   needs: edit('contract_edit'),
   query: s.object({ language: s.optional(s.enum(TEMPLATE_LANGUAGES)) }),
   produces: 'text/csv',
@@ -101,8 +115,16 @@ const getImportTemplate = endpoint('GET /contracts/import/template.csv', {
   fails: [],
   run: async ({ query, plane, principal, request }) => {
     const { csv } = await plane.getImportTemplate(query);
-    return attachment(csv, { fileName: `import-template-${todayIn(principal.settings.timezone, request.receivedAt)}.csv` });
+    return attachment(csv, {
+      fileName: `import-template-${todayIn(principal.settings.timezone, request.receivedAt)}.csv`,
+    });
   },
 });
 
-export const contractImportEndpoints = { importContracts, previewImport, getImport, getImportErrors, getImportTemplate };
+export const contractImportEndpoints = {
+  importContracts,
+  previewImport,
+  getImport,
+  getImportErrors,
+  getImportTemplate,
+};

@@ -3,7 +3,7 @@ import { NoteInput, NotePatch, NoteResult } from '../../data-plane-agent/plane/c
 import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
-const MOVES = 'A lock does not protect notes. Moves the contract\'s version; `If-Match` means that version.';
+const MOVES = "A lock does not protect notes. Moves the contract's version; `If-Match` means that version.";
 
 const addNote = endpoint('POST /contracts/:id/notes', {
   summary: 'Add a note to a contract',

@@ -3,7 +3,7 @@ import { TermInput, TermPatch, TermResult } from '../../data-plane-agent/plane/c
 import { edit } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 
-const MOVES = 'Moves the contract\'s version; `If-Match` means that version.';
+const MOVES = "Moves the contract's version; `If-Match` means that version.";
 
 const addTerm = endpoint('POST /contracts/:id/terms', {
   summary: 'Add a term to a contract',

@@ -1,6 +1,10 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { Ok } from '../../data-plane-agent/plane/contract/records/common.js';
-import { ContractInput, ContractPatch, ContractQuery } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import {
+  ContractInput,
+  ContractPatch,
+  ContractQuery,
+} from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { edit, view } from '../access/permissions.js';
 import { judgeContract, judgeContractPatch } from '../data-planes/judged-amounts.js';
 import { endpoint } from '../http/endpoint.js';
@@ -13,7 +17,7 @@ const listContracts = endpoint('GET /contracts', {
   summary: 'List contracts',
   description:
     'Newest first when neither `sort` nor `order` is given; a `sort` that is named begins with the least. A missing date counts as later than every date, and ties break on the id. ' +
-    'A `subjectId` that is not within the caller\'s scope is answered like a record that is not there.',
+    "A `subjectId` that is not within the caller's scope is answered like a record that is not there.",
   needs: view('contract_view'),
   query: ContractQuery,
   returns: NamedContractPage,
@@ -41,7 +45,8 @@ const getContract = endpoint('GET /contracts/:id', {
 
 const createContract = endpoint('POST /contracts', {
   summary: 'Enter a contract',
-  description: 'With its payment lines, terms and notes: all of it or nothing. A `period` may come twice with one `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot tell the two apart, and they are changed line by line. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record. A stage after review needs the workflow control `admin` there, and `workflowAllowedRoles` need `approve` at the stage where the contract begins (`WORKFLOW_CONTROL_REQUIRED`).',
+  description:
+    'With its payment lines, terms and notes: all of it or nothing. A `period` may come twice with one `dueDate`, such as rent and service charge; `PATCH /contracts/:id` cannot tell the two apart, and they are changed line by line. Money received on a line needs `payment_entry (edit)`, invoice fields `invoice (edit)`. A line with `invoiceNo` makes an issued invoice record. A stage after review needs the workflow control `admin` there, and `workflowAllowedRoles` need `approve` at the stage where the contract begins (`WORKFLOW_CONTROL_REQUIRED`).',
   needs: edit('contract_edit'),
   body: ContractInput,
   judge: judgeContract,
@@ -50,8 +55,14 @@ const createContract = endpoint('POST /contracts', {
   calls: ['createContract'],
   fails: [],
   run: async ({ body, plane, principal, services }) => {
-    const unknownReference = (await unknownReferenceIn(body, { principal, services })) ?? (await unknownRoleIn('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services }));
-    const contract = await plane.createContract({ ...body, ...(await membersNamed(body, { principal, services })), ...(unknownReference ? { unknownReference } : {}) });
+    const unknownReference =
+      (await unknownReferenceIn(body, { principal, services })) ??
+      (await unknownRoleIn('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services }));
+    const contract = await plane.createContract({
+      ...body,
+      ...(await membersNamed(body, { principal, services })),
+      ...(unknownReference ? { unknownReference } : {}),
+    });
     return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
   },
 });
@@ -76,15 +87,24 @@ const updateContract = endpoint('PATCH /contracts/:id', {
   fails: [],
   run: async ({ params, body, plane, principal, services }) => {
     await checkReferences(body, { principal, services }, () => plane.getContract({ contractId: params.id }));
-    await checkRoleCodes('workflowAllowedRoles', body.workflowAllowedRoles, { principal, services, found: () => plane.getContract({ contractId: params.id }) });
-    const contract = await plane.updateContract({ contractId: params.id, changes: body, ...(await membersNamed(body, { principal, services })) });
+    await checkRoleCodes('workflowAllowedRoles', body.workflowAllowedRoles, {
+      principal,
+      services,
+      found: () => plane.getContract({ contractId: params.id }),
+    });
+    const contract = await plane.updateContract({
+      contractId: params.id,
+      changes: body,
+      ...(await membersNamed(body, { principal, services })),
+    });
     return tagged(withNames(contract, await services.directory.of(principal.tenant.id)));
   },
 });
 
 const deleteContract = endpoint('DELETE /contracts/:id', {
   summary: 'Delete a contract',
-  description: 'With its payment lines, tasks and invoice records, to the trash, from which it can be restored for thirty days; receipts stay for audit, and its numbers become free. A signed or active contract with money received needs the workflow control `admin` at its stage.',
+  description:
+    'With its payment lines, tasks and invoice records, to the trash, from which it can be restored for thirty days; receipts stay for audit, and its numbers become free. A signed or active contract with money received needs the workflow control `admin` at its stage.',
   needs: edit('contract_delete'),
   returns: Ok,
   calls: ['deleteContract'],

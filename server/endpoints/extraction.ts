@@ -29,7 +29,7 @@ const getExtraction = endpoint('GET /contracts/extractions/:runId', {
     'To be asked for until `status` is no longer `processing`: documents are read one at a time, those of several organisations by turns, mostly within seconds, a scan of many pages within two minutes. A run whose process ends, or whose store is out of reach, stays `processing` and is taken up again, for a day at most. ' +
     'A `failed` run has one reason among its `warnings`: `DOCUMENT_ENCRYPTED` (it needs a password), `DOCUMENT_DAMAGED`, `DOCUMENT_UNSUPPORTED` (no kind that is read), `DOCUMENT_EMPTY`, `DOCUMENT_TOO_LARGE`, `DOCUMENT_TOO_SLOW`, `DOCUMENT_UNREADABLE`, `FILE_INFECTED`, `FILE_GONE`, `OBJECT_STORE_UNAVAILABLE`; it may still be reviewed by overriding fields. ' +
     'Of what was read, `warnings` say what was left out or is doubtful: `RECOGNISED` and `LOW_RECOGNITION` (from pictures), `PAGES_LEFT_OUT`, `PAGE_UNREADABLE`, `TEXT_CUT`, `HIDDEN_CONTENT`, `ENCODING_GUESSED`. ' +
-    'A field\'s `location` is a place in the document\'s text: the page, of a workbook the sheet. Account numbers are masked for roles without `sensitive_data (view)`.',
+    "A field's `location` is a place in the document's text: the page, of a workbook the sheet. Account numbers are masked for roles without `sensitive_data (view)`.",
   needs: edit('contract_edit'),
   returns: ExtractionRun,
   calls: ['getExtraction'],
@@ -41,8 +41,8 @@ const reviewExtraction = endpoint('PATCH /contracts/extractions/:runId/review', 
   summary: 'Accept, override or reject what was read, and write it to the contract',
   description:
     'A run that is still `processing` is no more than that (`INVALID_TRANSITION`). May be called many times; for each field the last review counts, and every call is kept with its `metadata`. Any field of contracts may be overridden, found or not; a value is checked as `PATCH /contracts/:id` checks it. ' +
-    '`applyToContract` writes what was accepted and overridden, now and before, all of it or nothing, with the rules of `PATCH /contracts/:id`: `payments` become the plan as it should be, `terms` replace. `If-Match` names the contract\'s version. ' +
-    'A run without a contract makes a draft: `ownerId` defaults to the caller, `subjectId` to the only subject company in the caller\'s scope, and what lacks is named by `EXTRACTION_INCOMPLETE`. ' +
+    "`applyToContract` writes what was accepted and overridden, now and before, all of it or nothing, with the rules of `PATCH /contracts/:id`: `payments` become the plan as it should be, `terms` replace. `If-Match` names the contract's version. " +
+    "A run without a contract makes a draft: `ownerId` defaults to the caller, `subjectId` to the only subject company in the caller's scope, and what lacks is named by `EXTRACTION_INCOMPLETE`. " +
     'On a plan with `workflowAutomation` a draft then moves by `mark_extracted`, or the warning `NOT_MARKED_EXTRACTED` says that the lifecycle does not let the caller. What a refusal undoes includes the review itself.',
   needs: edit('contract_edit'),
   body: ReviewInput,
@@ -52,11 +52,24 @@ const reviewExtraction = endpoint('PATCH /contracts/extractions/:runId/review', 
   run: async ({ params, body, plane, principal, services }) => {
     for (const [i, { fieldKey, overrideValue }] of body.fields.entries()) {
       // Whatever is no list of texts is refused by its form.
-      if (fieldKey !== 'workflowAllowedRoles' || !Array.isArray(overrideValue) || !overrideValue.every((code) => typeof code === 'string')) continue;
-      await checkRoleCodes(`fields[${i}].overrideValue`, overrideValue, { principal, services, found: () => plane.getExtraction(params) });
+      if (
+        fieldKey !== 'workflowAllowedRoles' ||
+        !Array.isArray(overrideValue) ||
+        !overrideValue.every((code) => typeof code === 'string')
+      )
+        continue;
+      await checkRoleCodes(`fields[${i}].overrideValue`, overrideValue, {
+        principal,
+        services,
+        found: () => plane.getExtraction(params),
+      });
     }
     const namesPeople = body.applyToContract === true || body.fields.some(({ fieldKey }) => NAMING.has(fieldKey));
-    return plane.reviewExtraction({ ...params, ...body, ...(namesPeople ? { people: await peopleOf(principal, services) } : {}) });
+    return plane.reviewExtraction({
+      ...params,
+      ...body,
+      ...(namesPeople ? { people: await peopleOf(principal, services) } : {}),
+    });
   },
 });
 

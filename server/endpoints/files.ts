@@ -1,4 +1,11 @@
-import { ConfirmInput, Download, DownloadQuery, FileRecord, PresignedUpload, PresignInput } from '../../data-plane-agent/plane/contract/records/files.js';
+import {
+  ConfirmInput,
+  Download,
+  DownloadQuery,
+  FileRecord,
+  PresignedUpload,
+  PresignInput,
+} from '../../data-plane-agent/plane/contract/records/files.js';
 import { view } from '../access/permissions.js';
 import { endpoint } from '../http/endpoint.js';
 import { reply } from '../http/reply.js';
@@ -12,7 +19,7 @@ const presignFile = endpoint('POST /files/presign', {
   description:
     'The first of three steps. The second is one `PUT` of the bytes to `uploadUrl`, with the `headers` as they are in the answer: straight to the object store, never through the API, and never under `/api/v1`. The third is `POST /files/confirm`. ' +
     'URL and token are good for 15 minutes, for exactly these bytes: a body of another length or type is refused by the store. ' +
-    'A `paymentId` files it under the line\'s contract, and a contract under its subject company; ids that do not belong together are 400. A file that is filed under nothing is seen by who uploaded it, and by those who see all contracts of its subject company. ' +
+    "A `paymentId` files it under the line's contract, and a contract under its subject company; ids that do not belong together are 400. A file that is filed under nothing is seen by who uploaded it, and by those who see all contracts of its subject company. " +
     'No bytes at all (`sizeBytes` 0) are allowed. A `fileName` may not turn its own letters around (U+202E and its like): 400. Against the quota of the tenant count its files, and uploads that were announced and not confirmed, which are removed after a day. At most 200 uploads of a tenant are open at a time (429).',
   needs: view('contract_view'),
   body: PresignInput,
@@ -31,7 +38,7 @@ const confirmFile = endpoint('POST /files/confirm', {
   description:
     'Every field as it was announced; a link or `bucket` that is left out is taken from the token. The bytes are copied to where no URL can write them, their first bytes are held against the content type, and they are hashed and scanned. ' +
     'The answer waits five seconds for the scanner; after that the file is `pending`, and `GET /files/:id` tells how it went. What is refused for its size or content is removed, and may be uploaded again while the URL is good. ' +
-    'A second confirmation with the same token answers the first one\'s file, also when the token has expired since, and by several at once there is one file. The `id` is what the API calls a file reference.',
+    "A second confirmation with the same token answers the first one's file, also when the token has expired since, and by several at once there is one file. The `id` is what the API calls a file reference.",
   needs: view('contract_view'),
   body: ConfirmInput,
   status: 201,
@@ -44,7 +51,8 @@ const confirmFile = endpoint('POST /files/confirm', {
 
 const getFile = endpoint('GET /files/:id', {
   summary: 'Read the record of a file',
-  description: 'A file is seen by whoever sees a contract that it hangs on: the one that it was filed under, and each that refers to it in itself, its lines, receipts, invoices, tasks or custom fields.',
+  description:
+    'A file is seen by whoever sees a contract that it hangs on: the one that it was filed under, and each that refers to it in itself, its lines, receipts, invoices, tasks or custom fields.',
   needs: view('contract_view'),
   returns: FileRecord,
   calls: ['getFile'],
@@ -66,7 +74,9 @@ const downloadFile = endpoint('GET /files/:id/download', {
   fails: [],
   run: async ({ params, query, plane, request }) => {
     const download = await plane.downloadFile({ fileId: params.id, ...query });
-    return request.followsLink === true ? reply(download, { status: 302, headers: { Location: download.url } }) : download;
+    return request.followsLink === true
+      ? reply(download, { status: 302, headers: { Location: download.url } })
+      : download;
   },
 });
 

@@ -13,7 +13,9 @@ const fields = {
   id: s.id(),
   email: s.text({ max: 254 }),
   roleCode: s.text({ max: 64 }),
-  subjectScope: s.nullable(s.list(s.id(), 10_000, 'Subject companies that the member will see; null is all, an empty list none.')),
+  subjectScope: s.nullable(
+    s.list(s.id(), 10_000, 'Subject companies that the member will see; null is all, an empty list none.'),
+  ),
   status: s.enum(['open', 'expired']),
   deliveryStatus: s.enum(['not_sent', 'queued', 'sent', 'failed'], 'What became of the latest mail.'),
   invitedBy: s.id('The member who invited, or who sent the invitation last. It is good while they may invite.'),
@@ -23,19 +25,30 @@ const fields = {
 };
 const Invitation = s.object(fields, { title: 'Invitation' });
 const SentInvitation = s.object(
-  { ...fields, inviteLink: s.nullable(s.verbatim({ max: 4_096, about: 'Only where no mail server is configured: to be handed over by hand. It is not shown again.' })) },
+  {
+    ...fields,
+    inviteLink: s.nullable(
+      s.verbatim({
+        max: 4_096,
+        about: 'Only where no mail server is configured: to be handed over by hand. It is not shown again.',
+      }),
+    ),
+  },
   { title: 'SentInvitation' },
 );
 
 export const invitationEndpoints = {
   acceptInvitation: endpoint('POST /auth/invitations/accept', {
     summary: 'Accept an invitation',
-    description: 'Makes the account, with the address, the role and the scope of the invitation, and signs it in. Where policy demands a second factor, it is enrolled at the first login. An invitation is good while who sent it last is an active member with `admin` (edit); else 422 `TOKEN_INVALID`.',
+    description:
+      'Makes the account, with the address, the role and the scope of the invitation, and signs it in. Where policy demands a second factor, it is enrolled at the first login. An invitation is good while who sent it last is an active member with `admin` (edit); else 422 `TOKEN_INVALID`.',
     needs: 'public',
     body: s.object(
       {
         token: s.verbatim({ min: 16, max: 200 }),
-        tenantSlug: s.optional(s.text({ max: 64, about: 'Where it is given, the invitation must be of this organisation.' })),
+        tenantSlug: s.optional(
+          s.text({ max: 64, about: 'Where it is given, the invitation must be of this organisation.' }),
+        ),
         name: personName(),
         nameProfile: s.optional(NameProfile),
         password: s.verbatim({ min: 8, max: 256 }),
@@ -47,21 +60,39 @@ export const invitationEndpoints = {
     status: 201,
     fails: ['TOKEN_INVALID', 'PASSWORD_TOO_WEAK', 'MEMBER_EXISTS', 'OVERLOADED'],
     run: async ({ body: { token, tenantSlug = null, name, nameProfile = null, password }, request, services }) =>
-      withRefreshCookie(await services.invitations.accept({ token, tenantSlug, name, nameProfile, password }, request), services),
+      withRefreshCookie(
+        await services.invitations.accept({ token, tenantSlug, name, nameProfile, password }, request),
+        services,
+      ),
   }),
 
   createInvitation: endpoint('POST /tenant-admin/invitations', {
     summary: 'Invite somebody',
-    description: 'Mails a token, good for seven days and for one use. To a role with `admin (edit)` only within ten minutes of the caller\'s sign-in. An organisation sends 100 invitations in an hour, those sent again among them; then 429, until `Retry-After` has passed.',
+    description:
+      "Mails a token, good for seven days and for one use. To a role with `admin (edit)` only within ten minutes of the caller's sign-in. An organisation sends 100 invitations in an hour, those sent again among them; then 429, until `Retry-After` has passed.",
     needs: edit('admin'),
     body: s.object(
-      { email: s.email(), roleCode: s.text({ max: 64 }), subjectScope: s.optional(s.list(s.id(), 10_000, 'Left out or null: all subject companies. An empty list: none.')) },
+      {
+        email: s.email(),
+        roleCode: s.text({ max: 64 }),
+        subjectScope: s.optional(
+          s.list(s.id(), 10_000, 'Left out or null: all subject companies. An empty list: none.'),
+        ),
+      },
       { title: 'NewInvitation' },
     ),
     returns: SentInvitation,
     status: 201,
-    fails: ['RECENT_LOGIN_REQUIRED', 'OWNER_TRANSFER_REQUIRED', 'REFERENCE_INVALID', 'MEMBER_EXISTS', 'INVITATION_OPEN', 'RATE_LIMITED'],
-    run: async ({ body: { email, roleCode, subjectScope = null }, principal, request, services }) => sentAnswer(await services.invitations.create({ email, roleCode, subjectScope }, principal, request)),
+    fails: [
+      'RECENT_LOGIN_REQUIRED',
+      'OWNER_TRANSFER_REQUIRED',
+      'REFERENCE_INVALID',
+      'MEMBER_EXISTS',
+      'INVITATION_OPEN',
+      'RATE_LIMITED',
+    ],
+    run: async ({ body: { email, roleCode, subjectScope = null }, principal, request, services }) =>
+      sentAnswer(await services.invitations.create({ email, roleCode, subjectScope }, principal, request)),
   }),
 
   listInvitations: endpoint('GET /tenant-admin/invitations', {
@@ -75,11 +106,13 @@ export const invitationEndpoints = {
 
   resendInvitation: endpoint('POST /tenant-admin/invitations/:id/resend', {
     summary: 'Send an invitation again',
-    description: 'With a new token, good for another seven days; the one before is worth nothing from then on. Who sends it again vouches for it in the place of who invited, and is its `invitedBy`: for a role with `admin (edit)` only within ten minutes of the caller\'s sign-in. It counts among the 100 invitations that an organisation sends in an hour; then 429, until `Retry-After` has passed.',
+    description:
+      "With a new token, good for another seven days; the one before is worth nothing from then on. Who sends it again vouches for it in the place of who invited, and is its `invitedBy`: for a role with `admin (edit)` only within ten minutes of the caller's sign-in. It counts among the 100 invitations that an organisation sends in an hour; then 429, until `Retry-After` has passed.",
     needs: edit('admin'),
     returns: SentInvitation,
     fails: ['RECENT_LOGIN_REQUIRED', 'MEMBER_EXISTS', 'RATE_LIMITED'],
-    run: async ({ params, principal, request, services }) => sentAnswer(await services.invitations.resend(params, principal, request)),
+    run: async ({ params, principal, request, services }) =>
+      sentAnswer(await services.invitations.resend(params, principal, request)),
   }),
 
   withdrawInvitation: endpoint('DELETE /tenant-admin/invitations/:id', {
@@ -94,8 +127,28 @@ export const invitationEndpoints = {
   }),
 };
 
-const answer = ({ id, email, roleCode, subjectScope, status, deliveryStatus, invitedBy, expiresAt, createdAt, updatedAt }: InvitationState) => ({
-  id, email, roleCode, subjectScope: subjectScope && [...subjectScope], status, deliveryStatus, invitedBy, expiresAt: iso(expiresAt), createdAt: iso(createdAt), updatedAt: iso(updatedAt),
+const answer = ({
+  id,
+  email,
+  roleCode,
+  subjectScope,
+  status,
+  deliveryStatus,
+  invitedBy,
+  expiresAt,
+  createdAt,
+  updatedAt,
+}: InvitationState) => ({
+  id,
+  email,
+  roleCode,
+  subjectScope: subjectScope && [...subjectScope],
+  status,
+  deliveryStatus,
+  invitedBy,
+  expiresAt: iso(expiresAt),
+  createdAt: iso(createdAt),
+  updatedAt: iso(updatedAt),
 });
 
 const sentAnswer = ({ inviteLink, ...invitation }: SentInvitationState) => ({ ...answer(invitation), inviteLink });

@@ -7,7 +7,11 @@ import { challengeToken } from './challenge-token.js';
 const recent = 'Only within ten minutes of the sign-in that opened the session; after that, sign in again.';
 const told = 'The caller is told by mail, and all of their other sessions end.';
 
-const currentCode = s.verbatim({ max: 64, pattern: `^([0-9]{6}|${RECOVERY_CODE_PATTERN})$`, about: 'Six digits of the authenticator; or a recovery code, when the authenticator is lost.' });
+const currentCode = s.verbatim({
+  max: 64,
+  pattern: `^([0-9]{6}|${RECOVERY_CODE_PATTERN})$`,
+  about: 'Six digits of the authenticator; or a recovery code, when the authenticator is lost.',
+});
 
 export const mfaEndpoints = {
   mfaStatus: endpoint('GET /auth/mfa/status', {
@@ -31,7 +35,13 @@ export const mfaEndpoints = {
     summary: 'Enrol the authenticator',
     description: `With the secret as it was given, and a code made from it. Answers ten recovery codes, this once. The code is used up: a login wants the next one. ${recent} ${told}`,
     needs: 'signed_in',
-    body: s.object({ secret: s.verbatim({ min: 16, max: 256 }), code: s.verbatim({ max: 64, pattern: '^[0-9]{6}$', about: 'Six digits.' }) }, { title: 'MfaConfirmation' }),
+    body: s.object(
+      {
+        secret: s.verbatim({ min: 16, max: 256 }),
+        code: s.verbatim({ max: 64, pattern: '^[0-9]{6}$', about: 'Six digits.' }),
+      },
+      { title: 'MfaConfirmation' },
+    ),
     returns: MfaEnrolled,
     fails: ['RECENT_LOGIN_REQUIRED', 'MFA_ALREADY_ENROLLED', 'MFA_SECRET_UNKNOWN', 'MFA_CODE_INVALID', 'RATE_LIMITED'],
     run: ({ principal, body, request, services }) => services.mfa.confirm(principal, body, request),
@@ -54,7 +64,10 @@ export const mfaEndpoints = {
       'Sent only when the credentials are right and the account has an authenticator, at most once a minute and five times an hour; not for 24 hours after a password reset or a change of address, and not to whom `MFA_EMAIL_FALLBACK` excludes. ' +
       'The answer is the same in every case. Where the bot challenge is enabled `challengeToken` is required here too, a fresh one: that of the login has been used.',
     needs: 'public',
-    body: s.object({ tenantSlug: s.text({ max: 64 }), email: s.email(), password: s.verbatim({ max: 256 }), challengeToken }, { title: 'LoginCodeRequest' }),
+    body: s.object(
+      { tenantSlug: s.text({ max: 64 }), email: s.email(), password: s.verbatim({ max: 256 }), challengeToken },
+      { title: 'LoginCodeRequest' },
+    ),
     returns: s.object({ ok: s.flag(), deliveryStatus: DeliveryStatus }, { title: 'Delivery' }),
     fails: ['RATE_LIMITED', 'OVERLOADED'],
     run: ({ body, request, services }) => services.emailCodes.send(body, request),

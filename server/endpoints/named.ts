@@ -1,16 +1,33 @@
 import { s } from '../../data-plane-agent/base/schema.js';
 import { fail } from '../../data-plane-agent/base/failures.js';
-import { contractDetailProperties, contractProperties, type ContractDetail, type ContractSummary } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import {
+  contractDetailProperties,
+  contractProperties,
+  type ContractDetail,
+  type ContractSummary,
+} from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { page } from '../../data-plane-agent/plane/contract/records/common.js';
 import type { Principal } from '../access/principal.js';
 import type { Services } from '../services/services.js';
 import type { TenantDirectory } from '../tenants/directory.js';
 
-/** Names of members and subject companies belong to the control plane: the data plane answers ids, and they are added here. */
-export const nameProperties = { subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()), ownerSuperiorName: s.nullable(s.text()), createdByName: s.nullable(s.text()), updatedByName: s.nullable(s.text()) };
+/**
+ * Names of members and subject companies belong to the control plane: the data plane answers ids, and they are added
+ * here.
+ */
+export const nameProperties = {
+  subjectName: s.nullable(s.text()),
+  ownerName: s.nullable(s.text()),
+  ownerSuperiorName: s.nullable(s.text()),
+  createdByName: s.nullable(s.text()),
+  updatedByName: s.nullable(s.text()),
+};
 
 export const NamedContract = s.object({ ...contractProperties, ...nameProperties }, { title: 'Contract' });
-export const NamedContractDetail = s.object({ ...contractDetailProperties, ...nameProperties }, { title: 'ContractDetail' });
+export const NamedContractDetail = s.object(
+  { ...contractDetailProperties, ...nameProperties },
+  { title: 'ContractDetail' },
+);
 export const NamedContractPage = page(NamedContract, { title: 'ContractPage' });
 
 export const withNames = <C extends ContractSummary | ContractDetail>(contract: C, directory: TenantDirectory) => ({
@@ -31,16 +48,25 @@ interface References {
 type Caller = { readonly principal: Principal; readonly services: Services };
 
 /**
- * Refuses a reference to a subject company outside the caller's scope, or to somebody who is no active member, before the data plane is
- * called. What a contract has already may be sent back with it, also when its owner has left since: `present` is asked only then.
+ * Refuses a reference to a subject company outside the caller's scope, or to somebody who is no active member, before
+ * the data plane is called. What a contract has already may be sent back with it, also when its owner has left since:
+ * `present` is asked only then.
  */
-export async function checkReferences(references: References, caller: Caller, present?: () => Promise<References>): Promise<void> {
+export async function checkReferences(
+  references: References,
+  caller: Caller,
+  present?: () => Promise<References>,
+): Promise<void> {
   const unknown = await unknownReferenceIn(references, caller, present);
   if (unknown) throw fail('REFERENCE_INVALID', unknown);
 }
 
 /** The first of such references, for the data plane to refuse in its place. */
-export async function unknownReferenceIn(references: References, caller: Caller, present?: () => Promise<References>): Promise<{ readonly field: string; readonly value: string } | undefined> {
+export async function unknownReferenceIn(
+  references: References,
+  caller: Caller,
+  present?: () => Promise<References>,
+): Promise<{ readonly field: string; readonly value: string } | undefined> {
   const dangling = await danglingReferences(references, caller);
   if (dangling.length === 0) return undefined;
   const known = (await present?.()) ?? {};
@@ -48,7 +74,10 @@ export async function unknownReferenceIn(references: References, caller: Caller,
   return field && { field, value: references[field] ?? '' };
 }
 
-async function danglingReferences({ subjectId, ownerId, ownerSuperiorId }: References, { principal, services }: Caller): Promise<(keyof References)[]> {
+async function danglingReferences(
+  { subjectId, ownerId, ownerSuperiorId }: References,
+  { principal, services }: Caller,
+): Promise<(keyof References)[]> {
   const directory = await services.directory.of(principal.tenant.id);
   const isSubject = (id: string) => directory.hasSubject(id) && (principal.user.subjectScope?.includes(id) ?? true);
   return [

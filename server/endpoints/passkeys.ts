@@ -1,6 +1,12 @@
 import { OK, Ok } from '../../data-plane-agent/plane/contract/records/common.js';
 import { s } from '../../data-plane-agent/base/schema.js';
-import { AssertionResponse, AttestationResponse, LoginQuestion, Passkey, RegistrationQuestion } from '../auth/passkeys.schemas.js';
+import {
+  AssertionResponse,
+  AttestationResponse,
+  LoginQuestion,
+  Passkey,
+  RegistrationQuestion,
+} from '../auth/passkeys.schemas.js';
 import { TokenPair } from '../auth/auth.schemas.js';
 import { endpoint } from '../http/endpoint.js';
 import { challengeToken } from './challenge-token.js';
@@ -32,11 +38,18 @@ export const passkeyEndpoints = {
     summary: 'Register a passkey',
     description: `Takes the browser's answer to the options. A failed answer uses them up too. No attestation is asked for, and none is looked at. ${recent} ${told}`,
     needs: 'signed_in',
-    body: s.object({ response: AttestationResponse, label: s.optional(s.name({ max: 80, about: 'Tells the passkey from others.' })) }, { title: 'PasskeyRegistration' }),
+    body: s.object(
+      {
+        response: AttestationResponse,
+        label: s.optional(s.name({ max: 80, about: 'Tells the passkey from others.' })),
+      },
+      { title: 'PasskeyRegistration' },
+    ),
     returns: Passkey,
     status: 201,
     fails: ['RECENT_LOGIN_REQUIRED', 'PASSKEY_INVALID', 'PASSKEY_EXISTS', 'LIMIT_REACHED'],
-    run: ({ body, principal, request, services }) => services.passkeys.registration.finish({ response: body.response, label: body.label ?? null }, principal, request),
+    run: ({ body, principal, request, services }) =>
+      services.passkeys.registration.finish({ response: body.response, label: body.label ?? null }, principal, request),
   }),
 
   removePasskey: endpoint('DELETE /auth/passkeys/:id', {
@@ -53,9 +66,13 @@ export const passkeyEndpoints = {
 
   beginPasskeyLogin: endpoint('POST /auth/passkeys/login/options', {
     summary: 'Ask for a passkey to sign in',
-    description: 'Answers what `navigator.credentials.get()` is to be called with; good for one answer, for five minutes. Accounts that do not exist, and those without passkeys, look like any other.',
+    description:
+      'Answers what `navigator.credentials.get()` is to be called with; good for one answer, for five minutes. Accounts that do not exist, and those without passkeys, look like any other.',
     needs: 'public',
-    body: s.object({ email: s.email(), tenantSlug: s.text({ max: 64 }), challengeToken }, { title: 'PasskeyLoginRequest' }),
+    body: s.object(
+      { email: s.email(), tenantSlug: s.text({ max: 64 }), challengeToken },
+      { title: 'PasskeyLoginRequest' },
+    ),
     returns: LoginQuestion,
     fails: [],
     run: ({ body, request, services }) => services.passkeys.login.begin(body, request),
@@ -63,11 +80,13 @@ export const passkeyEndpoints = {
 
   finishPasskeyLogin: endpoint('POST /auth/passkeys/login/verify', {
     summary: 'Sign in with a passkey',
-    description: 'A passkey stands for password and second factor, also while the password is locked after failures. Whatever is wrong is answered alike, and uses the options up.',
+    description:
+      'A passkey stands for password and second factor, also while the password is locked after failures. Whatever is wrong is answered alike, and uses the options up.',
     needs: 'public',
     body: s.object({ flowId: s.verbatim({ max: 128 }), response: AssertionResponse }, { title: 'PasskeyLogin' }),
     returns: TokenPair,
     fails: ['UNAUTHENTICATED', 'RATE_LIMITED'],
-    run: async ({ body, request, services }) => withRefreshCookie(await services.passkeys.login.finish(body, request), services),
+    run: async ({ body, request, services }) =>
+      withRefreshCookie(await services.passkeys.login.finish(body, request), services),
   }),
 };

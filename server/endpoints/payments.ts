@@ -1,13 +1,27 @@
 import { fail } from '../../data-plane-agent/base/failures.js';
 import { s } from '../../data-plane-agent/base/schema.js';
 import { Ok, page } from '../../data-plane-agent/plane/contract/records/common.js';
-import { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, PaymentLineResult, paymentRowProperties, PaymentQuery, PaymentStats, ReceiptPage, ReceiptPatch, ReceiptQuery } from '../../data-plane-agent/plane/contract/records/lines.js';
+import {
+  InvoiceEvidencePatch,
+  PaymentLineInput,
+  PaymentLinePatch,
+  PaymentLineResult,
+  paymentRowProperties,
+  PaymentQuery,
+  PaymentStats,
+  ReceiptPage,
+  ReceiptPatch,
+  ReceiptQuery,
+} from '../../data-plane-agent/plane/contract/records/lines.js';
 import { edit, view } from '../access/permissions.js';
 import { judgeLine, judgeNewLine } from '../data-planes/judged-amounts.js';
 import { endpoint } from '../http/endpoint.js';
 
 /** A row with the names that the control plane adds. */
-const PaymentRow = s.object({ ...paymentRowProperties, subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()) }, { title: 'PaymentRow' });
+const PaymentRow = s.object(
+  { ...paymentRowProperties, subjectName: s.nullable(s.text()), ownerName: s.nullable(s.text()) },
+  { title: 'PaymentRow' },
+);
 
 const listPayments = endpoint('GET /payments', {
   summary: 'List payment lines over all contracts',
@@ -22,13 +36,21 @@ const listPayments = endpoint('GET /payments', {
     const directory = await services.directory.of(principal.tenant.id);
     if (query.subjectId && !directory.hasSubject(query.subjectId)) throw fail('NOT_FOUND', {});
     const found = await plane.listPayments(query);
-    return { ...found, items: found.items.map((row) => ({ ...row, subjectName: directory.subjectName(row.subjectId), ownerName: directory.memberName(row.ownerId) })) };
+    return {
+      ...found,
+      items: found.items.map((row) => ({
+        ...row,
+        subjectName: directory.subjectName(row.subjectId),
+        ownerName: directory.memberName(row.ownerId),
+      })),
+    };
   },
 });
 
 const getPaymentStats = endpoint('GET /payments/stats', {
   summary: 'Count and add up payment lines',
-  description: 'Over the contracts that the caller may see, currency by currency. Amounts at the top are those in the tenant\'s default currency. `dueSoon` has what is due from today to the end of the reminder lead days, and is part of `due`.',
+  description:
+    "Over the contracts that the caller may see, currency by currency. Amounts at the top are those in the tenant's default currency. `dueSoon` has what is due from today to the end of the reminder lead days, and is part of `due`.",
   needs: view('payment_entry'),
   returns: PaymentStats,
   calls: ['getPaymentStats'],
@@ -38,7 +60,8 @@ const getPaymentStats = endpoint('GET /payments/stats', {
 
 const addPaymentLine = endpoint('POST /contracts/:id/payments', {
   summary: 'Add a payment line to a contract',
-  description: 'Also to a locked one. Invoice fields need `invoice (edit)`, and an `invoiceNo` makes an issued invoice record.',
+  description:
+    'Also to a locked one. Invoice fields need `invoice (edit)`, and an `invoiceNo` makes an issued invoice record.',
   needs: edit('payment_entry'),
   body: PaymentLineInput,
   judge: judgeNewLine,
@@ -52,7 +75,7 @@ const addPaymentLine = endpoint('POST /contracts/:id/payments', {
 const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
   summary: 'Change a payment line',
   description:
-    'Invoice fields mean what they mean in `PATCH /payments/:paymentId/invoice`. On a locked contract period, due date, amount and currency stay as they are (`CONTRACT_LOCKED`); receipts and invoice evidence stay open. A line with money received or invoiced keeps its currency. Without `amount` a new currency keeps the number. Another amount puts a matched line back to `pending`. Invoice fields need `invoice (edit)`. Moves the contract\'s version; `If-Match` is not read.',
+    "Invoice fields mean what they mean in `PATCH /payments/:paymentId/invoice`. On a locked contract period, due date, amount and currency stay as they are (`CONTRACT_LOCKED`); receipts and invoice evidence stay open. A line with money received or invoiced keeps its currency. Without `amount` a new currency keeps the number. Another amount puts a matched line back to `pending`. Invoice fields need `invoice (edit)`. Moves the contract's version; `If-Match` is not read.",
   needs: edit('payment_entry'),
   body: PaymentLinePatch,
   judge: judgeLine,
@@ -64,7 +87,8 @@ const updatePaymentLine = endpoint('PATCH /payments/:paymentId', {
 
 const deletePaymentLine = endpoint('DELETE /payments/:paymentId', {
   summary: 'Remove a payment line',
-  description: 'Only one without receipt and invoice, and not from a locked contract. It is still listed with `includeDeleted`.',
+  description:
+    'Only one without receipt and invoice, and not from a locked contract. It is still listed with `includeDeleted`.',
   needs: edit('payment_entry'),
   returns: Ok,
   calls: ['deletePaymentLine'],
@@ -87,7 +111,8 @@ const recordReceipt = endpoint('PATCH /payments/:paymentId/receipt', {
 
 const listReceipts = endpoint('GET /payments/:paymentId/receipts', {
   summary: 'List what was received on a payment line',
-  description: 'Each change of the total, newest first; corrections have a negative `delta`, and the day on which they were made unless the request gave another `receivedDate`. A corrected day alone is two: what came on the former day is taken from it and put to the other. Receipts of a removed line stay readable.',
+  description:
+    'Each change of the total, newest first; corrections have a negative `delta`, and the day on which they were made unless the request gave another `receivedDate`. A corrected day alone is two: what came on the former day is taken from it and put to the other. Receipts of a removed line stay readable.',
   needs: view('payment_entry'),
   query: ReceiptQuery,
   returns: ReceiptPage,
@@ -100,8 +125,8 @@ const recordInvoiceEvidence = endpoint('PATCH /payments/:paymentId/invoice', {
   summary: 'Record the invoice written for a payment line',
   description:
     'With an `invoiceNo` it makes one issued invoice record of the line, or takes the one that was entered under that number; later changes of these fields change that record, another number renames it, and `null` removes it unless money was matched to the line (`LINE_HAS_MONEY`). ' +
-    'Without a number `invoiceAmount` counts as long as the line has no invoice records at all; after that the warning `INVOICE_RECORDS_COUNT` says that it does not. What is invoiced without a date gets today\'s. ' +
-    'An invoice above the line\'s amount is accepted with the warning `INVOICE_EXCEEDS_LINE`. Of a record that is void or reversed the line keeps nothing: the next invoice has a number of its own.',
+    "Without a number `invoiceAmount` counts as long as the line has no invoice records at all; after that the warning `INVOICE_RECORDS_COUNT` says that it does not. What is invoiced without a date gets today's. " +
+    "An invoice above the line's amount is accepted with the warning `INVOICE_EXCEEDS_LINE`. Of a record that is void or reversed the line keeps nothing: the next invoice has a number of its own.",
   needs: edit('invoice'),
   body: InvoiceEvidencePatch,
   judge: judgeLine,
@@ -111,4 +136,13 @@ const recordInvoiceEvidence = endpoint('PATCH /payments/:paymentId/invoice', {
   run: ({ params, body, plane }) => plane.recordInvoiceEvidence({ ...params, ...body }),
 });
 
-export const paymentEndpoints = { listPayments, getPaymentStats, addPaymentLine, updatePaymentLine, deletePaymentLine, recordReceipt, listReceipts, recordInvoiceEvidence };
+export const paymentEndpoints = {
+  listPayments,
+  getPaymentStats,
+  addPaymentLine,
+  updatePaymentLine,
+  deletePaymentLine,
+  recordReceipt,
+  listReceipts,
+  recordInvoiceEvidence,
+};

@@ -6,7 +6,7 @@ import { endpoint } from '../http/endpoint.js';
 export const profileEndpoints = {
   setPreferences: endpoint('PATCH /auth/preferences', {
     summary: 'Change my preferences',
-    description: 'What is null falls back to the organisation\'s setting. Answers the preferences in effect.',
+    description: "What is null falls back to the organisation's setting. Answers the preferences in effect.",
     needs: 'signed_in',
     body: PreferencesPatch,
     returns: Preferences,
@@ -18,7 +18,10 @@ export const profileEndpoints = {
     summary: 'Change my name',
     description: '`nameProfile` is replaced as a whole; null removes it.',
     needs: 'signed_in',
-    body: s.object({ name: s.omittable(personName()), nameProfile: s.optional(NameProfile) }, { title: 'ProfilePatch' }),
+    body: s.object(
+      { name: s.omittable(personName()), nameProfile: s.optional(NameProfile) },
+      { title: 'ProfilePatch' },
+    ),
     returns: AuthUserSummary,
     fails: [],
     run: ({ principal, body, request, services }) => services.profile.setProfile(principal, body, request),

@@ -6,7 +6,7 @@ import { endpoint } from '../http/endpoint.js';
 export const sessionEndpoints = {
   listSessions: endpoint('GET /auth/sessions', {
     summary: 'List my sessions',
-    description: 'The caller\'s own that can still be used, newest first.',
+    description: "The caller's own that can still be used, newest first.",
     needs: 'signed_in',
     returns: s.list(OwnSession, 200),
     fails: [],

@@ -6,7 +6,7 @@ import { checkReferences } from './named.js';
 const addTask = endpoint('POST /contracts/:id/fulfillment-tasks', {
   summary: 'Add a fulfillment task to a contract',
   description:
-    'In any of the seven states, with the stamps of that state, and to a locked contract too; a contract has at most 500. Moves the contract\'s version, and honours `If-Match` with it.',
+    "In any of the seven states, with the stamps of that state, and to a locked contract too; a contract has at most 500. Moves the contract's version, and honours `If-Match` with it.",
   needs: edit('contract_edit'),
   body: TaskInput,
   status: 201,
@@ -25,9 +25,9 @@ const addTask = endpoint('POST /contracts/:id/fulfillment-tasks', {
 const updateTask = endpoint('PATCH /contracts/:id/fulfillment-tasks/:taskId', {
   summary: 'Change a fulfillment task',
   description:
-    'States: pending to in_progress, completed, blocked, canceled, overdue; in_progress to pending, completed, blocked, canceled, overdue; blocked to pending, in_progress, canceled, overdue; overdue to in_progress, completed, blocked, canceled, pending; completed to accepted or, for rework, in_progress; accepted to in_progress only with the workflow control `admin` at the contract\'s stage; canceled to pending. ' +
+    "States: pending to in_progress, completed, blocked, canceled, overdue; in_progress to pending, completed, blocked, canceled, overdue; blocked to pending, in_progress, canceled, overdue; overdue to in_progress, completed, blocked, canceled, pending; completed to accepted or, for rework, in_progress; accepted to in_progress only with the workflow control `admin` at the contract's stage; canceled to pending. " +
     'The same again changes nothing, all else is `INVALID_TRANSITION`. Another due date that is not past, or none, brings an overdue task back: to in_progress once it had begun, else to pending. ' +
-    'The stamps tell of the present state: a task that is pending again has not begun, one that is reworked is not completed. `null` for the status asks for pending, and `metadata` replaces what was there. `If-Match` takes the contract\'s version.',
+    "The stamps tell of the present state: a task that is pending again has not begun, one that is reworked is not completed. `null` for the status asks for pending, and `metadata` replaces what was there. `If-Match` takes the contract's version.",
   needs: edit('contract_edit'),
   body: TaskPatch,
   returns: TaskResult,

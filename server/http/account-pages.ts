@@ -2,8 +2,8 @@ import { PREFIX } from './mount.js';
 import { documents, escaped, type Page } from '../../data-plane-agent/base/http/pages.js';
 
 /**
- * Where the links in mails lead: two small forms that send the link's token to the API. The token stands after `#`, so that it reaches
- * neither the server nor a proxy's log, and is taken out of the address as soon as it has been read.
+ * Where the links in mails lead: two small forms that send the link's token to the API. The token stands after `#`, so
+ * that it reaches neither the server nor a proxy's log, and is taken out of the address as soon as it has been read.
  */
 export function accountPages({ productName }: { productName: string }): readonly Page[] {
   const script = { path: '/account/form.js', type: 'text/javascript; charset=utf-8', body: SCRIPT };
@@ -15,12 +15,31 @@ export function accountPages({ productName }: { productName: string }): readonly
   return documents([...forms, script, style], POLICY);
 }
 
-const POLICY = ["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src data:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"].join('; ');
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-const NAME = '<label><span data-text="name">Your name</span><input name="name" autocomplete="name" required maxlength="80"></label>\n';
-const PASSWORD = '<label><span data-text="password">New password, at least 8 characters</span><input name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="256"></label>\n';
+const NAME =
+  '<label><span data-text="name">Your name</span><input name="name" autocomplete="name" required maxlength="80"></label>\n';
+const PASSWORD =
+  '<label><span data-text="password">New password, at least 8 characters</span><input name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="256"></label>\n';
 
-const html = ({ productName, form, fields }: { productName: string; form: 'accept' | 'reset'; fields: string }): string => `<!doctype html>
+const html = ({
+  productName,
+  form,
+  fields,
+}: {
+  productName: string;
+  form: 'accept' | 'reset';
+  fields: string;
+}): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -6,19 +6,28 @@ import type { Endpoint } from './endpoint.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import type { RateLimit } from './rate-limit.js';
 
-/** Lets a caller in, or throws: 429, 401, 403 for a second factor that is owed, 403 for the plan's feature, 403 for the module, in this order. `undefined` on public endpoints. */
+/**
+ * Lets a caller in, or throws: 429, 401, 403 for a second factor that is owed, 403 for the plan's feature, 403 for the
+ * module, in this order. `undefined` on public endpoints.
+ */
 export interface Admission {
   enter(ctx: HttpContext): Promise<Principal | undefined>;
   /**
-   * The same once the body has come, without being counted: a body may be two minutes under way, and who sends the last of it after their session has
-   * ended or their rights have gone is not let in by what held when they began.
+   * The same once the body has come, without being counted: a body may be two minutes under way, and who sends the last
+   * of it after their session has ended or their rights have gone is not let in by what held when they began.
    */
   stillIn(ctx: HttpContext, principal: Principal): Promise<Principal>;
-  /** The same while an answer goes out piece by piece, which takes as long as the client likes: throws also where they may see other things by now. */
+  /**
+   * The same while an answer goes out piece by piece, which takes as long as the client likes: throws also where they
+   * may see other things by now.
+   */
   stillSees(ctx: HttpContext, principal: Principal): Promise<void>;
 }
 
-export function admission(endpoint: Endpoint, { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined }): Admission {
+export function admission(
+  endpoint: Endpoint,
+  { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined },
+): Admission {
   const { needs } = endpoint;
   if (needs === 'public') {
     return {
@@ -34,8 +43,11 @@ export function admission(endpoint: Endpoint, { authenticator, limit }: { authen
   const opensWithoutFactor = isInAuth(endpoint);
   const check = (principal: Principal): Principal => {
     if (principal.enrolmentDue && !opensWithoutFactor) throw fail('MFA_ENROLMENT_REQUIRED', {});
-    for (const feature of features) if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages)) throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });
-    if (needs !== 'signed_in' && !meets(principal.permissions, needs)) throw fail('FORBIDDEN', { needs: needText(needs) });
+    for (const feature of features)
+      if (!principal.features[feature] && !(feature === 'apiAccess' && principal.ownPages))
+        throw fail('PLAN_FEATURE_NOT_ENABLED', { feature });
+    if (needs !== 'signed_in' && !meets(principal.permissions, needs))
+      throw fail('FORBIDDEN', { needs: needText(needs) });
     return principal;
   };
   const stillIn: Admission['stillIn'] = async (ctx, began) => {
@@ -59,9 +71,16 @@ export function admission(endpoint: Endpoint, { authenticator, limit }: { authen
 }
 
 /** What decides which contracts somebody sees, and how much of them. */
-const sightOf = ({ user: { roleCode, subjectScope }, permissions, settings: { ownerScopeEnabled } }: Principal): string => JSON.stringify([roleCode, subjectScope, permissions, ownerScopeEnabled]);
+const sightOf = ({
+  user: { roleCode, subjectScope },
+  permissions,
+  settings: { ownerScopeEnabled },
+}: Principal): string => JSON.stringify([roleCode, subjectScope, permissions, ownerScopeEnabled]);
 
-/** `apiAccess` is asked of every endpoint that needs a caller, outside /auth and /health, and does not bind our own pages. */
+/**
+ * `apiAccess` is asked of every endpoint that needs a caller, outside /auth and /health, and does not bind our own
+ * pages.
+ */
 export function featuresOf(endpoint: Endpoint): readonly Feature[] {
   const path = endpoint.route.slice(endpoint.route.indexOf('/'));
   const exempt = endpoint.needs === 'public' || /^\/(auth|health)(\/|$)/.test(path);
@@ -71,7 +90,10 @@ export function featuresOf(endpoint: Endpoint): readonly Feature[] {
 /** Under `/auth` everyone with a session gets on, so that who owes a second factor can make up for it. */
 export const isInAuth = ({ route }: Pick<Endpoint, 'route'>): boolean => /^\w+ \/auth\//.test(route);
 
-async function identify(ctx: HttpContext, { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined }): Promise<Principal> {
+async function identify(
+  ctx: HttpContext,
+  { authenticator, limit }: { authenticator: Authenticator; limit: RateLimit | undefined },
+): Promise<Principal> {
   try {
     const token = BEARER.exec(ctx.req.headers.authorization ?? '')?.[1];
     if (token === undefined) throw fail('UNAUTHENTICATED', {});

@@ -6,14 +6,27 @@ import { JSON_TYPE } from '../../data-plane-agent/base/http/problems.js';
 import { isReply, type FileText, type MediaType, type Reply } from './reply.js';
 import { stream } from '../../data-plane-agent/base/http/stream.js';
 
-/** Compiles how the results of an endpoint are sent. `mayGoOn` throws where the rest of a file that is sent piece by piece is not for the caller any more. */
-export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: boolean; checkAnswers: boolean }): (ctx: HttpContext, result: unknown, mayGoOn: MayGoOn) => Promise<void> {
+/**
+ * Compiles how the results of an endpoint are sent. `mayGoOn` throws where the rest of a file that is sent piece by
+ * piece is not for the caller any more.
+ */
+export function answerer(
+  endpoint: Endpoint,
+  { https, checkAnswers }: { https: boolean; checkAnswers: boolean },
+): (ctx: HttpContext, result: unknown, mayGoOn: MayGoOn) => Promise<void> {
   const usual = endpoint.status ?? 200;
   const { produces } = endpoint;
-  if (produces) return (ctx, result, mayGoOn) => sendFile(ctx, isReply(result) ? result : { body: result }, { status: usual, mediaType: produces, mayGoOn });
+  if (produces)
+    return (ctx, result, mayGoOn) =>
+      sendFile(ctx, isReply(result) ? result : { body: result }, { status: usual, mediaType: produces, mayGoOn });
   const check = checkAnswers ? answerCheck(endpoint) : undefined;
   return async (ctx, result) => {
-    const { body, status = usual, headers, cookie }: Omit<Reply<unknown>, symbol> = isReply(result) ? result : { body: result };
+    const {
+      body,
+      status = usual,
+      headers,
+      cookie,
+    }: Omit<Reply<unknown>, symbol> = isReply(result) ? result : { body: result };
     ctx.status = status;
     if (headers) ctx.set({ ...headers });
     if (cookie) ctx.append('Set-Cookie', cookieText(cookie, { https }));
@@ -31,7 +44,11 @@ export function answerer(endpoint: Endpoint, { https, checkAnswers }: { https: b
 }
 
 /** The first piece is there before the answer begins, so that what goes wrong until then is told as such. */
-async function sendFile(ctx: HttpContext, { body, headers = {} }: Pick<Reply<unknown>, 'body' | 'headers'>, { status, mediaType, mayGoOn }: { readonly status: number; readonly mediaType: MediaType; readonly mayGoOn: MayGoOn }): Promise<void> {
+async function sendFile(
+  ctx: HttpContext,
+  { body, headers = {} }: Pick<Reply<unknown>, 'body' | 'headers'>,
+  { status, mediaType, mayGoOn }: { readonly status: number; readonly mediaType: MediaType; readonly mayGoOn: MayGoOn },
+): Promise<void> {
   const begin = (): void => {
     ctx.status = status;
     ctx.set({ ...headers, 'Content-Type': `${mediaType}; charset=utf-8` });
@@ -57,14 +74,20 @@ function answerCheck({ route, returns }: Endpoint): (text: string) => void {
   const check = answerChecker(returns);
   return (text) => {
     const checked = check(JSON.parse(text));
-    if (!checked.ok) throw new Error(`${route} answers what it does not declare: ${checked.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ')}`);
+    if (!checked.ok)
+      throw new Error(
+        `${route} answers what it does not declare: ${checked.issues.map(({ path, problem }) => `${path} ${problem}`).join('; ')}`,
+      );
   };
 }
 
 /**
- * Written by hand, because the cookie library refuses Secure on a connection that it sees as plain, which behind a proxy that
- * ends TLS it always does.
+ * Written by hand, because the cookie library refuses Secure on a connection that it sees as plain, which behind a
+ * proxy that ends TLS it always does.
  */
-function cookieText({ name, value, path, maxAgeMs, sameSite = 'Strict' }: NonNullable<Reply<unknown>['cookie']>, { https }: { https: boolean }): string {
+function cookieText(
+  { name, value, path, maxAgeMs, sameSite = 'Strict' }: NonNullable<Reply<unknown>['cookie']>,
+  { https }: { https: boolean },
+): string {
   return `${name}=${encodeURIComponent(value)}; Path=${path}; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; SameSite=${sameSite}${https ? '; Secure' : ''}`;
 }

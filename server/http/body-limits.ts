@@ -14,7 +14,10 @@ const BYTES = 16 * KB * KB;
 const LEVELS = 32;
 /** Of one object: free ones have at most 256 KB. */
 const KEYS = 10_000;
-/** As many as any body may have, and as many as an import may need: five thousand contracts of all fields, with a year's lines each. */
+/**
+ * As many as any body may have, and as many as an import may need: five thousand contracts of all fields, with a year's
+ * lines each.
+ */
 const VALUES = { least: 20_000, most: 1_000_000 } as const;
 
 export const bodyLimits = ({ needs, body }: Pick<Endpoint, 'needs' | 'body'>): BodyLimits => ({
@@ -32,7 +35,8 @@ function valuesOf(schema: unknown): number {
   const properties = Object.values((json['properties'] ?? {}) as Readonly<Record<string, Json>>);
   const own = properties.reduce<number>((sum, property) => sum + valuesOf(property), 1);
   if (json['items'] !== undefined) return own + atMost(json['maxItems']) * valuesOf(json['items']);
-  if (typeof json['additionalProperties'] === 'object') return own + atMost(json['maxProperties']) * valuesOf(json['additionalProperties']);
+  if (typeof json['additionalProperties'] === 'object')
+    return own + atMost(json['maxProperties']) * valuesOf(json['additionalProperties']);
   return json['x-free'] !== undefined ? own + KEYS : own;
 }
 

@@ -19,23 +19,26 @@ export async function readJson(ctx: HttpContext, limits: BodyLimits): Promise<un
 }
 
 /** Whether more is to come after the head, be it nothing. */
-export const announcesBody = ({ req: { headers } }: HttpContext): boolean => headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+export const announcesBody = ({ req: { headers } }: HttpContext): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 const JSON_MEDIA = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
 
 /**
- * koa-body reads and unpacks (gzip, deflate, br) under a limit on the unpacked bytes. It is asked for text, because what is
- * too deep must be refused before it is parsed, and because its own parser answers `__proto__` without naming it.
+ * koa-body reads and unpacks (gzip, deflate, br) under a limit on the unpacked bytes. It is asked for text, because
+ * what is too deep must be refused before it is parsed, and because its own parser answers `__proto__` without naming
+ * it.
  */
-const reader = (textLimit: number) => koaBody({
-  json: false,
-  urlencoded: false,
-  multipart: false,
-  text: true,
-  textTypes: ['application/json'],
-  textLimit,
-  parsedMethods: Object.values(HttpMethodEnum),
-});
+const reader = (textLimit: number) =>
+  koaBody({
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    text: true,
+    textTypes: ['application/json'],
+    textLimit,
+    parsedMethods: Object.values(HttpMethodEnum),
+  });
 
 /** By the limit; there are two. */
 const readers = new Map<number, ReturnType<typeof reader>>();
@@ -53,7 +56,8 @@ async function readText(ctx: HttpContext, { bytes }: BodyLimits): Promise<string
     // Its type asks for Koa's default state, of which it uses nothing.
     await readerOf(bytes)(ctx as unknown as Context, () => Promise.resolve());
   } catch (error) {
-    // Half an unpacked body hangs on the request: let the rest run off unread, so that the connection can be used again.
+    // Half an unpacked body hangs on the request: let the rest run off unread, so that the connection can be used
+    // again.
     ctx.req.unpipe();
     ctx.req.resume();
     throw bodyProblem(error, bytes);
@@ -68,7 +72,8 @@ function bodyProblem(error: unknown, bytes: number): unknown {
   if (status === 413) return problem(413, `The body must be at most ${bytes} bytes, unpacked`);
   if (status === 415) return problem(415, 'The body must be packed with gzip, deflate or br, or not at all');
   if (type === 'request.size.invalid') return problem(400, 'The body is shorter than its Content-Length');
-  if (typeof code === 'string' && /^(Z_|ERR_BROTLI|ERR__ERROR|ERR_PADDING|ERR_)/.test(code)) return problem(400, 'The body cannot be unpacked');
+  if (typeof code === 'string' && /^(Z_|ERR_BROTLI|ERR__ERROR|ERR_PADDING|ERR_)/.test(code))
+    return problem(400, 'The body cannot be unpacked');
   return error;
 }
 

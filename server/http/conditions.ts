@@ -20,7 +20,8 @@ export function ifMatch(headers: IncomingHttpHeaders): { version: number | null;
   const sent = headers['if-match']?.trim();
   if (sent === undefined || sent === '*') return { version: null, issues: [] };
   const version = TAG.exec(sent)?.[1];
-  if (version === undefined) return { version: null, issues: [{ path: 'If-Match', problem: 'must be one entity tag, such as "7", or *' }] };
+  if (version === undefined)
+    return { version: null, issues: [{ path: 'If-Match', problem: 'must be one entity tag, such as "7", or *' }] };
   return { version: Number(version), issues: [] };
 }
 
@@ -29,14 +30,29 @@ export function idempotencyKey(headers: IncomingHttpHeaders): { key: string | un
   const sent = headers['idempotency-key'];
   if (sent === undefined) return { key: undefined, issues: [] };
   if (typeof sent === 'string' && KEY.test(sent)) return { key: sent, issues: [] };
-  return { key: undefined, issues: [{ path: 'Idempotency-Key', problem: 'must be 8 to 255 printable ASCII characters' }] };
+  return {
+    key: undefined,
+    issues: [{ path: 'Idempotency-Key', problem: 'must be 8 to 255 printable ASCII characters' }],
+  };
 }
 
 /**
- * What the data plane remembers: the key means one write of one user on one path, and the hash tells whether a repeat asks for
- * the same thing. Both are digests, so that nothing of a body or of a client's own naming is kept.
+ * What the data plane remembers: the key means one write of one user on one path, and the hash tells whether a repeat
+ * asks for the same thing. Both are digests, so that nothing of a body or of a client's own naming is kept.
  */
-export function idempotencyOf({ key, userId, method, path, requestHash }: { key: string; userId: string; method: string; path: string; requestHash: string }): NonNullable<Call['idempotency']> {
+export function idempotencyOf({
+  key,
+  userId,
+  method,
+  path,
+  requestHash,
+}: {
+  key: string;
+  userId: string;
+  method: string;
+  path: string;
+  requestHash: string;
+}): NonNullable<Call['idempotency']> {
   return { key: sha256Hex([userId, method, path, key].join('\n')), requestHash };
 }
 

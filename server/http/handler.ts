@@ -47,7 +47,10 @@ export interface Caller extends Conditions {
 }
 
 /** An endpoint as a Koa handler. Everything that can be decided from the declaration alone is decided here, once. */
-export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void> {
+export function handler(
+  endpoint: Endpoint,
+  api: Api,
+): (ctx: HttpContext, params: Readonly<Record<string, string>>) => Promise<void> {
   const { enter, stillIn, stillSees } = admission(endpoint, api);
   const readQuery = queryReader(endpoint.query, { open: endpoint.openQuery === true });
   const limits = bodyLimits(endpoint);
@@ -68,10 +71,34 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
     const body = await checkBody(sent);
     const conditions = conditionsOf(ctx, principal);
     const shape: readonly Issue[] = [...conditions.issues, ...query.issues, ...(body.ok ? [] : body.issues)];
-    const tokenless = challenged ? beside(shape, api.services.challenge.missing(tokenOf(body.ok ? body.value : body.refused))) : [];
+    const tokenless = challenged
+      ? beside(shape, api.services.challenge.missing(tokenOf(body.ok ? body.value : body.refused)))
+      : [];
     const issues = [...shape, ...tokenless];
-    if (issues.length > 0 || !body.ok) throw invalid(...issues, ...(await further(endpoint, { issues, body, params, caller: principal && { ...NO_CONDITIONS, principal, request: info, timeoutMs: endpoint.timeoutMs, calls: JUDGES_READ, signal: signalOf(ctx), onReplay: () => undefined } }, api)));
-    if (ids.params.some((name) => !isId(params[name] ?? '')) || ids.query.some((name) => !areIds(query.value[name]))) throw fail('NOT_FOUND', {});
+    if (issues.length > 0 || !body.ok)
+      throw invalid(
+        ...issues,
+        ...(await further(
+          endpoint,
+          {
+            issues,
+            body,
+            params,
+            caller: principal && {
+              ...NO_CONDITIONS,
+              principal,
+              request: info,
+              timeoutMs: endpoint.timeoutMs,
+              calls: JUDGES_READ,
+              signal: signalOf(ctx),
+              onReplay: () => undefined,
+            },
+          },
+          api,
+        )),
+      );
+    if (ids.params.some((name) => !isId(params[name] ?? '')) || ids.query.some((name) => !areIds(query.value[name])))
+      throw fail('NOT_FOUND', {});
     // Before `run`, and so before any password is hashed.
     if (challenged) await api.services.challenge.check(tokenOf(body.value));
 
@@ -81,31 +108,77 @@ export function handler(endpoint: Endpoint, api: Api): (ctx: HttpContext, params
       params,
       query: query.value,
       body: body.value,
-      request: asked.idempotency && principal ? { ...info, keyed: { tenantId: principal.tenant.id, operation: endpoint.route, idempotency: asked.idempotency, onReplay } } : info,
+      request:
+        asked.idempotency && principal
+          ? {
+              ...info,
+              keyed: {
+                tenantId: principal.tenant.id,
+                operation: endpoint.route,
+                idempotency: asked.idempotency,
+                onReplay,
+              },
+            }
+          : info,
       services: api.services,
       principal,
       // Made when it is asked for: many endpoints have nothing to do with contract data.
       get plane(): Plane | undefined {
         const { calls = NO_CALLS, timeoutMs } = endpoint;
-        return principal && api.planeFor({ ...asked, idempotency: asked.idempotency ?? ownKey(endpoint, principal), principal, request: info, timeoutMs, calls, signal: onlyReads ? signalOf(ctx) : undefined, onReplay });
+        return (
+          principal &&
+          api.planeFor({
+            ...asked,
+            idempotency: asked.idempotency ?? ownKey(endpoint, principal),
+            principal,
+            request: info,
+            timeoutMs,
+            calls,
+            signal: onlyReads ? signalOf(ctx) : undefined,
+            onReplay,
+          })
+        );
       },
     };
     // The declaration's types say which of these an endpoint may see; of one taken from a list they are forgotten.
-    await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]), () => (principal ? stillSees(ctx, principal) : Promise.resolve()));
+    await answer(ctx, await endpoint.run(work as Parameters<Endpoint['run']>[0]), () =>
+      principal ? stillSees(ctx, principal) : Promise.resolve(),
+    );
   };
 }
 
 /** Of a body with a place for one; of what is no body at all, and of a token that is no text, there is none. */
 function tokenOf(body: unknown): string | undefined {
-  const token: unknown = typeof body === 'object' && body !== null && 'challengeToken' in body ? body.challengeToken : undefined;
+  const token: unknown =
+    typeof body === 'object' && body !== null && 'challengeToken' in body ? body.challengeToken : undefined;
   return typeof token === 'string' ? token : undefined;
 }
 
 /** What else is wrong with a request that is refused already. */
-async function further({ judge }: Endpoint, { issues, body, params, caller }: { issues: readonly Issue[]; body: Checked<unknown>; params: Readonly<Record<string, string>>; caller: Caller | undefined }, api: Api): Promise<readonly Issue[]> {
+async function further(
+  { judge }: Endpoint,
+  {
+    issues,
+    body,
+    params,
+    caller,
+  }: {
+    issues: readonly Issue[];
+    body: Checked<unknown>;
+    params: Readonly<Record<string, string>>;
+    caller: Caller | undefined;
+  },
+  api: Api,
+): Promise<readonly Issue[]> {
   const sound = judge && soundPart(body.ok ? body.value : body.refused, body.ok ? [] : body.issues);
   if (!judge || !sound) return [];
-  const asked = { params, services: api.services, isRefused: (path: string) => issues.some((issue) => issue.path === path), principal: caller?.principal, plane: caller && api.planeFor(caller) };
+  const asked = {
+    params,
+    services: api.services,
+    isRefused: (path: string) => issues.some((issue) => issue.path === path),
+    principal: caller?.principal,
+    plane: caller && api.planeFor(caller),
+  };
   // The declaration's types say what the judge of this endpoint is given.
   return beside(issues, await judge(sound as Parameters<typeof judge>[0], asked as Parameters<typeof judge>[1]));
 }
@@ -115,11 +188,15 @@ function bodyCheck(schema: TSchema | undefined): (sent: unknown) => Promise<Chec
   const check = schema && yieldingChecker(schema);
   const mayBeAbsent = ((schema as { required?: readonly string[] } | undefined)?.required ?? []).length === 0;
   return async (sent) => {
-    if (sent === undefined) return check ? (mayBeAbsent ? { ok: true, value: {} } : check({})) : { ok: true, value: undefined };
-    if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return { ok: false, issues: [{ path: '', problem: 'must be an object' }] };
+    if (sent === undefined)
+      return check ? (mayBeAbsent ? { ok: true, value: {} } : check({})) : { ok: true, value: undefined };
+    if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+      return { ok: false, issues: [{ path: '', problem: 'must be an object' }] };
     if (check) return check(sent);
     const unknown = Object.keys(sent).slice(0, MAX_UNKNOWN);
-    return unknown.length === 0 ? { ok: true, value: undefined } : { ok: false, issues: unknown.map((path) => ({ path: path.slice(0, 300), problem: 'is not a known field' })) };
+    return unknown.length === 0
+      ? { ok: true, value: undefined }
+      : { ok: false, issues: unknown.map((path) => ({ path: path.slice(0, 300), problem: 'is not a known field' })) };
   };
 }
 
@@ -127,7 +204,9 @@ const MAX_UNKNOWN = 1_000;
 
 /** A key that nobody sends a second time, but for the wire to a data plane, which may ask for a lost answer again. */
 const ownKey = ({ idempotencyKey: which, route }: Endpoint, { user }: Principal): Conditions['idempotency'] =>
-  which === 'always' || which === 'own' ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, requestHash: sha256Hex('null') }) : null;
+  which === 'always' || which === 'own'
+    ? idempotencyOf({ key: newId(), userId: user.id, method: '', path: route, requestHash: sha256Hex('null') })
+    : null;
 
 const NO_CALLS: readonly OperationName[] = [];
 
@@ -147,7 +226,10 @@ interface ReadConditions {
 const NONE: ReadConditions = { issues: [], of: () => Promise.resolve(NO_CONDITIONS) };
 
 /** `Idempotency-Key` counts on every write outside /auth, `If-Match` on every write. */
-function conditionReader({ route, idempotencyKey: which }: Endpoint): (ctx: HttpContext, principal: Principal | undefined) => ReadConditions {
+function conditionReader({
+  route,
+  idempotencyKey: which,
+}: Endpoint): (ctx: HttpContext, principal: Principal | undefined) => ReadConditions {
   if (which === 'own' || which === 'none' || route.startsWith('GET ')) return () => NONE;
   const keyed = !/^\w+ \/auth\//.test(route);
   return (ctx, principal) => {
@@ -160,18 +242,34 @@ function conditionReader({ route, idempotencyKey: which }: Endpoint): (ctx: Http
       issues: [...issues, ...sent.issues],
       of: async (body) => ({
         ifVersion: version,
-        idempotency: key === undefined || !principal ? null : idempotencyOf({ key, userId: principal.user.id, method: method ?? '', path: ctx.path, requestHash: await requestHash([ctx.querystring, body]) }),
+        idempotency:
+          key === undefined || !principal
+            ? null
+            : idempotencyOf({
+                key,
+                userId: principal.user.id,
+                method: method ?? '',
+                path: ctx.path,
+                requestHash: await requestHash([ctx.querystring, body]),
+              }),
       }),
     };
   };
 }
 
 /** A path or a query that names a record by what is no id names no record: 404, not 500 and not 400. */
-function idFields({ route, query }: Endpoint): { readonly params: readonly string[]; readonly query: readonly string[] } {
+function idFields({ route, query }: Endpoint): {
+  readonly params: readonly string[];
+  readonly query: readonly string[];
+} {
   const names = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
-  return { params: names.filter((name) => ID.test(name)), query: Object.keys(query?.properties ?? {}).filter((name) => ID.test(name)) };
+  return {
+    params: names.filter((name) => ID.test(name)),
+    query: Object.keys(query?.properties ?? {}).filter((name) => ID.test(name)),
+  };
 }
 
 const ID = /^ids?$|Ids?$/;
 
-const areIds = (value: unknown): boolean => value === undefined || value === null || [value].flat().every((text) => typeof text === 'string' && isId(text));
+const areIds = (value: unknown): boolean =>
+  value === undefined || value === null || [value].flat().every((text) => typeof text === 'string' && isId(text));

@@ -11,8 +11,9 @@ export type Endpoints = Readonly<Record<string, Endpoint>>;
 export const PREFIX = '/api/v1';
 
 /**
- * The endpoints as Koa middleware. The order of refusals is that of the conventions: 404 and 405 for the path, then 401, 403 for the
- * plan and the module, 413, 415 and malformed JSON, 400, and whatever the endpoint itself says of the records.
+ * The endpoints as Koa middleware. The order of refusals is that of the conventions: 404 and 405 for the path, then
+ * 401, 403 for the plan and the module, 413, 415 and malformed JSON, 400, and whatever the endpoint itself says of the
+ * records.
  */
 export function mount(endpoints: Endpoints, api: Api): HttpMiddleware {
   const router = new Router<HttpState>({ prefix: PREFIX, sensitive: true, strict: true });
@@ -37,7 +38,10 @@ export function partsOf(route: Endpoint['route']): { method: string; path: strin
   return { method, path };
 }
 
-/** `/contracts/stats` before `/contracts/:id`, in whichever order they are declared: of two that match, the first is taken. */
+/**
+ * `/contracts/stats` before `/contracts/:id`, in whichever order they are declared: of two that match, the first is
+ * taken.
+ */
 function byPrecision(a: Endpoint, b: Endpoint): number {
   const [left, right] = [sortKey(a), sortKey(b)];
   return left < right ? -1 : left > right ? 1 : 0;

@@ -17,47 +17,84 @@ const FRAMEWORK: Readonly<Record<number, string>> = {
 /** Every answer that an endpoint may give, by status, each with its schema. */
 export function responsesOf(endpoint: Endpoint, book: SchemaBook): Json {
   const codes = failuresOf(endpoint);
-  const statuses = [...new Set([...frameworkStatuses(endpoint), ...codes.map((code) => FAILURES[code].status)])].toSorted((a, b) => a - b);
+  const statuses = [
+    ...new Set([...frameworkStatuses(endpoint), ...codes.map((code) => FAILURES[code].status)]),
+  ].toSorted((a, b) => a - b);
   return {
     [endpoint.status ?? 200]: endpoint.status === 302 ? REDIRECT : success(endpoint, book),
     ...(endpoint.sendsOn ? { 302: REDIRECT } : {}),
-    ...Object.fromEntries(statuses.map((status) => [status, refusal(status, { book, codes: codes.filter((code) => FAILURES[code].status === status), framework: status === 413 ? tooLarge(endpoint) : FRAMEWORK[status] })])),
+    ...Object.fromEntries(
+      statuses.map((status) => [
+        status,
+        refusal(status, {
+          book,
+          codes: codes.filter((code) => FAILURES[code].status === status),
+          framework: status === 413 ? tooLarge(endpoint) : FRAMEWORK[status],
+        }),
+      ]),
+    ),
   };
 }
 
 function success(endpoint: Endpoint, book: SchemaBook): Json {
   const { produces, returns } = endpoint;
   const isVersioned = 'version' in ((returns as { readonly properties?: object }).properties ?? {}); // `tagged` answers it with its version
-  const headers = headersOf([...(isVersioned ? ['ETag' as const] : []), ...(takesKey(endpoint) ? ['Idempotency-Replayed' as const] : []), ...(produces ? ['Content-Disposition' as const] : [])]);
-  return { description: 'Done.', ...headers, content: { [produces ?? 'application/json']: { schema: book.write(returns) } } };
+  const headers = headersOf([
+    ...(isVersioned ? ['ETag' as const] : []),
+    ...(takesKey(endpoint) ? ['Idempotency-Replayed' as const] : []),
+    ...(produces ? ['Content-Disposition' as const] : []),
+  ]);
+  return {
+    description: 'Done.',
+    ...headers,
+    content: { [produces ?? 'application/json']: { schema: book.write(returns) } },
+  };
 }
 
 /** Headers of answers that mean something to a client, beside those that every answer has. */
 export const ANSWER_HEADERS = {
   ETag: { description: 'The version of the record, for `If-Match`.', schema: { type: 'string' } },
-  'Idempotency-Replayed': { description: '`true` when this is the answer that was kept under the `Idempotency-Key`; else it is not there.', schema: { type: 'string', enum: ['true'] } },
+  'Idempotency-Replayed': {
+    description: '`true` when this is the answer that was kept under the `Idempotency-Key`; else it is not there.',
+    schema: { type: 'string', enum: ['true'] },
+  },
   'Content-Disposition': { description: '`attachment`, with a name for the file.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: '`Bearer`.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
 } as const satisfies Readonly<Record<string, Json>>;
 
 const headersOf = (names: readonly (keyof typeof ANSWER_HEADERS)[]): Json =>
-  names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
+  names.length === 0
+    ? {}
+    : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 
 /** Whether `Idempotency-Key` is read. */
-export const takesKey = ({ route, needs, idempotencyKey: which }: Endpoint): boolean => which !== 'own' && which !== 'none' && needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
+export const takesKey = ({ route, needs, idempotencyKey: which }: Endpoint): boolean =>
+  which !== 'own' && which !== 'none' && needs !== 'public' && !/^GET |^\w+ \/auth\//.test(route);
 
-const REDIRECT: Json = { description: 'The browser is sent on.', headers: { Location: { description: 'Where to.', required: true, schema: { type: 'string' } } } };
+const REDIRECT: Json = {
+  description: 'The browser is sent on.',
+  headers: { Location: { description: 'Where to.', required: true, schema: { type: 'string' } } },
+};
 
 /** The failures that are an endpoint's own, with those of the operations that it calls. */
-export const declaredFailures = ({ calls = [], fails }: Pick<Endpoint, 'calls' | 'fails'>): readonly FailureCode[] => [...new Set([...fails, ...calls.flatMap((name) => OPERATIONS[name].fails)])];
+export const declaredFailures = ({ calls = [], fails }: Pick<Endpoint, 'calls' | 'fails'>): readonly FailureCode[] => [
+  ...new Set([...fails, ...calls.flatMap((name) => OPERATIONS[name].fails)]),
+];
 
 /** The failures that an endpoint declares, with those that come from what it is. */
 export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
   const { route, needs, query } = endpoint;
   const inAuth = isInAuth(endpoint);
-  const contractData: readonly FailureCode[] = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', ...(takesKey(endpoint) ? (['DATA_PLANE_OUTCOME_UNKNOWN', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const) : [])];
-  const namesRecords = route.includes('/:') || Object.keys(query?.properties ?? {}).some((key) => /^ids?$|Ids?$/.test(key));
+  const contractData: readonly FailureCode[] = [
+    'DATA_PLANE_NOT_CONNECTED',
+    'DATA_PLANE_UNAVAILABLE',
+    ...(takesKey(endpoint)
+      ? (['DATA_PLANE_OUTCOME_UNKNOWN', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const)
+      : []),
+  ];
+  const namesRecords =
+    route.includes('/:') || Object.keys(query?.properties ?? {}).some((key) => /^ids?$|Ids?$/.test(key));
   const all: readonly FailureCode[] = [
     ...(needs === 'public' ? [] : (['UNAUTHENTICATED'] as const)),
     ...(needs === 'public' || inAuth ? [] : (['MFA_ENROLMENT_REQUIRED'] as const)),
@@ -75,15 +112,24 @@ export function failuresOf(endpoint: Endpoint): readonly FailureCode[] {
 const frameworkStatuses = ({ body }: Endpoint): readonly number[] => [400, ...(body ? [413, 415] : []), 500, 503];
 
 /** By how much its body may have. */
-const tooLarge = (endpoint: Endpoint): string => `The body has more than ${bodyLimits(endpoint).bytes / 1024} KiB, unpacked.`;
+const tooLarge = (endpoint: Endpoint): string =>
+  `The body has more than ${bodyLimits(endpoint).bytes / 1024} KiB, unpacked.`;
 
-function refusal(status: number, { book, codes, framework }: { book: SchemaBook; codes: readonly FailureCode[]; framework: string | undefined }): Json {
+function refusal(
+  status: number,
+  { book, codes, framework }: { book: SchemaBook; codes: readonly FailureCode[]; framework: string | undefined },
+): Json {
   const domain = codes.filter((code) => FAILURES[code].shape === 'domain');
   const shapes = [
     ...(framework !== undefined || domain.length < codes.length ? [frameworkError(book)] : []),
     ...domain.map((code) => book.define(titleOf(code), domainError(code, book))),
   ];
-  const meanings = [...(framework === undefined ? [] : [framework]), ...codes.map((code) => (FAILURES[code].shape === 'domain' ? `\`${code}\`: ${FAILURES[code].meaning}` : FAILURES[code].meaning))];
+  const meanings = [
+    ...(framework === undefined ? [] : [framework]),
+    ...codes.map((code) =>
+      FAILURES[code].shape === 'domain' ? `\`${code}\`: ${FAILURES[code].meaning}` : FAILURES[code].meaning,
+    ),
+  ];
   return {
     description: [...new Set(meanings)].join('\n\n') || statusText(status),
     ...headersOf(status === 401 ? ['WWW-Authenticate'] : status === 429 || status === 503 ? ['Retry-After'] : []),
@@ -94,7 +140,11 @@ function refusal(status: number, { book, codes, framework }: { book: SchemaBook;
 const frameworkError = (book: SchemaBook): Json =>
   book.define('FrameworkError', {
     type: 'object',
-    properties: { statusCode: { type: 'integer' }, message: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] }, error: { type: 'string' } },
+    properties: {
+      statusCode: { type: 'integer' },
+      message: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+      error: { type: 'string' },
+    },
     required: ['statusCode', 'message', 'error'],
   });
 
@@ -104,7 +154,11 @@ const domainError = (code: FailureCode, book: SchemaBook): Json => ({
   properties: {
     error: {
       type: 'object',
-      properties: { code: { type: 'string', enum: [code] }, message: { type: 'string' }, details: book.write(FAILURES[code].details) },
+      properties: {
+        code: { type: 'string', enum: [code] },
+        message: { type: 'string' },
+        details: book.write(FAILURES[code].details),
+      },
       required: ['code', 'message', 'details'],
     },
   },
@@ -112,4 +166,5 @@ const domainError = (code: FailureCode, book: SchemaBook): Json => ({
 });
 
 /** `CONTRACT_LOCKED` as `ContractLockedError`. */
-const titleOf = (code: FailureCode): string => `${code.toLowerCase().replaceAll(/(^|_)(\w)/g, (_, __, letter: string) => letter.toUpperCase())}Error`;
+const titleOf = (code: FailureCode): string =>
+  `${code.toLowerCase().replaceAll(/(^|_)(\w)/g, (_, __, letter: string) => letter.toUpperCase())}Error`;

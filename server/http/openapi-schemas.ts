@@ -11,10 +11,25 @@ export interface SchemaBook {
 }
 
 /** Keywords that mean something to our validation alone. */
-const OWN_KEYWORDS: ReadonlySet<string> = new Set(['x-text', 'x-name', 'x-plain', 'x-verbatim', 'x-document', 'x-free', 'x-characters']);
+const OWN_KEYWORDS: ReadonlySet<string> = new Set([
+  'x-text',
+  'x-name',
+  'x-plain',
+  'x-verbatim',
+  'x-document',
+  'x-free',
+  'x-characters',
+]);
 /** Keywords whose value holds schemas by name, and those whose value is a schema or a list of them. */
 const BY_NAME: ReadonlySet<string> = new Set(['properties']);
-const NESTED: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'propertyNames', 'anyOf', 'oneOf', 'allOf']);
+const NESTED: ReadonlySet<string> = new Set([
+  'items',
+  'additionalProperties',
+  'propertyNames',
+  'anyOf',
+  'oneOf',
+  'allOf',
+]);
 
 export function schemaBook(): SchemaBook {
   const schemas: Record<string, Json> = {};
@@ -22,7 +37,8 @@ export function schemaBook(): SchemaBook {
   const define = (title: string, schema: Json): Json => {
     const known = schemas[title];
     if (known === undefined) schemas[title] = schema;
-    else if (JSON.stringify(known) !== JSON.stringify(schema)) throw new Error(`two different schemas have the title ${title}`);
+    else if (JSON.stringify(known) !== JSON.stringify(schema))
+      throw new Error(`two different schemas have the title ${title}`);
     return { $ref: `#/components/schemas/${title}` };
   };
 
@@ -32,15 +48,31 @@ export function schemaBook(): SchemaBook {
     // A record that may be null is the record or null: it keeps its one place.
     const types = [json['type']].flat();
     if (!types.includes('null')) return define(title, plain(json));
-    return { anyOf: [define(title, plain({ ...json, type: types.length === 2 ? types.find((type) => type !== 'null') : types.filter((type) => type !== 'null') })), { type: 'null' }] };
+    return {
+      anyOf: [
+        define(
+          title,
+          plain({
+            ...json,
+            type: types.length === 2 ? types.find((type) => type !== 'null') : types.filter((type) => type !== 'null'),
+          }),
+        ),
+        { type: 'null' },
+      ],
+    };
   };
 
   const plain = (json: Json): Json =>
-    Object.fromEntries(Object.entries(json).filter(([keyword]) => !OWN_KEYWORDS.has(keyword)).map(([keyword, value]) => [keyword, nested(keyword, value)]));
+    Object.fromEntries(
+      Object.entries(json)
+        .filter(([keyword]) => !OWN_KEYWORDS.has(keyword))
+        .map(([keyword, value]) => [keyword, nested(keyword, value)]),
+    );
 
   const nested = (keyword: string, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value;
-    if (BY_NAME.has(keyword)) return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, write(schema as object)]));
+    if (BY_NAME.has(keyword))
+      return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, write(schema as object)]));
     if (!NESTED.has(keyword)) return value;
     return Array.isArray(value) ? value.map((schema) => write(schema as object)) : write(value);
   };

@@ -11,16 +11,22 @@ import { sendDocument, type Page } from '../../data-plane-agent/base/http/pages.
 /** The version of the API, which is in its prefix; the program has one of its own. */
 const API_VERSION = '1.0.0';
 
-/** Serves the document at its place under the prefix. It is made once, when the process starts, and so are its faults found. */
+/**
+ * Serves the document at its place under the prefix. It is made once, when the process starts, and so are its faults
+ * found.
+ */
 export function openapiPage(endpoints: Endpoints, about: { productName: string }): Page {
   const body = JSON.stringify(openapi(endpoints, about));
   const etag = `"${sha256Hex(body).slice(0, 32)}"`;
-  return { path: `${PREFIX}/openapi.json`, answer: (ctx) => sendDocument(ctx, { type: 'application/json; charset=utf-8', etag, body }) };
+  return {
+    path: `${PREFIX}/openapi.json`,
+    answer: (ctx) => sendDocument(ctx, { type: 'application/json; charset=utf-8', etag, body }),
+  };
 }
 
 /**
- * The OpenAPI 3.1 document of the endpoints, made from the very schemas that validate. Throws for an endpoint without a summary,
- * for two with one name or one route, and for two different schemas with one title.
+ * The OpenAPI 3.1 document of the endpoints, made from the very schemas that validate. Throws for an endpoint without a
+ * summary, for two with one name or one route, and for two different schemas with one title.
  */
 export function openapi(endpoints: Endpoints, { productName }: { productName: string }): Json {
   const book = schemaBook();
@@ -43,10 +49,19 @@ export function openapi(endpoints: Endpoints, { productName }: { productName: st
       schemas: book.schemas,
       parameters: HEADER_PARAMETERS,
       headers: ANSWER_HEADERS,
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token of a session.' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token of a session.' },
+      },
     },
-    'x-failures': Object.fromEntries(Object.entries(FAILURES).map(([code, { status, shape, meaning, details }]) => [code, { status, shape, meaning, details: book.write(details) }])),
-    'x-warnings': Object.fromEntries(Object.entries(WARNINGS).map(([code, { meaning, details }]) => [code, { meaning, details: book.write(details) }])),
+    'x-failures': Object.fromEntries(
+      Object.entries(FAILURES).map(([code, { status, shape, meaning, details }]) => [
+        code,
+        { status, shape, meaning, details: book.write(details) },
+      ]),
+    ),
+    'x-warnings': Object.fromEntries(
+      Object.entries(WARNINGS).map(([code, { meaning, details }]) => [code, { meaning, details: book.write(details) }]),
+    ),
   };
 }
 
@@ -67,24 +82,46 @@ function operation(name: string, endpoint: Endpoint, book: SchemaBook): Json {
     description: describe(endpoint),
     ...(needs === 'public' ? { security: [] } : {}),
     parameters: [...pathParameters(endpoint), ...queryParameters(endpoint, book), ...headerParameters(endpoint)],
-    ...(body ? { requestBody: { required: endpoint.needsBody === true || ((body as { required?: readonly string[] }).required ?? []).length > 0, content: { 'application/json': { schema: book.write(body) } } } } : {}),
+    ...(body
+      ? {
+          requestBody: {
+            required:
+              endpoint.needsBody === true || ((body as { required?: readonly string[] }).required ?? []).length > 0,
+            content: { 'application/json': { schema: book.write(body) } },
+          },
+        }
+      : {}),
     responses: responsesOf(endpoint, book),
   };
 }
 
 function describe({ description, needs, feature }: Endpoint): string {
-  const who = needs === 'public' ? 'Public.' : needs === 'signed_in' ? 'For any member.' : `Needs \`${needText(needs)}\`.`;
-  return [...(description ? [description] : []), `${who}${feature ? ` The plan must have \`${feature}\`.` : ''}`].join('\n\n');
+  const who =
+    needs === 'public' ? 'Public.' : needs === 'signed_in' ? 'For any member.' : `Needs \`${needText(needs)}\`.`;
+  return [...(description ? [description] : []), `${who}${feature ? ` The plan must have \`${feature}\`.` : ''}`].join(
+    '\n\n',
+  );
 }
 
 const pathParameters = ({ route }: Endpoint): readonly Json[] =>
-  [...route.matchAll(/:(\w+)/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: { type: 'string', ...(/^id$|Id$/.test(name) ? { format: 'uuid' } : {}) } }));
+  [...route.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', ...(/^id$|Id$/.test(name) ? { format: 'uuid' } : {}) },
+  }));
 
 function queryParameters({ query }: Endpoint, book: SchemaBook): readonly Json[] {
   const required = new Set((query as { required?: readonly string[] } | undefined)?.required ?? []);
   return Object.entries(query?.properties ?? {}).map(([name, property]) => {
     const { description, ...schema } = withoutNull(book.write(property));
-    return { name, in: 'query', required: required.has(name), ...(description === undefined ? {} : { description }), schema };
+    return {
+      name,
+      in: 'query',
+      required: required.has(name),
+      ...(description === undefined ? {} : { description }),
+      schema,
+    };
   });
 }
 
@@ -93,15 +130,24 @@ const HEADER_PARAMETERS: Readonly<Record<string, Json>> = {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'A write that is sent twice under one key happens once; for 24 hours the second is answered as the first was, with `Idempotency-Replayed: true`.',
+    description:
+      'A write that is sent twice under one key happens once; for 24 hours the second is answered as the first was, with `Idempotency-Replayed: true`.',
     schema: { type: 'string', minLength: 8, maxLength: 255 },
   },
-  IfMatch: { name: 'If-Match', in: 'header', required: false, description: 'The `ETag` of the version that is to be changed: another one answers 412.', schema: { type: 'string' } },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` of the version that is to be changed: another one answers 412.',
+    schema: { type: 'string' },
+  },
 };
 
 function headerParameters(endpoint: Endpoint): readonly Json[] {
   const versioned = declaredFailures(endpoint).includes('VERSION_MISMATCH');
-  return [...(takesKey(endpoint) ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  return [...(takesKey(endpoint) ? ['IdempotencyKey'] : []), ...(versioned ? ['IfMatch'] : [])].map((name) => ({
+    $ref: `#/components/parameters/${name}`,
+  }));
 }
 
 /** One tag for each noun: the first word of the path. */
@@ -111,8 +157,15 @@ function tagOf({ route }: Endpoint): string {
 }
 
 function introduction(): string {
-  const rows = Object.entries(FAILURES).filter(([, { shape }]) => shape === 'domain').map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`);
-  const warnings = Object.entries(WARNINGS).map(([code, { meaning, details }]) => `| \`${code}\` | ${meaning} | ${Object.keys(details.properties).map((name) => `\`${name}\``).join(', ')} |`);
+  const rows = Object.entries(FAILURES)
+    .filter(([, { shape }]) => shape === 'domain')
+    .map(([code, { status, meaning }]) => `| \`${code}\` | ${status} | ${meaning} |`);
+  const warnings = Object.entries(WARNINGS).map(
+    ([code, { meaning, details }]) =>
+      `| \`${code}\` | ${meaning} | ${Object.keys(details.properties)
+        .map((name) => `\`${name}\``)
+        .join(', ')} |`,
+  );
   return [
     'Contracts and receivables of an organisation. Bodies are JSON; dates are `YYYY-MM-DD`, instants ISO 8601 in UTC, amounts numbers in major units of their currency.',
     'Fields and parameters that are not documented are refused. `null` or an empty text in an optional field means no value; an answer carries every field, `null` where there is none.',

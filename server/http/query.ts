@@ -2,13 +2,17 @@ import type { TObject, TProperties } from '../../data-plane-agent/base/schema.js
 import { checker, type Issue } from '../../data-plane-agent/base/validation.js';
 
 /** The query of a request: a value, or what is wrong with it. */
-export type QueryReader = (text: string) => { readonly value: Record<string, unknown>; readonly issues: readonly Issue[] };
+export type QueryReader = (text: string) => {
+  readonly value: Record<string, unknown>;
+  readonly issues: readonly Issue[];
+};
 
 const MAX_PARAMETERS = 200;
 
 /**
- * Compiles how a query is read. Texts become what the schema asks for (`page=2`, `overdue=true`, `ids=a,b`), and what cannot
- * become it is left as it is, for the schema to refuse: one message a field. An empty value of an optional field is no value.
+ * Compiles how a query is read. Texts become what the schema asks for (`page=2`, `overdue=true`, `ids=a,b`), and what
+ * cannot become it is left as it is, for the schema to refuse: one message a field. An empty value of an optional field
+ * is no value.
  * `open` lets unknown keys pass, unread.
  */
 export function queryReader(schema: TObject<TProperties> | undefined, { open }: { open: boolean }): QueryReader {
@@ -16,7 +20,8 @@ export function queryReader(schema: TObject<TProperties> | undefined, { open }: 
   const check = schema && checker(schema);
   return (text) => {
     const sent = text === '' ? NOTHING : grouped(text);
-    if (sent.size > MAX_PARAMETERS) return refuse([{ path: 'query', problem: `must have at most ${MAX_PARAMETERS} parameters` }]);
+    if (sent.size > MAX_PARAMETERS)
+      return refuse([{ path: 'query', problem: `must have at most ${MAX_PARAMETERS} parameters` }]);
     const issues: Issue[] = [];
     // A key such as `__proto__` is a key like any other here.
     const value: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
@@ -55,11 +60,17 @@ function fieldOf(schema: unknown): Field {
   const types = [json['type']].flat();
   const list = types.includes('array');
   const required = !types.includes('null');
-  return { list, required, fallback: json['default'], read: list ? reader([(json['items'] as Json)['type']].flat()) : reader(types) };
+  return {
+    list,
+    required,
+    fallback: json['default'],
+    read: list ? reader([(json['items'] as Json)['type']].flat()) : reader(types),
+  };
 }
 
 function reader(types: readonly unknown[]): (text: string) => unknown {
-  if (types.includes('integer') || types.includes('number')) return (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text);
+  if (types.includes('integer') || types.includes('number'))
+    return (text) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text);
   if (types.includes('boolean')) return (text) => (text === 'true' ? true : text === 'false' ? false : text);
   return (text) => text;
 }

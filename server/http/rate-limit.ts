@@ -3,16 +3,19 @@ import { fail } from '../../data-plane-agent/base/failures.js';
 import type { HttpContext } from '../../data-plane-agent/base/http/exchange.js';
 import { networkOf } from '../../data-plane-agent/base/http/network.js';
 
-/** Counts a request of a session or of an address, writes the `RateLimit` headers, and throws RATE_LIMITED above the ceiling. */
+/**
+ * Counts a request of a session or of an address, writes the `RateLimit` headers, and throws RATE_LIMITED above the
+ * ceiling.
+ */
 export interface RateLimit {
   session(ctx: HttpContext, sessionId: string): Promise<void>;
   address(ctx: HttpContext): Promise<void>;
 }
 
 /**
- * A ceiling of requests a minute; 0 is none. Each process counts for itself, in memory: the ceiling guards a process from one
- * caller, and a database write for every request would cost more than most requests do. What must hold over replicas and
- * restarts, failed sign-ins, is counted in the database elsewhere.
+ * A ceiling of requests a minute; 0 is none. Each process counts for itself, in memory: the ceiling guards a process
+ * from one caller, and a database write for every request would cost more than most requests do. What must hold over
+ * replicas and restarts, failed sign-ins, is counted in the database elsewhere.
  */
 export function rateLimit({ perMinute }: { perMinute: number }): RateLimit | undefined {
   if (perMinute === 0) return undefined;
@@ -31,7 +34,10 @@ export function rateLimit({ perMinute }: { perMinute: number }): RateLimit | und
   };
 }
 
-async function consumeOne(limiter: RateLimiterMemory, key: string): Promise<{ outcome: RateLimiterRes; refused: boolean }> {
+async function consumeOne(
+  limiter: RateLimiterMemory,
+  key: string,
+): Promise<{ outcome: RateLimiterRes; refused: boolean }> {
   try {
     return { outcome: await limiter.consume(key), refused: false };
   } catch (thrown) {

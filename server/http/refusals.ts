@@ -5,7 +5,8 @@ import type { HttpMiddleware } from '../../data-plane-agent/base/http/exchange.j
 import { isProblem } from '../../data-plane-agent/base/http/problems.js';
 
 /**
- * Has every 403 recorded, whichever endpoint or rule says it. It is done before the answer goes out, so that nobody escapes it by hanging up.
+ * Has every 403 recorded, whichever endpoint or rule says it. It is done before the answer goes out, so that nobody
+ * escapes it by hanging up.
  */
 export function recordRefusals(record: (refusal: Refusal) => Promise<void>): HttpMiddleware {
   return async (ctx, next) => {
@@ -14,14 +15,16 @@ export function recordRefusals(record: (refusal: Refusal) => Promise<void>): Htt
     } catch (error) {
       const why = reasonOf(error);
       const { info: request, route = '' } = ctx.state.exchange;
-      if (why) await record({ principal: askerOf(ctx.state.exchange), request, route: `${ctx.method} ${route}`, ...why });
+      if (why)
+        await record({ principal: askerOf(ctx.state.exchange), request, route: `${ctx.method} ${route}`, ...why });
       throw error;
     }
   };
 }
 
 function reasonOf(error: unknown): Pick<Refusal, 'code' | 'needs' | 'reason'> | undefined {
-  if (isFailure(error)) return FAILURES[error.code].status === 403 ? { code: error.code, needs: neededOf(error) } : undefined;
+  if (isFailure(error))
+    return FAILURES[error.code].status === 403 ? { code: error.code, needs: neededOf(error) } : undefined;
   return isProblem(error) && error.status === 403 ? { reason: error.message } : undefined;
 }
 

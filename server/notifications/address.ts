@@ -8,5 +8,7 @@ export interface MailAddress {
 export function parseMailAddress(text: string): MailAddress | undefined {
   const match = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>]*)>|([^<>]*))$/u.exec(text.trim());
   const address = (match?.[2] ?? match?.[3] ?? '').trim();
-  return match && /^[^\s@<>(),;:"\\\p{Cc}]+@[^\s@<>(),;:"\\\p{Cc}]+$/u.test(address) ? { name: (match[1] ?? '').trim(), address } : undefined;
+  return match && /^[^\s@<>(),;:"\\\p{Cc}]+@[^\s@<>(),;:"\\\p{Cc}]+$/u.test(address)
+    ? { name: (match[1] ?? '').trim(), address }
+    : undefined;
 }

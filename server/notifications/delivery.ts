@@ -12,7 +12,10 @@ import { renderMail } from './templates/index.js';
 export interface MailDelivery {
   /** Whether anything is due: asked before a lease is taken, which writes. */
   isDue(): Promise<boolean>;
-  /** One attempt for each mail that is due, oldest first. Answers how many were tried. After the signal no further one is begun. */
+  /**
+   * One attempt for each mail that is due, oldest first. Answers how many were tried. After the signal no further one
+   * is begun.
+   */
   deliverDue(signal?: AbortSignal): Promise<number>;
 }
 
@@ -22,7 +25,21 @@ const RETRY_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3_600_000, 5 * 3_600_000,
 const CLAIM_MS = 5 * 60_000;
 const BATCH = 50;
 
-export function createMailDelivery({ database, clock, keyRing, log, send, productName }: { database: Database; clock: Clock; keyRing: KeyRing; log: Log; send: SendMail; productName: string }): MailDelivery {
+export function createMailDelivery({
+  database,
+  clock,
+  keyRing,
+  log,
+  send,
+  productName,
+}: {
+  database: Database;
+  clock: Clock;
+  keyRing: KeyRing;
+  log: Log;
+  send: SendMail;
+  productName: string;
+}): MailDelivery {
   const scope = { tenantId: null };
 
   const deliver = async (mail: MailRecord): Promise<void> => {
@@ -39,8 +56,14 @@ export function createMailDelivery({ database, clock, keyRing, log, send, produc
       await send({ id: mail.id, to: mail.recipient, date: new Date(clock.now()), ...text });
       return { status: 'sent', error: null };
     } catch (error) {
-      log.warn({ err: error, mail: mail.id, template: mail.template, attempt: mail.attempts + 1 }, 'mail not handed over');
-      return { status: isRefusedRecipient(error) || mail.attempts >= RETRY_MS.length ? 'failed' : 'queued', error: smtpCodeOf(error) };
+      log.warn(
+        { err: error, mail: mail.id, template: mail.template, attempt: mail.attempts + 1 },
+        'mail not handed over',
+      );
+      return {
+        status: isRefusedRecipient(error) || mail.attempts >= RETRY_MS.length ? 'failed' : 'queued',
+        error: smtpCodeOf(error),
+      };
     }
   };
 
@@ -49,10 +72,22 @@ export function createMailDelivery({ database, clock, keyRing, log, send, produc
     database.write(scope, async (tx) => {
       const at = clock.now();
       const nextAt = status === 'queued' ? at + (RETRY_MS[mail.attempts - 1] ?? 0) : at;
-      const settled = await new MailStore(tx).settle({ id: mail.id, attempts: mail.attempts, status, nextAt, lastError: error, at });
+      const settled = await new MailStore(tx).settle({
+        id: mail.id,
+        attempts: mail.attempts,
+        status,
+        nextAt,
+        lastError: error,
+        at,
+      });
       if (!settled || status === 'queued') return;
       await new AuditStore(tx).append({
-        tenantId: mail.tenantId, at, actor: MAIL_SYSTEM, action: status === 'sent' ? 'mail_sent' : 'mail_failed', recordKind: mail.aboutKind ?? 'mail', recordId: mail.aboutId ?? mail.id,
+        tenantId: mail.tenantId,
+        at,
+        actor: MAIL_SYSTEM,
+        action: status === 'sent' ? 'mail_sent' : 'mail_failed',
+        recordKind: mail.aboutKind ?? 'mail',
+        recordId: mail.aboutId ?? mail.id,
         changes: { template: mail.template, attempts: mail.attempts, ...(error === null ? {} : { error }) },
       });
     });
@@ -66,7 +101,9 @@ export function createMailDelivery({ database, clock, keyRing, log, send, produc
       for (const mail of await due(BATCH)) {
         if (signal?.aborted) break;
         const at = clock.now();
-        const ours = await database.write(scope, (tx) => new MailStore(tx).claim({ id: mail.id, attempts: mail.attempts, nextAt: at + CLAIM_MS, at }));
+        const ours = await database.write(scope, (tx) =>
+          new MailStore(tx).claim({ id: mail.id, attempts: mail.attempts, nextAt: at + CLAIM_MS, at }),
+        );
         if (!ours) continue;
         tried += 1;
         await deliver(mail);

@@ -8,36 +8,99 @@ import { AuditStore } from '../store/audit.js';
 import { MailStore, type MailRecord } from '../store/mail.js';
 import type { MailOutbox } from './mail.js';
 
-/** Mail as rows, which commit or roll back with what they tell of. `configured`: there is a mail server to hand them to. */
-export function createMailOutbox({ clock, keyRing, configured }: { clock: Clock; keyRing: KeyRing; configured: boolean }): MailOutbox {
-  const put = async (tx: Transaction, mail: Pick<MailRecord, 'tenantId' | 'template' | 'language' | 'recipient' | 'aboutKind' | 'aboutId' | 'status' | 'notAfter'> & { readonly id?: string }, values: object): Promise<void> => {
+/**
+ * Mail as rows, which commit or roll back with what they tell of. `configured`: there is a mail server to hand them to.
+ */
+export function createMailOutbox({
+  clock,
+  keyRing,
+  configured,
+}: {
+  clock: Clock;
+  keyRing: KeyRing;
+  configured: boolean;
+}): MailOutbox {
+  const put = async (
+    tx: Transaction,
+    mail: Pick<
+      MailRecord,
+      'tenantId' | 'template' | 'language' | 'recipient' | 'aboutKind' | 'aboutId' | 'status' | 'notAfter'
+    > & { readonly id?: string },
+    values: object,
+  ): Promise<void> => {
     const { id = newId() } = mail;
     const at = clock.now();
     // Sealed also where it is not kept, so that both take the same time.
     const sealed = keyRing.seal(JSON.stringify(values), sealContext({ tenantId: mail.tenantId, id }));
-    await new MailStore(tx).insert({ ...mail, id, valuesSealed: mail.status === 'queued' ? sealed : null, attempts: 0, nextAt: at, lastError: null, createdAt: at });
+    await new MailStore(tx).insert({
+      ...mail,
+      id,
+      valuesSealed: mail.status === 'queued' ? sealed : null,
+      attempts: 0,
+      nextAt: at,
+      lastError: null,
+      createdAt: at,
+    });
     if (configured) return;
     await new AuditStore(tx).append({
-      tenantId: mail.tenantId, at, actor: MAIL_SYSTEM, action: 'mail_not_sent', recordKind: mail.aboutKind ?? 'mail', recordId: mail.aboutId ?? id, changes: { template: mail.template, reason: 'no mail server is configured' },
+      tenantId: mail.tenantId,
+      at,
+      actor: MAIL_SYSTEM,
+      action: 'mail_not_sent',
+      recordKind: mail.aboutKind ?? 'mail',
+      recordId: mail.aboutId ?? id,
+      changes: { template: mail.template, reason: 'no mail server is configured' },
     });
   };
 
   return {
     configured,
     enqueue: (tx, { tenantId, to, template, values, language, about, notAfter }) =>
-      put(tx, { tenantId, template, language, recipient: to, aboutKind: about?.kind ?? null, aboutId: about?.id ?? null, status: configured ? 'queued' : 'not_sent', notAfter: notAfter ?? null }, values),
+      put(
+        tx,
+        {
+          tenantId,
+          template,
+          language,
+          recipient: to,
+          aboutKind: about?.kind ?? null,
+          aboutId: about?.id ?? null,
+          status: configured ? 'queued' : 'not_sent',
+          notAfter: notAfter ?? null,
+        },
+        values,
+      ),
     enqueueNothing: (tx, { template, values, notAfter }) =>
-      put(tx, { id: derivedId(NOBODY, String(randomInt(PLACES))), tenantId: null, template, language: '', recipient: '', aboutKind: null, aboutId: null, status: 'void', notAfter: notAfter ?? null }, values),
-    withdraw: async (tx, { tenantId, template, about }) => void (await new MailStore(tx).withdraw({ tenantId, template, aboutKind: about.kind, aboutId: about.id })),
+      put(
+        tx,
+        {
+          id: derivedId(NOBODY, String(randomInt(PLACES))),
+          tenantId: null,
+          template,
+          language: '',
+          recipient: '',
+          aboutKind: null,
+          aboutId: null,
+          status: 'void',
+          notAfter: notAfter ?? null,
+        },
+        values,
+      ),
+    withdraw: async (tx, { tenantId, template, about }) =>
+      void (await new MailStore(tx).withdraw({ tenantId, template, aboutKind: about.kind, aboutId: about.id })),
   };
 }
 
-/** Mail to nobody takes the place of other such mail: whoever asks for it, for accounts that are not there, leaves no more rows than these. */
+/**
+ * Mail to nobody takes the place of other such mail: whoever asks for it, for accounts that are not there, leaves no
+ * more rows than these.
+ */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 const PLACES = 4_096;
 
 /** Where a mail's values are sealed for. */
-export const sealContext = ({ tenantId, id }: Pick<MailRecord, 'tenantId' | 'id'>): string => `mail_outbox.values_sealed.${tenantId ?? ''}.${id}`;
+export const sealContext = ({ tenantId, id }: Pick<MailRecord, 'tenantId' | 'id'>): string =>
+  `mail_outbox.values_sealed.${tenantId ?? ''}.${id}`;
 
 /** Who hands mail over, as the audit names it. */
 export const MAIL_SYSTEM: Actor = { kind: 'system', id: null, name: 'mail', ip: null, requestId: 'mail-delivery' };

@@ -16,7 +16,17 @@ const FRESH_MS = 2_000;
 
 export type Check = (timeoutMs: number) => Promise<boolean>;
 
-export function createHealth({ edition, clock, platformDb, tenantDb }: { edition: Edition; clock: Clock; platformDb: Check; tenantDb: Check }): Health {
+export function createHealth({
+  edition,
+  clock,
+  platformDb,
+  tenantDb,
+}: {
+  edition: Edition;
+  clock: Clock;
+  platformDb: Check;
+  tenantDb: Check;
+}): Health {
   const isolate = randomUUID();
   const platformDbUp = remembered(platformDb);
   const tenantDbUp = remembered(tenantDb);
@@ -36,7 +46,10 @@ export function createHealth({ edition, clock, platformDb, tenantDb }: { edition
   };
 }
 
-/** One check at a time, whose answer is used again for a while. Measured by the machine's own time, which a test's clock does not move. */
+/**
+ * One check at a time, whose answer is used again for a while. Measured by the machine's own time, which a test's clock
+ * does not move.
+ */
 function remembered(check: Check): () => Promise<boolean> {
   let answer: Promise<boolean> | undefined;
   let askedAt = 0;

@@ -39,7 +39,10 @@ export interface TenantServices {
   readonly directory: Directory;
 }
 
-/** What endpoints over tenant data call. Each is made once, in `compose.ts`. Who calls is decided before an endpoint runs. */
+/**
+ * What endpoints over tenant data call. Each is made once, in `compose.ts`. Who calls is decided before an endpoint
+ * runs.
+ */
 export interface Services extends AuthServices, TenantServices {
   readonly audit: PlatformAudit;
   readonly health: Health;

@@ -7,7 +7,10 @@ const RETRY_AFTER_SECONDS = 30;
 
 const open = new Map<string, number>();
 
-/** The pieces of a file, as one of the few that a tenant may have under way; of one too many RATE_LIMITED, before its first piece. */
+/**
+ * The pieces of a file, as one of the few that a tenant may have under way; of one too many RATE_LIMITED, before its
+ * first piece.
+ */
 export async function* oneOfFew(tenantId: string, pieces: AsyncIterable<string>): AsyncGenerator<string, void, void> {
   const others = open.get(tenantId) ?? 0;
   if (others >= EXPORTS_AT_ONCE) throw fail('RATE_LIMITED', { retryAfterSeconds: RETRY_AFTER_SECONDS });

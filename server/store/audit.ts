@@ -23,8 +23,9 @@ export interface AuditEvent {
 }
 
 /**
- * The platform's audit: written in the transaction of the change that it tells, never changed. What can be caused without end is told
- * at once the first time in an hour, and then counted: the count is told when the hour is over (`server/audit/repeats.ts`).
+ * The platform's audit: written in the transaction of the change that it tells, never changed. What can be caused
+ * without end is told at once the first time in an hour, and then counted: the count is told when the hour is over
+ * (`server/audit/repeats.ts`).
  */
 export class AuditStore {
   constructor(private readonly tx: Transaction) {}
@@ -37,15 +38,37 @@ export class AuditStore {
 
   /** How often an event came again. */
   async appendRepeats({ event, times, since, until }: Repeated, { at }: { at: number }): Promise<void> {
-    await this.write(INSERT, { ...event, at, changes: { ...event.changes, repeats: times, since: iso(since), until: iso(until) } });
+    await this.write(INSERT, {
+      ...event,
+      at,
+      changes: { ...event.changes, repeats: times, since: iso(since), until: iso(until) },
+    });
   }
 
-  private async write(sql: string, { id = newId(), tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent, condition: readonly number[] = []): Promise<void> {
-    const row = [id, tenantId, at, actor.kind, actor.id, actor.name, actor.ip, actor.requestId, action, recordKind, recordId, JSON.stringify(changes)];
+  private async write(
+    sql: string,
+    { id = newId(), tenantId, at, actor, action, recordKind, recordId, changes = {} }: AuditEvent,
+    condition: readonly number[] = [],
+  ): Promise<void> {
+    const row = [
+      id,
+      tenantId,
+      at,
+      actor.kind,
+      actor.id,
+      actor.name,
+      actor.ip,
+      actor.requestId,
+      action,
+      recordKind,
+      recordId,
+      JSON.stringify(changes),
+    ];
     await this.tx.run(sql, [...row, ...condition]);
   }
 }
 
-const COLUMNS = 'INSERT INTO audit_log (id, tenant_id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes)';
+const COLUMNS =
+  'INSERT INTO audit_log (id, tenant_id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes)';
 const INSERT = `${COLUMNS} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_IF = `${COLUMNS} SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ? = 1`;

@@ -9,7 +9,9 @@ export interface ChannelRecord {
   readonly id: string;
   readonly kind: ChannelKind;
   readonly name: string;
-  /** Addresses with commas between them, or what may be shown of a URL; `null` of an email channel is the line's owner. */
+  /**
+   * Addresses with commas between them, or what may be shown of a URL; `null` of an email channel is the line's owner.
+   */
   readonly target: string | null;
   /** The URL, sealed for `channelTargetContext`; `null` of an email channel. */
   readonly targetSealed: string | null;
@@ -21,9 +23,11 @@ export interface ChannelRecord {
   readonly updatedAt: number;
 }
 
-export const channelSecretContext = ({ tenantId, id }: { tenantId: string; id: string }): string => `notification_channels.secret_sealed.${tenantId}.${id}`;
+export const channelSecretContext = ({ tenantId, id }: { tenantId: string; id: string }): string =>
+  `notification_channels.secret_sealed.${tenantId}.${id}`;
 
-export const channelTargetContext = ({ tenantId, id }: { tenantId: string; id: string }): string => `notification_channels.target_sealed.${tenantId}.${id}`;
+export const channelTargetContext = ({ tenantId, id }: { tenantId: string; id: string }): string =>
+  `notification_channels.target_sealed.${tenantId}.${id}`;
 
 export class ChannelStore {
   constructor(
@@ -33,29 +37,61 @@ export class ChannelStore {
 
   /** In the order in which they were made. */
   async all(): Promise<ChannelRecord[]> {
-    return (await this.tx.all(`SELECT ${COLUMNS} FROM notification_channels WHERE tenant_id = ? ORDER BY id`, [this.tenantId])).map(channelOf);
+    return (
+      await this.tx.all(`SELECT ${COLUMNS} FROM notification_channels WHERE tenant_id = ? ORDER BY id`, [this.tenantId])
+    ).map(channelOf);
   }
 
   async byId(id: string): Promise<ChannelRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM notification_channels WHERE tenant_id = ? AND id = ?`, [this.tenantId, id]);
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM notification_channels WHERE tenant_id = ? AND id = ?`, [
+      this.tenantId,
+      id,
+    ]);
     return row && channelOf(row);
   }
 
   async insert(it: ChannelRecord): Promise<void> {
-    await this.tx.run(`INSERT INTO notification_channels (tenant_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-      this.tenantId, it.id, it.kind, it.name, it.target, it.targetSealed, it.enabled ? 1 : 0, it.isDefault ? 1 : 0, it.secretSealed, it.createdAt, it.updatedAt,
-    ]);
+    await this.tx.run(
+      `INSERT INTO notification_channels (tenant_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        this.tenantId,
+        it.id,
+        it.kind,
+        it.name,
+        it.target,
+        it.targetSealed,
+        it.enabled ? 1 : 0,
+        it.isDefault ? 1 : 0,
+        it.secretSealed,
+        it.createdAt,
+        it.updatedAt,
+      ],
+    );
   }
 
   async update(it: ChannelRecord): Promise<void> {
-    await this.tx.run('UPDATE notification_channels SET name = ?, target = ?, target_sealed = ?, enabled = ?, is_default = ?, secret_sealed = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
-      it.name, it.target, it.targetSealed, it.enabled ? 1 : 0, it.isDefault ? 1 : 0, it.secretSealed, it.updatedAt, this.tenantId, it.id,
-    ]);
+    await this.tx.run(
+      'UPDATE notification_channels SET name = ?, target = ?, target_sealed = ?, enabled = ?, is_default = ?, secret_sealed = ?, updated_at = ? WHERE tenant_id = ? AND id = ?',
+      [
+        it.name,
+        it.target,
+        it.targetSealed,
+        it.enabled ? 1 : 0,
+        it.isDefault ? 1 : 0,
+        it.secretSealed,
+        it.updatedAt,
+        this.tenantId,
+        it.id,
+      ],
+    );
   }
 
   /** Before another one becomes the default: there is at most one. */
   async clearDefault({ at }: { at: number }): Promise<void> {
-    await this.tx.run('UPDATE notification_channels SET is_default = 0, updated_at = ? WHERE tenant_id = ? AND is_default = 1', [at, this.tenantId]);
+    await this.tx.run(
+      'UPDATE notification_channels SET is_default = 0, updated_at = ? WHERE tenant_id = ? AND is_default = 1',
+      [at, this.tenantId],
+    );
   }
 
   async delete(id: string): Promise<void> {
@@ -72,13 +108,33 @@ interface PlainTarget {
 
 /** Of any tenant: URLs that are kept as they are. */
 export const plainTargets = async (tx: Transaction, limit: number): Promise<PlainTarget[]> =>
-  (await tx.all(`SELECT tenant_id, id, kind, target FROM notification_channels WHERE kind <> 'email' AND target IS NOT NULL AND target_sealed IS NULL ORDER BY tenant_id, id LIMIT ?`, [limit])).map((row) => ({
-    tenantId: textOf(row, 'tenant_id'), id: textOf(row, 'id'), kind: textOf(row, 'kind') as ChannelKind, target: textOf(row, 'target'), // the column's closed vocabulary
+  (
+    await tx.all(
+      `SELECT tenant_id, id, kind, target FROM notification_channels WHERE kind <> 'email' AND target IS NOT NULL AND target_sealed IS NULL ORDER BY tenant_id, id LIMIT ?`,
+      [limit],
+    )
+  ).map((row) => ({
+    tenantId: textOf(row, 'tenant_id'),
+    id: textOf(row, 'id'),
+    kind: textOf(row, 'kind') as ChannelKind,
+    target: textOf(row, 'target'), // the column's closed vocabulary
   }));
 
 /** Nothing when somebody has changed it meanwhile. */
-export async function sealTarget(tx: Transaction, { tenantId, id, before, target, targetSealed }: Pick<ChannelRecord, 'id' | 'target' | 'targetSealed'> & { readonly tenantId: string; readonly before: string }): Promise<void> {
-  await tx.run('UPDATE notification_channels SET target = ?, target_sealed = ? WHERE tenant_id = ? AND id = ? AND target = ? AND target_sealed IS NULL', [target, targetSealed, tenantId, id, before]);
+export async function sealTarget(
+  tx: Transaction,
+  {
+    tenantId,
+    id,
+    before,
+    target,
+    targetSealed,
+  }: Pick<ChannelRecord, 'id' | 'target' | 'targetSealed'> & { readonly tenantId: string; readonly before: string },
+): Promise<void> {
+  await tx.run(
+    'UPDATE notification_channels SET target = ?, target_sealed = ? WHERE tenant_id = ? AND id = ? AND target = ? AND target_sealed IS NULL',
+    [target, targetSealed, tenantId, id, before],
+  );
 }
 
 const COLUMNS = 'id, kind, name, target, target_sealed, enabled, is_default, secret_sealed, created_at, updated_at';

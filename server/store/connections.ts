@@ -1,7 +1,15 @@
 import type { Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import { numberOf, textOf, textOrNull } from './rows.js';
 
-export const CONNECTION_STATUSES = ['pending', 'connected', 'disconnected', 'mismatch', 'revoked', 'declared', 'inactive'] as const;
+export const CONNECTION_STATUSES = [
+  'pending',
+  'connected',
+  'disconnected',
+  'mismatch',
+  'revoked',
+  'declared',
+  'inactive',
+] as const;
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
 export const ACCESS_MODES = ['outbound', 'direct'] as const;
 
@@ -26,22 +34,46 @@ export class ConnectionStore {
 
   /** By kind. */
   async all(): Promise<ConnectionRecord[]> {
-    return (await this.tx.all(`SELECT ${COLUMNS} FROM data_plane_connections WHERE tenant_id = ? ORDER BY kind`, [this.tenantId])).map(connectionOf);
+    return (
+      await this.tx.all(`SELECT ${COLUMNS} FROM data_plane_connections WHERE tenant_id = ? ORDER BY kind`, [
+        this.tenantId,
+      ])
+    ).map(connectionOf);
   }
 
   async byKind(kind: string): Promise<ConnectionRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM data_plane_connections WHERE tenant_id = ? AND kind = ?`, [this.tenantId, kind]);
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM data_plane_connections WHERE tenant_id = ? AND kind = ?`, [
+      this.tenantId,
+      kind,
+    ]);
     return row && connectionOf(row);
   }
 
   async insert(it: ConnectionRecord): Promise<void> {
-    await this.tx.run(`INSERT INTO data_plane_connections (tenant_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-      this.tenantId, it.id, it.kind, it.provider, it.location, it.accessMode, it.endpoint, it.status, it.createdAt, it.updatedAt,
-    ]);
+    await this.tx.run(
+      `INSERT INTO data_plane_connections (tenant_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        this.tenantId,
+        it.id,
+        it.kind,
+        it.provider,
+        it.location,
+        it.accessMode,
+        it.endpoint,
+        it.status,
+        it.createdAt,
+        it.updatedAt,
+      ],
+    );
   }
 
   async setStatus({ kind, status, at }: { kind: string; status: ConnectionStatus; at: number }): Promise<void> {
-    await this.tx.run('UPDATE data_plane_connections SET status = ?, updated_at = ? WHERE tenant_id = ? AND kind = ?', [status, at, this.tenantId, kind]);
+    await this.tx.run('UPDATE data_plane_connections SET status = ?, updated_at = ? WHERE tenant_id = ? AND kind = ?', [
+      status,
+      at,
+      this.tenantId,
+      kind,
+    ]);
   }
 
   async delete(kind: string): Promise<void> {

@@ -15,8 +15,14 @@ const EXPIRED: readonly { readonly sql: string; readonly keepMs: number }[] = [
   { sql: 'DELETE FROM sessions WHERE idle_expires_at <= ?', keepMs: 30 * DAY_MS },
 ];
 
-/** Removes what is over from the platform database, a statement at a time, so that nobody waits long. Answers how many rows went. */
-export async function removeExpired(database: Database, { at, signal }: { at: number; signal?: AbortSignal }): Promise<number> {
+/**
+ * Removes what is over from the platform database, a statement at a time, so that nobody waits long. Answers how many
+ * rows went.
+ */
+export async function removeExpired(
+  database: Database,
+  { at, signal }: { at: number; signal?: AbortSignal },
+): Promise<number> {
   let removed = 0;
   for (const { sql, keepMs } of EXPIRED) {
     if (signal?.aborted) break;

@@ -31,31 +31,80 @@ export class InvitationStore {
 
   /** Newest first. */
   async all({ limit }: { limit: number }): Promise<InvitationRecord[]> {
-    return (await this.tx.all(`SELECT ${COLUMNS} FROM invitations WHERE tenant_id = ? ORDER BY id DESC LIMIT ?`, [this.tenantId, limit])).map(invitationOf);
+    return (
+      await this.tx.all(`SELECT ${COLUMNS} FROM invitations WHERE tenant_id = ? ORDER BY id DESC LIMIT ?`, [
+        this.tenantId,
+        limit,
+      ])
+    ).map(invitationOf);
   }
 
   async byId(id: string): Promise<InvitationRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM invitations WHERE tenant_id = ? AND id = ?`, [this.tenantId, id]);
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM invitations WHERE tenant_id = ? AND id = ?`, [
+      this.tenantId,
+      id,
+    ]);
     return row && invitationOf(row);
   }
 
   /** Answers false when the address has an open invitation; one that is over gives way. */
   async insert({ tokenHash, ...it }: InvitationRecord & { readonly tokenHash: string }): Promise<boolean> {
-    await this.tx.run('DELETE FROM invitations WHERE tenant_id = ? AND email = ? AND expires_at <= ?', [this.tenantId, it.email, it.createdAt]);
-    const inserted = await this.tx.run(`INSERT INTO invitations (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, email) DO NOTHING`, [
-      this.tenantId, it.id, it.email, it.roleCode, it.subjectScope === null ? null : JSON.stringify(it.subjectScope), it.expiresAt, it.invitedBy, it.createdAt, it.updatedAt, tokenHash,
+    await this.tx.run('DELETE FROM invitations WHERE tenant_id = ? AND email = ? AND expires_at <= ?', [
+      this.tenantId,
+      it.email,
+      it.createdAt,
     ]);
+    const inserted = await this.tx.run(
+      `INSERT INTO invitations (${COLUMNS}, token_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, email) DO NOTHING`,
+      [
+        this.tenantId,
+        it.id,
+        it.email,
+        it.roleCode,
+        it.subjectScope === null ? null : JSON.stringify(it.subjectScope),
+        it.expiresAt,
+        it.invitedBy,
+        it.createdAt,
+        it.updatedAt,
+        tokenHash,
+      ],
+    );
     return inserted === 1;
   }
 
   /** The old token is worth nothing from now on. Answers false when the invitation is gone. */
-  async renew({ id, tokenHash, invitedBy, expiresAt, at }: { id: string; tokenHash: string; invitedBy: string; expiresAt: number; at: number }): Promise<boolean> {
-    return (await this.tx.run('UPDATE invitations SET token_hash = ?, invited_by = ?, expires_at = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [tokenHash, invitedBy, expiresAt, at, this.tenantId, id])) === 1;
+  async renew({
+    id,
+    tokenHash,
+    invitedBy,
+    expiresAt,
+    at,
+  }: {
+    id: string;
+    tokenHash: string;
+    invitedBy: string;
+    expiresAt: number;
+    at: number;
+  }): Promise<boolean> {
+    return (
+      (await this.tx.run(
+        'UPDATE invitations SET token_hash = ?, invited_by = ?, expires_at = ?, updated_at = ? WHERE tenant_id = ? AND id = ?',
+        [tokenHash, invitedBy, expiresAt, at, this.tenantId, id],
+      )) === 1
+    );
   }
 
-  /** Uses the token up, and the invitation with it. Answers false when it was used, replaced, withdrawn or over by now. */
+  /**
+   * Uses the token up, and the invitation with it. Answers false when it was used, replaced, withdrawn or over by now.
+   */
   async take({ tokenHash, at }: { tokenHash: string; at: number }): Promise<boolean> {
-    return (await this.tx.run('DELETE FROM invitations WHERE tenant_id = ? AND token_hash = ? AND expires_at > ?', [this.tenantId, tokenHash, at])) === 1;
+    return (
+      (await this.tx.run('DELETE FROM invitations WHERE tenant_id = ? AND token_hash = ? AND expires_at > ?', [
+        this.tenantId,
+        tokenHash,
+        at,
+      ])) === 1
+    );
   }
 
   async delete(id: string): Promise<boolean> {

@@ -14,12 +14,24 @@ export class LoginCodeStore {
 
   /** When codes were sent to the member, oldest first, as far as that is still remembered. */
   async sends({ memberId }: CodeOf): Promise<readonly number[]> {
-    const row = await this.tx.get('SELECT sends FROM login_codes WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    const row = await this.tx.get('SELECT sends FROM login_codes WHERE tenant_id = ? AND member_id = ?', [
+      this.tenantId,
+      memberId,
+    ]);
     return row ? jsonOf<number[]>(row, 'sends') : [];
   }
 
-  /** Puts the new code in the place of one sent before `before`. Answers false when there is a later one: another request was quicker. */
-  async replace({ memberId, codeSealed, at, sends, before }: CodeOf & { codeSealed: string; at: number; sends: readonly number[]; before: number }): Promise<boolean> {
+  /**
+   * Puts the new code in the place of one sent before `before`. Answers false when there is a later one: another
+   * request was quicker.
+   */
+  async replace({
+    memberId,
+    codeSealed,
+    at,
+    sends,
+    before,
+  }: CodeOf & { codeSealed: string; at: number; sends: readonly number[]; before: number }): Promise<boolean> {
     return (await this.tx.run(REPLACE, [this.tenantId, memberId, codeSealed, at, JSON.stringify(sends), before])) === 1;
   }
 
@@ -30,19 +42,34 @@ export class LoginCodeStore {
 
   /** Until when it is held; 0 when it never was. */
   async heldUntil({ memberId }: CodeOf): Promise<number> {
-    const row = await this.tx.get('SELECT held_until FROM login_codes WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    const row = await this.tx.get('SELECT held_until FROM login_codes WHERE tenant_id = ? AND member_id = ?', [
+      this.tenantId,
+      memberId,
+    ]);
     return row ? numberOf(row, 'held_until') : 0;
   }
 
-  /** Counts a try, and answers the code that it is to be held against; `undefined` when there is none that is good, or no try left. */
-  async beginTry({ memberId, tries, sentSince }: CodeOf & { tries: number; sentSince: number }): Promise<string | undefined> {
+  /**
+   * Counts a try, and answers the code that it is to be held against; `undefined` when there is none that is good, or
+   * no try left.
+   */
+  async beginTry({
+    memberId,
+    tries,
+    sentSince,
+  }: CodeOf & { tries: number; sentSince: number }): Promise<string | undefined> {
     const row = await this.tx.get(TRY, [this.tenantId, memberId, tries, sentSince]);
     return row && textOf(row, 'code_sealed');
   }
 
   /** Uses the code up. Answers false when it was used, or replaced, meanwhile. */
   async use({ memberId, codeSealed }: CodeOf & { codeSealed: string }): Promise<boolean> {
-    return (await this.tx.run('UPDATE login_codes SET code_sealed = NULL WHERE tenant_id = ? AND member_id = ? AND code_sealed = ?', [this.tenantId, memberId, codeSealed])) === 1;
+    return (
+      (await this.tx.run(
+        'UPDATE login_codes SET code_sealed = NULL WHERE tenant_id = ? AND member_id = ? AND code_sealed = ?',
+        [this.tenantId, memberId, codeSealed],
+      )) === 1
+    );
   }
 }
 

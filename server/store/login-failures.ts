@@ -1,21 +1,38 @@
 import type { Transaction } from '../../data-plane-agent/base/database/database.js';
 import { numberOf } from './rows.js';
 
-/** Failed sign-ins by key (an account, an address), existing or not; and other attempts that are limited in number over all replicas, each kind with its prefix. */
+/**
+ * Failed sign-ins by key (an account, an address), existing or not; and other attempts that are limited in number over
+ * all replicas, each kind with its prefix.
+ */
 export class LoginFailureStore {
   constructor(private readonly tx: Transaction) {}
 
   /** Until when the key is locked; 0 when it is not. */
   async lockedUntil({ key, at }: { key: string; at: number }): Promise<number> {
-    const row = await this.tx.get('SELECT locked_until FROM login_failures WHERE key = ? AND locked_until > ?', [key, at]);
+    const row = await this.tx.get('SELECT locked_until FROM login_failures WHERE key = ? AND locked_until > ?', [
+      key,
+      at,
+    ]);
     return row ? numberOf(row, 'locked_until') : 0;
   }
 
   /**
-   * Counts one failure more, in one statement, so that guesses sent at once are counted one after the other. Answers the count and when
-   * it ends, or `undefined` (and counts nothing) when the key is locked by now. `slides` puts the end off with each failure.
+   * Counts one failure more, in one statement, so that guesses sent at once are counted one after the other. Answers
+   * the count and when it ends, or `undefined` (and counts nothing) when the key is locked by now. `slides` puts the
+   * end off with each failure.
    */
-  async count({ key, at, windowMs, slides }: { key: string; at: number; windowMs: number; slides: boolean }): Promise<{ failures: number; expiresAt: number } | undefined> {
+  async count({
+    key,
+    at,
+    windowMs,
+    slides,
+  }: {
+    key: string;
+    at: number;
+    windowMs: number;
+    slides: boolean;
+  }): Promise<{ failures: number; expiresAt: number } | undefined> {
     const row = await this.tx.get(COUNT, [key, at + windowMs, at, slides ? 1 : 0, at, at]);
     return row && { failures: numberOf(row, 'failures'), expiresAt: numberOf(row, 'expires_at') };
   }

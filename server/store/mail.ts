@@ -30,25 +30,81 @@ export class MailStore {
 
   /** Mail to nobody takes the place of what was put there before. */
   async insert(mail: MailRecord): Promise<void> {
-    await this.tx.run(`INSERT INTO mail_outbox (${COLUMNS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at, not_after = excluded.not_after WHERE mail_outbox.status = 'void'`, [
-      mail.id, mail.tenantId, mail.template, mail.language, mail.recipient, mail.valuesSealed, mail.aboutKind, mail.aboutId,
-      mail.status, mail.attempts, mail.nextAt, mail.notAfter, mail.lastError, mail.createdAt, mail.createdAt,
-    ]);
+    await this.tx.run(
+      `INSERT INTO mail_outbox (${COLUMNS}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at, not_after = excluded.not_after WHERE mail_outbox.status = 'void'`,
+      [
+        mail.id,
+        mail.tenantId,
+        mail.template,
+        mail.language,
+        mail.recipient,
+        mail.valuesSealed,
+        mail.aboutKind,
+        mail.aboutId,
+        mail.status,
+        mail.attempts,
+        mail.nextAt,
+        mail.notAfter,
+        mail.lastError,
+        mail.createdAt,
+        mail.createdAt,
+      ],
+    );
   }
 
   /** The oldest that are due. */
   async due({ at, limit }: { at: number; limit: number }): Promise<MailRecord[]> {
-    return (await this.tx.all(`SELECT ${COLUMNS} FROM mail_outbox WHERE status = 'queued' AND next_at <= ? ORDER BY next_at, id LIMIT ?`, [at, limit])).map(mailOf);
+    return (
+      await this.tx.all(
+        `SELECT ${COLUMNS} FROM mail_outbox WHERE status = 'queued' AND next_at <= ? ORDER BY next_at, id LIMIT ?`,
+        [at, limit],
+      )
+    ).map(mailOf);
   }
 
-  /** Takes the mail for one attempt; until `nextAt` nobody else does. Answers false when another was quicker, or when it was withdrawn. */
-  async claim({ id, attempts, nextAt, at }: { id: string; attempts: number; nextAt: number; at: number }): Promise<boolean> {
-    return (await this.tx.run("UPDATE mail_outbox SET attempts = attempts + 1, next_at = ?, updated_at = ? WHERE id = ? AND status = 'queued' AND attempts = ?", [nextAt, at, id, attempts])) === 1;
+  /**
+   * Takes the mail for one attempt; until `nextAt` nobody else does. Answers false when another was quicker, or when it
+   * was withdrawn.
+   */
+  async claim({
+    id,
+    attempts,
+    nextAt,
+    at,
+  }: {
+    id: string;
+    attempts: number;
+    nextAt: number;
+    at: number;
+  }): Promise<boolean> {
+    return (
+      (await this.tx.run(
+        "UPDATE mail_outbox SET attempts = attempts + 1, next_at = ?, updated_at = ? WHERE id = ? AND status = 'queued' AND attempts = ?",
+        [nextAt, at, id, attempts],
+      )) === 1
+    );
   }
 
-  /** The end of an attempt, of the one that `attempts` counts: a later one has its own. A settled mail's values are blanked. */
-  async settle({ id, attempts, status, nextAt, lastError, at }: { id: string; attempts: number; status: MailStatus; nextAt: number; lastError: string | null; at: number }): Promise<boolean> {
+  /**
+   * The end of an attempt, of the one that `attempts` counts: a later one has its own. A settled mail's values are
+   * blanked.
+   */
+  async settle({
+    id,
+    attempts,
+    status,
+    nextAt,
+    lastError,
+    at,
+  }: {
+    id: string;
+    attempts: number;
+    status: MailStatus;
+    nextAt: number;
+    lastError: string | null;
+    at: number;
+  }): Promise<boolean> {
     const settled = await this.tx.run(
       "UPDATE mail_outbox SET status = ?, next_at = ?, last_error = ?, updated_at = ?, values_sealed = CASE WHEN ? = 'queued' THEN values_sealed ELSE NULL END WHERE id = ? AND status = 'queued' AND attempts = ?",
       [status, nextAt, lastError, at, status, id, attempts],
@@ -57,18 +113,35 @@ export class MailStore {
   }
 
   /** Takes back what has not been sent. */
-  async withdraw({ tenantId, aboutKind, aboutId, template }: { tenantId: string; aboutKind: string; aboutId: string; template: string }): Promise<number> {
-    return this.tx.run("DELETE FROM mail_outbox WHERE tenant_id = ? AND about_kind = ? AND about_id = ? AND template = ? AND status = 'queued'", [tenantId, aboutKind, aboutId, template]);
+  async withdraw({
+    tenantId,
+    aboutKind,
+    aboutId,
+    template,
+  }: {
+    tenantId: string;
+    aboutKind: string;
+    aboutId: string;
+    template: string;
+  }): Promise<number> {
+    return this.tx.run(
+      "DELETE FROM mail_outbox WHERE tenant_id = ? AND about_kind = ? AND about_id = ? AND template = ? AND status = 'queued'",
+      [tenantId, aboutKind, aboutId, template],
+    );
   }
 
   /** How the latest mail about each record of the kind stands, by the record's id. */
   async statuses({ tenantId, aboutKind }: { tenantId: string; aboutKind: string }): Promise<Map<string, MailStatus>> {
-    const rows = await this.tx.all('SELECT about_id, status FROM mail_outbox WHERE tenant_id = ? AND about_kind = ? AND about_id IS NOT NULL ORDER BY id', [tenantId, aboutKind]);
+    const rows = await this.tx.all(
+      'SELECT about_id, status FROM mail_outbox WHERE tenant_id = ? AND about_kind = ? AND about_id IS NOT NULL ORDER BY id',
+      [tenantId, aboutKind],
+    );
     return new Map(rows.map((row) => [textOf(row, 'about_id'), textOf(row, 'status') as MailStatus]));
   }
 }
 
-const COLUMNS = 'id, tenant_id, template, language, recipient, values_sealed, about_kind, about_id, status, attempts, next_at, not_after, last_error, created_at';
+const COLUMNS =
+  'id, tenant_id, template, language, recipient, values_sealed, about_kind, about_id, status, attempts, next_at, not_after, last_error, created_at';
 
 const mailOf = (row: Row): MailRecord => ({
   id: textOf(row, 'id'),

@@ -35,20 +35,36 @@ export class MemberStore {
   }
 
   async byEmail(email: string): Promise<MemberRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND email = ?`, [this.tenantId, email]);
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND email = ?`, [
+      this.tenantId,
+      email,
+    ]);
     return row && memberOf(row);
   }
 
-  /** As `byId`, and no other writer's before this transaction ends; rows that refer to the member may be written. SQLite has one writer anyway. */
+  /**
+   * As `byId`, and no other writer's before this transaction ends; rows that refer to the member may be written. SQLite
+   * has one writer anyway.
+   */
   async lock(id: string): Promise<MemberRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND id = ?${this.tx.dialect === 'postgres' ? ' FOR NO KEY UPDATE' : ''}`, [this.tenantId, id]);
+    const row = await this.tx.get(
+      `SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND id = ?${this.tx.dialect === 'postgres' ? ' FOR NO KEY UPDATE' : ''}`,
+      [this.tenantId, id],
+    );
     return row && memberOf(row);
   }
 
   /** Names and states only, for the directory. */
   async names(): Promise<{ id: string; name: string; email: string; active: boolean }[]> {
-    const rows = await this.tx.all('SELECT id, name, email, status FROM members WHERE tenant_id = ? ORDER BY id', [this.tenantId]);
-    return rows.map((row) => ({ id: textOf(row, 'id'), name: textOf(row, 'name'), email: textOf(row, 'email'), active: row['status'] === 'active' }));
+    const rows = await this.tx.all('SELECT id, name, email, status FROM members WHERE tenant_id = ? ORDER BY id', [
+      this.tenantId,
+    ]);
+    return rows.map((row) => ({
+      id: textOf(row, 'id'),
+      name: textOf(row, 'name'),
+      email: textOf(row, 'email'),
+      active: row['status'] === 'active',
+    }));
   }
 
   /** All with whether they have an authenticator, in the order in which they came. */
@@ -64,26 +80,49 @@ export class MemberStore {
 
   /** Who has the role, active members first. */
   async holders({ roleCode, limit }: { roleCode: string; limit: number }): Promise<MemberRecord[]> {
-    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND role_code = ? ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, id LIMIT ?`, [this.tenantId, roleCode, limit]);
+    const rows = await this.tx.all(
+      `SELECT ${COLUMNS} FROM members WHERE tenant_id = ? AND role_code = ? ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, id LIMIT ?`,
+      [this.tenantId, roleCode, limit],
+    );
     return rows.map(memberOf);
   }
 
   /** Keeps that the member, or whoever has the role, has lost admin (edit). */
   async loseAdmin({ at, ...who }: { at: number } & ({ id: string } | { roleCode: string })): Promise<void> {
     const [column, value] = 'id' in who ? ['id', who.id] : ['role_code', who.roleCode];
-    await this.tx.run(`UPDATE members SET admin_lost_at = ? WHERE tenant_id = ? AND ${column} = ?`, [at, this.tenantId, value]);
+    await this.tx.run(`UPDATE members SET admin_lost_at = ? WHERE tenant_id = ? AND ${column} = ?`, [
+      at,
+      this.tenantId,
+      value,
+    ]);
   }
 
   /** How many members each role has; roles that nobody has are not in it. */
   async countByRole(): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.tx.all('SELECT role_code, count(*) AS n FROM members WHERE tenant_id = ? GROUP BY role_code', [this.tenantId]);
+    const rows = await this.tx.all(
+      'SELECT role_code, count(*) AS n FROM members WHERE tenant_id = ? GROUP BY role_code',
+      [this.tenantId],
+    );
     return new Map(rows.map((row) => [textOf(row, 'role_code'), Number(row['n'])]));
   }
 
-  /** Writes the given fields. Answers false when another member has the email. Whoever changes a member holds the tenant. */
-  async update({ id, fields, at }: { id: string; fields: Partial<Pick<MemberRecord, 'name' | 'email' | 'roleCode' | 'subjectScope' | 'status'>>; at: number }): Promise<boolean> {
+  /**
+   * Writes the given fields. Answers false when another member has the email. Whoever changes a member holds the
+   * tenant.
+   */
+  async update({
+    id,
+    fields,
+    at,
+  }: {
+    id: string;
+    fields: Partial<Pick<MemberRecord, 'name' | 'email' | 'roleCode' | 'subjectScope' | 'status'>>;
+    at: number;
+  }): Promise<boolean> {
     const given = UPDATABLE.filter(([field]) => fields[field] !== undefined);
-    const values = given.map(([field]) => (field === 'subjectScope' ? jsonText(fields.subjectScope) : (fields[field] ?? null)));
+    const values = given.map(([field]) =>
+      field === 'subjectScope' ? jsonText(fields.subjectScope) : (fields[field] ?? null),
+    );
     const sql = `UPDATE members SET ${[...given.map(([, column]) => column), 'updated_at'].map((column) => `${column} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`;
     try {
       // An invitation to the address may be accepted at this moment: the index decides.
@@ -98,7 +137,8 @@ export class MemberStore {
   /** Takes a subject company out of all scopes: who could see only this one sees none. */
   async dropFromScopes({ subjectId, at }: { subjectId: string; at: number }): Promise<string[]> {
     const narrowed = (await this.list()).filter(({ subjectScope }) => subjectScope?.includes(subjectId));
-    for (const { id, subjectScope } of narrowed) await this.setScope({ id, subjectScope: subjectScope?.filter((other) => other !== subjectId) ?? null, at });
+    for (const { id, subjectScope } of narrowed)
+      await this.setScope({ id, subjectScope: subjectScope?.filter((other) => other !== subjectId) ?? null, at });
     return narrowed.map(({ id }) => id);
   }
 
@@ -107,46 +147,128 @@ export class MemberStore {
     const inserted = await this.tx.run(
       `INSERT INTO members (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, email) DO NOTHING`,
       [
-        member.id, this.tenantId, member.email, member.name, jsonText(member.nameProfile), member.status, member.roleCode, jsonText(member.subjectScope),
-        JSON.stringify(member.preferences), member.passwordHash, member.lastLoginAt, member.createdAt, member.updatedAt,
+        member.id,
+        this.tenantId,
+        member.email,
+        member.name,
+        jsonText(member.nameProfile),
+        member.status,
+        member.roleCode,
+        jsonText(member.subjectScope),
+        JSON.stringify(member.preferences),
+        member.passwordHash,
+        member.lastLoginAt,
+        member.createdAt,
+        member.updatedAt,
       ],
     );
     return inserted === 1;
   }
 
   async setRole({ id, roleCode, at }: { id: string; roleCode: string; at: number }): Promise<void> {
-    await this.tx.run('UPDATE members SET role_code = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [roleCode, at, this.tenantId, id]);
+    await this.tx.run('UPDATE members SET role_code = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
+      roleCode,
+      at,
+      this.tenantId,
+      id,
+    ]);
   }
 
-  async setScope({ id, subjectScope, at }: { id: string; subjectScope: readonly string[] | null; at: number }): Promise<void> {
-    await this.tx.run('UPDATE members SET subject_scope = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [jsonText(subjectScope), at, this.tenantId, id]);
+  async setScope({
+    id,
+    subjectScope,
+    at,
+  }: {
+    id: string;
+    subjectScope: readonly string[] | null;
+    at: number;
+  }): Promise<void> {
+    await this.tx.run('UPDATE members SET subject_scope = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
+      jsonText(subjectScope),
+      at,
+      this.tenantId,
+      id,
+    ]);
   }
 
   async setStatus({ id, status, at }: { id: string; status: MemberRecord['status']; at: number }): Promise<void> {
-    await this.tx.run('UPDATE members SET status = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [status, at, this.tenantId, id]);
+    await this.tx.run('UPDATE members SET status = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
+      status,
+      at,
+      this.tenantId,
+      id,
+    ]);
   }
 
   /** Another password. Answers false when the member is disabled by now. */
   async setPasswordHash({ id, passwordHash, at }: { id: string; passwordHash: string; at: number }): Promise<boolean> {
-    return (await this.tx.run("UPDATE members SET password_hash = ?, updated_at = ? WHERE tenant_id = ? AND id = ? AND status = 'active'", [passwordHash, at, this.tenantId, id])) === 1;
+    return (
+      (await this.tx.run(
+        "UPDATE members SET password_hash = ?, updated_at = ? WHERE tenant_id = ? AND id = ? AND status = 'active'",
+        [passwordHash, at, this.tenantId, id],
+      )) === 1
+    );
   }
 
-  async setPreferences({ id, preferences, at }: { id: string; preferences: MemberRecord['preferences']; at: number }): Promise<void> {
-    await this.tx.run('UPDATE members SET preferences = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [JSON.stringify(preferences), at, this.tenantId, id]);
+  async setPreferences({
+    id,
+    preferences,
+    at,
+  }: {
+    id: string;
+    preferences: MemberRecord['preferences'];
+    at: number;
+  }): Promise<void> {
+    await this.tx.run('UPDATE members SET preferences = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
+      JSON.stringify(preferences),
+      at,
+      this.tenantId,
+      id,
+    ]);
   }
 
-  async setProfile({ id, name, nameProfile, at }: { id: string; name: string; nameProfile: NameProfile | null; at: number }): Promise<void> {
-    await this.tx.run('UPDATE members SET name = ?, name_profile = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [name, jsonText(nameProfile), at, this.tenantId, id]);
+  async setProfile({
+    id,
+    name,
+    nameProfile,
+    at,
+  }: {
+    id: string;
+    name: string;
+    nameProfile: NameProfile | null;
+    at: number;
+  }): Promise<void> {
+    await this.tx.run('UPDATE members SET name = ?, name_profile = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
+      name,
+      jsonText(nameProfile),
+      at,
+      this.tenantId,
+      id,
+    ]);
   }
 
-  /** Answers false when the member is disabled by now: whoever disables waits for this row, and then ends the session that was opened. */
+  /**
+   * Answers false when the member is disabled by now: whoever disables waits for this row, and then ends the session
+   * that was opened.
+   */
   async recordLogin({ id, at }: { id: string; at: number }): Promise<boolean> {
-    return (await this.tx.run("UPDATE members SET last_login_at = ? WHERE tenant_id = ? AND id = ? AND status = 'active'", [at, this.tenantId, id])) === 1;
+    return (
+      (await this.tx.run("UPDATE members SET last_login_at = ? WHERE tenant_id = ? AND id = ? AND status = 'active'", [
+        at,
+        this.tenantId,
+        id,
+      ])) === 1
+    );
   }
 
   /** The same password under stronger parameters; left alone when the password has changed meanwhile. */
   async upgradePasswordHash({ id, from, to }: { id: string; from: string; to: string }): Promise<void> {
-    await this.tx.run('UPDATE members SET password_hash = ? WHERE tenant_id = ? AND id = ? AND password_hash = ?', [to, this.tenantId, id, from]);
+    await this.tx.run('UPDATE members SET password_hash = ? WHERE tenant_id = ? AND id = ? AND password_hash = ?', [
+      to,
+      this.tenantId,
+      id,
+      from,
+    ]);
   }
 }
 
@@ -157,9 +279,16 @@ export interface ListedMember extends MemberRecord {
   readonly adminLostAt: number | null;
 }
 
-const UPDATABLE = [['name', 'name'], ['email', 'email'], ['roleCode', 'role_code'], ['subjectScope', 'subject_scope'], ['status', 'status']] as const;
+const UPDATABLE = [
+  ['name', 'name'],
+  ['email', 'email'],
+  ['roleCode', 'role_code'],
+  ['subjectScope', 'subject_scope'],
+  ['status', 'status'],
+] as const;
 
-const COLUMNS = 'id, tenant_id, email, name, name_profile, status, role_code, subject_scope, preferences, password_hash, last_login_at, created_at, updated_at';
+const COLUMNS =
+  'id, tenant_id, email, name, name_profile, status, role_code, subject_scope, preferences, password_hash, last_login_at, created_at, updated_at';
 
 const jsonText = (value: unknown): Value => (value === null || value === undefined ? null : JSON.stringify(value));
 
@@ -179,7 +308,13 @@ const memberOf = (row: Row): MemberRecord => ({
   updatedAt: numberOf(row, 'updated_at'),
 });
 
-const LISTED = `SELECT ${COLUMNS.split(', ').map((column) => `m.${column}`).join(', ')}, m.admin_lost_at, CASE WHEN f.member_id IS NULL THEN 0 ELSE 1 END AS mfa_enrolled
+const LISTED = `SELECT ${COLUMNS.split(', ')
+  .map((column) => `m.${column}`)
+  .join(', ')}, m.admin_lost_at, CASE WHEN f.member_id IS NULL THEN 0 ELSE 1 END AS mfa_enrolled
   FROM members m LEFT JOIN mfa_totp f ON f.tenant_id = m.tenant_id AND f.member_id = m.id`;
 
-const listedOf = (row: Row): ListedMember => ({ ...memberOf(row), mfaEnrolled: flagOf(row, 'mfa_enrolled'), adminLostAt: numberOrNull(row, 'admin_lost_at') });
+const listedOf = (row: Row): ListedMember => ({
+  ...memberOf(row),
+  mfaEnrolled: flagOf(row, 'mfa_enrolled'),
+  adminLostAt: numberOrNull(row, 'admin_lost_at'),
+});

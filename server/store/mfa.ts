@@ -15,12 +15,25 @@ export class MfaStore {
   ) {}
 
   async totp(memberId: string): Promise<TotpRecord | undefined> {
-    const row = await this.tx.get('SELECT secret_sealed, last_step FROM mfa_totp WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    const row = await this.tx.get(
+      'SELECT secret_sealed, last_step FROM mfa_totp WHERE tenant_id = ? AND member_id = ?',
+      [this.tenantId, memberId],
+    );
     return row && { secretSealed: textOf(row, 'secret_sealed'), lastStep: numberOf(row, 'last_step') };
   }
 
   /** Answers false when the member has an authenticator already. */
-  async insertTotp({ memberId, secretSealed, step, at }: { memberId: string; secretSealed: string; step: number; at: number }): Promise<boolean> {
+  async insertTotp({
+    memberId,
+    secretSealed,
+    step,
+    at,
+  }: {
+    memberId: string;
+    secretSealed: string;
+    step: number;
+    at: number;
+  }): Promise<boolean> {
     const inserted = await this.tx.run(
       'INSERT INTO mfa_totp (tenant_id, member_id, secret_sealed, last_step, enrolled_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant_id, member_id) DO NOTHING',
       [this.tenantId, memberId, secretSealed, step, at],
@@ -28,48 +41,98 @@ export class MfaStore {
     return inserted === 1;
   }
 
-  /** Uses up the time step. Answers false when it, or a later one, was used before: of two requests with one code, one wins. */
+  /**
+   * Uses up the time step. Answers false when it, or a later one, was used before: of two requests with one code, one
+   * wins.
+   */
   async useStep({ memberId, step }: { memberId: string; step: number }): Promise<boolean> {
-    return (await this.tx.run('UPDATE mfa_totp SET last_step = ? WHERE tenant_id = ? AND member_id = ? AND last_step < ?', [step, this.tenantId, memberId, step])) === 1;
+    return (
+      (await this.tx.run('UPDATE mfa_totp SET last_step = ? WHERE tenant_id = ? AND member_id = ? AND last_step < ?', [
+        step,
+        this.tenantId,
+        memberId,
+        step,
+      ])) === 1
+    );
   }
 
   /** Remembers a secret that was shown; of one member's, only the latest few. */
   async offer({ memberId, secretHash, at }: { memberId: string; secretHash: string; at: number }): Promise<void> {
     const { tenantId } = this;
-    await this.tx.run('INSERT INTO mfa_offered_secrets (tenant_id, member_id, secret_hash, offered_at) VALUES (?, ?, ?, ?)', [tenantId, memberId, secretHash, at]);
+    await this.tx.run(
+      'INSERT INTO mfa_offered_secrets (tenant_id, member_id, secret_hash, offered_at) VALUES (?, ?, ?, ?)',
+      [tenantId, memberId, secretHash, at],
+    );
     await this.tx.run(DROP_OLDER, [tenantId, memberId, tenantId, memberId]);
   }
 
-  async isOffered({ memberId, secretHash, since }: { memberId: string; secretHash: string; since: number }): Promise<boolean> {
-    const row = await this.tx.get('SELECT 1 AS found FROM mfa_offered_secrets WHERE tenant_id = ? AND member_id = ? AND secret_hash = ? AND offered_at > ?', [this.tenantId, memberId, secretHash, since]);
+  async isOffered({
+    memberId,
+    secretHash,
+    since,
+  }: {
+    memberId: string;
+    secretHash: string;
+    since: number;
+  }): Promise<boolean> {
+    const row = await this.tx.get(
+      'SELECT 1 AS found FROM mfa_offered_secrets WHERE tenant_id = ? AND member_id = ? AND secret_hash = ? AND offered_at > ?',
+      [this.tenantId, memberId, secretHash, since],
+    );
     return row !== undefined;
   }
 
   async withdrawOffers(memberId: string): Promise<void> {
-    await this.tx.run('DELETE FROM mfa_offered_secrets WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    await this.tx.run('DELETE FROM mfa_offered_secrets WHERE tenant_id = ? AND member_id = ?', [
+      this.tenantId,
+      memberId,
+    ]);
   }
 
   async setRecoveryCodes({ memberId, hashes }: { memberId: string; hashes: readonly string[] }): Promise<void> {
-    await this.tx.run('DELETE FROM mfa_recovery_codes WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
-    for (const hash of hashes) await this.tx.run('INSERT INTO mfa_recovery_codes (tenant_id, member_id, code_hash) VALUES (?, ?, ?)', [this.tenantId, memberId, hash]);
+    await this.tx.run('DELETE FROM mfa_recovery_codes WHERE tenant_id = ? AND member_id = ?', [
+      this.tenantId,
+      memberId,
+    ]);
+    for (const hash of hashes)
+      await this.tx.run('INSERT INTO mfa_recovery_codes (tenant_id, member_id, code_hash) VALUES (?, ?, ?)', [
+        this.tenantId,
+        memberId,
+        hash,
+      ]);
   }
 
   /** Uses the code up. Answers false when there is no such code left. */
   async takeRecoveryCode({ memberId, hash }: { memberId: string; hash: string }): Promise<boolean> {
-    return (await this.tx.run('DELETE FROM mfa_recovery_codes WHERE tenant_id = ? AND member_id = ? AND code_hash = ?', [this.tenantId, memberId, hash])) === 1;
+    return (
+      (await this.tx.run('DELETE FROM mfa_recovery_codes WHERE tenant_id = ? AND member_id = ? AND code_hash = ?', [
+        this.tenantId,
+        memberId,
+        hash,
+      ])) === 1
+    );
   }
 
   async recoveryCodesLeft(memberId: string): Promise<number> {
-    const row = await this.tx.get('SELECT count(*) AS n FROM mfa_recovery_codes WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    const row = await this.tx.get(
+      'SELECT count(*) AS n FROM mfa_recovery_codes WHERE tenant_id = ? AND member_id = ?',
+      [this.tenantId, memberId],
+    );
     return Number(row?.['n'] ?? 0);
   }
 
   /** Takes the member's second factor away, whole. Answers false when there was none. */
   async remove(memberId: string): Promise<boolean> {
-    const removed = await this.tx.run('DELETE FROM mfa_totp WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    const removed = await this.tx.run('DELETE FROM mfa_totp WHERE tenant_id = ? AND member_id = ?', [
+      this.tenantId,
+      memberId,
+    ]);
     await this.setRecoveryCodes({ memberId, hashes: [] });
     await this.withdrawOffers(memberId);
-    await this.tx.run('UPDATE login_codes SET code_sealed = NULL WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    await this.tx.run('UPDATE login_codes SET code_sealed = NULL WHERE tenant_id = ? AND member_id = ?', [
+      this.tenantId,
+      memberId,
+    ]);
     return removed === 1;
   }
 }

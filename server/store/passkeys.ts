@@ -33,43 +33,86 @@ export class PasskeyStore {
 
   /** Oldest first. */
   async all({ memberId }: OfMember): Promise<PasskeyRecord[]> {
-    return (await this.tx.all(`SELECT ${COLUMNS} FROM passkeys WHERE tenant_id = ? AND member_id = ? ORDER BY id`, [this.tenantId, memberId])).map(passkeyOf);
+    return (
+      await this.tx.all(`SELECT ${COLUMNS} FROM passkeys WHERE tenant_id = ? AND member_id = ? ORDER BY id`, [
+        this.tenantId,
+        memberId,
+      ])
+    ).map(passkeyOf);
   }
 
-  async byCredential({ memberId, credentialId }: OfMember & { credentialId: string }): Promise<PasskeyRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM passkeys WHERE tenant_id = ? AND member_id = ? AND credential_id = ?`, [this.tenantId, memberId, credentialId]);
+  async byCredential({
+    memberId,
+    credentialId,
+  }: OfMember & { credentialId: string }): Promise<PasskeyRecord | undefined> {
+    const row = await this.tx.get(
+      `SELECT ${COLUMNS} FROM passkeys WHERE tenant_id = ? AND member_id = ? AND credential_id = ?`,
+      [this.tenantId, memberId, credentialId],
+    );
     return row && passkeyOf(row);
   }
 
   async count({ memberId }: OfMember): Promise<number> {
-    const row = await this.tx.get('SELECT count(*) AS n FROM passkeys WHERE tenant_id = ? AND member_id = ?', [this.tenantId, memberId]);
+    const row = await this.tx.get('SELECT count(*) AS n FROM passkeys WHERE tenant_id = ? AND member_id = ?', [
+      this.tenantId,
+      memberId,
+    ]);
     return Number(row?.['n'] ?? 0);
   }
 
   /** Answers false when the member has this credential already. */
   async insert(passkey: PasskeyRecord): Promise<boolean> {
-    const inserted = await this.tx.run(`INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, member_id, credential_id) DO NOTHING`, [
-      this.tenantId, passkey.id, passkey.memberId, passkey.credentialId, passkey.publicKey, passkey.counter,
-      JSON.stringify(passkey.transports), passkey.synced ? 1 : 0, passkey.backedUp ? 1 : 0, passkey.label, passkey.createdAt, passkey.lastUsedAt,
-    ]);
+    const inserted = await this.tx.run(
+      `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, member_id, credential_id) DO NOTHING`,
+      [
+        this.tenantId,
+        passkey.id,
+        passkey.memberId,
+        passkey.credentialId,
+        passkey.publicKey,
+        passkey.counter,
+        JSON.stringify(passkey.transports),
+        passkey.synced ? 1 : 0,
+        passkey.backedUp ? 1 : 0,
+        passkey.label,
+        passkey.createdAt,
+        passkey.lastUsedAt,
+      ],
+    );
     return inserted === 1;
   }
 
   /**
-   * Writes down a sign-in, unless the authenticator's count has not gone up since the last one: then a copy of it may be about, and the
-   * answer is false. Authenticators that do not count say 0 each time. Also false when the passkey is gone.
+   * Writes down a sign-in, unless the authenticator's count has not gone up since the last one: then a copy of it may
+   * be about, and the answer is false. Authenticators that do not count say 0 each time. Also false when the passkey is
+   * gone.
    */
-  async use({ id, memberId, counter, backedUp, at }: OfMember & { id: string; counter: number; backedUp: boolean; at: number }): Promise<boolean> {
-    return (await this.tx.run(USE, [counter, backedUp ? 1 : 0, at, this.tenantId, memberId, id, counter, counter])) === 1;
+  async use({
+    id,
+    memberId,
+    counter,
+    backedUp,
+    at,
+  }: OfMember & { id: string; counter: number; backedUp: boolean; at: number }): Promise<boolean> {
+    return (
+      (await this.tx.run(USE, [counter, backedUp ? 1 : 0, at, this.tenantId, memberId, id, counter, counter])) === 1
+    );
   }
 
   /** Answers false when the member has no such passkey. */
   async delete({ id, memberId }: OfMember & { id: string }): Promise<boolean> {
-    return (await this.tx.run('DELETE FROM passkeys WHERE tenant_id = ? AND member_id = ? AND id = ?', [this.tenantId, memberId, id])) === 1;
+    return (
+      (await this.tx.run('DELETE FROM passkeys WHERE tenant_id = ? AND member_id = ? AND id = ?', [
+        this.tenantId,
+        memberId,
+        id,
+      ])) === 1
+    );
   }
 }
 
-const COLUMNS = 'tenant_id, id, member_id, credential_id, public_key, counter, transports, synced, backed_up, label, created_at, last_used_at';
+const COLUMNS =
+  'tenant_id, id, member_id, credential_id, public_key, counter, transports, synced, backed_up, label, created_at, last_used_at';
 
 const USE = `UPDATE passkeys SET counter = ?, backed_up = ?, last_used_at = ?
   WHERE tenant_id = ? AND member_id = ? AND id = ? AND (counter < ? OR (counter = 0 AND counter = ?))`;

@@ -14,7 +14,19 @@ export class PasswordResetStore {
   constructor(private readonly tx: Transaction) {}
 
   /** Replaces the account's token, if it has one. Without a member it stands for nobody, and is never found. */
-  async put({ accountHash, tokenHash, member, expiresAt, at }: { accountHash: string; tokenHash: string; member: { tenantId: string; memberId: string } | undefined; expiresAt: number; at: number }): Promise<void> {
+  async put({
+    accountHash,
+    tokenHash,
+    member,
+    expiresAt,
+    at,
+  }: {
+    accountHash: string;
+    tokenHash: string;
+    member: { tenantId: string; memberId: string } | undefined;
+    expiresAt: number;
+    at: number;
+  }): Promise<void> {
     await this.tx.run(
       `INSERT INTO password_resets (account_hash, token_hash, tenant_id, member_id, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (account_hash) DO UPDATE SET token_hash = excluded.token_hash, tenant_id = excluded.tenant_id, member_id = excluded.member_id, expires_at = excluded.expires_at, created_at = excluded.created_at`,
@@ -23,10 +35,15 @@ export class PasswordResetStore {
   }
 
   async find(tokenHash: string): Promise<PasswordReset | undefined> {
-    const row = await this.tx.get('SELECT account_hash, tenant_id, member_id, expires_at FROM password_resets WHERE token_hash = ?', [tokenHash]);
+    const row = await this.tx.get(
+      'SELECT account_hash, tenant_id, member_id, expires_at FROM password_resets WHERE token_hash = ?',
+      [tokenHash],
+    );
     const tenantId = row && textOrNull(row, 'tenant_id');
     const memberId = row && textOrNull(row, 'member_id');
-    return row && tenantId && memberId ? { accountHash: textOf(row, 'account_hash'), tenantId, memberId, expiresAt: numberOf(row, 'expires_at') } : undefined;
+    return row && tenantId && memberId
+      ? { accountHash: textOf(row, 'account_hash'), tenantId, memberId, expiresAt: numberOf(row, 'expires_at') }
+      : undefined;
   }
 
   /** Makes the member's token worthless, if there is one. */
@@ -36,6 +53,8 @@ export class PasswordResetStore {
 
   /** Uses the token up. Answers false when it was used, replaced or over by now. */
   async take({ tokenHash, at }: { tokenHash: string; at: number }): Promise<boolean> {
-    return (await this.tx.run('DELETE FROM password_resets WHERE token_hash = ? AND expires_at > ?', [tokenHash, at])) === 1;
+    return (
+      (await this.tx.run('DELETE FROM password_resets WHERE token_hash = ? AND expires_at > ?', [tokenHash, at])) === 1
+    );
   }
 }

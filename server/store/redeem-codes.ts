@@ -21,24 +21,48 @@ export class RedeemCodeStore {
     return (await this.tx.all(`SELECT ${COLUMNS} FROM redeem_codes ORDER BY id DESC`)).map(codeOf);
   }
 
-  async insert({ id, codeHash, planCode, createdAt, expiresAt }: Pick<RedeemCodeRecord, 'id' | 'planCode' | 'createdAt' | 'expiresAt'> & { codeHash: string }): Promise<void> {
-    await this.tx.run('INSERT INTO redeem_codes (id, code_hash, plan_code, created_at, expires_at) VALUES (?, ?, ?, ?, ?)', [id, codeHash, planCode, createdAt, expiresAt]);
+  async insert({
+    id,
+    codeHash,
+    planCode,
+    createdAt,
+    expiresAt,
+  }: Pick<RedeemCodeRecord, 'id' | 'planCode' | 'createdAt' | 'expiresAt'> & { codeHash: string }): Promise<void> {
+    await this.tx.run(
+      'INSERT INTO redeem_codes (id, code_hash, plan_code, created_at, expires_at) VALUES (?, ?, ?, ?, ?)',
+      [id, codeHash, planCode, createdAt, expiresAt],
+    );
   }
 
   /** The code if it can be taken at this instant. Only `take` decides: another request may be quicker. */
   async usable({ codeHash, at }: { codeHash: string; at: number }): Promise<RedeemCodeRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM redeem_codes WHERE code_hash = ? AND ${USABLE}`, [codeHash, at]);
+    const row = await this.tx.get(`SELECT ${COLUMNS} FROM redeem_codes WHERE code_hash = ? AND ${USABLE}`, [
+      codeHash,
+      at,
+    ]);
     return row && codeOf(row);
   }
 
   /** Uses the code up. Answers false when it was used, revoked or expired meanwhile. */
   async take({ id, tenantId, at }: { id: string; tenantId: string; at: number }): Promise<boolean> {
-    return (await this.tx.run(`UPDATE redeem_codes SET used_at = ?, used_by_tenant_id = ? WHERE id = ? AND ${USABLE}`, [at, tenantId, id, at])) === 1;
+    return (
+      (await this.tx.run(`UPDATE redeem_codes SET used_at = ?, used_by_tenant_id = ? WHERE id = ? AND ${USABLE}`, [
+        at,
+        tenantId,
+        id,
+        at,
+      ])) === 1
+    );
   }
 
   /** Answers false when there is no such code that is still unused. */
   async revoke({ id, at }: { id: string; at: number }): Promise<boolean> {
-    return (await this.tx.run('UPDATE redeem_codes SET revoked_at = ? WHERE id = ? AND used_at IS NULL AND revoked_at IS NULL', [at, id])) === 1;
+    return (
+      (await this.tx.run(
+        'UPDATE redeem_codes SET revoked_at = ? WHERE id = ? AND used_at IS NULL AND revoked_at IS NULL',
+        [at, id],
+      )) === 1
+    );
   }
 }
 

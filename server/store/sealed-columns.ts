@@ -1,6 +1,9 @@
 import type { SealedColumn } from '../../data-plane-agent/base/database/sealed-columns.js';
 
-/** What the platform database holds under the key ring: to re-seal it, and to know when a key may go. A test finds every sealed text in here. */
+/**
+ * What the platform database holds under the key ring: to re-seal it, and to know when a key may go. A test finds every
+ * sealed text in here.
+ */
 export const PLATFORM_SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'signing_keys', column: 'private_sealed', place: ['kid'] },
   { table: 'mfa_totp', column: 'secret_sealed', place: ['tenant_id', 'member_id'] },

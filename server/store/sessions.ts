@@ -32,8 +32,21 @@ export interface SessionRecord {
 /** A session with all that a request's caller is made of, read by one statement. */
 export interface SessionHolder {
   readonly session: SessionRecord;
-  readonly tenant: { readonly slug: string; readonly name: string; readonly planCode: PlanCode; readonly status: TenantRecord['status']; readonly settings: Partial<Settings> };
-  readonly member: { readonly email: string; readonly name: string; readonly status: MemberRecord['status']; readonly roleCode: string; readonly subjectScope: readonly string[] | null; /** Has an authenticator. */ readonly enrolled: boolean };
+  readonly tenant: {
+    readonly slug: string;
+    readonly name: string;
+    readonly planCode: PlanCode;
+    readonly status: TenantRecord['status'];
+    readonly settings: Partial<Settings>;
+  };
+  readonly member: {
+    readonly email: string;
+    readonly name: string;
+    readonly status: MemberRecord['status'];
+    readonly roleCode: string;
+    readonly subjectScope: readonly string[] | null;
+    /** Has an authenticator. */ readonly enrolled: boolean;
+  };
   readonly role: { readonly permissions: Permissions; readonly workflowControls: Readonly<Record<string, Control>> };
 }
 
@@ -55,14 +68,36 @@ export class SessionStore {
       `INSERT INTO sessions (id, tenant_id, member_id, generation, rotated_at, idle_expires_at, absolute_expires_at, own_pages, ip, user_agent, created_at, revoked_at, way, by_email_code)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [
-        session.id, session.tenantId, session.memberId, session.generation, session.rotatedAt, session.idleExpiresAt, session.absoluteExpiresAt, session.ownPages ? 1 : 0,
-        session.ip, session.userAgent, session.createdAt, session.revokedAt, session.way, session.byEmailCode ? 1 : 0,
+        session.id,
+        session.tenantId,
+        session.memberId,
+        session.generation,
+        session.rotatedAt,
+        session.idleExpiresAt,
+        session.absoluteExpiresAt,
+        session.ownPages ? 1 : 0,
+        session.ip,
+        session.userAgent,
+        session.createdAt,
+        session.revokedAt,
+        session.way,
+        session.byEmailCode ? 1 : 0,
       ],
     );
   }
 
   /** Moves to the next generation. Answers false when another request did so first, or when the session was revoked. */
-  async rotate({ id, from, at, idleExpiresAt }: { id: string; from: number; at: number; idleExpiresAt: number }): Promise<boolean> {
+  async rotate({
+    id,
+    from,
+    at,
+    idleExpiresAt,
+  }: {
+    id: string;
+    from: number;
+    at: number;
+    idleExpiresAt: number;
+  }): Promise<boolean> {
     const moved = await this.tx.run(
       'UPDATE sessions SET generation = generation + 1, rotated_at = ?, idle_expires_at = ? WHERE id = ? AND generation = ? AND revoked_at IS NULL',
       [at, idleExpiresAt, id, from],
@@ -72,32 +107,79 @@ export class SessionStore {
 
   /** Answers false when it was revoked before. */
   async revoke({ id, at }: { id: string; at: number }): Promise<boolean> {
-    return (await this.tx.run('UPDATE sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])) === 1;
+    return (
+      (await this.tx.run('UPDATE sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', [at, id])) === 1
+    );
   }
 
   /** The member's sessions that can still be used, newest first. */
-  async liveOf({ tenantId, memberId, at }: { tenantId: string; memberId: string; at: number }): Promise<SessionRecord[]> {
-    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM sessions s WHERE s.tenant_id = ? AND s.member_id = ? AND ${LIVE} ORDER BY s.id DESC LIMIT 200`, [tenantId, memberId, at]);
+  async liveOf({
+    tenantId,
+    memberId,
+    at,
+  }: {
+    tenantId: string;
+    memberId: string;
+    at: number;
+  }): Promise<SessionRecord[]> {
+    const rows = await this.tx.all(
+      `SELECT ${COLUMNS} FROM sessions s WHERE s.tenant_id = ? AND s.member_id = ? AND ${LIVE} ORDER BY s.id DESC LIMIT 200`,
+      [tenantId, memberId, at],
+    );
     return rows.map(sessionOf);
   }
 
   /** Ends a session of this member. Answers false when there is none such that can still be used. */
-  async revokeOwn({ id, tenantId, memberId, at }: { id: string; tenantId: string; memberId: string; at: number }): Promise<boolean> {
-    return (await this.tx.run(`UPDATE sessions AS s SET revoked_at = ? WHERE s.id = ? AND s.tenant_id = ? AND s.member_id = ? AND ${LIVE}`, [at, id, tenantId, memberId, at])) === 1;
+  async revokeOwn({
+    id,
+    tenantId,
+    memberId,
+    at,
+  }: {
+    id: string;
+    tenantId: string;
+    memberId: string;
+    at: number;
+  }): Promise<boolean> {
+    return (
+      (await this.tx.run(
+        `UPDATE sessions AS s SET revoked_at = ? WHERE s.id = ? AND s.tenant_id = ? AND s.member_id = ? AND ${LIVE}`,
+        [at, id, tenantId, memberId, at],
+      )) === 1
+    );
   }
 
   async countLive({ tenantId, at }: { tenantId: string; at: number }): Promise<number> {
-    const row = await this.tx.get(`SELECT count(*) AS n FROM sessions s WHERE s.tenant_id = ? AND ${LIVE}`, [tenantId, at]);
+    const row = await this.tx.get(`SELECT count(*) AS n FROM sessions s WHERE s.tenant_id = ? AND ${LIVE}`, [
+      tenantId,
+      at,
+    ]);
     return Number(row?.['n'] ?? 0);
   }
 
   async revokeAllOf({ tenantId, memberId, at }: { tenantId: string; memberId: string; at: number }): Promise<number> {
-    return this.tx.run('UPDATE sessions SET revoked_at = ? WHERE tenant_id = ? AND member_id = ? AND revoked_at IS NULL', [at, tenantId, memberId]);
+    return this.tx.run(
+      'UPDATE sessions SET revoked_at = ? WHERE tenant_id = ? AND member_id = ? AND revoked_at IS NULL',
+      [at, tenantId, memberId],
+    );
   }
 
   /** All of the member's but this one. */
-  async revokeOthersOf({ tenantId, memberId, sessionId, at }: { tenantId: string; memberId: string; sessionId: string; at: number }): Promise<number> {
-    return this.tx.run('UPDATE sessions SET revoked_at = ? WHERE tenant_id = ? AND member_id = ? AND id <> ? AND revoked_at IS NULL', [at, tenantId, memberId, sessionId]);
+  async revokeOthersOf({
+    tenantId,
+    memberId,
+    sessionId,
+    at,
+  }: {
+    tenantId: string;
+    memberId: string;
+    sessionId: string;
+    at: number;
+  }): Promise<number> {
+    return this.tx.run(
+      'UPDATE sessions SET revoked_at = ? WHERE tenant_id = ? AND member_id = ? AND id <> ? AND revoked_at IS NULL',
+      [at, tenantId, memberId, sessionId],
+    );
   }
 }
 

@@ -19,7 +19,9 @@ export class SigningKeyStore {
 
   /** The active one first, then the later made before the earlier. */
   async all(): Promise<SigningKeyRecord[]> {
-    const rows = await this.tx.all('SELECT kid, status, public_jwk, private_sealed, created_at, verify_until FROM signing_keys ORDER BY status, created_at DESC');
+    const rows = await this.tx.all(
+      'SELECT kid, status, public_jwk, private_sealed, created_at, verify_until FROM signing_keys ORDER BY status, created_at DESC',
+    );
     return rows.map(keyOf);
   }
 
@@ -33,7 +35,9 @@ export class SigningKeyStore {
   }
 
   async retireActive({ verifyUntil }: { verifyUntil: number }): Promise<void> {
-    await this.tx.run("UPDATE signing_keys SET status = 'retiring', verify_until = ? WHERE status = 'active'", [verifyUntil]);
+    await this.tx.run("UPDATE signing_keys SET status = 'retiring', verify_until = ? WHERE status = 'active'", [
+      verifyUntil,
+    ]);
   }
 
   async deleteExpired({ at }: { at: number }): Promise<void> {

@@ -2,7 +2,10 @@ import type { Row, Transaction } from '../../data-plane-agent/base/database/data
 import { keepNewest } from './open-flows.js';
 import { numberOf, numberOrNull, textOf, textOrNull } from './rows.js';
 
-/** Who may exchange the code that a sign-in ends with: the browser that began, or the program whose loopback address the code was sent to. */
+/**
+ * Who may exchange the code that a sign-in ends with: the browser that began, or the program whose loopback address the
+ * code was sent to.
+ */
 export type BoundTo = 'browser' | 'loopback';
 
 /** A browser on its way to a provider and back. */
@@ -28,7 +31,18 @@ export class SsoFlowStore {
     await this.tx.run('DELETE FROM sso_flows WHERE expires_at <= ?', [flow.createdAt]);
     await this.tx.run(
       'INSERT INTO sso_flows (state_hash, tenant_id, provider_id, browser_hash, secrets_sealed, next, bound_to, expires_at, created_at, asker) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      [flow.stateHash, flow.tenantId, flow.providerId, flow.browserHash, flow.secretsSealed, flow.next, flow.boundTo, flow.expiresAt, flow.createdAt, asker],
+      [
+        flow.stateHash,
+        flow.tenantId,
+        flow.providerId,
+        flow.browserHash,
+        flow.secretsSealed,
+        flow.next,
+        flow.boundTo,
+        flow.expiresAt,
+        flow.createdAt,
+        asker,
+      ],
     );
     await keepNewest(this.tx, { table: 'sso_flows', asker });
   }
@@ -51,12 +65,25 @@ export class SsoIdentityStore {
   ) {}
 
   async memberOf({ issuer, subject }: { issuer: string; subject: string }): Promise<string | undefined> {
-    const row = await this.tx.get('SELECT member_id FROM sso_identities WHERE tenant_id = ? AND issuer = ? AND subject = ?', [this.tenantId, issuer, subject]);
+    const row = await this.tx.get(
+      'SELECT member_id FROM sso_identities WHERE tenant_id = ? AND issuer = ? AND subject = ?',
+      [this.tenantId, issuer, subject],
+    );
     return row && textOf(row, 'member_id');
   }
 
   /** Answers false when the subject is somebody, or the member another subject of the issuer. */
-  async link({ issuer, subject, memberId, at }: { issuer: string; subject: string; memberId: string; at: number }): Promise<boolean> {
+  async link({
+    issuer,
+    subject,
+    memberId,
+    at,
+  }: {
+    issuer: string;
+    subject: string;
+    memberId: string;
+    at: number;
+  }): Promise<boolean> {
     const linked = await this.tx.run(
       'INSERT INTO sso_identities (tenant_id, issuer, subject, member_id, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
       [this.tenantId, issuer, subject, memberId, at],
@@ -81,23 +108,53 @@ export class SsoCodeStore {
   constructor(private readonly tx: Transaction) {}
 
   /** Forgets codes that ended before `keptSince` as well; until then a second use is recognised. */
-  async insert({ codeHash, tenantId, memberId, boundTo, browserHash, expiresAt, at, keptSince }: Omit<SsoCode, 'usedAt' | 'sessionId'> & { codeHash: string; expiresAt: number; at: number; keptSince: number }): Promise<void> {
+  async insert({
+    codeHash,
+    tenantId,
+    memberId,
+    boundTo,
+    browserHash,
+    expiresAt,
+    at,
+    keptSince,
+  }: Omit<SsoCode, 'usedAt' | 'sessionId'> & {
+    codeHash: string;
+    expiresAt: number;
+    at: number;
+    keptSince: number;
+  }): Promise<void> {
     await this.tx.run('DELETE FROM sso_codes WHERE expires_at <= ?', [keptSince]);
-    await this.tx.run('INSERT INTO sso_codes (code_hash, tenant_id, member_id, bound_to, browser_hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)', [
-      codeHash, tenantId, memberId, boundTo, browserHash, expiresAt, at,
-    ]);
+    await this.tx.run(
+      'INSERT INTO sso_codes (code_hash, tenant_id, member_id, bound_to, browser_hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      [codeHash, tenantId, memberId, boundTo, browserHash, expiresAt, at],
+    );
   }
 
   async find(codeHash: string): Promise<SsoCode | undefined> {
-    const row = await this.tx.get('SELECT tenant_id, member_id, bound_to, browser_hash, used_at, session_id FROM sso_codes WHERE code_hash = ?', [codeHash]);
-    return row && {
-      tenantId: textOf(row, 'tenant_id'), memberId: textOf(row, 'member_id'), boundTo: boundTo(row), browserHash: textOrNull(row, 'browser_hash'), usedAt: numberOrNull(row, 'used_at'), sessionId: textOrNull(row, 'session_id'),
-    };
+    const row = await this.tx.get(
+      'SELECT tenant_id, member_id, bound_to, browser_hash, used_at, session_id FROM sso_codes WHERE code_hash = ?',
+      [codeHash],
+    );
+    return (
+      row && {
+        tenantId: textOf(row, 'tenant_id'),
+        memberId: textOf(row, 'member_id'),
+        boundTo: boundTo(row),
+        browserHash: textOrNull(row, 'browser_hash'),
+        usedAt: numberOrNull(row, 'used_at'),
+        sessionId: textOrNull(row, 'session_id'),
+      }
+    );
   }
 
   /** Uses the code up. Answers false when it was used before, or is over. */
   async take({ codeHash, at }: { codeHash: string; at: number }): Promise<boolean> {
-    return (await this.tx.run('UPDATE sso_codes SET used_at = ? WHERE code_hash = ? AND used_at IS NULL AND expires_at > ?', [at, codeHash, at])) === 1;
+    return (
+      (await this.tx.run(
+        'UPDATE sso_codes SET used_at = ? WHERE code_hash = ? AND used_at IS NULL AND expires_at > ?',
+        [at, codeHash, at],
+      )) === 1
+    );
   }
 
   async setSession({ codeHash, sessionId }: { codeHash: string; sessionId: string }): Promise<void> {

@@ -29,10 +29,19 @@ export class SubjectStore {
   }
 
   /** Whoever changes one holds the tenant. */
-  async update({ id, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank, updatedAt }: SubjectRecord): Promise<void> {
-    await this.tx.run('UPDATE subjects SET name = ?, legal_name = ?, tax_no = ?, default_payee_account = ?, default_payee_bank = ?, updated_at = ? WHERE tenant_id = ? AND id = ?', [
-      name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank, updatedAt, this.tenantId, id,
-    ]);
+  async update({
+    id,
+    name,
+    legalName,
+    taxNo,
+    defaultPayeeAccount,
+    defaultPayeeBank,
+    updatedAt,
+  }: SubjectRecord): Promise<void> {
+    await this.tx.run(
+      'UPDATE subjects SET name = ?, legal_name = ?, tax_no = ?, default_payee_account = ?, default_payee_bank = ?, updated_at = ? WHERE tenant_id = ? AND id = ?',
+      [name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank, updatedAt, this.tenantId, id],
+    );
   }
 
   async delete(id: string): Promise<void> {
@@ -42,7 +51,17 @@ export class SubjectStore {
   async insert(subject: SubjectRecord): Promise<void> {
     await this.tx.run(
       'INSERT INTO subjects (tenant_id, id, name, legal_name, tax_no, default_payee_account, default_payee_bank, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      [this.tenantId, subject.id, subject.name, subject.legalName, subject.taxNo, subject.defaultPayeeAccount, subject.defaultPayeeBank, subject.createdAt, subject.updatedAt],
+      [
+        this.tenantId,
+        subject.id,
+        subject.name,
+        subject.legalName,
+        subject.taxNo,
+        subject.defaultPayeeAccount,
+        subject.defaultPayeeBank,
+        subject.createdAt,
+        subject.updatedAt,
+      ],
     );
   }
 }

@@ -26,11 +26,15 @@ export class TenantStore {
   }
 
   /**
-   * As `byId`, and nobody else changes the tenant's side of the platform before this transaction ends. SQLite has one writer anyway. No key
-   * changes: the stronger lock would wait for, and be waited for by, whoever writes a row that refers to the tenant.
+   * As `byId`, and nobody else changes the tenant's side of the platform before this transaction ends. SQLite has one
+   * writer anyway. No key changes: the stronger lock would wait for, and be waited for by, whoever writes a row that
+   * refers to the tenant.
    */
   async lock(id: string): Promise<TenantRecord | undefined> {
-    const row = await this.tx.get(`SELECT ${COLUMNS} FROM tenants WHERE id = ?${this.tx.dialect === 'postgres' ? ' FOR NO KEY UPDATE' : ''}`, [id]);
+    const row = await this.tx.get(
+      `SELECT ${COLUMNS} FROM tenants WHERE id = ?${this.tx.dialect === 'postgres' ? ' FOR NO KEY UPDATE' : ''}`,
+      [id],
+    );
     return row && tenantOf(row);
   }
 
@@ -67,7 +71,16 @@ export class TenantStore {
   async insert(tenant: TenantRecord): Promise<boolean> {
     const inserted = await this.tx.run(
       'INSERT INTO tenants (id, slug, name, plan_code, status, settings, directory_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (slug) DO NOTHING',
-      [tenant.id, tenant.slug, tenant.name, tenant.planCode, tenant.status, JSON.stringify(tenant.settings), tenant.createdAt, tenant.updatedAt],
+      [
+        tenant.id,
+        tenant.slug,
+        tenant.name,
+        tenant.planCode,
+        tenant.status,
+        JSON.stringify(tenant.settings),
+        tenant.createdAt,
+        tenant.updatedAt,
+      ],
     );
     return inserted === 1;
   }
@@ -81,7 +94,11 @@ export class TenantStore {
   }
 
   async setSettings({ id, settings, at }: { id: string; settings: Partial<Settings>; at: number }): Promise<void> {
-    await this.tx.run('UPDATE tenants SET settings = ?, updated_at = ? WHERE id = ?', [JSON.stringify(settings), at, id]);
+    await this.tx.run('UPDATE tenants SET settings = ?, updated_at = ? WHERE id = ?', [
+      JSON.stringify(settings),
+      at,
+      id,
+    ]);
   }
 
   /** Tells every replica that names of members or subject companies, or who is active, have changed. */

@@ -11,10 +11,13 @@ export const BOOTSTRAP_STEPS = ['subject', 'members', 'channel', 'roles', 'lifec
 export type BootstrapStep = (typeof BOOTSTRAP_STEPS)[number];
 
 /**
- * What of the first steps of an organisation is done. Subject company, roles and the default lifecycle template come with the tenant, the last
- * in its data plane: where that is an agent's, once it is connected.
+ * What of the first steps of an organisation is done. Subject company, roles and the default lifecycle template come
+ * with the tenant, the last in its data plane: where that is an agent's, once it is connected.
  */
-export async function bootstrapSteps(tx: Transaction, { tenantId, linked }: { tenantId: string; linked: boolean }): Promise<Readonly<Record<BootstrapStep, boolean>>> {
+export async function bootstrapSteps(
+  tx: Transaction,
+  { tenantId, linked }: { tenantId: string; linked: boolean },
+): Promise<Readonly<Record<BootstrapStep, boolean>>> {
   const settings = (await new TenantStore(tx).byId(tenantId))?.settings ?? {};
   return {
     subject: (await new SubjectStore(tx, tenantId).all()).length > 0,

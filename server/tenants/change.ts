@@ -29,13 +29,24 @@ export interface Ask {
 }
 
 /**
- * Every change of a tenant's side of the platform: one transaction, in which the tenant is held, so that one administrator's change does not
- * meet another's halfway; the audit row in it; and then the word to whoever keeps a copy, in this process at once and in others within
- * five seconds. An unknown tenant is NOT_FOUND.
+ * Every change of a tenant's side of the platform: one transaction, in which the tenant is held, so that one
+ * administrator's change does not meet another's halfway; the audit row in it; and then the word to whoever keeps a
+ * copy, in this process at once and in others within five seconds. An unknown tenant is NOT_FOUND.
  */
-export type ChangeTenant = <T>(ask: Ask, work: (tx: Transaction, tenant: TenantRecord, at: number) => Promise<Changed<T>>) => Promise<T>;
+export type ChangeTenant = <T>(
+  ask: Ask,
+  work: (tx: Transaction, tenant: TenantRecord, at: number) => Promise<Changed<T>>,
+) => Promise<T>;
 
-export function createChange({ database, clock, changes }: { database: Pick<KeyedDatabase, 'write'>; clock: Clock; changes: Changes }): ChangeTenant {
+export function createChange({
+  database,
+  clock,
+  changes,
+}: {
+  database: Pick<KeyedDatabase, 'write'>;
+  clock: Clock;
+  changes: Changes;
+}): ChangeTenant {
   return async (ask, work) => {
     const { tenantId, actor, action, recordKind = 'tenant', inDirectory = false, auditId = newId() } = ask;
     const result = await database.write({ tenantId: null, keyed: actor.keyed }, async (tx) => {
@@ -44,7 +55,17 @@ export function createChange({ database, clock, changes }: { database: Pick<Keye
       const at = clock.now();
       const { answer, changed, recordId = tenantId } = await work(tx, tenant, at);
       if (changed && inDirectory) await new TenantStore(tx).touchDirectory(tenantId);
-      if (changed) await new AuditStore(tx).append({ id: auditId, tenantId, at, actor, action, recordKind, recordId, changes: changed });
+      if (changed)
+        await new AuditStore(tx).append({
+          id: auditId,
+          tenantId,
+          at,
+          actor,
+          action,
+          recordKind,
+          recordId,
+          changes: changed,
+        });
       return answer;
     });
     changes.tell({ kind: 'tenant', tenantId });
@@ -53,7 +74,12 @@ export function createChange({ database, clock, changes }: { database: Pick<Keye
 }
 
 /** The fields of a patch that differ from the record's, before and after. `null` when none does. */
-export function differences<R extends object>(before: R, patch: Partial<R>): Record<string, { from: unknown; to: unknown }> | null {
-  const changed = (Object.entries(patch) as [keyof R & string, unknown][]).filter(([key, to]) => to !== undefined && JSON.stringify(to) !== JSON.stringify(before[key]));
+export function differences<R extends object>(
+  before: R,
+  patch: Partial<R>,
+): Record<string, { from: unknown; to: unknown }> | null {
+  const changed = (Object.entries(patch) as [keyof R & string, unknown][]).filter(
+    ([key, to]) => to !== undefined && JSON.stringify(to) !== JSON.stringify(before[key]),
+  );
   return changed.length === 0 ? null : Object.fromEntries(changed.map(([key, to]) => [key, { from: before[key], to }]));
 }

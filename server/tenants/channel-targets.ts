@@ -14,14 +14,20 @@ const MAX_ADDRESSES = 50;
 const isEmail = checker(s.object({ email: s.email() }));
 
 /** Answers the target in normal form. Throws INVALID_INPUT, which names `target`. */
-export function checkTarget({ kind, target }: { kind: ChannelKind; target: string | null }, policy: TargetPolicy): string | null {
+export function checkTarget(
+  { kind, target }: { kind: ChannelKind; target: string | null },
+  policy: TargetPolicy,
+): string | null {
   const problem = targetProblem({ kind, target }, policy);
   if (problem !== undefined) throw invalid({ path: 'target', problem });
   return kind === 'email' && target !== null ? addressesOf(target).join(', ') || null : target;
 }
 
 /** What is wrong with a target. */
-export function targetProblem({ kind, target }: { kind: ChannelKind; target: string | null }, policy: TargetPolicy): string | undefined {
+export function targetProblem(
+  { kind, target }: { kind: ChannelKind; target: string | null },
+  policy: TargetPolicy,
+): string | undefined {
   if (kind === 'email') return target === null ? undefined : addressesProblem(addressesOf(target));
   if (target === null) return `is required: a ${kind} channel has an https address`;
   if (isShown(target)) return 'is what is shown of another address; give the address, or leave it out';
@@ -34,14 +40,26 @@ export function urlProblem(url: string, policy: TargetPolicy): string | undefine
   return policy.refusalOf(url) ?? (plain ? 'must begin with https:' : undefined);
 }
 
-const addressesOf = (target: string): string[] => [...new Set(target.split(',').map((address) => addressIn(address) ?? address).filter((address) => address !== ''))];
+const addressesOf = (target: string): string[] => [
+  ...new Set(
+    target
+      .split(',')
+      .map((address) => addressIn(address) ?? address)
+      .filter((address) => address !== ''),
+  ),
+];
 
 function addressesProblem(addresses: readonly string[]): string | undefined {
   if (addresses.length > MAX_ADDRESSES) return `must have at most ${MAX_ADDRESSES} addresses`;
-  return addresses.every((email) => isEmail({ email }).ok) ? undefined : 'must be email addresses with commas between them';
+  return addresses.every((email) => isEmail({ email }).ok)
+    ? undefined
+    : 'must be email addresses with commas between them';
 }
 
-/** Where a target leads, without what in it is as good as a password; the digest tells one address of a host from another. */
+/**
+ * Where a target leads, without what in it is as good as a password; the digest tells one address of a host from
+ * another.
+ */
 export function shownTarget(kind: ChannelKind, target: string): string {
   if (kind === 'email') return target;
   return `${URL.canParse(target) ? new URL(target).origin : ''}/…${createHash('sha256').update(target).digest('hex').slice(0, 8)}`;

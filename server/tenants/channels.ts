@@ -24,30 +24,51 @@ type OfTenant = { readonly tenantId: string };
 type OfChannel = OfTenant & { readonly channelId: string };
 
 /**
- * Where tenants are notified. The first enabled channel becomes the default, and there is at most one. Secrets, and addresses with tokens in
- * them, are sealed and never shown again. An unknown channel is NOT_FOUND; INVALID_INPUT names `target` where it is not one that may be written to.
+ * Where tenants are notified. The first enabled channel becomes the default, and there is at most one. Secrets, and
+ * addresses with tokens in them, are sealed and never shown again. An unknown channel is NOT_FOUND; INVALID_INPUT names
+ * `target` where it is not one that may be written to.
  */
 export interface Channels {
   /** In the order in which they were made. */
   list(tenantId: string): Promise<ChannelRecord[]>;
-  /** What is wrong with a new channel by itself, of which what was refused before may be missing; without a kind, with a change of one. */
+  /**
+   * What is wrong with a new channel by itself, of which what was refused before may be missing; without a kind, with a
+   * change of one.
+   */
   issues(channel: { readonly kind?: ChannelKind | undefined; readonly fields: ChannelFields }): readonly Issue[];
   /** Throws LIMIT_REACHED. */
-  add(channel: OfTenant & { readonly kind: ChannelKind; readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
+  add(
+    channel: OfTenant & { readonly kind: ChannelKind; readonly fields: ChannelFields },
+    actor: Actor,
+  ): Promise<ChannelRecord>;
   update(change: OfChannel & { readonly fields: ChannelFields }, actor: Actor): Promise<ChannelRecord>;
   /**
-   * No other channel takes a default's place by itself: nobody's reminders go where nobody sent them. The data plane closes it first, so that no transition comes
-   * to tell it meanwhile. Throws CHANNEL_IN_USE for one that transitions tell.
+   * No other channel takes a default's place by itself: nobody's reminders go where nobody sent them. The data plane
+   * closes it first, so that no transition comes to tell it meanwhile. Throws CHANNEL_IN_USE for one that transitions
+   * tell.
    */
   remove(channel: OfChannel, actor: Actor): Promise<void>;
 }
 
 const MAX_CHANNELS = 1_000;
 
-export function createChannels({ database, keyRing, change, removeClosed, policy }: { database: Database; keyRing: KeyRing; change: ChangeTenant; removeClosed: RemoveClosed; policy: TargetPolicy }): Channels {
+export function createChannels({
+  database,
+  keyRing,
+  change,
+  removeClosed,
+  policy,
+}: {
+  database: Database;
+  keyRing: KeyRing;
+  change: ChangeTenant;
+  removeClosed: RemoveClosed;
+  policy: TargetPolicy;
+}): Channels {
   const ask = { recordKind: 'notification_channel' };
 
-  const seal = (secret: string, place: { tenantId: string; id: string }) => keyRing.seal(secret, channelSecretContext(place));
+  const seal = (secret: string, place: { tenantId: string; id: string }) =>
+    keyRing.seal(secret, channelSecretContext(place));
 
   /** What is shown, sent back, and the address that there is leave everything as it was. */
   const changedTarget = (before: ChannelRecord, sent: string | null, tenantId: string): KeptTarget => {
@@ -58,7 +79,10 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
   };
 
   return {
-    list: async (tenantId) => (await database.read({ tenantId: null }, (tx) => new ChannelStore(tx, tenantId).all())).map((channel) => asKept(channel, { tenantId, keyRing })),
+    list: async (tenantId) =>
+      (await database.read({ tenantId: null }, (tx) => new ChannelStore(tx, tenantId).all())).map((channel) =>
+        asKept(channel, { tenantId, keyRing }),
+      ),
 
     issues: ({ kind, fields }) => (kind === undefined ? secretIssues(fields) : channelIssues({ kind, fields }, policy)),
 
@@ -74,7 +98,15 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
         const enabled = fields.enabled ?? true;
         const isDefault = fields.isDefault === true || (enabled && !present.some((channel) => channel.isDefault));
         const channel: ChannelRecord = {
-          id, kind, name: fields.name ?? kind, ...keptTarget({ kind, target }, { tenantId, id, keyRing }), enabled, isDefault, secretSealed: fields.secret ? seal(fields.secret, { tenantId, id }) : null, createdAt: at, updatedAt: at,
+          id,
+          kind,
+          name: fields.name ?? kind,
+          ...keptTarget({ kind, target }, { tenantId, id, keyRing }),
+          enabled,
+          isDefault,
+          secretSealed: fields.secret ? seal(fields.secret, { tenantId, id }) : null,
+          createdAt: at,
+          updatedAt: at,
         };
         if (isDefault) await store.clearDefault({ at });
         await store.insert(channel);
@@ -90,26 +122,45 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
         const before = asKept(await found(store, channelId), { tenantId, keyRing });
         const after = patched(before, fields, {
           kept: fields.target === undefined ? before : changedTarget(before, fields.target, tenantId),
-          secretSealed: fields.secret ? seal(fields.secret, { tenantId, id: channelId }) : fields.clearSecret === true ? null : before.secretSealed,
+          secretSealed: fields.secret
+            ? seal(fields.secret, { tenantId, id: channelId })
+            : fields.clearSecret === true
+              ? null
+              : before.secretSealed,
           hasDefault: (await store.all()).some(({ isDefault }) => isDefault),
         });
         if (after.isDefault && !before.isDefault && !after.enabled) throw invalid(DISABLED_DEFAULT);
         const changed = differences(told(before), told(after));
-        if (!changed && after.secretSealed === before.secretSealed && after.targetSealed === before.targetSealed) return { answer: before, changed: null };
+        if (!changed && after.secretSealed === before.secretSealed && after.targetSealed === before.targetSealed)
+          return { answer: before, changed: null };
         const next = { ...after, updatedAt: at };
         if (next.isDefault && !before.isDefault) await store.clearDefault({ at });
         await store.update(next);
-        return { answer: next, changed: { ...changed, ...(fields.secret ? { secret: 'replaced' } : {}) }, recordId: channelId };
+        return {
+          answer: next,
+          changed: { ...changed, ...(fields.secret ? { secret: 'replaced' } : {}) },
+          recordId: channelId,
+        };
       });
     },
 
     remove: async ({ tenantId, channelId }, actor) => {
       if (!isId(channelId)) throw fail('NOT_FOUND', {});
-      await removeClosed({ tenantId, close: (plane, closingId) => plane.closeChannel({ channelId, closingId }), remove: ({ transitionCodes }) => removed({ tenantId, channelId, transitionCodes }, actor) }, actor);
+      await removeClosed(
+        {
+          tenantId,
+          close: (plane, closingId) => plane.closeChannel({ channelId, closingId }),
+          remove: ({ transitionCodes }) => removed({ tenantId, channelId, transitionCodes }, actor),
+        },
+        actor,
+      );
     },
   };
 
-  function removed({ tenantId, channelId, transitionCodes }: OfChannel & { readonly transitionCodes: string[] }, actor: Actor): Promise<void> {
+  function removed(
+    { tenantId, channelId, transitionCodes }: OfChannel & { readonly transitionCodes: string[] },
+    actor: Actor,
+  ): Promise<void> {
     return change({ ...ask, tenantId, actor, action: 'channel_removed' }, async (tx) => {
       const store = new ChannelStore(tx, tenantId);
       const channel = asKept(await found(store, channelId), { tenantId, keyRing });
@@ -120,16 +171,24 @@ export function createChannels({ database, keyRing, change, removeClosed, policy
   }
 }
 
-/** Nothing is sent through a disabled channel, so none becomes the default. A default that is switched off stays it: reminders do not go elsewhere by themselves. */
+/**
+ * Nothing is sent through a disabled channel, so none becomes the default. A default that is switched off stays it:
+ * reminders do not go elsewhere by themselves.
+ */
 const DISABLED_DEFAULT: Issue = { path: 'isDefault', problem: 'cannot be true of a disabled channel' };
 
 /** Of a new channel. */
 function channelIssues({ kind, fields }: { kind: ChannelKind; fields: ChannelFields }, policy: TargetPolicy): Issue[] {
   const problem = targetProblem({ kind, target: fields.target ?? null }, policy);
-  return [...secretIssues(fields), ...(problem === undefined ? [] : [{ path: 'target', problem }]), ...(fields.isDefault === true && fields.enabled === false ? [DISABLED_DEFAULT] : [])];
+  return [
+    ...secretIssues(fields),
+    ...(problem === undefined ? [] : [{ path: 'target', problem }]),
+    ...(fields.isDefault === true && fields.enabled === false ? [DISABLED_DEFAULT] : []),
+  ];
 }
 
-const secretIssues = ({ secret, clearSecret }: ChannelFields): Issue[] => (clearSecret === true && secret ? [{ path: 'clearSecret', problem: 'cannot be true where a secret is given' }] : []);
+const secretIssues = ({ secret, clearSecret }: ChannelFields): Issue[] =>
+  clearSecret === true && secret ? [{ path: 'clearSecret', problem: 'cannot be true where a secret is given' }] : [];
 
 async function found(store: ChannelStore, id: string): Promise<ChannelRecord> {
   const channel = isId(id) ? await store.byId(id) : undefined;
@@ -138,7 +197,11 @@ async function found(store: ChannelStore, id: string): Promise<ChannelRecord> {
 }
 
 /** Where no channel is the default, the one that is enabled becomes it, unless it is said not to. */
-function patched(before: ChannelRecord, fields: ChannelFields, { kept, secretSealed, hasDefault }: Pick<ChannelRecord, 'secretSealed'> & { kept: KeptTarget; hasDefault: boolean }): ChannelRecord {
+function patched(
+  before: ChannelRecord,
+  fields: ChannelFields,
+  { kept, secretSealed, hasDefault }: Pick<ChannelRecord, 'secretSealed'> & { kept: KeptTarget; hasDefault: boolean },
+): ChannelRecord {
   const enabled = fields.enabled === undefined ? before.enabled : (fields.enabled ?? true);
   const begins = enabled && !before.enabled && !hasDefault;
   return {
@@ -153,4 +216,11 @@ function patched(before: ChannelRecord, fields: ChannelFields, { kept, secretSea
 }
 
 /** As the audit tells it: of a URL what is shown. */
-const told = ({ kind, name, target, enabled, isDefault, secretSealed }: ChannelRecord) => ({ kind, name, target, enabled, isDefault, hasSecret: secretSealed !== null });
+const told = ({ kind, name, target, enabled, isDefault, secretSealed }: ChannelRecord) => ({
+  kind,
+  name,
+  target,
+  enabled,
+  isDefault,
+  hasSecret: secretSealed !== null,
+});

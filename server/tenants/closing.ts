@@ -20,18 +20,34 @@ interface Removal<T> {
   readonly remove: (closed: T) => Promise<void>;
 }
 
-/** Removes what contract data may name: the data plane closes it first, so that nothing comes to name it meanwhile, and opens it again where it stays. */
+/**
+ * Removes what contract data may name: the data plane closes it first, so that nothing comes to name it meanwhile, and
+ * opens it again where it stays.
+ */
 export type RemoveClosed = <T>(removal: Removal<T>, actor: Actor) => Promise<void>;
 
-export function createRemoveClosed({ database, clock, dataPlanes }: { database: KeyedDatabase; clock: Clock; dataPlanes: DataPlanes }): RemoveClosed {
+export function createRemoveClosed({
+  database,
+  clock,
+  dataPlanes,
+}: {
+  database: KeyedDatabase;
+  clock: Clock;
+  dataPlanes: DataPlanes;
+}): RemoveClosed {
   return async ({ tenantId, close, remove }, actor) => {
     if (await database.answered<null>(actor.keyed)) return;
     // Asked for by ourselves and under no key: what the data plane says must be so now.
-    const plane = bind(dataPlanes.forTenant(tenantId), { ...systemCall({ tenantId, actor, at: clock.now() }), timeoutMs: TIMEOUT_MS }, { operations: OPERATIONS });
+    const plane = bind(
+      dataPlanes.forTenant(tenantId),
+      { ...systemCall({ tenantId, actor, at: clock.now() }), timeoutMs: TIMEOUT_MS },
+      { operations: OPERATIONS },
+    );
     const closingId = newId();
     const closed = await close(plane, closingId);
     await remove(closed).catch(async (error: unknown) => {
-      // A refusal: it stays. Of anything else it is not known what came of it, and the data plane opens it again by itself.
+      // A refusal: it stays. Of anything else it is not known what came of it, and the data plane opens it again by
+      // itself.
       if (isFailure(error)) await plane.reopenClosed({ closingId });
       throw error;
     });

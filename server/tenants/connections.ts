@@ -22,8 +22,8 @@ export interface ConnectionFields {
 }
 
 /**
- * What tenants declare of their data planes, one connection of a kind. Outside the edition in which agents keep contract data nothing comes of
- * it: every connection is `inactive` there. An unknown kind is NOT_FOUND.
+ * What tenants declare of their data planes, one connection of a kind. Outside the edition in which agents keep
+ * contract data nothing comes of it: every connection is `inactive` there. An unknown kind is NOT_FOUND.
  */
 export interface Connections {
   /** By kind. */
@@ -38,7 +38,17 @@ export interface Connections {
 
 const MAX_CONNECTIONS = 1_000;
 
-export function createConnections({ database, change, policy, linked }: { database: Database; change: ChangeTenant; policy: TargetPolicy; linked: boolean }): Connections {
+export function createConnections({
+  database,
+  change,
+  policy,
+  linked,
+}: {
+  database: Database;
+  change: ChangeTenant;
+  policy: TargetPolicy;
+  linked: boolean;
+}): Connections {
   const ask = { recordKind: 'data_plane_connection' };
 
   const firstStatus = (kind: string): ConnectionStatus => {
@@ -59,10 +69,32 @@ export function createConnections({ database, change, policy, linked }: { databa
         const present = await store.all();
         const before = present.find((connection) => connection.kind === kind);
         if (!before && present.length >= MAX_CONNECTIONS) throw fail('LIMIT_REACHED', { limit: MAX_CONNECTIONS });
-        const connection: ConnectionRecord = { id: newId(), kind, provider, location, accessMode, endpoint, status: firstStatus(kind), createdAt: at, updatedAt: at };
+        const connection: ConnectionRecord = {
+          id: newId(),
+          kind,
+          provider,
+          location,
+          accessMode,
+          endpoint,
+          status: firstStatus(kind),
+          createdAt: at,
+          updatedAt: at,
+        };
         await store.delete(kind);
         await store.insert(connection);
-        return { answer: connection, changed: { kind, provider, location, accessMode, endpoint, status: connection.status, replaces: before?.id ?? null }, recordId: connection.id };
+        return {
+          answer: connection,
+          changed: {
+            kind,
+            provider,
+            location,
+            accessMode,
+            endpoint,
+            status: connection.status,
+            replaces: before?.id ?? null,
+          },
+          recordId: connection.id,
+        };
       });
     },
 
@@ -80,10 +112,22 @@ export function createConnections({ database, change, policy, linked }: { databa
   };
 }
 
-/** A link that we call needs an address that may be called; nothing else is ever called, but an address is none that would be refused. */
-function endpointIssues({ kind, accessMode, endpoint }: Parameters<Connections['issues']>[0], policy: TargetPolicy): Issue[] {
-  const problem = endpoint === undefined || endpoint === null ? (kind === AGENT && accessMode === 'direct' ? 'is required where accessMode is direct' : undefined) : (urlProblem(endpoint, policy) ?? bareProblem(new URL(endpoint)));
+/**
+ * A link that we call needs an address that may be called; nothing else is ever called, but an address is none that
+ * would be refused.
+ */
+function endpointIssues(
+  { kind, accessMode, endpoint }: Parameters<Connections['issues']>[0],
+  policy: TargetPolicy,
+): Issue[] {
+  const problem =
+    endpoint === undefined || endpoint === null
+      ? kind === AGENT && accessMode === 'direct'
+        ? 'is required where accessMode is direct'
+        : undefined
+      : (urlProblem(endpoint, policy) ?? bareProblem(new URL(endpoint)));
   return problem === undefined ? [] : [{ path: 'endpoint', problem }];
 }
 
-const bareProblem = ({ search, hash }: URL): string | undefined => (search !== '' || hash !== '' ? 'must not have a query or a fragment' : undefined);
+const bareProblem = ({ search, hash }: URL): string | undefined =>
+  search !== '' || hash !== '' ? 'must not have a query or a fragment' : undefined;

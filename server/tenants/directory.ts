@@ -36,7 +36,15 @@ export interface TenantDirectory {
 const FRESH_MS = 5_000;
 const MAX_TENANTS = 1_000;
 
-export function createDirectory({ database, clock, changes }: { database: Database; clock: Clock; changes: Changes }): Directory {
+export function createDirectory({
+  database,
+  clock,
+  changes,
+}: {
+  database: Database;
+  clock: Clock;
+  changes: Changes;
+}): Directory {
   // The promise is kept, not its result: what is dropped while it loads cannot come back when it is done.
   const known = new LRUCache<string, Entry>({ max: MAX_TENANTS });
   changes.listen((change) => {
@@ -66,7 +74,10 @@ interface Entry {
 type Versioned = TenantDirectory & { readonly version: number };
 
 /** As long as the version stands, what was read before stands. */
-async function load(database: Database, { tenantId, entry }: { tenantId: string; entry: Entry | undefined }): Promise<Versioned> {
+async function load(
+  database: Database,
+  { tenantId, entry }: { tenantId: string; entry: Entry | undefined },
+): Promise<Versioned> {
   const before = await entry?.directory.catch(() => undefined);
   return database.read({ tenantId: null }, async (tx) => {
     const version = (await new TenantStore(tx).directoryVersion(tenantId)) ?? 0;

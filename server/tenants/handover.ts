@@ -11,13 +11,17 @@ import { OWNER } from './roles.js';
 
 type OfMember = { readonly tenantId: string; readonly memberId: string };
 
-/** How a person leaves: what they hold goes to a successor on the data plane first, and then their way in is closed. An unknown member is NOT_FOUND. */
+/**
+ * How a person leaves: what they hold goes to a successor on the data plane first, and then their way in is closed. An
+ * unknown member is NOT_FOUND.
+ */
 export interface Handover {
   /** What would move, what stands in the way, and who might succeed the member. */
   preview(member: OfMember, plane: Pick<Plane, 'getHandoverExtent'>, actor: Actor): Promise<HandoverPreview>;
   /**
-   * Hands over, then disables the member, ends their sessions, and tells the audit. Safe to repeat: what has moved does not move again.
-   * Throws LAST_OWNER, SELF_CHANGE_FORBIDDEN, REFERENCE_INVALID, SUCCESSOR_INVALID and SUCCESSOR_SCOPE_INSUFFICIENT.
+   * Hands over, then disables the member, ends their sessions, and tells the audit. Safe to repeat: what has moved does
+   * not move again. Throws LAST_OWNER, SELF_CHANGE_FORBIDDEN, REFERENCE_INVALID, SUCCESSOR_INVALID and
+   * SUCCESSOR_SCOPE_INSUFFICIENT.
    */
   offboard(leaving: Leaving, plane: Pick<Plane, 'listSuperiors' | 'handOver'>, actor: Actor): Promise<Offboarded>;
 }
@@ -57,13 +61,21 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
       refuse({ member, actor, disable });
       const successor = isId(successorUserId) ? await members.byId(successorUserId) : undefined;
       if (!successor) throw fail('REFERENCE_INVALID', { field: 'successorUserId', value: successorUserId });
-      if (successor.id === member.id) throw fail('SUCCESSOR_INVALID', { field: 'successorUserId', reason: 'the same person' });
-      if (successor.status !== 'active') throw fail('SUCCESSOR_INVALID', { field: 'successorUserId', reason: 'disabled' });
-      const others = new Set((await members.names()).filter(({ id, active }) => active && id !== memberId).map(({ id }) => id));
+      if (successor.id === member.id)
+        throw fail('SUCCESSOR_INVALID', { field: 'successorUserId', reason: 'the same person' });
+      if (successor.status !== 'active')
+        throw fail('SUCCESSOR_INVALID', { field: 'successorUserId', reason: 'disabled' });
+      const others = new Set(
+        (await members.names()).filter(({ id, active }) => active && id !== memberId).map(({ id }) => id),
+      );
       return { member, successor, others };
     });
 
-  const moveAll = async ({ transferContracts, transferContractSupervisors, transferTasks, transferSavedViews, disable }: Leaving, { member, successor, others }: Parties, plane: Pick<Plane, 'listSuperiors' | 'handOver'>) => {
+  const moveAll = async (
+    { transferContracts, transferContractSupervisors, transferTasks, transferSavedViews, disable }: Leaving,
+    { member, successor, others }: Parties,
+    plane: Pick<Plane, 'listSuperiors' | 'handOver'>,
+  ) => {
     const { superiorIds } = await plane.listSuperiors({ memberId: successor.id });
     return plane.handOver({
       memberId: member.id,
@@ -80,16 +92,32 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
   };
 
   /** Asked once more whether it may be done: the data plane took its time. */
-  const closeTheWayIn = ({ tenantId, memberId, successorUserId, disable }: Leaving, moved: Moved, actor: Actor): Promise<Offboarded> => {
+  const closeTheWayIn = (
+    { tenantId, memberId, successorUserId, disable }: Leaving,
+    moved: Moved,
+    actor: Actor,
+  ): Promise<Offboarded> => {
     const auditId = newId();
-    return change({ tenantId, actor, action: 'member_offboarded', recordKind: 'member', inDirectory: true, auditId }, async (tx, _tenant, at) => {
-      const member = await found(new MemberStore(tx, tenantId), memberId);
-      refuse({ member, actor, disable });
-      if (disable) await new MemberStore(tx, tenantId).setStatus({ id: memberId, status: 'disabled', at });
-      const sessionsRevoked = disable ? await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) : 0;
-      const changed = { successorId: successorUserId, transferred: moved.transferred, sessionsRevoked, ...(disable && member.status === 'active' ? { status: { from: 'active', to: 'disabled' } } : {}) };
-      return { answer: { ...moved, disabled: disable || member.status === 'disabled', auditId }, changed, recordId: memberId };
-    });
+    return change(
+      { tenantId, actor, action: 'member_offboarded', recordKind: 'member', inDirectory: true, auditId },
+      async (tx, _tenant, at) => {
+        const member = await found(new MemberStore(tx, tenantId), memberId);
+        refuse({ member, actor, disable });
+        if (disable) await new MemberStore(tx, tenantId).setStatus({ id: memberId, status: 'disabled', at });
+        const sessionsRevoked = disable ? await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) : 0;
+        const changed = {
+          successorId: successorUserId,
+          transferred: moved.transferred,
+          sessionsRevoked,
+          ...(disable && member.status === 'active' ? { status: { from: 'active', to: 'disabled' } } : {}),
+        };
+        return {
+          answer: { ...moved, disabled: disable || member.status === 'disabled', auditId },
+          changed,
+          recordId: memberId,
+        };
+      },
+    );
   };
 
   return {
@@ -99,9 +127,16 @@ export function createHandover({ database, change }: { database: KeyedDatabase; 
         const members = await new MemberStore(tx, tenantId).list();
         const member = members.find(({ id }) => id === memberId);
         if (!member) throw fail('NOT_FOUND', {});
-        const fit = members.filter(({ id, status, subjectScope }) => id !== memberId && status === 'active' && subjectIds.every((subject) => subjectScope?.includes(subject) ?? true));
+        const fit = members.filter(
+          ({ id, status, subjectScope }) =>
+            id !== memberId &&
+            status === 'active' &&
+            subjectIds.every((subject) => subjectScope?.includes(subject) ?? true),
+        );
         // Colleagues in the same role first.
-        const suggestedSuccessors = fit.toSorted((a, b) => Number(b.roleCode === member.roleCode) - Number(a.roleCode === member.roleCode)).slice(0, SUGGESTED);
+        const suggestedSuccessors = fit
+          .toSorted((a, b) => Number(b.roleCode === member.roleCode) - Number(a.roleCode === member.roleCode))
+          .slice(0, SUGGESTED);
         return { member, totals, samples, blockers: blockersOf({ member, actor, fit }), suggestedSuccessors };
       });
     },
@@ -131,7 +166,8 @@ async function found(members: MemberStore, id: string): Promise<ListedMember> {
   return member;
 }
 
-const isSelf = (member: { readonly id: string }, actor: Actor): boolean => actor.kind === 'user' && actor.id === member.id;
+const isSelf = (member: { readonly id: string }, actor: Actor): boolean =>
+  actor.kind === 'user' && actor.id === member.id;
 
 function refuse({ member, actor, disable }: { member: ListedMember; actor: Actor; disable: boolean }): void {
   if (member.roleCode === OWNER) throw fail('LAST_OWNER', {});
@@ -141,7 +177,11 @@ function refuse({ member, actor, disable }: { member: ListedMember; actor: Actor
 function blockersOf({ member, actor, fit }: { member: ListedMember; actor: Actor; fit: readonly unknown[] }) {
   return [
     ...(member.roleCode === OWNER ? [{ code: 'LAST_OWNER', message: 'The owner transfers ownership first.' }] : []),
-    ...(isSelf(member, actor) && member.roleCode !== OWNER ? [{ code: 'SELF_CHANGE_FORBIDDEN', message: 'Nobody disables himself.' }] : []),
-    ...(fit.length === 0 ? [{ code: 'NO_SUCCESSOR', message: 'No active member may see all subject companies of what would move.' }] : []),
+    ...(isSelf(member, actor) && member.roleCode !== OWNER
+      ? [{ code: 'SELF_CHANGE_FORBIDDEN', message: 'Nobody disables himself.' }]
+      : []),
+    ...(fit.length === 0
+      ? [{ code: 'NO_SUCCESSOR', message: 'No active member may see all subject companies of what would move.' }]
+      : []),
   ];
 }

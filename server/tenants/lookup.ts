@@ -18,6 +18,7 @@ export function createTenantLookup({ database }: { database: Pick<Database, 'rea
   return {
     all: () => database.read(scope, (tx) => new TenantStore(tx).all()),
     bySlug: (slug) => database.read(scope, (tx) => new TenantStore(tx).bySlug(slug)),
-    roleCodes: async (tenantId) => (await database.read(scope, (tx) => new RoleStore(tx, tenantId).all())).map(({ code }) => code),
+    roleCodes: async (tenantId) =>
+      (await database.read(scope, (tx) => new RoleStore(tx, tenantId).all())).map(({ code }) => code),
   };
 }

@@ -17,8 +17,13 @@ interface MemberChange {
   readonly at: number;
 }
 
-/** Refuses what nobody may do to a member, whatever his own rights, and roles and subject companies that there are not. */
-export async function checkMemberChange(tx: Transaction, { member, changed, patch, actor, at }: MemberChange): Promise<void> {
+/**
+ * Refuses what nobody may do to a member, whatever his own rights, and roles and subject companies that there are not.
+ */
+export async function checkMemberChange(
+  tx: Transaction,
+  { member, changed, patch, actor, at }: MemberChange,
+): Promise<void> {
   const { tenantId } = member;
   const self = isSelf(member.id, actor);
   if (member.roleCode === OWNER) {
@@ -26,43 +31,67 @@ export async function checkMemberChange(tx: Transaction, { member, changed, patc
     const fields = ['roleCode', 'subjectScope', 'status', ...(self ? [] : ['email'])];
     if (fields.some((field) => changed.has(field))) throw fail('LAST_OWNER', {});
   }
-  if (self && ['roleCode', 'subjectScope', 'status'].some((field) => changed.has(field))) throw fail('SELF_CHANGE_FORBIDDEN', {});
+  if (self && ['roleCode', 'subjectScope', 'status'].some((field) => changed.has(field)))
+    throw fail('SELF_CHANGE_FORBIDDEN', {});
   // The same back door to an administrator, also to one whom this very request makes one.
-  const isAdministrator = async () => (await administers(tx, member)) || (await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode }));
-  if (!self && changed.has('email') && ((await isAdministrator()) || (hasLostAdmin(member, at) && !(await isOwner(tx, { tenantId, actor }))))) throw fail('EMAIL_CHANGE_FORBIDDEN', {});
-  if (patch.roleCode !== undefined && changed.has('roleCode')) await checkRole(tx, { tenantId, roleCode: patch.roleCode });
-  if (patch.subjectScope !== undefined && changed.has('subjectScope')) await checkScope(tx, { tenantId, subjectScope: patch.subjectScope });
+  const isAdministrator = async () =>
+    (await administers(tx, member)) ||
+    (await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode }));
+  if (
+    !self &&
+    changed.has('email') &&
+    ((await isAdministrator()) || (hasLostAdmin(member, at) && !(await isOwner(tx, { tenantId, actor }))))
+  )
+    throw fail('EMAIL_CHANGE_FORBIDDEN', {});
+  if (patch.roleCode !== undefined && changed.has('roleCode'))
+    await checkRole(tx, { tenantId, roleCode: patch.roleCode });
+  if (patch.subjectScope !== undefined && changed.has('subjectScope'))
+    await checkScope(tx, { tenantId, subjectScope: patch.subjectScope });
 }
 
 /** Not long ago: one request demotes, and the next would be free to change the address. */
-const hasLostAdmin = ({ adminLostAt }: ListedMember, at: number): boolean => adminLostAt !== null && at - adminLostAt < ADMIN_LOST_MS;
+const hasLostAdmin = ({ adminLostAt }: ListedMember, at: number): boolean =>
+  adminLostAt !== null && at - adminLostAt < ADMIN_LOST_MS;
 
 const isOwner = async (tx: Transaction, { tenantId, actor }: { tenantId: string; actor: Actor }): Promise<boolean> =>
-  actor.kind === 'user' && actor.id !== null && (await new MemberStore(tx, tenantId).byId(actor.id))?.roleCode === OWNER;
+  actor.kind === 'user' &&
+  actor.id !== null &&
+  (await new MemberStore(tx, tenantId).byId(actor.id))?.roleCode === OWNER;
 
 /** Whether the member is the one who asks. */
 export const isSelf = (memberId: string, actor: Actor): boolean => actor.kind === 'user' && actor.id === memberId;
 
 /** Throws OWNER_TRANSFER_REQUIRED for the owner's role, REFERENCE_INVALID for one that there is not. */
-export async function checkRole(tx: Transaction, { tenantId, roleCode }: { tenantId: string; roleCode: string }): Promise<void> {
+export async function checkRole(
+  tx: Transaction,
+  { tenantId, roleCode }: { tenantId: string; roleCode: string },
+): Promise<void> {
   if (roleCode === OWNER) throw fail('OWNER_TRANSFER_REQUIRED', {});
-  if (!(await new RoleStore(tx, tenantId).exists(roleCode))) throw fail('REFERENCE_INVALID', { field: 'roleCode', value: roleCode });
+  if (!(await new RoleStore(tx, tenantId).exists(roleCode)))
+    throw fail('REFERENCE_INVALID', { field: 'roleCode', value: roleCode });
 }
 
 /** Whether who has the role may change the organisation itself. */
-export async function administers(tx: Transaction, { tenantId, roleCode }: { tenantId: string; roleCode: string }): Promise<boolean> {
+export async function administers(
+  tx: Transaction,
+  { tenantId, roleCode }: { tenantId: string; roleCode: string },
+): Promise<boolean> {
   const role = await new RoleStore(tx, tenantId).byCode(roleCode);
   return role !== undefined && meets(role.permissions, edit('admin'));
 }
 
 /**
- * Whether the member may, as things are now, invite somebody to the role as it is now: what is asked of who invites, for the moment in which the
- * invitation is accepted. Who administers the organisation decides of every role but the owner's, so that a role which has grown meanwhile
- * is judged by today's rights as well.
+ * Whether the member may, as things are now, invite somebody to the role as it is now: what is asked of who invites,
+ * for the moment in which the invitation is accepted. Who administers the organisation decides of every role but the
+ * owner's, so that a role which has grown meanwhile is judged by today's rights as well.
  */
-export async function mayInvite(tx: Transaction, { tenantId, inviterId, roleCode }: { tenantId: string; inviterId: string; roleCode: string }): Promise<boolean> {
+export async function mayInvite(
+  tx: Transaction,
+  { tenantId, inviterId, roleCode }: { tenantId: string; inviterId: string; roleCode: string },
+): Promise<boolean> {
   const inviter = await new MemberStore(tx, tenantId).byId(inviterId);
-  if (inviter?.status !== 'active' || roleCode === OWNER || !(await new RoleStore(tx, tenantId).exists(roleCode))) return false;
+  if (inviter?.status !== 'active' || roleCode === OWNER || !(await new RoleStore(tx, tenantId).exists(roleCode)))
+    return false;
   return administers(tx, { tenantId, roleCode: inviter.roleCode });
 }
 
@@ -70,10 +99,15 @@ export async function mayInvite(tx: Transaction, { tenantId, inviterId, roleCode
 const MAX_SCOPE = 1_000;
 
 /** Throws REFERENCE_INVALID, which names the element, for a subject company that the tenant does not have. */
-export async function checkScope(tx: Transaction, { tenantId, subjectScope }: { tenantId: string; subjectScope: readonly string[] | null }): Promise<void> {
+export async function checkScope(
+  tx: Transaction,
+  { tenantId, subjectScope }: { tenantId: string; subjectScope: readonly string[] | null },
+): Promise<void> {
   if (subjectScope === null) return;
-  if (subjectScope.length > MAX_SCOPE) throw invalid({ path: 'subjectScope', problem: `must have at most ${MAX_SCOPE} items` });
+  if (subjectScope.length > MAX_SCOPE)
+    throw invalid({ path: 'subjectScope', problem: `must have at most ${MAX_SCOPE} items` });
   const known = new Set((await new SubjectStore(tx, tenantId).all()).map(({ id }) => id));
   const stranger = subjectScope.findIndex((id) => !known.has(id));
-  if (stranger >= 0) throw fail('REFERENCE_INVALID', { field: `subjectScope[${stranger}]`, value: subjectScope[stranger] ?? '' });
+  if (stranger >= 0)
+    throw fail('REFERENCE_INVALID', { field: `subjectScope[${stranger}]`, value: subjectScope[stranger] ?? '' });
 }

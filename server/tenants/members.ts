@@ -23,9 +23,10 @@ interface MemberOf {
 
 /**
  * The members of tenants. Each change is audited in its own transaction and bites on the member's next request.
- * An unknown member is NOT_FOUND; an unknown role or subject REFERENCE_INVALID; the owner cannot be changed by others (LAST_OWNER), nor anybody
- * become one (OWNER_TRANSFER_REQUIRED), nor one's own rights be changed by oneself (SELF_CHANGE_FORBIDDEN). Rights that ask for a second factor which
- * is not there leave sessions to `/auth` alone, as each request finds.
+ * An unknown member is NOT_FOUND; an unknown role or subject REFERENCE_INVALID; the owner cannot be changed by others
+ * (LAST_OWNER), nor anybody become one (OWNER_TRANSFER_REQUIRED), nor one's own rights be changed by oneself
+ * (SELF_CHANGE_FORBIDDEN). Rights that ask for a second factor which is not there leave sessions to `/auth` alone, as
+ * each request finds.
  */
 export interface Members {
   /** In the order in which they came, disabled ones too. */
@@ -35,10 +36,11 @@ export interface Members {
   /** Without a password the member cannot sign in by one. Throws MEMBER_EXISTS, PASSWORD_TOO_WEAK. */
   add(member: NewMember, actor: Actor): Promise<MemberRecord>;
   /**
-   * Changes what is given. Throws MEMBER_EXISTS for an email that another member has. Another address, and a role with admin (edit), is set soon after a
-   * sign-in only, and a disabled member with admin (edit) let in again (RECENT_LOGIN_REQUIRED); the address of who has admin (edit) by nobody else, and of who lost it within seven days by the owner alone
-   * (EMAIL_CHANGE_FORBIDDEN). The address of before is told, and the member's sessions end but the one in which they did it themselves. Who gains or loses
-   * admin (edit) is told.
+   * Changes what is given. Throws MEMBER_EXISTS for an email that another member has. Another address, and a role with
+   * admin (edit), is set soon after a sign-in only, and a disabled member with admin (edit) let in again
+   * (RECENT_LOGIN_REQUIRED); the address of who has admin (edit) by nobody else, and of who lost it within seven days
+   * by the owner alone (EMAIL_CHANGE_FORBIDDEN). The address of before is told, and the member's sessions end but the
+   * one in which they did it themselves. Who gains or loses admin (edit) is told.
    */
   update(change: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember>;
   setRole(change: MemberOf & { readonly roleCode: string }, actor: Actor): Promise<void>;
@@ -62,55 +64,110 @@ export interface NewMember {
   readonly password?: string;
 }
 
-export function createMembers({ database, passwords, change, mail, waysIn }: { database: Database; passwords: Passwords; change: ChangeTenant; mail: MailOutbox; waysIn: WaysIn }): Members {
+export function createMembers({
+  database,
+  passwords,
+  change,
+  mail,
+  waysIn,
+}: {
+  database: Database;
+  passwords: Passwords;
+  change: ChangeTenant;
+  mail: MailOutbox;
+  waysIn: WaysIn;
+}): Members {
   const update = ({ tenantId, memberId, ...given }: MemberOf & MemberPatch, actor: Actor): Promise<ListedMember> =>
-    change({ tenantId, actor, action: actionOf(given), recordKind: 'member', inDirectory: true }, async (tx, tenant, at) => {
-      const members = new MemberStore(tx, tenantId);
-      const member = isId(memberId) ? await members.listed(memberId) : undefined;
-      if (!member) throw fail('NOT_FOUND', {});
-      const patch = inNormalForm(given);
-      const changed = differences<MemberRecord>(member, patch);
-      if (!changed) return { answer: member, changed };
-      const newEmail = changed['email'] !== undefined;
-      const administered = await administers(tx, member);
-      const administrates = changed['roleCode'] === undefined ? administered : await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode });
-      // To let a disabled administrator in again gives as much as the role does.
-      const givesAdmin = administrates && (changed['roleCode'] !== undefined || (changed['status'] !== undefined && patch.status === 'active'));
-      if ((newEmail || givesAdmin) && actor.kind === 'user') await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
-      await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor, at });
-      if (!(await members.update({ id: memberId, fields: patch, at }))) throw fail('MEMBER_EXISTS', { email: patch.email ?? '' });
-      if (administered && !administrates) await members.loseAdmin({ id: memberId, at });
-      if (administered !== administrates) await tellOfAdmin(tx, mail, { tenant, members: [member], change: administrates ? 'gained' : 'lost' });
-      const disabled = changed['status'] !== undefined && patch.status === 'disabled';
-      const ended = newEmail ? await moved(tx, { member, actor, at }) : disabled ? { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) } : {};
-      return { answer: { ...member, ...patch, updatedAt: at }, changed: { ...changed, ...ended }, recordId: memberId };
-    });
+    change(
+      { tenantId, actor, action: actionOf(given), recordKind: 'member', inDirectory: true },
+      async (tx, tenant, at) => {
+        const members = new MemberStore(tx, tenantId);
+        const member = isId(memberId) ? await members.listed(memberId) : undefined;
+        if (!member) throw fail('NOT_FOUND', {});
+        const patch = inNormalForm(given);
+        const changed = differences<MemberRecord>(member, patch);
+        if (!changed) return { answer: member, changed };
+        const newEmail = changed['email'] !== undefined;
+        const administered = await administers(tx, member);
+        const administrates =
+          changed['roleCode'] === undefined
+            ? administered
+            : await administers(tx, { tenantId, roleCode: patch.roleCode ?? member.roleCode });
+        // To let a disabled administrator in again gives as much as the role does.
+        const givesAdmin =
+          administrates &&
+          (changed['roleCode'] !== undefined || (changed['status'] !== undefined && patch.status === 'active'));
+        if ((newEmail || givesAdmin) && actor.kind === 'user')
+          await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
+        await checkMemberChange(tx, { member, changed: new Set(Object.keys(changed)), patch, actor, at });
+        if (!(await members.update({ id: memberId, fields: patch, at })))
+          throw fail('MEMBER_EXISTS', { email: patch.email ?? '' });
+        if (administered && !administrates) await members.loseAdmin({ id: memberId, at });
+        if (administered !== administrates)
+          await tellOfAdmin(tx, mail, { tenant, members: [member], change: administrates ? 'gained' : 'lost' });
+        const disabled = changed['status'] !== undefined && patch.status === 'disabled';
+        const ended = newEmail
+          ? await moved(tx, { member, actor, at })
+          : disabled
+            ? { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) }
+            : {};
+        return {
+          answer: { ...member, ...patch, updatedAt: at },
+          changed: { ...changed, ...ended },
+          recordId: memberId,
+        };
+      },
+    );
 
   /** The address has changed: what came to either mailbox is no second factor for now, and the old one is told. */
-  const moved = async (tx: Transaction, { member: { tenantId, id: memberId, email }, actor, at }: { member: MemberRecord; actor: Actor; at: number }) => {
+  const moved = async (
+    tx: Transaction,
+    { member: { tenantId, id: memberId, email }, actor, at }: { member: MemberRecord; actor: Actor; at: number },
+  ) => {
     await holdEmailCode(tx, { tenantId, memberId, at });
-    return waysIn.changed(tx, { tenantId, memberId, change: 'email_changed', to: email, sessionId: isSelf(memberId, actor) ? (actor.sessionId ?? null) : null });
+    return waysIn.changed(tx, {
+      tenantId,
+      memberId,
+      change: 'email_changed',
+      to: email,
+      sessionId: isSelf(memberId, actor) ? (actor.sessionId ?? null) : null,
+    });
   };
 
   return {
     list: (tenantId) => database.read({ tenantId: null }, (tx) => new MemberStore(tx, tenantId).list()),
 
-    byEmail: ({ tenantId, email }) => database.read({ tenantId: null }, (tx) => new MemberStore(tx, tenantId).byEmail(email)),
+    byEmail: ({ tenantId, email }) =>
+      database.read({ tenantId: null }, (tx) => new MemberStore(tx, tenantId).byEmail(email)),
 
     add: async (draft, actor) => {
       const { tenantId, name, roleCode, subjectScope = null } = draft;
       const email = addressToKeep(draft.email);
       const passwordHash = draft.password === undefined ? null : await passwords.hash(draft.password);
-      return change({ tenantId, actor, action: 'member_added', recordKind: 'member', inDirectory: true }, async (tx, _tenant, at) => {
-        await checkRole(tx, { tenantId, roleCode });
-        await checkScope(tx, { tenantId, subjectScope });
-        const added: MemberRecord = {
-          id: newId(), tenantId, email, name, nameProfile: draft.nameProfile ?? null, status: 'active', roleCode, subjectScope,
-          preferences: {}, passwordHash, lastLoginAt: null, createdAt: at, updatedAt: at,
-        };
-        if (!(await new MemberStore(tx, tenantId).insert(added))) throw fail('MEMBER_EXISTS', { email });
-        return { answer: added, changed: { email, name, roleCode, subjectScope }, recordId: added.id };
-      });
+      return change(
+        { tenantId, actor, action: 'member_added', recordKind: 'member', inDirectory: true },
+        async (tx, _tenant, at) => {
+          await checkRole(tx, { tenantId, roleCode });
+          await checkScope(tx, { tenantId, subjectScope });
+          const added: MemberRecord = {
+            id: newId(),
+            tenantId,
+            email,
+            name,
+            nameProfile: draft.nameProfile ?? null,
+            status: 'active',
+            roleCode,
+            subjectScope,
+            preferences: {},
+            passwordHash,
+            lastLoginAt: null,
+            createdAt: at,
+            updatedAt: at,
+          };
+          if (!(await new MemberStore(tx, tenantId).insert(added))) throw fail('MEMBER_EXISTS', { email });
+          return { answer: added, changed: { email, name, roleCode, subjectScope }, recordId: added.id };
+        },
+      );
     },
 
     update,
@@ -124,7 +181,11 @@ export function createMembers({ database, passwords, change, mail, waysIn }: { d
         const member = isId(memberId) ? await new MemberStore(tx, tenantId).lock(memberId) : undefined;
         if (!member) throw fail('NOT_FOUND', {});
         if (member.roleCode === OWNER && !isSelf(memberId, actor)) throw fail('LAST_OWNER', {});
-        return { answer: undefined, changed: { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) }, recordId: memberId };
+        return {
+          answer: undefined,
+          changed: { sessionsRevoked: await new SessionStore(tx).revokeAllOf({ tenantId, memberId, at }) },
+          recordId: memberId,
+        };
       }),
   };
 }

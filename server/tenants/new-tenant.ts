@@ -19,7 +19,12 @@ export interface TenantDraft {
   /** The first subject company; the tenant's own name unless given. */
   readonly subjectName?: string | null | undefined;
   readonly settings?: Partial<Settings>;
-  readonly owner: { readonly name: string; readonly nameProfile?: NameProfile | null | undefined; readonly email: string; readonly passwordHash: string | null };
+  readonly owner: {
+    readonly name: string;
+    readonly nameProfile?: NameProfile | null | undefined;
+    readonly email: string;
+    readonly passwordHash: string | null;
+  };
 }
 
 export interface NewTenant {
@@ -29,23 +34,52 @@ export interface NewTenant {
 }
 
 /**
- * A tenant with its built-in roles, first subject company and owner, in the caller's transaction. Throws TENANT_SLUG_TAKEN.
- * Without an actor of its own (registration) the new owner is the one who did it.
+ * A tenant with its built-in roles, first subject company and owner, in the caller's transaction. Throws
+ * TENANT_SLUG_TAKEN. Without an actor of its own (registration) the new owner is the one who did it.
  */
-export async function insertTenant(tx: Transaction, draft: TenantDraft, { at, actor }: { at: number; actor: Actor | Pick<Actor, 'ip' | 'requestId'> }): Promise<NewTenant> {
+export async function insertTenant(
+  tx: Transaction,
+  draft: TenantDraft,
+  { at, actor }: { at: number; actor: Actor | Pick<Actor, 'ip' | 'requestId'> },
+): Promise<NewTenant> {
   const tenant: TenantRecord = {
-    id: newId(), slug: draft.slug, name: draft.name, planCode: draft.planCode, status: 'active', settings: draft.settings ?? {}, createdAt: at, updatedAt: at,
+    id: newId(),
+    slug: draft.slug,
+    name: draft.name,
+    planCode: draft.planCode,
+    status: 'active',
+    settings: draft.settings ?? {},
+    createdAt: at,
+    updatedAt: at,
   };
   if (!(await new TenantStore(tx).insert(tenant))) throw fail('TENANT_SLUG_TAKEN', { tenantSlug: draft.slug });
   const roles = new RoleStore(tx, tenant.id);
   for (const [position, role] of BUILT_IN_ROLES.entries()) await roles.insert({ role, position, at });
   const subjectId = newId();
   await new SubjectStore(tx, tenant.id).insert({
-    id: subjectId, name: draft.subjectName ?? draft.name, legalName: null, taxNo: null, defaultPayeeAccount: null, defaultPayeeBank: null, createdAt: at, updatedAt: at,
+    id: subjectId,
+    name: draft.subjectName ?? draft.name,
+    legalName: null,
+    taxNo: null,
+    defaultPayeeAccount: null,
+    defaultPayeeBank: null,
+    createdAt: at,
+    updatedAt: at,
   });
   const owner: MemberRecord = {
-    id: newId(), tenantId: tenant.id, email: draft.owner.email, name: draft.owner.name, nameProfile: draft.owner.nameProfile ?? null, status: 'active', roleCode: OWNER, subjectScope: null,
-    preferences: {}, passwordHash: draft.owner.passwordHash, lastLoginAt: null, createdAt: at, updatedAt: at,
+    id: newId(),
+    tenantId: tenant.id,
+    email: draft.owner.email,
+    name: draft.owner.name,
+    nameProfile: draft.owner.nameProfile ?? null,
+    status: 'active',
+    roleCode: OWNER,
+    subjectScope: null,
+    preferences: {},
+    passwordHash: draft.owner.passwordHash,
+    lastLoginAt: null,
+    createdAt: at,
+    updatedAt: at,
   };
   await new MemberStore(tx, tenant.id).insert(owner);
   await new AuditStore(tx).append({

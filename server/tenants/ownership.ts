@@ -15,16 +15,29 @@ import { OWNER } from './roles.js';
 /** Whom the organisation belongs to. */
 export interface Ownership {
   /**
-   * The present owner makes another member the owner, who sees every subject company from then on, and becomes an admin. Throws FORBIDDEN for
-   * anybody else, RECENT_LOGIN_REQUIRED, REFERENCE_INVALID and SUCCESSOR_INVALID. The session in which it is done and those of the new owner go on; the
-   * previous owner's others end. Both get a notice.
+   * The present owner makes another member the owner, who sees every subject company from then on, and becomes an
+   * admin. Throws FORBIDDEN for anybody else, RECENT_LOGIN_REQUIRED, REFERENCE_INVALID and SUCCESSOR_INVALID. The
+   * session in which it is done and those of the new owner go on; the previous owner's others end. Both get a notice.
    */
-  transfer(transfer: { readonly tenantId: string; readonly newOwnerId: string }, actor: Actor): Promise<{ readonly owner: ListedMember; readonly previousOwner: ListedMember }>;
+  transfer(
+    transfer: { readonly tenantId: string; readonly newOwnerId: string },
+    actor: Actor,
+  ): Promise<{ readonly owner: ListedMember; readonly previousOwner: ListedMember }>;
 }
 
 const ADMIN = 'admin';
 
-export function createOwnership({ change, mail, waysIn, mfaRequired }: { change: ChangeTenant; mail: MailOutbox; waysIn: Pick<WaysIn, 'requireRecentLogin'>; mfaRequired: boolean }): Ownership {
+export function createOwnership({
+  change,
+  mail,
+  waysIn,
+  mfaRequired,
+}: {
+  change: ChangeTenant;
+  mail: MailOutbox;
+  waysIn: Pick<WaysIn, 'requireRecentLogin'>;
+  mfaRequired: boolean;
+}): Ownership {
   return {
     transfer: ({ tenantId, newOwnerId }, actor) =>
       change({ tenantId, actor, action: 'owner_transferred', inDirectory: true }, async (tx, tenant, at) => {
@@ -37,15 +50,34 @@ export function createOwnership({ change, mail, waysIn, mfaRequired }: { change:
         await members.update({ id: present.id, fields: { roleCode: ADMIN }, at });
         if (!(await administers(tx, { tenantId, roleCode: ADMIN }))) await members.loseAdmin({ id: present.id, at });
         await members.update({ id: next.id, fields: { roleCode: OWNER, subjectScope: null }, at });
-        const sessionsRevoked = await new SessionStore(tx).revokeOthersOf({ tenantId, memberId: present.id, sessionId, at });
+        const sessionsRevoked = await new SessionStore(tx).revokeOthersOf({
+          tenantId,
+          memberId: present.id,
+          sessionId,
+          at,
+        });
         await notify(tx, mail, { tenant, members: [present, next], from: present, to: next });
-        const answer = { owner: { ...next, roleCode: OWNER, subjectScope: null, updatedAt: at }, previousOwner: { ...present, roleCode: ADMIN, updatedAt: at } };
-        return { answer, changed: { ownerId: { from: present.id, to: next.id }, previousRole: next.roleCode, previousScope: next.subjectScope, sessionsRevoked } };
+        const answer = {
+          owner: { ...next, roleCode: OWNER, subjectScope: null, updatedAt: at },
+          previousOwner: { ...present, roleCode: ADMIN, updatedAt: at },
+        };
+        return {
+          answer,
+          changed: {
+            ownerId: { from: present.id, to: next.id },
+            previousRole: next.roleCode,
+            previousScope: next.subjectScope,
+            sessionsRevoked,
+          },
+        };
       }),
   };
 }
 
-async function successor(members: MemberStore, { newOwnerId, present, mfaRequired }: { newOwnerId: string; present: ListedMember; mfaRequired: boolean }): Promise<ListedMember> {
+async function successor(
+  members: MemberStore,
+  { newOwnerId, present, mfaRequired }: { newOwnerId: string; present: ListedMember; mfaRequired: boolean },
+): Promise<ListedMember> {
   const field = 'newOwnerId';
   const next = isId(newOwnerId) ? await members.listed(newOwnerId) : undefined;
   if (!next) throw fail('REFERENCE_INVALID', { field, value: newOwnerId });
@@ -55,10 +87,24 @@ async function successor(members: MemberStore, { newOwnerId, present, mfaRequire
   return next;
 }
 
-async function notify(tx: Transaction, mail: MailOutbox, { tenant, members, from, to }: { tenant: TenantRecord; members: readonly ListedMember[]; from: ListedMember; to: ListedMember }): Promise<void> {
+async function notify(
+  tx: Transaction,
+  mail: MailOutbox,
+  {
+    tenant,
+    members,
+    from,
+    to,
+  }: { tenant: TenantRecord; members: readonly ListedMember[]; from: ListedMember; to: ListedMember },
+): Promise<void> {
   for (const member of members) {
     await mail.enqueue(tx, {
-      tenantId: tenant.id, to: member.email, template: 'owner_transferred', values: { tenantName: tenant.name, fromName: from.name, toName: to.name }, language: languageOf({ tenant, member }), about: { kind: 'member', id: member.id },
+      tenantId: tenant.id,
+      to: member.email,
+      template: 'owner_transferred',
+      values: { tenantName: tenant.name, fromName: from.name, toName: to.name },
+      language: languageOf({ tenant, member }),
+      about: { kind: 'member', id: member.id },
     });
   }
 }

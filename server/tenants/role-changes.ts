@@ -19,24 +19,45 @@ export interface CountedRole extends RoleRecord {
 type OfRole = { readonly tenantId: string; readonly code: string };
 
 /**
- * The roles of tenants and what they may do. What is not given stays. An unknown role is NOT_FOUND. Throws LAST_OWNER for whatever lowers the
- * owner's role, and LAST_ADMIN when somebody lowers the `admin` module of his own.
+ * The roles of tenants and what they may do. What is not given stays. An unknown role is NOT_FOUND. Throws LAST_OWNER
+ * for whatever lowers the owner's role, and LAST_ADMIN when somebody lowers the `admin` module of his own.
  */
 export interface Roles {
   list(tenantId: string): Promise<CountedRole[]>;
-  /** Another level of `admin` soon after a sign-in only (RECENT_LOGIN_REQUIRED); who gains or loses admin (edit) by it is told. */
+  /**
+   * Another level of `admin` soon after a sign-in only (RECENT_LOGIN_REQUIRED); who gains or loses admin (edit) by it
+   * is told.
+   */
   setPermissions(change: OfRole & { readonly permissions: Partial<Permissions> }, actor: Actor): Promise<CountedRole>;
-  /** By stage category, or by stage code, which the caller has looked up; `null` takes the control of a stage code away. */
-  setWorkflowControls(change: OfRole & { readonly controls: Readonly<Record<string, Control | null>> }, actor: Actor): Promise<CountedRole>;
+  /**
+   * By stage category, or by stage code, which the caller has looked up; `null` takes the control of a stage code away.
+   */
+  setWorkflowControls(
+    change: OfRole & { readonly controls: Readonly<Record<string, Control | null>> },
+    actor: Actor,
+  ): Promise<CountedRole>;
 }
 
-export function createRoles({ database, change, mail, waysIn }: { database: Database; change: ChangeTenant; mail: MailOutbox; waysIn: Pick<WaysIn, 'requireRecentLogin'> }): Roles {
+export function createRoles({
+  database,
+  change,
+  mail,
+  waysIn,
+}: {
+  database: Database;
+  change: ChangeTenant;
+  mail: MailOutbox;
+  waysIn: Pick<WaysIn, 'requireRecentLogin'>;
+}): Roles {
   const ask = { recordKind: 'role' };
   return {
     list: (tenantId) =>
       database.read({ tenantId: null }, async (tx) => {
         const counts = await new MemberStore(tx, tenantId).countByRole();
-        return (await new RoleStore(tx, tenantId).all()).map((role) => ({ ...role, memberCount: counts.get(role.code) ?? 0 }));
+        return (await new RoleStore(tx, tenantId).all()).map((role) => ({
+          ...role,
+          memberCount: counts.get(role.code) ?? 0,
+        }));
       }),
 
     setPermissions: ({ tenantId, code, permissions: patch }, actor) =>
@@ -45,15 +66,32 @@ export function createRoles({ database, change, mail, waysIn }: { database: Data
         const members = new MemberStore(tx, tenantId);
         const role = await found(roles, members, code);
         const changed = differences(role.permissions, patch);
-        const lowered = (Object.entries(patch) as [Module, Level][]).filter(([module, to]) => LEVELS.indexOf(to) < LEVELS.indexOf(role.permissions[module])).map(([module]) => module);
+        const lowered = (Object.entries(patch) as [Module, Level][])
+          .filter(([module, to]) => LEVELS.indexOf(to) < LEVELS.indexOf(role.permissions[module]))
+          .map(([module]) => module);
         if (code === OWNER && lowered.length > 0) throw fail('LAST_OWNER', {});
-        if (lowered.includes('admin') && actor.kind === 'user' && actor.id !== null && (await members.byId(actor.id))?.roleCode === code) throw fail('LAST_ADMIN', {});
+        if (
+          lowered.includes('admin') &&
+          actor.kind === 'user' &&
+          actor.id !== null &&
+          (await members.byId(actor.id))?.roleCode === code
+        )
+          throw fail('LAST_ADMIN', {});
         const permissions = { ...role.permissions, ...patch };
-        if (changed?.['admin'] !== undefined && actor.kind === 'user') await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
+        if (changed?.['admin'] !== undefined && actor.kind === 'user')
+          await waysIn.requireRecentLogin(tx, { sessionId: actor.sessionId });
         if (changed) await roles.setPermissions({ code, permissions, at });
-        const [administered, administrates] = [meets(role.permissions, edit('admin')), meets(permissions, edit('admin'))];
+        const [administered, administrates] = [
+          meets(role.permissions, edit('admin')),
+          meets(permissions, edit('admin')),
+        ];
         if (administered && !administrates) await members.loseAdmin({ roleCode: code, at });
-        if (administered !== administrates) await tellOfAdmin(tx, mail, { tenant, members: await members.holders({ roleCode: code, limit: MOST_TOLD }), change: administrates ? 'gained' : 'lost' });
+        if (administered !== administrates)
+          await tellOfAdmin(tx, mail, {
+            tenant,
+            members: await members.holders({ roleCode: code, limit: MOST_TOLD }),
+            change: administrates ? 'gained' : 'lost',
+          });
         return { answer: { ...role, permissions }, changed, recordId: code };
       }),
 
@@ -62,11 +100,19 @@ export function createRoles({ database, change, mail, waysIn }: { database: Data
         const roles = new RoleStore(tx, tenantId);
         const role = await found(roles, new MemberStore(tx, tenantId), code);
         const nothing = Object.fromEntries(Object.keys(patch).map((stage) => [stage, null]));
-        const changed = differences<Partial<Record<string, Control | null>>>({ ...nothing, ...role.workflowControls }, patch);
+        const changed = differences<Partial<Record<string, Control | null>>>(
+          { ...nothing, ...role.workflowControls },
+          patch,
+        );
         // Of a stage code without a control of its own the owner has that of its category, which is the highest.
-        const isLower = ([stage, to]: [string, Control | null]) => to !== null && CONTROLS.indexOf(to) < CONTROLS.indexOf(role.workflowControls[stage] ?? 'admin');
+        const isLower = ([stage, to]: [string, Control | null]) =>
+          to !== null && CONTROLS.indexOf(to) < CONTROLS.indexOf(role.workflowControls[stage] ?? 'admin');
         if (code === OWNER && Object.entries(patch).some(isLower)) throw fail('LAST_OWNER', {});
-        const workflowControls = Object.fromEntries(Object.entries({ ...role.workflowControls, ...patch }).filter((entry): entry is [string, Control] => entry[1] !== null));
+        const workflowControls = Object.fromEntries(
+          Object.entries({ ...role.workflowControls, ...patch }).filter(
+            (entry): entry is [string, Control] => entry[1] !== null,
+          ),
+        );
         if (changed) await roles.setWorkflowControls({ code, controls: workflowControls, at });
         return { answer: { ...role, workflowControls }, changed, recordId: code };
       }),

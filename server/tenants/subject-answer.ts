@@ -4,7 +4,10 @@ import type { SubjectRecord } from '../store/subjects.js';
 import { iso } from '../../data-plane-agent/base/instants.js';
 
 /** A subject company as it is answered: its account number in full only to those who may see account numbers. */
-export const subjectAnswer = ({ createdAt, updatedAt, defaultPayeeAccount, ...subject }: SubjectRecord, permissions: Permissions) => ({
+export const subjectAnswer = (
+  { createdAt, updatedAt, defaultPayeeAccount, ...subject }: SubjectRecord,
+  permissions: Permissions,
+) => ({
   ...subject,
   defaultPayeeAccount: shown(defaultPayeeAccount, { sensitive: meets(permissions, view('sensitive_data')) }),
   createdAt: iso(createdAt),

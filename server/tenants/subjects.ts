@@ -17,10 +17,14 @@ export interface Subjects {
   list(tenantId: string): Promise<SubjectRecord[]>;
   /** Throws LIMIT_REACHED. */
   add(subject: OfTenant & Pick<SubjectFields, 'name'> & Partial<SubjectFields>, actor: Actor): Promise<SubjectRecord>;
-  update(change: OfTenant & { readonly subjectId: string; readonly fields: Partial<SubjectFields> }, actor: Actor): Promise<SubjectRecord>;
+  update(
+    change: OfTenant & { readonly subjectId: string; readonly fields: Partial<SubjectFields> },
+    actor: Actor,
+  ): Promise<SubjectRecord>;
   /**
-   * Removes it, also from the scopes of members. The data plane closes it first, so that nothing is entered for it meanwhile, and opens it again where it
-   * stays. Throws SUBJECT_IN_USE when it has contracts, those in the trash included, and LAST_SUBJECT.
+   * Removes it, also from the scopes of members. The data plane closes it first, so that nothing is entered for it
+   * meanwhile, and opens it again where it stays. Throws SUBJECT_IN_USE when it has contracts, those in the trash
+   * included, and LAST_SUBJECT.
    */
   remove(subject: OfTenant & { readonly subjectId: string }, actor: Actor): Promise<void>;
 }
@@ -28,16 +32,36 @@ export interface Subjects {
 /** As many as a caller's scope may name. */
 export const MAX_SUBJECTS = 1_000;
 
-export function createSubjects({ database, change, removeClosed }: { database: Database; change: ChangeTenant; removeClosed: RemoveClosed }): Subjects {
+export function createSubjects({
+  database,
+  change,
+  removeClosed,
+}: {
+  database: Database;
+  change: ChangeTenant;
+  removeClosed: RemoveClosed;
+}): Subjects {
   const ask = { recordKind: 'subject', inDirectory: true };
   return {
     list: (tenantId) => database.read({ tenantId: null }, (tx) => new SubjectStore(tx, tenantId).all()),
 
-    add: ({ tenantId, name, legalName = null, taxNo = null, defaultPayeeAccount = null, defaultPayeeBank = null }, actor) =>
+    add: (
+      { tenantId, name, legalName = null, taxNo = null, defaultPayeeAccount = null, defaultPayeeBank = null },
+      actor,
+    ) =>
       change({ ...ask, tenantId, actor, action: 'subject_added' }, async (tx, _tenant, at) => {
         const store = new SubjectStore(tx, tenantId);
         if ((await store.all()).length >= MAX_SUBJECTS) throw fail('LIMIT_REACHED', { limit: MAX_SUBJECTS });
-        const subject: SubjectRecord = { id: newId(), name, legalName, taxNo, defaultPayeeAccount: wholeAccount(defaultPayeeAccount, null), defaultPayeeBank, createdAt: at, updatedAt: at };
+        const subject: SubjectRecord = {
+          id: newId(),
+          name,
+          legalName,
+          taxNo,
+          defaultPayeeAccount: wholeAccount(defaultPayeeAccount, null),
+          defaultPayeeBank,
+          createdAt: at,
+          updatedAt: at,
+        };
         await store.insert(subject);
         return { answer: subject, changed: { name, legalName, taxNo }, recordId: subject.id };
       }),
@@ -47,7 +71,10 @@ export function createSubjects({ database, change, removeClosed }: { database: D
         const store = new SubjectStore(tx, tenantId);
         const subject = await found(store, subjectId);
         const { defaultPayeeAccount: sent, ...others } = fields;
-        const given = sent === undefined ? others : { ...others, defaultPayeeAccount: wholeAccount(sent, subject.defaultPayeeAccount) };
+        const given =
+          sent === undefined
+            ? others
+            : { ...others, defaultPayeeAccount: wholeAccount(sent, subject.defaultPayeeAccount) };
         const changed = differences(subject, given);
         if (!changed) return { answer: subject, changed };
         const next: SubjectRecord = { ...subject, ...given, updatedAt: at };
@@ -57,11 +84,21 @@ export function createSubjects({ database, change, removeClosed }: { database: D
 
     remove: async ({ tenantId, subjectId }, actor) => {
       if (!isId(subjectId)) throw fail('NOT_FOUND', {});
-      await removeClosed({ tenantId, close: (plane, closingId) => plane.closeSubject({ subjectId, closingId }), remove: ({ contracts }) => removed({ tenantId, subjectId, contracts }, actor) }, actor);
+      await removeClosed(
+        {
+          tenantId,
+          close: (plane, closingId) => plane.closeSubject({ subjectId, closingId }),
+          remove: ({ contracts }) => removed({ tenantId, subjectId, contracts }, actor),
+        },
+        actor,
+      );
     },
   };
 
-  function removed({ tenantId, subjectId, contracts }: OfTenant & { subjectId: string; contracts: number }, actor: Actor): Promise<void> {
+  function removed(
+    { tenantId, subjectId, contracts }: OfTenant & { subjectId: string; contracts: number },
+    actor: Actor,
+  ): Promise<void> {
     return change({ ...ask, tenantId, actor, action: 'subject_removed' }, async (tx, _tenant, at) => {
       const store = new SubjectStore(tx, tenantId);
       const subject = await found(store, subjectId);
@@ -87,7 +124,10 @@ const wholeAccount = (sent: string | null, present: string | null): string | nul
   });
 
 /** Of an account number the audit keeps the end only. */
-function withMaskedAccount({ defaultPayeeAccount: account, ...changed }: Record<string, { from: unknown; to: unknown }>): Record<string, unknown> {
+function withMaskedAccount({
+  defaultPayeeAccount: account,
+  ...changed
+}: Record<string, { from: unknown; to: unknown }>): Record<string, unknown> {
   const end = (value: unknown) => (typeof value === 'string' ? masked(value) : null);
   return { ...changed, ...(account ? { defaultPayeeAccount: { from: end(account.from), to: end(account.to) } } : {}) };
 }

@@ -20,17 +20,30 @@ export interface TenantOverview extends TenantRecord {
   readonly lastLoginAt: number | null;
 }
 
-/** What an operator decides about whole organisations. Each change is audited; throws NOT_FOUND for an unknown slug. Servers that run follow within five seconds. */
+/**
+ * What an operator decides about whole organisations. Each change is audited; throws NOT_FOUND for an unknown slug.
+ * Servers that run follow within five seconds.
+ */
 export interface TenantOperator {
   /** By slug. */
   list(): Promise<TenantRecord[]>;
   show(slug: string): Promise<TenantOverview>;
   setPlan(change: { readonly slug: string; readonly planCode: PlanCode }, actor: Actor): Promise<void>;
-  /** Nobody of a suspended organisation is let in, and its sessions are refused while it is; its data stays as it is. */
+  /**
+   * Nobody of a suspended organisation is let in, and its sessions are refused while it is; its data stays as it is.
+   */
   setStatus(change: { readonly slug: string; readonly status: TenantRecord['status'] }, actor: Actor): Promise<void>;
 }
 
-export function createTenantOperator({ database, clock, changes }: { database: Pick<KeyedDatabase, 'read' | 'write'>; clock: Clock; changes: Changes }): TenantOperator {
+export function createTenantOperator({
+  database,
+  clock,
+  changes,
+}: {
+  database: Pick<KeyedDatabase, 'read' | 'write'>;
+  clock: Clock;
+  changes: Changes;
+}): TenantOperator {
   const change = createChange({ database, clock, changes });
   const read = <T>(slug: string, work: (tx: Transaction, tenant: TenantRecord) => Promise<T>): Promise<T> =>
     database.read({ tenantId: null }, async (tx) => {
@@ -52,7 +65,10 @@ export function createTenantOperator({ database, clock, changes }: { database: P
           ownerEmail: members.find(({ roleCode }) => roleCode === OWNER)?.email ?? null,
           members: { active, disabled: members.length - active },
           sessions: await new SessionStore(tx).countLive({ tenantId: tenant.id, at: clock.now() }),
-          lastLoginAt: members.reduce<number | null>((last, { lastLoginAt }) => (lastLoginAt === null ? last : Math.max(last ?? 0, lastLoginAt)), null),
+          lastLoginAt: members.reduce<number | null>(
+            (last, { lastLoginAt }) => (lastLoginAt === null ? last : Math.max(last ?? 0, lastLoginAt)),
+            null,
+          ),
         };
       }),
 
@@ -64,10 +80,13 @@ export function createTenantOperator({ database, clock, changes }: { database: P
       }),
 
     setStatus: async ({ slug, status }, actor) =>
-      change({ tenantId: await idOf(slug), actor, action: status === 'suspended' ? 'tenant_suspended' : 'tenant_resumed' }, async (tx, tenant, at) => {
-        if (tenant.status === status) return { answer: undefined, changed: null };
-        await new TenantStore(tx).setStatus({ id: tenant.id, status, at });
-        return { answer: undefined, changed: { status: { from: tenant.status, to: status } } };
-      }),
+      change(
+        { tenantId: await idOf(slug), actor, action: status === 'suspended' ? 'tenant_suspended' : 'tenant_resumed' },
+        async (tx, tenant, at) => {
+          if (tenant.status === status) return { answer: undefined, changed: null };
+          await new TenantStore(tx).setStatus({ id: tenant.id, status, at });
+          return { answer: undefined, changed: { status: { from: tenant.status, to: status } } };
+        },
+      ),
   };
 }

@@ -14,7 +14,10 @@ const stamps = { createdAt: s.instant(), updatedAt: s.instant() };
 const warnings = s.list(Warning, 100);
 
 export const BootstrapStatus = s.object(
-  { completed: s.flag(), steps: s.list(s.object({ key: s.enum(BOOTSTRAP_STEPS), done: s.flag() }), BOOTSTRAP_STEPS.length) },
+  {
+    completed: s.flag(),
+    steps: s.list(s.object({ key: s.enum(BOOTSTRAP_STEPS), done: s.flag() }), BOOTSTRAP_STEPS.length),
+  },
   { title: 'BootstrapStatus' },
 );
 
@@ -36,7 +39,13 @@ export const SubjectInput = s.object(
   {
     name: s.name({ max: 200 }),
     legalName: s.optional(s.name({ max: 200 })),
-    taxNo: s.optional(s.name({ max: 64, about: 'Of 18 characters it is held against the check character of a unified social credit code; a wrong one is a warning.' })),
+    taxNo: s.optional(
+      s.name({
+        max: 64,
+        about:
+          'Of 18 characters it is held against the check character of a unified social credit code; a wrong one is a warning.',
+      }),
+    ),
     defaultPayeeAccount: s.optional(s.name({ max: 100 })),
     defaultPayeeBank: s.optional(s.name({ max: 200 })),
   },
@@ -51,7 +60,9 @@ export const Member = s.object(
     name: s.text({ max: 100 }),
     email: s.text({ max: 254 }),
     roleCode: s.text({ max: 64 }),
-    subjectScope: s.nullable(s.list(s.id(), 1_000, 'Subject companies that the member may see; null is all, an empty list none.')),
+    subjectScope: s.nullable(
+      s.list(s.id(), 1_000, 'Subject companies that the member may see; null is all, an empty list none.'),
+    ),
     status: s.enum(['active', 'disabled']),
     mfaEnrolled: s.flag('Whether the member has an authenticator.'),
     lastLoginAt: s.nullable(s.instant()),
@@ -75,24 +86,55 @@ export const HandoverPreview = s.object(
     member: Member,
     totals: HandoverTotals,
     samples: HandoverSamples,
-    blockers: s.list(s.object({ code: s.text({ max: 64 }), message: s.text() }), 10, 'What stands in the way of offboarding.'),
+    blockers: s.list(
+      s.object({ code: s.text({ max: 64 }), message: s.text() }),
+      10,
+      'What stands in the way of offboarding.',
+    ),
     suggestedSuccessors: s.list(Member, 20, 'Active members who may see all of it, colleagues in the same role first.'),
   },
   { title: 'HandoverPreview' },
 );
 const yes = s.optional(s.flag('True unless it is false.'));
 export const Offboarding = s.object(
-  { successorUserId: s.id(), transferContracts: yes, transferContractSupervisors: yes, transferTasks: yes, transferReminders: yes, transferSavedViews: yes, disableMember: yes },
+  {
+    successorUserId: s.id(),
+    transferContracts: yes,
+    transferContractSupervisors: yes,
+    transferTasks: yes,
+    transferReminders: yes,
+    transferSavedViews: yes,
+    disableMember: yes,
+  },
   { title: 'Offboarding' },
 );
-export const Offboarded = s.object({ transferred: HandoverTotals, disabled: s.flag(), auditId: s.id('The row of the audit that tells of it.'), warnings }, { title: 'Offboarded' });
+export const Offboarded = s.object(
+  {
+    transferred: HandoverTotals,
+    disabled: s.flag(),
+    auditId: s.id('The row of the audit that tells of it.'),
+    warnings,
+  },
+  { title: 'Offboarded' },
+);
 export const OwnerTransfer = s.object({ newOwnerId: s.id() }, { title: 'OwnerTransfer' });
 export const OwnerTransferred = s.object({ owner: Member, previousOwner: Member }, { title: 'OwnerTransferred' });
 
 const levels = s.object(Object.fromEntries(MODULES.map((module) => [module, s.enum(LEVELS)])));
-const controls = s.map(s.enum(CONTROLS), 500, 'By stage category, all eight, and by the codes of single stages, which win over their category.');
+const controls = s.map(
+  s.enum(CONTROLS),
+  500,
+  'By stage category, all eight, and by the codes of single stages, which win over their category.',
+);
 export const Role = s.object(
-  { code: s.text({ max: 64 }), name: s.text({ max: 80 }), builtIn: s.flag(), memberCount: s.integer(), permissions: levels, workflowControls: controls },
+  {
+    code: s.text({ max: 64 }),
+    name: s.text({ max: 80 }),
+    builtIn: s.flag(),
+    memberCount: s.integer(),
+    permissions: levels,
+    workflowControls: controls,
+  },
   { title: 'Role' },
 );
 export const PermissionsOverview = s.object(
@@ -104,38 +146,81 @@ export const PermissionsOverview = s.object(
   },
   { title: 'PermissionsOverview' },
 );
-const some = <V extends readonly string[]>(keys: readonly string[], values: V) => s.object(Object.fromEntries(keys.map((key) => [key, s.omittable(s.enum(values))])));
+const some = <V extends readonly string[]>(keys: readonly string[], values: V) =>
+  s.object(Object.fromEntries(keys.map((key) => [key, s.omittable(s.enum(values))])));
 export const PermissionsPatch = s.object({ permissions: some(MODULES, LEVELS) }, { title: 'PermissionsPatch' });
 export const ControlsPatch = s.object(
-  { controls: s.map(s.nullable(s.enum(CONTROLS)), 500, 'By stage category, or by the code of a stage of any lifecycle template, which wins over its category. `null` takes the control of a stage code away again.') },
+  {
+    controls: s.map(
+      s.nullable(s.enum(CONTROLS)),
+      500,
+      'By stage category, or by the code of a stage of any lifecycle template, which wins over its category. `null` takes the control of a stage code away again.',
+    ),
+  },
   { title: 'WorkflowControlsPatch' },
 );
 
 /** The API document's neutral names for the five chats, in their order. */
-export const CHAT_NAMES = { chat_a: 'slack', chat_b: 'teams', chat_c: 'feishu', chat_d: 'dingtalk', chat_e: 'wecom' } as const;
+export const CHAT_NAMES = {
+  chat_a: 'slack',
+  chat_b: 'teams',
+  chat_c: 'feishu',
+  chat_d: 'dingtalk',
+  chat_e: 'wecom',
+} as const;
 const neutral = ['chat_a', 'chat_b', 'chat_c', 'chat_d', 'chat_e'] as const;
 
 const channelFields = {
   name: s.optional(s.name({ max: 100, about: 'The kind unless given.' })),
-  target: s.optional(s.name({ max: 2_000, about: 'An https address; of email, addresses with commas between them, or none for the owner of the line. Answers show no more of an https address than its host.' })),
+  target: s.optional(
+    s.name({
+      max: 2_000,
+      about:
+        'An https address; of email, addresses with commas between them, or none for the owner of the line. Answers show no more of an https address than its host.',
+    }),
+  ),
   enabled: s.optional(s.flag('True unless it is false.')),
   isDefault: s.optional(s.flag('There is at most one. The first enabled channel becomes it.')),
-  secret: s.optional(s.verbatim({ max: 1_000, about: 'Signs messages. It is sealed and never shown again; null or empty leaves what there is.' })),
+  secret: s.optional(
+    s.verbatim({
+      max: 1_000,
+      about: 'Signs messages. It is sealed and never shown again; null or empty leaves what there is.',
+    }),
+  ),
   clearSecret: s.optional(s.flag('Removes the secret.')),
 };
-export const ChannelInput = s.object({ kind: s.enum([...CHANNEL_KINDS, ...neutral]), ...channelFields }, { title: 'NotificationChannelInput' });
+export const ChannelInput = s.object(
+  { kind: s.enum([...CHANNEL_KINDS, ...neutral]), ...channelFields },
+  { title: 'NotificationChannelInput' },
+);
 export const ChannelPatch = s.object(channelFields, { title: 'NotificationChannelPatch' });
 export const Channel = s.object(
-  { id: s.id(), kind: s.enum(CHANNEL_KINDS), name: s.text({ max: 100 }), target: s.nullable(s.text({ max: 20_000 })), enabled: s.flag(), isDefault: s.flag(), hasSecret: s.flag(), ...stamps },
+  {
+    id: s.id(),
+    kind: s.enum(CHANNEL_KINDS),
+    name: s.text({ max: 100 }),
+    target: s.nullable(s.text({ max: 20_000 })),
+    enabled: s.flag(),
+    isDefault: s.flag(),
+    hasSecret: s.flag(),
+    ...stamps,
+  },
   { title: 'NotificationChannel' },
 );
 
 export const ConnectionInput = s.object(
   {
-    kind: s.text({ max: 64, pattern: CONNECTION_KIND, about: '`agent` is the link itself; `database`, `object_storage` and `malware_scanner` say what must stand behind it.' }),
+    kind: s.text({
+      max: 64,
+      pattern: CONNECTION_KIND,
+      about:
+        '`agent` is the link itself; `database`, `object_storage` and `malware_scanner` say what must stand behind it.',
+    }),
     provider: s.optional(s.name({ max: 100 })),
     location: s.optional(s.name({ max: 200 })),
-    accessMode: s.optional(s.enum(ACCESS_MODES, 'Of `agent`: it dials in (`outbound`, the default), or is called at `endpoint` (`direct`).')),
+    accessMode: s.optional(
+      s.enum(ACCESS_MODES, 'Of `agent`: it dials in (`outbound`, the default), or is called at `endpoint` (`direct`).'),
+    ),
     endpoint: s.optional(s.name({ max: 2_000, about: 'An https address.' })),
   },
   { title: 'DataPlaneConnectionInput' },

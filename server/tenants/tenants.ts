@@ -26,15 +26,29 @@ import { checkSettings, settingsOf } from '../access/settings.js';
 import { createTenantOperator, type TenantOperator } from './tenant-operator.js';
 import { createSubjects, type Subjects } from './subjects.js';
 
-/** Tenants and what belongs to them. Each change is audited in its own transaction and bites on the next request. An unknown tenant is NOT_FOUND. */
+/**
+ * Tenants and what belongs to them. Each change is audited in its own transaction and bites on the next request. An
+ * unknown tenant is NOT_FOUND.
+ */
 export interface Tenants {
-  /** A tenant with built-in roles, first subject company and owner. Throws TENANT_SLUG_TAKEN. Not bound by the public rules: the CLI and the demo call it. */
-  create(draft: Omit<TenantDraft, 'owner'> & { readonly owner: Omit<TenantDraft['owner'], 'passwordHash'> & { readonly password: string } }, actor: Actor): Promise<NewTenant>;
+  /**
+   * A tenant with built-in roles, first subject company and owner. Throws TENANT_SLUG_TAKEN. Not bound by the public
+   * rules: the CLI and the demo call it.
+   */
+  create(
+    draft: Omit<TenantDraft, 'owner'> & {
+      readonly owner: Omit<TenantDraft['owner'], 'passwordHash'> & { readonly password: string };
+    },
+    actor: Actor,
+  ): Promise<NewTenant>;
   bySlug(slug: string): Promise<TenantRecord | undefined>;
   /** All settings in effect. */
   settings(tenantId: string): Promise<Settings>;
   /** Changes the given settings and answers all of them. Throws INVALID_INPUT. */
-  updateSettings(change: { readonly tenantId: string; readonly settings: Partial<Settings> }, actor: Actor): Promise<Settings>;
+  updateSettings(
+    change: { readonly tenantId: string; readonly settings: Partial<Settings> },
+    actor: Actor,
+  ): Promise<Settings>;
   bootstrapSteps(tenantId: string): Promise<Readonly<Record<BootstrapStep, boolean>>>;
   /** Plan and suspension: an operator's, not an administrator's. */
   readonly standing: TenantOperator;
@@ -74,18 +88,24 @@ export function createTenants(options: TenantsOptions): Tenants {
     create: async ({ owner: { password, ...owner }, ...draft }, actor) => {
       const passwordHash = await passwords.hash(password);
       const email = addressToKeep(owner.email);
-      return database.write({ tenantId: null }, (tx) => insertTenant(tx, { ...draft, owner: { ...owner, email, passwordHash } }, { at: clock.now(), actor }));
+      return database.write({ tenantId: null }, (tx) =>
+        insertTenant(tx, { ...draft, owner: { ...owner, email, passwordHash } }, { at: clock.now(), actor }),
+      );
     },
 
     bySlug: createTenantLookup({ database }).bySlug,
 
-    settings: (tenantId) => database.read({ tenantId: null }, async (tx) => settingsOf((await new TenantStore(tx).byId(tenantId))?.settings ?? {})),
+    settings: (tenantId) =>
+      database.read({ tenantId: null }, async (tx) =>
+        settingsOf((await new TenantStore(tx).byId(tenantId))?.settings ?? {}),
+      ),
 
     updateSettings: async ({ tenantId, settings }, actor) => {
       const patch = checkSettings(settings);
       return change({ tenantId, actor, action: 'tenant_settings_changed' }, async (tx, tenant, at) => {
         const before = settingsOf(tenant.settings);
-        if (Object.keys(patch).length > 0) await new TenantStore(tx).setSettings({ id: tenantId, settings: { ...tenant.settings, ...patch }, at });
+        if (Object.keys(patch).length > 0)
+          await new TenantStore(tx).setSettings({ id: tenantId, settings: { ...tenant.settings, ...patch }, at });
         return { answer: { ...before, ...patch }, changed: differences(before, patch) };
       });
     },

@@ -3,21 +3,54 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  boolean, bytes, cidrs, describeConfig, duration, integer, json, list, loadDotEnv, oneOf, readConfig, reportFaults, setting, text, url,
-  type Kind, type Rule,
+  boolean,
+  bytes,
+  cidrs,
+  describeConfig,
+  duration,
+  integer,
+  json,
+  list,
+  loadDotEnv,
+  oneOf,
+  readConfig,
+  reportFaults,
+  setting,
+  text,
+  url,
+  type Kind,
+  type Rule,
 } from '../../data-plane-agent/base/config.js';
 
 const settings = {
-  edition: setting({ name: 'EDITION', about: 'Which edition runs.', kind: oneOf('self_hosted', 'saas'), default: 'self_hosted' }),
+  edition: setting({
+    name: 'EDITION',
+    about: 'Which edition runs.',
+    kind: oneOf('self_hosted', 'saas'),
+    default: 'self_hosted',
+  }),
   port: setting({ name: 'PORT', about: 'Where it listens.', kind: integer({ min: 0, max: 65_535 }), default: 8080 }),
   dataDir: setting({ name: 'DATA_DIR', about: 'Where files are.', kind: text(), default: './data' }),
   databaseUrl: setting({
-    name: 'DATABASE_URL', about: 'The database.', kind: url({ protocols: ['sqlite', 'postgres'] }),
+    name: 'DATABASE_URL',
+    about: 'The database.',
+    kind: url({ protocols: ['sqlite', 'postgres'] }),
     default: ({ textOf }) => `sqlite:${textOf('DATA_DIR') ?? ''}/platform.db`,
   }),
-  secretKeys: setting({ name: 'SECRET_KEYS', about: 'Keys that seal.', kind: text(), required: 'in production', secret: true }),
+  secretKeys: setting({
+    name: 'SECRET_KEYS',
+    about: 'Keys that seal.',
+    kind: text(),
+    required: 'in production',
+    secret: true,
+  }),
   mailFrom: setting({ name: 'MAIL_FROM', about: 'Who mails.', kind: text() }),
-  registration: setting({ name: 'REGISTRATION', about: 'Who may come.', kind: boolean(), default: ({ production }) => !production }),
+  registration: setting({
+    name: 'REGISTRATION',
+    about: 'Who may come.',
+    kind: boolean(),
+    default: ({ production }) => !production,
+  }),
 };
 
 const development = { production: false };
@@ -36,8 +69,13 @@ function faultsOf(env: NodeJS.ProcessEnv, options: Parameters<typeof readConfig<
 describe('the configuration', () => {
   it('is made of defaults where nothing is set, and of the environment where something is', () => {
     expect(valuesOf({ DATA_DIR: '/var/lib/d', PORT: '0', MAIL_FROM: '' }).values).to.deep.equal({
-      edition: 'self_hosted', port: 0, dataDir: '/var/lib/d', databaseUrl: 'sqlite:/var/lib/d/platform.db',
-      secretKeys: undefined, mailFrom: undefined, registration: true,
+      edition: 'self_hosted',
+      port: 0,
+      dataDir: '/var/lib/d',
+      databaseUrl: 'sqlite:/var/lib/d/platform.db',
+      secretKeys: undefined,
+      mailFrom: undefined,
+      registration: true,
     });
   });
 
@@ -72,7 +110,9 @@ describe('the configuration', () => {
   it('leaves out a rule that looks at a setting already at fault, and lets its own errors through', () => {
     const looksAtPort: Rule<typeof settings> = ({ port }) => [{ name: 'PORT', problem: `must not be ${port}` }];
     expect(faultsOf({ PORT: 'x' }, { production: false, rules: [looksAtPort] })).to.have.length(1);
-    expect(faultsOf({}, { production: false, rules: [looksAtPort] })).to.deep.equal([{ name: 'PORT', problem: 'must not be 8080' }]);
+    expect(faultsOf({}, { production: false, rules: [looksAtPort] })).to.deep.equal([
+      { name: 'PORT', problem: 'must not be 8080' },
+    ]);
     const broken: Rule<typeof settings> = () => {
       throw new TypeError('a mistake in the rule');
     };
@@ -80,8 +120,12 @@ describe('the configuration', () => {
   });
 
   it('warns, without refusing, of cautions and of names with the product prefix that nothing reads', () => {
-    const open: Rule<typeof settings> = ({ registration }) => (registration ? [{ name: 'REGISTRATION', problem: 'is open' }] : []);
-    const result = valuesOf({ DUEBOOK_PORT: '1', DUEBOOK_PROT: '1', OTHER: '1' }, { production: false, cautions: [open] });
+    const open: Rule<typeof settings> = ({ registration }) =>
+      registration ? [{ name: 'REGISTRATION', problem: 'is open' }] : [];
+    const result = valuesOf(
+      { DUEBOOK_PORT: '1', DUEBOOK_PROT: '1', OTHER: '1' },
+      { production: false, cautions: [open] },
+    );
     expect(result.warnings).to.deep.equal([
       { name: 'DUEBOOK_PORT', problem: 'is not a setting; PORT is' },
       { name: 'DUEBOOK_PROT', problem: 'is not a setting' },
@@ -135,8 +179,16 @@ describe('NAME_FILE and .env', () => {
 
   it('let the environment win over .env, which production does not read', () => {
     const path = join(folder, '.env');
-    writeFileSync(path, '# a comment\nPORT=1\nMAIL_FROM="A <a@b.example>" # who\nDATA_DIR=\'/x y\'\n\nexport EDITION=saas\n');
-    expect(loadDotEnv(path, { PORT: '2' })).to.deep.equal({ PORT: '2', MAIL_FROM: 'A <a@b.example>', DATA_DIR: '/x y', EDITION: 'saas' });
+    writeFileSync(
+      path,
+      '# a comment\nPORT=1\nMAIL_FROM="A <a@b.example>" # who\nDATA_DIR=\'/x y\'\n\nexport EDITION=saas\n',
+    );
+    expect(loadDotEnv(path, { PORT: '2' })).to.deep.equal({
+      PORT: '2',
+      MAIL_FROM: 'A <a@b.example>',
+      DATA_DIR: '/x y',
+      EDITION: 'saas',
+    });
     expect(loadDotEnv(path, { NODE_ENV: 'production' })).to.deep.equal({ NODE_ENV: 'production' });
     expect(loadDotEnv(join(folder, 'none'), { PORT: '2' })).to.deep.equal({ PORT: '2' });
     expect(() => loadDotEnv(folder, {})).to.throw(folder);
@@ -150,20 +202,35 @@ describe('a kind of setting', () => {
   }
 
   it('reads integers within bounds, and bytes', () => {
-    check(integer({ min: -5, max: 5 }), { good: [['5', 5], ['-5', -5], [' 3 ', 3]], bad: ['6', '-6', '1.0', '1e0', '0x1', '', '+1'] });
+    check(integer({ min: -5, max: 5 }), {
+      good: [
+        ['5', 5],
+        ['-5', -5],
+        [' 3 ', 3],
+      ],
+      bad: ['6', '-6', '1.0', '1e0', '0x1', '', '+1'],
+    });
     check(bytes(), { good: [['52428800', 52_428_800]], bad: ['-1', '50MB', '9007199254740993'] });
   });
 
   it('reads durations', () => {
     check(duration(), {
-      good: [['45s', { text: '45s', ms: 45_000 }], ['15m', { text: '15m', ms: 900_000 }], ['12h', { text: '12h', ms: 43_200_000 }], ['30d', { text: '30d', ms: 2_592_000_000 }]],
+      good: [
+        ['45s', { text: '45s', ms: 45_000 }],
+        ['15m', { text: '15m', ms: 900_000 }],
+        ['12h', { text: '12h', ms: 43_200_000 }],
+        ['30d', { text: '30d', ms: 2_592_000_000 }],
+      ],
       bad: ['0s', '15', '15 m', '1.5h', '-1s', '1w', '3651d', 'm'],
     });
   });
 
   it('reads addresses, and hides their passwords', () => {
     check(url({ protocols: ['http', 'https', 'unix', 's3'] }), {
-      good: [['https://a.example', 'https://a.example'], ['unix:/run/clamd.sock', 'unix:/run/clamd.sock']],
+      good: [
+        ['https://a.example', 'https://a.example'],
+        ['unix:/run/clamd.sock', 'unix:/run/clamd.sock'],
+      ],
       bad: ['a.example', 'ftp://a.example', 'https://', 'unix:', 'javascript:1', ''],
     });
     const { show } = url({ protocols: ['s3'] });
@@ -173,15 +240,35 @@ describe('a kind of setting', () => {
   });
 
   it('reads lists and address ranges', () => {
-    check(list(), { good: [['a, b ,,c', ['a', 'b', 'c']], ['', []]], bad: [] });
+    check(list(), {
+      good: [
+        ['a, b ,,c', ['a', 'b', 'c']],
+        ['', []],
+      ],
+      bad: [],
+    });
     check(cidrs(), {
-      good: [['10.0.0.0/8, fd00::/8', ['10.0.0.0/8', 'fd00::/8']], ['0.0.0.0/0', ['0.0.0.0/0']]],
-      bad: ['10.0.0.0', '10.0.0.0/33', 'fd00::/129', '10.0.0/8', 'host/8', '10.0.0.0/8/8', 'fe80::1%eth0/64', '10.0.0.0/'],
+      good: [
+        ['10.0.0.0/8, fd00::/8', ['10.0.0.0/8', 'fd00::/8']],
+        ['0.0.0.0/0', ['0.0.0.0/0']],
+      ],
+      bad: [
+        '10.0.0.0',
+        '10.0.0.0/33',
+        'fd00::/129',
+        '10.0.0/8',
+        'host/8',
+        '10.0.0.0/8/8',
+        'fe80::1%eth0/64',
+        '10.0.0.0/',
+      ],
     });
   });
 
   it('reads checked JSON without quoting it in a problem', () => {
-    const names = json((value) => (Array.isArray(value) ? { ok: true, value: value.length } : { ok: false, problem: 'must be a list' }));
+    const names = json((value) =>
+      Array.isArray(value) ? { ok: true, value: value.length } : { ok: false, problem: 'must be a list' },
+    );
     check(names, { good: [['[1,2]', 2]], bad: ['{}'] });
     expect(names.parse('{"clientSecret": hunter2')).to.deep.equal({ ok: false, problem: 'must be valid JSON' });
   });

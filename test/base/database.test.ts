@@ -14,8 +14,10 @@ const withTable = async (database: Database) => {
   });
   return database;
 };
-const names = (database: Database) => database.read(NOBODY, async (tx) => (await tx.all('SELECT name FROM things ORDER BY id')).map((row) => row['name']));
-const add = (database: Database, id: number, name: string) => database.write(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [id, name]));
+const names = (database: Database) =>
+  database.read(NOBODY, async (tx) => (await tx.all('SELECT name FROM things ORDER BY id')).map((row) => row['name']));
+const add = (database: Database, id: number, name: string) =>
+  database.write(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [id, name]));
 
 describe('a database', () => {
   forEachDatabase((kind, fresh) => {
@@ -51,7 +53,9 @@ describe('a database', () => {
       await add(database, 1, 'one');
       const unique = await add(database, 2, 'one').catch((error: unknown) => error);
       expect(isDatabaseError(unique, 'unique')).to.equal(true);
-      const missing = await database.write(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [3, null])).catch((error: unknown) => error);
+      const missing = await database
+        .write(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [3, null]))
+        .catch((error: unknown) => error);
       expect(isDatabaseError(missing, 'not_null')).to.equal(true);
     });
 
@@ -73,7 +77,9 @@ describe('a database', () => {
 
     it('refuses to write in a read', async () => {
       const database = await withTable((await fresh()).database);
-      const error = await database.read(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [1, 'x'])).catch((reason: unknown) => reason);
+      const error = await database
+        .read(NOBODY, (tx) => tx.run('INSERT INTO things (id, name) VALUES (?, ?)', [1, 'x']))
+        .catch((reason: unknown) => reason);
       expect(isDatabaseError(error, 'read_only')).to.equal(true);
     });
 
@@ -116,7 +122,10 @@ describe('a database', () => {
 
     it('lets exclusive work and writes take turns', async () => {
       const database = await withTable((await fresh()).database);
-      const exclusive = (id: number) => database.exclusive((connection) => connection.run('INSERT INTO things (id, name) VALUES (?, ?)', [id, `e${id}`]));
+      const exclusive = (id: number) =>
+        database.exclusive((connection) =>
+          connection.run('INSERT INTO things (id, name) VALUES (?, ?)', [id, `e${id}`]),
+        );
       await Promise.all([exclusive(1), add(database, 2, 'w2'), exclusive(3), add(database, 4, 'w4'), exclusive(5)]);
       expect(await names(database)).to.deep.equal(['e1', 'w2', 'e3', 'w4', 'e5']);
     });
@@ -136,7 +145,9 @@ describe('a database', () => {
         await withTable(database);
         const second = await again();
         for (const db of [database, second]) {
-          const level = await db.exclusive(async (connection) => (await connection.all('PRAGMA synchronous'))[0]?.['synchronous']);
+          const level = await db.exclusive(
+            async (connection) => (await connection.all('PRAGMA synchronous'))[0]?.['synchronous'],
+          );
           expect(level).to.equal(2);
           const onReader = await db.read(NOBODY, async (tx) => (await tx.get('PRAGMA synchronous'))?.['synchronous']);
           expect(onReader).to.equal(2);
@@ -149,7 +160,9 @@ describe('a database', () => {
       it('keeps its files for their owner alone', async () => {
         const { url, database } = await fresh();
         await withTable(database);
-        const modes = ['', '-wal', '-shm'].map((suffix) => (statSync(`${sqlitePath(url)}${suffix}`).mode & 0o777).toString(8));
+        const modes = ['', '-wal', '-shm'].map((suffix) =>
+          (statSync(`${sqlitePath(url)}${suffix}`).mode & 0o777).toString(8),
+        );
         expect(modes).to.deep.equal(['600', '600', '600']);
       });
 
@@ -176,7 +189,11 @@ describe('a database', () => {
 
       it('says unreachable of whatever is asked on a connection that was cut, also by the query builder, and takes another one next', async () => {
         const database = await withTable((await fresh()).database);
-        const asks: readonly ((tx: Transaction) => PromiseLike<unknown>)[] = [(tx) => tx.all('SELECT 1'), (tx) => tx.table('things').insert({ id: 1, name: 'x' }), (tx) => tx.savepoint(() => Promise.resolve())];
+        const asks: readonly ((tx: Transaction) => PromiseLike<unknown>)[] = [
+          (tx) => tx.all('SELECT 1'),
+          (tx) => tx.table('things').insert({ id: 1, name: 'x' }),
+          (tx) => tx.savepoint(() => Promise.resolve()),
+        ];
         for (const again of asks) {
           const told: unknown[] = [];
           const work = async (tx: Transaction): Promise<void> => {

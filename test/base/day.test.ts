@@ -1,14 +1,29 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  addDays, addMonths, dayFromSerial, daysBetween, instantOf, isTimeZone, parseDay, parseLooseDay, todayIn,
+  addDays,
+  addMonths,
+  dayFromSerial,
+  daysBetween,
+  instantOf,
+  isTimeZone,
+  parseDay,
+  parseLooseDay,
+  todayIn,
 } from '../../data-plane-agent/base/day.js';
 
 const days = fc
   .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T00:00:00Z'), noInvalidDate: true })
   .map((date) => date.toISOString().slice(0, 10));
 const modernDays = fc.integer({ min: 0, max: 365 * 60 }).map((n) => addDays('1980-01-01', n));
-const zones = fc.constantFrom('UTC', 'Asia/Shanghai', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Pacific/Apia');
+const zones = fc.constantFrom(
+  'UTC',
+  'Asia/Shanghai',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Asia/Kathmandu',
+  'Pacific/Apia',
+);
 
 describe('civil days', () => {
   it('are read strictly', () => {
@@ -16,8 +31,25 @@ describe('civil days', () => {
     expect(parseDay('0001-01-01')).to.equal('0001-01-01');
     expect(parseDay('9999-12-31')).to.equal('9999-12-31');
     const refused = [
-      '2026-02-29', '2026-02-30', '1900-02-29', '2026-13-01', '2026-00-10', '2026-04-31', '0000-01-01', '2026-3-1', '2026/3/1', '20260301',
-      ' 2026-03-01', '2026-03-01 ', '+002026-03-01', '2026-03-01T24:00:00Z', '2026-03-01T10:60', '2026-03-01T', '2026-03-01 10:00:00', '', '２０２６-03-01',
+      '2026-02-29',
+      '2026-02-30',
+      '1900-02-29',
+      '2026-13-01',
+      '2026-00-10',
+      '2026-04-31',
+      '0000-01-01',
+      '2026-3-1',
+      '2026/3/1',
+      '20260301',
+      ' 2026-03-01',
+      '2026-03-01 ',
+      '+002026-03-01',
+      '2026-03-01T24:00:00Z',
+      '2026-03-01T10:60',
+      '2026-03-01T',
+      '2026-03-01 10:00:00',
+      '',
+      '２０２６-03-01',
     ];
     expect(refused.filter((text) => parseDay(text) !== undefined)).to.deep.equal([]);
   });
@@ -31,28 +63,53 @@ describe('civil days', () => {
 
   it('agree with the calendar of Date about which days exist', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 9999 }), fc.integer({ min: 0, max: 14 }), fc.integer({ min: 0, max: 33 }), (year, month, day) => {
-        const text = [String(year).padStart(4, '0'), String(month).padStart(2, '0'), String(day).padStart(2, '0')].join('-');
-        const date = new Date(`${text}T00:00:00Z`);
-        const exists = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
-        expect(parseDay(text)).to.equal(exists ? text : undefined);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 9999 }),
+        fc.integer({ min: 0, max: 14 }),
+        fc.integer({ min: 0, max: 33 }),
+        (year, month, day) => {
+          const text = [
+            String(year).padStart(4, '0'),
+            String(month).padStart(2, '0'),
+            String(day).padStart(2, '0'),
+          ].join('-');
+          const date = new Date(`${text}T00:00:00Z`);
+          const exists = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+          expect(parseDay(text)).to.equal(exists ? text : undefined);
+        },
+      ),
       { numRuns: 1000 },
     );
   });
 
   it('are also read as spreadsheets write them', () => {
-    for (const text of ['2026/3/1', '2026/03/01', '2026年3月1日', '2026 年 03 月 01 日', ' 2026-03-01 ', '2026-03-01T09:00:00+08:00']) {
+    for (const text of [
+      '2026/3/1',
+      '2026/03/01',
+      '2026年3月1日',
+      '2026 年 03 月 01 日',
+      ' 2026-03-01 ',
+      '2026-03-01T09:00:00+08:00',
+    ]) {
       expect(parseLooseDay(text), text).to.equal('2026-03-01');
     }
-    expect(['2026/2/30', '3/1/2026', '2026年3月', '2026-3-1'].filter((text) => parseLooseDay(text) !== undefined)).to.deep.equal([]);
+    expect(
+      ['2026/2/30', '3/1/2026', '2026年3月', '2026-3-1'].filter((text) => parseLooseDay(text) !== undefined),
+    ).to.deep.equal([]);
   });
 
   it('are read from XLSX serials, around the leap day that never was', () => {
-    expect([1, 59, 61, 45_000, 45_000.99, 2_958_465].map(dayFromSerial)).to.deep.equal(
-      ['1900-01-01', '1900-02-28', '1900-03-01', '2023-03-15', '2023-03-15', '9999-12-31'],
-    );
-    expect([0, 0.5, -1, 60, 60.5, 2_958_466, Number.NaN, Infinity].filter((serial) => dayFromSerial(serial) !== undefined)).to.deep.equal([]);
+    expect([1, 59, 61, 45_000, 45_000.99, 2_958_465].map(dayFromSerial)).to.deep.equal([
+      '1900-01-01',
+      '1900-02-28',
+      '1900-03-01',
+      '2023-03-15',
+      '2023-03-15',
+      '9999-12-31',
+    ]);
+    expect(
+      [0, 0.5, -1, 60, 60.5, 2_958_466, Number.NaN, Infinity].filter((serial) => dayFromSerial(serial) !== undefined),
+    ).to.deep.equal([]);
   });
 
   it('are added and told apart over the whole range', () => {
@@ -71,9 +128,15 @@ describe('civil days', () => {
   });
 
   it('step by months from the anchor, clamped to the end of the month', () => {
-    expect([0, 1, 2, 3, 13, -1, -2].map((n) => addMonths('2026-01-31', n))).to.deep.equal(
-      ['2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30', '2027-02-28', '2025-12-31', '2025-11-30'],
-    );
+    expect([0, 1, 2, 3, 13, -1, -2].map((n) => addMonths('2026-01-31', n))).to.deep.equal([
+      '2026-01-31',
+      '2026-02-28',
+      '2026-03-31',
+      '2026-04-30',
+      '2027-02-28',
+      '2025-12-31',
+      '2025-11-30',
+    ]);
     expect(addMonths('2024-02-29', 12)).to.equal('2025-02-28');
     expect(addMonths('2024-02-29', 48)).to.equal('2028-02-29');
     expect(() => addMonths('9999-12-01', 1)).to.throw(RangeError);
@@ -83,7 +146,10 @@ describe('civil days', () => {
         const monthOf = (day: string) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));
         expect(monthOf(stepped) - monthOf(anchor)).to.equal(n);
         // Either the anchor's day of the month, or the last of a shorter month.
-        expect(stepped.slice(8) === anchor.slice(8) || (addDays(stepped, 1).endsWith('-01') && stepped < `${stepped.slice(0, 8)}${anchor.slice(8)}`)).to.equal(true);
+        expect(
+          stepped.slice(8) === anchor.slice(8) ||
+            (addDays(stepped, 1).endsWith('-01') && stepped < `${stepped.slice(0, 8)}${anchor.slice(8)}`),
+        ).to.equal(true);
       }),
     );
   });
@@ -92,14 +158,16 @@ describe('civil days', () => {
 describe('time zones', () => {
   it('are IANA names', () => {
     expect(['UTC', 'Asia/Shanghai', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5'].every(isTimeZone)).to.equal(true);
-    expect(['', '+08:00', 'Mars/Olympus', 'Asia/Shanghai ', '../UTC', 'A'.repeat(200)].filter(isTimeZone)).to.deep.equal([]);
+    expect(
+      ['', '+08:00', 'Mars/Olympus', 'Asia/Shanghai ', '../UTC', 'A'.repeat(200)].filter(isTimeZone),
+    ).to.deep.equal([]);
   });
 
   it('say which day it is there', () => {
     const instant = Date.parse('2026-03-01T16:30:00Z');
-    expect(['UTC', 'Asia/Shanghai', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'].map((zone) => todayIn(zone, instant))).to.deep.equal(
-      ['2026-03-01', '2026-03-02', '2026-03-02', '2026-03-01'],
-    );
+    expect(
+      ['UTC', 'Asia/Shanghai', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'].map((zone) => todayIn(zone, instant)),
+    ).to.deep.equal(['2026-03-01', '2026-03-02', '2026-03-02', '2026-03-01']);
     expect(todayIn('Asia/Shanghai', Date.parse('2026-03-01T15:59:59.999Z'))).to.equal('2026-03-01');
   });
 

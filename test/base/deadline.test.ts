@@ -14,7 +14,11 @@ function caller() {
 }
 
 /** Why a piece of work was given up. */
-const ended = (work: Promise<unknown>): Promise<string> => work.then(() => 'done', (error: Partial<CallEnded>) => error.why ?? error.message ?? '');
+const ended = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'done',
+    (error: Partial<CallEnded>) => error.why ?? error.message ?? '',
+  );
 
 describe('a deadline', () => {
   const deadlines: { settle(): void }[] = [];
@@ -30,7 +34,9 @@ describe('a deadline', () => {
   it('comes with the time, or when the caller goes', async () => {
     const late = deadlineIn(1);
     await new Promise((resolve) => late.signal.addEventListener('abort', resolve, { once: true }));
-    expect([late.signal.reason, late.remaining()]).to.deep.include.members([0]).and.have.nested.property('[0].why', 'late');
+    expect([late.signal.reason, late.remaining()])
+      .to.deep.include.members([0])
+      .and.have.nested.property('[0].why', 'late');
     const { deadline, go } = leaving();
     expect(deadline.remaining()).to.be.within(1, 60_000);
     go();
@@ -66,7 +72,8 @@ describe('database work with a deadline', () => {
       return database;
     };
     const add = (tx: Transaction, id: number) => tx.run('INSERT INTO things (id) VALUES (?)', [id]);
-    const ids = (database: Database) => database.read(NOBODY, async (tx) => (await tx.all('SELECT id FROM things ORDER BY id')).map(({ id }) => id));
+    const ids = (database: Database) =>
+      database.read(NOBODY, async (tx) => (await tx.all('SELECT id FROM things ORDER BY id')).map(({ id }) => id));
 
     it('goes no further when it comes, and keeps nothing', async () => {
       const database = await withTable();
@@ -137,7 +144,17 @@ describe('database work with a deadline', () => {
         const database = await withTable();
         const { deadline, go } = caller();
         const sleeping = 'SELECT pg_sleep(3600)';
-        const atIt = () => database.read(NOBODY, async (tx) => Number((await tx.get("SELECT count(*) AS n FROM pg_stat_activity WHERE query = ? AND state = 'active' AND datname = current_database()", [sleeping]))?.['n']));
+        const atIt = () =>
+          database.read(NOBODY, async (tx) =>
+            Number(
+              (
+                await tx.get(
+                  "SELECT count(*) AS n FROM pg_stat_activity WHERE query = ? AND state = 'active' AND datname = current_database()",
+                  [sleeping],
+                )
+              )?.['n'],
+            ),
+          );
         const work = database.write({ ...NOBODY, deadline }, (tx) => tx.all(sleeping));
         await until(atIt, (n) => n === 1);
         go();
@@ -150,7 +167,9 @@ describe('database work with a deadline', () => {
 
       it('has its statement end with the time', async () => {
         const database = await withTable();
-        expect(await ended(database.read({ ...NOBODY, deadline: deadlineIn(50) }, (tx) => tx.all('SELECT pg_sleep(3600)')))).to.equal('late');
+        expect(
+          await ended(database.read({ ...NOBODY, deadline: deadlineIn(50) }, (tx) => tx.all('SELECT pg_sleep(3600)'))),
+        ).to.equal('late');
       });
     }
   });

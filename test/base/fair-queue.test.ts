@@ -13,14 +13,28 @@ describe('fair turns', () => {
       await new Promise(setImmediate);
       running -= 1;
     };
-    await Promise.all([take('greedy', work('g1')), take('greedy', work('g2')), take('greedy', work('g3')), take('greedy', work('g4')), take('modest', work('m1')), take('other', work('o1')), take('modest', work('m2'))]);
+    await Promise.all([
+      take('greedy', work('g1')),
+      take('greedy', work('g2')),
+      take('greedy', work('g3')),
+      take('greedy', work('g4')),
+      take('modest', work('m1')),
+      take('other', work('o1')),
+      take('modest', work('m2')),
+    ]);
     expect(began).to.deep.equal(['g1', 'g2', 'm1', 'o1', 'g3', 'm2', 'g4']);
   });
 
   it('are refused to who has too much waiting, and to nobody else', async () => {
     const take = createFairQueue({ waitingOfEach: 2 });
     const done = (name: string) => () => Promise.resolve(name);
-    const [running, first, second, third, other] = [take('greedy', done('g1')), take('greedy', done('g2')), take('greedy', done('g3')), take('greedy', done('g4')), take('modest', done('m1'))];
+    const [running, first, second, third, other] = [
+      take('greedy', done('g1')),
+      take('greedy', done('g2')),
+      take('greedy', done('g3')),
+      take('greedy', done('g4')),
+      take('modest', done('m1')),
+    ];
     const refusal = await third.catch((error: unknown) => error);
     expect(isFailure(refusal, 'RATE_LIMITED') && refusal.details).to.deep.equal({ retryAfterSeconds: 10 });
     expect(await Promise.all([running, first, second, other])).to.deep.equal(['g1', 'g2', 'g3', 'm1']);
@@ -40,13 +54,17 @@ describe('fair turns', () => {
     const leaving = new AbortController();
     let letGo: () => void = () => undefined;
     const running = take('a', () => new Promise<void>((resolve) => (letGo = resolve)));
-    const gone = take('a', () => Promise.resolve('never'), { signal: leaving.signal }).catch((reason: unknown) => reason);
+    const gone = take('a', () => Promise.resolve('never'), { signal: leaving.signal }).catch(
+      (reason: unknown) => reason,
+    );
     leaving.abort('no longer');
     expect(await gone).to.equal('no longer');
     const next = take('a', () => Promise.resolve('next'));
     letGo();
     expect([await running, await next]).to.deep.equal([undefined, 'next']);
-    expect(await take('a', () => Promise.resolve('never'), { signal: leaving.signal }).catch((reason: unknown) => reason)).to.equal('no longer');
+    expect(
+      await take('a', () => Promise.resolve('never'), { signal: leaving.signal }).catch((reason: unknown) => reason),
+    ).to.equal('no longer');
   });
 
   it('go on after work that fails', async () => {

@@ -4,15 +4,26 @@ import { isId, newId } from '../../data-plane-agent/base/ids.js';
 describe('ids', () => {
   it('are UUIDv7 in lower case, and sort in the order of their making', () => {
     const made = Array.from({ length: 1000 }, newId);
-    expect(made.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).to.equal(true);
+    expect(
+      made.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)),
+    ).to.equal(true);
     expect([...made].sort()).to.deep.equal(made);
     expect(new Set(made).size).to.equal(1000);
   });
 
   it('are recognised in any version, in canonical form only', () => {
-    expect([newId(), '11111111-1111-1111-1111-111111111111', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'].every(isId)).to.equal(true);
+    expect(
+      [newId(), '11111111-1111-1111-1111-111111111111', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'].every(isId),
+    ).to.equal(true);
     const strangers = [
-      '', '42', newId().toUpperCase(), `{${newId()}}`, newId().replaceAll('-', ''), `${newId()}\n`, ` ${newId()}`, `urn:uuid:${newId()}`,
+      '',
+      '42',
+      newId().toUpperCase(),
+      `{${newId()}}`,
+      newId().replaceAll('-', ''),
+      `${newId()}\n`,
+      ` ${newId()}`,
+      `urn:uuid:${newId()}`,
     ];
     expect(strangers.filter(isId)).to.deep.equal([]);
   });

@@ -5,25 +5,48 @@ import { beyond } from '../../data-plane-agent/base/json-limits.js';
 
 const LIMITS = { levels: 32, values: 1_000_000, keys: 10_000 };
 
-/** JSON as people and attackers write it: with blanks, keys twice, escapes; and with a piece of it put, left out or said twice. */
+/**
+ * JSON as people and attackers write it: with blanks, keys twice, escapes; and with a piece of it put, left out or said
+ * twice.
+ */
 const aKey = fc.constantFrom('a', 'b', '7', '__proto__', 'long'.repeat(6), '\\u0065\\"');
 const aBlank = fc.constantFrom('', '', ' ', '\n\t ');
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom('1', '-1.5e3', 'null', 'true', '""', '"\\u0301\\\\"', '"x\\"}]y"', `"${'字'.repeat(40)}"`, '[]', '{}'),
-    fc.tuple(fc.array(tie('json'), { maxLength: 5 }), aBlank).map(([items, blank]) => `[${blank}${items.join(`,${blank}`)}${blank}]`),
-    fc.tuple(fc.array(fc.tuple(aKey, tie('json')), { maxLength: 5 }), aBlank).map(([fields, blank]) => `{${fields.map(([key, value]) => `"${key}"${blank}:${value}`).join(`${blank},`)}}`),
+    fc.constantFrom(
+      '1',
+      '-1.5e3',
+      'null',
+      'true',
+      '""',
+      '"\\u0301\\\\"',
+      '"x\\"}]y"',
+      `"${'字'.repeat(40)}"`,
+      '[]',
+      '{}',
+    ),
+    fc
+      .tuple(fc.array(tie('json'), { maxLength: 5 }), aBlank)
+      .map(([items, blank]) => `[${blank}${items.join(`,${blank}`)}${blank}]`),
+    fc
+      .tuple(fc.array(fc.tuple(aKey, tie('json')), { maxLength: 5 }), aBlank)
+      .map(([fields, blank]) => `{${fields.map(([key, value]) => `"${key}"${blank}:${value}`).join(`${blank},`)}}`),
   ),
 }));
-const spoilt = fc.tuple(json, fc.nat(), fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '\\', '1', '"a"', '"k":', 'e', '-')).map(([text, at, token]) => {
-  const place = at % (text.length + 1);
-  return text.slice(0, place) + token + text.slice(place + (token === '' ? 1 : 0));
-});
+const spoilt = fc
+  .tuple(json, fc.nat(), fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '\\', '1', '"a"', '"k":', 'e', '-'))
+  .map(([text, at, token]) => {
+    const place = at % (text.length + 1);
+    return text.slice(0, place) + token + text.slice(place + (token === '' ? 1 : 0));
+  });
 
 describe('JSON that is parsed piece by piece', () => {
   const parsed = (text: string, piece: number): Promise<string> =>
-    parseJsonYielding(text, LIMITS, piece).then((result) => JSON.stringify(result), (error: unknown) => (error instanceof SyntaxError ? 'no JSON' : Promise.reject(error as Error)));
+    parseJsonYielding(text, LIMITS, piece).then(
+      (result) => JSON.stringify(result),
+      (error: unknown) => (error instanceof SyntaxError ? 'no JSON' : Promise.reject(error as Error)),
+    );
   const atOnce = (text: string): string => {
     try {
       return JSON.stringify({ value: JSON.parse(text) as unknown });
@@ -33,9 +56,12 @@ describe('JSON that is parsed piece by piece', () => {
   };
 
   it('is what it is at once, or is no JSON in either way', async () => {
-    await fc.assert(fc.asyncProperty(fc.oneof(json, spoilt), fc.integer({ min: 2, max: 24 }), async (text, piece) => {
-      expect(await parsed(text, piece), text).to.equal(atOnce(text));
-    }), { numRuns: 3_000 });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(json, spoilt), fc.integer({ min: 2, max: 24 }), async (text, piece) => {
+        expect(await parsed(text, piece), text).to.equal(atOnce(text));
+      }),
+      { numRuns: 3_000 },
+    );
   });
 
   it('has __proto__ as a key like any other', async () => {
@@ -45,16 +71,28 @@ describe('JSON that is parsed piece by piece', () => {
   });
 
   it('is beyond its limits where the look at the whole of it says so', async () => {
-    const limits = fc.record({ levels: fc.integer({ min: 1, max: 4 }), values: fc.integer({ min: 1, max: 20 }), keys: fc.integer({ min: 1, max: 4 }) });
-    await fc.assert(fc.asyncProperty(json, limits, async (text, bounds) => {
-      const result = await parseJsonYielding(text, bounds, 3);
-      expect('beyond' in result ? result.beyond : undefined, text).to.deep.equal(beyond(text, bounds));
-    }), { numRuns: 2_000 });
+    const limits = fc.record({
+      levels: fc.integer({ min: 1, max: 4 }),
+      values: fc.integer({ min: 1, max: 20 }),
+      keys: fc.integer({ min: 1, max: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(json, limits, async (text, bounds) => {
+        const result = await parseJsonYielding(text, bounds, 3);
+        expect('beyond' in result ? result.beyond : undefined, text).to.deep.equal(beyond(text, bounds));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('has no keys, numbers and blanks of a length that could only be parsed at once', async () => {
-    const tokens = [[`{"${'a'.repeat(100_000)}":1}`, 'key'], [`{"a":${'1'.repeat(100_000)},"b":1}`, 'filler'], [`{"a":1,${' '.repeat(100_000)}"b":1}`, 'filler']] as const;
-    for (const [text, limit] of tokens) expect(await parseJsonYielding(text, LIMITS)).to.have.nested.property('beyond.limit', limit);
+    const tokens = [
+      [`{"${'a'.repeat(100_000)}":1}`, 'key'],
+      [`{"a":${'1'.repeat(100_000)},"b":1}`, 'filler'],
+      [`{"a":1,${' '.repeat(100_000)}"b":1}`, 'filler'],
+    ] as const;
+    for (const [text, limit] of tokens)
+      expect(await parseJsonYielding(text, LIMITS)).to.have.nested.property('beyond.limit', limit);
     const long = { text: 'a\n"\u0301\\'.repeat(100_000), list: Array.from({ length: 30_000 }, (_, i) => ({ i })) };
     expect(await parseJsonYielding(JSON.stringify(long), LIMITS)).to.deep.equal({ value: long });
   });

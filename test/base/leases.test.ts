@@ -8,10 +8,18 @@ describe('leases', () => {
   forEachDatabase((_kind, fresh) => {
     const two = async () => {
       const { database, again } = await fresh();
-      await database.exclusive((connection) => connection.run('CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, fence BIGINT NOT NULL, until BIGINT NOT NULL)'));
+      await database.exclusive((connection) =>
+        connection.run(
+          'CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, fence BIGINT NOT NULL, until BIGINT NOT NULL)',
+        ),
+      );
       const clock = fakeClock();
       const log = pino({ level: 'silent' });
-      return { clock, a: new Leases(database, clock, { holder: 'a', log }), b: new Leases(await again(), clock, { holder: 'b', log }) };
+      return {
+        clock,
+        a: new Leases(database, clock, { holder: 'a', log }),
+        b: new Leases(await again(), clock, { holder: 'b', log }),
+      };
     };
 
     it('are held by one process at a time', async () => {
@@ -46,8 +54,12 @@ describe('leases', () => {
 
     it('free the name after the work, also when it failed', async () => {
       const { a, b } = await two();
-      expect(await a.during('job', 60_000, async () => (await b.during('job', 60_000, async () => 'both')) ?? 'alone')).to.equal('alone');
-      const error = await a.during('job', 60_000, () => Promise.reject(new Error('no'))).catch((reason: unknown) => reason);
+      expect(
+        await a.during('job', 60_000, async () => (await b.during('job', 60_000, async () => 'both')) ?? 'alone'),
+      ).to.equal('alone');
+      const error = await a
+        .during('job', 60_000, () => Promise.reject(new Error('no')))
+        .catch((reason: unknown) => reason);
       expect(error).to.have.property('message', 'no');
       expect(await b.during('job', 60_000, async () => 'mine')).to.equal('mine');
     });

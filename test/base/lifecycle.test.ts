@@ -5,7 +5,11 @@ import { createLog } from '../../data-plane-agent/base/log.js';
 
 function started(limitMs?: number) {
   const lines: string[] = [];
-  const log = createLog({ level: 'info', name: 'test', destination: { write: (line: string) => void lines.push(line) } });
+  const log = createLog({
+    level: 'info',
+    name: 'test',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
   const lifecycle = createLifecycle(limitMs === undefined ? { log } : { log, limitMs });
   return { lifecycle, lines };
 }
@@ -76,7 +80,9 @@ describe('the lifecycle', () => {
   it('stops what is registered while it stops', async () => {
     const { lifecycle } = started();
     const stopped: string[] = [];
-    lifecycle.onStop('server', 'server', () => lifecycle.onStop('opened late', 'databases', () => void stopped.push('opened late')));
+    lifecycle.onStop('server', 'server', () =>
+      lifecycle.onStop('opened late', 'databases', () => void stopped.push('opened late')),
+    );
     await lifecycle.stop('test');
     expect(stopped).to.deep.equal(['opened late']);
   });

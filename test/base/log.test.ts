@@ -21,13 +21,32 @@ describe('the log', () => {
   it('hides secrets by name wherever they stand, in any case of letters', () => {
     const { log, lines } = capture();
     const names = [
-      'authorization', 'cookie', 'set-cookie', 'password', 'token', 'refreshToken', 'accessToken', 'secret', 'code', 'mfaCode', 'emailCode',
-      'mfaSetupSecret', 'uploadToken', 'joinToken', 'Authorization',
+      'authorization',
+      'cookie',
+      'set-cookie',
+      'password',
+      'token',
+      'refreshToken',
+      'accessToken',
+      'secret',
+      'code',
+      'mfaCode',
+      'emailCode',
+      'mfaSetupSecret',
+      'uploadToken',
+      'joinToken',
+      'Authorization',
     ];
     for (const name of names) {
-      log.info({ [name]: 'hunter2', headers: { [name]: ['hunter2'] }, request: { body: { [name]: { deep: 'hunter2' } } } }, 'tried');
+      log.info(
+        { [name]: 'hunter2', headers: { [name]: ['hunter2'] }, request: { body: { [name]: { deep: 'hunter2' } } } },
+        'tried',
+      );
       log.info({ lines: [{ [name]: 'hunter2' }], a: { b: { c: { d: { e: { [name]: 'hunter2' } } } } } });
-      log.child({ [name]: 'hunter2', req: { headers: { [name]: 'hunter2' } } }).child({ also: { [name]: 'hunter2' } }).warn('child');
+      log
+        .child({ [name]: 'hunter2', req: { headers: { [name]: 'hunter2' } } })
+        .child({ also: { [name]: 'hunter2' } })
+        .warn('child');
     }
     expect(lines).to.have.length(3 * names.length);
     expect(lines.filter((line) => line.includes('hunter2'))).to.deep.equal([]);
@@ -37,12 +56,21 @@ describe('the log', () => {
   it('keeps what is no secret as it is', () => {
     const { log, last } = capture();
     log.info({ at: new Date(0), list: [1, { a: null }], status: 200, none: undefined, tokenCount: 3 });
-    expect(last()).to.deep.include({ at: '1970-01-01T00:00:00.000Z', list: [1, { a: null }], status: 200, tokenCount: 3 });
+    expect(last()).to.deep.include({
+      at: '1970-01-01T00:00:00.000Z',
+      list: [1, { a: null }],
+      status: 200,
+      tokenCount: 3,
+    });
   });
 
   it('writes errors with stack and kind, without the secrets they carry', () => {
     const { log, lines, last } = capture();
-    const error = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', token: 'hunter2', config: { password: 'hunter2' } });
+    const error = Object.assign(new Error('refused'), {
+      code: 'ECONNREFUSED',
+      token: 'hunter2',
+      config: { password: 'hunter2' },
+    });
     log.error({ err: error }, 'failed');
     expect(last().err).to.include({ type: 'Error', message: 'refused', code: 'ECONNREFUSED', token: '[hidden]' });
     expect(last().err).to.have.property('stack').that.includes('log.test');

@@ -6,18 +6,27 @@ import { openDatabase } from '../../data-plane-agent/base/database/open.js';
 import { forEachDatabase } from '../support/database.js';
 
 const first: Migration = { id: '0001-first', statements: (t) => [`CREATE TABLE a (id ${t.id} NOT NULL, n ${t.big})`] };
-const second: Migration = { id: '0002-second', statements: (t) => [`ALTER TABLE a ADD COLUMN name ${t.text}`, 'CREATE TABLE b (id INTEGER)'] };
+const second: Migration = {
+  id: '0002-second',
+  statements: (t) => [`ALTER TABLE a ADD COLUMN name ${t.text}`, 'CREATE TABLE b (id INTEGER)'],
+};
 const broken: Migration = { id: '0003-broken', statements: () => ['CREATE TABLE c (id INTEGER)', 'THIS IS NO SQL'] };
 
 describe('the migrator', () => {
   forEachDatabase((kind, fresh) => {
     it('applies what is pending in order, once', async () => {
       const { database } = await fresh();
-      expect(await migrationState(database, [first, second])).to.deep.equal({ applied: [], pending: ['0001-first', '0002-second'] });
+      expect(await migrationState(database, [first, second])).to.deep.equal({
+        applied: [],
+        pending: ['0001-first', '0002-second'],
+      });
       expect(await migrate(database, [first])).to.deep.equal(['0001-first']);
       expect(await migrate(database, [first, second])).to.deep.equal(['0002-second']);
       expect(await migrate(database, [first, second])).to.deep.equal([]);
-      expect(await migrationState(database, [first, second])).to.deep.equal({ applied: ['0001-first', '0002-second'], pending: [] });
+      expect(await migrationState(database, [first, second])).to.deep.equal({
+        applied: ['0001-first', '0002-second'],
+        pending: [],
+      });
     });
 
     it('lets one of several that start at once do the work', async () => {
@@ -28,7 +37,10 @@ describe('the migrator', () => {
     });
 
     if (kind === 'postgres') {
-      /** As a server whose statements are cancelled after so long: the half of a minute that ours may take is long for a test. */
+      /**
+       * As a server whose statements are cancelled after so long: the half of a minute that ours may take is long for a
+       * test.
+       */
       const hurried = async (url: string): Promise<Database> => {
         const short = new URL(url);
         short.searchParams.set('statement_timeout', '300');
@@ -65,9 +77,16 @@ describe('the migrator', () => {
       it('lets a statement of a step take longer than one of a request, and only that', async () => {
         const { url } = await fresh();
         const database = await hurried(url);
-        const sleepy: Migration = { id: '0001-sleepy', statements: (t) => (t.dialect === 'postgres' ? ['SELECT pg_sleep(0.6)'] : []) };
+        const sleepy: Migration = {
+          id: '0001-sleepy',
+          statements: (t) => (t.dialect === 'postgres' ? ['SELECT pg_sleep(0.6)'] : []),
+        };
         expect(await migrate(database, [sleepy])).to.deep.equal(['0001-sleepy']);
-        expect(await database.read({ tenantId: null }, (tx) => tx.all('SELECT pg_sleep(0.6)')).catch((error: unknown) => error)).to.have.property('problem', 'timeout');
+        expect(
+          await database
+            .read({ tenantId: null }, (tx) => tx.all('SELECT pg_sleep(0.6)'))
+            .catch((error: unknown) => error),
+        ).to.have.property('problem', 'timeout');
       });
 
       it('says how far it is while another program migrates', async () => {
@@ -75,7 +94,10 @@ describe('the migrator', () => {
         await migrate(database, [first]);
         const beside = await again();
         await database.exclusive(async () => {
-          expect(await migrationState(beside, [first, second])).to.deep.equal({ applied: ['0001-first'], pending: ['0002-second'] });
+          expect(await migrationState(beside, [first, second])).to.deep.equal({
+            applied: ['0001-first'],
+            pending: ['0002-second'],
+          });
         });
       });
     }
@@ -85,8 +107,17 @@ describe('the migrator', () => {
       await migrate(database, [first, second]);
       const error = await migrate(database, [first, second, broken]).catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(Error);
-      expect(await migrationState(database, [first, second, broken])).to.deep.equal({ applied: ['0001-first', '0002-second'], pending: ['0003-broken'] });
-      const left = await database.exclusive((connection) => connection.all(kind === 'sqlite' ? "SELECT name FROM sqlite_master WHERE name = 'c'" : "SELECT table_name FROM information_schema.tables WHERE table_name = 'c'"));
+      expect(await migrationState(database, [first, second, broken])).to.deep.equal({
+        applied: ['0001-first', '0002-second'],
+        pending: ['0003-broken'],
+      });
+      const left = await database.exclusive((connection) =>
+        connection.all(
+          kind === 'sqlite'
+            ? "SELECT name FROM sqlite_master WHERE name = 'c'"
+            : "SELECT table_name FROM information_schema.tables WHERE table_name = 'c'",
+        ),
+      );
       expect(left).to.deep.equal([]);
     });
 
@@ -98,16 +129,27 @@ describe('the migrator', () => {
         ...second,
         async fill(connection) {
           const [row] = await connection.all('SELECT count(*) AS n FROM a');
-          if (Number(row?.['n']) === 0) await connection.transaction(async () => connection.run('INSERT INTO a (id, n) VALUES (?, ?)', ['00000000-0000-7000-8000-000000000001', 1]));
+          if (Number(row?.['n']) === 0)
+            await connection.transaction(async () =>
+              connection.run('INSERT INTO a (id, n) VALUES (?, ?)', ['00000000-0000-7000-8000-000000000001', 1]),
+            );
           if (isBroken) throw new Error('the power failed');
           await connection.transaction(async () => connection.run('UPDATE a SET n = n + 1'));
         },
       };
-      expect(await migrate(database, [first, filling]).catch((error: unknown) => error)).to.have.property('message', 'the power failed');
-      expect(await migrationState(database, [first, filling])).to.deep.equal({ applied: ['0001-first'], pending: ['0002-second'] });
+      expect(await migrate(database, [first, filling]).catch((error: unknown) => error)).to.have.property(
+        'message',
+        'the power failed',
+      );
+      expect(await migrationState(database, [first, filling])).to.deep.equal({
+        applied: ['0001-first'],
+        pending: ['0002-second'],
+      });
       isBroken = false;
       expect(await migrate(database, [first, filling])).to.deep.equal(['0002-second']);
-      expect(await database.exclusive((connection) => connection.all('SELECT n, name FROM a'))).to.deep.equal([{ n: 2, name: null }]);
+      expect(await database.exclusive((connection) => connection.all('SELECT n, name FROM a'))).to.deep.equal([
+        { n: 2, name: null },
+      ]);
       expect(await migrate(database, [first, filling])).to.deep.equal([]);
     });
 

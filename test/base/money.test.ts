@@ -1,8 +1,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  decimalsOf, isAmountProblem, isCurrency, multiply, ratio, splitMinor, sumMinor, taxIncluded, toMajor, toMinor,
-  unitPriceNumber, unitPriceText,
+  decimalsOf,
+  isAmountProblem,
+  isCurrency,
+  multiply,
+  ratio,
+  splitMinor,
+  sumMinor,
+  taxIncluded,
+  toMajor,
+  toMinor,
+  unitPriceNumber,
+  unitPriceText,
 } from '../../data-plane-agent/base/money.js';
 
 const CAPS = { JPY: 9e12, CNY: 9e14, KWD: 9e15, CLF: 5e15 };
@@ -10,7 +20,10 @@ const CAPS = { JPY: 9e12, CNY: 9e14, KWD: 9e15, CLF: 5e15 };
 const EXACT_IN_JSON = { ...CAPS, KWD: 2 ** 43 * 1000 };
 const currencies = fc.constantFrom<keyof typeof CAPS>('JPY', 'CNY', 'KWD', 'CLF');
 const amounts = currencies.chain((currency) =>
-  fc.record({ currency: fc.constant(currency), minor: fc.integer({ min: -EXACT_IN_JSON[currency], max: EXACT_IN_JSON[currency] }) }),
+  fc.record({
+    currency: fc.constant(currency),
+    minor: fc.integer({ min: -EXACT_IN_JSON[currency], max: EXACT_IN_JSON[currency] }),
+  }),
 );
 
 describe('money', () => {
@@ -61,7 +74,10 @@ describe('money', () => {
     });
 
     it('refuse more decimals than the currency has', () => {
-      expect(toMinor(0.5, 'JPY')).to.deep.equal({ problem: 'TOO_MANY_DECIMALS', message: 'must have at most 0 decimals in JPY' });
+      expect(toMinor(0.5, 'JPY')).to.deep.equal({
+        problem: 'TOO_MANY_DECIMALS',
+        message: 'must have at most 0 decimals in JPY',
+      });
       for (const amount of [0.1 + 0.2, 1.005, 1e-7, -0.001]) {
         expect(toMinor(amount, 'CNY'), String(amount)).to.have.property('problem', 'TOO_MANY_DECIMALS');
       }
@@ -72,7 +88,10 @@ describe('money', () => {
       for (const amount of [9e12 + 0.01, -9e12 - 1, 1e21, 1e308, -1.7e308]) {
         expect(toMinor(amount, 'CNY'), String(amount)).to.have.property('problem', 'TOO_LARGE');
       }
-      expect(toMinor(5e11 + 1, 'CLF')).to.deep.equal({ problem: 'TOO_LARGE', message: 'must be <= 500000000000 in CLF' });
+      expect(toMinor(5e11 + 1, 'CLF')).to.deep.equal({
+        problem: 'TOO_LARGE',
+        message: 'must be <= 500000000000 in CLF',
+      });
       for (const amount of [Number.NaN, Infinity, -Infinity]) {
         expect(toMinor(amount, 'CNY')).to.have.property('problem', 'NOT_A_NUMBER');
       }
@@ -91,15 +110,23 @@ describe('money', () => {
 
     it('is within half a minor unit of the exact one, for every currency', () => {
       fc.assert(
-        fc.property(currencies, fc.integer({ min: 1, max: 1e6 }), fc.integer({ min: 0, max: 1e11 }), (currency, quantity, millionths) => {
-          const price = unitPriceText(millionths / 1e6);
-          if (isAmountProblem(price)) throw new Error(price.message);
-          const product = multiply(quantity, price, currency);
-          if (isAmountProblem(product)) throw new Error(product.message);
-          const twiceTheError = 2n * (BigInt(product) * 1_000_000n - BigInt(quantity) * BigInt(millionths) * 10n ** BigInt(decimalsOf(currency)));
-          // Equality on the upper side only: a half goes up.
-          expect(twiceTheError > -1_000_000n && twiceTheError <= 1_000_000n).to.equal(true);
-        }),
+        fc.property(
+          currencies,
+          fc.integer({ min: 1, max: 1e6 }),
+          fc.integer({ min: 0, max: 1e11 }),
+          (currency, quantity, millionths) => {
+            const price = unitPriceText(millionths / 1e6);
+            if (isAmountProblem(price)) throw new Error(price.message);
+            const product = multiply(quantity, price, currency);
+            if (isAmountProblem(product)) throw new Error(product.message);
+            const twiceTheError =
+              2n *
+              (BigInt(product) * 1_000_000n -
+                BigInt(quantity) * BigInt(millionths) * 10n ** BigInt(decimalsOf(currency)));
+            // Equality on the upper side only: a half goes up.
+            expect(twiceTheError > -1_000_000n && twiceTheError <= 1_000_000n).to.equal(true);
+          },
+        ),
       );
     });
 
@@ -170,7 +197,14 @@ describe('money', () => {
 
   describe('a unit price', () => {
     it('is plain decimal text, without exponent or trailing zeros', () => {
-      expect([0, 5, 1.5, 0.000001, 1e12, -0.25].map(unitPriceText)).to.deep.equal(['0', '5', '1.5', '0.000001', '1000000000000', '-0.25']);
+      expect([0, 5, 1.5, 0.000001, 1e12, -0.25].map(unitPriceText)).to.deep.equal([
+        '0',
+        '5',
+        '1.5',
+        '0.000001',
+        '1000000000000',
+        '-0.25',
+      ]);
       expect(unitPriceText(1e-7)).to.have.property('problem', 'TOO_MANY_DECIMALS');
       expect(unitPriceText(9.1e12)).to.have.property('problem', 'TOO_LARGE');
       expect(unitPriceText(Number.NaN)).to.have.property('problem', 'NOT_A_NUMBER');

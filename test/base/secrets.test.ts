@@ -2,7 +2,12 @@ import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import {
-  constantTimeEqual, generateKeyRingText, parseKeyRing, randomToken, SealError, sha256Hex,
+  constantTimeEqual,
+  generateKeyRingText,
+  parseKeyRing,
+  randomToken,
+  SealError,
+  sha256Hex,
 } from '../../data-plane-agent/base/secrets.js';
 
 const OLD = 'old:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
@@ -55,12 +60,25 @@ describe('a key ring', () => {
     const last = Buffer.from(body, 'base64url');
     last[last.length - 1] = (last.at(-1) ?? 0) ^ 1;
     expect(codeOf(() => ring.open(sealed, 'users.totp_secret.tenant-1.user-2'))).to.equal('SEAL_CONTEXT_MISMATCH');
-    expect(codeOf(() => ring.open([version, id, nonce, last.toString('base64url')].join('.'), CONTEXT))).to.equal('SEAL_TAMPERED');
+    expect(codeOf(() => ring.open([version, id, nonce, last.toString('base64url')].join('.'), CONTEXT))).to.equal(
+      'SEAL_TAMPERED',
+    );
     expect(codeOf(() => parseKeyRing(OLD).open(sealed, CONTEXT))).to.equal('SEAL_KEY_UNKNOWN');
     const sameIdOtherKey = parseKeyRing(OLD.replace('old', 'new'));
     expect(codeOf(() => sameIdOtherKey.open(sealed, CONTEXT))).to.equal('SEAL_CONTEXT_MISMATCH');
-    for (const text of ['', 'plain', 'v2.new.a.b', `${sealed}.x`, `${sealed}=`, `v1.new.${nonce}.AAAA`, sealed.replace('.new.', '.n w.')]) {
-      expect(codeOf(() => ring.open(text, CONTEXT)), text).to.equal('SEAL_MALFORMED');
+    for (const text of [
+      '',
+      'plain',
+      'v2.new.a.b',
+      `${sealed}.x`,
+      `${sealed}=`,
+      `v1.new.${nonce}.AAAA`,
+      sealed.replace('.new.', '.n w.'),
+    ]) {
+      expect(
+        codeOf(() => ring.open(text, CONTEXT)),
+        text,
+      ).to.equal('SEAL_MALFORMED');
     }
   });
 
@@ -69,7 +87,10 @@ describe('a key ring', () => {
     const sealed = ring.seal('secret', CONTEXT);
     for (let at = 0; at < sealed.length; at += 1) {
       const altered = `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
-      expect(codeOf(() => ring.open(altered, CONTEXT)), `at ${at}`).to.match(/^SEAL_/);
+      expect(
+        codeOf(() => ring.open(altered, CONTEXT)),
+        `at ${at}`,
+      ).to.match(/^SEAL_/);
     }
   });
 
@@ -80,7 +101,9 @@ describe('a key ring', () => {
 
   it('shows no key when it is printed, nor when its text is refused', () => {
     const key = NEW.slice(4);
-    expect(inspect(parseKeyRing(NEW), { depth: 9, showHidden: true }) + JSON.stringify(parseKeyRing(NEW))).to.not.include(key.slice(0, 8));
+    expect(
+      inspect(parseKeyRing(NEW), { depth: 9, showHidden: true }) + JSON.stringify(parseKeyRing(NEW)),
+    ).to.not.include(key.slice(0, 8));
     const refused: [text: string, problem: string][] = [
       ['', 'key 1 must be written id:base64'],
       [key, 'key 1 must be written id:base64'],
@@ -92,7 +115,9 @@ describe('a key ring', () => {
       [`new:!${key}`, 'key 1 (new) must be 32 bytes in base64'],
     ];
     for (const [text, problem] of refused) {
-      expect(() => parseKeyRing(text), text).to.throw(SealError, problem).with.property('code', 'KEY_RING_INVALID');
+      expect(() => parseKeyRing(text), text)
+        .to.throw(SealError, problem)
+        .with.property('code', 'KEY_RING_INVALID');
       expect(() => parseKeyRing(text)).to.not.throw(key.slice(0, 8));
     }
   });

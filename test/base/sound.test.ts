@@ -7,11 +7,16 @@ const issues = (...paths: string[]) => paths.map((path) => ({ path, problem: 'is
 describe('the sound part of a refused body', () => {
   it('is what no issue names, at any depth; elements of lists keep their places', () => {
     const body = { a: 1, b: { c: 2, d: 3 }, list: [{ x: 1, y: 2 }, 'odd', { x: 3 }] };
-    expect(soundPart(body, issues('a', 'b.c', 'list[0].x', 'list[1]', 'missing', 'b.none.deeper', 'list[9].x'))).to.deep.equal({ b: { d: 3 }, list: [{ y: 2 }, undefined, { x: 3 }] });
+    expect(
+      soundPart(body, issues('a', 'b.c', 'list[0].x', 'list[1]', 'missing', 'b.none.deeper', 'list[9].x')),
+    ).to.deep.equal({ b: { d: 3 }, list: [{ y: 2 }, undefined, { x: 3 }] });
   });
 
   it('reaches no further than the body itself, whatever fields are called', () => {
-    expect(soundPart({ a: 1, 'b.c': 2 }, issues('__proto__.toString', 'constructor.prototype', 'b.c'))).to.deep.equal({ a: 1, 'b.c': 2 });
+    expect(soundPart({ a: 1, 'b.c': 2 }, issues('__proto__.toString', 'constructor.prototype', 'b.c'))).to.deep.equal({
+      a: 1,
+      'b.c': 2,
+    });
     expect({}.toString).to.be.a('function');
   });
 
@@ -21,7 +26,11 @@ describe('the sound part of a refused body', () => {
   });
 
   it('is judged beside what was refused: nothing twice, nothing of what holds it or is in it', () => {
-    expect(beside(issues('a', 'list[1]', 'b.c'), issues('a', 'a.b', 'ab', 'list', 'list[1].x', 'list[11]', 'b', 'b.d')).map(({ path }) => path)).to.deep.equal(['ab', 'list[11]', 'b.d']);
+    expect(
+      beside(issues('a', 'list[1]', 'b.c'), issues('a', 'a.b', 'ab', 'list', 'list[1].x', 'list[11]', 'b', 'b.d')).map(
+        ({ path }) => path,
+      ),
+    ).to.deep.equal(['ab', 'list[11]', 'b.d']);
     expect(beside(issues(''), issues('a'))).to.deep.equal([]);
   });
 });

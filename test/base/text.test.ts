@@ -8,20 +8,53 @@ import { caseFold } from '../../data-plane-agent/plane/domain/search.js';
 
 const ACUTE = '\u0301';
 const FORMS: readonly NormalForm[] = ['NFC', 'NFKC', 'NFKD'];
-/** Marks of one unit and of two, those that are several when they are taken apart, one that is a letter until NFKC, and what stands between. */
-const PIECES = [ACUTE, '\u0316', '\u0344', '\u0f73', '\u{1d165}', '\u{e0100}', '\uff9e', '\ufe0f', 'e', '字', '💶', '\u1f82', '\ufdfa', '\ud800', '\udc00', ' '];
-const aText = fc.array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom(1, 2, 15, 29, 30, 31, 40)), { maxLength: 8 }).map((runs) => runs.map(([piece, times]) => piece.repeat(times)).join(''));
+/**
+ * Marks of one unit and of two, those that are several when they are taken apart, one that is a letter until NFKC, and
+ * what stands between.
+ */
+const PIECES = [
+  ACUTE,
+  '\u0316',
+  '\u0344',
+  '\u0f73',
+  '\u{1d165}',
+  '\u{e0100}',
+  '\uff9e',
+  '\ufe0f',
+  'e',
+  '字',
+  '💶',
+  '\u1f82',
+  '\ufdfa',
+  '\ud800',
+  '\udc00',
+  ' ',
+];
+const aText = fc
+  .array(fc.tuple(fc.constantFrom(...PIECES), fc.constantFrom(1, 2, 15, 29, 30, 31, 40)), { maxLength: 8 })
+  .map((runs) => runs.map(([piece, times]) => piece.repeat(times)).join(''));
 
 describe('a text that is brought to normal form', () => {
   it('is what Unicode says, in each form', () => {
-    for (const form of FORMS) for (const text of ['e\u0301', 'ﬁ１', 'Ａ', '한국', 'e'.repeat(31)]) expect(normal(text, { max: 100, form })).to.deep.equal({ ok: true, text: text.normalize(form) });
+    for (const form of FORMS)
+      for (const text of ['e\u0301', 'ﬁ１', 'Ａ', '한국', 'e'.repeat(31)])
+        expect(normal(text, { max: 100, form })).to.deep.equal({ ok: true, text: text.normalize(form) });
   });
 
   it('is refused when more than thirty combining marks follow each other, wherever and of whichever kind', () => {
     for (const mark of [ACUTE, '\u0316', '\u0f73', '\u{1d165}', '\u{e0100}', '\uff9e', '\u20dd', '\u0903']) {
-      for (const [before, after] of [['', ''], ['e', ''], ['', 'e'], ['x'.repeat(45), 'y'.repeat(7)], ['💶', '💶']] as const) {
+      for (const [before, after] of [
+        ['', ''],
+        ['e', ''],
+        ['', 'e'],
+        ['x'.repeat(45), 'y'.repeat(7)],
+        ['💶', '💶'],
+      ] as const) {
         expect(normal(before + mark.repeat(MAX_MARKS) + after, { max: 1_000 }).ok, mark).to.equal(true);
-        expect(normal(before + mark.repeat(MAX_MARKS + 1) + after, { max: 1_000 })).to.deep.equal({ ok: false, problem: 'must have at most 30 combining marks in a row' });
+        expect(normal(before + mark.repeat(MAX_MARKS + 1) + after, { max: 1_000 })).to.deep.equal({
+          ok: false,
+          problem: 'must have at most 30 combining marks in a row',
+        });
       }
     }
   });
@@ -32,15 +65,21 @@ describe('a text that is brought to normal form', () => {
   });
 
   it('has its runs found as a plain search would find them', () => {
-    fc.assert(fc.property(aText, (text) => hasLongRun(text) === /[\p{M}\uff9e\uff9f]{31}/u.test(text)), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(aText, (text) => hasLongRun(text) === /[\p{M}\uff9e\uff9f]{31}/u.test(text)),
+      { numRuns: 2_000 },
+    );
   });
 
   it('of a document keeps all but the marks beyond the thirtieth', () => {
     expect(normalCut(`a${ACUTE.repeat(31)}b`, { max: 1_000, form: 'NFKD' })).to.equal(`a${ACUTE.repeat(30)}b`);
-    fc.assert(fc.property(aText, (text) => {
-      const cut = normalCut(text, { max: 10_000 });
-      return hasLongRun(text) ? !/\u0301{31}/.test(cut) : cut === text.normalize('NFC');
-    }), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(aText, (text) => {
+        const cut = normalCut(text, { max: 10_000 });
+        return hasLongRun(text) ? !/\u0301{31}/.test(cut) : cut === text.normalize('NFC');
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('takes time by its length, not by the square of it', () => {
@@ -55,31 +94,88 @@ describe('a text that is brought to normal form', () => {
 });
 
 describe('a text whose case is folded', () => {
-  const LETTERS = Array.from({ length: 0x1_10_000 }, (_, point) => point).filter((point) => point < 0xd800 || point > 0xdfff).map((point) => String.fromCodePoint(point));
+  const LETTERS = Array.from({ length: 0x1_10_000 }, (_, point) => point)
+    .filter((point) => point < 0xd800 || point > 0xdfff)
+    .map((point) => String.fromCodePoint(point));
 
   it('is the same for every letter in either case, but for the dotless i, which has none', () => {
-    expect(LETTERS.filter((letter) => [letter.toUpperCase(), letter.toLowerCase()].some((other) => caseFold(other) !== caseFold(letter)))).to.deep.equal(['ı']);
+    expect(
+      LETTERS.filter((letter) =>
+        [letter.toUpperCase(), letter.toLowerCase()].some((other) => caseFold(other) !== caseFold(letter)),
+      ),
+    ).to.deep.equal(['ı']);
     expect([caseFold('ı'), caseFold('I'), caseFold('İ')]).to.deep.equal(['ı', 'i', 'i\u0307']);
   });
 
   it('puts together what regular expressions hold for one letter', () => {
-    const apart = LETTERS.filter((letter) => letter !== caseFold(letter) && [...caseFold(letter)].length === 1 && !new RegExp(`^${caseFold(letter)}$`, 'iu').test(letter.normalize('NFC')));
+    const apart = LETTERS.filter(
+      (letter) =>
+        letter !== caseFold(letter) &&
+        [...caseFold(letter)].length === 1 &&
+        !new RegExp(`^${caseFold(letter)}$`, 'iu').test(letter.normalize('NFC')),
+    );
     expect(apart).to.deep.equal([]);
   });
 
   it('writes out what is several letters, and is not folded further', () => {
-    for (const [letter, folded] of [['ß', 'ss'], ['ẞ', 'ss'], ['ﬃ', 'ffi'], ['ŉ', 'ʼn'], ['ﬓ', 'մն'], ['ᾳ', 'αι'], ['ΐ', 'ΐ']] as const) expect(caseFold(letter), letter).to.equal(folded);
+    for (const [letter, folded] of [
+      ['ß', 'ss'],
+      ['ẞ', 'ss'],
+      ['ﬃ', 'ffi'],
+      ['ŉ', 'ʼn'],
+      ['ﬓ', 'մն'],
+      ['ᾳ', 'αι'],
+      ['ΐ', 'ΐ'],
+    ] as const)
+      expect(caseFold(letter), letter).to.equal(folded);
     expect(LETTERS.filter((letter) => caseFold(caseFold(letter)) !== caseFold(letter))).to.deep.equal([]);
   });
 
   it('does not depend on what stands beside a letter', () => {
-    const one = fc.constantFrom('a', 'Σ', 'ς', 'σ', 'ß', 'ẞ', 'ı', 'İ', 'I', '\u212a', 'µ', 'ſ', 'ǅ', 'ﬃ', 'ᾼ', 'Α', '上', ' ', '.', '1', '😀');
-    fc.assert(fc.property(fc.array(one), (letters) => caseFold(letters.join('')) === letters.map(caseFold).join('').normalize('NFC')), { numRuns: 2_000 });
+    const one = fc.constantFrom(
+      'a',
+      'Σ',
+      'ς',
+      'σ',
+      'ß',
+      'ẞ',
+      'ı',
+      'İ',
+      'I',
+      '\u212a',
+      'µ',
+      'ſ',
+      'ǅ',
+      'ﬃ',
+      'ᾼ',
+      'Α',
+      '上',
+      ' ',
+      '.',
+      '1',
+      '😀',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(one),
+        (letters) => caseFold(letters.join('')) === letters.map(caseFold).join('').normalize('NFC'),
+      ),
+      { numRuns: 2_000 },
+    );
   });
 });
 
 describe('what takes texts from elsewhere', () => {
-  const check = checker(s.object({ name: s.text(), note: s.optional(s.longText()), id: s.optional(s.id()), email: s.optional(s.email()), day: s.optional(s.day()), kind: s.optional(s.enum(['a'])) }));
+  const check = checker(
+    s.object({
+      name: s.text(),
+      note: s.optional(s.longText()),
+      id: s.optional(s.id()),
+      email: s.optional(s.email()),
+      day: s.optional(s.day()),
+      kind: s.optional(s.enum(['a'])),
+    }),
+  );
   const problemsOf = (value: object): string[] => {
     const checked = check({ name: 'n', ...value });
     return checked.ok ? [] : checked.issues.map(({ path, problem }) => `${path} ${problem}`);
@@ -87,7 +183,9 @@ describe('what takes texts from elsewhere', () => {
 
   it('refuses a run of marks in every kind of text, and names the field', () => {
     const run = `e${ACUTE.repeat(31)}`;
-    expect(problemsOf({ name: run, note: run, id: run })).to.deep.equal(['name', 'note', 'id'].map((field) => `${field} must have at most 30 combining marks in a row`));
+    expect(problemsOf({ name: run, note: run, id: run })).to.deep.equal(
+      ['name', 'note', 'id'].map((field) => `${field} must have at most 30 combining marks in a row`),
+    );
     for (const field of ['email', 'day', 'kind']) expect(problemsOf({ [field]: run }), field).to.have.lengthOf(1);
   });
 
@@ -98,7 +196,10 @@ describe('what takes texts from elsewhere', () => {
 
   it('refuses a long text for its length, at once', () => {
     const began = performance.now();
-    for (const unit of [ACUTE, '\r\n', ' ', '💶', 'e\u0323\u0302']) expect(problemsOf({ name: unit.repeat(4_000_000) }), JSON.stringify(unit)).to.deep.equal(['name must have at most 500 characters']);
+    for (const unit of [ACUTE, '\r\n', ' ', '💶', 'e\u0323\u0302'])
+      expect(problemsOf({ name: unit.repeat(4_000_000) }), JSON.stringify(unit)).to.deep.equal([
+        'name must have at most 500 characters',
+      ]);
     expect(performance.now() - began).to.be.lessThan(2_000);
   });
 

@@ -18,7 +18,8 @@ const Thing = s.object({
   parts: s.optional(s.list(s.object({ code: s.text(), count: s.optional(s.integer({ min: 1 })) }), 3)),
 });
 const check = checker(Thing);
-const issues = (result: Checked<unknown>) => (result.ok ? [] : result.issues.map(({ path, problem }) => `${path} ${problem}`));
+const issues = (result: Checked<unknown>) =>
+  result.ok ? [] : result.issues.map(({ path, problem }) => `${path} ${problem}`);
 const value = (input: unknown) => {
   const result = check(input);
   if (!result.ok) throw new Error(issues(result).join('; '));
@@ -35,7 +36,12 @@ describe('validation', () => {
   });
 
   it('takes an empty string for no value where a field is optional, and refuses it where it is not', () => {
-    expect(value({ name: 'x', note: '   ', status: '', due: '' })).to.deep.equal({ name: 'x', note: null, status: null, due: null });
+    expect(value({ name: 'x', note: '   ', status: '', due: '' })).to.deep.equal({
+      name: 'x',
+      note: null,
+      status: null,
+      due: null,
+    });
     expect(issues(check({ name: '   ' }))).to.deep.equal(['name must not be empty']);
   });
 
@@ -44,19 +50,34 @@ describe('validation', () => {
       expect(issues(check({ name: blank })), JSON.stringify(blank)).to.deep.equal(['name must not be empty']);
       expect(value({ name: 'x', note: blank, status: blank })).to.deep.equal({ name: 'x', note: null, status: null });
     }
-    expect(value({ name: ' 👩\u200d🔧\u200b ', secret: '\u200b\u200b\u200b' })).to.deep.equal({ name: '👩\u200d🔧\u200b', secret: '\u200b\u200b\u200b' });
+    expect(value({ name: ' 👩\u200d🔧\u200b ', secret: '\u200b\u200b\u200b' })).to.deep.equal({
+      name: '👩\u200d🔧\u200b',
+      secret: '\u200b\u200b\u200b',
+    });
   });
 
   it('takes no name that steers how it is shown, and leaves scripts and emoji what joins them', () => {
     const named = checker(s.object({ name: s.name(), place: s.optional(s.plain()), note: s.optional(s.longText()) }));
-    for (const code of [0x07, 0x1b, 0x7f, 0x85, 0x9b, 0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069]) {
+    for (const code of [
+      0x07, 0x1b, 0x7f, 0x85, 0x9b, 0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067,
+      0x2068, 0x2069,
+    ]) {
       const text = `a${String.fromCodePoint(code)}b`;
       const checked = named({ name: text, place: text });
-      expect(checked.ok ? [] : checked.issues.map(({ path }) => path), code.toString(16)).to.deep.equal(['name', 'place']);
+      expect(checked.ok ? [] : checked.issues.map(({ path }) => path), code.toString(16)).to.deep.equal([
+        'name',
+        'place',
+      ]);
     }
     for (const text of ['a\nb', 'a\tb', 'a\u2028b', 'a\u2029b']) {
       const checked = named({ name: text, place: text, note: text });
-      expect(checked.ok ? [] : checked.issues).to.deep.equal([{ path: 'name', problem: 'must be one line without control characters, controls of the writing direction and invisible characters' }]);
+      expect(checked.ok ? [] : checked.issues).to.deep.equal([
+        {
+          path: 'name',
+          problem:
+            'must be one line without control characters, controls of the writing direction and invisible characters',
+        },
+      ]);
     }
     const fine = { name: 'می\u200cخواهم 👩\u200d🔧', place: 'a\n上海', note: 'a note\u200f\nof several lines' };
     expect(named({ ...fine })).to.deep.equal({ ok: true, value: fine });
@@ -64,7 +85,10 @@ describe('validation', () => {
 
   it('takes no name of which a part cannot be seen, and cleans one that somebody else has made', () => {
     const named = checker(s.object({ name: s.name(), place: s.optional(s.plain()) }));
-    for (const code of [0x200b, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x206a, 0x206b, 0x206c, 0x206d, 0x206e, 0x206f, 0xfeff, 0xfff9, 0xfffa, 0xfffb, 0xe0000, 0xe0001, 0xe0041, 0xe007f]) {
+    for (const code of [
+      0x200b, 0x2060, 0x2061, 0x2062, 0x2063, 0x2064, 0x206a, 0x206b, 0x206c, 0x206d, 0x206e, 0x206f, 0xfeff, 0xfff9,
+      0xfffa, 0xfffb, 0xe0000, 0xe0001, 0xe0041, 0xe007f,
+    ]) {
       const text = `a${String.fromCodePoint(code)}b`;
       const checked = named({ name: text, place: text });
       expect(checked.ok ? [] : checked.issues.map(({ path }) => path), code.toString(16)).to.deep.equal(['name']);
@@ -73,34 +97,63 @@ describe('validation', () => {
     expect(asName('می\u200cخواهم 👩\u200d🔧')).to.equal('می\u200cخواهم 👩\u200d🔧');
   });
 
-  it('brings an address into its form, and takes none that lower case or NFC would make another\'s, or with what nobody sees', () => {
+  it("brings an address into its form, and takes none that lower case or NFC would make another's, or with what nobody sees", () => {
     expect(addressIn(' J.Müller@Example.COM ')).to.equal('j.müller@example.com');
     expect(addressIn('u\u0308@a.test')).to.equal('ü@a.test');
     for (const email of ['\u212Aate@a.test', 'a@\u212Aa.test', '\u0130@a.test', 'a\u037E@a.test', '\u1FEFa@a.test']) {
       expect(addressIn(email), JSON.stringify(email)).to.equal(undefined);
-      expect(issues(check({ name: 'x', email })), JSON.stringify(email)).to.deep.equal(['email must be an email address']);
+      expect(issues(check({ name: 'x', email })), JSON.stringify(email)).to.deep.equal([
+        'email must be an email address',
+      ]);
     }
-    for (const email of ['a\u200bb@a.test', 'a\u00adb@a.test', 'a\u200db@a.test', 'a@a\u{e0041}.test', 'a\u0600@a.test']) expect(issues(check({ name: 'x', email })), JSON.stringify(email)).to.deep.equal(['email must be an email address']);
+    for (const email of [
+      'a\u200bb@a.test',
+      'a\u00adb@a.test',
+      'a\u200db@a.test',
+      'a@a\u{e0041}.test',
+      'a\u0600@a.test',
+    ])
+      expect(issues(check({ name: 'x', email })), JSON.stringify(email)).to.deep.equal([
+        'email must be an email address',
+      ]);
   });
 
   it('tells a name from before that rule', () => {
     const schema = s.object({ list: s.list(s.object({ name: s.name({ max: 5 }) }), 5) });
     expect(answerChecker(schema)({ list: [{ name: 'a\u202eb' }] }).ok).to.equal(true);
-    expect(answerChecker(schema)({ list: [{ name: 'a\u202ebcdef' }] }).ok, 'what else is declared still holds').to.equal(false);
+    expect(
+      answerChecker(schema)({ list: [{ name: 'a\u202ebcdef' }] }).ok,
+      'what else is declared still holds',
+    ).to.equal(false);
   });
 
   it('keeps the calendar day of a timestamp as written', () => {
     expect(value({ name: 'x', due: '2026-03-31T23:30:00+09:00' }).due).to.equal('2026-03-31');
-    expect(issues(check({ name: 'x', due: '2026-02-30' }))).to.deep.equal(['due must be a calendar date like 2026-03-31']);
+    expect(issues(check({ name: 'x', due: '2026-02-30' }))).to.deep.equal([
+      'due must be a calendar date like 2026-03-31',
+    ]);
   });
 
   it('upper-cases currencies and lower-cases addresses', () => {
-    expect(value({ name: 'x', currency: 'cny', email: ' A.B@Example.COM ' })).to.include({ currency: 'CNY', email: 'a.b@example.com' });
-    expect(issues(check({ name: 'x', currency: 'abc', email: 'nobody' }))).to.deep.equal(['currency must be an ISO 4217 currency code like EUR', 'email must be an email address']);
+    expect(value({ name: 'x', currency: 'cny', email: ' A.B@Example.COM ' })).to.include({
+      currency: 'CNY',
+      email: 'a.b@example.com',
+    });
+    expect(issues(check({ name: 'x', currency: 'abc', email: 'nobody' }))).to.deep.equal([
+      'currency must be an ISO 4217 currency code like EUR',
+      'email must be an email address',
+    ]);
   });
 
   it('names each bad field once, by its path, and never the good ones', () => {
-    const result = check({ name: 5, note: 'x'.repeat(11), amount: -1, status: 'ajar', parts: [{ code: 'a' }, { count: 0 }, { code: 'c', count: 1.5, colour: 1 }], oops: true });
+    const result = check({
+      name: 5,
+      note: 'x'.repeat(11),
+      amount: -1,
+      status: 'ajar',
+      parts: [{ code: 'a' }, { count: 0 }, { code: 'c', count: 1.5, colour: 1 }],
+      oops: true,
+    });
     expect(issues(result).toSorted()).to.deep.equal([
       'amount must be >= 0',
       'name must be a string',
@@ -115,16 +168,27 @@ describe('validation', () => {
   });
 
   it('refuses control characters, lone surrogates and what is not JSON-like in free objects', () => {
-    for (const name of ['a\u0000b', 'a\u001fb', 'a\ud800b', '\u007f']) expect(issues(check({ name })), JSON.stringify(name)).to.deep.equal(['name must not contain control characters or broken Unicode']);
+    for (const name of ['a\u0000b', 'a\u001fb', 'a\ud800b', '\u007f'])
+      expect(issues(check({ name })), JSON.stringify(name)).to.deep.equal([
+        'name must not contain control characters or broken Unicode',
+      ]);
     const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) });
-    for (const extra of [JSON.parse('{"__proto__": {"x": 1}}') as unknown, { a: 'x\u0000' }, { a: 'x'.repeat(17_000) }, nested(20)]) {
-      expect(issues(check({ name: 'x', extra }))).to.deep.equal(['extra must be plain JSON of at most 16 KB and eight levels']);
+    for (const extra of [
+      JSON.parse('{"__proto__": {"x": 1}}') as unknown,
+      { a: 'x\u0000' },
+      { a: 'x'.repeat(17_000) },
+      nested(20),
+    ]) {
+      expect(issues(check({ name: 'x', extra }))).to.deep.equal([
+        'extra must be plain JSON of at most 16 KB and eight levels',
+      ]);
     }
     expect(value({ name: 'x', extra: { a: [1, { b: null }] } }).extra).to.deep.equal({ a: [1, { b: null }] });
   });
 
   it('refuses __proto__ and constructor as fields', () => {
-    for (const key of ['__proto__', 'constructor']) expect(issues(check(JSON.parse(`{"name": "x", "${key}": 1}`)))).to.deep.equal([`${key} is not a known field`]);
+    for (const key of ['__proto__', 'constructor'])
+      expect(issues(check(JSON.parse(`{"name": "x", "${key}": 1}`)))).to.deep.equal([`${key} is not a known field`]);
   });
 
   it('stops collecting at a thousand bad fields', () => {

@@ -60,10 +60,17 @@ async function makeBook(dataDir: string, contracts: number): Promise<Book> {
   return book;
 }
 
-export async function registerTenants(dataDir: string, contracts: number, env: Readonly<Record<string, string>> = {}): Promise<Book> {
+export async function registerTenants(
+  dataDir: string,
+  contracts: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Book> {
   const service = await startService(dataDir, env);
   try {
-    return { bench: await registered(service.origin, 'bench', contracts), 'bench-small': await registered(service.origin, 'bench-small', Math.ceil(contracts / 40)) };
+    return {
+      bench: await registered(service.origin, 'bench', contracts),
+      'bench-small': await registered(service.origin, 'bench-small', Math.ceil(contracts / 40)),
+    };
   } finally {
     await service.stop();
   }
@@ -82,7 +89,16 @@ async function registered(origin: string, slug: Slug, contracts: number): Promis
   const { user, tenant, subjects, settings } = (await api.get<Me>('/auth/me')).body;
   const [subject] = subjects;
   if (!subject) throw new Error('a registered tenant has a subject company');
-  return { tenantId: tenant.id, userId: user.id, userName: user.name, subjectId: subject.id, subjectName: subject.name, timeZone: settings.timezone, reminderLeadDays: settings.reminderLeadDays, contracts };
+  return {
+    tenantId: tenant.id,
+    userId: user.id,
+    userName: user.name,
+    subjectId: subject.id,
+    subjectName: subject.name,
+    timeZone: settings.timezone,
+    reminderLeadDays: settings.reminderLeadDays,
+    contracts,
+  };
 }
 
 /** On SQLite those that wait together share a commit, on PostgreSQL each has a connection. */
@@ -93,14 +109,23 @@ export async function enterContracts(databaseUrl: string, tenant: Tenant): Promi
   const today = todayOf(tenant);
   // A second for each contract, so that none is created at the same instant as another.
   let now = Date.parse(`${addDays(today, -2)}T00:00:00Z`) - tenant.contracts * 1000;
-  const plane = createLocalDataPlane({ operations: OPERATIONS, database, clock: { now: () => now }, keyRing: parseKeyRing(generateKeyRingText()) });
+  const plane = createLocalDataPlane({
+    operations: OPERATIONS,
+    database,
+    clock: { now: () => now },
+    keyRing: parseKeyRing(generateKeyRingText()),
+  });
   const call = callOf(tenant, today);
   let next = 0;
   const enter = async (): Promise<void> => {
     while (next < tenant.contracts) {
       now += 1000;
       const i = next++;
-      await plane.invoke('createContract', { call }, contractInput(i, { count: tenant.contracts, today, owner: tenant }));
+      await plane.invoke(
+        'createContract',
+        { call },
+        contractInput(i, { count: tenant.contracts, today, owner: tenant }),
+      );
       if (i % 10_000 === 9_999) console.error(`  ${i + 1} contracts entered`);
     }
   };

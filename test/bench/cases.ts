@@ -27,7 +27,8 @@ export interface Subject {
 }
 
 const api = '/api/v1';
-const listPath = (page: number) => `${api}/contracts?${new URLSearchParams({ ...LIST_FILTER, sort: 'endDate', order: 'desc', page: String(page), pageSize: '20' }).toString()}`;
+const listPath = (page: number) =>
+  `${api}/contracts?${new URLSearchParams({ ...LIST_FILTER, sort: 'endDate', order: 'desc', page: String(page), pageSize: '20' }).toString()}`;
 const overduePath = (page: number) => `${api}/payments?tab=overdue&page=${page}&pageSize=20`;
 export const searchPath = (q: string) => `${api}/contracts?${new URLSearchParams({ q, pageSize: '20' }).toString()}`;
 /** Without a filter, so that page 2 000 is there. */
@@ -37,7 +38,12 @@ export const FIGURE_PATHS = {
   stats: [`${api}/payments/stats`],
   analytics: ['summary', 'cashflow', 'distribution'].map((name) => `${api}/analytics/${name}`),
 } as const;
-export const SEARCHES = { 'rare, Latin': WORDS.rareLatin, 'common, Latin': WORDS.commonLatin, 'rare, CJK': WORDS.rareCjk, 'common, CJK': WORDS.commonCjk } as const;
+export const SEARCHES = {
+  'rare, Latin': WORDS.rareLatin,
+  'common, Latin': WORDS.commonLatin,
+  'rare, CJK': WORDS.rareCjk,
+  'common, CJK': WORDS.commonCjk,
+} as const;
 
 const pages = Array.from({ length: 50 }, (_, i) => i + 1);
 
@@ -48,28 +54,85 @@ export function loadCases(subject: Subject): readonly LoadCase[] {
   const receiptOf = newReceipts(subject);
   const contractPath = (id: string) => `${api}/contracts/${id}`;
   const [contract] = facts.fullContracts;
-  if (contract === undefined || facts.openLines.length === 0) throw new Error('the book has too few contracts for the bench');
+  if (contract === undefined || facts.openLines.length === 0)
+    throw new Error('the book has too few contracts for the bench');
   return [
-    { key: 'list', name: 'list: page of 20, filtered, sorted, exact total', requests: pages.map((page) => get(listPath(page))), probe: { method: 'GET', path: listPath(7) }, atLeast: 0.7, tail: 4 },
-    { key: 'get', name: 'get with 12 lines, terms, notes', requests: facts.fullContracts.map((id) => get(contractPath(id))), probe: { method: 'GET', path: contractPath(contract) }, atLeast: 0.7 },
-    { key: 'overdue', name: 'payments, tab overdue', requests: pages.map((page) => get(overduePath(page))), probe: { method: 'GET', path: overduePath(7) }, atLeast: 0.4 },
-    { key: 'create', name: 'create with 12 lines, durable', requests: [{ method: 'POST', path: `${api}/contracts`, setupRequest: (sent) => ({ ...sent, body: createOf() }) }], probe: { method: 'POST', path: `${api}/contracts`, body: createOf() }, atLeast: 0.8 },
-    { key: 'create-key', name: 'create with 12 lines, durable, Idempotency-Key', requests: [{ method: 'POST', path: `${api}/contracts`, setupRequest: (sent) => withKey({ ...sent, body: createOf() }) }], probe: undefined, atLeast: 0.8 },
-    { key: 'receipt', name: 'receipt, durable', requests: [{ method: 'PATCH', setupRequest: (sent) => ({ ...sent, ...receiptOf() }) }], probe: { method: 'PATCH', ...receiptOf() }, atLeast: 0.8 },
-    { key: 'login', name: 'login against bare argon2id', requests: [{ method: 'POST', path: `${api}/auth/login`, body: JSON.stringify(credentials('bench')) }], probe: undefined, atLeast: 0.9 },
+    {
+      key: 'list',
+      name: 'list: page of 20, filtered, sorted, exact total',
+      requests: pages.map((page) => get(listPath(page))),
+      probe: { method: 'GET', path: listPath(7) },
+      atLeast: 0.7,
+      tail: 4,
+    },
+    {
+      key: 'get',
+      name: 'get with 12 lines, terms, notes',
+      requests: facts.fullContracts.map((id) => get(contractPath(id))),
+      probe: { method: 'GET', path: contractPath(contract) },
+      atLeast: 0.7,
+    },
+    {
+      key: 'overdue',
+      name: 'payments, tab overdue',
+      requests: pages.map((page) => get(overduePath(page))),
+      probe: { method: 'GET', path: overduePath(7) },
+      atLeast: 0.4,
+    },
+    {
+      key: 'create',
+      name: 'create with 12 lines, durable',
+      requests: [{ method: 'POST', path: `${api}/contracts`, setupRequest: (sent) => ({ ...sent, body: createOf() }) }],
+      probe: { method: 'POST', path: `${api}/contracts`, body: createOf() },
+      atLeast: 0.8,
+    },
+    {
+      key: 'create-key',
+      name: 'create with 12 lines, durable, Idempotency-Key',
+      requests: [
+        { method: 'POST', path: `${api}/contracts`, setupRequest: (sent) => withKey({ ...sent, body: createOf() }) },
+      ],
+      probe: undefined,
+      atLeast: 0.8,
+    },
+    {
+      key: 'receipt',
+      name: 'receipt, durable',
+      requests: [{ method: 'PATCH', setupRequest: (sent) => ({ ...sent, ...receiptOf() }) }],
+      probe: { method: 'PATCH', ...receiptOf() },
+      atLeast: 0.8,
+    },
+    {
+      key: 'login',
+      name: 'login against bare argon2id',
+      requests: [{ method: 'POST', path: `${api}/auth/login`, body: JSON.stringify(credentials('bench')) }],
+      probe: undefined,
+      atLeast: 0.9,
+    },
   ];
 }
 
 const get = (path: string): Request => ({ method: 'GET', path });
 
 let keys = 0;
-const withKey = (sent: Request): Request => ({ ...sent, headers: { ...sent.headers, 'idempotency-key': `bench-${process.pid}-${++keys}` } });
+const withKey = (sent: Request): Request => ({
+  ...sent,
+  headers: { ...sent.headers, 'idempotency-key': `bench-${process.pid}-${++keys}` },
+});
 
-/** Bodies of contracts with twelve lines that nobody has entered yet: one text with the number put in, so that making it costs nothing. */
+/**
+ * Bodies of contracts with twelve lines that nobody has entered yet: one text with the number put in, so that making it
+ * costs nothing.
+ */
 function newContracts({ tenant, today }: Subject): () => string {
   const { payments = [], ...input } = contractInput(FULL_EVERY, { count: tenant.contracts, today, owner: tenant });
   const plan = (payments ?? []).map(({ period, dueDate, amount }) => ({ period, dueDate, amount }));
-  const [before = '', between = '', after = ''] = JSON.stringify({ ...input, archiveCode: 'ANEW-<n>', contractNo: 'NEW-<n>', payments: plan }).split('<n>');
+  const [before = '', between = '', after = ''] = JSON.stringify({
+    ...input,
+    archiveCode: 'ANEW-<n>',
+    contractNo: 'NEW-<n>',
+    payments: plan,
+  }).split('<n>');
   let n = 0;
   return () => {
     n += 1;
@@ -83,7 +146,12 @@ export function newReceipts({ facts }: Subject): () => { readonly path: string; 
   return () => {
     n += 1;
     const id = facts.openLines[n % facts.openLines.length] ?? '';
-    const body = JSON.stringify({ receivedAmount: ((n * 7) % 90_000 + 1) / 100, method: 'bank_transfer', payerName: 'Accounts payable', bankSerialNo: `BENCH-${n}` });
+    const body = JSON.stringify({
+      receivedAmount: (((n * 7) % 90_000) + 1) / 100,
+      method: 'bank_transfer',
+      payerName: 'Accounts payable',
+      bankSerialNo: `BENCH-${n}`,
+    });
     return { path: `${api}/payments/${id}/receipt`, body };
   };
 }

@@ -15,14 +15,38 @@ const USUAL_LINES = 4;
 /** One contract in so many carries the rare words, whatever the size of the book: about seven do. */
 const RARE = 7;
 
-export const WORDS = { rareLatin: 'Quartzite', commonLatin: 'Hydraulic', rareCjk: '琉璃塔', commonCjk: '有限公司' } as const;
+export const WORDS = {
+  rareLatin: 'Quartzite',
+  commonLatin: 'Hydraulic',
+  rareCjk: '琉璃塔',
+  commonCjk: '有限公司',
+} as const;
 
-const EQUIPMENT = ['Hydraulic press', 'Hydraulic pump station', 'Tower crane', 'Injection moulding machine', 'Air compressor', 'CNC lathe'] as const;
-const BUYERS = ['上海远东机械有限公司', 'Meridian Works Ltd', '苏州精工设备有限公司', 'Nordhafen Logistik GmbH', '广州海珠贸易有限公司', 'Atelier Laval SA'] as const;
+const EQUIPMENT = [
+  'Hydraulic press',
+  'Hydraulic pump station',
+  'Tower crane',
+  'Injection moulding machine',
+  'Air compressor',
+  'CNC lathe',
+] as const;
+const BUYERS = [
+  '上海远东机械有限公司',
+  'Meridian Works Ltd',
+  '苏州精工设备有限公司',
+  'Nordhafen Logistik GmbH',
+  '广州海珠贸易有限公司',
+  'Atelier Laval SA',
+] as const;
 const CITIES = ['Hamburg', '杭州', 'Lyon', '成都', 'Porto', '大连'] as const;
 
-/** Contract `i` of a book of `count`: always the same one, with due dates from two years before `today` to one after. */
-export function contractInput(i: number, { count, today, owner }: { readonly count: number; readonly today: Day; readonly owner: Owner }): ContractInput {
+/**
+ * Contract `i` of a book of `count`: always the same one, with due dates from two years before `today` to one after.
+ */
+export function contractInput(
+  i: number,
+  { count, today, owner }: { readonly count: number; readonly today: Day; readonly owner: Owner },
+): ContractInput {
   const random = randomFrom(i);
   const isLease = i % 2 === 1;
   const isRare = i % Math.ceil(count / RARE) === 3;
@@ -30,7 +54,9 @@ export function contractInput(i: number, { count, today, owner }: { readonly cou
   const startDate = addDays(today, -730 + Math.floor(random() * 900));
   const lineCount = isFull ? FULL_LINES : USUAL_LINES;
   const amount = Math.floor(100_000 + random() * 4_000_000) / 100;
-  const payments = Array.from({ length: lineCount }, (_, n) => lineInput({ n, amount, dueDate: addDays(startDate, n * 45), today, random }));
+  const payments = Array.from({ length: lineCount }, (_, n) =>
+    lineInput({ n, amount, dueDate: addDays(startDate, n * 45), today, random }),
+  );
   return {
     archiveCode: `A-${i}`,
     contractNo: contractNo(i),

@@ -7,13 +7,20 @@ import { median, WrongAnswer } from './load.js';
 import type { Row } from './report.js';
 import { PASSWORD, register, signIn, startService } from './service.js';
 
-/** Whether the time of a refused sign-in tells who has an account: the same number of attempts of each class, in turn, on a service of its own. */
+/**
+ * Whether the time of a refused sign-in tells who has an account: the same number of attempts of each class, in turn,
+ * on a service of its own.
+ */
 export async function enumerationRows(): Promise<Row[]> {
   await mkdir(CACHE, { recursive: true });
   const dataDir = await mkdtemp(join(CACHE, 'enumeration-'));
   try {
     // Limits off: a locked account is refused before the work that is measured.
-    const service = await startService(dataDir, { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0', RATE_LIMIT_PER_MINUTE: '0' });
+    const service = await startService(dataDir, {
+      LOGIN_FAILURES_PER_ACCOUNT: '0',
+      LOGIN_FAILURES_PER_IP: '0',
+      RATE_LIMIT_PER_MINUTE: '0',
+    });
     try {
       await makeAccounts(service.origin, dataDir);
       return rowsOf(await timesOf(client(service.origin)));
@@ -30,11 +37,17 @@ const WARM_UP = 5;
 /** How much the slowest class may take beyond the quickest. */
 const MOST_SPREAD = 0.1;
 
-const member = { disabled: 'disabled@example.com', sso: 'single-sign-on@example.com', ordinary: 'ordinary@example.com' } as const;
+const member = {
+  disabled: 'disabled@example.com',
+  sso: 'single-sign-on@example.com',
+  ordinary: 'ordinary@example.com',
+} as const;
 type Kind = keyof typeof member;
 
 /** What is wrong with each attempt. The password is one that the account has, or had, but for the last. */
-const CLASSES: Readonly<Record<string, { readonly tenantSlug: string; readonly email: string; readonly password: string }>> = {
+const CLASSES: Readonly<
+  Record<string, { readonly tenantSlug: string; readonly email: string; readonly password: string }>
+> = {
   'unknown tenant': { tenantSlug: 'no-such-tenant', email: member.ordinary, password: PASSWORD },
   'unknown email': { tenantSlug: 'bench', email: 'nobody@example.com', password: PASSWORD },
   'disabled member': { tenantSlug: 'bench', email: member.disabled, password: PASSWORD },
@@ -45,7 +58,11 @@ const CLASSES: Readonly<Record<string, { readonly tenantSlug: string; readonly e
 async function makeAccounts(origin: string, dataDir: string): Promise<void> {
   await register(origin, 'bench');
   const { api } = await signIn(origin, 'bench');
-  const ids = { disabled: await memberBy(api, 'disabled'), sso: await memberBy(api, 'sso'), ordinary: await memberBy(api, 'ordinary') };
+  const ids = {
+    disabled: await memberBy(api, 'disabled'),
+    sso: await memberBy(api, 'sso'),
+    ordinary: await memberBy(api, 'ordinary'),
+  };
   expected(await api.patch(`/tenant-admin/members/${ids.disabled}`, { status: 'disabled' }), 200);
   // As one whom a provider brought in, without a provider.
   const platform = new Sqlite(join(dataDir, 'platform.db'), { timeout: 5_000 });
@@ -58,10 +75,17 @@ async function makeAccounts(origin: string, dataDir: string): Promise<void> {
 
 /** Answers the id of a member who has come in by an invitation. */
 async function memberBy(api: Client, kind: Kind): Promise<string> {
-  const invited = await api.post<{ inviteLink: string }>('/tenant-admin/invitations', { email: member[kind], roleCode: 'viewer' });
+  const invited = await api.post<{ inviteLink: string }>('/tenant-admin/invitations', {
+    email: member[kind],
+    roleCode: 'viewer',
+  });
   expected(invited, 201);
   const token = new URLSearchParams(new URL(invited.body.inviteLink).hash.slice(1)).get('token');
-  const accepted = await client(api.origin).post<{ user: { id: string } }>('/auth/invitations/accept', { token, name: `Bench ${kind}`, password: PASSWORD });
+  const accepted = await client(api.origin).post<{ user: { id: string } }>('/auth/invitations/accept', {
+    token,
+    name: `Bench ${kind}`,
+    password: PASSWORD,
+  });
   expected(accepted, 201);
   return accepted.body.user.id;
 }
@@ -87,7 +111,10 @@ async function timesOf(api: Client): Promise<Readonly<Record<string, readonly nu
 }
 
 function shuffled<T>(list: readonly T[]): T[] {
-  return list.map((item) => ({ item, at: Math.random() })).toSorted((a, b) => a.at - b.at).map(({ item }) => item);
+  return list
+    .map((item) => ({ item, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
 }
 
 /** A line for each class, beside the quickest, and one for how far they lie apart. */
@@ -99,8 +126,28 @@ export function rowsOf(times: Readonly<Record<string, readonly number[]>>): Row[
   return [
     ...medians.map(({ name, figure, attempts }): Row => {
       const ratio = figure / quickest;
-      return { key, name: `refused login: ${name}`, unit: 'ms', figure, raw: null, ratio, target: `p50 ≤ ${1 + MOST_SPREAD} × the quickest class`, met: ratio <= 1 + MOST_SPREAD, details: { attempts } };
+      return {
+        key,
+        name: `refused login: ${name}`,
+        unit: 'ms',
+        figure,
+        raw: null,
+        ratio,
+        target: `p50 ≤ ${1 + MOST_SPREAD} × the quickest class`,
+        met: ratio <= 1 + MOST_SPREAD,
+        details: { attempts },
+      };
     }),
-    { key, name: 'refused login: spread of the medians', unit: '%', figure: (slowest / quickest - 1) * 100, raw: null, ratio: null, target: `≤ ${MOST_SPREAD * 100} %`, met: slowest / quickest <= 1 + MOST_SPREAD, details: { medians } },
+    {
+      key,
+      name: 'refused login: spread of the medians',
+      unit: '%',
+      figure: (slowest / quickest - 1) * 100,
+      raw: null,
+      ratio: null,
+      target: `≤ ${MOST_SPREAD * 100} %`,
+      met: slowest / quickest <= 1 + MOST_SPREAD,
+      details: { medians },
+    },
   ];
 }

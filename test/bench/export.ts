@@ -11,14 +11,24 @@ const LIST_PATH = deepPath(3);
 const WARM_UP_SECONDS = 8;
 const ROUNDS = 3;
 
-/** The whole book as CSV, from either side in turn; and what that means for memory, and for others who ask for lists meanwhile. */
+/**
+ * The whole book as CSV, from either side in turn; and what that means for memory, and for others who ask for lists
+ * meanwhile.
+ */
 export async function exportRows({ ours, raw, token }: Sides, contracts: number): Promise<Row[]> {
-  // Lists from all over the book, so that the database's own page cache, 64 MB a connection, is full before: it is not the export's.
-  const all = Array.from({ length: Math.max(1, Math.floor(contracts / 20)) }, (_, i) => ({ method: 'GET' as const, path: deepPath(i + 1) }));
+  // Lists from all over the book, so that the database's own page cache, 64 MB a connection, is full before: it is not
+  // the export's.
+  const all = Array.from({ length: Math.max(1, Math.floor(contracts / 20)) }, (_, i) => ({
+    method: 'GET' as const,
+    path: deepPath(i + 1),
+  }));
   await underLoad(ours.origin, all, { token, seconds: WARM_UP_SECONDS });
   const before = residentMb(ours.pid);
   const [first, same] = [await fetched(ours, token), await fetched(raw, token)];
-  if (first.hash !== same.hash) throw new WrongAnswer(`export: the product writes other bytes (${first.bytes}) than the raw program (${same.bytes})`);
+  if (first.hash !== same.hash)
+    throw new WrongAnswer(
+      `export: the product writes other bytes (${first.bytes}) than the raw program (${same.bytes})`,
+    );
   const [mine, theirs]: [number[], number[]] = [[], []];
   let most = before ?? 0;
   const meanwhile: number[] = [];
@@ -33,16 +43,56 @@ export async function exportRows({ ours, raw, token }: Sides, contracts: number)
     await running;
   }
   const [figure, baseline] = [contracts / (median(mine) / 1000), contracts / (median(theirs) / 1000)];
-  const p99 = percentile(meanwhile.toSorted((a, b) => a - b), 0.99);
+  const p99 = percentile(
+    meanwhile.toSorted((a, b) => a - b),
+    0.99,
+  );
   return [
-    { key: 'export', name: `export full, ${contracts} contracts, ${(first.bytes / 1e6).toFixed(0)} MB: contracts`, unit: '/s', figure, raw: baseline, ratio: figure / baseline, target: '≥ 0.5 × raw', met: figure >= 0.5 * baseline, details: { ours: mine, raw: theirs } },
-    { key: 'export', name: 'list meanwhile, p99', unit: 'ms', figure: p99, raw: null, ratio: null, target: '≤ 50 ms', met: p99 <= 50, details: { requests: meanwhile.length, longest: Math.max(...meanwhile) } },
-    ...(before === undefined ? [] : [{ key: 'export', name: 'memory that an export adds', unit: 'MB' as const, figure: most - before, raw: null, ratio: null, target: '≤ 64 MB', met: most - before <= 64, details: { before, most } }]),
+    {
+      key: 'export',
+      name: `export full, ${contracts} contracts, ${(first.bytes / 1e6).toFixed(0)} MB: contracts`,
+      unit: '/s',
+      figure,
+      raw: baseline,
+      ratio: figure / baseline,
+      target: '≥ 0.5 × raw',
+      met: figure >= 0.5 * baseline,
+      details: { ours: mine, raw: theirs },
+    },
+    {
+      key: 'export',
+      name: 'list meanwhile, p99',
+      unit: 'ms',
+      figure: p99,
+      raw: null,
+      ratio: null,
+      target: '≤ 50 ms',
+      met: p99 <= 50,
+      details: { requests: meanwhile.length, longest: Math.max(...meanwhile) },
+    },
+    ...(before === undefined
+      ? []
+      : [
+          {
+            key: 'export',
+            name: 'memory that an export adds',
+            unit: 'MB' as const,
+            figure: most - before,
+            raw: null,
+            ratio: null,
+            target: '≤ 64 MB',
+            met: most - before <= 64,
+            details: { before, most },
+          },
+        ]),
   ];
 }
 
 /** Reads an export to its end and keeps nothing of it. */
-function fetched({ origin }: Running, token: string): Promise<{ readonly ms: number; readonly bytes: number; readonly hash: string }> {
+function fetched(
+  { origin }: Running,
+  token: string,
+): Promise<{ readonly ms: number; readonly bytes: number; readonly hash: string }> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
     get(`${origin}${PATH}`, { headers: { authorization: `Bearer ${token}` } }, (answer) => {
@@ -53,7 +103,9 @@ function fetched({ origin }: Running, token: string): Promise<{ readonly ms: num
         bytes += chunk.length;
         hash.update(chunk);
       });
-      answer.on('error', reject).on('end', () => resolve({ ms: performance.now() - began, bytes, hash: hash.digest('hex') }));
+      answer
+        .on('error', reject)
+        .on('end', () => resolve({ ms: performance.now() - began, bytes, hash: hash.digest('hex') }));
     }).on('error', reject);
   });
 }

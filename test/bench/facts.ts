@@ -21,7 +21,11 @@ export const LIST_FILTER = { type: 'lease', status: 'in_progress' } as const;
 export async function sqliteFacts(file: string, tenant: Tenant, today: Day): Promise<Facts> {
   const connection = new SqliteConnection(file, { readonly: true });
   try {
-    return await factsOf(async (sql, ...values) => connection.prepare(sql).all(...values) as Record<string, unknown>[], tenant, today);
+    return await factsOf(
+      async (sql, ...values) => connection.prepare(sql).all(...values) as Record<string, unknown>[],
+      tenant,
+      today,
+    );
   } finally {
     connection.close();
   }
@@ -32,10 +36,19 @@ export async function postgresFacts(adminUrl: string, tenant: Tenant, today: Day
   const client = new pg.Client({ connectionString: adminUrl });
   await client.connect();
   try {
-    return await factsOf(async (sql, ...values) => {
-      let n = 0;
-      return (await client.query<Record<string, unknown>>(sql.replaceAll('?', () => `$${++n}`), values)).rows;
-    }, tenant, today);
+    return await factsOf(
+      async (sql, ...values) => {
+        let n = 0;
+        return (
+          await client.query<Record<string, unknown>>(
+            sql.replaceAll('?', () => `$${++n}`),
+            values,
+          )
+        ).rows;
+      },
+      tenant,
+      today,
+    );
   } finally {
     await client.end();
   }
@@ -44,15 +57,37 @@ export async function postgresFacts(adminUrl: string, tenant: Tenant, today: Day
 async function factsOf(query: Query, { tenantId }: Tenant, today: Day): Promise<Facts> {
   const count = async (sql: string, ...values: string[]) => Number((await query(sql, ...values))[0]?.['n']);
   const ids = async (sql: string, ...values: string[]) => (await query(sql, ...values)).map((row) => String(row['id']));
-  const [stage] = await query("SELECT template_id, code, name FROM lifecycle_stages WHERE tenant_id = ? AND code = 'draft'", tenantId);
+  const [stage] = await query(
+    "SELECT template_id, code, name FROM lifecycle_stages WHERE tenant_id = ? AND code = 'draft'",
+    tenantId,
+  );
   return {
-    fullContracts: await ids('SELECT DISTINCT contract_id AS id FROM contract_notes WHERE tenant_id = ? ORDER BY contract_id LIMIT 1000', tenantId),
-    openLines: await ids('SELECT id FROM payment_lines WHERE tenant_id = ? AND position = 3 AND deleted_at IS NULL AND received_minor = 0 AND outstanding_minor > 0 ORDER BY id LIMIT 20000', tenantId),
+    fullContracts: await ids(
+      'SELECT DISTINCT contract_id AS id FROM contract_notes WHERE tenant_id = ? ORDER BY contract_id LIMIT 1000',
+      tenantId,
+    ),
+    openLines: await ids(
+      'SELECT id FROM payment_lines WHERE tenant_id = ? AND position = 3 AND deleted_at IS NULL AND received_minor = 0 AND outstanding_minor > 0 ORDER BY id LIMIT 20000',
+      tenantId,
+    ),
     totals: {
-      contracts: await count('SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND deleted_at IS NULL AND type = ? AND status = ?', tenantId, LIST_FILTER.type, LIST_FILTER.status),
-      overdue: await count('SELECT count(*) AS n FROM payment_lines WHERE tenant_id = ? AND deleted_at IS NULL AND outstanding_minor > 0 AND due_date < ?', tenantId, today),
+      contracts: await count(
+        'SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND deleted_at IS NULL AND type = ? AND status = ?',
+        tenantId,
+        LIST_FILTER.type,
+        LIST_FILTER.status,
+      ),
+      overdue: await count(
+        'SELECT count(*) AS n FROM payment_lines WHERE tenant_id = ? AND deleted_at IS NULL AND outstanding_minor > 0 AND due_date < ?',
+        tenantId,
+        today,
+      ),
     },
-    lifecycle: { templateId: String(stage?.['template_id']), stageCode: String(stage?.['code']), stageName: String(stage?.['name']) },
+    lifecycle: {
+      templateId: String(stage?.['template_id']),
+      stageCode: String(stage?.['code']),
+      stageName: String(stage?.['name']),
+    },
   };
 }
 
@@ -60,7 +95,8 @@ async function factsOf(query: Query, { tenantId }: Tenant, today: Day): Promise<
 export function passwordHash(platformFile: string, email: string): string {
   const connection = new SqliteConnection(platformFile, { readonly: true });
   try {
-    const row = connection.prepare('SELECT password_hash FROM members WHERE email = ?').get(email) as { password_hash?: string } | undefined;
+    const row = connection.prepare('SELECT password_hash FROM members WHERE email = ?').get(email) as
+      { password_hash?: string } | undefined;
     if (!row?.password_hash) throw new Error(`no password of ${email}`);
     return row.password_hash;
   } finally {
@@ -86,5 +122,8 @@ export async function copyOfDatabase(adminUrl: string): Promise<{ readonly admin
   await on(name, 'VACUUM ANALYZE');
   await on('postgres', `CREATE DATABASE ${name}_raw TEMPLATE ${name}`);
   const copy = await on(`${name}_raw`, 'SELECT 1');
-  return { adminUrl: copy.href, drop: async () => void (await on('postgres', `DROP DATABASE IF EXISTS ${name}_raw WITH (FORCE)`)) };
+  return {
+    adminUrl: copy.href,
+    drop: async () => void (await on('postgres', `DROP DATABASE IF EXISTS ${name}_raw WITH (FORCE)`)),
+  };
 }

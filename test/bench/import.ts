@@ -9,10 +9,32 @@ const CONTRACTS = 1_250;
 /** With four lines each: as many rows as an import takes. */
 const ROWS = 5_000;
 const ROUNDS = 3;
-/** Others ask so often, whether or not they have been answered: who waits for an import counts as many times as he would have asked. */
+/**
+ * Others ask so often, whether or not they have been answered: who waits for an import counts as many times as he would
+ * have asked.
+ */
 const EVERY_MS = 100;
 
-const CONTRACT_COLUMNS = ['archiveCode', 'contractNo', 'projectName', 'type', 'subjectId', 'partyA', 'partyB', 'equipmentName', 'equipmentModel', 'quantity', 'unitPrice', 'paymentMethod', 'startDate', 'endDate', 'signDate', 'ownerId', 'payeeAccount', 'remark'] as const;
+const CONTRACT_COLUMNS = [
+  'archiveCode',
+  'contractNo',
+  'projectName',
+  'type',
+  'subjectId',
+  'partyA',
+  'partyB',
+  'equipmentName',
+  'equipmentModel',
+  'quantity',
+  'unitPrice',
+  'paymentMethod',
+  'startDate',
+  'endDate',
+  'signDate',
+  'ownerId',
+  'payeeAccount',
+  'remark',
+] as const;
 const LINE_COLUMNS = ['period', 'dueDate', 'amount'] as const;
 
 /** A whole import as CSV, durable; and what that means for others, who read lists and record receipts meanwhile. */
@@ -22,23 +44,51 @@ export async function importRows({ ours, token }: Sides, subject: Subject, prefi
   const [seconds, reads, writes]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
     const body = JSON.stringify({ csv: csvOf(subject, round) });
-    const others = [openLoop(ours.origin, () => list, { token, everyMs: EVERY_MS }), openLoop(ours.origin, () => ({ method: 'PATCH', ...receiptOf() }), { token, everyMs: EVERY_MS })] as const;
+    const others = [
+      openLoop(ours.origin, () => list, { token, everyMs: EVERY_MS }),
+      openLoop(ours.origin, () => ({ method: 'PATCH', ...receiptOf() }), { token, everyMs: EVERY_MS }),
+    ] as const;
     const began = performance.now();
-    const report = JSON.parse(await ask(ours.origin, { method: 'POST', path: '/api/v1/contracts/import', body }, { token })) as { created: number; rows: readonly object[] };
+    const report = JSON.parse(
+      await ask(ours.origin, { method: 'POST', path: '/api/v1/contracts/import', body }, { token }),
+    ) as { created: number; rows: readonly object[] };
     seconds.push((performance.now() - began) / 1000);
     reads.push(...(await others[0].stop()));
     writes.push(...(await others[1].stop()));
-    if (report.created !== ROWS) throw new WrongAnswer(`import: ${report.created} of ${ROWS} rows were entered; ${JSON.stringify(report.rows.at(-ROWS))}`);
+    if (report.created !== ROWS)
+      throw new WrongAnswer(
+        `import: ${report.created} of ${ROWS} rows were entered; ${JSON.stringify(report.rows.at(-ROWS))}`,
+      );
   }
-  const row = (what: Pick<Row, 'name' | 'unit' | 'figure' | 'target' | 'met' | 'details'>): Row => ({ key: 'import', raw: null, ratio: null, ...what, name: `${prefix}${what.name}` });
+  const row = (what: Pick<Row, 'name' | 'unit' | 'figure' | 'target' | 'met' | 'details'>): Row => ({
+    key: 'import',
+    raw: null,
+    ratio: null,
+    ...what,
+    name: `${prefix}${what.name}`,
+  });
   const waits = (name: string, times: readonly number[]): Row => {
     const sorted = times.toSorted((a, b) => a - b);
     const p99 = percentile(sorted, 0.99);
-    return row({ name, unit: 'ms', figure: p99, target: '≤ 100 ms', met: p99 <= 100, details: { requests: sorted.length, p50: percentile(sorted, 0.5), longest: sorted.at(-1) } });
+    return row({
+      name,
+      unit: 'ms',
+      figure: p99,
+      target: '≤ 100 ms',
+      met: p99 <= 100,
+      details: { requests: sorted.length, p50: percentile(sorted, 0.5), longest: sorted.at(-1) },
+    });
   };
   const figure = median(seconds);
   return [
-    row({ name: `import of ${ROWS} CSV rows, ${CONTRACTS} contracts`, unit: 's', figure, target: '≤ 5 s', met: figure <= 5, details: { seconds } }),
+    row({
+      name: `import of ${ROWS} CSV rows, ${CONTRACTS} contracts`,
+      unit: 's',
+      figure,
+      target: '≤ 5 s',
+      met: figure <= 5,
+      details: { seconds },
+    }),
     waits('list meanwhile, p99', reads),
     waits('receipt meanwhile, p99', writes),
   ];
@@ -50,7 +100,11 @@ function csvOf({ tenant, today }: Subject, round: number): string {
   for (let i = 0; i < CONTRACTS; i++) {
     // The one in so many with twelve lines is left out.
     const { payments, ...contract } = contractInput(4 * i + 1, { count: tenant.contracts, today, owner: tenant });
-    const numbered = { ...contract, archiveCode: `AIMP-${process.pid}-${round}-${i}`, contractNo: `IMP-${process.pid}-${round}-${i}` };
+    const numbered = {
+      ...contract,
+      archiveCode: `AIMP-${process.pid}-${round}-${i}`,
+      contractNo: `IMP-${process.pid}-${round}-${i}`,
+    };
     const front = CONTRACT_COLUMNS.map((name) => String(numbered[name] ?? ''));
     for (const line of payments ?? []) csv += csvRow([...front, ...LINE_COLUMNS.map((name) => String(line[name]))]);
   }

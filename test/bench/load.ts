@@ -18,7 +18,11 @@ export class WrongAnswer extends Error {
 }
 
 /** Runs requests in turn on 32 connections for some seconds. Any answer but 2xx ends the bench. */
-export async function underLoad(origin: string, requests: Request[], { token, seconds }: { readonly token: string; readonly seconds: number }): Promise<Load> {
+export async function underLoad(
+  origin: string,
+  requests: Request[],
+  { token, seconds }: { readonly token: string; readonly seconds: number },
+): Promise<Load> {
   const result = await autocannon({
     url: origin,
     connections: CONNECTIONS,
@@ -27,9 +31,16 @@ export async function underLoad(origin: string, requests: Request[], { token, se
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   });
   if (result.non2xx > 0 || result.errors > 0 || result['2xx'] === 0) {
-    throw new WrongAnswer(`${origin}: ${result['2xx']} answers were 2xx, ${result.non2xx} were not, ${result.errors} connections failed; statuses ${JSON.stringify(result.statusCodeStats)}`);
+    throw new WrongAnswer(
+      `${origin}: ${result['2xx']} answers were 2xx, ${result.non2xx} were not, ${result.errors} connections failed; statuses ${JSON.stringify(result.statusCodeStats)}`,
+    );
   }
-  return { perSecond: result['2xx'] / result.duration, seconds: result.duration, p50: result.latency.p50, p99: result.latency.p99 };
+  return {
+    perSecond: result['2xx'] / result.duration,
+    seconds: result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+  };
 }
 
 export interface Asked {
@@ -38,8 +49,14 @@ export interface Asked {
   readonly body?: string;
 }
 
-/** Asks one after the other on one connection, `rounds` times over the paths; answers the sorted times in milliseconds. */
-export async function oneByOne(origin: string, paths: readonly string[], { token, rounds }: { readonly token: string; readonly rounds: number }): Promise<readonly number[]> {
+/**
+ * Asks one after the other on one connection, `rounds` times over the paths; answers the sorted times in milliseconds.
+ */
+export async function oneByOne(
+  origin: string,
+  paths: readonly string[],
+  { token, rounds }: { readonly token: string; readonly rounds: number },
+): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: number[] = [];
   try {
@@ -56,8 +73,15 @@ export async function oneByOne(origin: string, paths: readonly string[], { token
   return times.toSorted((a, b) => a - b);
 }
 
-/** Asks every so many milliseconds, whether or not the last answer is there. `stop` answers the times in milliseconds, once all are. */
-export function openLoop(origin: string, next: () => Asked, { token, everyMs }: { readonly token: string; readonly everyMs: number }): { stop(): Promise<readonly number[]> } {
+/**
+ * Asks every so many milliseconds, whether or not the last answer is there. `stop` answers the times in milliseconds,
+ * once all are.
+ */
+export function openLoop(
+  origin: string,
+  next: () => Asked,
+  { token, everyMs }: { readonly token: string; readonly everyMs: number },
+): { stop(): Promise<readonly number[]> } {
   const agent = new Agent({ keepAlive: true });
   const times: Promise<number>[] = [];
   const timer = setInterval(() => {
@@ -79,9 +103,16 @@ export function openLoop(origin: string, next: () => Asked, { token, everyMs }: 
 }
 
 /** The text of a 2xx answer. */
-export function ask(origin: string, { method, path, body }: Asked, { token, agent }: { readonly token: string; readonly agent?: Agent }): Promise<string> {
+export function ask(
+  origin: string,
+  { method, path, body }: Asked,
+  { token, agent }: { readonly token: string; readonly agent?: Agent },
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) };
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+    };
     const asked = request(`${origin}${path}`, { method, headers, ...(agent ? { agent } : {}) }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -104,4 +135,8 @@ export function percentile(sorted: readonly number[], share: number): number {
   return value;
 }
 
-export const median = (values: readonly number[]): number => percentile(values.toSorted((a, b) => a - b), 0.5);
+export const median = (values: readonly number[]): number =>
+  percentile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  );

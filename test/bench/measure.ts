@@ -20,12 +20,21 @@ const ROUNDS = 3;
 
 /** Three rounds, the two sides in turn, after both have answered the same. */
 export async function loadRow({ key, name, requests, probe, atLeast, tail }: LoadCase, sides: Sides): Promise<Row> {
-  if (probe) sameAnswer({ ours: await ask(sides.ours.origin, probe, sides), raw: await ask(sides.raw.origin, probe, sides) }, name);
+  if (probe)
+    sameAnswer(
+      { ours: await ask(sides.ours.origin, probe, sides), raw: await ask(sides.raw.origin, probe, sides) },
+      name,
+    );
   const load = async ({ origin, pid }: Running, seconds: number): Promise<Measured> => {
     const before = processorMs(pid);
     const done = await underLoad(origin, requests, { token: sides.token, seconds });
     const after = processorMs(pid);
-    return { ...done, ...(before === undefined || after === undefined ? {} : { processorMs: (after - before) / (done.perSecond * done.seconds) }) };
+    return {
+      ...done,
+      ...(before === undefined || after === undefined
+        ? {}
+        : { processorMs: (after - before) / (done.perSecond * done.seconds) }),
+    };
   };
   await load(sides.ours, 1);
   await load(sides.raw, 1);
@@ -39,7 +48,17 @@ export async function loadRow({ key, name, requests, probe, atLeast, tail }: Loa
   const theirs = median(raw.map(({ perSecond }) => perSecond));
   const spread = median(ours.map(({ p50, p99 }) => p99 / p50));
   const target = `≥ ${atLeast} × raw${tail === undefined ? '' : `; p99 ${spread.toFixed(1)} × p50 (≤ ${tail})`}`;
-  return { key, name, unit: '/s', figure, raw: theirs, ratio: figure / theirs, target, met: figure / theirs >= atLeast && (tail === undefined || spread <= tail), details: { connections: CONNECTIONS, ours, raw } };
+  return {
+    key,
+    name,
+    unit: '/s',
+    figure,
+    raw: theirs,
+    ratio: figure / theirs,
+    target,
+    met: figure / theirs >= atLeast && (tail === undefined || spread <= tail),
+    details: { connections: CONNECTIONS, ours, raw },
+  };
 }
 
 /** Ids and instants that a write made differ; everything else must not. */
@@ -54,7 +73,9 @@ function sameAnswer({ ours, raw }: { readonly ours: string; readonly raw: string
 const comparable = (text: string): string => {
   const isNew = new Map<string, string>();
   const named = (id: string) => isNew.get(id) ?? (isNew.set(id, `<id ${isNew.size}>`), `<id ${isNew.size - 1}>`);
-  return text.replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, named).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<instant>');
+  return text
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, named)
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<instant>');
 };
 
 interface LatencyOptions {
@@ -65,7 +86,10 @@ interface LatencyOptions {
 }
 
 /** What is promised as a time and not as a share of the raw figure: asked one by one. */
-export async function latencyRows({ ours: { origin: ours }, token }: Sides, { smallToken, contracts, isWanted }: LatencyOptions): Promise<Row[]> {
+export async function latencyRows(
+  { ours: { origin: ours }, token }: Sides,
+  { smallToken, contracts, isWanted }: LatencyOptions,
+): Promise<Row[]> {
   const rows: Row[] = [];
   const times = async (paths: readonly string[], { rounds = 40, as = token } = {}) => {
     await oneByOne(ours, paths, { token: as, rounds: 3 });
@@ -76,14 +100,36 @@ export async function latencyRows({ ours: { origin: ours }, token }: Sides, { sm
     const page = Math.min(2_000, Math.floor(contracts / 20));
     const first = p50(await times([deepPath(1)]));
     const deep = p50(await times([deepPath(page)]));
-    rows.push({ key: 'deep', name: `deep page (${page} of 20) against page 1`, unit: 'ms', figure: deep, raw: null, ratio: deep / first, target: 'p50 ≤ 3 × page 1', met: deep <= 3 * first, details: { page1: first } });
+    rows.push({
+      key: 'deep',
+      name: `deep page (${page} of 20) against page 1`,
+      unit: 'ms',
+      figure: deep,
+      raw: null,
+      ratio: deep / first,
+      target: 'p50 ≤ 3 × page 1',
+      met: deep <= 3 * first,
+      details: { page1: first },
+    });
   }
   if (isWanted('q')) {
     for (const [what, q] of Object.entries(SEARCHES)) {
-      const { total } = JSON.parse(await ask(ours, { method: 'GET', path: searchPath(q) }, { token })) as { total: number };
+      const { total } = JSON.parse(await ask(ours, { method: 'GET', path: searchPath(q) }, { token })) as {
+        total: number;
+      };
       if (total === 0) throw new WrongAnswer(`q=${q} finds nothing in a book that has it`);
       const figure = p50(await times([searchPath(q)]));
-      rows.push({ key: 'q', name: `q ${what} (${total} found)`, unit: 'ms', figure, raw: null, ratio: null, target: 'p50 ≤ 10 ms', met: figure <= 10, details: { q, total } });
+      rows.push({
+        key: 'q',
+        name: `q ${what} (${total} found)`,
+        unit: 'ms',
+        figure,
+        raw: null,
+        ratio: null,
+        target: 'p50 ≤ 10 ms',
+        met: figure <= 10,
+        details: { q, total },
+      });
     }
   }
   for (const [key, paths] of Object.entries(FIGURE_PATHS)) {
@@ -91,7 +137,17 @@ export async function latencyRows({ ours: { origin: ours }, token }: Sides, { sm
     for (const path of paths) {
       const figure = p50(await times([path]));
       const small = p50(await times([path], { as: smallToken }));
-      rows.push({ key, name: path.split('/').slice(3).join('/'), unit: 'ms', figure, raw: null, ratio: figure / small, target: 'p50 ≤ 3 ms, ≤ 1.5 × of a fortieth of the book', met: figure <= 3 && figure <= 1.5 * small, details: { small } });
+      rows.push({
+        key,
+        name: path.split('/').slice(3).join('/'),
+        unit: 'ms',
+        figure,
+        raw: null,
+        ratio: figure / small,
+        target: 'p50 ≤ 3 ms, ≤ 1.5 × of a fortieth of the book',
+        met: figure <= 3 && figure <= 1.5 * small,
+        details: { small },
+      });
     }
   }
   return rows;
@@ -109,8 +165,31 @@ export async function coldStart(dataDir: string): Promise<Row[]> {
     await service.stop();
   }
   const start = median(starts);
-  const row: Row = { key: 'start', name: 'cold start to first /health', unit: 'ms', figure: start, raw: null, ratio: null, target: '≤ 1000 ms', met: start <= 1_000, details: { starts } };
+  const row: Row = {
+    key: 'start',
+    name: 'cold start to first /health',
+    unit: 'ms',
+    figure: start,
+    raw: null,
+    ratio: null,
+    target: '≤ 1000 ms',
+    met: start <= 1_000,
+    details: { starts },
+  };
   if (sizes.length === 0) return [row];
   const size = median(sizes);
-  return [row, { key: 'start', name: 'idle memory', unit: 'MB', figure: size, raw: null, ratio: null, target: '≤ 130 MB', met: size <= 130, details: { sizes } }];
+  return [
+    row,
+    {
+      key: 'start',
+      name: 'idle memory',
+      unit: 'MB',
+      figure: size,
+      raw: null,
+      ratio: null,
+      target: '≤ 130 MB',
+      met: size <= 130,
+      details: { sizes },
+    },
+  ];
 }

@@ -92,7 +92,8 @@ export function contractAnswer(row: Row, open: readonly Row[], setting: RawSetti
     isOverdue: oldest !== null,
     isDueSoon,
     daysToEnd: daysBetween(today, end),
-    validity: today < start ? 'not_started' : today > end ? 'expired' : end <= addDays(today, 30) ? 'expiring' : 'in_force',
+    validity:
+      today < start ? 'not_started' : today > end ? 'expired' : end <= addDays(today, 30) ? 'expiring' : 'in_force',
     fulfillmentStatus: fulfillment(row, today),
     createdBy: row['created_by'],
     updatedBy: row['updated_by'],
@@ -118,12 +119,47 @@ export const contractNames = (row: Row, { subjectName, userName }: RawSetting) =
 });
 
 /** Tasks and invoice records are read as the product reads them; the bench's book has none to answer. */
-export function detailAnswer({ row, lines, terms, notes, tasks = [], invoices = [] }: { row: Row; lines: readonly Row[]; terms: readonly Row[]; notes: readonly Row[]; tasks?: readonly Row[]; invoices?: readonly Row[] }, setting: RawSetting): Record<string, unknown> {
+export function detailAnswer(
+  {
+    row,
+    lines,
+    terms,
+    notes,
+    tasks = [],
+    invoices = [],
+  }: {
+    row: Row;
+    lines: readonly Row[];
+    terms: readonly Row[];
+    notes: readonly Row[];
+    tasks?: readonly Row[];
+    invoices?: readonly Row[];
+  },
+  setting: RawSetting,
+): Record<string, unknown> {
   return {
-    ...contractAnswer(row, lines.filter((line) => num(line['outstanding_minor']) > 0), setting),
+    ...contractAnswer(
+      row,
+      lines.filter((line) => num(line['outstanding_minor']) > 0),
+      setting,
+    ),
     payments: lines.map((line) => lineAnswer(line, setting)),
-    terms: terms.map((term) => ({ id: term['id'], kind: term['kind'], title: term['title'], date: term['date'], note: term['note'], createdAt: iso(term['created_at']), updatedAt: iso(term['updated_at']) })),
-    notes: notes.map((note) => ({ id: note['id'], label: note['label'], value: note['value'], createdAt: iso(note['created_at']), updatedAt: iso(note['updated_at']) })),
+    terms: terms.map((term) => ({
+      id: term['id'],
+      kind: term['kind'],
+      title: term['title'],
+      date: term['date'],
+      note: term['note'],
+      createdAt: iso(term['created_at']),
+      updatedAt: iso(term['updated_at']),
+    })),
+    notes: notes.map((note) => ({
+      id: note['id'],
+      label: note['label'],
+      value: note['value'],
+      createdAt: iso(note['created_at']),
+      updatedAt: iso(note['updated_at']),
+    })),
     fulfillmentTasks: tasks,
     invoices,
     warnings: [],
@@ -161,7 +197,14 @@ export function lineAnswer(line: Row, { today, reminderLeadDays }: RawSetting): 
     invoicedAmount: major(num(line['invoiced_minor'])),
     uninvoicedAmount: major(num(line['uninvoiced_minor'])),
     paymentStatus: received >= amount ? 'paid' : received === 0 ? 'unpaid' : 'partial',
-    dueStatus: outstanding === 0 ? 'settled' : due < today ? 'overdue' : due <= addDays(today, reminderLeadDays) ? 'due_soon' : 'not_due',
+    dueStatus:
+      outstanding === 0
+        ? 'settled'
+        : due < today
+          ? 'overdue'
+          : due <= addDays(today, reminderLeadDays)
+            ? 'due_soon'
+            : 'not_due',
     daysOverdue: outstanding === 0 ? 0 : Math.max(0, daysBetween(due, today)),
     deletedAt: line['deleted_at'] === null ? null : iso(line['deleted_at']),
     createdAt: iso(line['created_at']),

@@ -18,12 +18,14 @@ export interface RawOptions extends ExportSetting {
 type Run = (handler: Handler, input: Parameters<Handler>[0], options: { readonly writes: boolean }) => unknown;
 
 /**
- * The baseline: plain `node:http`, prepared statements, the same bytes out; no authentication, no validation, no permissions, no audit,
- * no count. Writes are one durable transaction per request.
+ * The baseline: plain `node:http`, prepared statements, the same bytes out; no authentication, no validation, no
+ * permissions, no audit, no count. Writes are one durable transaction per request.
  */
 export function startRaw(options: RawOptions, port: number): void {
   const run = options.database.startsWith('postgres') ? onPostgres(options) : onSqlite(options);
-  const sheet = options.database.startsWith('postgres') ? undefined : rawExport(sqlite(options.database), sqlite(options.database), options);
+  const sheet = options.database.startsWith('postgres')
+    ? undefined
+    : rawExport(sqlite(options.database), sqlite(options.database), options);
   const routes: readonly (readonly [RegExp, Handler, { writes: boolean; status: number }])[] = [
     [/^GET \/api\/v1\/contracts$/, list(options.totals), { writes: false, status: 200 }],
     [/^GET \/api\/v1\/contracts\/(.+)$/, get, { writes: false, status: 200 }],
@@ -36,11 +38,16 @@ export function startRaw(options: RawOptions, port: number): void {
     if (url.pathname === '/api/v1/health') return send(response, 200, { status: 'ok' });
     if (sheet && url.pathname === '/api/v1/contracts/export') return sheet(response);
     const body = request.method === 'GET' ? undefined : (JSON.parse(await bodyOf(request)) as { password?: string });
-    if (url.pathname === '/api/v1/auth/login') return send(response, (await verify(options.passwordHash, body?.password ?? '')) ? 200 : 401, {});
+    if (url.pathname === '/api/v1/auth/login')
+      return send(response, (await verify(options.passwordHash, body?.password ?? '')) ? 200 : 401, {});
     for (const [pattern, handler, { writes, status }] of routes) {
       const match = pattern.exec(`${request.method ?? ''} ${url.pathname}`);
       if (!match) continue;
-      const result = await run(handler, { id: match[1] ?? '', query: url.searchParams, body: body as never }, { writes });
+      const result = await run(
+        handler,
+        { id: match[1] ?? '', query: url.searchParams, body: body as never },
+        { writes },
+      );
       return send(response, result === undefined ? 404 : status, result ?? {});
     }
     send(response, 404, {});
@@ -74,7 +81,14 @@ function bodyOf(request: IncomingMessage): Promise<string> {
 
 function sqlite(file: string): SqliteConnection.Database {
   const connection = new SqliteConnection(file);
-  for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON', 'cache_size = -65536', 'temp_store = MEMORY']) connection.pragma(pragma);
+  for (const pragma of [
+    'journal_mode = WAL',
+    'synchronous = FULL',
+    'foreign_keys = ON',
+    'cache_size = -65536',
+    'temp_store = MEMORY',
+  ])
+    connection.pragma(pragma);
   return connection;
 }
 
@@ -131,7 +145,10 @@ function onPostgres(options: RawOptions): Run {
       if (writes) await client.query('BEGIN');
       const work = handler(input, options);
       let step = work.next();
-      while (!step.done) step = work.next((await client.query<Row>({ ...statementOf(step.value.sql), values: [...step.value.values] })).rows);
+      while (!step.done)
+        step = work.next(
+          (await client.query<Row>({ ...statementOf(step.value.sql), values: [...step.value.values] })).rows,
+        );
       if (writes) await client.query('COMMIT');
       return step.value;
     } catch (error) {

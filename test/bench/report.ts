@@ -16,10 +16,27 @@ export interface Row {
 
 /** The rows as a table for people. */
 export function table(rows: readonly Row[]): string {
-  const cells = rows.map(({ name, unit, figure, raw, ratio, target, met }) => [name, `${show(figure)} ${unit}`, raw === null ? '–' : `${show(raw)} ${unit}`, ratio === null ? '–' : ratio.toFixed(2), target, met ? 'met' : 'MISSED']);
+  const cells = rows.map(({ name, unit, figure, raw, ratio, target, met }) => [
+    name,
+    `${show(figure)} ${unit}`,
+    raw === null ? '–' : `${show(raw)} ${unit}`,
+    ratio === null ? '–' : ratio.toFixed(2),
+    target,
+    met ? 'met' : 'MISSED',
+  ]);
   const all = [['case', 'figure', 'raw', 'ratio', 'target', ''], ...cells];
   const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? '')].length))) ?? [];
-  return all.map((row) => row.map((cell, column) => (column >= 1 && column <= 3 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join('  ').trimEnd()).join('\n');
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          column >= 1 && column <= 3 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+        )
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
-const show = (figure: number): string => (figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure.toFixed(2));
+const show = (figure: number): string =>
+  figure >= 100 ? figure.toFixed(0) : figure >= 10 ? figure.toFixed(1) : figure.toFixed(2);

@@ -23,7 +23,12 @@ const SECONDS = numberOf('BENCH_SECONDS', 2);
 /** PostgreSQL's book is made anew each time, so it is smaller. */
 const POSTGRES_CONTRACTS = Math.min(CONTRACTS, 10_000);
 /** Empty measures all; `postgres` among them measures those that PostgreSQL has there too. */
-const CASES = new Set((process.env['BENCH_CASES'] ?? '').split(',').map((key) => key.trim()).filter((key) => key !== ''));
+const CASES = new Set(
+  (process.env['BENCH_CASES'] ?? '')
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== ''),
+);
 /** Cases that have accounts of their own, and no contracts. */
 const BOOKLESS: ReadonlySet<string> = new Set(['enumeration', 'files']);
 const needsBook = CASES.size === 0 || [...CASES].some((key) => !BOOKLESS.has(key));
@@ -32,7 +37,11 @@ const POSTGRES_AT_LEAST = 0.5;
 
 // This file is its own second program: the raw one, in a process of its own.
 if (process.env['RAW_SETTING'] === undefined) await bench();
-else (await import('./raw.js')).startRaw(JSON.parse(process.env['RAW_SETTING']) as RawOptions, Number(process.env['PORT']));
+else
+  (await import('./raw.js')).startRaw(
+    JSON.parse(process.env['RAW_SETTING']) as RawOptions,
+    Number(process.env['PORT']),
+  );
 
 async function bench(): Promise<void> {
   const undo: (() => Promise<unknown>)[] = [];
@@ -61,7 +70,10 @@ async function onSqlite(folder: string, book: Book, rows: Row[], undo: (() => Pr
   const tenant = book.bench;
   const today = todayOf(tenant);
   const [ours, theirs] = [await copyOf(folder, 'ours'), await copyOf(folder, 'raw')];
-  undo.push(() => rm(ours, { recursive: true, force: true }), () => rm(theirs, { recursive: true, force: true }));
+  undo.push(
+    () => rm(ours, { recursive: true, force: true }),
+    () => rm(theirs, { recursive: true, force: true }),
+  );
   if (isWanted('start')) rows.push(...(await coldStart(ours)));
   const subject: Subject = { tenant, today, facts: await sqliteFacts(join(theirs, 'tenant.db'), tenant, today) };
   const service = await started(startService(ours), undo);
@@ -70,7 +82,12 @@ async function onSqlite(folder: string, book: Book, rows: Row[], undo: (() => Pr
   const smallToken = (await signIn(service.origin, 'bench-small')).token;
   rows.push(...(await latencyRows(sides, { smallToken, contracts: CONTRACTS, isWanted })));
   if (isWanted('export')) rows.push(...(await exportRows(sides, CONTRACTS)));
-  await measured(loadCases(subject).filter(({ key }) => isWanted(key)), sides, rows, '');
+  await measured(
+    loadCases(subject).filter(({ key }) => isWanted(key)),
+    sides,
+    rows,
+    '',
+  );
   if (isWanted('import')) rows.push(...(await importRows(sides, subject, ''))); // last: afterwards the two sides have other books
 }
 
@@ -93,7 +110,12 @@ async function onPostgres(rows: Row[], undo: (() => Promise<unknown>)[]): Promis
   const sides: Sides = { ours: service, raw, token: (await signIn(service.origin, 'bench')).token, seconds: SECONDS };
   const asked = [...CASES].some((key) => POSTGRES_CASES.has(key)) ? CASES : POSTGRES_CASES;
   const cases = loadCases(subject).filter(({ key }) => POSTGRES_CASES.has(key) && asked.has(key));
-  await measured(cases.map((one) => ({ ...one, atLeast: POSTGRES_AT_LEAST })), sides, rows, 'PostgreSQL: ');
+  await measured(
+    cases.map((one) => ({ ...one, atLeast: POSTGRES_AT_LEAST })),
+    sides,
+    rows,
+    'PostgreSQL: ',
+  );
   if (asked.has('import')) rows.push(...(await importRows(sides, subject, 'PostgreSQL: ')));
 }
 
@@ -114,16 +136,41 @@ async function started(starting: Promise<Running>, undo: (() => Promise<unknown>
 function startRawProgram(database: string, platformFile: string, { tenant, today, facts }: Subject): Promise<Running> {
   const { tenantId, userId, userName, subjectId, subjectName, reminderLeadDays } = tenant;
   const hash = passwordHash(platformFile, credentials('bench').email);
-  const options: RawOptions = { database, tenantId, userId, userName, subjectId, subjectName, reminderLeadDays, today, totals: facts.totals, lifecycle: facts.lifecycle, passwordHash: hash, ownerEmail: credentials('bench').email };
-  return startProcess(['--import=tsx', import.meta.filename], { path: '/api/v1/health', env: { RAW_SETTING: JSON.stringify(options) } });
+  const options: RawOptions = {
+    database,
+    tenantId,
+    userId,
+    userName,
+    subjectId,
+    subjectName,
+    reminderLeadDays,
+    today,
+    totals: facts.totals,
+    lifecycle: facts.lifecycle,
+    passwordHash: hash,
+    ownerEmail: credentials('bench').email,
+  };
+  return startProcess(['--import=tsx', import.meta.filename], {
+    path: '/api/v1/health',
+    env: { RAW_SETTING: JSON.stringify(options) },
+  });
 }
 
 async function report(rows: readonly Row[]): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const file = join(CACHE, 'bench-result.json');
   const machine = { node: process.version, cores: cpus().length, cpu: cpus()[0]?.model };
-  await writeFile(file, JSON.stringify({ at: new Date().toISOString(), machine, contracts: needsBook ? CONTRACTS : 0, seconds: SECONDS, rows }, undefined, 2));
-  console.log(`${table(rows)}\n\n${needsBook ? `${CONTRACTS} contracts, ` : ''}${machine.cores} cores, Node ${machine.node}; as JSON in ${file}`);
+  await writeFile(
+    file,
+    JSON.stringify(
+      { at: new Date().toISOString(), machine, contracts: needsBook ? CONTRACTS : 0, seconds: SECONDS, rows },
+      undefined,
+      2,
+    ),
+  );
+  console.log(
+    `${table(rows)}\n\n${needsBook ? `${CONTRACTS} contracts, ` : ''}${machine.cores} cores, Node ${machine.node}; as JSON in ${file}`,
+  );
 }
 
 function isWanted(key: string): boolean {

@@ -5,7 +5,10 @@ import { root } from '../support/source.js';
 
 /** Starts the built server on a data folder, as `npm start` does, and waits for its first answer from `/health`. */
 export function startService(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<Running> {
-  return startProcess([join(root, 'dist/server/main.js')], { path: '/api/v1/health', env: { DATA_DIR: dataDir, JWT_ACCESS_TTL: '12h', ...env } });
+  return startProcess([join(root, 'dist/server/main.js')], {
+    path: '/api/v1/health',
+    env: { DATA_DIR: dataDir, JWT_ACCESS_TTL: '12h', ...env },
+  });
 }
 
 export const PASSWORD = 'a load needs no secrets 42';
@@ -16,7 +19,12 @@ export const credentials = (slug: Slug) => ({ tenantSlug: slug, email: `${slug}@
 
 /** Registers a tenant on a running service. */
 export async function register(origin: string, slug: Slug): Promise<void> {
-  const answer = await client(origin).post('/auth/register', { ...credentials(slug), tenantName: slug, adminName: 'Bench Owner', subjectName: 'Bench GmbH' });
+  const answer = await client(origin).post('/auth/register', {
+    ...credentials(slug),
+    tenantName: slug,
+    adminName: 'Bench Owner',
+    subjectName: 'Bench GmbH',
+  });
   if (answer.status !== 201) throw new Error(`cannot register ${slug}: ${answer.status} ${answer.text}`);
 }
 

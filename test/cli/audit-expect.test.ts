@@ -25,9 +25,17 @@ interface Head {
 }
 interface Verified {
   readonly ok: boolean;
-  readonly chains: readonly { source: string; tenant: string | null; kept: number; faults: readonly { kind: string; position: number; count: number; text: string }[] }[];
+  readonly chains: readonly {
+    source: string;
+    tenant: string | null;
+    kept: number;
+    faults: readonly { kind: string; position: number; count: number; text: string }[];
+  }[];
 }
-const faultsOf = ({ stdout }: Outcome) => (JSON.parse(stdout) as Verified).chains.flatMap(({ source, tenant, faults }) => faults.map(({ kind, position, count }) => [source, tenant, kind, position, count]));
+const faultsOf = ({ stdout }: Outcome) =>
+  (JSON.parse(stdout) as Verified).chains.flatMap(({ source, tenant, faults }) =>
+    faults.map(({ kind, position, count }) => [source, tenant, kind, position, count]),
+  );
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe(`heads of the audit that are kept elsewhere, on ${kind}`, () => {
@@ -51,36 +59,81 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       installation = await install();
       env = { DATA_DIR: installation.dataDir };
       if (kind === 'postgres') {
-        const [platform, tenant] = [await createDatabase({ migrated: 'platform' }), await createDatabase({ migrated: 'tenant' })];
+        const [platform, tenant] = [
+          await createDatabase({ migrated: 'platform' }),
+          await createDatabase({ migrated: 'tenant' }),
+        ];
         drops.push(platform.drop, tenant.drop);
         env = { ...env, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url };
       }
-      await installation.inProcess(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'ann@acme.example', '--name', 'Ann Lee'], { input: PASSWORD, env });
+      await installation.inProcess(
+        [
+          'bootstrap',
+          '--tenant-slug',
+          'acme',
+          '--tenant-name',
+          'Acme',
+          '--email',
+          'ann@acme.example',
+          '--name',
+          'Ann Lee',
+        ],
+        { input: PASSWORD, env },
+      );
       await goOn();
     });
     /** Two sign-ins that fail, one of nobody's, and two contracts. */
-    const goOn = () => withProduct(env, async ({ services, foundation, schedules }) => {
-      tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
-      for (const [tenantSlug, ip] of [['acme', anAddress()], ['acme', anAddress()], ['nowhere', anAddress()]] as const) await failureOf(services.sessions.login({ tenantSlug, email: 'ann@acme.example', password: 'wrong-password' }, { ...aRequest(), ip }));
-      const call = systemCall({ tenantId, actor: OPERATOR, at: Date.now() });
-      for (let i = 0; i < 2; i++) await foundation.dataPlanes.forTenant(tenantId).invoke('createContract', { call }, aContract());
-      await schedules.run('audit-chain');
+    const goOn = () =>
+      withProduct(env, async ({ services, foundation, schedules }) => {
+        tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
+        for (const [tenantSlug, ip] of [
+          ['acme', anAddress()],
+          ['acme', anAddress()],
+          ['nowhere', anAddress()],
+        ] as const)
+          await failureOf(
+            services.sessions.login(
+              { tenantSlug, email: 'ann@acme.example', password: 'wrong-password' },
+              { ...aRequest(), ip },
+            ),
+          );
+        const call = systemCall({ tenantId, actor: OPERATOR, at: Date.now() });
+        for (let i = 0; i < 2; i++)
+          await foundation.dataPlanes.forTenant(tenantId).invoke('createContract', { call }, aContract());
+        await schedules.run('audit-chain');
+      });
+    const database = <T>(which: 'platform' | 'tenant', work: (tx: Transaction) => Promise<T>) =>
+      withProduct(env, ({ foundation }) => {
+        const chosen: Database | undefined = which === 'platform' ? foundation.platform : foundation.tenant;
+        if (!chosen) throw new Error('this edition keeps contract data');
+        return chosen.write({ tenantId: which === 'tenant' ? tenantId : null }, work);
+      });
+    const headRow = (which: 'platform' | 'tenant') => ({
+      table: 'audit_heads',
+      key: which === 'platform' ? 'chain' : 'tenant_id',
     });
-    const database = <T>(which: 'platform' | 'tenant', work: (tx: Transaction) => Promise<T>) => withProduct(env, ({ foundation }) => {
-      const chosen: Database | undefined = which === 'platform' ? foundation.platform : foundation.tenant;
-      if (!chosen) throw new Error('this edition keeps contract data');
-      return chosen.write({ tenantId: which === 'tenant' ? tenantId : null }, work);
-    });
-    const headRow = (which: 'platform' | 'tenant') => ({ table: 'audit_heads', key: which === 'platform' ? 'chain' : 'tenant_id' });
-    /** Cuts off what came after the head was copied, and puts the copy back: seal and all, as whoever has the database can. */
+    /**
+     * Cuts off what came after the head was copied, and puts the copy back: seal and all, as whoever has the database
+     * can.
+     */
     const cutTail = async (which: 'platform' | 'tenant') => {
       const { table, key } = headRow(which);
-      const copy = await database(which, (tx) => tx.get(`SELECT position, hash, seal FROM ${table} WHERE ${key} = ?`, [tenantId]));
+      const copy = await database(which, (tx) =>
+        tx.get(`SELECT position, hash, seal FROM ${table} WHERE ${key} = ?`, [tenantId]),
+      );
       await goOn();
       const kept = (await cli('head', '--json')).stdout;
       await database(which, async (tx) => {
-        await tx.run('DELETE FROM audit_log WHERE tenant_id = ? AND position > ?', [tenantId, copy?.['position'] ?? null]);
-        await tx.run(`UPDATE ${table} SET position = ?, hash = ?, seal = ? WHERE ${key} = ?`, [copy?.['position'] ?? null, copy?.['hash'] ?? null, copy?.['seal'] ?? null, tenantId]);
+        await tx.run('DELETE FROM audit_log WHERE tenant_id = ? AND position > ?', [
+          tenantId,
+          copy?.['position'] ?? null,
+        ]);
+        await tx.run(`UPDATE ${table} SET position = ?, hash = ?, seal = ? WHERE ${key} = ?`, [
+          copy?.['position'] ?? null,
+          copy?.['hash'] ?? null,
+          copy?.['seal'] ?? null,
+          tenantId,
+        ]);
       });
       return kept;
     };
@@ -89,17 +142,26 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const heads = await cli('head', '--json');
       expect(heads.code, heads.stderr).to.equal(0);
       const told = (JSON.parse(heads.stdout) as { heads: Head[] }).heads;
-      expect(told.map(({ source, tenant, tenantId: id, events }) => [source, tenant, id, events])).to.deep.equal([['platform', null, null, 1], ['platform', 'acme', tenantId, 3], ['data', 'acme', tenantId, 3]]);
+      expect(told.map(({ source, tenant, tenantId: id, events }) => [source, tenant, id, events])).to.deep.equal([
+        ['platform', null, null, 1],
+        ['platform', 'acme', tenantId, 3],
+        ['data', 'acme', tenantId, 3],
+      ]);
       const verified = JSON.parse((await cli('verify', '--json')).stdout) as { chains: Head[] };
       expect(told.map(({ hash }) => hash)).to.deep.equal(verified.chains.map(({ hash }) => hash));
-      expect((await cli('head', '--tenant', 'acme', '--source', 'data')).stdout).to.match(/^data acme: 3 events, 0 not chained yet, hash [0-9a-f]{64}\n$/);
+      expect((await cli('head', '--tenant', 'acme', '--source', 'data')).stdout).to.match(
+        /^data acme: 3 events, 0 not chained yet, hash [0-9a-f]{64}\n$/,
+      );
       await goOn();
       const later = await cli('verify', '--expect', file(heads.stdout), '--json');
       expect([later.code, faultsOf(later)], later.stderr).to.deep.equal([0, []]);
       expect((JSON.parse(later.stdout) as Verified).chains.map(({ kept }) => kept)).to.deep.equal([1, 1, 1]);
     });
 
-    for (const [which, source, was, now] of [['platform', 'platform', 3, 5], ['tenant', 'data', 3, 5]] as const) {
+    for (const [which, source, was, now] of [
+      ['platform', 'platform', 3, 5],
+      ['tenant', 'data', 3, 5],
+    ] as const) {
       it(`find a tail of the ${source} chain that was cut off, with the database's own head put back`, async () => {
         const kept = await cutTail(which);
         const alone = await cli('verify', '--json');
@@ -108,7 +170,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(compared.code).to.equal(1);
         expect(faultsOf(compared)).to.deep.equal([[source, 'acme', 'shorter_than_kept', now, now - was]]);
         const text = await cli('verify', '--expect', file(kept));
-        expect(text.stdout).to.contain(`FAIL  ${source} acme`).and.to.contain(`${now - was} events missing`);
+        expect(text.stdout)
+          .to.contain(`FAIL  ${source} acme`)
+          .and.to.contain(`${now - was} events missing`);
         expect(text.stderr).to.contain(`${source} acme`);
       });
     }
@@ -122,20 +186,32 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       });
       await withProduct(env, ({ schedules }) => schedules.run('audit-chain'));
       expect((await cli('verify')).code).to.equal(0);
-      expect(faultsOf(await cli('verify', '--expect', file(kept), '--json'))).to.deep.equal([['platform', 'acme', 'other_than_kept', 3, 1]]);
+      expect(faultsOf(await cli('verify', '--expect', file(kept), '--json'))).to.deep.equal([
+        ['platform', 'acme', 'other_than_kept', 3, 1],
+      ]);
     });
 
     it('find a removed event where the head stands, and tell the rest of the chain all the same', async () => {
       const kept = (await cli('head', '--json')).stdout;
       await goOn();
-      await database('tenant', (tx) => tx.run('DELETE FROM audit_log WHERE tenant_id = ? AND position = 3', [tenantId]));
-      expect(faultsOf(await cli('verify', '--expect', file(kept), '--json'))).to.deep.equal([['data', 'acme', 'shorter_than_kept', 3, 1], ['data', 'acme', 'removed', 3, 1]]);
+      await database('tenant', (tx) =>
+        tx.run('DELETE FROM audit_log WHERE tenant_id = ? AND position = 3', [tenantId]),
+      );
+      expect(faultsOf(await cli('verify', '--expect', file(kept), '--json'))).to.deep.equal([
+        ['data', 'acme', 'shorter_than_kept', 3, 1],
+        ['data', 'acme', 'removed', 3, 1],
+      ]);
     });
 
     it('find a chain that is not there any more', async () => {
       const { heads } = JSON.parse((await cli('head', '--json')).stdout) as { heads: Head[] };
       const gone = '01890000-0000-7000-8000-0000000000ff';
-      const compared = await cli('verify', '--expect', file(JSON.stringify({ heads: [...heads, { ...heads[1], tenantId: gone, events: 7 }] })), '--json');
+      const compared = await cli(
+        'verify',
+        '--expect',
+        file(JSON.stringify({ heads: [...heads, { ...heads[1], tenantId: gone, events: 7 }] })),
+        '--json',
+      );
       expect([compared.code, faultsOf(compared)]).to.deep.equal([1, [['platform', gone, 'lost', 7, 7]]]);
     });
 
@@ -145,13 +221,22 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const server = async () => {
         const loaded = loadServerConfig(env);
         if (!loaded.ok) throw new Error('the configuration of this test has faults');
-        return compose(loaded.config, { clock, log: createLog({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } }) });
+        return compose(loaded.config, {
+          clock,
+          log: createLog({ level: 'info', name: 'test', destination: { write: (line) => void lines.push(line) } }),
+        });
       };
       const replicas = [await server(), await server()];
       try {
         for (const replica of replicas) for (let hour = 0; hour < 2; hour++) await replica.schedules.run('audit-heads');
-        expect(lines.map((line) => JSON.parse(line) as Record<string, unknown>).map(({ msg, source, tenantId: id, events }) => [msg, source, id, events])).to.deep.equal([
-          ['audit head', 'platform', null, 1], ['audit head', 'platform', tenantId, 3], ['audit head', 'data', tenantId, 3],
+        expect(
+          lines
+            .map((line) => JSON.parse(line) as Record<string, unknown>)
+            .map(({ msg, source, tenantId: id, events }) => [msg, source, id, events]),
+        ).to.deep.equal([
+          ['audit head', 'platform', null, 1],
+          ['audit head', 'platform', tenantId, 3],
+          ['audit head', 'data', tenantId, 3],
         ]);
         clock.advance(24 * 3_600_000);
         for (const replica of replicas) await replica.schedules.run('audit-heads');
@@ -159,7 +244,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       } finally {
         for (const replica of replicas) await replica.close();
       }
-      const log = file(['starting, no JSON', ...lines, JSON.stringify({ msg: 'request', ms: 3 })].join('\n'), 'server.log');
+      const log = file(
+        ['starting, no JSON', ...lines, JSON.stringify({ msg: 'request', ms: 3 })].join('\n'),
+        'server.log',
+      );
       expect((await cli('verify', '--expect', log)).code).to.equal(0);
       const { key, table } = headRow('tenant');
       await database('tenant', async (tx) => {
@@ -167,7 +255,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await tx.run(`DELETE FROM ${table} WHERE ${key} = ?`, [tenantId]);
       });
       expect((await cli('verify')).code, 'nothing is left that could tell of it').to.equal(0);
-      expect(faultsOf(await cli('verify', '--expect', log, '--json'))).to.deep.include(['data', 'acme', 'shorter_than_kept', 3, 3]);
+      expect(faultsOf(await cli('verify', '--expect', log, '--json'))).to.deep.include([
+        'data',
+        'acme',
+        'shorter_than_kept',
+        3,
+        3,
+      ]);
     });
 
     it('of other chains, or of none of their events, are no proof: each chain without one is named, and without any the command fails', async () => {
@@ -175,7 +269,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const [nobodys, acme] = [heads[0], heads[1]];
       const some = await cli('verify', '--expect', file(JSON.stringify({ heads: [acme] })));
       expect([some.code, some.stdout.match(/not compared/g)?.length], some.stdout).to.deep.equal([0, 2]);
-      expect(some.stdout).to.match(/ok {4}platform acme: .*\nok {4}data acme: .*\n {6}not compared: no head of it was kept/);
+      expect(some.stdout).to.match(
+        /ok {4}platform acme: .*\nok {4}data acme: .*\n {6}not compared: no head of it was kept/,
+      );
       const gone = '01890000-0000-7000-8000-0000000000ff';
       for (const [label, kept, args] of [
         ['of no events', heads.map((head) => ({ ...head, events: 0 })), []],
@@ -193,9 +289,20 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('are not taken from a file that holds none, or half of one', async () => {
       const hash = 'a'.repeat(64);
-      for (const text of ['', '{}', 'no heads', '{"heads":[]}', '{"heads":[{"source":"platform","tenantId":null,"events":1}]}', `{"heads":[{"source":"moon","tenantId":null,"events":1,"hash":"${hash}"}]}`, `{"msg":"audit head","source":"data","tenantId":"../etc","events":1,"hash":"${hash}"}`, `{"heads":[{"source":"platform","tenantId":null,"events":-1,"hash":"${hash}"}]}`]) {
+      for (const text of [
+        '',
+        '{}',
+        'no heads',
+        '{"heads":[]}',
+        '{"heads":[{"source":"platform","tenantId":null,"events":1}]}',
+        `{"heads":[{"source":"moon","tenantId":null,"events":1,"hash":"${hash}"}]}`,
+        `{"msg":"audit head","source":"data","tenantId":"../etc","events":1,"hash":"${hash}"}`,
+        `{"heads":[{"source":"platform","tenantId":null,"events":-1,"hash":"${hash}"}]}`,
+      ]) {
         const { code, stderr } = await cli('verify', '--expect', file(text));
-        expect([code, stderr], text).to.satisfy(([exit, told]: [number, string]) => exit === 2 && /--expect .*(holds no heads|lacks)/.test(told));
+        expect([code, stderr], text).to.satisfy(
+          ([exit, told]: [number, string]) => exit === 2 && /--expect .*(holds no heads|lacks)/.test(told),
+        );
       }
     });
   });

@@ -18,7 +18,17 @@ const answerOf = ({ stdout, stderr }: Outcome): Answer => {
   return JSON.parse(stdout) as Answer;
 };
 const errorOf = ({ stderr }: Outcome) => (JSON.parse(stderr) as { error: { code: string; message: string } }).error;
-const acme = ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme 机械', '--email', 'Ann@Acme.example', '--name', 'Ann Lee'];
+const acme = [
+  'bootstrap',
+  '--tenant-slug',
+  'acme',
+  '--tenant-name',
+  'Acme 机械',
+  '--email',
+  'Ann@Acme.example',
+  '--name',
+  'Ann Lee',
+];
 
 describe('duebook bootstrap', () => {
   const install = installations();
@@ -29,7 +39,11 @@ describe('duebook bootstrap', () => {
     const made = answerOf(first);
     expect(first.code).to.equal(0);
     expect(made).to.have.all.keys('tenant', 'user', 'password', 'created');
-    expect(made).to.deep.include({ created: true, tenant: { id: made.tenant.id, slug: 'acme' }, user: { id: made.user.id, email: 'ann@acme.example' } });
+    expect(made).to.deep.include({
+      created: true,
+      tenant: { id: made.tenant.id, slug: 'acme' },
+      user: { id: made.user.id, email: 'ann@acme.example' },
+    });
     expect(made.password).to.match(/^[\w-]{20,}$/);
 
     const second = await inProcess([...acme, '--json'], { input: 'another password' });
@@ -55,27 +69,50 @@ describe('duebook bootstrap', () => {
       const stdin = openSync(path, 'r');
       try {
         const env = { PATH: process.env['PATH'], DATA_DIR: dataDir };
-        const { status: code, stdout, stderr } = spawnSync(process.execPath, [program('cli/main.ts'), ...args, '--json'], { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'], encoding: 'utf8' });
+        const {
+          status: code,
+          stdout,
+          stderr,
+        } = spawnSync(process.execPath, [program('cli/main.ts'), ...args, '--json'], {
+          cwd: folder,
+          env,
+          stdio: [stdin, 'pipe', 'pipe'],
+          encoding: 'utf8',
+        });
         return { code, stdout, stderr };
       } finally {
         closeSync(stdin);
       }
     };
     expect(answerOf(from(file, acme))).not.to.have.property('password');
-    expect(answerOf(from('/dev/null', acme.map((arg) => (arg === 'acme' ? 'other' : arg))))).to.have.property('password');
+    expect(
+      answerOf(
+        from(
+          '/dev/null',
+          acme.map((arg) => (arg === 'acme' ? 'other' : arg)),
+        ),
+      ),
+    ).to.have.property('password');
   });
 
   it('gives an enterprise plan unless told otherwise, to an owner who can sign in', async () => {
     const { cli, dataDir } = await install();
     await cli([...acme], { input: 'a good long password' });
-    const server = await startProcess([program('server/main.ts')], { path: '/readyz', env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } });
+    const server = await startProcess([program('server/main.ts')], {
+      path: '/readyz',
+      env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' },
+    });
     const url = server.origin;
     const signedIn = await fetch(`${url}/api/v1/auth/login`, {
-      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ tenantSlug: 'acme', email: 'ann@acme.example', password: 'a good long password' }),
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ tenantSlug: 'acme', email: 'ann@acme.example', password: 'a good long password' }),
     });
     expect(signedIn.status).to.equal(200);
     const { accessToken } = (await signedIn.json()) as { accessToken: string };
-    const me = (await (await fetch(`${url}/api/v1/auth/me`, { headers: { Authorization: `Bearer ${accessToken}` } })).json()) as { user: { roleCode: string }; featureFlags: Record<string, boolean> };
+    const me = (await (
+      await fetch(`${url}/api/v1/auth/me`, { headers: { Authorization: `Bearer ${accessToken}` } })
+    ).json()) as { user: { roleCode: string }; featureFlags: Record<string, boolean> };
     expect(me.user.roleCode).to.equal('owner');
     expect(me.featureFlags).to.include({ workflowAutomation: true, aiGateway: true });
     await server.stop();
@@ -112,12 +149,20 @@ describe('duebook bootstrap', () => {
       expect(errorOf(weak)).to.include({ code: 'PASSWORD_TOO_WEAK' });
       expect(weak.code).to.equal(1);
     }
-    expect(answerOf(await inProcess([...acme, '--json'], { input: 'password123', env: { PASSWORD_RULES: 'off' } })).created).to.equal(true);
+    expect(
+      answerOf(await inProcess([...acme, '--json'], { input: 'password123', env: { PASSWORD_RULES: 'off' } })).created,
+    ).to.equal(true);
   });
 
   it('refuses a common password in production', async () => {
     const { inProcess } = await install();
-    const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://book.acme.example', MFA_REQUIRED_FOR_ADMINS: 'false', FILE_SCAN_MODE: 'off', SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const env = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://book.acme.example',
+      MFA_REQUIRED_FOR_ADMINS: 'false',
+      FILE_SCAN_MODE: 'off',
+      SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+    };
     const common = await inProcess([...acme, '--json'], { env, input: 'password123' });
     expect(errorOf(common)).to.include({ code: 'PASSWORD_TOO_WEAK' });
     expect(common.code).to.equal(1);
@@ -126,7 +171,18 @@ describe('duebook bootstrap', () => {
   it('does not touch an organisation of that name in which the owner is nobody', async () => {
     const { inProcess } = await install();
     await inProcess(acme);
-    const other = await inProcess(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Other', '--email', 'bob@other.example', '--name', 'Bob', '--json']);
+    const other = await inProcess([
+      'bootstrap',
+      '--tenant-slug',
+      'acme',
+      '--tenant-name',
+      'Other',
+      '--email',
+      'bob@other.example',
+      '--name',
+      'Bob',
+      '--json',
+    ]);
     expect(errorOf(other)).to.include({ code: 'TENANT_SLUG_TAKEN' });
     expect(other.code).to.equal(1);
   });
@@ -142,7 +198,11 @@ describe('duebook bootstrap', () => {
     const { cli, folder } = await install();
     writeFileSync(`${folder}/.env`, 'PRODUCT_NAME=From the file\n');
     const { stdout } = await cli(['config', '--json']);
-    expect((JSON.parse(stdout) as { settings: { name: string; value: string }[] }).settings.find(({ name }) => name === 'PRODUCT_NAME')?.value).to.equal('From the file');
+    expect(
+      (JSON.parse(stdout) as { settings: { name: string; value: string }[] }).settings.find(
+        ({ name }) => name === 'PRODUCT_NAME',
+      )?.value,
+    ).to.equal('From the file');
   });
 
   describe('on PostgreSQL', () => {
@@ -155,12 +215,22 @@ describe('duebook bootstrap', () => {
       try {
         const made = answerOf(await inProcess([...acme, '--json'], { env }));
         expect(made.created).to.equal(true);
-        expect(answerOf(await inProcess([...acme, '--json'], { env }))).to.deep.equal({ tenant: made.tenant, user: made.user, created: false });
+        expect(answerOf(await inProcess([...acme, '--json'], { env }))).to.deep.equal({
+          tenant: made.tenant,
+          user: made.user,
+          created: false,
+        });
         const { stdout, code } = await inProcess(['doctor', '--json'], { env });
         expect(JSON.parse(stdout)).to.deep.include({ ok: true });
         const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string }[] };
         expect(checks.filter(({ status }) => status !== 'ok').map(({ name }) => name)).to.deep.equal(['mail']);
-        expect(checks.map(({ name }) => name)).to.include.members(['platform_database', 'platform_role', 'tenant_database', 'tenant_clock', 'tenant_role']);
+        expect(checks.map(({ name }) => name)).to.include.members([
+          'platform_database',
+          'platform_role',
+          'tenant_database',
+          'tenant_clock',
+          'tenant_role',
+        ]);
         expect(stdout).not.to.contain(new URL(platform.url).password);
         expect(code).to.equal(0);
         expect(readFileSync(`${dataDir}/secret-keys`, 'utf8')).to.match(/^k[0-9a-f]{8}:/);

@@ -10,7 +10,8 @@ interface Listed {
   expiresAt: string;
 }
 const listed = ({ stdout }: Outcome): Listed[] => (JSON.parse(stdout) as { codes: Listed[] }).codes;
-const issued = ({ stdout }: Outcome) => (JSON.parse(stdout) as { codes: { id: string; code: string; planCode: string; expiresAt: string }[] }).codes;
+const issued = ({ stdout }: Outcome) =>
+  (JSON.parse(stdout) as { codes: { id: string; code: string; planCode: string; expiresAt: string }[] }).codes;
 
 describe('duebook codes', () => {
   const install = installations();
@@ -19,7 +20,10 @@ describe('duebook codes', () => {
     const { inProcess } = await install();
     await inProcess(['migrate']);
     const clock = fakeClock('2026-03-01T00:00:00.000Z');
-    const outcome = await inProcess(['codes', 'issue', '--plan', 'business', '--count', '3', '--expires', '90d', '--json'], { clock });
+    const outcome = await inProcess(
+      ['codes', 'issue', '--plan', 'business', '--count', '3', '--expires', '90d', '--json'],
+      { clock },
+    );
     expect(outcome.code).to.equal(0);
     expect(outcome.stderr).to.equal('');
     const codes = issued(outcome);
@@ -32,11 +36,17 @@ describe('duebook codes', () => {
 
     const list = await inProcess(['codes', 'list', '--json'], { clock });
     const text = await inProcess(['codes', 'list'], { clock });
-    expect(listed(list).map(({ id, status }) => ({ id, status }))).to.have.deep.members(codes.map(({ id }) => ({ id, status: 'open' })));
+    expect(listed(list).map(({ id, status }) => ({ id, status }))).to.have.deep.members(
+      codes.map(({ id }) => ({ id, status: 'open' })),
+    );
     for (const { code } of codes) expect(list.stdout + text.stdout).not.to.contain(code);
 
     clock.set('2026-06-01T00:00:00.000Z');
-    expect(listed(await inProcess(['codes', 'list', '--json'], { clock })).map(({ status }) => status)).to.deep.equal(['expired', 'expired', 'expired']);
+    expect(listed(await inProcess(['codes', 'list', '--json'], { clock })).map(({ status }) => status)).to.deep.equal([
+      'expired',
+      'expired',
+      'expired',
+    ]);
   });
 
   it('prints bare codes for people, one a line, and what they are beside them', async () => {
@@ -57,7 +67,10 @@ describe('duebook codes', () => {
     expect(kept.code).to.equal(1);
     expect((await inProcess(['codes', 'revoke', first.id], { answers: ['y'] })).code).to.equal(0);
     expect((await inProcess(['codes', 'revoke', second.id, '--yes'], { answers: [] })).code).to.equal(0);
-    expect(listed(await inProcess(['codes', 'list', '--json'])).map(({ status }) => status)).to.deep.equal(['revoked', 'revoked']);
+    expect(listed(await inProcess(['codes', 'list', '--json'])).map(({ status }) => status)).to.deep.equal([
+      'revoked',
+      'revoked',
+    ]);
 
     const again = await inProcess(['codes', 'revoke', first.id, '--json']);
     expect((JSON.parse(again.stderr) as { error: { code: string } }).error.code).to.equal('NOT_FOUND');
@@ -78,7 +91,9 @@ describe('duebook codes', () => {
   it('does not migrate in passing, and says what to run', async () => {
     const { inProcess } = await install();
     const { code, stderr } = await inProcess(['codes', 'list', '--json']);
-    expect((JSON.parse(stderr) as { error: { code: string; message: string } }).error).to.deep.include({ code: 'NOT_MIGRATED' });
+    expect((JSON.parse(stderr) as { error: { code: string; message: string } }).error).to.deep.include({
+      code: 'NOT_MIGRATED',
+    });
     expect(stderr).to.contain('duebook migrate');
     expect(code).to.equal(1);
   });

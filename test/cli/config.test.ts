@@ -17,7 +17,12 @@ describe('duebook config', () => {
   it('shows every setting of the server with its value and where that comes from, and makes nothing', async () => {
     const { inProcess, folder, dataDir } = await install();
     writeFileSync(join(folder, 'token'), 'planted-metrics-token\n');
-    const env = { PORT: '9090', METRICS_TOKEN_FILE: join(folder, 'token'), SECRET_KEYS: `planted:${Buffer.alloc(32, 9).toString('base64')}`, PLATFORM_DATABASE_URL: 'postgres://ann:planted-password@db.example/book' };
+    const env = {
+      PORT: '9090',
+      METRICS_TOKEN_FILE: join(folder, 'token'),
+      SECRET_KEYS: `planted:${Buffer.alloc(32, 9).toString('base64')}`,
+      PLATFORM_DATABASE_URL: 'postgres://ann:planted-password@db.example/book',
+    };
     const outcome = await inProcess(['config', '--json'], { env });
     const row = (name: string) => rowsOf(outcome).find((one) => one.name === name);
     expect(rowsOf(outcome).map(({ name }) => name)).to.deep.equal(Object.values(SETTINGS).map(({ name }) => name));
@@ -43,7 +48,7 @@ describe('duebook config', () => {
     expect(await keys()).to.include({ value: '••••', source: 'generated' });
   });
 
-  it('warns of a name with the product\'s prefix that nothing reads', async () => {
+  it("warns of a name with the product's prefix that nothing reads", async () => {
     const { inProcess } = await install();
     const { code, stdout, stderr } = await inProcess(['config'], { env: { DUEBOOK_PORT: '9090' } });
     expect(stderr).to.equal('Warning: DUEBOOK_PORT is not a setting; PORT is\n');

@@ -12,7 +12,8 @@ import { BUILT_IN_ROLES } from '../../server/tenants/roles.js';
 const today = '2026-03-15';
 const linesOf = (book: readonly DemoContract[]): DemoLine[] => book.flatMap(({ lines }) => lines);
 const received = ({ input, later }: DemoLine): number => (later.at(-1) ?? input).receivedAmount ?? 0;
-const isOverdue = (line: DemoLine, on: string): boolean => line.input.dueDate < on && received(line) < line.input.amount;
+const isOverdue = (line: DemoLine, on: string): boolean =>
+  line.input.dueDate < on && received(line) < line.input.amount;
 
 describe('the demo book', () => {
   const book = demoBook(today);
@@ -24,7 +25,9 @@ describe('the demo book', () => {
     expect(new Set(book.map(({ input }) => input.currencyCode))).to.deep.equal(new Set(['CNY', 'EUR', 'JPY']));
     expect(new Set(book.map(({ subject }) => subject.key))).to.deep.equal(new Set(DEMO_SUBJECTS.map(({ key }) => key)));
     expect(DEMO_MEMBERS).to.have.length(12);
-    expect(new Set(DEMO_MEMBERS.map(({ roleCode }) => roleCode))).to.deep.equal(new Set(BUILT_IN_ROLES.map(({ code }) => code)));
+    expect(new Set(DEMO_MEMBERS.map(({ roleCode }) => roleCode))).to.deep.equal(
+      new Set(BUILT_IN_ROLES.map(({ code }) => code)),
+    );
     expect(DEMO_MEMBERS.filter(({ roleCode }) => roleCode === 'owner')).to.deep.equal([DEMO_OWNER]);
   });
 
@@ -38,8 +41,17 @@ describe('the demo book', () => {
     expect(lines.filter((line) => received(line) > 0 && received(line) < line.input.amount).length).to.be.above(15);
     expect(lines.filter((line) => received(line) > line.input.amount).length).to.be.above(15);
     expect(lines.filter(({ later }) => later.length > 0).length).to.be.above(60);
-    expect(lines.filter(({ input, later }) => later.some(({ receivedAmount }) => (receivedAmount ?? 0) < (input.receivedAmount ?? 0))).length).to.be.above(10);
-    expect(lines.filter((line) => line.input.dueDate >= today && line.input.dueDate <= addDays(today, 7) && received(line) < line.input.amount).length).to.be.above(10);
+    expect(
+      lines.filter(({ input, later }) =>
+        later.some(({ receivedAmount }) => (receivedAmount ?? 0) < (input.receivedAmount ?? 0)),
+      ).length,
+    ).to.be.above(10);
+    expect(
+      lines.filter(
+        (line) =>
+          line.input.dueDate >= today && line.input.dueDate <= addDays(today, 7) && received(line) < line.input.amount,
+      ).length,
+    ).to.be.above(10);
     expect(lines.filter(({ input }) => input.invoiceNo).length).to.be.above(1_000);
     expect(lines.filter(({ input, invoices }) => !input.invoiceNo && invoices.length === 0).length).to.be.above(500);
   });
@@ -51,7 +63,10 @@ describe('the demo book', () => {
     for (const turns of ['void', 'red_letter'] as const) {
       const turned = lines.filter((line) => line.invoices.some((invoice) => invoice.turns === turns));
       expect(turned.length, turns).to.be.within(1, 20);
-      for (const line of turned) expect(line.invoices.filter((invoice) => invoice.input.status === 'issued' && !invoice.turns)).to.have.length(1);
+      for (const line of turned)
+        expect(line.invoices.filter((invoice) => invoice.input.status === 'issued' && !invoice.turns)).to.have.length(
+          1,
+        );
     }
     // A record would be made of what stands on the line, and then there were two.
     expect(lines.filter(({ input, invoices: records }) => input.invoiceNo && records.length > 0)).to.deep.equal([]);
@@ -62,7 +77,12 @@ describe('the demo book', () => {
     const states = new Set(tasks.map((task) => task.states.at(-1)));
     // What is overdue the daily step says.
     expect(states).to.deep.equal(new Set(TASK_STATUSES.filter((status) => status !== 'overdue')));
-    expect(tasks.filter(({ states: [...path], input }) => ['pending', 'in_progress'].includes(path.at(-1) ?? '') && (input.dueDate ?? '') < today).length).to.be.above(4);
+    expect(
+      tasks.filter(
+        ({ states: [...path], input }) =>
+          ['pending', 'in_progress'].includes(path.at(-1) ?? '') && (input.dueDate ?? '') < today,
+      ).length,
+    ).to.be.above(4);
     for (const { tasks: own } of book) expect(new Set(own.map(({ input }) => input.code)).size).to.equal(own.length);
   });
 
@@ -71,7 +91,12 @@ describe('the demo book', () => {
     expect(travelled.length).to.be.above(30);
     for (const { acts, owner } of travelled) {
       expect(new Set(acts.map(({ by }) => by)).size).to.be.above(1);
-      expect(acts.every(({ by, note, ...act }) => note !== '' && !(act.does === 'move' && act.transition === 'approve' && by === owner))).to.equal(true);
+      expect(
+        acts.every(
+          ({ by, note, ...act }) =>
+            note !== '' && !(act.does === 'move' && act.transition === 'approve' && by === owner),
+        ),
+      ).to.equal(true);
     }
     const acts = book.flatMap((contract) => contract.acts);
     expect(acts.filter(({ does }) => does === 'try')).to.have.length(2);
@@ -82,53 +107,105 @@ describe('the demo book', () => {
   it('has turnkey contracts that go a way of their own, some of them before the board, to the warranty or its end', () => {
     const turnkey = book.filter(({ input }) => input.typeCode === 'turnkey');
     expect(turnkey.length).to.be.within(20, 60);
-    expect(new Set(turnkey.map(({ stageCode }) => stageCode))).to.include.keys('board', 'signed', 'delivery', 'warranty', 'closed', 'archived');
+    expect(new Set(turnkey.map(({ stageCode }) => stageCode))).to.include.keys(
+      'board',
+      'signed',
+      'delivery',
+      'warranty',
+      'closed',
+      'archived',
+    );
     expect(turnkey.every(({ custom }) => custom['orderNo'] !== null)).to.equal(true);
     // What it hands over has no open task, whatever the day.
     for (const day of [today, '2026-05-31', '2028-02-29']) {
-      for (const { finish, tasks } of demoBook(day)) if (finish.some((act) => act.does === 'move' && act.transition === 'hand_over')) expect(tasks.every(({ states }) => ['completed', 'accepted', 'canceled'].includes(states.at(-1) ?? ''))).to.equal(true);
+      for (const { finish, tasks } of demoBook(day))
+        if (finish.some((act) => act.does === 'move' && act.transition === 'hand_over'))
+          expect(
+            tasks.every(({ states }) => ['completed', 'accepted', 'canceled'].includes(states.at(-1) ?? '')),
+          ).to.equal(true);
     }
   });
 
   it('has a contract whose tasks nobody has seen to in time, whatever the day', () => {
     for (const day of [today, '2026-01-01', '2026-05-31', '2028-02-29', '2028-03-01']) {
-      const lapsed = demoBook(day).filter(({ tasks }) => tasks.length > 0 && tasks.every(({ input, states }) => states.at(-1) === 'pending' && (input.dueDate ?? day) < day));
-      expect(lapsed.map(({ input }) => input.contractNo), day).to.deep.equal(['EU-S-0205']);
+      const lapsed = demoBook(day).filter(
+        ({ tasks }) =>
+          tasks.length > 0 &&
+          tasks.every(({ input, states }) => states.at(-1) === 'pending' && (input.dueDate ?? day) < day),
+      );
+      expect(
+        lapsed.map(({ input }) => input.contractNo),
+        day,
+      ).to.deep.equal(['EU-S-0205']);
     }
   });
 
   it('has values for every custom field, on many contracts', () => {
-    for (const field of ['industry', 'deputy', 'warrantyUntil', 'creditLimit', 'siteAccess', 'connectedLoad', 'certificates', 'manual', 'invoiceEmail', 'sitePhone', 'leadTime', 'region'] as const) expect(book.filter(({ custom }) => custom[field] !== null).length, field).to.be.above(30);
+    for (const field of [
+      'industry',
+      'deputy',
+      'warrantyUntil',
+      'creditLimit',
+      'siteAccess',
+      'connectedLoad',
+      'certificates',
+      'manual',
+      'invoiceEmail',
+      'sitePhone',
+      'leadTime',
+      'region',
+    ] as const)
+      expect(book.filter(({ custom }) => custom[field] !== null).length, field).to.be.above(30);
     expect(book.filter(({ custom }) => custom.framework).length).to.be.within(20, 150);
   });
 
   it('has drafts to import, and two papers to read, of which one does not add up', () => {
     expect(book.filter(isImported).length).to.be.within(3, 20);
     // A file has no receipts, invoices or acts in it.
-    expect(book.filter((contract) => isImported(contract) && (contract.acts.length > 0 || contract.lines.some(({ input, later, invoices }) => input.receivedAmount || input.invoiceNo || later.length + invoices.length > 0)))).to.deep.equal([]);
+    expect(
+      book.filter(
+        (contract) =>
+          isImported(contract) &&
+          (contract.acts.length > 0 ||
+            contract.lines.some(
+              ({ input, later, invoices }) =>
+                input.receivedAmount || input.invoiceNo || later.length + invoices.length > 0,
+            )),
+      ),
+    ).to.deep.equal([]);
     const papers = papersOf(book);
     expect(papers.map(({ review }) => review !== undefined)).to.deep.equal([true, false]);
     const runs = papers.map(({ contract, text }) => extract(text, { currencyCode: contract.input.currencyCode ?? '' }));
     expect(runs.map(({ warnings }) => warnings.map(({ code }) => code))).to.deep.equal([[], ['TOTAL_MISMATCH']]);
     const [read] = papers;
-    for (const { fieldKey, status } of read?.review ?? []) if (status === 'accepted') expect(runs[0]?.fields.find((field) => field.fieldKey === fieldKey)?.value, fieldKey).to.equal(read?.contract.input[fieldKey as 'contractNo' | 'totalAmount']);
+    for (const { fieldKey, status } of read?.review ?? [])
+      if (status === 'accepted')
+        expect(runs[0]?.fields.find((field) => field.fieldKey === fieldKey)?.value, fieldKey).to.equal(
+          read?.contract.input[fieldKey as 'contractNo' | 'totalAmount'],
+        );
   });
 
   it('looks like a business, whatever the day: money comes in each month, and never less than goes back', () => {
     for (const day of [today, '2026-01-01', '2026-01-02', '2026-05-31', '2028-02-29', '2028-03-01']) {
       const months = new Map<string, number>();
-      for (const { input, lines: plan } of demoBook(day)) for (const { input: first, later } of plan) {
-        let before = 0;
-        for (const { receivedAmount, receivedDate } of [first, ...later]) {
-          if (!receivedAmount || !receivedDate) continue;
-          const month = `${input.currencyCode} ${receivedDate.slice(0, 7)}`;
-          months.set(month, (months.get(month) ?? 0) + receivedAmount - before);
-          before = receivedAmount;
+      for (const { input, lines: plan } of demoBook(day))
+        for (const { input: first, later } of plan) {
+          let before = 0;
+          for (const { receivedAmount, receivedDate } of [first, ...later]) {
+            if (!receivedAmount || !receivedDate) continue;
+            const month = `${input.currencyCode} ${receivedDate.slice(0, 7)}`;
+            months.set(month, (months.get(month) ?? 0) + receivedAmount - before);
+            before = receivedAmount;
+          }
         }
-      }
-      expect([...months].filter(([, sum]) => sum < 0), day).to.deep.equal([]);
+      expect(
+        [...months].filter(([, sum]) => sum < 0),
+        day,
+      ).to.deep.equal([]);
       for (const currency of ['CNY', 'EUR', 'JPY']) {
-        const last = [1, 2, 3, 4, 5].map((n) => months.get(`${currency} ${addMonths(`${day.slice(0, 7)}-01`, -n).slice(0, 7)}`) ?? 0);
+        const last = [1, 2, 3, 4, 5].map(
+          (n) => months.get(`${currency} ${addMonths(`${day.slice(0, 7)}-01`, -n).slice(0, 7)}`) ?? 0,
+        );
         expect(Math.min(...last) / Math.max(...last), `${currency} before ${day}`).to.be.above(0.25);
       }
     }
@@ -141,9 +218,15 @@ describe('the demo book', () => {
 
   it('adds up: the lines of a contract make its total, and what a total differs from quantity and price is a discount', () => {
     for (const { input, lines: plan } of book) {
-      expect(plan.reduce((sum, line) => sum + line.input.amount, 0), input.contractNo).to.equal(input.totalAmount);
+      expect(
+        plan.reduce((sum, line) => sum + line.input.amount, 0),
+        input.contractNo,
+      ).to.equal(input.totalAmount);
       expect(input.totalAmount, input.contractNo).to.be.at.most(input.quantity * input.unitPrice);
-      expect(plan.every((line) => Number.isInteger(line.input.amount)), input.contractNo).to.equal(true);
+      expect(
+        plan.every((line) => Number.isInteger(line.input.amount)),
+        input.contractNo,
+      ).to.equal(true);
     }
   });
 
@@ -152,7 +235,12 @@ describe('the demo book', () => {
     unique(book.map(({ input }) => input.contractNo));
     unique(book.map(({ input }) => input.archiveCode));
     for (const { lines: plan } of book) unique(plan.map(({ input }) => input.period));
-    unique(lines.flatMap(({ input, invoices }) => [...(input.invoiceNo ? [input.invoiceNo] : []), ...invoices.map((invoice) => invoice.input.invoiceNo)]));
+    unique(
+      lines.flatMap(({ input, invoices }) => [
+        ...(input.invoiceNo ? [input.invoiceNo] : []),
+        ...invoices.map((invoice) => invoice.input.invoiceNo),
+      ]),
+    );
   });
 
   it('has told the future nothing: no receipt, invoice or signature is later than today', () => {
@@ -161,7 +249,8 @@ describe('the demo book', () => {
       for (const { on } of acts) expect((on ?? '') < today, input.contractNo).to.equal(true);
       for (const line of plan) {
         for (const { receivedDate } of [line.input, ...line.later]) expect((receivedDate ?? '') < today).to.equal(true);
-        for (const { invoiceDate } of [line.input, ...line.invoices.map((invoice) => invoice.input)]) expect((invoiceDate ?? '') < today).to.equal(true);
+        for (const { invoiceDate } of [line.input, ...line.invoices.map((invoice) => invoice.input)])
+          expect((invoiceDate ?? '') < today).to.equal(true);
       }
     }
   });
@@ -176,12 +265,41 @@ describe('the demo book', () => {
   it('is the same whatever the day, but for its dates', () => {
     const shape = (day: string) =>
       demoBook(day).map(({ input, lines: plan, owner, stage, stageCode, acts, finish, tasks, custom, notes }) => [
-        input.contractNo, input.partyA, input.equipmentModel, input.totalAmount, owner, plan.map((line) => [line.input.amount, received(line), line.input.dueDate < day, isOverdue(line, day), line.input.invoiceNo, line.invoices.map((invoice) => invoice.input.invoiceNo)]),
-        stage, stageCode, input.typeCode, [...acts, ...finish].map(({ by, note }) => [by, note]), tasks.map((task) => task.input.code), { ...custom, warrantyUntil: null, handoverAt: null }, notes,
+        input.contractNo,
+        input.partyA,
+        input.equipmentModel,
+        input.totalAmount,
+        owner,
+        plan.map((line) => [
+          line.input.amount,
+          received(line),
+          line.input.dueDate < day,
+          isOverdue(line, day),
+          line.input.invoiceNo,
+          line.invoices.map((invoice) => invoice.input.invoiceNo),
+        ]),
+        stage,
+        stageCode,
+        input.typeCode,
+        [...acts, ...finish].map(({ by, note }) => [by, note]),
+        tasks.map((task) => task.input.code),
+        { ...custom, warrantyUntil: null, handoverAt: null },
+        notes,
       ]);
     const expected = JSON.stringify(shape(today));
     // Month ends and leap days are where steps of months could slip across today.
-    for (const day of ['2026-01-01', '2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01', '2026-03-31', '2026-05-31', '2026-12-31', '2028-02-29', '2028-03-01']) {
+    for (const day of [
+      '2026-01-01',
+      '2026-01-31',
+      '2026-02-01',
+      '2026-02-28',
+      '2026-03-01',
+      '2026-03-31',
+      '2026-05-31',
+      '2026-12-31',
+      '2028-02-29',
+      '2028-03-01',
+    ]) {
       expect(JSON.stringify(shape(day)) === expected, day).to.equal(true);
     }
   });

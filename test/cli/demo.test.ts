@@ -11,7 +11,12 @@ import { fakeClock } from '../support/clock.js';
 import { installations, type Installation, type Outcome, type Running } from '../support/cli.js';
 import { skipUnless } from '../support/needs-programs.js';
 
-const made = ({ stdout }: Outcome) => JSON.parse(stdout) as { created: boolean; tenant: { id: string; slug: string }; signIn: { tenantSlug: string; email: string; password: string } };
+const made = ({ stdout }: Outcome) =>
+  JSON.parse(stdout) as {
+    created: boolean;
+    tenant: { id: string; slug: string };
+    signIn: { tenantSlug: string; email: string; password: string };
+  };
 
 /** The book as it is kept, without ids and instants. */
 function bookIn(dataDir: string) {
@@ -23,21 +28,47 @@ function bookIn(dataDir: string) {
         'SELECT contract_no, project_name, currency_code, total_minor, received_minor, outstanding_minor, overpaid_minor, invoiced_minor, payment_status, next_due_date, sign_date, status, stage_code, locked, tasks_live, tasks_done, version FROM contracts WHERE deleted_at IS NULL ORDER BY contract_no',
       ),
       trash: rows('SELECT contract_no, version FROM contracts WHERE deleted_at IS NOT NULL ORDER BY contract_no'),
-      lines: rows(`SELECT contract_no, l.period, l.due_date, l.amount_minor, l.received_minor, l.reconciliation_status, l.invoice_no, l.invoiced_minor FROM payment_lines l JOIN contracts c ON c.id = l.contract_id WHERE l.deleted_at IS NULL ORDER BY contract_no, l.period`),
-      receipts: rows(`SELECT contract_no, l.period, r.total_minor, r.delta_minor, r.actor_name FROM receipts r JOIN payment_lines l ON l.id = r.line_id JOIN contracts c ON c.id = l.contract_id ORDER BY contract_no, l.period, r.id`),
-      invoices: rows('SELECT contract_no, l.period, i.invoice_no, i.status, i.amount_minor, i.invoice_date, i.from_line FROM invoices i JOIN payment_lines l ON l.id = i.line_id JOIN contracts c ON c.id = i.contract_id WHERE i.deleted_at IS NULL ORDER BY i.invoice_no, i.status'),
-      tasks: rows('SELECT contract_no, t.code, t.status, t.due_date, t.acceptance_status, t.owner_id IS NULL FROM fulfillment_tasks t JOIN contracts c ON c.id = t.contract_id ORDER BY contract_no, t.code'),
-      events: rows('SELECT contract_no, e.kind, e.from_stage_code, e.to_stage_code, e.transition_code, e.locked, e.note, e.actor_name, e.source FROM workflow_events e JOIN contracts c ON c.id = e.contract_id ORDER BY contract_no, e.id'),
-      configuration: ['contract_types', 'lifecycle_stages', 'lifecycle_transitions'].map((table) => rows(`SELECT code, name, position FROM ${table} ORDER BY code, name, position`)),
-      fields: rows('SELECT code, name, type, section, visible_roles, position, archived FROM dynamic_fields ORDER BY code'),
-      values: rows('SELECT contract_no, (SELECT count(*) FROM json_each(dynamic_fields)) FROM contracts ORDER BY contract_no'),
+      lines: rows(
+        `SELECT contract_no, l.period, l.due_date, l.amount_minor, l.received_minor, l.reconciliation_status, l.invoice_no, l.invoiced_minor FROM payment_lines l JOIN contracts c ON c.id = l.contract_id WHERE l.deleted_at IS NULL ORDER BY contract_no, l.period`,
+      ),
+      receipts: rows(
+        `SELECT contract_no, l.period, r.total_minor, r.delta_minor, r.actor_name FROM receipts r JOIN payment_lines l ON l.id = r.line_id JOIN contracts c ON c.id = l.contract_id ORDER BY contract_no, l.period, r.id`,
+      ),
+      invoices: rows(
+        'SELECT contract_no, l.period, i.invoice_no, i.status, i.amount_minor, i.invoice_date, i.from_line FROM invoices i JOIN payment_lines l ON l.id = i.line_id JOIN contracts c ON c.id = i.contract_id WHERE i.deleted_at IS NULL ORDER BY i.invoice_no, i.status',
+      ),
+      tasks: rows(
+        'SELECT contract_no, t.code, t.status, t.due_date, t.acceptance_status, t.owner_id IS NULL FROM fulfillment_tasks t JOIN contracts c ON c.id = t.contract_id ORDER BY contract_no, t.code',
+      ),
+      events: rows(
+        'SELECT contract_no, e.kind, e.from_stage_code, e.to_stage_code, e.transition_code, e.locked, e.note, e.actor_name, e.source FROM workflow_events e JOIN contracts c ON c.id = e.contract_id ORDER BY contract_no, e.id',
+      ),
+      configuration: ['contract_types', 'lifecycle_stages', 'lifecycle_transitions'].map((table) =>
+        rows(`SELECT code, name, position FROM ${table} ORDER BY code, name, position`),
+      ),
+      fields: rows(
+        'SELECT code, name, type, section, visible_roles, position, archived FROM dynamic_fields ORDER BY code',
+      ),
+      values: rows(
+        'SELECT contract_no, (SELECT count(*) FROM json_each(dynamic_fields)) FROM contracts ORDER BY contract_no',
+      ),
       views: rows('SELECT name, scope, mode, filters FROM saved_views ORDER BY name'),
       imports: rows("SELECT json_extract(report, '$.contracts'), json_extract(report, '$.failed') FROM import_batches"),
-      runs: rows('SELECT contract_no, r.status, r.overall_confidence, (SELECT count(*) FROM extraction_reviews v WHERE v.run_id = r.id) FROM extraction_runs r JOIN contracts c ON c.id = r.contract_id ORDER BY contract_no'),
-      files: rows('SELECT c.contract_no, f.kind, f.file_name, f.sha256, f.scan_status, (SELECT count(*) FROM extraction_runs r WHERE r.file_id = f.id) FROM files f JOIN contracts c ON c.id = f.contract_id ORDER BY f.file_name'),
-      terms: rows('SELECT contract_no, count(*) FROM contract_terms t JOIN contracts c ON c.id = t.contract_id GROUP BY contract_no ORDER BY contract_no'),
-      notes: rows('SELECT contract_no, n.label, n.value FROM contract_notes n JOIN contracts c ON c.id = n.contract_id ORDER BY contract_no, n.label, n.value'),
-      audit: rows('SELECT action, actor_kind, actor_name, count(*) FROM audit_log GROUP BY action, actor_kind, actor_name ORDER BY action, actor_kind, actor_name'),
+      runs: rows(
+        'SELECT contract_no, r.status, r.overall_confidence, (SELECT count(*) FROM extraction_reviews v WHERE v.run_id = r.id) FROM extraction_runs r JOIN contracts c ON c.id = r.contract_id ORDER BY contract_no',
+      ),
+      files: rows(
+        'SELECT c.contract_no, f.kind, f.file_name, f.sha256, f.scan_status, (SELECT count(*) FROM extraction_runs r WHERE r.file_id = f.id) FROM files f JOIN contracts c ON c.id = f.contract_id ORDER BY f.file_name',
+      ),
+      terms: rows(
+        'SELECT contract_no, count(*) FROM contract_terms t JOIN contracts c ON c.id = t.contract_id GROUP BY contract_no ORDER BY contract_no',
+      ),
+      notes: rows(
+        'SELECT contract_no, n.label, n.value FROM contract_notes n JOIN contracts c ON c.id = n.contract_id ORDER BY contract_no, n.label, n.value',
+      ),
+      audit: rows(
+        'SELECT action, actor_kind, actor_name, count(*) FROM audit_log GROUP BY action, actor_kind, actor_name ORDER BY action, actor_kind, actor_name',
+      ),
     };
   } finally {
     file.close();
@@ -49,7 +80,7 @@ function negativeMonthsIn(dataDir: string) {
   const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
   try {
     return [
-      "SELECT currency_code, substr(received_date, 1, 7) AS month, sum(delta_minor) AS minor FROM receipts GROUP BY 1, 2 HAVING sum(delta_minor) < 0",
+      'SELECT currency_code, substr(received_date, 1, 7) AS month, sum(delta_minor) AS minor FROM receipts GROUP BY 1, 2 HAVING sum(delta_minor) < 0',
       "SELECT currency_code, substr(invoice_date, 1, 7) AS month, sum(CASE status WHEN 'issued' THEN amount_minor WHEN 'red_letter' THEN -amount_minor ELSE 0 END) AS minor FROM invoices WHERE deleted_at IS NULL GROUP BY 1, 2 HAVING minor < 0",
     ].flatMap((sql) => file.prepare(sql).all());
   } finally {
@@ -61,7 +92,12 @@ function peopleIn(dataDir: string) {
   const file = new Sqlite(join(dataDir, 'platform.db'), { readonly: true });
   try {
     const one = (sql: string) => file.prepare(sql).pluck().get();
-    return { members: one('SELECT count(*) FROM members'), roles: one('SELECT count(DISTINCT role_code) FROM members'), subjects: one('SELECT count(*) FROM subjects'), plan: one("SELECT plan_code FROM tenants WHERE slug = 'demo'") };
+    return {
+      members: one('SELECT count(*) FROM members'),
+      roles: one('SELECT count(DISTINCT role_code) FROM members'),
+      subjects: one('SELECT count(*) FROM subjects'),
+      plan: one("SELECT plan_code FROM tenants WHERE slug = 'demo'"),
+    };
   } finally {
     file.close();
   }
@@ -94,10 +130,20 @@ describe('duebook demo', function () {
     expect(book.trash).to.have.length(3);
     expect(book.imports.map(([, failed]) => failed)).to.deep.equal([2]);
     expect(book.runs.map(([, status]) => status)).to.have.members(['applied', 'needs_review', 'needs_review']);
-    expect(book.files.map(([, kind]) => kind)).to.have.members(['contract_original', 'contract_original', 'invoice', 'other_evidence', 'receipt']);
-    expect(new Set(book.invoices.map(([, , , status]) => status))).to.deep.equal(new Set(['draft', 'issued', 'void', 'red_letter']));
+    expect(book.files.map(([, kind]) => kind)).to.have.members([
+      'contract_original',
+      'contract_original',
+      'invoice',
+      'other_evidence',
+      'receipt',
+    ]);
+    expect(new Set(book.invoices.map(([, , , status]) => status))).to.deep.equal(
+      new Set(['draft', 'issued', 'void', 'red_letter']),
+    );
     expect(new Set(book.tasks.map(([, , status]) => status))).to.deep.equal(new Set(TASK_STATUSES));
-    expect(new Set(book.events.map(([, kind]) => kind))).to.deep.equal(new Set(['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied']));
+    expect(new Set(book.events.map(([, kind]) => kind))).to.deep.equal(
+      new Set(['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied']),
+    );
     // Nobody is told that a contract is where it is not meant to be.
     const stages = new Map(demoBook('2026-03-15').map(({ input, stageCode }) => [input.contractNo, stageCode]));
     for (const row of book.contracts) expect(row[12], String(row[0])).to.equal(stages.get(String(row[0])));
@@ -121,7 +167,8 @@ describe('duebook demo', function () {
   it('goes on where it was killed, and ends with the very same book', async () => {
     // Its process lives on the real day, as the demo of today does.
     const killed = await install();
-    // Among what is configured before there are contracts: the moves of the demo's own lifecycle come after those of the shipped one.
+    // Among what is configured before there are contracts: the moves of the demo's own lifecycle come after those of
+    // the shipped one.
     const early = killed.start(['demo', '--no-serve']);
     await untilThere('lifecycle_transitions', { count: 16, dataDir: killed.dataDir, running: early });
     early.kill('SIGKILL');
@@ -135,7 +182,10 @@ describe('duebook demo', function () {
       expect(peopleIn(killed.dataDir).plan).to.equal('free');
     }
     // Among what stands around the contracts, or at its end: that takes a moment only.
-    for (const [table, count] of [['import_batches', 1], ['saved_views', 2]] as const) {
+    for (const [table, count] of [
+      ['import_batches', 1],
+      ['saved_views', 2],
+    ] as const) {
       const running = killed.start(['demo', '--no-serve']);
       await untilThere(table, { count, dataDir: killed.dataDir, running });
       running.kill('SIGKILL');
@@ -158,18 +208,34 @@ describe('duebook demo', function () {
     expect(printed.match(/curl /g)).to.have.length(3);
     const empty = join(folder, 'empty');
     mkdirSync(empty);
-    const answers = lines.map((line) => JSON.parse(execFileSync('bash', ['-c', `${line.trim()} --fail`], { cwd: empty, encoding: 'utf8' })) as Record<string, unknown>);
+    const answers = lines.map(
+      (line) =>
+        JSON.parse(execFileSync('bash', ['-c', `${line.trim()} --fail`], { cwd: empty, encoding: 'utf8' })) as Record<
+          string,
+          unknown
+        >,
+    );
     expect(answers[0]).to.include.keys('accessToken', 'tenant', 'user');
     expect(answers[1]?.['items']).to.be.an('array').with.length(5);
     expect(answers[1]).to.have.nested.property('items[0].isOverdue', true);
-    expect(answers[2]).to.deep.include({ paymentStatus: 'paid', reconciliationStatus: 'matched', outstandingAmount: 0 });
+    expect(answers[2]).to.deep.include({
+      paymentStatus: 'paid',
+      reconciliationStatus: 'matched',
+      outstandingAmount: 0,
+    });
     running.kill('SIGTERM');
     expect(await running.ended).to.deep.include({ code: 0 });
   });
 
   it('is not for production', async () => {
     const { inProcess, dataDir } = await install();
-    const env = { NODE_ENV: 'production', PUBLIC_URL: 'https://book.acme.example', MFA_REQUIRED_FOR_ADMINS: 'false', FILE_SCAN_MODE: 'off', SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
+    const env = {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://book.acme.example',
+      MFA_REQUIRED_FOR_ADMINS: 'false',
+      FILE_SCAN_MODE: 'off',
+      SECRET_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
+    };
     const { code, stdout, stderr } = await inProcess(['demo', '--json'], { env });
     expect((JSON.parse(stderr) as { error: { code: string } }).error.code).to.equal('DEMO_IN_PRODUCTION');
     expect(stdout).to.equal('');
@@ -179,7 +245,19 @@ describe('duebook demo', function () {
 
   it('leaves alone an organisation "demo" that somebody else made', async () => {
     const { inProcess, dataDir } = await install();
-    await inProcess(['bootstrap', '--tenant-slug', 'demo', '--tenant-name', 'Ours', '--email', 'ann@ours.example', '--name', 'Ann Lee', '--plan', 'free']);
+    await inProcess([
+      'bootstrap',
+      '--tenant-slug',
+      'demo',
+      '--tenant-name',
+      'Ours',
+      '--email',
+      'ann@ours.example',
+      '--name',
+      'Ann Lee',
+      '--plan',
+      'free',
+    ]);
     const { code, stderr } = await inProcess(['demo', '--no-serve', '--json']);
     expect((JSON.parse(stderr) as { error: { code: string } }).error.code).to.equal('DEMO_TENANT_TAKEN');
     expect(peopleIn(dataDir)).to.deep.equal({ members: 1, roles: 1, subjects: 1, plan: 'free' });
@@ -194,7 +272,10 @@ describe('duebook demo', function () {
       const port = typeof address === 'object' && address ? String(address.port) : '';
       const { code, stderr } = await today.inProcess(['demo', '--json'], { env: { PORT: port } });
       const { error } = JSON.parse(stderr) as { error: { code: string; message: string } };
-      expect(error).to.deep.equal({ code: 'EADDRINUSE', message: `127.0.0.1:${port} is in use; set PORT to another port` });
+      expect(error).to.deep.equal({
+        code: 'EADDRINUSE',
+        message: `127.0.0.1:${port} is in use; set PORT to another port`,
+      });
       expect(code).to.equal(1);
     } finally {
       await new Promise((resolve) => other.close(resolve));
@@ -202,9 +283,11 @@ describe('duebook demo', function () {
   });
 });
 
-
 /** Watches from outside until so many rows are there, as long as there is something to watch. */
-async function untilThere(table: string, { count, dataDir, running }: { count: number; dataDir: string; running: Running }): Promise<void> {
+async function untilThere(
+  table: string,
+  { count, dataDir, running }: { count: number; dataDir: string; running: Running },
+): Promise<void> {
   let hasEnded = false;
   void running.ended.then(() => (hasEnded = true));
   while (rowsIn(table, dataDir) < count) {
@@ -217,7 +300,9 @@ function rowsIn(table: string, dataDir: string): number {
   if (!existsSync(join(dataDir, 'tenant.db'))) return 0;
   const file = new Sqlite(join(dataDir, 'tenant.db'), { readonly: true });
   try {
-    return file.prepare('SELECT count(*) FROM sqlite_master WHERE name = ?').pluck().get(table) === 1 ? Number(file.prepare(`SELECT count(*) FROM ${table}`).pluck().get()) : 0;
+    return file.prepare('SELECT count(*) FROM sqlite_master WHERE name = ?').pluck().get(table) === 1
+      ? Number(file.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+      : 0;
   } finally {
     file.close();
   }

@@ -14,11 +14,29 @@ interface Check {
   detail: string;
   fix: string | null;
 }
-const reportOf = ({ stdout }: Outcome): { ok: boolean; checks: Check[] } => JSON.parse(stdout) as { ok: boolean; checks: Check[] };
-const bootstrap = ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'ann@acme.example', '--name', 'Ann Lee'];
+const reportOf = ({ stdout }: Outcome): { ok: boolean; checks: Check[] } =>
+  JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+const bootstrap = [
+  'bootstrap',
+  '--tenant-slug',
+  'acme',
+  '--tenant-name',
+  'Acme',
+  '--email',
+  'ann@acme.example',
+  '--name',
+  'Ann Lee',
+];
 
-/** The checks that are not ok, after something was broken; but for the mail that none of these installations sends, which has tests of its own. */
-async function troubles({ inProcess }: Installation, env: Record<string, string> = {}, nodeVersion?: string): Promise<{ code: number | null; found: Check[] }> {
+/**
+ * The checks that are not ok, after something was broken; but for the mail that none of these installations sends,
+ * which has tests of its own.
+ */
+async function troubles(
+  { inProcess }: Installation,
+  env: Record<string, string> = {},
+  nodeVersion?: string,
+): Promise<{ code: number | null; found: Check[] }> {
   const outcome = await inProcess(['doctor', '--json'], { env, ...(nodeVersion === undefined ? {} : { nodeVersion }) });
   const { ok, checks } = reportOf(outcome);
   expect(ok).to.equal(!checks.some(({ status }) => status === 'fail'));
@@ -35,7 +53,18 @@ describe('duebook doctor', () => {
     const { inProcess } = await install();
     await inProcess(bootstrap);
     const json = await inProcess(['doctor', '--json']);
-    expect(reportOf(json).checks.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['node ok', 'configuration ok', 'data_dir ok', 'disk ok', 'platform_database ok', 'tenant_database ok', 'keys ok', 'object_store ok', 'scanner ok', 'mail warn']);
+    expect(reportOf(json).checks.map(({ name, status }) => `${name} ${status}`)).to.deep.equal([
+      'node ok',
+      'configuration ok',
+      'data_dir ok',
+      'disk ok',
+      'platform_database ok',
+      'tenant_database ok',
+      'keys ok',
+      'object_store ok',
+      'scanner ok',
+      'mail warn',
+    ]);
     expect(json.stderr).to.equal('');
     const text = await inProcess(['doctor']);
     expect(text.stdout.trimEnd().split('\n')).to.have.length(10);
@@ -66,13 +95,17 @@ describe('duebook doctor', () => {
     const files = join(installation.dataDir, 'files');
     mkdirSync(files);
     expect((await troubles(installation)).found).to.deep.equal([]);
-    expect(readdirSync(files, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).to.deep.equal([]);
+    expect(
+      readdirSync(files, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
+    ).to.deep.equal([]);
     const file = join(installation.folder, 'file');
     writeFileSync(file, '');
     const folder = await troubles(installation, { OBJECT_STORE_URL: `file:${file}` });
     expect(named(folder.found)).to.deep.equal(['object_store fail']);
     expect(folder.found[0]?.fix).to.contain(file);
-    const bucket = await installation.inProcess(['doctor', '--json'], { env: { OBJECT_STORE_URL: 's3://key:planted-secret@127.0.0.1:1/book?tls=false' } });
+    const bucket = await installation.inProcess(['doctor', '--json'], {
+      env: { OBJECT_STORE_URL: 's3://key:planted-secret@127.0.0.1:1/book?tls=false' },
+    });
     const found = reportOf(bucket).checks.find(({ name }) => name === 'object_store');
     expect(found?.status).to.equal('fail');
     expect(found?.fix).to.contain('OBJECT_STORE_URL');
@@ -83,14 +116,18 @@ describe('duebook doctor', () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     writeFileSync(join(installation.folder, 'file'), '');
-    const { found } = await troubles(installation, { OBJECT_STORE_URL: `file:${join(installation.folder, 'file', 'files')}` });
+    const { found } = await troubles(installation, {
+      OBJECT_STORE_URL: `file:${join(installation.folder, 'file', 'files')}`,
+    });
     expect(named(found)).to.deep.equal(['object_store fail']);
     expect(found[0]?.detail).to.contain('cannot be made');
     expect(found[0]?.fix).to.contain('OBJECT_STORE_URL');
   });
 
   it('takes a bucket that the first start makes for no fault, and makes none', async function () {
-    const minio = await sharedMinio().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+    const minio = await sharedMinio().catch((error: unknown) =>
+      skip(this, error instanceof Error ? error.message : String(error)),
+    );
     const installation = await install();
     await installation.inProcess(bootstrap);
     for (const _again of [1, 2]) {
@@ -100,7 +137,9 @@ describe('duebook doctor', () => {
       expect(found[0]?.fix).to.contain('s3:CreateBucket');
       expect(code).to.equal(0);
     }
-    const refused = await troubles(installation, { OBJECT_STORE_URL: `s3://${encodeURIComponent(minio.accessKey)}:another-secret@${new URL(minio.origin).host}/duebook-d-${process.pid}?tls=false` });
+    const refused = await troubles(installation, {
+      OBJECT_STORE_URL: `s3://${encodeURIComponent(minio.accessKey)}:another-secret@${new URL(minio.origin).host}/duebook-d-${process.pid}?tls=false`,
+    });
     expect(named(refused.found)).to.deep.equal(['object_store fail']);
     expect(refused.found[0]?.detail).to.contain('the secret key is not that of the access key');
     expect(refused.found[0]?.fix).to.match(/^correct the secret key in OBJECT_STORE_URL/);
@@ -109,7 +148,9 @@ describe('duebook doctor', () => {
   it('names a database that does not answer, without its password', async () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
-    const outcome = await installation.inProcess(['doctor', '--json'], { env: { TENANT_DATABASE_URL: 'postgres://ann:planted-password@127.0.0.1:1/book' } });
+    const outcome = await installation.inProcess(['doctor', '--json'], {
+      env: { TENANT_DATABASE_URL: 'postgres://ann:planted-password@127.0.0.1:1/book' },
+    });
     const bad = reportOf(outcome).checks.filter(({ name, status }) => status !== 'ok' && name !== 'mail');
     expect(named(bad)).to.deep.equal(['tenant_database fail']);
     expect(bad[0]?.fix).to.contain('TENANT_DATABASE_URL');
@@ -122,7 +163,10 @@ describe('duebook doctor', () => {
     const installation = await install();
     await installation.inProcess(bootstrap);
     rmSync(join(installation.dataDir, 'tenant.db-wal'), { force: true });
-    writeFileSync(join(installation.dataDir, 'tenant.db'), 'this is no database, only a text that is long enough to be read as a header of one'.repeat(20));
+    writeFileSync(
+      join(installation.dataDir, 'tenant.db'),
+      'this is no database, only a text that is long enough to be read as a header of one'.repeat(20),
+    );
     expect(named((await troubles(installation)).found)).to.deep.equal(['tenant_database fail']);
   });
 
@@ -190,12 +234,20 @@ describe('duebook doctor', () => {
       const { url, drop } = await createDatabase();
       try {
         const elsewhere = Object.assign(new URL(url), { hostname: '0.0.0.0' }).href;
-        const warned = async (address: string) => reportOf(await installation.inProcess(['doctor', '--json'], { env: { PLATFORM_DATABASE_URL: address } })).checks.find(({ name }) => name === 'configuration');
+        const warned = async (address: string) =>
+          reportOf(
+            await installation.inProcess(['doctor', '--json'], { env: { PLATFORM_DATABASE_URL: address } }),
+          ).checks.find(({ name }) => name === 'configuration');
         expect(await warned(url)).to.include({ status: 'ok' });
         const { status, detail } = (await warned(elsewhere)) ?? {};
-        expect([status, detail]).to.deep.equal(['warn', 'PLATFORM_DATABASE_URL is a PostgreSQL on another machine without TLS: what it is asked and answers goes through the network in the open; add ?sslmode=verify-full']);
+        expect([status, detail]).to.deep.equal([
+          'warn',
+          'PLATFORM_DATABASE_URL is a PostgreSQL on another machine without TLS: what it is asked and answers goes through the network in the open; add ?sslmode=verify-full',
+        ]);
         const { stderr } = await installation.inProcess(['migrate'], { env: { PLATFORM_DATABASE_URL: elsewhere } });
-        expect(stderr, 'and so does a command that uses it').to.contain('Warning: PLATFORM_DATABASE_URL is a PostgreSQL on another machine');
+        expect(stderr, 'and so does a command that uses it').to.contain(
+          'Warning: PLATFORM_DATABASE_URL is a PostgreSQL on another machine',
+        );
       } finally {
         await drop();
       }
@@ -215,20 +267,27 @@ describe('duebook doctor', () => {
     /** What it says about mail, as JSON and as the last line of its text. */
     const mailOf = async (smtpUrl?: string): Promise<Check & { line: string; everything: string }> => {
       const { inProcess } = await install();
-      const env: Record<string, string> = smtpUrl === undefined ? {} : { SMTP_URL: smtpUrl, MAIL_FROM: 'Duebook <duebook@book.example>' };
+      const env: Record<string, string> =
+        smtpUrl === undefined ? {} : { SMTP_URL: smtpUrl, MAIL_FROM: 'Duebook <duebook@book.example>' };
       const json = await inProcess(['doctor', '--json'], { env });
       const text = await inProcess(['doctor'], { env });
       const found = reportOf(json).checks.find(({ name }) => name === 'mail');
       if (!found) throw new Error(json.stdout);
       expect(json.code).to.equal(found.status === 'fail' ? 1 : 0);
-      return { ...found, line: text.stdout.trimEnd().split('\n').at(-1) ?? '', everything: [json.stdout, json.stderr, text.stdout, text.stderr].join('\n') };
+      return {
+        ...found,
+        line: text.stdout.trimEnd().split('\n').at(-1) ?? '',
+        everything: [json.stdout, json.stderr, text.stdout, text.stderr].join('\n'),
+      };
     };
     const account = { user: 'ann', password: 'planted-password' };
 
     it('warns that none is sent without SMTP_URL', async () => {
       const { status, fix, line } = await mailOf();
       expect([status, fix]).to.deep.equal(['warn', 'set SMTP_URL and MAIL_FROM']);
-      expect(line).to.equal('warn  mail: no mail is sent: SMTP_URL is not set; invitations have a link to be handed over by hand, and passwords are reset with "duebook members reset-password" -> set SMTP_URL and MAIL_FROM');
+      expect(line).to.equal(
+        'warn  mail: no mail is sent: SMTP_URL is not set; invitations have a link to be handed over by hand, and passwords are reset with "duebook members reset-password" -> set SMTP_URL and MAIL_FROM',
+      );
     });
 
     it('is content with a server that answers, and sends nothing', async () => {
@@ -247,7 +306,9 @@ describe('duebook doctor', () => {
     });
 
     it('names a password that the server does not take', async () => {
-      const { status, detail, fix, everything } = await mailOf((await mailServer({ account })).url.replace(account.password, 'other-password'));
+      const { status, detail, fix, everything } = await mailOf(
+        (await mailServer({ account })).url.replace(account.password, 'other-password'),
+      );
       expect(status).to.equal('fail');
       expect(detail).to.match(/cannot be used \(EAUTH 535\)$/);
       expect(fix).to.equal('correct user and password in SMTP_URL');
@@ -260,7 +321,7 @@ describe('duebook doctor', () => {
       expect(fix).to.contain('TLS').and.contain('SMTP_URL');
     });
 
-    it('does not accept another machine\'s server without TLS, and warns of one that is accepted by a word in the address', async () => {
+    it("does not accept another machine's server without TLS, and warns of one that is accepted by a word in the address", async () => {
       const { elsewhere } = await mailServer();
       const refused = await mailOf(elsewhere);
       expect(refused.status).to.equal('fail');
@@ -275,7 +336,9 @@ describe('duebook doctor', () => {
     it('names a server that is not there', async () => {
       const { status, detail, fix } = await mailOf('smtp://127.0.0.1:1');
       expect([status, detail]).to.deep.equal(['fail', '127.0.0.1:1 cannot be used (ESOCKET)']);
-      expect(fix).to.equal('look whether host and port of SMTP_URL are right and can be reached from here, and with smtps:// whether the certificate is trusted here');
+      expect(fix).to.equal(
+        'look whether host and port of SMTP_URL are right and can be reached from here, and with smtps:// whether the certificate is trusted here',
+      );
     });
   });
 });

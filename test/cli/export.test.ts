@@ -18,10 +18,25 @@ const ZONE = 'Pacific/Kiritimati';
 describe('duebook export', () => {
   const install = installations();
 
-  /** An organisation on the other side of the date line, with three contracts; a line of one was due there yesterday. */
+  /**
+   * An organisation on the other side of the date line, with three contracts; a line of one was due there yesterday.
+   */
   const acme = async (): Promise<Installation & { events(): Promise<readonly Record<string, unknown>[]> }> => {
     const installation = await install();
-    await installation.inProcess(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'ann@acme.example', '--name', 'Ann Lee'], { input: PASSWORD });
+    await installation.inProcess(
+      [
+        'bootstrap',
+        '--tenant-slug',
+        'acme',
+        '--tenant-name',
+        'Acme',
+        '--email',
+        'ann@acme.example',
+        '--name',
+        'Ann Lee',
+      ],
+      { input: PASSWORD },
+    );
     const env = { DATA_DIR: installation.dataDir };
     await withProduct(env, async ({ services, foundation }) => {
       const tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
@@ -32,16 +47,29 @@ describe('duebook export', () => {
       const yesterday = addDays(todayIn(ZONE, Date.now()), -1);
       for (const contract of [
         aContract({ ...own, contractNo: 'A', payeeAccount: '6222000011112222', projectName: '=A' }),
-        aContract({ ...own, contractNo: 'B', payments: [aLine({ dueDate: yesterday }), aLine({ period: 'later', dueDate: '2099-01-01' })] }),
+        aContract({
+          ...own,
+          contractNo: 'B',
+          payments: [aLine({ dueDate: yesterday }), aLine({ period: 'later', dueDate: '2099-01-01' })],
+        }),
         aContract({ contractNo: 'C', type: 'lease' }),
-      ]) await foundation.dataPlanes.forTenant(tenantId).invoke('createContract', { call }, contract);
+      ])
+        await foundation.dataPlanes.forTenant(tenantId).invoke('createContract', { call }, contract);
     });
     return {
       ...installation,
-      events: () => withProduct(env, async ({ foundation, services }) => {
-        const tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
-        return (await foundation.tenant?.read({ tenantId }, (tx) => tx.all("SELECT actor_kind, actor_name, changes FROM audit_log WHERE tenant_id = ? AND action = 'recordExport' ORDER BY id", [tenantId]))) ?? [];
-      }),
+      events: () =>
+        withProduct(env, async ({ foundation, services }) => {
+          const tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
+          return (
+            (await foundation.tenant?.read({ tenantId }, (tx) =>
+              tx.all(
+                "SELECT actor_kind, actor_name, changes FROM audit_log WHERE tenant_id = ? AND action = 'recordExport' ORDER BY id",
+                [tenantId],
+              ),
+            )) ?? []
+          );
+        }),
     };
   };
 
@@ -51,16 +79,28 @@ describe('duebook export', () => {
     expect([whole.code, whole.stderr]).to.deep.equal([0, '3 contracts.\n']);
     const rows = rowsOf(whole.stdout);
     expect(rows.map(({ contractNo }) => contractNo)).to.deep.equal(['A', 'B', 'B', 'C']);
-    expect(rows[0]).to.include({ payeeAccount: '6222000011112222', projectName: "'=A", subjectName: 'Acme', ownerEmail: 'ann@acme.example' });
+    expect(rows[0]).to.include({
+      payeeAccount: '6222000011112222',
+      projectName: "'=A",
+      subjectName: 'Acme',
+      ownerEmail: 'ann@acme.example',
+    });
     const forScripts = await inProcess(['export', '--tenant', 'acme', '--json']);
     expect([forScripts.code, JSON.parse(forScripts.stderr)]).to.deep.equal([0, { contracts: 3 }]);
     expect(rowsOf(forScripts.stdout)).to.have.length(3);
-    expect(await events()).to.have.length(2).and.to.satisfy((all: Record<string, unknown>[]) => all.every(({ actor_kind: kind, actor_name: name }) => kind === 'cli' && name === 'duebook'));
+    expect(await events())
+      .to.have.length(2)
+      .and.to.satisfy((all: Record<string, unknown>[]) =>
+        all.every(({ actor_kind: kind, actor_name: name }) => kind === 'cli' && name === 'duebook'),
+      );
   });
 
-  it('takes the filters of the list, on the organisation\'s own day, with people and companies by name', async () => {
+  it("takes the filters of the list, on the organisation's own day, with people and companies by name", async () => {
     const { inProcess } = await acme();
-    const numbers = async (...filter: string[]) => rowsOf((await inProcess(['export', '--tenant', 'acme', '--sort', 'contractNo', ...filter])).stdout).map(({ contractNo }) => contractNo);
+    const numbers = async (...filter: string[]) =>
+      rowsOf((await inProcess(['export', '--tenant', 'acme', '--sort', 'contractNo', ...filter])).stdout).map(
+        ({ contractNo }) => contractNo,
+      );
     expect(await numbers('--overdue')).to.deep.equal(['B']);
     expect(await numbers('--owner', 'Ann@Acme.example', '--order', 'desc')).to.deep.equal(['B', 'A']);
     expect(await numbers('--subject', 'Acme', '--q', '=a')).to.deep.equal(['A']);
@@ -71,10 +111,17 @@ describe('duebook export', () => {
   it('writes a new file for the operator alone, and none when it cannot be finished', async () => {
     const { inProcess, folder } = await acme();
     const out = join(folder, 'contracts.csv');
-    expect(await inProcess(['export', '--tenant', 'acme', '--out', out])).to.deep.equal({ code: 0, stdout: '', stderr: '3 contracts.\n' });
+    expect(await inProcess(['export', '--tenant', 'acme', '--out', out])).to.deep.equal({
+      code: 0,
+      stdout: '',
+      stderr: '3 contracts.\n',
+    });
     expect(rowsOf(readFileSync(out, 'utf8'))).to.have.length(3);
     expect(statSync(out).mode & 0o777).to.equal(0o600);
-    expect(await inProcess(['export', '--tenant', 'acme', '--out', out])).to.deep.include({ code: 2, stderr: `duebook: --out ${out} is there already\n` });
+    expect(await inProcess(['export', '--tenant', 'acme', '--out', out])).to.deep.include({
+      code: 2,
+      stderr: `duebook: --out ${out} is there already\n`,
+    });
     const missing = join(folder, 'no', 'folder.csv');
     expect((await inProcess(['export', '--tenant', 'acme', '--out', missing])).code).to.equal(1);
     expect(existsSync(missing)).to.equal(false);
@@ -86,7 +133,7 @@ describe('duebook export', () => {
       [['--tenant', 'nowhere'], 1, 'there is no organisation nowhere'],
       [['--tenant', 'acme', '--owner', 'bob@acme.example'], 1, 'bob@acme.example is not a member'],
       [['--tenant', 'acme', '--subject', 'Other'], 1, 'there is no subject company Other'],
-      [[], 2, 'required option \'--tenant'],
+      [[], 2, "required option '--tenant"],
       [['--tenant', 'acme', '--profile', 'tiny'], 2, 'Allowed choices are summary, full'],
       [['--tenant', 'acme', '--sort', 'colour'], 2, 'Allowed choices are'],
     ] as const) {
@@ -99,7 +146,11 @@ describe('duebook export', () => {
   it('ends well when the reader stops before the end, and says on record that it is not complete', async () => {
     const { dataDir, folder, events } = await acme();
     const { PATH = '', HOME = '' } = process.env;
-    const command = spawn(process.execPath, [program('cli/main.ts'), 'export', '--tenant', 'acme'], { cwd: folder, env: { PATH, HOME, DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const command = spawn(process.execPath, [program('cli/main.ts'), 'export', '--tenant', 'acme'], {
+      cwd: folder,
+      env: { PATH, HOME, DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     command.stdout.destroy();
     const [code] = (await once(command, 'close')) as [number | null];
     expect(code).to.equal(0);

@@ -22,25 +22,53 @@ describe('the three steps of the README', function () {
 
   for (const store of ['a folder', 'minio'] as const) {
     it(`work with curl alone, on ${store}`, async function () {
-      const minio = store === 'minio' ? await sharedMinio().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error))) : undefined;
+      const minio =
+        store === 'minio'
+          ? await sharedMinio().catch((error: unknown) =>
+              skip(this, error instanceof Error ? error.message : String(error)),
+            )
+          : undefined;
       const port = String(await freePort());
-      const server = await startServer({ env: { PORT: port, PUBLIC_URL: `http://localhost:${port}`, SSO_PROVIDERS: '[]', ...(minio ? { OBJECT_STORE_URL: minio.url(`duebook-tour-${process.pid}`) } : {}) } });
+      const server = await startServer({
+        env: {
+          PORT: port,
+          PUBLIC_URL: `http://localhost:${port}`,
+          SSO_PROVIDERS: '[]',
+          ...(minio ? { OBJECT_STORE_URL: minio.url(`duebook-tour-${process.pid}`) } : {}),
+        },
+      });
       const cwd = await mkdtemp(join(tmpdir(), 'duebook-tour-'));
       try {
         await settled(server);
         const org = await administration(server);
-        const { body: contract } = await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }));
-        const { body: session } = await server.client.post<{ accessToken: string }>('/auth/login', { tenantSlug: org.tenant.slug, email: org.owner.email, password: 'Correct-Horse-42' });
+        const { body: contract } = await org.asOwner.post<{ id: string }>(
+          '/contracts',
+          aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
+        );
+        const { body: session } = await server.client.post<{ accessToken: string }>('/auth/login', {
+          tenantSlug: org.tenant.slug,
+          email: org.owner.email,
+          password: 'Correct-Horse-42',
+        });
         const readme = await readFile(join(root, 'README.md'), 'utf8');
         const helpers = /^field\(\) .*$/m.exec(readme)?.[0] ?? '';
         const api = /^api\(\) .*$/m.exec(readme)?.[0] ?? '';
         const steps = stepsOf(readme, 'Files, in three steps');
-        const script = [`base=${server.client.base}`, helpers, api, `token=${session.accessToken}`, `contract=${contract.id}`, ...steps.map(({ command }) => command)].join('\n');
+        const script = [
+          `base=${server.client.base}`,
+          helpers,
+          api,
+          `token=${session.accessToken}`,
+          `contract=${contract.id}`,
+          ...steps.map(({ command }) => command),
+        ].join('\n');
         const shell = spawn('bash', ['-eu', '-o', 'pipefail'], { cwd });
         shell.stdin.end(script);
         const [printed, complaints] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')]);
         expect(complaints).to.equal('');
-        expect(printed.trim().split('\n')).to.deep.equal(steps.flatMap(({ answer }) => (answer && 'lines' in answer ? answer.lines : [])));
+        expect(printed.trim().split('\n')).to.deep.equal(
+          steps.flatMap(({ answer }) => (answer && 'lines' in answer ? answer.lines : [])),
+        );
       } finally {
         await server.stop();
         await rm(cwd, { recursive: true, force: true });

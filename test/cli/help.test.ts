@@ -3,8 +3,39 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { installations } from '../support/cli.js';
 
 const commands = [
-  '', 'migrate', 'bootstrap', 'tenants', 'tenants list', 'tenants show', 'tenants set-plan', 'tenants suspend', 'tenants resume', 'members', 'members list', 'members reset-mfa', 'members reset-password', 'members unlock',
-  'sessions', 'sessions revoke', 'codes', 'codes issue', 'codes list', 'codes revoke', 'keys', 'keys rotate', 'keys status', 'keys reencrypt', 'audit', 'audit head', 'audit verify', 'audit export', 'import', 'export', 'config', 'doctor', 'demo',
+  '',
+  'migrate',
+  'bootstrap',
+  'tenants',
+  'tenants list',
+  'tenants show',
+  'tenants set-plan',
+  'tenants suspend',
+  'tenants resume',
+  'members',
+  'members list',
+  'members reset-mfa',
+  'members reset-password',
+  'members unlock',
+  'sessions',
+  'sessions revoke',
+  'codes',
+  'codes issue',
+  'codes list',
+  'codes revoke',
+  'keys',
+  'keys rotate',
+  'keys status',
+  'keys reencrypt',
+  'audit',
+  'audit head',
+  'audit verify',
+  'audit export',
+  'import',
+  'export',
+  'config',
+  'doctor',
+  'demo',
 ];
 
 describe('duebook --help', () => {
@@ -25,13 +56,18 @@ describe('duebook --help', () => {
 
   it('shows an example for every command', () => {
     for (const command of commands.slice(1)) {
-      expect(readFileSync(new URL(`./golden/${command.replace(' ', '-')}.txt`, import.meta.url), 'utf8'), command).to.match(/\$ .*duebook/);
+      expect(
+        readFileSync(new URL(`./golden/${command.replace(' ', '-')}.txt`, import.meta.url), 'utf8'),
+        command,
+      ).to.match(/\$ .*duebook/);
     }
   });
 
   it('prints the version', async () => {
     const { inProcess } = await install();
-    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      version: string;
+    };
     expect(await inProcess(['--version'])).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 });
@@ -58,7 +94,10 @@ describe('a command that cannot be understood', () => {
     [['audit', 'verify', '--expect', '/nowhere/heads.json'], /--expect \/nowhere\/heads.json cannot be read: ENOENT/],
     [['audit', 'verify', '--source', 'moon'], /Allowed choices are platform, data/],
     [['audit', 'export', '--from', 'soon', '--to', '2026-02-30'], /--from must be a day .*--to must be a day/],
-    [['bootstrap', '--tenant-slug', 'Acme!', '--tenant-name', 'A', '--email', 'nobody', '--name', ' '], /--tenant-slug .*--tenant-name .*--name .*--email /],
+    [
+      ['bootstrap', '--tenant-slug', 'Acme!', '--tenant-name', 'A', '--email', 'nobody', '--name', ' '],
+      /--tenant-slug .*--tenant-name .*--name .*--email /,
+    ],
   ];
 
   for (const [args, says] of misused) {
@@ -86,7 +125,14 @@ describe('a bad configuration', () => {
   const install = installations();
   const env = { PORT: 'eighty', LOG_LEVEL: 'loud', PUBLIC_URL: 'ftp://x' };
 
-  for (const args of [['migrate'], ['codes', 'list'], ['config'], ['doctor'], ['demo'], ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'a@acme.example', '--name', 'Ann']]) {
+  for (const args of [
+    ['migrate'],
+    ['codes', 'list'],
+    ['config'],
+    ['doctor'],
+    ['demo'],
+    ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'a@acme.example', '--name', 'Ann'],
+  ]) {
     it(`ends "duebook ${args[0]}" with 78 and all faults`, async () => {
       const { inProcess } = await install();
       const { code, stdout, stderr } = await inProcess(args, { env });

@@ -7,20 +7,77 @@ import { withProduct } from '../support/product.js';
 import { aWorkbook } from '../support/workbook.js';
 
 const PASSWORD = 'Correct-Horse-42';
-const HEADER = ['档案编号', '合同编号', '项目名称', '签约主体', '甲方', '乙方', '设备名称', '设备型号', '数量', '单价', '付款方式', '开始日期', '结束日期', '负责人邮箱', '流程阶段', 'line.period', 'line.dueDate', 'line.amount', 'line.receivedAmount'];
+const HEADER = [
+  '档案编号',
+  '合同编号',
+  '项目名称',
+  '签约主体',
+  '甲方',
+  '乙方',
+  '设备名称',
+  '设备型号',
+  '数量',
+  '单价',
+  '付款方式',
+  '开始日期',
+  '结束日期',
+  '负责人邮箱',
+  '流程阶段',
+  'line.period',
+  'line.dueDate',
+  'line.amount',
+  'line.receivedAmount',
+];
 
 const cells = (no: string, changes: Readonly<Record<string, string>> = {}): string[] => {
-  const row: Readonly<Record<string, string>> = { 档案编号: `A-${no}`, 合同编号: no, 项目名称: '港口项目', 签约主体: 'Acme', 甲方: '甲方公司', 乙方: '乙方公司', 设备名称: '起重机', 设备型号: 'QUY-80', 数量: '2', 单价: '5000', 付款方式: '电汇', 开始日期: '2026年1月1日', 结束日期: '2026/12/31', 负责人邮箱: 'ann@acme.example', 流程阶段: 'active', 'line.period': '第1期', 'line.dueDate': '2026-02-01', 'line.amount': '100', 'line.receivedAmount': '40', ...changes };
+  const row: Readonly<Record<string, string>> = {
+    档案编号: `A-${no}`,
+    合同编号: no,
+    项目名称: '港口项目',
+    签约主体: 'Acme',
+    甲方: '甲方公司',
+    乙方: '乙方公司',
+    设备名称: '起重机',
+    设备型号: 'QUY-80',
+    数量: '2',
+    单价: '5000',
+    付款方式: '电汇',
+    开始日期: '2026年1月1日',
+    结束日期: '2026/12/31',
+    负责人邮箱: 'ann@acme.example',
+    流程阶段: 'active',
+    'line.period': '第1期',
+    'line.dueDate': '2026-02-01',
+    'line.amount': '100',
+    'line.receivedAmount': '40',
+    ...changes,
+  };
   return HEADER.map((name) => row[name] ?? '');
 };
-const csv = (...rows: readonly (readonly string[])[]): string => [HEADER, ...rows].map((row) => row.join(',')).join('\r\n');
+const csv = (...rows: readonly (readonly string[])[]): string =>
+  [HEADER, ...rows].map((row) => row.join(',')).join('\r\n');
 
 describe('duebook import', () => {
   const install = installations();
 
-  const acme = async (): Promise<Installation & { file(name: string, content: string | Uint8Array): string; numbers(): Promise<string[]> }> => {
+  const acme = async (): Promise<
+    Installation & { file(name: string, content: string | Uint8Array): string; numbers(): Promise<string[]> }
+  > => {
     const installation = await install();
-    await installation.inProcess(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', 'ann@acme.example', '--name', 'Ann Lee'], { input: PASSWORD });
+    await installation.inProcess(
+      [
+        'bootstrap',
+        '--tenant-slug',
+        'acme',
+        '--tenant-name',
+        'Acme',
+        '--email',
+        'ann@acme.example',
+        '--name',
+        'Ann Lee',
+      ],
+      { input: PASSWORD },
+    );
     return {
       ...installation,
       file(name, content) {
@@ -28,17 +85,26 @@ describe('duebook import', () => {
         writeFileSync(path, content);
         return path;
       },
-      numbers: () => withProduct({ DATA_DIR: installation.dataDir }, async ({ foundation, services }) => {
-        const tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
-        const rows = (await foundation.tenant?.read({ tenantId }, (tx) => tx.all('SELECT contract_no FROM contracts WHERE tenant_id = ? ORDER BY contract_no', [tenantId]))) ?? [];
-        return rows.map((row) => String(row['contract_no']));
-      }),
+      numbers: () =>
+        withProduct({ DATA_DIR: installation.dataDir }, async ({ foundation, services }) => {
+          const tenantId = (await services.tenants.bySlug('acme'))?.id ?? '';
+          const rows =
+            (await foundation.tenant?.read({ tenantId }, (tx) =>
+              tx.all('SELECT contract_no FROM contracts WHERE tenant_id = ? ORDER BY contract_no', [tenantId]),
+            )) ?? [];
+          return rows.map((row) => String(row['contract_no']));
+        }),
     };
   };
 
   it('enters a CSV in UTF-8, UTF-16 or GB18030, running contracts with their money too', async () => {
     const { inProcess, file, numbers } = await acme();
-    const files = [file('one.csv', csv(cells('U8'))), file('two.csv', Buffer.from(`\uFEFF${csv(cells('U16'))}`, 'utf16le')), file('three.CSV', gb18030(csv(cells('GB'), cells('GB', { 'line.period': '第2期' })))), file('four.csv', Buffer.from(`\uFEFF${csv(cells('U16BE'))}`, 'utf16le').swap16())];
+    const files = [
+      file('one.csv', csv(cells('U8'))),
+      file('two.csv', Buffer.from(`\uFEFF${csv(cells('U16'))}`, 'utf16le')),
+      file('three.CSV', gb18030(csv(cells('GB'), cells('GB', { 'line.period': '第2期' })))),
+      file('four.csv', Buffer.from(`\uFEFF${csv(cells('U16BE'))}`, 'utf16le').swap16()),
+    ];
     for (const path of files) {
       const { code, stdout, stderr } = await inProcess(['import', path, '--tenant', 'acme']);
       expect([code, stderr], stdout).to.deep.equal([0, '']);
@@ -47,10 +113,19 @@ describe('duebook import', () => {
     expect(await numbers()).to.deep.equal(['GB', 'U16', 'U16BE', 'U8']);
   });
 
-  it('knows the organisation\'s roles', async () => {
+  it("knows the organisation's roles", async () => {
     const { inProcess, file, numbers } = await acme();
-    const table = [[...HEADER, 'workflowAllowedRoles'], [...cells('R1'), '["sales"]'], [...cells('R2'), '["sales","pirate"]']];
-    const { code, stdout } = await inProcess(['import', file('roles.xlsx', await aWorkbook(table)), '--tenant', 'acme']);
+    const table = [
+      [...HEADER, 'workflowAllowedRoles'],
+      [...cells('R1'), '["sales"]'],
+      [...cells('R2'), '["sales","pirate"]'],
+    ];
+    const { code, stdout } = await inProcess([
+      'import',
+      file('roles.xlsx', await aWorkbook(table)),
+      '--tenant',
+      'acme',
+    ]);
     expect(code).to.equal(1);
     expect(stdout).to.match(/3 +REFERENCE_INVALID +workflowAllowedRoles\[1\] is no role here +\["sales","pirate"\]\n/);
     expect(await numbers()).to.deep.equal(['R1']);
@@ -58,11 +133,26 @@ describe('duebook import', () => {
 
   it('says of bad rows why they are not in, enters the others, and ends with 1', async () => {
     const { inProcess, file, numbers } = await acme();
-    const path = file('book.xlsx', await aWorkbook([[...HEADER, '颜色'], [...cells('X1'), 'red'], [...cells('X2', { 数量: 'two\u009b31m' }), ''], [...cells('X1', { 'line.period': '', 'line.dueDate': '', 'line.amount': '', 'line.receivedAmount': '' }), '']]));
+    const path = file(
+      'book.xlsx',
+      await aWorkbook([
+        [...HEADER, '颜色'],
+        [...cells('X1'), 'red'],
+        [...cells('X2', { 数量: 'two\u009b31m' }), ''],
+        [...cells('X1', { 'line.period': '', 'line.dueDate': '', 'line.amount': '', 'line.receivedAmount': '' }), ''],
+      ]),
+    );
     const { code, stdout, stderr } = await inProcess(['import', path, '--tenant', 'acme', '--sheet', 'Sheet1']);
     expect(code).to.equal(1);
-    expect(stdout.split('\n').slice(0, 2)).to.deep.equal(['1 contract was entered, from 1 of 3 rows; 2 failed, 0 were blank.', 'Columns that are not known and were left out: 颜色']);
-    expect(stdout).to.match(/3 +INVALID_INPUT +quantity must be .* two.?31m\n4 +DUPLICATE_CONTRACT_NO +contractNo is that of row 2 already +X1\n/).and.not.contain('\u009b');
+    expect(stdout.split('\n').slice(0, 2)).to.deep.equal([
+      '1 contract was entered, from 1 of 3 rows; 2 failed, 0 were blank.',
+      'Columns that are not known and were left out: 颜色',
+    ]);
+    expect(stdout)
+      .to.match(
+        /3 +INVALID_INPUT +quantity must be .* two.?31m\n4 +DUPLICATE_CONTRACT_NO +contractNo is that of row 2 already +X1\n/,
+      )
+      .and.not.contain('\u009b');
     expect(stderr).to.equal('duebook: 2 rows not entered\n');
     expect(await numbers()).to.deep.equal(['X1']);
   });
@@ -89,19 +179,43 @@ describe('duebook import', () => {
       expect(stdout).to.equal('');
       return [code, stderr.trimEnd()];
     };
-    expect(await ends([file('a.txt', 'x'), '--tenant', 'acme'])).to.deep.equal([2, 'duebook: the file must be a .csv or an .xlsx']);
-    expect(await ends([file('a.csv', csv()), '--tenant', 'acme', '--sheet', 'x'])).to.deep.equal([2, 'duebook: --sheet is for workbooks']);
+    expect(await ends([file('a.txt', 'x'), '--tenant', 'acme'])).to.deep.equal([
+      2,
+      'duebook: the file must be a .csv or an .xlsx',
+    ]);
+    expect(await ends([file('a.csv', csv()), '--tenant', 'acme', '--sheet', 'x'])).to.deep.equal([
+      2,
+      'duebook: --sheet is for workbooks',
+    ]);
     expect(await ends(['nowhere.csv', '--tenant', 'acme'])).to.deep.equal([1, 'duebook: there is no file nowhere.csv']);
     mkdirSync(join(folder, 'folder.csv'));
-    expect(await ends([join(folder, 'folder.csv'), '--tenant', 'acme'])).to.deep.equal([2, `duebook: ${join(folder, 'folder.csv')} is a folder`]);
-    expect(await ends([file('b.csv', csv()), '--tenant', 'nobody'])).to.deep.equal([1, 'duebook: there is no organisation nobody']);
+    expect(await ends([join(folder, 'folder.csv'), '--tenant', 'acme'])).to.deep.equal([
+      2,
+      `duebook: ${join(folder, 'folder.csv')} is a folder`,
+    ]);
+    expect(await ends([file('b.csv', csv()), '--tenant', 'nobody'])).to.deep.equal([
+      1,
+      'duebook: there is no organisation nobody',
+    ]);
     const broken = file('c.xlsx', 'no workbook');
-    expect(await ends([broken, '--tenant', 'acme'])).to.deep.equal([1, `duebook: ${broken} cannot be imported: it is no .xlsx workbook`]);
+    expect(await ends([broken, '--tenant', 'acme'])).to.deep.equal([
+      1,
+      `duebook: ${broken} cannot be imported: it is no .xlsx workbook`,
+    ]);
     const unknown = file('d.csv', 'x,y\n1,2');
-    expect(await ends([unknown, '--tenant', 'acme'])).to.deep.equal([1, `duebook: ${unknown} cannot be imported: no column has a header that is known`]);
+    expect(await ends([unknown, '--tenant', 'acme'])).to.deep.equal([
+      1,
+      `duebook: ${unknown} cannot be imported: no column has a header that is known`,
+    ]);
     const long = file('e.csv', `contractNo\n${'x\n'.repeat(5_001)}`);
-    expect(await ends([long, '--tenant', 'acme'])).to.deep.equal([1, `duebook: ${long} has more than 5000 rows; split it`]);
-    expect(await ends([file('f.csv', Uint8Array.from([0x61, 0xff, 0xff])), '--tenant', 'acme'])).to.deep.equal([1, 'duebook: the file is neither UTF-8 nor GB18030']);
+    expect(await ends([long, '--tenant', 'acme'])).to.deep.equal([
+      1,
+      `duebook: ${long} has more than 5000 rows; split it`,
+    ]);
+    expect(await ends([file('f.csv', Uint8Array.from([0x61, 0xff, 0xff])), '--tenant', 'acme'])).to.deep.equal([
+      1,
+      'duebook: the file is neither UTF-8 nor GB18030',
+    ]);
   });
 });
 
@@ -109,6 +223,10 @@ describe('duebook import', () => {
 function gb18030(text: string): Uint8Array {
   const decoder = new TextDecoder('gb18030');
   const pairs = new Map<string, readonly number[]>();
-  for (let lead = 0x81; lead <= 0xfe; lead++) for (let trail = 0x40; trail <= 0xfe; trail++) if (trail !== 0x7f) pairs.set(decoder.decode(Uint8Array.from([lead, trail])), [lead, trail]);
-  return Uint8Array.from([...text].flatMap((character) => (character < '\u0080' ? [character.charCodeAt(0)] : (pairs.get(character) ?? []))));
+  for (let lead = 0x81; lead <= 0xfe; lead++)
+    for (let trail = 0x40; trail <= 0xfe; trail++)
+      if (trail !== 0x7f) pairs.set(decoder.decode(Uint8Array.from([lead, trail])), [lead, trail]);
+  return Uint8Array.from(
+    [...text].flatMap((character) => (character < '\u0080' ? [character.charCodeAt(0)] : (pairs.get(character) ?? []))),
+  );
 }

@@ -26,30 +26,52 @@ describe('duebook keys', () => {
   const acme = async (keys: string): Promise<Installation & { env: { DATA_DIR: string; SECRET_KEYS: string } }> => {
     const installation = await install();
     const env = { DATA_DIR: installation.dataDir, SECRET_KEYS: keys };
-    await installation.inProcess(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', EMAIL, '--name', 'Ann Lee'], { env, input: PASSWORD });
+    await installation.inProcess(
+      ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'Acme', '--email', EMAIL, '--name', 'Ann Lee'],
+      { env, input: PASSWORD },
+    );
     await withProduct(env, async ({ services, foundation, schedules }) => {
       const tenant = await services.tenants.bySlug('acme');
       const call = systemCall({ tenantId: tenant?.id ?? '', actor: OPERATOR, at: Date.now() });
-      for (let i = 0; i < 3; i++) await foundation.dataPlanes.forTenant(call.tenantId).invoke('createContract', { call: { ...call, idempotency: { key: `key-${i}-of-them`, requestHash: 'aa' } } }, aContract());
+      for (let i = 0; i < 3; i++)
+        await foundation.dataPlanes
+          .forTenant(call.tenantId)
+          .invoke(
+            'createContract',
+            { call: { ...call, idempotency: { key: `key-${i}-of-them`, requestHash: 'aa' } } },
+            aContract(),
+          );
       await schedules.run('audit-chain');
     });
     return { ...installation, env };
   };
-  const signIn = (env: { DATA_DIR: string; SECRET_KEYS: string }) => withProduct(env, ({ services }) => services.sessions.login({ tenantSlug: 'acme', email: EMAIL, password: PASSWORD }, aRequest()));
+  const signIn = (env: { DATA_DIR: string; SECRET_KEYS: string }) =>
+    withProduct(env, ({ services }) =>
+      services.sessions.login({ tenantSlug: 'acme', email: EMAIL, password: PASSWORD }, aRequest()),
+    );
 
   it('rotates the key that signs: tokens from before go on, until the last of them has expired', async () => {
     const { inProcess, env } = await acme(generateKeyRingText());
     const before = (await signIn(env)) as { refreshToken: string };
-    const { signing: [old] } = json<Status>(await inProcess(['keys', 'status', '--json'], { env }));
-    const { kid, oldVerifiesUntil } = json<{ kid: string; oldVerifiesUntil: string }>(await inProcess(['keys', 'rotate', '--json'], { env }));
+    const {
+      signing: [old],
+    } = json<Status>(await inProcess(['keys', 'status', '--json'], { env }));
+    const { kid, oldVerifiesUntil } = json<{ kid: string; oldVerifiesUntil: string }>(
+      await inProcess(['keys', 'rotate', '--json'], { env }),
+    );
     expect(Date.parse(oldVerifiesUntil) - Date.now()).to.be.within(29 * 86_400_000, 30 * 86_400_000);
 
     const { signing } = json<Status>(await inProcess(['keys', 'status', '--json'], { env }));
-    expect(signing.map(({ kid: id, status, verifyUntil }) => [id, status, verifyUntil])).to.deep.equal([[kid, 'active', null], [old?.kid, 'retiring', oldVerifiesUntil]]);
+    expect(signing.map(({ kid: id, status, verifyUntil }) => [id, status, verifyUntil])).to.deep.equal([
+      [kid, 'active', null],
+      [old?.kid, 'retiring', oldVerifiesUntil],
+    ]);
     await withProduct(env, async ({ services, foundation }) => {
       expect((await services.keys.jwks()).keys.map((key) => key.kid)).to.deep.equal([kid, old?.kid]);
       expect(await services.sessions.refresh(before.refreshToken, aRequest())).to.have.property('accessToken');
-      const told = await foundation.platform.read({ tenantId: null }, (tx) => tx.all("SELECT actor_kind FROM audit_log WHERE action = 'signing_key_rotated'"));
+      const told = await foundation.platform.read({ tenantId: null }, (tx) =>
+        tx.all("SELECT actor_kind FROM audit_log WHERE action = 'signing_key_rotated'"),
+      );
       expect(told).to.deep.equal([{ actor_kind: 'cli' }]);
     });
   });
@@ -58,19 +80,33 @@ describe('duebook keys', () => {
     const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
     const { inProcess, env } = await acme(old);
     const both = { ...env, SECRET_KEYS: `${fresh},${old}` };
-    const rows = async (which: typeof env) => json<Status>(await inProcess(['keys', 'status', '--json'], { env: which }));
+    const rows = async (which: typeof env) =>
+      json<Status>(await inProcess(['keys', 'status', '--json'], { env: which }));
 
     const before = await rows(both);
-    expect(before.sealing.map(({ id, status }) => [id, status])).to.deep.equal([[idOf(fresh), 'active'], [idOf(old), 'opens']]);
+    expect(before.sealing.map(({ id, status }) => [id, status])).to.deep.equal([
+      [idOf(fresh), 'active'],
+      [idOf(old), 'opens'],
+    ]);
     expect(before.sealing[0]?.rows).to.equal(0);
     expect(before.columns.map(({ table, column, keyId }) => [table, column, keyId])).to.deep.include.members([
-      ['signing_keys', 'private_sealed', idOf(old)], ['audit_heads', 'seal', idOf(old)], ['idempotency_records', 'answer', idOf(old)],
+      ['signing_keys', 'private_sealed', idOf(old)],
+      ['audit_heads', 'seal', idOf(old)],
+      ['idempotency_records', 'answer', idOf(old)],
     ]);
     const total = before.sealing[1]?.rows ?? 0;
 
-    expect(json(await inProcess(['keys', 'reencrypt', '--json'], { env: both }))).to.deep.equal({ keyId: idOf(fresh), resealed: total, unreadable: 0 });
+    expect(json(await inProcess(['keys', 'reencrypt', '--json'], { env: both }))).to.deep.equal({
+      keyId: idOf(fresh),
+      resealed: total,
+      unreadable: 0,
+    });
     expect((await rows(both)).sealing.map(({ rows: n }) => n)).to.deep.equal([total, 0]);
-    expect(json(await inProcess(['keys', 'reencrypt', '--json'], { env: both }))).to.deep.equal({ keyId: idOf(fresh), resealed: 0, unreadable: 0 });
+    expect(json(await inProcess(['keys', 'reencrypt', '--json'], { env: both }))).to.deep.equal({
+      keyId: idOf(fresh),
+      resealed: 0,
+      unreadable: 0,
+    });
 
     // Without the old key everything still works.
     const alone = { ...env, SECRET_KEYS: fresh };
@@ -83,16 +119,32 @@ describe('duebook keys', () => {
     const [old, fresh] = [generateKeyRingText(), generateKeyRingText()];
     const { inProcess, env, dataDir } = await acme(old);
     const token = 'hook-token-4711';
-    const channels = ({ services }: Composed) => services.tenants.bySlug('acme').then(async (tenant) => ({ tenantId: tenant?.id ?? '', list: await services.tenants.channels.list(tenant?.id ?? '') }));
+    const channels = ({ services }: Composed) =>
+      services.tenants.bySlug('acme').then(async (tenant) => ({
+        tenantId: tenant?.id ?? '',
+        list: await services.tenants.channels.list(tenant?.id ?? ''),
+      }));
     await withProduct(env, async (product) => {
-      for (const kind of ['slack', 'webhook'] as const) await product.services.tenants.channels.add({ tenantId: (await channels(product)).tenantId, kind, fields: { target: `https://hooks.example.com/${token}` } }, OPERATOR);
+      for (const kind of ['slack', 'webhook'] as const)
+        await product.services.tenants.channels.add(
+          {
+            tenantId: (await channels(product)).tenantId,
+            kind,
+            fields: { target: `https://hooks.example.com/${token}` },
+          },
+          OPERATOR,
+        );
     });
     const both = { ...env, SECRET_KEYS: `${fresh},${old}` };
-    const counts = async () => json<Status>(await inProcess(['keys', 'status', '--json'], { env: both })).columns.filter(({ column }) => column === 'target_sealed').map(({ database, table, keyId, rows: n }) => [database, table, keyId, n]);
+    const counts = async () =>
+      json<Status>(await inProcess(['keys', 'status', '--json'], { env: both }))
+        .columns.filter(({ column }) => column === 'target_sealed')
+        .map(({ database, table, keyId, rows: n }) => [database, table, keyId, n]);
     expect(await counts()).to.deep.equal([['platform', 'notification_channels', idOf(old), 2]]);
 
     const file = new Sqlite(join(dataDir, 'platform.db'));
-    const plain = () => file.prepare('SELECT count(*) FROM notification_channels WHERE target LIKE ?').pluck().get(`%${token}%`);
+    const plain = () =>
+      file.prepare('SELECT count(*) FROM notification_channels WHERE target LIKE ?').pluck().get(`%${token}%`);
     try {
       const unseal = file.prepare('UPDATE notification_channels SET target = ?, target_sealed = NULL WHERE kind = ?');
       unseal.run(`https://hooks.example.com/${token}`, 'slack');
@@ -102,7 +154,10 @@ describe('duebook keys', () => {
       unseal.run(`https://hooks.example.com/${token}`, 'webhook');
       // A start is enough.
       await withProduct(both, async (product) => {
-        expect((await channels(product)).list.map(({ target }) => target?.replace(/[0-9a-f]{8}$/, ''))).to.deep.equal(['https://hooks.example.com/…', 'https://hooks.example.com/…']);
+        expect((await channels(product)).list.map(({ target }) => target?.replace(/[0-9a-f]{8}$/, ''))).to.deep.equal([
+          'https://hooks.example.com/…',
+          'https://hooks.example.com/…',
+        ]);
       });
       expect([plain(), await counts()]).to.deep.equal([0, [['platform', 'notification_channels', idOf(fresh), 2]]]);
     } finally {
@@ -116,8 +171,13 @@ describe('duebook keys', () => {
     const without = { ...env, SECRET_KEYS: fresh };
     const status = await inProcess(['keys', 'status', '--json'], { env: without });
     expect(status.code).to.equal(1);
-    expect(json<Status>(status).sealing.map(({ id, status: state }) => [id, state])).to.deep.equal([[idOf(fresh), 'active'], [idOf(old), 'missing']]);
-    expect((JSON.parse(status.stderr) as { error: { code: string; message: string } }).error).to.include({ code: 'KEYS_MISSING' });
+    expect(json<Status>(status).sealing.map(({ id, status: state }) => [id, state])).to.deep.equal([
+      [idOf(fresh), 'active'],
+      [idOf(old), 'missing'],
+    ]);
+    expect((JSON.parse(status.stderr) as { error: { code: string; message: string } }).error).to.include({
+      code: 'KEYS_MISSING',
+    });
 
     // That the seal of its head cannot be opened says nothing of the audit.
     const verified = await inProcess(['audit', 'verify', '--json'], { env: without });

@@ -18,24 +18,42 @@ describe('duebook migrate', () => {
     for (const mode of ['--status', '--dry-run']) {
       const outcome = await inProcess(['migrate', mode, '--json']);
       expect(outcome.code).to.equal(0);
-      expect(databases(outcome)).to.deep.equal([{ name: 'platform', applied: [], pending: platform }, { name: 'tenant', applied: [], pending: tenant }]);
+      expect(databases(outcome)).to.deep.equal([
+        { name: 'platform', applied: [], pending: platform },
+        { name: 'tenant', applied: [], pending: tenant },
+      ]);
     }
     expect(existsSync(join(dataDir, 'platform.db'))).to.equal(false);
   });
 
   it('applies every step once, and the next time none', async () => {
     const { inProcess } = await install();
-    expect(databases(await inProcess(['migrate', '--json']))).to.deep.equal([{ name: 'platform', applied: platform, pending: [] }, { name: 'tenant', applied: tenant, pending: [] }]);
-    expect(databases(await inProcess(['migrate', '--json']))).to.deep.equal([{ name: 'platform', applied: [], pending: [] }, { name: 'tenant', applied: [], pending: [] }]);
-    expect(databases(await inProcess(['migrate', '--status', '--json']))).to.deep.equal([{ name: 'platform', applied: platform, pending: [] }, { name: 'tenant', applied: tenant, pending: [] }]);
+    expect(databases(await inProcess(['migrate', '--json']))).to.deep.equal([
+      { name: 'platform', applied: platform, pending: [] },
+      { name: 'tenant', applied: tenant, pending: [] },
+    ]);
+    expect(databases(await inProcess(['migrate', '--json']))).to.deep.equal([
+      { name: 'platform', applied: [], pending: [] },
+      { name: 'tenant', applied: [], pending: [] },
+    ]);
+    expect(databases(await inProcess(['migrate', '--status', '--json']))).to.deep.equal([
+      { name: 'platform', applied: platform, pending: [] },
+      { name: 'tenant', applied: tenant, pending: [] },
+    ]);
     expect((await inProcess(['migrate'])).stdout).to.equal('platform: up to date\ntenant: up to date\n');
   });
 
   it('is safe when several run at once', async () => {
     const { cli } = await install();
     const outcomes = await Promise.all([1, 2, 3].map(() => cli(['migrate', '--json'])));
-    expect(outcomes.map(({ code, stderr }) => [code, stderr])).to.deep.equal([[0, ''], [0, ''], [0, '']]);
-    const applied = outcomes.flatMap((outcome) => (databases(outcome) as { applied: string[] }[]).flatMap((one) => one.applied));
+    expect(outcomes.map(({ code, stderr }) => [code, stderr])).to.deep.equal([
+      [0, ''],
+      [0, ''],
+      [0, ''],
+    ]);
+    const applied = outcomes.flatMap((outcome) =>
+      (databases(outcome) as { applied: string[] }[]).flatMap((one) => one.applied),
+    );
     expect(applied.toSorted()).to.deep.equal([...platform, ...tenant].toSorted());
   });
 

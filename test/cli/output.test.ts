@@ -7,9 +7,47 @@ import { installations } from '../support/cli.js';
 
 const EMAIL = 'ann@acme.example';
 const PASSWORD = 'Correct-Horse-42';
-/** What terminals obey: colours and titles by ESC and C1, overrides, isolates and marks of direction, separators of lines; and what nobody sees there. */
-const STEERING = ['\u0000', '\u0007', '\b', '\r', '\u001b[2J', '\u001b]0;title\u0007', '\u007f', '\u0085', '\u009b31m', '\u061c', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069', '\u200b', '\u2060', '\u2064', '\u206a', '\u206f', '\ufeff', '\ufff9', '\ufffb', '\u{e0001}', '\u{e0041}'];
-const STEERS = /(?!\n)[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
+/**
+ * What terminals obey: colours and titles by ESC and C1, overrides, isolates and marks of direction, separators of
+ * lines; and what nobody sees there.
+ */
+const STEERING = [
+  '\u0000',
+  '\u0007',
+  '\b',
+  '\r',
+  '\u001b[2J',
+  '\u001b]0;title\u0007',
+  '\u007f',
+  '\u0085',
+  '\u009b31m',
+  '\u061c',
+  '\u200e',
+  '\u200f',
+  '\u2028',
+  '\u2029',
+  '\u202a',
+  '\u202b',
+  '\u202c',
+  '\u202d',
+  '\u202e',
+  '\u2066',
+  '\u2067',
+  '\u2068',
+  '\u2069',
+  '\u200b',
+  '\u2060',
+  '\u2064',
+  '\u206a',
+  '\u206f',
+  '\ufeff',
+  '\ufff9',
+  '\ufffb',
+  '\u{e0001}',
+  '\u{e0041}',
+];
+const STEERS =
+  /(?!\n)[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
 const NASTY = STEERING.join('x');
 const FINE = 'می\u200cخواهم 👩\u200d🔧 上海 – é';
 
@@ -18,11 +56,19 @@ describe('what the command line prints', () => {
 
   describe('on its streams', () => {
     const streams = (isTTY: boolean) => {
-      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()].map((stream) => Object.assign(stream, { isTTY, columns: 80 }));
+      const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()].map((stream) =>
+        Object.assign(stream, { isTTY, columns: 80 }),
+      );
       return { stdin, stdout, stderr } as unknown as Streams;
     };
-    const told = ({ stdout, stderr }: Streams) => String((stdout as unknown as PassThrough).read() ?? '') + String((stderr as unknown as PassThrough).read() ?? '');
-    const ways: Readonly<Record<string, (io: Io, text: string) => unknown>> = { data: (io, text) => io.data(text), message: (io, text) => io.message(text), progress: (io, text) => io.progress(text), question: (io, text) => void io.ask(text) };
+    const told = ({ stdout, stderr }: Streams) =>
+      String((stdout as unknown as PassThrough).read() ?? '') + String((stderr as unknown as PassThrough).read() ?? '');
+    const ways: Readonly<Record<string, (io: Io, text: string) => unknown>> = {
+      data: (io, text) => io.data(text),
+      message: (io, text) => io.message(text),
+      progress: (io, text) => io.progress(text),
+      question: (io, text) => void io.ask(text),
+    };
 
     for (const [way, tell] of Object.entries(ways)) {
       it(`${way}: nothing that a terminal obeys comes from what was stored, and the rest is as it is`, () => {
@@ -66,7 +112,9 @@ describe('what the command line prints', () => {
 
   it('a name from before names were held to anything steers no terminal and makes no lines of its own', async () => {
     const { cli, dataDir } = await install();
-    await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', 'Ann Lee'], { input: PASSWORD });
+    await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', 'Ann Lee'], {
+      input: PASSWORD,
+    });
     const name = `${NASTY}\nbolt  Bolt  enterprise  active`;
     const file = new Sqlite(join(dataDir, 'platform.db'));
     try {
@@ -75,7 +123,11 @@ describe('what the command line prints', () => {
     } finally {
       file.close();
     }
-    for (const args of [['tenants', 'list'], ['tenants', 'show', 'acme'], ['members', 'list', '--tenant', 'acme']]) {
+    for (const args of [
+      ['tenants', 'list'],
+      ['tenants', 'show', 'acme'],
+      ['members', 'list', '--tenant', 'acme'],
+    ]) {
       const [text, json] = [await cli(args), await cli([...args, '--json'])];
       expect(text.stdout, args.join(' ')).not.to.match(STEERS);
       expect(text.stdout).to.contain('\\u001b[2J').and.not.to.match(/^bolt/m);
@@ -87,10 +139,22 @@ describe('what the command line prints', () => {
   it('a name that would steer is not taken, and the argument is named', async () => {
     const { cli } = await install();
     for (const name of ['Ann\u202eeeL', 'Ann\nLee', 'Ann\tLee', 'Ann\u009b', 'Ann\u200b', 'Ann\u{e0041}']) {
-      const { code, stderr } = await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', name], { input: PASSWORD });
-      expect([code, stderr]).to.deep.equal([2, 'duebook: --name must be one line without control characters, controls of the writing direction and invisible characters\n']);
+      const { code, stderr } = await cli(
+        ['bootstrap', '--tenant-slug', 'acme', '--tenant-name', 'ACME', '--email', EMAIL, '--name', name],
+        { input: PASSWORD },
+      );
+      expect([code, stderr]).to.deep.equal([
+        2,
+        'duebook: --name must be one line without control characters, controls of the writing direction and invisible characters\n',
+      ]);
     }
-    expect((await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', FINE, '--email', EMAIL, '--name', FINE], { input: PASSWORD })).code).to.equal(0);
+    expect(
+      (
+        await cli(['bootstrap', '--tenant-slug', 'acme', '--tenant-name', FINE, '--email', EMAIL, '--name', FINE], {
+          input: PASSWORD,
+        })
+      ).code,
+    ).to.equal(0);
   });
 
   it('an error says a nasty argument without obeying it', async () => {

@@ -14,9 +14,27 @@ describe('duebook tenants', () => {
   const acme = async (): Promise<Installation & { signIn(): Promise<unknown> }> => {
     const installation = await install();
     for (const slug of ['acme', 'bolt']) {
-      await installation.inProcess(['bootstrap', '--tenant-slug', slug, '--tenant-name', slug.toUpperCase(), '--email', EMAIL, '--name', 'Ann Lee', '--plan', 'pro'], { input: PASSWORD });
+      await installation.inProcess(
+        [
+          'bootstrap',
+          '--tenant-slug',
+          slug,
+          '--tenant-name',
+          slug.toUpperCase(),
+          '--email',
+          EMAIL,
+          '--name',
+          'Ann Lee',
+          '--plan',
+          'pro',
+        ],
+        { input: PASSWORD },
+      );
     }
-    const signIn = () => withProduct({ DATA_DIR: installation.dataDir }, ({ services }) => services.sessions.login({ tenantSlug: 'acme', email: EMAIL, password: PASSWORD }, aRequest()));
+    const signIn = () =>
+      withProduct({ DATA_DIR: installation.dataDir }, ({ services }) =>
+        services.sessions.login({ tenantSlug: 'acme', email: EMAIL, password: PASSWORD }, aRequest()),
+      );
     return { ...installation, signIn };
   };
 
@@ -27,30 +45,48 @@ describe('duebook tenants', () => {
       { slug: 'acme', name: 'ACME', planCode: 'pro', status: 'active' },
       { slug: 'bolt', name: 'BOLT', planCode: 'pro', status: 'active' },
     ]);
-    expect((await inProcess(['tenants', 'list'])).stdout).to.match(/^SLUG +NAME +PLAN +STATUS +CREATED\nacme +ACME +pro +active +2/);
+    expect((await inProcess(['tenants', 'list'])).stdout).to.match(
+      /^SLUG +NAME +PLAN +STATUS +CREATED\nacme +ACME +pro +active +2/,
+    );
   });
 
   it('shows one with its owner, members and sessions', async () => {
     const { inProcess, signIn } = await acme();
     await signIn();
-    const { tenant } = json<{ tenant: Record<string, unknown> }>(await inProcess(['tenants', 'show', 'acme', '--json']));
-    expect(tenant).to.deep.include({ slug: 'acme', planCode: 'pro', status: 'active', ownerEmail: EMAIL, members: { active: 1, disabled: 0 }, sessions: 1 });
+    const { tenant } = json<{ tenant: Record<string, unknown> }>(
+      await inProcess(['tenants', 'show', 'acme', '--json']),
+    );
+    expect(tenant).to.deep.include({
+      slug: 'acme',
+      planCode: 'pro',
+      status: 'active',
+      ownerEmail: EMAIL,
+      members: { active: 1, disabled: 0 },
+      sessions: 1,
+    });
     expect((await inProcess(['tenants', 'show', 'bolt'])).stdout).to.contain('sessions: 0\n');
   });
 
   it('puts one on another plan', async () => {
     const { inProcess } = await acme();
-    expect((await inProcess(['tenants', 'set-plan', 'acme', 'business'])).stdout).to.equal('acme is on the plan business.\n');
-    expect(json<{ tenant: { planCode: string } }>(await inProcess(['tenants', 'show', 'acme', '--json'])).tenant.planCode).to.equal('business');
+    expect((await inProcess(['tenants', 'set-plan', 'acme', 'business'])).stdout).to.equal(
+      'acme is on the plan business.\n',
+    );
+    expect(
+      json<{ tenant: { planCode: string } }>(await inProcess(['tenants', 'show', 'acme', '--json'])).tenant.planCode,
+    ).to.equal('business');
     expect((await inProcess(['tenants', 'set-plan', 'acme', 'gold'])).code).to.equal(2);
   });
 
   it('suspends one, which lets nobody in, and resumes it', async () => {
     const { inProcess, signIn, dataDir } = await acme();
     const { refreshToken } = (await signIn()) as { refreshToken: string };
-    const refresh = () => withProduct({ DATA_DIR: dataDir }, ({ services }) => services.sessions.refresh(refreshToken, aRequest()));
+    const refresh = () =>
+      withProduct({ DATA_DIR: dataDir }, ({ services }) => services.sessions.refresh(refreshToken, aRequest()));
     expect((await inProcess(['tenants', 'suspend', 'acme'], { answers: ['n'] })).code).to.equal(1);
-    expect(json(await inProcess(['tenants', 'suspend', 'acme', '--json']))).to.deep.equal({ tenant: { slug: 'acme', status: 'suspended' } });
+    expect(json(await inProcess(['tenants', 'suspend', 'acme', '--json']))).to.deep.equal({
+      tenant: { slug: 'acme', status: 'suspended' },
+    });
     expect(await failureOf(signIn())).to.have.property('code', 'UNAUTHENTICATED');
     expect(await failureOf(refresh())).to.have.property('code', 'UNAUTHENTICATED');
 
@@ -61,14 +97,32 @@ describe('duebook tenants', () => {
 
   it('tells the audit of each change once, and of none that changes nothing', async () => {
     const { inProcess, dataDir } = await acme();
-    for (const args of [['suspend', 'acme'], ['suspend', 'acme'], ['resume', 'acme'], ['set-plan', 'acme', 'pro'], ['set-plan', 'acme', 'free']]) expect((await inProcess(['tenants', ...args])).code).to.equal(0);
-    const rows = await withProduct({ DATA_DIR: dataDir }, ({ foundation }) => foundation.platform.read({ tenantId: null }, (tx) => tx.all("SELECT action, actor_kind FROM audit_log WHERE action <> 'tenant_created' ORDER BY id")));
-    expect(rows).to.deep.equal(['tenant_suspended', 'tenant_resumed', 'tenant_plan_changed'].map((action) => ({ action, actor_kind: 'cli' })));
+    for (const args of [
+      ['suspend', 'acme'],
+      ['suspend', 'acme'],
+      ['resume', 'acme'],
+      ['set-plan', 'acme', 'pro'],
+      ['set-plan', 'acme', 'free'],
+    ])
+      expect((await inProcess(['tenants', ...args])).code).to.equal(0);
+    const rows = await withProduct({ DATA_DIR: dataDir }, ({ foundation }) =>
+      foundation.platform.read({ tenantId: null }, (tx) =>
+        tx.all("SELECT action, actor_kind FROM audit_log WHERE action <> 'tenant_created' ORDER BY id"),
+      ),
+    );
+    expect(rows).to.deep.equal(
+      ['tenant_suspended', 'tenant_resumed', 'tenant_plan_changed'].map((action) => ({ action, actor_kind: 'cli' })),
+    );
   });
 
   it('says so when there is no such organisation', async () => {
     const { inProcess } = await acme();
-    for (const args of [['show', 'nowhere'], ['suspend', 'nowhere'], ['resume', 'nowhere'], ['set-plan', 'nowhere', 'free']]) {
+    for (const args of [
+      ['show', 'nowhere'],
+      ['suspend', 'nowhere'],
+      ['resume', 'nowhere'],
+      ['set-plan', 'nowhere', 'free'],
+    ]) {
       const outcome = await inProcess(['tenants', ...args, '--json']);
       expect([outcome.code, errorCode(outcome)], args.join(' ')).to.deep.equal([1, 'NOT_FOUND']);
     }

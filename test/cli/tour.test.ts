@@ -22,7 +22,10 @@ describe('the README', function () {
     const wrong = steps.flatMap(({ heading, answer }, i) => {
       const text = printed[i] ?? '';
       if (!answer) return [];
-      if ('lines' in answer) return answer.lines.filter((line) => line !== '…' && !text.split(/\r?\n/).includes(line)).map((line) => `${heading}: does not print ${line}, but ${text.slice(0, 2_000)}`);
+      if ('lines' in answer)
+        return answer.lines
+          .filter((line) => line !== '…' && !text.split(/\r?\n/).includes(line))
+          .map((line) => `${heading}: does not print ${line}, but ${text.slice(0, 2_000)}`);
       return differences(answer.json, JSON.parse(text)).map((difference) => `${heading}: ${difference}`);
     });
     expect(wrong).to.deep.equal([]);

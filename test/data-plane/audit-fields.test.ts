@@ -6,21 +6,92 @@ import { aContract, aLine } from '../support/samples.js';
 /** By record, in the order of the alphabet. */
 const HELD: Readonly<Record<string, readonly string[]>> = {
   contract: [
-    'allowedRoles', 'archiveCode', 'computedMinor', 'contractNo', 'currencyCode', 'deletedAt', 'depositMinor', 'dynamicFields', 'endDate',
-    'equipmentModel', 'equipmentName', 'invoicedMinor', 'lifecycleTemplateId', 'locked', 'nextDueDate', 'otherCurrencyLines', 'outstandingMinor',
-    'overpaidMinor', 'ownerId', 'partyA', 'partyB', 'payeeAccount', 'paymentMethod', 'paymentStatus', 'projectName', 'quantity', 'receivableMinor',
-    'receivedMinor', 'stageCategory', 'stageCode', 'stageName', 'startDate', 'status', 'subjectId', 'totalMinor', 'type', 'uninvoicedMinor', 'unitPrice',
+    'allowedRoles',
+    'archiveCode',
+    'computedMinor',
+    'contractNo',
+    'currencyCode',
+    'deletedAt',
+    'depositMinor',
+    'dynamicFields',
+    'endDate',
+    'equipmentModel',
+    'equipmentName',
+    'invoicedMinor',
+    'lifecycleTemplateId',
+    'locked',
+    'nextDueDate',
+    'otherCurrencyLines',
+    'outstandingMinor',
+    'overpaidMinor',
+    'ownerId',
+    'partyA',
+    'partyB',
+    'payeeAccount',
+    'paymentMethod',
+    'paymentStatus',
+    'projectName',
+    'quantity',
+    'receivableMinor',
+    'receivedMinor',
+    'stageCategory',
+    'stageCode',
+    'stageName',
+    'startDate',
+    'status',
+    'subjectId',
+    'totalMinor',
+    'type',
+    'uninvoicedMinor',
+    'unitPrice',
     'unlinkedInvoicedMinor',
   ],
   contract_type: ['category', 'code', 'defaultRules', 'enabled', 'fieldSchema', 'name', 'order'],
-  dynamic_field: ['archived', 'code', 'editableRoles', 'name', 'options', 'order', 'required', 'settings', 'type', 'typeCodes', 'visibleRoles'],
+  dynamic_field: [
+    'archived',
+    'code',
+    'editableRoles',
+    'name',
+    'options',
+    'order',
+    'required',
+    'settings',
+    'type',
+    'typeCodes',
+    'visibleRoles',
+  ],
   fulfillment_task: ['code', 'deletedAt', 'dueDate', 'status', 'title'],
-  invoice: ['amountMinor', 'currencyCode', 'deletedAt', 'fromLine', 'invoiceDate', 'invoiceNo', 'lineId', 'status', 'subjectId', 'taxRate'],
+  invoice: [
+    'amountMinor',
+    'currencyCode',
+    'deletedAt',
+    'fromLine',
+    'invoiceDate',
+    'invoiceNo',
+    'lineId',
+    'status',
+    'subjectId',
+    'taxRate',
+  ],
   lifecycle: ['code', 'name'],
   note: ['label', 'value'],
   payment_line: [
-    'amountMinor', 'bankSerialNo', 'currencyCode', 'deletedAt', 'dueDate', 'invoiceDate', 'invoiceMinor', 'invoiceNo', 'invoicedMinor',
-    'outstandingMinor', 'period', 'receiptAccount', 'receivedDate', 'receivedMinor', 'reconciliationStatus', 'uninvoicedMinor',
+    'amountMinor',
+    'bankSerialNo',
+    'currencyCode',
+    'deletedAt',
+    'dueDate',
+    'invoiceDate',
+    'invoiceMinor',
+    'invoiceNo',
+    'invoicedMinor',
+    'outstandingMinor',
+    'period',
+    'receiptAccount',
+    'receivedDate',
+    'receivedMinor',
+    'reconciliationStatus',
+    'uninvoicedMinor',
   ],
   saved_view: ['cardFields', 'filters', 'groupBy', 'mode', 'name', 'ownerId', 'scope', 'sortKey', 'visibleFields'],
   term: ['kind', 'note', 'title'],
@@ -29,10 +100,25 @@ const HELD: Readonly<Record<string, readonly string[]>> = {
 
 /** A little of everything that is told row by row. */
 async function liveThrough({ plane }: TestPlane): Promise<void> {
-  const { id, version } = await plane.createContract(aContract({ payeeAccount: '6222021234567890123', deposit: 10, terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }], extraNotes: [{ label: 'Gate', value: '4' }], payments: [aLine(), aLine({ period: '2026-05', dueDate: '2026-05-31' })] }));
-  const { payments: [line, other] } = await plane.getContract({ contractId: id });
+  const { id, version } = await plane.createContract(
+    aContract({
+      payeeAccount: '6222021234567890123',
+      deposit: 10,
+      terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }],
+      extraNotes: [{ label: 'Gate', value: '4' }],
+      payments: [aLine(), aLine({ period: '2026-05', dueDate: '2026-05-31' })],
+    }),
+  );
+  const {
+    payments: [line, other],
+  } = await plane.getContract({ contractId: id });
   if (!line || !other) throw new Error('both lines were entered');
-  await plane.recordReceipt({ paymentId: line.id, receivedAmount: 400, receiptAccount: '6222021234567890999', bankSerialNo: 'S-1' });
+  await plane.recordReceipt({
+    paymentId: line.id,
+    receivedAmount: 400,
+    receiptAccount: '6222021234567890999',
+    bankSerialNo: 'S-1',
+  });
   await plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 400, invoiceNo: 'INV-1' });
   await plane.updatePaymentLine({ paymentId: other.id, amount: 1_200 });
   await plane.addTask({ contractId: id, code: 'T-1', title: 'Deliver', dueDate: '2026-04-01' });
@@ -40,27 +126,44 @@ async function liveThrough({ plane }: TestPlane): Promise<void> {
   await plane.transitionContract({ contractId: id, transitionCode: 'submit_review', note: 'Ready' });
   await plane.createContractType({ code: 'turnkey', name: 'Turnkey', category: 'lease' });
   await plane.runFieldCommand({ type: 'CreateField', payload: { name: 'Colour', type: 'text' } });
-  await plane.createSavedView({ name: 'Mine', mode: 'table', scope: 'personal', groupBy: 'none', filters: {}, sortKey: 'createdAt', visibleFields: [], cardFields: [] });
+  await plane.createSavedView({
+    name: 'Mine',
+    mode: 'table',
+    scope: 'personal',
+    groupBy: 'none',
+    filters: {},
+    sortKey: 'createdAt',
+    visibleFields: [],
+    cardFields: [],
+  });
   await plane.deleteContract({ contractId: id });
   expect(version).to.equal(1);
 }
 
 /** By record, the fields that some event tells. */
 async function told({ database, call }: TestPlane): Promise<Record<string, string[]>> {
-  const rows = await database.read(call, (tx) => tx.all('SELECT changes FROM audit_log WHERE tenant_id = ?', [call.tenantId]));
+  const rows = await database.read(call, (tx) =>
+    tx.all('SELECT changes FROM audit_log WHERE tenant_id = ?', [call.tenantId]),
+  );
   const found: Record<string, string[]> = {};
-  for (const { record, fields } of rows.flatMap(({ changes }) => JSON.parse(String(changes)) as { record: string; fields: object }[])) found[record] = [...new Set([...(found[record] ?? []), ...Object.keys(fields)])].toSorted();
+  for (const { record, fields } of rows.flatMap(
+    ({ changes }) => JSON.parse(String(changes)) as { record: string; fields: object }[],
+  ))
+    found[record] = [...new Set([...(found[record] ?? []), ...Object.keys(fields)])].toSorted();
   return found;
 }
 
 describe('what the trail of contract data holds', () => {
-  forEachPlane((_name, makePlane) => {
-    it('is each record with the fields that it always had', async () => {
-      const test = makePlane({ controls: { draft: 'admin', review: 'admin' } });
-      await liveThrough(test);
-      expect(await told(test)).to.deep.equal(HELD);
-    });
-  }, { only: ['sqlite'] });
+  forEachPlane(
+    (_name, makePlane) => {
+      it('is each record with the fields that it always had', async () => {
+        const test = makePlane({ controls: { draft: 'admin', review: 'admin' } });
+        await liveThrough(test);
+        expect(await told(test)).to.deep.equal(HELD);
+      });
+    },
+    { only: ['sqlite'] },
+  );
 });
 
 describe('what the list of the audit shows of contract data', () => {
@@ -74,42 +177,79 @@ describe('what the list of the audit shows of contract data', () => {
       expect(new Set(changes.map(({ recordKind }) => recordKind))).to.deep.equal(new Set(Object.keys(HELD)));
       const inStorage = /Minor$|^(allowedRoles|stage(Code|Category|Name)|lineId|fromLine|otherCurrencyLines)$/;
       expect(changes.filter(({ field }) => inStorage.test(field))).to.deep.equal([]);
-      const epochs = changes.filter(({ before, after }) => [before, after].some((value) => typeof value === 'number' && value > 1e11));
+      const epochs = changes.filter(({ before, after }) =>
+        [before, after].some((value) => typeof value === 'number' && value > 1e11),
+      );
       expect(epochs).to.deep.equal([]);
-      expect(changes.filter(({ field }) => field === 'deletedAt').map(({ after }) => after)).to.satisfy((all: string[]) => all.length > 3 && all.every((one) => one === new Date(test.clock.now()).toISOString()));
-      const receipt = items.find(({ action }) => action === 'recordReceipt')?.changes.filter(({ recordKind }) => recordKind === 'payment_line') ?? [];
-      expect(receipt.find(({ field }) => field === 'receivedAmount')).to.include({ before: 0, after: 400, currencyCode: 'CNY' });
-      expect(receipt.find(({ field }) => field === 'bankSerialNo')).to.include({ after: 'S-1' }).and.not.to.have.property('currencyCode');
+      expect(changes.filter(({ field }) => field === 'deletedAt').map(({ after }) => after)).to.satisfy(
+        (all: string[]) => all.length > 3 && all.every((one) => one === new Date(test.clock.now()).toISOString()),
+      );
+      const receipt =
+        items
+          .find(({ action }) => action === 'recordReceipt')
+          ?.changes.filter(({ recordKind }) => recordKind === 'payment_line') ?? [];
+      expect(receipt.find(({ field }) => field === 'receivedAmount')).to.include({
+        before: 0,
+        after: 400,
+        currencyCode: 'CNY',
+      });
+      expect(receipt.find(({ field }) => field === 'bankSerialNo'))
+        .to.include({ after: 'S-1' })
+        .and.not.to.have.property('currencyCode');
     });
 
     it('is, of custom values, those that changed', async () => {
       const test = makePlane();
       const [a, b, d] = [await aField(test), await aField(test), await aField(test)];
-      const { id } = await test.plane.createContract(aContract({ dynamicFields: { [a.id]: 'stays', [b.id]: 'goes', [d.id]: 'moves' } }));
-      await test.plane.updateContract({ contractId: id, changes: { dynamicFields: { [b.id]: null, [d.id]: 'moved' } } });
-      const [change, entry] = (await test.plane.listAudit({ recordId: id })).items.map(({ changes }) => changes.find(({ field }) => field === 'dynamicFields'));
+      const { id } = await test.plane.createContract(
+        aContract({ dynamicFields: { [a.id]: 'stays', [b.id]: 'goes', [d.id]: 'moves' } }),
+      );
+      await test.plane.updateContract({
+        contractId: id,
+        changes: { dynamicFields: { [b.id]: null, [d.id]: 'moved' } },
+      });
+      const [change, entry] = (await test.plane.listAudit({ recordId: id })).items.map(({ changes }) =>
+        changes.find(({ field }) => field === 'dynamicFields'),
+      );
       expect(entry).to.deep.include({ before: null, after: { [a.id]: 'stays', [b.id]: 'goes', [d.id]: 'moves' } });
       expect(change).to.deep.include({ before: { [b.id]: 'goes', [d.id]: 'moves' }, after: { [d.id]: 'moved' } });
     });
 
     it('is in the currency of the time, and where an event does not tell it in that of its own record', async () => {
       const test = makePlane();
-      const { id, payments: [line] } = await test.plane.createContract(aContract({ payments: [aLine({ currencyCode: 'JPY', amount: 700 })] }));
+      const {
+        id,
+        payments: [line],
+      } = await test.plane.createContract(aContract({ payments: [aLine({ currencyCode: 'JPY', amount: 700 })] }));
       await test.plane.recordReceipt({ paymentId: line?.id ?? '', receivedAmount: 70 });
       await test.plane.chainAudit({});
-      const shown = async () => (await test.plane.listAudit({ recordId: id })).items.flatMap(({ changes }) => changes).filter(({ currencyCode }) => currencyCode);
+      const shown = async () =>
+        (await test.plane.listAudit({ recordId: id })).items
+          .flatMap(({ changes }) => changes)
+          .filter(({ currencyCode }) => currencyCode);
       const now = await shown();
-      expect(now.find(({ recordKind, field }) => recordKind === 'payment_line' && field === 'receivedAmount')).to.include({ before: 0, after: 70, currencyCode: 'JPY' });
+      expect(
+        now.find(({ recordKind, field }) => recordKind === 'payment_line' && field === 'receivedAmount'),
+      ).to.include({ before: 0, after: 70, currencyCode: 'JPY' });
       // As events were written before they told their currency.
       await test.database.write(test.call, async (tx) => {
         for (const row of await tx.all('SELECT id, changes FROM audit_log WHERE tenant_id = ?', [test.call.tenantId])) {
-          const changes = (JSON.parse(String(row['changes'])) as { currency?: unknown }[]).map(({ currency: _none, ...rest }) => rest);
-          await tx.run('UPDATE audit_log SET changes = ? WHERE tenant_id = ? AND id = ?', [JSON.stringify(changes), test.call.tenantId, row['id'] ?? null]);
+          const changes = (JSON.parse(String(row['changes'])) as { currency?: unknown }[]).map(
+            ({ currency: _none, ...rest }) => rest,
+          );
+          await tx.run('UPDATE audit_log SET changes = ? WHERE tenant_id = ? AND id = ?', [
+            JSON.stringify(changes),
+            test.call.tenantId,
+            row['id'] ?? null,
+          ]);
         }
       });
       expect(await shown()).to.deep.equal(now);
       const history = (await test.plane.listHistory({ contractId: id })).items.flatMap(({ changes }) => changes);
-      expect(history.find(({ record, field }) => record === 'payment_line' && field === 'receivedAmount')).to.include({ before: 0, after: 70 });
+      expect(history.find(({ record, field }) => record === 'payment_line' && field === 'receivedAmount')).to.include({
+        before: 0,
+        after: 70,
+      });
     });
   });
 });

@@ -8,11 +8,13 @@ import { aSheet, cellsOf, HARBOUR, MING, ofRows, PEOPLE } from '../support/impor
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-const paid = (bankSerialNo: string, changes: Partial<PaymentLineInput> = {}): PaymentLineInput => aLine({ receivedAmount: 5, bankSerialNo, ...changes });
+const paid = (bankSerialNo: string, changes: Partial<PaymentLineInput> = {}): PaymentLineInput =>
+  aLine({ receivedAmount: 5, bankSerialNo, ...changes });
 const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 
 /** What is told of a transfer that other lines name. */
-const reused = (warnings: readonly Warning[] | undefined) => (warnings ?? []).filter(({ code }) => code === 'BANK_SERIAL_REUSED').map(({ paymentIds }) => paymentIds);
+const reused = (warnings: readonly Warning[] | undefined) =>
+  (warnings ?? []).filter(({ code }) => code === 'BANK_SERIAL_REUSED').map(({ paymentIds }) => paymentIds);
 
 interface Given extends TestPlane {
   /** A contract of which nothing is paid, and its line. */
@@ -23,38 +25,78 @@ interface Given extends TestPlane {
 /** Every way on which a line comes to name the transfer `T-1`: what its answer warns of. */
 const WAYS: Readonly<Record<string, (given: Given) => Promise<readonly Warning[] | undefined>>> = {
   'a new contract': async ({ plane }) => (await plane.createContract(aContract({ payments: [paid('T-1')] }))).warnings,
-  'a plan that a change of the contract brings': async ({ plane, contractId }) => (await plane.updateContract({ contractId, changes: { payments: [paid('T-1')] } })).warnings,
-  'a new line': async ({ plane, contractId }) => (await plane.addPaymentLine({ contractId, ...paid('T-1', { period: 'new' }) })).warnings,
-  'a changed line': async ({ plane, paymentId }) => (await plane.updatePaymentLine({ paymentId, receivedAmount: 5, bankSerialNo: 'T-1' })).warnings,
-  'a receipt': async ({ plane, paymentId }) => (await plane.recordReceipt({ paymentId, receivedAmount: 5, bankSerialNo: 'T-1' })).warnings,
-  'a list of contracts that is imported': async ({ plane }) => (await plane.importContracts(ofRows([aContract({ ...IDS, payments: [paid('T-1')] })]))).rows[0]?.warnings,
-  'a sheet that is imported': async ({ plane }) => (await plane.importContracts(aSheet([sheetRow('T-1')]))).rows[0]?.warnings,
-  'the report of an import that is asked for again': async ({ plane }) => (await plane.getImport({ batchId: (await plane.importContracts(aSheet([sheetRow('T-1')]))).batchId ?? '' })).rows[0]?.warnings,
-  'the preview of an import': async ({ plane }) => (await plane.previewImport(aSheet([sheetRow('T-1')]))).rows[0]?.warnings,
+  'a plan that a change of the contract brings': async ({ plane, contractId }) =>
+    (await plane.updateContract({ contractId, changes: { payments: [paid('T-1')] } })).warnings,
+  'a new line': async ({ plane, contractId }) =>
+    (await plane.addPaymentLine({ contractId, ...paid('T-1', { period: 'new' }) })).warnings,
+  'a changed line': async ({ plane, paymentId }) =>
+    (await plane.updatePaymentLine({ paymentId, receivedAmount: 5, bankSerialNo: 'T-1' })).warnings,
+  'a receipt': async ({ plane, paymentId }) =>
+    (await plane.recordReceipt({ paymentId, receivedAmount: 5, bankSerialNo: 'T-1' })).warnings,
+  'a list of contracts that is imported': async ({ plane }) =>
+    (await plane.importContracts(ofRows([aContract({ ...IDS, payments: [paid('T-1')] })]))).rows[0]?.warnings,
+  'a sheet that is imported': async ({ plane }) =>
+    (await plane.importContracts(aSheet([sheetRow('T-1')]))).rows[0]?.warnings,
+  'the report of an import that is asked for again': async ({ plane }) =>
+    (await plane.getImport({ batchId: (await plane.importContracts(aSheet([sheetRow('T-1')]))).batchId ?? '' })).rows[0]
+      ?.warnings,
+  'the preview of an import': async ({ plane }) =>
+    (await plane.previewImport(aSheet([sheetRow('T-1')]))).rows[0]?.warnings,
   'what a review of an extraction puts into a new contract': async ({ plane }) => {
     const { id } = await plane.extractContract({ text: 'Nothing to be read.' });
-    const put = Object.entries({ ...aContract(IDS), payments: [paid('T-1')] }).map(([fieldKey, overrideValue]) => ({ fieldKey, status: 'overridden' as const, overrideValue }));
+    const put = Object.entries({ ...aContract(IDS), payments: [paid('T-1')] }).map(([fieldKey, overrideValue]) => ({
+      fieldKey,
+      status: 'overridden' as const,
+      overrideValue,
+    }));
     return (await plane.reviewExtraction({ runId: id, fields: put, applyToContract: true, people: PEOPLE })).warnings;
   },
   'what a review of an extraction puts into a contract that is there': async ({ plane, contractId }) => {
     const { id } = await plane.extractContract({ text: 'Nothing to be read.', contractId });
-    return (await plane.reviewExtraction({ runId: id, fields: [{ fieldKey: 'payments', status: 'overridden', overrideValue: [paid('T-1')] }], applyToContract: true, people: PEOPLE })).warnings;
+    return (
+      await plane.reviewExtraction({
+        runId: id,
+        fields: [{ fieldKey: 'payments', status: 'overridden', overrideValue: [paid('T-1')] }],
+        applyToContract: true,
+        people: PEOPLE,
+      })
+    ).warnings;
   },
 };
 
-const sheetRow = (bankSerialNo: string) => cellsOf({ 'line.period': 'all', 'line.dueDate': '2026-05-01', 'line.amount': 7, 'line.receivedAmount': 5, 'line.bankSerialNo': bankSerialNo });
+const sheetRow = (bankSerialNo: string) =>
+  cellsOf({
+    'line.period': 'all',
+    'line.dueDate': '2026-05-01',
+    'line.amount': 7,
+    'line.receivedAmount': 5,
+    'line.bankSerialNo': bankSerialNo,
+  });
 const told = ({ rows }: ImportReport) => rows.map(({ row, warnings }) => [row, ...reused(warnings)]);
 
 describe('a bank transfer that other lines name', () => {
   it('can be named to these operations, all of which are tried here; sheets and reviews bring it in another form', () => {
-    const naming = Object.entries(OPERATIONS as OperationList).filter(([, { input }]) => JSON.stringify(input).includes('"bankSerialNo"'));
-    expect(naming.map(([name]) => name)).to.have.members(['createContract', 'updateContract', 'addPaymentLine', 'updatePaymentLine', 'recordReceipt', 'importContracts', 'previewImport']);
+    const naming = Object.entries(OPERATIONS as OperationList).filter(([, { input }]) =>
+      JSON.stringify(input).includes('"bankSerialNo"'),
+    );
+    expect(naming.map(([name]) => name)).to.have.members([
+      'createContract',
+      'updateContract',
+      'addPaymentLine',
+      'updatePaymentLine',
+      'recordReceipt',
+      'importContracts',
+      'previewImport',
+    ]);
   });
 
   forEachPlane((_name, makePlane) => {
     const given = async (): Promise<Given> => {
       const test = makePlane();
-      const { id, payments: [line] } = await test.plane.createContract(aContract({ payments: [aLine()] }));
+      const {
+        id,
+        payments: [line],
+      } = await test.plane.createContract(aContract({ payments: [aLine()] }));
       return { ...test, contractId: id, paymentId: line?.id ?? '' };
     };
 
@@ -62,18 +104,28 @@ describe('a bank transfer that other lines name', () => {
       it(`is told of by ${way}, with the lines; and not where it is the first`, async () => {
         expect(reused(await come(await given()))).to.deep.equal([]);
         const test = await given();
-        const { payments: [other] } = await test.plane.createContract(aContract({ payments: [paid('T-1')] }));
+        const {
+          payments: [other],
+        } = await test.plane.createContract(aContract({ payments: [paid('T-1')] }));
         expect(reused(await come(test))).to.deep.equal([[other?.id]]);
       });
     }
 
     it('is told of by a contract that comes back from the trash, if others have come to name it meanwhile', async () => {
       const { plane } = makePlane();
-      const gone = await plane.createContract(aContract({ payments: [paid('T-1', { period: 'A' }), paid('T-1', { period: 'B' })] }));
+      const gone = await plane.createContract(
+        aContract({ payments: [paid('T-1', { period: 'A' }), paid('T-1', { period: 'B' })] }),
+      );
       await plane.deleteContract({ contractId: gone.id });
-      expect(reused((await plane.restoreContract({ contractId: gone.id })).warnings), 'its own lines are no news').to.deep.equal([]);
+      expect(
+        reused((await plane.restoreContract({ contractId: gone.id })).warnings),
+        'its own lines are no news',
+      ).to.deep.equal([]);
       await plane.deleteContract({ contractId: gone.id });
-      const { payments: [other], warnings } = await plane.createContract(aContract({ payments: [paid('T-1')] }));
+      const {
+        payments: [other],
+        warnings,
+      } = await plane.createContract(aContract({ payments: [paid('T-1')] }));
       expect(reused(warnings), 'what is deleted names nothing').to.deep.equal([]);
       expect(reused((await plane.restoreContract({ contractId: gone.id })).warnings)).to.deep.equal([[other?.id]]);
     });
@@ -81,10 +133,18 @@ describe('a bank transfer that other lines name', () => {
     it('is told of by every row of an import that names it, and in a preview with no line that is not there', async () => {
       const { plane } = makePlane();
       const sheet = aSheet([sheetRow('T-1'), sheetRow('T-2'), sheetRow('T-1'), sheetRow('T-3')]);
-      const { payments: [there] } = await plane.createContract(aContract({ payments: [paid('T-3')] }));
-      expect(told(await plane.previewImport(sheet))).to.deep.equal([[2, undefined], [3], [4, undefined], [5, [there?.id]]]);
+      const {
+        payments: [there],
+      } = await plane.createContract(aContract({ payments: [paid('T-3')] }));
+      expect(told(await plane.previewImport(sheet))).to.deep.equal([
+        [2, undefined],
+        [3],
+        [4, undefined],
+        [5, [there?.id]],
+      ]);
       const report = await plane.importContracts(sheet);
-      const lineOf = async (row: number) => (await plane.getContract({ contractId: report.rows[row]?.contractId ?? '' })).payments[0]?.id;
+      const lineOf = async (row: number) =>
+        (await plane.getContract({ contractId: report.rows[row]?.contractId ?? '' })).payments[0]?.id;
       expect(told(report)).to.deep.equal([[2, [await lineOf(2)]], [3], [4, [await lineOf(0)]], [5, [there?.id]]]);
     });
 
@@ -92,14 +152,23 @@ describe('a bank transfer that other lines name', () => {
       const { plane } = makePlane();
       await plane.createContract(aContract({ payments: [paid('T-1')] }));
       const first = sheetRow('T-9');
-      expect(told(await plane.importContracts(aSheet([first, { ...first, 'line.period': 'rest', 'line.bankSerialNo': 'T-1' }]))).map(([row, ids]) => [row, Boolean(ids)])).to.deep.equal([[2, false], [3, true]]);
+      expect(
+        told(
+          await plane.importContracts(aSheet([first, { ...first, 'line.period': 'rest', 'line.bankSerialNo': 'T-1' }])),
+        ).map(([row, ids]) => [row, Boolean(ids)]),
+      ).to.deep.equal([
+        [2, false],
+        [3, true],
+      ]);
     });
 
     it('is not told of where the caller may not see the other lines', async () => {
       const test = makePlane();
       await test.plane.createContract(aContract({ payments: [paid('T-1')] }));
       const mine = aContract({ payments: [paid('T-1')] });
-      expect(reused((await test.as({ subjectScope: [mine.subjectId] }).createContract(mine)).warnings)).to.deep.equal([]);
+      expect(reused((await test.as({ subjectScope: [mine.subjectId] }).createContract(mine)).warnings)).to.deep.equal(
+        [],
+      );
     });
   });
 });

@@ -4,15 +4,29 @@ import { failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 
 const close = (t: TestPlane, channelId: string, closingId = newId()) => t.plane.closeChannel({ channelId, closingId });
-const refusedFor = (value: string) => ({ code: 'REFERENCE_INVALID', details: { field: 'effects.notifyChannelId', value } });
+const refusedFor = (value: string) => ({
+  code: 'REFERENCE_INVALID',
+  details: { field: 'effects.notifyChannelId', value },
+});
 
 /** The shipped template, to which transitions are added. */
 async function aLifecycle(t: TestPlane) {
   const templateId = (await t.plane.getContractCatalog({})).templates[0]?.id ?? '';
   return {
     templateId,
-    tell: (channelId: string, code: string) => t.plane.addLifecycleTransition({ templateId, transition: { code, name: code, fromStageCode: 'draft', toStageCode: 'review', effects: { notifyChannelId: channelId } } }),
-    change: (transitionId: string, effects: { notifyChannelId?: string }) => t.plane.updateLifecycleTransition({ transitionId, changes: { effects } }),
+    tell: (channelId: string, code: string) =>
+      t.plane.addLifecycleTransition({
+        templateId,
+        transition: {
+          code,
+          name: code,
+          fromStageCode: 'draft',
+          toStageCode: 'review',
+          effects: { notifyChannelId: channelId },
+        },
+      }),
+    change: (transitionId: string, effects: { notifyChannelId?: string }) =>
+      t.plane.updateLifecycleTransition({ transitionId, changes: { effects } }),
   };
 }
 
@@ -38,10 +52,14 @@ describe('a notification channel that is being removed', () => {
       const { tell, change } = await aLifecycle(t);
       const { id } = await tell(other, 'start');
       expect(await close(t, channelId)).to.deep.equal({ transitionCodes: [] });
-      for (const refused of [tell(channelId, 'go'), change(id, { notifyChannelId: channelId })]) expect(await failureOf(refused)).to.deep.equal(refusedFor(channelId));
+      for (const refused of [tell(channelId, 'go'), change(id, { notifyChannelId: channelId })])
+        expect(await failureOf(refused)).to.deep.equal(refusedFor(channelId));
       await tell(other, 'go');
       const theirs = await aLifecycle(makePlane());
-      expect((await theirs.tell(channelId, 'go')).effects.notifyChannelId, 'another organisation is none of its business').to.equal(channelId);
+      expect(
+        (await theirs.tell(channelId, 'go')).effects.notifyChannelId,
+        'another organisation is none of its business',
+      ).to.equal(channelId);
     });
 
     it('is open again when its removal is taken back, and after ten minutes, when nobody says what came of it', async () => {
@@ -65,17 +83,29 @@ describe('a notification channel that is being removed', () => {
     });
   });
 
-  forEachPlane((_name, makePlane) => {
-    it('is closed before or after what comes to tell it at the same time, and not meanwhile', async () => {
-      const t = makePlane();
-      const { tell, change } = await aLifecycle(t);
-      const { id } = await tell(newId(), 'start');
-      for (let round = 0; round < 10; round++) {
-        const channelId = newId();
-        const telling = [tell(channelId, `a${round}`), tell(channelId, `b${round}`), change(id, { notifyChannelId: channelId })].map((work) => work.then(() => true, () => false));
-        const [{ transitionCodes }, ...told] = await Promise.all([close(t, channelId), ...telling]);
-        expect(told.some(Boolean), `round ${round}`).to.equal(transitionCodes.length > 0);
-      }
-    });
-  }, { only: ['sqlite', 'postgres'] });
+  forEachPlane(
+    (_name, makePlane) => {
+      it('is closed before or after what comes to tell it at the same time, and not meanwhile', async () => {
+        const t = makePlane();
+        const { tell, change } = await aLifecycle(t);
+        const { id } = await tell(newId(), 'start');
+        for (let round = 0; round < 10; round++) {
+          const channelId = newId();
+          const telling = [
+            tell(channelId, `a${round}`),
+            tell(channelId, `b${round}`),
+            change(id, { notifyChannelId: channelId }),
+          ].map((work) =>
+            work.then(
+              () => true,
+              () => false,
+            ),
+          );
+          const [{ transitionCodes }, ...told] = await Promise.all([close(t, channelId), ...telling]);
+          expect(told.some(Boolean), `round ${round}`).to.equal(transitionCodes.length > 0);
+        }
+      });
+    },
+    { only: ['sqlite', 'postgres'] },
+  );
 });

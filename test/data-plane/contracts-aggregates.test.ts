@@ -22,7 +22,10 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Does one step, on the line that is at that place by now. A refusal by rule is a fine outcome too: then nothing may have changed. */
+/**
+ * Does one step, on the line that is at that place by now. A refusal by rule is a fine outcome too: then nothing may
+ * have changed.
+ */
 async function take({ plane }: TestPlane, contractId: string, action: Step): Promise<void> {
   const { payments } = await plane.getContract({ contractId });
   const paymentId = 'at' in action ? payments[action.at % Math.max(1, payments.length)]?.id : undefined;
@@ -30,11 +33,14 @@ async function take({ plane }: TestPlane, contractId: string, action: Step): Pro
   const id = paymentId ?? '';
   try {
     if (action.do === 'add') await plane.addPaymentLine({ contractId, ...aLine(action.line) });
-    if (action.do === 'plan') await plane.updatePaymentLine({ paymentId: id, amount: action.amount, dueDate: action.dueDate });
+    if (action.do === 'plan')
+      await plane.updatePaymentLine({ paymentId: id, amount: action.amount, dueDate: action.dueDate });
     if (action.do === 'receive') await plane.recordReceipt({ paymentId: id, receivedAmount: action.receivedAmount });
-    if (action.do === 'invoice') await plane.recordInvoiceEvidence({ paymentId: id, invoiceAmount: action.invoiceAmount });
+    if (action.do === 'invoice')
+      await plane.recordInvoiceEvidence({ paymentId: id, invoiceAmount: action.invoiceAmount });
     if (action.do === 'remove') await plane.deletePaymentLine({ paymentId: id });
-    if (action.do === 'currency') await plane.updateContract({ contractId, changes: { currencyCode: action.currencyCode } });
+    if (action.do === 'currency')
+      await plane.updateContract({ contractId, changes: { currencyCode: action.currencyCode } });
     if (action.do === 'total') await plane.updateContract({ contractId, changes: { totalAmount: action.totalAmount } });
   } catch (error) {
     if (!isFailure(error) || error.code === 'NOT_FOUND') throw error;
@@ -44,7 +50,8 @@ async function take({ plane }: TestPlane, contractId: string, action: Step): Pro
 /** What the contract's row must keep, worked out from its lines as they are answered. */
 function rebuilt({ currencyCode: currency, payments, totalAmount }: ContractDetail) {
   const own = payments.filter((payment) => payment.currencyCode === currency);
-  const sum = (of: (payment: ContractDetail['payments'][number]) => number) => own.reduce((total, payment) => total + Number(toMinor(of(payment), currency)), 0);
+  const sum = (of: (payment: ContractDetail['payments'][number]) => number) =>
+    own.reduce((total, payment) => total + Number(toMinor(of(payment), currency)), 0);
   const open = payments.filter((payment) => payment.amount > payment.receivedAmount);
   const paid = payments.length === 0 ? totalAmount === 0 : open.length === 0;
   return {
@@ -73,7 +80,12 @@ describe('what a contract keeps of its lines', () => {
             if (action) await take(t, id, action);
             const detail = await t.plane.getContract({ contractId: id });
             const expected = rebuilt(detail);
-            const kept = await t.database.read(t.call, (tx) => tx.get(`SELECT ${Object.keys(expected).join(', ')} FROM contracts WHERE tenant_id = ? AND id = ?`, [t.call.tenantId, id]));
+            const kept = await t.database.read(t.call, (tx) =>
+              tx.get(`SELECT ${Object.keys(expected).join(', ')} FROM contracts WHERE tenant_id = ? AND id = ?`, [
+                t.call.tenantId,
+                id,
+              ]),
+            );
             expect(kept, JSON.stringify(action)).to.deep.equal(expected);
             expect(detail.version - version, 'a change moves the version by one').to.be.oneOf([0, 1]);
             version = detail.version;
@@ -85,14 +97,22 @@ describe('what a contract keeps of its lines', () => {
 
     it('stays true when many change lines of one contract at once', async () => {
       const t = makePlane();
-      const { id, payments } = await t.plane.createContract(aContract({ payments: Array.from({ length: 5 }, () => aLine({ amount: 100 })) }));
+      const { id, payments } = await t.plane.createContract(
+        aContract({ payments: Array.from({ length: 5 }, () => aLine({ amount: 100 })) }),
+      );
       await Promise.all([
         ...payments.map((payment, i) => t.plane.recordReceipt({ paymentId: payment.id, receivedAmount: 20 * (i + 1) })),
         ...payments.map((payment) => t.plane.recordInvoiceEvidence({ paymentId: payment.id, invoiceAmount: 50 })),
         ...[1, 2, 3].map(() => t.plane.addPaymentLine({ contractId: id, ...aLine({ amount: 10 }) })),
       ]);
       const detail = await t.plane.getContract({ contractId: id });
-      expect([detail.receivableAmount, detail.receivedAmount, detail.outstandingAmount, detail.invoicedAmount, detail.version]).to.deep.equal([530, 300, 230, 250, 14]);
+      expect([
+        detail.receivableAmount,
+        detail.receivedAmount,
+        detail.outstandingAmount,
+        detail.invoicedAmount,
+        detail.version,
+      ]).to.deep.equal([530, 300, 230, 250, 14]);
     });
   });
 });

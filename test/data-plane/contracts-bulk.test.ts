@@ -8,31 +8,52 @@ describe('many contracts at once', () => {
   forEachPlane((name, makePlane) => {
     const several = async ({ plane }: Pick<TestPlane, 'plane'>, count: number) => {
       const made = [];
-      for (let i = 0; i < count; i++) made.push(await plane.createContract(aContract({ payments: [aLine({ amount: 10 })] })));
+      for (let i = 0; i < count; i++)
+        made.push(await plane.createContract(aContract({ payments: [aLine({ amount: 10 })] })));
       return made;
     };
     const file = async ({ database, call }: TestPlane, kind: string, subjectId: string | null = null) => {
       const id = newId();
-      await database.write(call, (tx) => tx.run('INSERT INTO files (tenant_id, id, kind, file_name, subject_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 0, 0)', [call.tenantId, id, kind, 'a.pdf', subjectId]));
+      await database.write(call, (tx) =>
+        tx.run(
+          'INSERT INTO files (tenant_id, id, kind, file_name, subject_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 0, 0)',
+          [call.tenantId, id, kind, 'a.pdf', subjectId],
+        ),
+      );
       return id;
     };
 
     it('those that can go are deleted, each once, and the others are named in the order in which they were sent', async () => {
       const t = makePlane({ controls: { active: 'admin' } });
       const [a, b, c] = await several(t, 3);
-      const paid = await t.plane.createContract(aContract({ workflowStage: 'active', payments: [aLine({ receivedAmount: 5 })] }));
-      const alsoPaid = await t.plane.createContract(aContract({ workflowStage: 'active', payments: [aLine({ receivedAmount: 5 })] }));
+      const paid = await t.plane.createContract(
+        aContract({ workflowStage: 'active', payments: [aLine({ receivedAmount: 5 })] }),
+      );
+      const alsoPaid = await t.plane.createContract(
+        aContract({ workflowStage: 'active', payments: [aLine({ receivedAmount: 5 })] }),
+      );
       const unknown = newId();
       const ids = [alsoPaid.id, 'no id', c?.id ?? '', a?.id ?? '', unknown, c?.id ?? '', paid.id, 'NO ID', unknown];
       expect(await t.as({ controls: {} }).bulkDeleteContracts({ ids })).to.deep.equal({
         deleted: 2,
         notFound: ['no id', unknown, 'NO ID'],
-        blocked: [{ id: alsoPaid.id, code: 'CONTRACT_HAS_MONEY' }, { id: paid.id, code: 'CONTRACT_HAS_MONEY' }],
+        blocked: [
+          { id: alsoPaid.id, code: 'CONTRACT_HAS_MONEY' },
+          { id: paid.id, code: 'CONTRACT_HAS_MONEY' },
+        ],
       });
-      expect((await t.plane.listContracts({})).items.map(({ id }) => id)).to.have.members([b?.id, paid.id, alsoPaid.id]);
+      expect((await t.plane.listContracts({})).items.map(({ id }) => id)).to.have.members([
+        b?.id,
+        paid.id,
+        alsoPaid.id,
+      ]);
       expect((await t.plane.listTrash({})).items.map(({ id }) => id)).to.have.members([a?.id, c?.id]);
       expect((await t.plane.getPaymentStats({})).counts.all).to.equal(3);
-      expect(await t.plane.bulkDeleteContracts({ ids: [a?.id ?? '', paid.id, alsoPaid.id] })).to.deep.equal({ deleted: 2, notFound: [a?.id], blocked: [] });
+      expect(await t.plane.bulkDeleteContracts({ ids: [a?.id ?? '', paid.id, alsoPaid.id] })).to.deep.equal({
+        deleted: 2,
+        notFound: [a?.id],
+        blocked: [],
+      });
     });
 
     it('each deleted contract has its own event in its own trail', async () => {
@@ -40,30 +61,46 @@ describe('many contracts at once', () => {
       const made = await several(t, 3);
       await t.plane.bulkDeleteContracts({ ids: made.map(({ id }) => id) });
       for (const { id } of made) expect((await t.plane.restoreContract({ contractId: id })).payments).to.have.length(1);
-      for (const { id } of made) expect((await t.plane.listHistory({ contractId: id })).items.map(({ action }) => action)).to.deep.equal(['restoreContract', 'bulkDeleteContracts', 'createContract']);
+      for (const { id } of made)
+        expect((await t.plane.listHistory({ contractId: id })).items.map(({ action }) => action)).to.deep.equal([
+          'restoreContract',
+          'bulkDeleteContracts',
+          'createContract',
+        ]);
     });
 
     it('contracts out of scope are not found, and stay', async () => {
       const t = makePlane();
       const [a] = await several(t, 1);
       const nothing = { deleted: 0, notFound: [a?.id], blocked: [] };
-      for (const stranger of [makePlane().plane, t.as({ subjectScope: [] }), t.as({ ownerScope: newId() })]) expect(await stranger.bulkDeleteContracts({ ids: [a?.id ?? ''] })).to.deep.equal(nothing);
+      for (const stranger of [makePlane().plane, t.as({ subjectScope: [] }), t.as({ ownerScope: newId() })])
+        expect(await stranger.bulkDeleteContracts({ ids: [a?.id ?? ''] })).to.deep.equal(nothing);
       expect((await t.plane.listContracts({})).total).to.equal(1);
     });
 
     it('none, and more than a thousand, are refused', async () => {
       const t = makePlane();
       const tooMany = Array.from({ length: 1_001 }, newId);
-      expect(await badFields(t.plane.bulkDeleteContracts({ ids: [] }))).to.deep.equal({ ids: 'must have at least 1 items' });
-      expect(await badFields(t.plane.bulkDeleteContracts({ ids: tooMany }))).to.deep.equal({ ids: 'must have at most 1000 items' });
-      expect(await badFields(t.plane.bulkAttachContracts({ ids: [], contractAttachment: newId() }))).to.deep.equal({ ids: 'must have at least 1 items' });
+      expect(await badFields(t.plane.bulkDeleteContracts({ ids: [] }))).to.deep.equal({
+        ids: 'must have at least 1 items',
+      });
+      expect(await badFields(t.plane.bulkDeleteContracts({ ids: tooMany }))).to.deep.equal({
+        ids: 'must have at most 1000 items',
+      });
+      expect(await badFields(t.plane.bulkAttachContracts({ ids: [], contractAttachment: newId() }))).to.deep.equal({
+        ids: 'must have at least 1 items',
+      });
       expect(await t.plane.bulkDeleteContracts({ ids: tooMany.slice(1) })).to.deep.include({ deleted: 0 });
     });
 
     it('two deletions of the same ones at once count each of them once', async () => {
       const t = makePlane();
       const ids = (await several(t, 12)).map(({ id }) => id);
-      const results = await Promise.all([t.plane.bulkDeleteContracts({ ids }), t.plane.bulkDeleteContracts({ ids: ids.toReversed() }), t.plane.bulkDeleteContracts({ ids: ids.slice(3) })]);
+      const results = await Promise.all([
+        t.plane.bulkDeleteContracts({ ids }),
+        t.plane.bulkDeleteContracts({ ids: ids.toReversed() }),
+        t.plane.bulkDeleteContracts({ ids: ids.slice(3) }),
+      ]);
       expect(results.reduce((sum, { deleted }) => sum + deleted, 0)).to.equal(12);
       expect((await t.plane.listContracts({})).total).to.equal(0);
     });
@@ -75,12 +112,22 @@ describe('many contracts at once', () => {
       for (const kind of ['contract_original', 'other_evidence']) {
         const contractAttachment = await file(t, kind);
         const ids = [b?.id ?? '', 'no id', a?.id ?? '', locked.id, a?.id ?? ''];
-        expect(await t.plane.bulkAttachContracts({ ids, contractAttachment })).to.deep.equal({ updated: 3, notFound: ['no id'] });
-        expect((await t.plane.listContracts({})).items.map((contract) => contract.contractAttachment)).to.deep.equal([contractAttachment, contractAttachment, contractAttachment]);
+        expect(await t.plane.bulkAttachContracts({ ids, contractAttachment })).to.deep.equal({
+          updated: 3,
+          notFound: ['no id'],
+        });
+        expect((await t.plane.listContracts({})).items.map((contract) => contract.contractAttachment)).to.deep.equal([
+          contractAttachment,
+          contractAttachment,
+          contractAttachment,
+        ]);
       }
       const { contractAttachment, version } = await t.plane.getContract({ contractId: locked.id });
       expect(version).to.equal(3);
-      expect(await t.plane.bulkAttachContracts({ ids: [locked.id], contractAttachment: contractAttachment ?? '' }), 'who has it already').to.deep.equal({ updated: 1, notFound: [] });
+      expect(
+        await t.plane.bulkAttachContracts({ ids: [locked.id], contractAttachment: contractAttachment ?? '' }),
+        'who has it already',
+      ).to.deep.equal({ updated: 1, notFound: [] });
       expect((await t.plane.getContract({ contractId: locked.id })).version).to.equal(3);
     });
 
@@ -89,8 +136,17 @@ describe('many contracts at once', () => {
       const [a] = await several(t, 1);
       const stranger = makePlane();
       const scoped = t.as({ subjectScope: [a?.subjectId ?? ''] });
-      for (const [plane, contractAttachment] of [[t.plane, await file(t, 'invoice')], [t.plane, newId()], [t.plane, 'no id'], [t.plane, await file(stranger, 'contract_original')], [scoped, await file(t, 'contract_original', newId())]] as const) {
-        expect(await failureOf(plane.bulkAttachContracts({ ids: [a?.id ?? ''], contractAttachment }))).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'contractAttachment', value: contractAttachment } });
+      for (const [plane, contractAttachment] of [
+        [t.plane, await file(t, 'invoice')],
+        [t.plane, newId()],
+        [t.plane, 'no id'],
+        [t.plane, await file(stranger, 'contract_original')],
+        [scoped, await file(t, 'contract_original', newId())],
+      ] as const) {
+        expect(await failureOf(plane.bulkAttachContracts({ ids: [a?.id ?? ''], contractAttachment }))).to.deep.equal({
+          code: 'FILE_REFERENCE_INVALID',
+          details: { field: 'contractAttachment', value: contractAttachment },
+        });
       }
       expect((await t.plane.getContract({ contractId: a?.id ?? '' })).version).to.equal(1);
     });

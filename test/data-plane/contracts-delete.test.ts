@@ -7,13 +7,19 @@ describe('deleting a contract', () => {
   forEachPlane((_name, makePlane) => {
     it('it is gone from every operation, and so are its lines', async () => {
       const { plane } = makePlane();
-      const made = await plane.createContract(aContract({ remark: 'findable text', payments: [aLine({ receivedAmount: 10 })] }));
+      const made = await plane.createContract(
+        aContract({ remark: 'findable text', payments: [aLine({ receivedAmount: 10 })] }),
+      );
       expect(await plane.deleteContract({ contractId: made.id })).to.deep.equal({ ok: true });
       const gone = { code: 'NOT_FOUND', details: {} };
       expect(await failureOf(plane.getContract({ contractId: made.id }))).to.deep.equal(gone);
-      expect(await failureOf(plane.updateContract({ contractId: made.id, changes: { remark: 'x' } }))).to.deep.equal(gone);
+      expect(await failureOf(plane.updateContract({ contractId: made.id, changes: { remark: 'x' } }))).to.deep.equal(
+        gone,
+      );
       expect(await failureOf(plane.deleteContract({ contractId: made.id }))).to.deep.equal(gone);
-      expect(await failureOf(plane.recordReceipt({ paymentId: made.payments[0]?.id ?? '', receivedAmount: 11 }))).to.deep.equal(gone);
+      expect(
+        await failureOf(plane.recordReceipt({ paymentId: made.payments[0]?.id ?? '', receivedAmount: 11 })),
+      ).to.deep.equal(gone);
       expect((await plane.listContracts({})).total).to.equal(0);
       expect((await plane.listContracts({ q: 'findable' })).total).to.equal(0);
       expect((await plane.listPayments({ tab: 'all' })).total).to.equal(0);
@@ -24,12 +30,26 @@ describe('deleting a contract', () => {
       const made = await plane.createContract(aContract({ payments: [aLine({ receivedAmount: 10 }), aLine()] }));
       await plane.deleteContract({ contractId: made.id });
       const rows = await database.read(call, async (tx) => ({
-        receipts: await tx.all('SELECT total_minor FROM receipts WHERE tenant_id = ? AND contract_id = ?', [call.tenantId, made.id]),
-        live: await tx.all('SELECT id FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL', [call.tenantId, made.id]),
+        receipts: await tx.all('SELECT total_minor FROM receipts WHERE tenant_id = ? AND contract_id = ?', [
+          call.tenantId,
+          made.id,
+        ]),
+        live: await tx.all(
+          'SELECT id FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL',
+          [call.tenantId, made.id],
+        ),
         texts: await tx.all('SELECT contract_id FROM contract_texts WHERE tenant_id = ?', [call.tenantId]),
-        audit: await tx.all('SELECT action, record_id FROM audit_log WHERE tenant_id = ? AND action = ?', [call.tenantId, 'deleteContract']),
+        audit: await tx.all('SELECT action, record_id FROM audit_log WHERE tenant_id = ? AND action = ?', [
+          call.tenantId,
+          'deleteContract',
+        ]),
       }));
-      expect(rows).to.deep.equal({ receipts: [{ total_minor: 1_000 }], live: [], texts: [], audit: [{ action: 'deleteContract', record_id: made.id }] });
+      expect(rows).to.deep.equal({
+        receipts: [{ total_minor: 1_000 }],
+        live: [],
+        texts: [],
+        audit: [{ action: 'deleteContract', record_id: made.id }],
+      });
     });
 
     it('its numbers become free', async () => {
@@ -45,27 +65,39 @@ describe('deleting a contract', () => {
       const t = makePlane();
       for (const stage of ['signed', 'active'] as const) {
         const admin = t.as({ controls: { [stage]: 'admin' } });
-        const paid = await admin.createContract(aContract({ workflowStage: stage, payments: [aLine({ receivedAmount: 12.34 })] }));
+        const paid = await admin.createContract(
+          aContract({ workflowStage: stage, payments: [aLine({ receivedAmount: 12.34 })] }),
+        );
         const refused = { code: 'CONTRACT_HAS_MONEY', details: { receivedAmount: 12.34, currencyCode: 'CNY' } };
         expect(await failureOf(t.plane.deleteContract({ contractId: paid.id }))).to.deep.equal(refused);
-        expect(await failureOf(t.as({ controls: { [stage]: 'sign' } }).deleteContract({ contractId: paid.id }))).to.deep.equal(refused);
+        expect(
+          await failureOf(t.as({ controls: { [stage]: 'sign' } }).deleteContract({ contractId: paid.id })),
+        ).to.deep.equal(refused);
         expect(await admin.deleteContract({ contractId: paid.id })).to.deep.equal({ ok: true });
         const unpaid = await admin.createContract(aContract({ workflowStage: stage, payments: [aLine()] }));
         expect(await t.plane.deleteContract({ contractId: unpaid.id })).to.deep.equal({ ok: true });
       }
     });
 
-    it('money that came in another currency than the contract\'s counts as well', async () => {
+    it("money that came in another currency than the contract's counts as well", async () => {
       const t = makePlane({ controls: { signed: 'admin' } });
-      const paid = await t.plane.createContract(aContract({ workflowStage: 'signed', payments: [aLine({ currencyCode: 'JPY', receivedAmount: 500 })] }));
-      expect(await failureOf(t.as({ controls: {} }).deleteContract({ contractId: paid.id }))).to.deep.equal({ code: 'CONTRACT_HAS_MONEY', details: { receivedAmount: 500, currencyCode: 'JPY' } });
+      const paid = await t.plane.createContract(
+        aContract({ workflowStage: 'signed', payments: [aLine({ currencyCode: 'JPY', receivedAmount: 500 })] }),
+      );
+      expect(await failureOf(t.as({ controls: {} }).deleteContract({ contractId: paid.id }))).to.deep.equal({
+        code: 'CONTRACT_HAS_MONEY',
+        details: { receivedAmount: 500, currencyCode: 'JPY' },
+      });
     });
 
     it('another version than the present one is refused', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       await t.plane.updateContract({ contractId: made.id, changes: { remark: 'x' } });
-      expect(await failureOf(t.as({ ifVersion: 1 }).deleteContract({ contractId: made.id }))).to.deep.equal({ code: 'VERSION_MISMATCH', details: { version: 2 } });
+      expect(await failureOf(t.as({ ifVersion: 1 }).deleteContract({ contractId: made.id }))).to.deep.equal({
+        code: 'VERSION_MISMATCH',
+        details: { version: 2 },
+      });
       expect(await t.as({ ifVersion: 2 }).deleteContract({ contractId: made.id })).to.deep.equal({ ok: true });
     });
   });

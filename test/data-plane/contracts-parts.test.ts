@@ -13,15 +13,34 @@ describe('notes and terms of a contract', () => {
 
     it('are added after those that are there, changed and removed one by one', async () => {
       const t = makePlane();
-      const { id } = await t.plane.createContract(aContract({ extraNotes: [{ label: 'first', value: 'a' }], terms: [{ ...TERM, date: '2026-04-01' }] }));
+      const { id } = await t.plane.createContract(
+        aContract({ extraNotes: [{ label: 'first', value: 'a' }], terms: [{ ...TERM, date: '2026-04-01' }] }),
+      );
       const note = await t.plane.addNote({ contractId: id, label: 'second', value: 'b' });
       const term = await t.plane.addTerm({ contractId: id, ...TERM, kind: 'other' });
-      expect([note.label, note.contractVersion, term.kind, term.date, term.contractVersion]).to.deep.equal(['second', 2, 'other', null, 3]);
+      expect([note.label, note.contractVersion, term.kind, term.date, term.contractVersion]).to.deep.equal([
+        'second',
+        2,
+        'other',
+        null,
+        3,
+      ]);
       t.clock.advance(1_000);
       const changedNote = await t.plane.updateNote({ contractId: id, noteId: note.id, value: 'bb' });
-      const changedTerm = await t.plane.updateTerm({ contractId: id, termId: term.id, date: '2026-05-01', title: 'FOB' });
+      const changedTerm = await t.plane.updateTerm({
+        contractId: id,
+        termId: term.id,
+        date: '2026-05-01',
+        title: 'FOB',
+      });
       expect(changedNote).to.deep.equal({ ...note, value: 'bb', updatedAt: changedNote.updatedAt, contractVersion: 4 });
-      expect(changedTerm).to.deep.equal({ ...term, date: '2026-05-01', title: 'FOB', updatedAt: changedTerm.updatedAt, contractVersion: 5 });
+      expect(changedTerm).to.deep.equal({
+        ...term,
+        date: '2026-05-01',
+        title: 'FOB',
+        updatedAt: changedTerm.updatedAt,
+        contractVersion: 5,
+      });
       expect(changedNote.updatedAt > note.updatedAt).to.equal(true);
       const { contractVersion: _n, ...shownNote } = changedNote;
       const { contractVersion: _t, ...shownTerm } = changedTerm;
@@ -31,7 +50,11 @@ describe('notes and terms of a contract', () => {
       await t.plane.deleteNote({ contractId: id, noteId: seen.notes[0]?.id ?? '' });
       await t.plane.deleteTerm({ contractId: id, termId: seen.terms[0]?.id ?? '' });
       const after = await detail(t, id);
-      expect([after.notes.map(({ id: noteId }) => noteId), after.terms.map(({ id: termId }) => termId), after.version]).to.deep.equal([[note.id], [term.id], 8]);
+      expect([
+        after.notes.map(({ id: noteId }) => noteId),
+        after.terms.map(({ id: termId }) => termId),
+        after.version,
+      ]).to.deep.equal([[note.id], [term.id], 8]);
       const third = await t.plane.addNote({ contractId: id, label: 'third', value: 'c' });
       expect((await detail(t, id)).notes.map(({ id: noteId }) => noteId)).to.deep.equal([note.id, third.id]);
     });
@@ -48,12 +71,18 @@ describe('notes and terms of a contract', () => {
 
     it('a lock keeps the terms that are there, and nothing else of them', async () => {
       const t = makePlane({ controls: { active: 'admin' } });
-      const made = await t.plane.createContract(aContract({ workflowStage: 'active', extraNotes: [{ label: 'l', value: 'v' }], terms: [TERM] }));
+      const made = await t.plane.createContract(
+        aContract({ workflowStage: 'active', extraNotes: [{ label: 'l', value: 'v' }], terms: [TERM] }),
+      );
       const [note, term] = [made.notes[0]?.id ?? '', made.terms[0]?.id ?? ''];
       const locked = { code: 'CONTRACT_LOCKED', details: { fields: ['terms'] } };
-      expect(await failureOf(t.plane.updateTerm({ contractId: made.id, termId: term, title: 'other' }))).to.deep.equal(locked);
+      expect(await failureOf(t.plane.updateTerm({ contractId: made.id, termId: term, title: 'other' }))).to.deep.equal(
+        locked,
+      );
       expect(await failureOf(t.plane.deleteTerm({ contractId: made.id, termId: term }))).to.deep.equal(locked);
-      expect((await t.plane.updateTerm({ contractId: made.id, termId: term, title: TERM.title })).contractVersion).to.equal(1);
+      expect(
+        (await t.plane.updateTerm({ contractId: made.id, termId: term, title: TERM.title })).contractVersion,
+      ).to.equal(1);
       await t.plane.addTerm({ contractId: made.id, ...TERM });
       await t.plane.addNote({ contractId: made.id, label: 'x', value: 'y' });
       await t.plane.updateNote({ contractId: made.id, noteId: note, value: 'w' });
@@ -68,17 +97,27 @@ describe('notes and terms of a contract', () => {
       const other = await t.plane.createContract(aContract());
       const [noteId, termId] = [mine.notes[0]?.id ?? '', mine.terms[0]?.id ?? ''];
       const attempts = (plane: TestPlane['plane'], contractId: string, part: { noteId: string; termId: string }) => [
-        () => plane.updateNote({ contractId, noteId: part.noteId, value: 'stolen' }), () => plane.deleteNote({ contractId, noteId: part.noteId }),
-        () => plane.updateTerm({ contractId, termId: part.termId, note: 'stolen' }), () => plane.deleteTerm({ contractId, termId: part.termId }),
+        () => plane.updateNote({ contractId, noteId: part.noteId, value: 'stolen' }),
+        () => plane.deleteNote({ contractId, noteId: part.noteId }),
+        () => plane.updateTerm({ contractId, termId: part.termId, note: 'stolen' }),
+        () => plane.deleteTerm({ contractId, termId: part.termId }),
       ];
-      const added = (plane: TestPlane['plane'], contractId: string) => [() => plane.addNote({ contractId, label: 'x', value: 'y' }), () => plane.addTerm({ contractId, ...TERM })];
+      const added = (plane: TestPlane['plane'], contractId: string) => [
+        () => plane.addNote({ contractId, label: 'x', value: 'y' }),
+        () => plane.addTerm({ contractId, ...TERM }),
+      ];
       const unseen = [makePlane().plane, t.as({ subjectScope: [newId()] }), t.as({ ownerScope: newId() })];
-      const refused = [...attempts(t.plane, other.id, { noteId, termId }), ...attempts(t.plane, mine.id, { noteId: newId(), termId: 'none' }), ...unseen.flatMap((plane) => [...attempts(plane, mine.id, { noteId, termId }), ...added(plane, mine.id)]), ...added(t.plane, newId())];
+      const refused = [
+        ...attempts(t.plane, other.id, { noteId, termId }),
+        ...attempts(t.plane, mine.id, { noteId: newId(), termId: 'none' }),
+        ...unseen.flatMap((plane) => [...attempts(plane, mine.id, { noteId, termId }), ...added(plane, mine.id)]),
+        ...added(t.plane, newId()),
+      ];
       for (const attempt of refused) expect(await failureOf(attempt())).to.deep.equal(GONE);
       expect(await detail(t, mine.id)).to.deep.equal(mine);
     });
 
-    it('the contract\'s version guards them', async () => {
+    it("the contract's version guards them", async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ extraNotes: [{ label: 'l', value: 'v' }], terms: [TERM] }));
       await t.plane.addNote({ contractId: made.id, label: 'x', value: 'y' });
@@ -86,19 +125,31 @@ describe('notes and terms of a contract', () => {
       const [noteId, termId] = [made.notes[0]?.id ?? '', made.terms[0]?.id ?? ''];
       const contractId = made.id;
       const attempts = [
-        () => late.addNote({ contractId, label: 'a', value: 'b' }), () => late.updateNote({ contractId, noteId, value: 'x' }), () => late.deleteNote({ contractId, noteId }),
-        () => late.addTerm({ contractId, ...TERM }), () => late.updateTerm({ contractId, termId, note: 'x' }), () => late.deleteTerm({ contractId, termId }),
+        () => late.addNote({ contractId, label: 'a', value: 'b' }),
+        () => late.updateNote({ contractId, noteId, value: 'x' }),
+        () => late.deleteNote({ contractId, noteId }),
+        () => late.addTerm({ contractId, ...TERM }),
+        () => late.updateTerm({ contractId, termId, note: 'x' }),
+        () => late.deleteTerm({ contractId, termId }),
       ];
       for (const attempt of attempts) {
         expect(await failureOf(attempt())).to.deep.equal({ code: 'VERSION_MISMATCH', details: { version: 2 } });
       }
-      expect((await t.as({ ifVersion: 2 }).addNote({ contractId: made.id, label: 'a', value: 'b' })).contractVersion).to.equal(3);
+      expect(
+        (await t.as({ ifVersion: 2 }).addNote({ contractId: made.id, label: 'a', value: 'b' })).contractVersion,
+      ).to.equal(3);
     });
 
     it('parallel additions all stay, in an order of their own', async () => {
       const t = makePlane();
       const { id } = await t.plane.createContract(aContract());
-      await Promise.all(Array.from({ length: 12 }, (_, i) => (i % 2 ? t.plane.addNote({ contractId: id, label: `n${i}`, value: 'v' }) : t.plane.addTerm({ contractId: id, ...TERM, title: `t${i}` }))));
+      await Promise.all(
+        Array.from({ length: 12 }, (_, i) =>
+          i % 2
+            ? t.plane.addNote({ contractId: id, label: `n${i}`, value: 'v' })
+            : t.plane.addTerm({ contractId: id, ...TERM, title: `t${i}` }),
+        ),
+      );
       const after = await detail(t, id);
       expect([after.notes.length, after.terms.length, after.version]).to.deep.equal([6, 6, 13]);
       expect((await detail(t, id)).notes).to.deep.equal(after.notes);
@@ -106,9 +157,18 @@ describe('notes and terms of a contract', () => {
 
     it('there are at most so many', async () => {
       const t = makePlane();
-      const { id } = await t.plane.createContract(aContract({ extraNotes: Array.from({ length: 2_000 }, (_, i) => ({ label: `${i}`, value: 'v' })), terms: Array.from({ length: 2_000 }, () => TERM) }));
-      expect(await badFields(t.plane.addNote({ contractId: id, label: 'x', value: 'y' }))).to.deep.equal({ notes: 'must have at most 2000 items' });
-      expect(await badFields(t.plane.addTerm({ contractId: id, ...TERM }))).to.deep.equal({ terms: 'must have at most 2000 items' });
+      const { id } = await t.plane.createContract(
+        aContract({
+          extraNotes: Array.from({ length: 2_000 }, (_, i) => ({ label: `${i}`, value: 'v' })),
+          terms: Array.from({ length: 2_000 }, () => TERM),
+        }),
+      );
+      expect(await badFields(t.plane.addNote({ contractId: id, label: 'x', value: 'y' }))).to.deep.equal({
+        notes: 'must have at most 2000 items',
+      });
+      expect(await badFields(t.plane.addTerm({ contractId: id, ...TERM }))).to.deep.equal({
+        terms: 'must have at most 2000 items',
+      });
     });
   });
 });

@@ -23,25 +23,63 @@ const BOOK = 3_000;
 const OWNERS = [newId(), newId(), newId()];
 const PAGE = { offset: 0, limit: 20 };
 
-/** A book that is large enough for the planner of PostgreSQL to care, half of it overdue, every hundredth about unicorns. */
+/**
+ * A book that is large enough for the planner of PostgreSQL to care, half of it overdue, every hundredth about
+ * unicorns.
+ */
 async function fill({ plane, database, call }: TestPlane): Promise<void> {
   const made = await plane.createContract(aContract({ payments: [aLine()] }));
   const template = await database.read(call, async (tx) => ({
-    row: contracts.decode(await only(tx, `SELECT ${contracts.columnNames} FROM contracts WHERE tenant_id = ? AND id = ?`, [call.tenantId, made.id])),
-    line: lines.decode(await only(tx, `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ?`, [call.tenantId, made.id])),
+    row: contracts.decode(
+      await only(tx, `SELECT ${contracts.columnNames} FROM contracts WHERE tenant_id = ? AND id = ?`, [
+        call.tenantId,
+        made.id,
+      ]),
+    ),
+    line: lines.decode(
+      await only(tx, `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ?`, [
+        call.tenantId,
+        made.id,
+      ]),
+    ),
   }));
   const rows = Array.from({ length: BOOK }, (_, n): ContractRow => {
     const nextDueDate = addDays(call.today, (n % 600) - 300);
     const remark = n % 100 === 0 ? `unicorn ${n} 独角兽` : `ordinary words ${n}`;
     return {
-      ...template.row, id: newId(), contractNo: `N-${n}`, contractKey: `n-${n}`, archiveCode: `A-${n}`, archiveKey: `a-${n}`, projectName: `Project ${n * 7_919 % BOOK}`, createdAt: template.row.createdAt + n, updatedAt: template.row.updatedAt + (n % 100),
-      startDate: addDays('2020-01-01', n), endDate: addDays('2026-01-01', n), signDate: n % 3 === 0 ? null : addDays('2019-01-01', n), totalAmount: ((n * 31) % 10_000) / 100, outstandingAmount: (n % 997) / 100, nextDueDate, ownerId: OWNERS[n % 3] ?? '', ownerSuperiorId: OWNERS[(n + 1) % 3] ?? '', remark,
+      ...template.row,
+      id: newId(),
+      contractNo: `N-${n}`,
+      contractKey: `n-${n}`,
+      archiveCode: `A-${n}`,
+      archiveKey: `a-${n}`,
+      projectName: `Project ${(n * 7_919) % BOOK}`,
+      createdAt: template.row.createdAt + n,
+      updatedAt: template.row.updatedAt + (n % 100),
+      startDate: addDays('2020-01-01', n),
+      endDate: addDays('2026-01-01', n),
+      signDate: n % 3 === 0 ? null : addDays('2019-01-01', n),
+      totalAmount: ((n * 31) % 10_000) / 100,
+      outstandingAmount: (n % 997) / 100,
+      nextDueDate,
+      ownerId: OWNERS[n % 3] ?? '',
+      ownerSuperiorId: OWNERS[(n + 1) % 3] ?? '',
+      remark,
       statusCode: n % 500 === 0 ? 'rare' : 'common',
     };
   });
   await database.write(call, async (tx) => {
     await contracts.insert(tx, call.tenantId, rows);
-    await lines.insert(tx, call.tenantId, rows.map((row): LineRow => ({ ...template.line, id: newId(), contractId: row.id, dueDate: row.nextDueDate ?? call.today })));
+    await lines.insert(
+      tx,
+      call.tenantId,
+      rows.map((row): LineRow => ({
+        ...template.line,
+        id: newId(),
+        contractId: row.id,
+        dueDate: row.nextDueDate ?? call.today,
+      })),
+    );
     for (const row of rows) await indexText(tx, call.tenantId, { row });
   });
   await analyse(database);
@@ -58,13 +96,24 @@ describe('the plans of the contract statements', () => {
       });
 
       /** The plans of the statements that `work` runs, in their order. */
-      const plansOf = (work: (tx: Transaction, call: Call) => Promise<unknown>, changes: Partial<Call> = {}): Promise<string[]> =>
+      const plansOf = (
+        work: (tx: Transaction, call: Call) => Promise<unknown>,
+        changes: Partial<Call> = {},
+      ): Promise<string[]> =>
         t.database.read(t.call, async (tx) => {
           const plans: string[] = [];
           await work(explaining(tx, plans), { ...t.call, ...changes });
           return plans;
         });
-      const pagePlan = async (filter: ContractFilter, { sort = 'createdAt', order = 'desc', offset = 0 }: { sort?: ContractSort; order?: 'asc' | 'desc'; offset?: number } = {}, changes: Partial<Call> = {}) => {
+      const pagePlan = async (
+        filter: ContractFilter,
+        {
+          sort = 'createdAt',
+          order = 'desc',
+          offset = 0,
+        }: { sort?: ContractSort; order?: 'asc' | 'desc'; offset?: number } = {},
+        changes: Partial<Call> = {},
+      ) => {
         const totals = new Totals();
         const plans = await plansOf(async (tx, call) => {
           const list = new ContractList(tx, call, totals);
@@ -74,8 +123,17 @@ describe('the plans of the contract statements', () => {
       };
       const SORTING = name === 'sqlite' ? 'TEMP B-TREE' : 'Sort Key';
       const columnOf: Record<ContractSort, string> = {
-        createdAt: 'created_at', updatedAt: 'updated_at', contractNo: 'contract_no', archiveCode: 'archive_code', projectName: 'project_name', startDate: 'start_date', endDate: 'end_date',
-        signDate: 'sign_date', totalAmount: 'total_amount', outstandingAmount: 'outstanding_amount', nextDueDate: 'next_due_date',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+        contractNo: 'contract_no',
+        archiveCode: 'archive_code',
+        projectName: 'project_name',
+        startDate: 'start_date',
+        endDate: 'end_date',
+        signDate: 'sign_date',
+        totalAmount: 'total_amount',
+        outstandingAmount: 'outstanding_amount',
+        nextDueDate: 'next_due_date',
       };
 
       for (const sort of CONTRACT_SORTS) {
@@ -89,31 +147,50 @@ describe('the plans of the contract statements', () => {
       it('a common filter is walked in the order of the list, and nothing is sorted before the page', async () => {
         const plan = await pagePlan({ status: 'in_progress', dueBefore: t.call.today });
         expect(plan).to.match(/contracts_(filtered|by_created_at)/);
-        expect(await pagePlan({ status: 'in_progress' }, { sort: 'endDate', order: 'asc' })).to.contain('contracts_by_end_date');
+        expect(await pagePlan({ status: 'in_progress' }, { sort: 'endDate', order: 'asc' })).to.contain(
+          'contracts_by_end_date',
+        );
       });
 
       it('a far page begins where it is known to begin', async () => {
         const totals = new Totals();
         const far = (tx: Transaction, call: Call) => {
           const list = new ContractList(tx, call, totals);
-          return list.select({}).then((selection) => list.page(selection, { sort: 'createdAt', order: 'desc' }, { offset: 2_000, limit: 20 }));
+          return list
+            .select({})
+            .then((selection) =>
+              list.page(selection, { sort: 'createdAt', order: 'desc' }, { offset: 2_000, limit: 20 }),
+            );
         };
-        const [first, second] = await t.database.read(t.call, async (tx) => [await far(tx, t.call), await far(tx, t.call)]);
+        const [first, second] = await t.database.read(t.call, async (tx) => [
+          await far(tx, t.call),
+          await far(tx, t.call),
+        ]);
         expect(second).to.deep.equal(first);
         const plan = (await plansOf(far)).at(-1) ?? '';
-        expect(plan).to.match(name === 'sqlite' ? /contracts_by_created_at \(tenant_id=\? AND \(?created_at/ : /Index Cond:.*ROW\(created_at, id\) <= ROW/);
+        expect(plan).to.match(
+          name === 'sqlite'
+            ? /contracts_by_created_at \(tenant_id=\? AND \(?created_at/
+            : /Index Cond:.*ROW\(created_at, id\) <= ROW/,
+        );
       });
 
       it('contracts of one owner, or of a subject company, are walked by their own index', async () => {
-        expect(await pagePlan({ ownerId: OWNERS[0] })).to.match(name === 'sqlite' ? /contracts_by_owner/ : /contracts_by_(owner|created_at)|contracts_filtered/);
-        expect(await pagePlan({}, {}, { ownerScope: OWNERS[0] ?? null })).to.match(/contracts_(filtered|by_(created_at|owner|superior))/);
+        expect(await pagePlan({ ownerId: OWNERS[0] })).to.match(
+          name === 'sqlite' ? /contracts_by_owner/ : /contracts_by_(owner|created_at)|contracts_filtered/,
+        );
+        expect(await pagePlan({}, {}, { ownerScope: OWNERS[0] ?? null })).to.match(
+          /contracts_(filtered|by_(created_at|owner|superior))/,
+        );
       });
 
       it('texts that match few are fetched through the index of the texts', async () => {
         for (const q of ['unicorn', '独角兽']) {
           const plan = await pagePlan({ q });
           expect(plan).to.contain(name === 'sqlite' ? 'SCAN s VIRTUAL TABLE INDEX' : 'contract_grams_by_gram');
-          expect(plan).to.contain(name === 'sqlite' ? 'sqlite_autoindex_contracts_1 (tenant_id=? AND id=?)' : 'contracts_pkey');
+          expect(plan).to.contain(
+            name === 'sqlite' ? 'sqlite_autoindex_contracts_1 (tenant_id=? AND id=?)' : 'contracts_pkey',
+          );
         }
       });
 
@@ -127,8 +204,18 @@ describe('the plans of the contract statements', () => {
         for (const q of ['unicorn', '独角兽', 'ORDINARY words 1', 'n-77', 'project 2', '0 独', 'nothing at all']) {
           const found = await t.database.read(t.call, async (tx) => {
             const search = await TextSearch.begin(tx, t.call.tenantId, q);
-            const ids = async ({ sql, values }: Fragment) => (await tx.all(`SELECT id FROM contracts WHERE tenant_id = ? AND ${sql} ORDER BY id`, [t.call.tenantId, ...values])).map(({ id }) => id);
-            return { byIndex: await ids(search.byIndex()), inOrder: await ids(search.inOrder()), total: Number((await only(tx, search.total().sql, search.total().values))['total']) };
+            const ids = async ({ sql, values }: Fragment) =>
+              (
+                await tx.all(`SELECT id FROM contracts WHERE tenant_id = ? AND ${sql} ORDER BY id`, [
+                  t.call.tenantId,
+                  ...values,
+                ])
+              ).map(({ id }) => id);
+            return {
+              byIndex: await ids(search.byIndex()),
+              inOrder: await ids(search.inOrder()),
+              total: Number((await only(tx, search.total().sql, search.total().values))['total']),
+            };
           });
           expect(found.byIndex, q).to.deep.equal(found.inOrder);
           expect(found.total, q).to.equal(found.inOrder.length);
@@ -140,16 +227,27 @@ describe('the plans of the contract statements', () => {
           const store = new ContractStore(tx, call, { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() });
           const id = newId();
           await store.find(id);
-          await new LineStore(tx, call, { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() }).ofContract(id);
+          await new LineStore(tx, call, { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() }).ofContract(
+            id,
+          );
           await store.terms(id);
           await store.notes(id);
           await store.holderOf({ contractKey: 'n-5' });
           await store.holderOf({ archiveKey: 'a-5' });
           await store.hasReceipts(id);
         });
-        const indexes = [name === 'sqlite' ? 'sqlite_autoindex_contracts_1' : 'contracts_pkey', 'lines_by_contract', 'terms_by_contract', 'notes_by_contract', 'contracts_contract_no', 'contracts_archive_code', 'lines_by_contract'];
+        const indexes = [
+          name === 'sqlite' ? 'sqlite_autoindex_contracts_1' : 'contracts_pkey',
+          'lines_by_contract',
+          'terms_by_contract',
+          'notes_by_contract',
+          'contracts_contract_no',
+          'contracts_archive_code',
+          'lines_by_contract',
+        ];
         expect(plans).to.have.length(indexes.length);
-        for (const [i, index] of indexes.entries()) if (!(name === 'postgres' && plans[i]?.includes('Seq Scan'))) expect(plans[i]).to.contain(index);
+        for (const [i, index] of indexes.entries())
+          if (!(name === 'postgres' && plans[i]?.includes('Seq Scan'))) expect(plans[i]).to.contain(index);
       });
 
       it('the trash is walked in its own index', async () => {
@@ -161,9 +259,15 @@ describe('the plans of the contract statements', () => {
       it('the open lines of a page are found by their contracts', async () => {
         const plans = await plansOf(async (tx, call) => {
           const list = new ContractList(tx, call, new Totals());
-          const rows = await list.page(await list.select({ dueBefore: call.today }), { sort: 'createdAt', order: 'desc' }, PAGE);
+          const rows = await list.page(
+            await list.select({ dueBefore: call.today }),
+            { sort: 'createdAt', order: 'desc' },
+            PAGE,
+          );
           expect(rows).to.have.length(20);
-          expect([...(await list.dueLines(rows, call.today)).keys()].toSorted()).to.deep.equal(rows.map(({ id }) => id).toSorted());
+          expect([...(await list.dueLines(rows, call.today)).keys()].toSorted()).to.deep.equal(
+            rows.map(({ id }) => id).toSorted(),
+          );
         });
         expect(plans.at(-1)).to.contain('lines_by_contract');
       });

@@ -37,7 +37,9 @@ describe('whose contracts a caller sees', () => {
       const contract = await t.plane.createContract(aContract({ subjectId: north, remark: 'hidden treasure' }));
       const inSouth = await t.plane.createContract(aContract({ subjectId: south }));
       for (const subjectScope of [[south], []]) await expectUnseen(t.as({ subjectScope }), contract.id);
-      expect((await t.as({ subjectScope: [south] }).listContracts({})).items.map(({ id }) => id)).to.deep.equal([inSouth.id]);
+      expect((await t.as({ subjectScope: [south] }).listContracts({})).items.map(({ id }) => id)).to.deep.equal([
+        inSouth.id,
+      ]);
       expect((await t.as({ subjectScope: [north, south] }).listContracts({})).total).to.equal(2);
       expect((await t.as({ subjectScope: [] }).listContracts({})).total).to.equal(0);
       expect((await t.as({ subjectScope: [north] }).getContract({ contractId: contract.id })).id).to.equal(contract.id);
@@ -46,12 +48,19 @@ describe('whose contracts a caller sees', () => {
     it('under an owner scope, those of which he is owner or superior', async () => {
       const t = makePlane();
       const [seller, boss, other] = [newId(), newId(), newId()];
-      const contract = await t.plane.createContract(aContract({ ownerId: seller, ownerSuperiorId: boss, remark: 'hidden treasure' }));
+      const contract = await t.plane.createContract(
+        aContract({ ownerId: seller, ownerSuperiorId: boss, remark: 'hidden treasure' }),
+      );
       const ownerless = await t.plane.createContract(aContract({ ownerId: other }));
       await expectUnseen(t.as({ ownerScope: other }), contract.id);
-      for (const ownerScope of [seller, boss]) expect((await t.as({ ownerScope }).listContracts({})).items.map(({ id }) => id)).to.deep.equal([contract.id]);
-      expect((await t.as({ ownerScope: other, subjectScope: [ownerless.subjectId] }).listContracts({})).total).to.equal(1);
-      expect((await t.as({ ownerScope: other, subjectScope: [contract.subjectId] }).listContracts({})).total).to.equal(0);
+      for (const ownerScope of [seller, boss])
+        expect((await t.as({ ownerScope }).listContracts({})).items.map(({ id }) => id)).to.deep.equal([contract.id]);
+      expect((await t.as({ ownerScope: other, subjectScope: [ownerless.subjectId] }).listContracts({})).total).to.equal(
+        1,
+      );
+      expect((await t.as({ ownerScope: other, subjectScope: [contract.subjectId] }).listContracts({})).total).to.equal(
+        0,
+      );
     });
 
     it('a contract can neither be entered for nor moved to a subject company outside the scope', async () => {
@@ -61,7 +70,9 @@ describe('whose contracts a caller sees', () => {
       const refused = { code: 'REFERENCE_INVALID', details: { field: 'subjectId', value: other } };
       expect(await failureOf(scoped.createContract(aContract({ subjectId: other })))).to.deep.equal(refused);
       const contract = await scoped.createContract(aContract({ subjectId: mine }));
-      expect(await failureOf(scoped.updateContract({ contractId: contract.id, changes: { subjectId: other } }))).to.deep.equal(refused);
+      expect(
+        await failureOf(scoped.updateContract({ contractId: contract.id, changes: { subjectId: other } })),
+      ).to.deep.equal(refused);
     });
 
     it('a filter by a subject company outside the scope is answered like one that does not exist', async () => {
@@ -72,7 +83,8 @@ describe('whose contracts a caller sees', () => {
       expect(await failureOf(scoped.listContracts({ subjectId: other }))).to.deep.equal(GONE);
       expect((await scoped.listContracts({ subjectId: mine })).total).to.equal(0);
       expect((await t.plane.listContracts({ subjectId: other })).total).to.equal(1);
-      for (const query of [{ subjectId: 'nowhere' }, { ownerId: 'nobody' }]) expect(await failureOf(t.plane.listContracts(query))).to.deep.equal(GONE);
+      for (const query of [{ subjectId: 'nowhere' }, { ownerId: 'nobody' }])
+        expect(await failureOf(t.plane.listContracts(query))).to.deep.equal(GONE);
       expect((await t.plane.listContracts({ ownerId: newId() })).items).to.deep.equal([]);
     });
 

@@ -13,7 +13,10 @@ describe('deleted contracts', () => {
 
     it('are in the trash for thirty days, the latest first, with who deleted them', async () => {
       const t = makePlane();
-      const [a, b] = [await t.plane.createContract(aContract({ payments: [aLine({ amount: 70, receivedAmount: 20 })] })), await t.plane.createContract(aContract())];
+      const [a, b] = [
+        await t.plane.createContract(aContract({ payments: [aLine({ amount: 70, receivedAmount: 20 })] })),
+        await t.plane.createContract(aContract()),
+      ];
       expect(await t.plane.listTrash({})).to.deep.equal({ items: [], page: 1, pageSize: 20, total: 0, pageCount: 0 });
       await t.plane.deleteContract({ contractId: a.id });
       t.clock.advance(60_000);
@@ -22,8 +25,19 @@ describe('deleted contracts', () => {
       await other.deleteContract({ contractId: b.id });
       const [first, second, ...more] = await trashed(t);
       expect([first?.id, second?.id, more.length]).to.deep.equal([b.id, a.id, 0]);
-      expect(first).to.include({ deletedAt: new Date(at).toISOString(), restorableUntil: new Date(at + 30 * DAY_MS).toISOString(), version: 2, contractNo: b.contractNo });
-      expect(second).to.include({ deletedBy: t.call.actor.id, receivableAmount: 70, receivedAmount: 20, overdueAmount: 0, isOverdue: false });
+      expect(first).to.include({
+        deletedAt: new Date(at).toISOString(),
+        restorableUntil: new Date(at + 30 * DAY_MS).toISOString(),
+        version: 2,
+        contractNo: b.contractNo,
+      });
+      expect(second).to.include({
+        deletedBy: t.call.actor.id,
+        receivableAmount: 70,
+        receivedAmount: 20,
+        overdueAmount: 0,
+        isOverdue: false,
+      });
       expect((await t.plane.listTrash({ page: 2, pageSize: 1 })).items.map(({ id }) => id)).to.deep.equal([a.id]);
       t.clock.advance(30 * DAY_MS - 30_000);
       expect((await trashed(t)).map(({ id }) => id)).to.deep.equal([b.id]);
@@ -33,7 +47,16 @@ describe('deleted contracts', () => {
 
     it('come back whole: lines, tasks, invoices, sums, search and numbers', async () => {
       const t = makePlane();
-      const input = aContract({ remark: 'yellow 黄鹤楼', payments: [aLine({ period: 'A', receivedAmount: 400 }), aLine({ period: 'B', dueDate: '2026-01-31' }), aLine({ period: 'C' })], terms: [{ kind: 'other', title: 'T', note: 'N' }], extraNotes: [{ label: 'L', value: 'V' }] });
+      const input = aContract({
+        remark: 'yellow 黄鹤楼',
+        payments: [
+          aLine({ period: 'A', receivedAmount: 400 }),
+          aLine({ period: 'B', dueDate: '2026-01-31' }),
+          aLine({ period: 'C' }),
+        ],
+        terms: [{ kind: 'other', title: 'T', note: 'N' }],
+        extraNotes: [{ label: 'L', value: 'V' }],
+      });
       const made = await t.plane.createContract(input);
       await t.plane.addTask({ contractId: made.id, code: 'T-1', title: 'Deliver' });
       await t.plane.addInvoice({ contractId: made.id, invoiceNo: 'INV-1', invoiceAmount: 100, status: 'issued' });
@@ -45,16 +68,30 @@ describe('deleted contracts', () => {
       t.clock.advance(5_000);
       const back = await t.plane.restoreContract({ contractId: made.id });
       expect(back.payments.map(({ period }) => period)).to.deep.equal(['B', 'A']);
-      const untimed = <T extends { updatedAt: string }>(records: readonly T[]) => records.map((record) => ({ ...record, updatedAt: '' }));
-      const { version: _v, updatedAt: _u, payments: linesBack, fulfillmentTasks: tasksBack, invoices: invoicesBack, ...rest } = back;
+      const untimed = <T extends { updatedAt: string }>(records: readonly T[]) =>
+        records.map((record) => ({ ...record, updatedAt: '' }));
+      const {
+        version: _v,
+        updatedAt: _u,
+        payments: linesBack,
+        fulfillmentTasks: tasksBack,
+        invoices: invoicesBack,
+        ...rest
+      } = back;
       const { version, updatedAt: _t, payments, fulfillmentTasks, invoices, ...same } = before;
       expect(rest).to.deep.equal(same);
-      expect([untimed(linesBack), untimed(tasksBack), untimed(invoicesBack)]).to.deep.equal([untimed(payments), untimed(fulfillmentTasks), untimed(invoices)]);
+      expect([untimed(linesBack), untimed(tasksBack), untimed(invoicesBack)]).to.deep.equal([
+        untimed(payments),
+        untimed(fulfillmentTasks),
+        untimed(invoices),
+      ]);
       expect([fulfillmentTasks.length, invoices.length, back.version]).to.deep.equal([1, 1, version + 2]);
       expect(await t.plane.getContract({ contractId: made.id })).to.deep.equal(back);
       expect((await t.plane.listContracts({ q: '黄鹤楼' })).items.map(({ id }) => id)).to.deep.equal([made.id]);
       expect(await t.plane.getPaymentStats({})).to.deep.equal(stats);
-      expect((await t.plane.listReceipts({ paymentId: payments.find(({ period }) => period === 'A')?.id ?? '' })).total).to.equal(1);
+      expect(
+        (await t.plane.listReceipts({ paymentId: payments.find(({ period }) => period === 'A')?.id ?? '' })).total,
+      ).to.equal(1);
       expect(await trashed(t)).to.deep.equal([]);
       expect(await failureOf(t.plane.createContract(input))).to.have.property('code', 'DUPLICATE_CONTRACT_NO');
     });
@@ -64,9 +101,15 @@ describe('deleted contracts', () => {
       const gone = await t.plane.createContract(aContract({ contractNo: 'HT-1', archiveCode: 'AR-1x' }));
       await t.plane.deleteContract({ contractId: gone.id });
       const taker = await t.plane.createContract(aContract({ contractNo: 'ht-1', archiveCode: 'ar-1X' }));
-      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({ code: 'DUPLICATE_CONTRACT_NO', details: { contractNo: 'HT-1' } });
+      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({
+        code: 'DUPLICATE_CONTRACT_NO',
+        details: { contractNo: 'HT-1' },
+      });
       await t.plane.updateContract({ contractId: taker.id, changes: { contractNo: 'HT-2' } });
-      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({ code: 'DUPLICATE_ARCHIVE_CODE', details: { archiveCode: 'AR-1x' } });
+      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({
+        code: 'DUPLICATE_ARCHIVE_CODE',
+        details: { archiveCode: 'AR-1x' },
+      });
       expect((await trashed(t)).map(({ id }) => id)).to.deep.equal([gone.id]);
       await t.plane.updateContract({ contractId: taker.id, changes: { archiveCode: 'AR-2' } });
       expect((await t.plane.restoreContract({ contractId: gone.id })).contractNo).to.equal('HT-1');
@@ -75,13 +118,27 @@ describe('deleted contracts', () => {
     it('whose invoice number was taken meanwhile stay in the trash', async () => {
       const t = makePlane();
       const subjectId = newId();
-      const gone = await t.plane.createContract(aContract({ subjectId, payments: [aLine({ invoiceNo: 'INV-7', invoiceAmount: 5 })] }));
+      const gone = await t.plane.createContract(
+        aContract({ subjectId, payments: [aLine({ invoiceNo: 'INV-7', invoiceAmount: 5 })] }),
+      );
       await t.plane.deleteContract({ contractId: gone.id });
-      const taker = await t.plane.createContract(aContract({ subjectId, payments: [aLine({ invoiceNo: 'inv-7', invoiceAmount: 5 })] }));
-      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'INV-7' } });
-      expect((await t.plane.listPayments({ tab: 'all', contractId: gone.id, includeDeleted: true })).items.every(({ deletedAt }) => deletedAt !== null), 'nothing of it came back').to.equal(true);
+      const taker = await t.plane.createContract(
+        aContract({ subjectId, payments: [aLine({ invoiceNo: 'inv-7', invoiceAmount: 5 })] }),
+      );
+      expect(await failureOf(t.plane.restoreContract({ contractId: gone.id }))).to.deep.equal({
+        code: 'DUPLICATE_CODE',
+        details: { field: 'invoiceNo', value: 'INV-7' },
+      });
+      expect(
+        (await t.plane.listPayments({ tab: 'all', contractId: gone.id, includeDeleted: true })).items.every(
+          ({ deletedAt }) => deletedAt !== null,
+        ),
+        'nothing of it came back',
+      ).to.equal(true);
       await t.plane.deleteContract({ contractId: taker.id });
-      expect((await t.plane.restoreContract({ contractId: gone.id })).invoices.map(({ invoiceNo }) => invoiceNo)).to.deep.equal(['INV-7']);
+      expect(
+        (await t.plane.restoreContract({ contractId: gone.id })).invoices.map(({ invoiceNo }) => invoiceNo),
+      ).to.deep.equal(['INV-7']);
     });
 
     it('restored twice are restored once; a live contract stays as it is', async () => {
@@ -91,7 +148,11 @@ describe('deleted contracts', () => {
       await t.plane.deleteContract({ contractId: made.id });
       const both = await Promise.all(Array.from({ length: 6 }, () => t.plane.restoreContract({ contractId: made.id })));
       expect(new Set(both.map(({ version }) => version))).to.deep.equal(new Set([3]));
-      expect((await t.plane.listHistory({ contractId: made.id })).items.map(({ action }) => action)).to.deep.equal(['restoreContract', 'deleteContract', 'createContract']);
+      expect((await t.plane.listHistory({ contractId: made.id })).items.map(({ action }) => action)).to.deep.equal([
+        'restoreContract',
+        'deleteContract',
+        'createContract',
+      ]);
     });
 
     it('restored while another takes the number: one of the two has it', async () => {
@@ -100,9 +161,15 @@ describe('deleted contracts', () => {
         const input = aContract({ contractNo: `RACE-${round}` });
         const gone = await t.plane.createContract(input);
         await t.plane.deleteContract({ contractId: gone.id });
-        const outcomes = await Promise.allSettled([t.plane.restoreContract({ contractId: gone.id }), t.plane.createContract({ ...input, archiveCode: `R-${round}` })]);
+        const outcomes = await Promise.allSettled([
+          t.plane.restoreContract({ contractId: gone.id }),
+          t.plane.createContract({ ...input, archiveCode: `R-${round}` }),
+        ]);
         expect(outcomes.map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected']);
-        expect(outcomes.find((outcome) => outcome.status === 'rejected')?.reason).to.have.property('code', 'DUPLICATE_CONTRACT_NO');
+        expect(outcomes.find((outcome) => outcome.status === 'rejected')?.reason).to.have.property(
+          'code',
+          'DUPLICATE_CONTRACT_NO',
+        );
         expect((await t.plane.listContracts({ q: `RACE-${round}` })).total).to.equal(1);
       }
     });
@@ -111,18 +178,35 @@ describe('deleted contracts', () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       await t.plane.deleteContract({ contractId: made.id });
-      for (const unseen of [makePlane().plane, t.as({ subjectScope: [newId()] }), t.as({ subjectScope: [] }), t.as({ ownerScope: newId() })]) {
+      for (const unseen of [
+        makePlane().plane,
+        t.as({ subjectScope: [newId()] }),
+        t.as({ subjectScope: [] }),
+        t.as({ ownerScope: newId() }),
+      ]) {
         expect(await trashed({ plane: unseen })).to.deep.equal([]);
         expect(await failureOf(unseen.restoreContract({ contractId: made.id }))).to.deep.equal(GONE);
       }
-      for (const contractId of [newId(), 'nothing']) expect(await failureOf(t.plane.restoreContract({ contractId }))).to.deep.equal(GONE);
-      expect(await failureOf(t.as({ ifVersion: 1 }).restoreContract({ contractId: made.id }))).to.deep.equal({ code: 'VERSION_MISMATCH', details: { version: 2 } });
-      expect((await t.as({ ifVersion: 2, subjectScope: [made.subjectId], ownerScope: made.ownerId }).restoreContract({ contractId: made.id })).version).to.equal(3);
+      for (const contractId of [newId(), 'nothing'])
+        expect(await failureOf(t.plane.restoreContract({ contractId }))).to.deep.equal(GONE);
+      expect(await failureOf(t.as({ ifVersion: 1 }).restoreContract({ contractId: made.id }))).to.deep.equal({
+        code: 'VERSION_MISMATCH',
+        details: { version: 2 },
+      });
+      expect(
+        (
+          await t
+            .as({ ifVersion: 2, subjectScope: [made.subjectId], ownerScope: made.ownerId })
+            .restoreContract({ contractId: made.id })
+        ).version,
+      ).to.equal(3);
     });
 
     it('go and come any number of times, each time with what they had', async () => {
       const t = makePlane();
-      const made = await t.plane.createContract(aContract({ payments: [aLine({ period: 'A' }), aLine({ period: 'B' })] }));
+      const made = await t.plane.createContract(
+        aContract({ payments: [aLine({ period: 'A' }), aLine({ period: 'B' })] }),
+      );
       for (let round = 0; round < 3; round++) {
         await t.plane.deleteContract({ contractId: made.id });
         const back = await t.plane.restoreContract({ contractId: made.id });
@@ -130,7 +214,9 @@ describe('deleted contracts', () => {
       }
       await t.plane.updateContract({ contractId: made.id, changes: { payments: [aLine({ period: 'A' })] } });
       await t.plane.deleteContract({ contractId: made.id });
-      expect((await t.plane.restoreContract({ contractId: made.id })).payments.map(({ period }) => period)).to.deep.equal(['A']);
+      expect(
+        (await t.plane.restoreContract({ contractId: made.id })).payments.map(({ period }) => period),
+      ).to.deep.equal(['A']);
     });
   });
 });

@@ -8,7 +8,11 @@ import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
 /** So many custom fields of long texts. */
-async function manyTexts(t: TestPlane, count: number, payload: Partial<PayloadOf<'CreateField'>> = {}): Promise<string[]> {
+async function manyTexts(
+  t: TestPlane,
+  count: number,
+  payload: Partial<PayloadOf<'CreateField'>> = {},
+): Promise<string[]> {
   const ids = [];
   for (let i = 0; i < count; i++) ids.push((await aField(t, { type: 'long_text', ...payload })).id);
   return ids;
@@ -16,16 +20,40 @@ async function manyTexts(t: TestPlane, count: number, payload: Partial<PayloadOf
 
 describe('changing a contract', () => {
   forEachPlane((_name, makePlane) => {
-    const update = ({ plane }: Pick<TestPlane, 'plane'>, contract: Pick<ContractDetail, 'id'>, changes: ContractPatch) => plane.updateContract({ contractId: contract.id, changes });
+    const update = (
+      { plane }: Pick<TestPlane, 'plane'>,
+      contract: Pick<ContractDetail, 'id'>,
+      changes: ContractPatch,
+    ) => plane.updateContract({ contractId: contract.id, changes });
     const auditRows = async ({ database, call }: TestPlane, id: string) =>
-      database.read(call, async (tx) => (await tx.all("SELECT action FROM audit_log WHERE tenant_id = ? AND record_id = ? ORDER BY id", [call.tenantId, id])).map((row) => row['action']));
+      database.read(call, async (tx) =>
+        (
+          await tx.all('SELECT action FROM audit_log WHERE tenant_id = ? AND record_id = ? ORDER BY id', [
+            call.tenantId,
+            id,
+          ])
+        ).map((row) => row['action']),
+      );
 
     it('what is given changes, the rest stays, and the answer is what is read afterwards', async () => {
       const t = makePlane();
-      const made = await t.plane.createContract(aContract({ remark: 'first', payments: [aLine()], terms: [{ kind: 'delivery', title: 'Ex works', note: 'Shanghai' }] }));
+      const made = await t.plane.createContract(
+        aContract({
+          remark: 'first',
+          payments: [aLine()],
+          terms: [{ kind: 'delivery', title: 'Ex works', note: 'Shanghai' }],
+        }),
+      );
       t.clock.advance(1_000);
       const changed = await update(t, made, { projectName: 'Quay two', remark: null, status: 'completed' });
-      expect(changed).to.deep.equal({ ...made, projectName: 'Quay two', remark: null, status: 'completed', version: 2, updatedAt: changed.updatedAt });
+      expect(changed).to.deep.equal({
+        ...made,
+        projectName: 'Quay two',
+        remark: null,
+        status: 'completed',
+        version: 2,
+        updatedAt: changed.updatedAt,
+      });
       expect(changed.updatedAt > made.updatedAt).to.equal(true);
       expect(await t.plane.getContract({ contractId: made.id })).to.deep.equal(changed);
     });
@@ -33,10 +61,24 @@ describe('changing a contract', () => {
     it('a request that changes nothing leaves version, time and audit trail as they were', async () => {
       const t = makePlane();
       const [text, blank] = [await aField(t), await aField(t)];
-      const input = aContract({ remark: 'same', dynamicFields: { [text.id]: 'one' }, deposit: 5, terms: [{ kind: 'other', title: 'T', note: 'N' }], extraNotes: [{ label: 'L', value: 'V' }] });
+      const input = aContract({
+        remark: 'same',
+        dynamicFields: { [text.id]: 'one' },
+        deposit: 5,
+        terms: [{ kind: 'other', title: 'T', note: 'N' }],
+        extraNotes: [{ label: 'L', value: 'V' }],
+      });
       const made = await t.plane.createContract(input);
       t.clock.advance(1_000);
-      expect(await update(t, made, { ...input, workflowStage: 'draft', lifecycleStageCode: 'draft', lifecycleTemplateId: made.lifecycleTemplateId, dynamicFields: { [text.id]: 'one', [blank.id]: null } })).to.deep.equal(made);
+      expect(
+        await update(t, made, {
+          ...input,
+          workflowStage: 'draft',
+          lifecycleStageCode: 'draft',
+          lifecycleTemplateId: made.lifecycleTemplateId,
+          dynamicFields: { [text.id]: 'one', [blank.id]: null },
+        }),
+      ).to.deep.equal(made);
       expect(await update(t, made, {})).to.deep.equal(made);
       expect(await auditRows(t, made.id)).to.deep.equal(['createContract']);
     });
@@ -50,9 +92,19 @@ describe('changing a contract', () => {
 
     it('terms and notes are replaced as a whole, and null empties them', async () => {
       const t = makePlane();
-      const made = await t.plane.createContract(aContract({ terms: [{ kind: 'deposit', title: 'A', note: 'a' }], extraNotes: [{ label: 'l', value: 'v' }] }));
-      const changed = await update(t, made, { terms: [{ kind: 'payment', title: 'B', date: '2026-05-01', note: 'b' }, { kind: 'other', title: 'C', note: 'c' }] });
-      expect(changed.terms.map(({ kind, title, date }) => [kind, title, date])).to.deep.equal([['payment', 'B', '2026-05-01'], ['other', 'C', null]]);
+      const made = await t.plane.createContract(
+        aContract({ terms: [{ kind: 'deposit', title: 'A', note: 'a' }], extraNotes: [{ label: 'l', value: 'v' }] }),
+      );
+      const changed = await update(t, made, {
+        terms: [
+          { kind: 'payment', title: 'B', date: '2026-05-01', note: 'b' },
+          { kind: 'other', title: 'C', note: 'c' },
+        ],
+      });
+      expect(changed.terms.map(({ kind, title, date }) => [kind, title, date])).to.deep.equal([
+        ['payment', 'B', '2026-05-01'],
+        ['other', 'C', null],
+      ]);
       expect(changed.notes).to.deep.equal(made.notes);
       const emptied = await update(t, made, { terms: null, extraNotes: null });
       expect([emptied.terms, emptied.notes, emptied.version]).to.deep.equal([[], [], 3]);
@@ -63,43 +115,76 @@ describe('changing a contract', () => {
       const t = makePlane();
       const [a, b, c] = [await aField(t, { type: 'number' }), await aField(t), await aField(t, { type: 'boolean' })];
       const made = await t.plane.createContract(aContract({ dynamicFields: { [a.id]: 1, [b.id]: 'two' } }));
-      expect((await update(t, made, { dynamicFields: { [b.id]: null, [c.id]: false } })).dynamicFields).to.deep.equal({ [a.id]: 1, [c.id]: false });
+      expect((await update(t, made, { dynamicFields: { [b.id]: null, [c.id]: false } })).dynamicFields).to.deep.equal({
+        [a.id]: 1,
+        [c.id]: false,
+      });
       expect((await update(t, made, { dynamicFields: null })).dynamicFields).to.deep.equal({});
     });
 
     it('custom values that would together be too large are refused', async () => {
       const t = makePlane();
       const texts = await manyTexts(t, 27);
-      const made = await t.plane.createContract(aContract({ dynamicFields: Object.fromEntries(texts.slice(0, 26).map((id) => [id, 'x'.repeat(10_000)])) }));
-      const refused = { code: 'INVALID_INPUT', details: { issues: [{ path: 'dynamicFields', problem: 'must have at most 256 KB' }] } };
-      expect(await failureOf(update(t, made, { dynamicFields: { [texts[26] ?? '']: 'x'.repeat(10_000) } }))).to.deep.equal(refused);
-      const less = await update(t, made, { dynamicFields: { [texts[0] ?? '']: null, [texts[26] ?? '']: 'x'.repeat(10_000) } });
+      const made = await t.plane.createContract(
+        aContract({ dynamicFields: Object.fromEntries(texts.slice(0, 26).map((id) => [id, 'x'.repeat(10_000)])) }),
+      );
+      const refused = {
+        code: 'INVALID_INPUT',
+        details: { issues: [{ path: 'dynamicFields', problem: 'must have at most 256 KB' }] },
+      };
+      expect(
+        await failureOf(update(t, made, { dynamicFields: { [texts[26] ?? '']: 'x'.repeat(10_000) } })),
+      ).to.deep.equal(refused);
+      const less = await update(t, made, {
+        dynamicFields: { [texts[0] ?? '']: null, [texts[26] ?? '']: 'x'.repeat(10_000) },
+      });
       expect(Object.keys(less.dynamicFields)).to.have.members(texts.slice(1));
     });
 
     it('a long text has ten thousand characters in any script', async () => {
       const t = makePlane();
       const [id = ''] = await manyTexts(t, 1);
-      for (const text of ['合'.repeat(6_000), '合'.repeat(10_000), '𠮷'.repeat(10_000), '😀'.repeat(10_000), 'ß'.repeat(10_000)]) {
+      for (const text of [
+        '合'.repeat(6_000),
+        '合'.repeat(10_000),
+        '𠮷'.repeat(10_000),
+        '😀'.repeat(10_000),
+        'ß'.repeat(10_000),
+      ]) {
         const made = await t.plane.createContract(aContract({ dynamicFields: { [id]: text } }));
         expect(made.dynamicFields[id] === text).to.equal(true);
         expect((await update(t, made, { remark: 'and stays' })).dynamicFields[id] === text).to.equal(true);
       }
-      const problem = { code: 'INVALID_INPUT', details: { issues: [{ path: `dynamicFields.${id}`, problem: 'must have at most 10000 characters' }] } };
-      for (const text of ['合'.repeat(10_001), '😀'.repeat(10_001)]) expect(await failureOf(t.plane.createContract(aContract({ dynamicFields: { [id]: text } })))).to.deep.equal(problem);
+      const problem = {
+        code: 'INVALID_INPUT',
+        details: { issues: [{ path: `dynamicFields.${id}`, problem: 'must have at most 10000 characters' }] },
+      };
+      for (const text of ['合'.repeat(10_001), '😀'.repeat(10_001)])
+        expect(await failureOf(t.plane.createContract(aContract({ dynamicFields: { [id]: text } })))).to.deep.equal(
+          problem,
+        );
     });
 
     it('where values that the caller does not see leave no room, the reason says how much there is', async () => {
       const t = makePlane();
       const [mine = ''] = await manyTexts(t, 1);
       const hidden = await manyTexts(t, 26, { visibleRoles: ['finance'] });
-      const made = await t.as({ actor: { ...t.call.actor, roleCode: 'finance' } }).createContract(aContract({ dynamicFields: Object.fromEntries(hidden.map((id) => [id, 'x'.repeat(9_990)])) }));
+      const made = await t
+        .as({ actor: { ...t.call.actor, roleCode: 'finance' } })
+        .createContract(aContract({ dynamicFields: Object.fromEntries(hidden.map((id) => [id, 'x'.repeat(9_990)])) }));
       const seller = t.as({ actor: { ...t.call.actor, roleCode: 'sales' } });
-      const enter = (length: number) => seller.updateContract({ contractId: made.id, changes: { dynamicFields: { [mine]: 'x'.repeat(length) } } });
-      const problem = 'must have at most 1 KB on this contract: of the 256 KB that custom values may take, those of fields that you do not see take the rest';
-      expect(await failureOf(enter(9_000))).to.deep.equal({ code: 'INVALID_INPUT', details: { issues: [{ path: 'dynamicFields', problem }] } });
+      const enter = (length: number) =>
+        seller.updateContract({ contractId: made.id, changes: { dynamicFields: { [mine]: 'x'.repeat(length) } } });
+      const problem =
+        'must have at most 1 KB on this contract: of the 256 KB that custom values may take, those of fields that you do not see take the rest';
+      expect(await failureOf(enter(9_000))).to.deep.equal({
+        code: 'INVALID_INPUT',
+        details: { issues: [{ path: 'dynamicFields', problem }] },
+      });
       expect((await enter(900)).dynamicFields, 'and that much is taken').to.deep.equal({ [mine]: 'x'.repeat(900) });
-      expect((await seller.updateContract({ contractId: made.id, changes: { remark: 'nothing of it' } })).remark).to.equal('nothing of it');
+      expect(
+        (await seller.updateContract({ contractId: made.id, changes: { remark: 'nothing of it' } })).remark,
+      ).to.equal('nothing of it');
     });
 
     it('a computed total follows quantity and price; one that was set stays', async () => {
@@ -116,17 +201,28 @@ describe('changing a contract', () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ startDate: '2026-02-01', endDate: '2026-03-01' }));
       for (const changes of [{ startDate: '2026-03-02' }, { endDate: '2026-01-31' }]) {
-        expect(await failureOf(update(t, made, changes))).to.deep.equal({ code: 'INVALID_INPUT', details: { issues: [{ path: 'endDate', problem: 'must not be before startDate' }] } });
+        expect(await failureOf(update(t, made, changes))).to.deep.equal({
+          code: 'INVALID_INPUT',
+          details: { issues: [{ path: 'endDate', problem: 'must not be before startDate' }] },
+        });
       }
-      expect((await update(t, made, { startDate: '2026-04-01', endDate: '2026-04-01' })).startDate).to.equal('2026-04-01');
+      expect((await update(t, made, { startDate: '2026-04-01', endDate: '2026-04-01' })).startDate).to.equal(
+        '2026-04-01',
+      );
     });
 
     it('a number that another live contract has is refused whatever its case; its own may change case', async () => {
       const t = makePlane();
       await t.plane.createContract(aContract({ contractNo: 'HT-One', archiveCode: 'AR-One' }));
       const second = await t.plane.createContract(aContract({ contractNo: 'HT-Two', archiveCode: 'AR-Two' }));
-      expect(await failureOf(update(t, second, { contractNo: 'ht-ONE' }))).to.deep.equal({ code: 'DUPLICATE_CONTRACT_NO', details: { contractNo: 'ht-ONE' } });
-      expect(await failureOf(update(t, second, { archiveCode: 'ar-one' }))).to.deep.equal({ code: 'DUPLICATE_ARCHIVE_CODE', details: { archiveCode: 'ar-one' } });
+      expect(await failureOf(update(t, second, { contractNo: 'ht-ONE' }))).to.deep.equal({
+        code: 'DUPLICATE_CONTRACT_NO',
+        details: { contractNo: 'ht-ONE' },
+      });
+      expect(await failureOf(update(t, second, { archiveCode: 'ar-one' }))).to.deep.equal({
+        code: 'DUPLICATE_ARCHIVE_CODE',
+        details: { archiveCode: 'ar-one' },
+      });
       expect((await update(t, second, { contractNo: 'ht-two' })).contractNo).to.equal('ht-two');
     });
 
@@ -154,18 +250,29 @@ describe('changing a contract', () => {
       const made = await t.plane.createContract(aContract({ remark: 'yellow crane 黄鹤楼' }));
       await update(t, made, { remark: 'BLUE crane 蓝鲸号' });
       expect((await t.plane.listContracts({ q: '黄鹤楼' })).total).to.equal(0);
-      expect((await t.plane.listContracts({ q: 'blue CRANE 蓝鲸' })).items.map(({ id }) => id)).to.deep.equal([made.id]);
+      expect((await t.plane.listContracts({ q: 'blue CRANE 蓝鲸' })).items.map(({ id }) => id)).to.deep.equal([
+        made.id,
+      ]);
     });
 
     describe('currency', () => {
-      it('every amount keeps its number, lines in the contract\'s currency among them', async () => {
+      it("every amount keeps its number, lines in the contract's currency among them", async () => {
         const t = makePlane();
         const made = await t.plane.createContract(
-          aContract({ quantity: 2, unitPrice: 50, deposit: 30, periodicRent: null, payments: [aLine({ amount: 100 }), aLine({ amount: 7.5, currencyCode: 'EUR' })] }),
+          aContract({
+            quantity: 2,
+            unitPrice: 50,
+            deposit: 30,
+            periodicRent: null,
+            payments: [aLine({ amount: 100 }), aLine({ amount: 7.5, currencyCode: 'EUR' })],
+          }),
         );
         const yen = await update(t, made, { currencyCode: 'JPY' });
         expect([yen.totalAmount, yen.deposit, yen.receivableAmount]).to.deep.equal([100, 30, 100]);
-        expect(yen.payments.map(({ amount, currencyCode }) => [amount, currencyCode])).to.deep.equal([[100, 'JPY'], [7.5, 'EUR']]);
+        expect(yen.payments.map(({ amount, currencyCode }) => [amount, currencyCode])).to.deep.equal([
+          [100, 'JPY'],
+          [7.5, 'EUR'],
+        ]);
         const dinar = await update(t, made, { currencyCode: 'KWD' });
         expect([dinar.totalAmount, dinar.deposit, dinar.payments[0]?.amount]).to.deep.equal([100, 30, 100]);
         expect((await update(t, made, { currencyCode: null })).currencyCode).to.equal('CNY');
@@ -173,7 +280,15 @@ describe('changing a contract', () => {
 
       it('an amount with more decimals than the new currency has is named', async () => {
         const t = makePlane();
-        const made = await t.plane.createContract(aContract({ quantity: 1, unitPrice: 10.4, totalAmount: 9.99, deposit: 1.5, payments: [aLine({ amount: 3 }), aLine({ amount: 2.25 })] }));
+        const made = await t.plane.createContract(
+          aContract({
+            quantity: 1,
+            unitPrice: 10.4,
+            totalAmount: 9.99,
+            deposit: 1.5,
+            payments: [aLine({ amount: 3 }), aLine({ amount: 2.25 })],
+          }),
+        );
         const problem = 'must have at most 0 decimals in JPY';
         expect(await failureOf(update(t, made, { currencyCode: 'JPY' }))).to.deep.equal({
           code: 'INVALID_INPUT',
@@ -185,9 +300,14 @@ describe('changing a contract', () => {
       it('it cannot change once money was received or an invoice stands', async () => {
         const t = makePlane();
         const paid = await t.plane.createContract(aContract({ payments: [aLine({ receivedAmount: 1 })] }));
-        const invoiced = await t.plane.createContract(aContract({ payments: [aLine({ invoiceNo: 'F-1', invoiceAmount: 10 })] }));
+        const invoiced = await t.plane.createContract(
+          aContract({ payments: [aLine({ invoiceNo: 'F-1', invoiceAmount: 10 })] }),
+        );
         for (const contract of [paid, invoiced]) {
-          expect(await failureOf(update(t, contract, { currencyCode: 'EUR' }))).to.deep.equal({ code: 'CURRENCY_FIXED', details: { currencyCode: 'CNY' } });
+          expect(await failureOf(update(t, contract, { currencyCode: 'EUR' }))).to.deep.equal({
+            code: 'CURRENCY_FIXED',
+            details: { currencyCode: 'CNY' },
+          });
           expect((await update(t, contract, { currencyCode: 'cny' })).version).to.equal(1);
         }
       });
@@ -203,15 +323,32 @@ describe('changing a contract', () => {
     describe('a locked contract', () => {
       const locked = async () => {
         const t = makePlane({ controls: { active: 'admin' } });
-        const input = aContract({ workflowStage: 'active', unitPrice: 0.1, quantity: 3, deposit: 1, payments: [aLine()], terms: [{ kind: 'other', title: 'T', note: 'N' }] });
+        const input = aContract({
+          workflowStage: 'active',
+          unitPrice: 0.1,
+          quantity: 3,
+          deposit: 1,
+          payments: [aLine()],
+          terms: [{ kind: 'other', title: 'T', note: 'N' }],
+        });
         return { t, input, made: await t.plane.createContract(input) };
       };
 
       it('refuses other values of core fields, and names them', async () => {
         const { t, made } = await locked();
         expect(made.locked).to.equal(true);
-        const changes: ContractPatch = { partyA: 'Other', quantity: 4, deposit: null, terms: [], endDate: made.endDate, remark: 'free' };
-        expect(await failureOf(update(t, made, changes))).to.deep.equal({ code: 'CONTRACT_LOCKED', details: { fields: ['partyA', 'quantity', 'deposit', 'terms'] } });
+        const changes: ContractPatch = {
+          partyA: 'Other',
+          quantity: 4,
+          deposit: null,
+          terms: [],
+          endDate: made.endDate,
+          remark: 'free',
+        };
+        expect(await failureOf(update(t, made, changes))).to.deep.equal({
+          code: 'CONTRACT_LOCKED',
+          details: { fields: ['partyA', 'quantity', 'deposit', 'terms'] },
+        });
       });
 
       it('takes the same values back, and changes of what no lock protects', async () => {
@@ -219,44 +356,76 @@ describe('changing a contract', () => {
         const { payments: _, ...same } = input;
         const superior = newId();
         const { id } = await aField(t);
-        const changed = await update(t, made, { ...same, remark: 'noted', ownerSuperiorId: superior, status: 'completed', extraNotes: [{ label: 'a', value: 'b' }], dynamicFields: { [id]: 'x' } });
-        expect([changed.remark, changed.ownerSuperiorId, changed.status, changed.notes.length, changed.version]).to.deep.equal(['noted', superior, 'completed', 1, 2]);
+        const changed = await update(t, made, {
+          ...same,
+          remark: 'noted',
+          ownerSuperiorId: superior,
+          status: 'completed',
+          extraNotes: [{ label: 'a', value: 'b' }],
+          dynamicFields: { [id]: 'x' },
+        });
+        expect([
+          changed.remark,
+          changed.ownerSuperiorId,
+          changed.status,
+          changed.notes.length,
+          changed.version,
+        ]).to.deep.equal(['noted', superior, 'completed', 1, 2]);
       });
     });
 
     it('the stage and the template move by transitions only', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
-      const refused: [ContractPatch, string, string][] = [[{ workflowStage: 'signed' }, 'workflowStage', 'draft'], [{ lifecycleStageCode: 'review' }, 'lifecycleStageCode', 'draft'], [{ lifecycleTemplateId: newId() }, 'lifecycleTemplateId', made.lifecycleTemplateId]];
+      const refused: [ContractPatch, string, string][] = [
+        [{ workflowStage: 'signed' }, 'workflowStage', 'draft'],
+        [{ lifecycleStageCode: 'review' }, 'lifecycleStageCode', 'draft'],
+        [{ lifecycleTemplateId: newId() }, 'lifecycleTemplateId', made.lifecycleTemplateId],
+      ];
       for (const [changes, field, from] of refused) {
         const to = Object.values(changes)[0];
-        expect(await failureOf(update(t, made, changes))).to.deep.equal({ code: 'INVALID_TRANSITION', details: { field, from, to, allowed: [] } });
+        expect(await failureOf(update(t, made, changes))).to.deep.equal({
+          code: 'INVALID_TRANSITION',
+          details: { field, from, to, allowed: [] },
+        });
       }
     });
 
     it('a type code must exist; naming one leaves the type as it is', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract({ type: 'sale' }));
-      expect(await failureOf(update(t, made, { typeCode: 'barter' }))).to.deep.equal({ code: 'REFERENCE_INVALID', details: { field: 'typeCode', value: 'barter' } });
+      expect(await failureOf(update(t, made, { typeCode: 'barter' }))).to.deep.equal({
+        code: 'REFERENCE_INVALID',
+        details: { field: 'typeCode', value: 'barter' },
+      });
       const leased = await update(t, made, { typeCode: 'lease' });
       expect([leased.typeCode, leased.type]).to.deep.equal(['lease', 'sale']);
       expect((await update(t, made, { type: null })).type).to.equal('lease');
     });
 
-    it('ids that cannot be a record\'s, and files that are none, are refused', async () => {
+    it("ids that cannot be a record's, and files that are none, are refused", async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       for (const field of ['subjectId', 'ownerId', 'ownerSuperiorId'] as const) {
-        expect(await failureOf(update(t, made, { [field]: 'nobody' }))).to.deep.equal({ code: 'REFERENCE_INVALID', details: { field, value: 'nobody' } });
+        expect(await failureOf(update(t, made, { [field]: 'nobody' }))).to.deep.equal({
+          code: 'REFERENCE_INVALID',
+          details: { field, value: 'nobody' },
+        });
       }
-      expect(await failureOf(update(t, made, { contractAttachment: 'nothing' }))).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'contractAttachment', value: 'nothing' } });
+      expect(await failureOf(update(t, made, { contractAttachment: 'nothing' }))).to.deep.equal({
+        code: 'FILE_REFERENCE_INVALID',
+        details: { field: 'contractAttachment', value: 'nothing' },
+      });
     });
 
     it('a change of another version than the present one is refused', async () => {
       const t = makePlane();
       const made = await t.plane.createContract(aContract());
       await update({ plane: t.as({ ifVersion: 1 }) }, made, { remark: 'second' });
-      expect(await failureOf(update({ plane: t.as({ ifVersion: 1 }) }, made, { remark: 'third' }))).to.deep.equal({ code: 'VERSION_MISMATCH', details: { version: 2 } });
+      expect(await failureOf(update({ plane: t.as({ ifVersion: 1 }) }, made, { remark: 'third' }))).to.deep.equal({
+        code: 'VERSION_MISMATCH',
+        details: { version: 2 },
+      });
       expect((await update({ plane: t.as({ ifVersion: 2 }) }, made, { remark: 'third' })).version).to.equal(3);
     });
 
@@ -266,7 +435,12 @@ describe('changing a contract', () => {
       const changes = { partyA: null, quantity: null } as unknown as ContractPatch; // what a client may send against the schema
       expect(await failureOf(update(t, made, changes))).to.deep.equal({
         code: 'INVALID_INPUT',
-        details: { issues: [{ path: 'changes.partyA', problem: 'must be a string' }, { path: 'changes.quantity', problem: 'must be a whole number' }] },
+        details: {
+          issues: [
+            { path: 'changes.partyA', problem: 'must be a string' },
+            { path: 'changes.quantity', problem: 'must be a whole number' },
+          ],
+        },
       });
     });
   });

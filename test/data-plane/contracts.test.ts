@@ -6,7 +6,9 @@ describe('contracts', () => {
   forEachPlane((_name, makePlane) => {
     it('a contract that was entered is read back the same', async () => {
       const { plane } = makePlane();
-      const made = await plane.createContract(aContract({ payments: [aLine(), aLine({ dueDate: '2026-03-01', receivedAmount: 400 })] }));
+      const made = await plane.createContract(
+        aContract({ payments: [aLine(), aLine({ dueDate: '2026-03-01', receivedAmount: 400 })] }),
+      );
       expect(made.outstandingAmount).to.equal(1600);
       expect(await plane.getContract({ contractId: made.id })).to.deep.equal(made);
     });

@@ -5,7 +5,11 @@ import type { Call } from '../../data-plane-agent/plane/contract/call.js';
 import { bind, type DataPlane } from '../../data-plane-agent/plane/contract/data-plane.js';
 import { createLocalDataPlane } from '../../data-plane-agent/plane/local/index.js';
 import { createRemoteDataPlane } from '../../data-plane-agent/plane/remote.js';
-import { multiStepOperation, operation, type OperationContext } from '../../data-plane-agent/plane/steps/operation-context.js';
+import {
+  multiStepOperation,
+  operation,
+  type OperationContext,
+} from '../../data-plane-agent/plane/steps/operation-context.js';
 import { fakeClock } from '../support/clock.js';
 import { failureOf } from '../support/failures.js';
 import { openExternalServices } from '../support/external-services.js';
@@ -116,8 +120,12 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       for (const step of undo.splice(0).toReversed()) await step();
     });
 
-    const changes = (): Promise<number> => database.read(call, async (tx) => Number((await tx.get('SELECT count(*) AS n FROM outbox WHERE tenant_id = ?', [call.tenantId]))?.['n']));
-    const late = (name: keyof Listed, more: Partial<Call> = {}) => failureOf(plane.invoke(name, { call: { ...call, timeoutMs: 200, ...more } }, {}));
+    const changes = (): Promise<number> =>
+      database.read(call, async (tx) =>
+        Number((await tx.get('SELECT count(*) AS n FROM outbox WHERE tenant_id = ?', [call.tenantId]))?.['n']),
+      );
+    const late = (name: keyof Listed, more: Partial<Call> = {}) =>
+      failureOf(plane.invoke(name, { call: { ...call, timeoutMs: 200, ...more } }, {}));
 
     it('ends a read, which has done nothing', async () => {
       expect(await late('look')).to.deep.equal({ code: 'DATA_PLANE_UNAVAILABLE', details: { retryAfterSeconds: 5 } });
@@ -128,12 +136,18 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       expect(await late('change', { idempotency: IDEMPOTENCY })).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
       expect(await changes()).to.equal(0);
       gate.open();
-      expect(await plane.invoke('change', { call: { ...call, idempotency: IDEMPOTENCY } }, {})).to.deep.equal({ output: {}, replayed: false });
+      expect(await plane.invoke('change', { call: { ...call, idempotency: IDEMPOTENCY } }, {})).to.deep.equal({
+        output: {},
+        replayed: false,
+      });
       expect(await changes()).to.equal(1);
     });
 
     it('ends an operation of many steps between two of them: what is committed of it may have been all', async () => {
-      expect(await late('changeInSteps')).to.deep.equal({ code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: call.requestId } });
+      expect(await late('changeInSteps')).to.deep.equal({
+        code: 'DATA_PLANE_OUTCOME_UNKNOWN',
+        details: { operationId: call.requestId },
+      });
       expect(await changes()).to.equal(1);
     });
 
@@ -168,7 +182,10 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
       await gate.begun;
       going.abort();
       // Over a wire nobody is there any more to hear what became of it.
-      expect(await asked).to.have.property('code', kind === 'sqlite over the wire' ? 'DATA_PLANE_OUTCOME_UNKNOWN' : 'DATA_PLANE_UNAVAILABLE');
+      expect(await asked).to.have.property(
+        'code',
+        kind === 'sqlite over the wire' ? 'DATA_PLANE_OUTCOME_UNKNOWN' : 'DATA_PLANE_UNAVAILABLE',
+      );
       await isEnded();
       await database.write(call, (tx) => tx.all('SELECT 1')); // comes after it
       expect(await changes()).to.equal(0);
@@ -177,7 +194,10 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
     it('has a write under a key go on to its end once it is begun: whoever asks again finds the answer', async () => {
       const going = new AbortController();
       const keyed = { ...call, idempotency: IDEMPOTENCY };
-      const asked = plane.invoke('change', { call: keyed, signal: going.signal }, {}).then(() => 'done', () => 'unheard');
+      const asked = plane.invoke('change', { call: keyed, signal: going.signal }, {}).then(
+        () => 'done',
+        () => 'unheard',
+      );
       await gate.begun;
       going.abort();
       gate.open();
@@ -188,7 +208,11 @@ for (const kind of ['sqlite', 'postgres', 'sqlite over the wire'] as const) {
     });
 
     it('begins nothing for a caller who has gone', async () => {
-      for (const name of ['look', 'change', 'lookAndChange'] as const) expect(await failureOf(plane.invoke(name, { call, signal: AbortSignal.abort() }, {})), name).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+      for (const name of ['look', 'change', 'lookAndChange'] as const)
+        expect(await failureOf(plane.invoke(name, { call, signal: AbortSignal.abort() }, {})), name).to.have.property(
+          'code',
+          'DATA_PLANE_UNAVAILABLE',
+        );
       expect(await changes()).to.equal(0);
     });
 

@@ -10,268 +10,528 @@ import { aContract, aLine } from '../support/samples.js';
 
 const NOT_FOUND = { code: 'NOT_FOUND', details: {} };
 const field = (run: ExtractionRun, key: string) => run.fields.find(({ fieldKey }) => fieldKey === key);
-const acceptAll = (run: ExtractionRun, but: readonly string[] = []): FieldReview[] => run.fields.filter(({ fieldKey }) => !but.includes(fieldKey)).map(({ fieldKey }) => ({ fieldKey, status: 'accepted' }));
-const put = (fieldKey: string, overrideValue: unknown): FieldReview => ({ fieldKey, status: 'overridden', overrideValue });
+const acceptAll = (run: ExtractionRun, but: readonly string[] = []): FieldReview[] =>
+  run.fields
+    .filter(({ fieldKey }) => !but.includes(fieldKey))
+    .map(({ fieldKey }) => ({ fieldKey, status: 'accepted' }));
+const put = (fieldKey: string, overrideValue: unknown): FieldReview => ({
+  fieldKey,
+  status: 'overridden',
+  overrideValue,
+});
 const controls: Call['controls'] = { draft: 'edit', extracted: 'edit', signed: 'admin' };
 
 /** A caller with controls, and the people whom the control plane would tell of. */
 function bookOf(t: TestPlane) {
   const subjectId = newId();
-  const people = { members: [{ id: t.call.actor.id ?? '', name: 'Ming Li', email: 'ming@acme.test', active: true }], subjects: [{ id: subjectId, name: 'Acme' }] };
+  const people = {
+    members: [{ id: t.call.actor.id ?? '', name: 'Ming Li', email: 'ming@acme.test', active: true }],
+    subjects: [{ id: subjectId, name: 'Acme' }],
+  };
   return { ...t, subjectId, people };
 }
 
 describe('runs of extraction', () => {
-  forEachPlane((_name, makePlane) => {
-    it('a text is read, kept for review, and read again as it was answered', async () => {
-      const t = makePlane();
-      const run = await t.plane.extractContract({ text: ZH_LEASE.text, fileName: 'lease.txt' });
-      expect(run).to.deep.include({ contractId: null, status: 'needs_review', source: { kind: 'text', fileId: null, fileName: 'lease.txt' }, engine: { name: 'rules', version: '2' }, createdBy: t.call.actor.id, warnings: [], reviews: [] });
-      expect(run.overallConfidence).to.be.within(0.8, 1);
-      expect(field(run, 'totalAmount')).to.include({ label: 'Total amount', value: 1_020_000, band: 'high', reviewStatus: 'pending', overrideValue: null, reviewedBy: null });
-      expect(field(run, 'payments[1].dueDate')).to.include({ label: 'Payment 2: Due on', value: '2026-06-10' });
-      expect(run.missingFields).to.include.members(['unitPrice', 'ownerId', 'subjectId']).and.not.include('payments');
-      expect(await t.plane.getExtraction({ runId: run.id })).to.deep.equal(run);
-      expect(field(await t.as({ language: 'zh-CN' }).getExtraction({ runId: run.id }), 'partyA')?.label).to.equal('甲方');
-    });
+  forEachPlane(
+    (_name, makePlane) => {
+      it('a text is read, kept for review, and read again as it was answered', async () => {
+        const t = makePlane();
+        const run = await t.plane.extractContract({ text: ZH_LEASE.text, fileName: 'lease.txt' });
+        expect(run).to.deep.include({
+          contractId: null,
+          status: 'needs_review',
+          source: { kind: 'text', fileId: null, fileName: 'lease.txt' },
+          engine: { name: 'rules', version: '2' },
+          createdBy: t.call.actor.id,
+          warnings: [],
+          reviews: [],
+        });
+        expect(run.overallConfidence).to.be.within(0.8, 1);
+        expect(field(run, 'totalAmount')).to.include({
+          label: 'Total amount',
+          value: 1_020_000,
+          band: 'high',
+          reviewStatus: 'pending',
+          overrideValue: null,
+          reviewedBy: null,
+        });
+        expect(field(run, 'payments[1].dueDate')).to.include({ label: 'Payment 2: Due on', value: '2026-06-10' });
+        expect(run.missingFields).to.include.members(['unitPrice', 'ownerId', 'subjectId']).and.not.include('payments');
+        expect(await t.plane.getExtraction({ runId: run.id })).to.deep.equal(run);
+        expect(field(await t.as({ language: 'zh-CN' }).getExtraction({ runId: run.id }), 'partyA')?.label).to.equal(
+          '甲方',
+        );
+      });
 
-    it('exactly one of text and file is read', async () => {
-      const { plane } = makePlane();
-      expect(await badFields(plane.extractContract({}))).to.have.all.keys('text');
-      expect(await badFields(plane.extractContract({ text: ' \n\t ' }))).to.deep.equal({ text: 'must not be empty' });
-      expect(await badFields(plane.extractContract({ text: 'x', fileRef: newId() }))).to.have.all.keys('fileRef');
-      expect(await badFields(plane.extractContract({ text: 'x'.repeat(200_001) }))).to.have.all.keys('text');
-      for (const fileRef of [newId(), 'no-id']) expect(await failureOf(plane.extractContract({ fileRef }))).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'fileRef', value: fileRef } });
-    });
+      it('exactly one of text and file is read', async () => {
+        const { plane } = makePlane();
+        expect(await badFields(plane.extractContract({}))).to.have.all.keys('text');
+        expect(await badFields(plane.extractContract({ text: ' \n\t ' }))).to.deep.equal({ text: 'must not be empty' });
+        expect(await badFields(plane.extractContract({ text: 'x', fileRef: newId() }))).to.have.all.keys('fileRef');
+        expect(await badFields(plane.extractContract({ text: 'x'.repeat(200_001) }))).to.have.all.keys('text');
+        for (const fileRef of [newId(), 'no-id'])
+          expect(await failureOf(plane.extractContract({ fileRef }))).to.deep.equal({
+            code: 'FILE_REFERENCE_INVALID',
+            details: { field: 'fileRef', value: fileRef },
+          });
+      });
 
-    it('a run is for a contract in scope, and then seen by whoever sees that', async () => {
-      const t = makePlane();
-      const contract = await t.plane.createContract(aContract());
-      for (const contractId of [newId(), 'no-id']) expect(await failureOf(t.plane.extractContract({ contractId, text: 'x' }))).to.deep.equal({ code: 'REFERENCE_INVALID', details: { field: 'contractId', value: contractId } });
-      const blind = t.as({ subjectScope: [] });
-      expect(await failureOf(blind.extractContract({ contractId: contract.id, text: 'x' }))).to.include({ code: 'REFERENCE_INVALID' });
-      const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
-      expect((await t.as({ actor: { ...t.call.actor, id: newId() }, rights: { ...ALL_RIGHTS, admin: false } }).getExtraction({ runId: run.id })).contractId).to.equal(contract.id);
-      for (const plane of [blind, t.as({ ownerScope: newId() }), t.as({ tenantId: newId() })]) {
-        expect(await failureOf(plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
-        expect(await failureOf(plane.reviewExtraction({ runId: run.id, fields: [] }))).to.deep.equal(NOT_FOUND);
-      }
-      for (const runId of [newId(), 'no-id']) expect(await failureOf(t.plane.getExtraction({ runId }))).to.deep.equal(NOT_FOUND);
-      await t.plane.deleteContract({ contractId: contract.id });
-      expect(await failureOf(t.plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
-    });
+      it('a run is for a contract in scope, and then seen by whoever sees that', async () => {
+        const t = makePlane();
+        const contract = await t.plane.createContract(aContract());
+        for (const contractId of [newId(), 'no-id'])
+          expect(await failureOf(t.plane.extractContract({ contractId, text: 'x' }))).to.deep.equal({
+            code: 'REFERENCE_INVALID',
+            details: { field: 'contractId', value: contractId },
+          });
+        const blind = t.as({ subjectScope: [] });
+        expect(await failureOf(blind.extractContract({ contractId: contract.id, text: 'x' }))).to.include({
+          code: 'REFERENCE_INVALID',
+        });
+        const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
+        expect(
+          (
+            await t
+              .as({ actor: { ...t.call.actor, id: newId() }, rights: { ...ALL_RIGHTS, admin: false } })
+              .getExtraction({ runId: run.id })
+          ).contractId,
+        ).to.equal(contract.id);
+        for (const plane of [blind, t.as({ ownerScope: newId() }), t.as({ tenantId: newId() })]) {
+          expect(await failureOf(plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
+          expect(await failureOf(plane.reviewExtraction({ runId: run.id, fields: [] }))).to.deep.equal(NOT_FOUND);
+        }
+        for (const runId of [newId(), 'no-id'])
+          expect(await failureOf(t.plane.getExtraction({ runId }))).to.deep.equal(NOT_FOUND);
+        await t.plane.deleteContract({ contractId: contract.id });
+        expect(await failureOf(t.plane.getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
+      });
 
-    it('a run for no contract is its maker\'s, and that of administrators who see the whole book', async () => {
-      const t = makePlane();
-      const run = await t.plane.extractContract({ text: EN_SALE.text });
-      const other = { actor: { ...t.call.actor, id: newId() } };
-      expect((await t.as(other).getExtraction({ runId: run.id })).id).to.equal(run.id);
-      for (const changes of [{ ...other, rights: { ...ALL_RIGHTS, admin: false } }, { ...other, subjectScope: [newId()] }, { ...other, ownerScope: newId() }]) {
-        expect(await failureOf(t.as(changes).getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
-      }
-    });
+      it("a run for no contract is its maker's, and that of administrators who see the whole book", async () => {
+        const t = makePlane();
+        const run = await t.plane.extractContract({ text: EN_SALE.text });
+        const other = { actor: { ...t.call.actor, id: newId() } };
+        expect((await t.as(other).getExtraction({ runId: run.id })).id).to.equal(run.id);
+        for (const changes of [
+          { ...other, rights: { ...ALL_RIGHTS, admin: false } },
+          { ...other, subjectScope: [newId()] },
+          { ...other, ownerScope: newId() },
+        ]) {
+          expect(await failureOf(t.as(changes).getExtraction({ runId: run.id }))).to.deep.equal(NOT_FOUND);
+        }
+      });
 
-    it('account numbers are masked for who may not see them, wherever they stand in a run', async () => {
-      const t = makePlane();
-      const plain = t.as({ rights: { ...ALL_RIGHTS, sensitive: false } });
-      const run = await plain.extractContract({ text: EN_SALE.text });
-      expect(JSON.stringify(run)).not.to.contain('7559 1234');
-      expect(field(run, 'payeeAccount')).to.include({ value: '**** 901', rawText: '**** 901' });
-      const reviewed = await plain.reviewExtraction({ runId: run.id, fields: [put('payeeAccount', '4000 1111 2222')] });
-      expect(field(reviewed, 'payeeAccount')?.overrideValue).to.equal('****2222');
-      // What was found, sent back as it was shown, is what was found.
-      await plain.reviewExtraction({ runId: run.id, fields: [put('payeeAccount', '**** 901')] });
-      expect(field(await t.plane.getExtraction({ runId: run.id }), 'payeeAccount')?.overrideValue).to.equal('7559 1234 5678 901');
-    });
+      it('account numbers are masked for who may not see them, wherever they stand in a run', async () => {
+        const t = makePlane();
+        const plain = t.as({ rights: { ...ALL_RIGHTS, sensitive: false } });
+        const run = await plain.extractContract({ text: EN_SALE.text });
+        expect(JSON.stringify(run)).not.to.contain('7559 1234');
+        expect(field(run, 'payeeAccount')).to.include({ value: '**** 901', rawText: '**** 901' });
+        const reviewed = await plain.reviewExtraction({
+          runId: run.id,
+          fields: [put('payeeAccount', '4000 1111 2222')],
+        });
+        expect(field(reviewed, 'payeeAccount')?.overrideValue).to.equal('****2222');
+        // What was found, sent back as it was shown, is what was found.
+        await plain.reviewExtraction({ runId: run.id, fields: [put('payeeAccount', '**** 901')] });
+        expect(field(await t.plane.getExtraction({ runId: run.id }), 'payeeAccount')?.overrideValue).to.equal(
+          '7559 1234 5678 901',
+        );
+      });
 
-    it('the text is not kept, and the audit says what was done, not what was read', async () => {
-      const t = makePlane();
-      const run = await t.plane.extractContract({ text: `${EN_SALE.text}\nA word that no reading rests on: xylophonist.` });
-      await t.plane.reviewExtraction({ runId: run.id, fields: [put('payeeAccount', '4000-secret'), { fieldKey: 'partyA', status: 'rejected' }] });
-      const { audits, runs } = await t.database.read(t.call, async (tx) => ({
-        audits: await tx.all("SELECT action, changes FROM audit_log WHERE tenant_id = ? AND record_kind = 'extraction' ORDER BY id", [t.call.tenantId]),
-        runs: await tx.all('SELECT * FROM extraction_runs WHERE tenant_id = ?', [t.call.tenantId]),
-      }));
-      expect(audits.map(({ action }) => action)).to.deep.equal(['extractContract', 'reviewExtraction']);
-      expect(JSON.stringify(audits)).not.to.match(/Shenzhen|secret|7559/);
-      expect(String(audits[1]?.['changes'])).to.contain('"payeeAccount":"overridden"');
-      expect(JSON.stringify(runs)).not.to.contain('xylophonist');
-    });
+      it('the text is not kept, and the audit says what was done, not what was read', async () => {
+        const t = makePlane();
+        const run = await t.plane.extractContract({
+          text: `${EN_SALE.text}\nA word that no reading rests on: xylophonist.`,
+        });
+        await t.plane.reviewExtraction({
+          runId: run.id,
+          fields: [put('payeeAccount', '4000-secret'), { fieldKey: 'partyA', status: 'rejected' }],
+        });
+        const { audits, runs } = await t.database.read(t.call, async (tx) => ({
+          audits: await tx.all(
+            "SELECT action, changes FROM audit_log WHERE tenant_id = ? AND record_kind = 'extraction' ORDER BY id",
+            [t.call.tenantId],
+          ),
+          runs: await tx.all('SELECT * FROM extraction_runs WHERE tenant_id = ?', [t.call.tenantId]),
+        }));
+        expect(audits.map(({ action }) => action)).to.deep.equal(['extractContract', 'reviewExtraction']);
+        expect(JSON.stringify(audits)).not.to.match(/Shenzhen|secret|7559/);
+        expect(String(audits[1]?.['changes'])).to.contain('"payeeAccount":"overridden"');
+        expect(JSON.stringify(runs)).not.to.contain('xylophonist');
+      });
 
-    it('runs that nobody applied go after ninety days, a few with each new one', async () => {
-      const t = makePlane();
-      const old = await t.plane.extractContract({ text: 'Contract No.: A-1' });
-      await t.plane.reviewExtraction({ runId: old.id, fields: [{ fieldKey: 'contractNo', status: 'accepted' }] });
-      t.clock.advance(91 * 24 * 60 * 60 * 1000);
-      await t.plane.extractContract({ text: 'Contract No.: A-2' });
-      expect(await failureOf(t.plane.getExtraction({ runId: old.id }))).to.deep.equal(NOT_FOUND);
-    });
+      it('runs that nobody applied go after ninety days, a few with each new one', async () => {
+        const t = makePlane();
+        const old = await t.plane.extractContract({ text: 'Contract No.: A-1' });
+        await t.plane.reviewExtraction({ runId: old.id, fields: [{ fieldKey: 'contractNo', status: 'accepted' }] });
+        t.clock.advance(91 * 24 * 60 * 60 * 1000);
+        await t.plane.extractContract({ text: 'Contract No.: A-2' });
+        expect(await failureOf(t.plane.getExtraction({ runId: old.id }))).to.deep.equal(NOT_FOUND);
+      });
 
-    it('under one key a text is read once', async () => {
-      const t = makePlane();
-      const call = { ...t.call, idempotency: { key: 'extract', requestHash: 'h' } };
-      const first = await t.data.invoke('extractContract', { call }, { text: EN_SALE.text });
-      expect(await t.data.invoke('extractContract', { call }, { text: EN_SALE.text })).to.deep.equal({ output: first.output, replayed: true });
-    });
-  }, { only: PLANES });
+      it('under one key a text is read once', async () => {
+        const t = makePlane();
+        const call = { ...t.call, idempotency: { key: 'extract', requestHash: 'h' } };
+        const first = await t.data.invoke('extractContract', { call }, { text: EN_SALE.text });
+        expect(await t.data.invoke('extractContract', { call }, { text: EN_SALE.text })).to.deep.equal({
+          output: first.output,
+          replayed: true,
+        });
+      });
+    },
+    { only: PLANES },
+  );
 });
 
 describe('a review of an extraction', () => {
-  forEachPlane((_name, makePlane) => {
-    it('is kept field by field, the last one counting, and call by call with its metadata', async () => {
-      const t = makePlane();
-      const run = await t.plane.extractContract({ text: EN_SALE.text });
-      const first = await t.plane.reviewExtraction({ runId: run.id, fields: [{ fieldKey: 'contractNo', status: 'accepted' }, put('remark', '  by hand '), put('quantity', 5), { fieldKey: 'partyA', status: 'rejected' }], metadata: { screen: 'one' } });
-      expect(first).to.deep.include({ status: 'reviewed', contractId: null });
-      expect(field(first, 'contractNo')).to.include({ reviewStatus: 'accepted', overrideValue: null, reviewedBy: t.call.actor.id });
-      expect(field(first, 'remark'), 'not found, and put in').to.deep.include({ value: null, rawText: null, location: null, candidates: [], confidence: 0, band: 'low', reviewStatus: 'overridden', overrideValue: 'by hand' });
-      t.clock.advance(1_000);
-      const second = await t.plane.reviewExtraction({ runId: run.id, fields: [{ fieldKey: 'quantity', status: 'accepted' }, put('partyA', 'One'), put('partyA', 'Two')] });
-      expect(field(second, 'quantity')).to.include({ reviewStatus: 'accepted', overrideValue: null });
-      expect(field(second, 'partyA')?.overrideValue, 'the last of one call too').to.equal('Two');
-      expect(field(second, 'contractNo')?.reviewStatus).to.equal('accepted');
-      expect(second.reviews.map(({ applied, byName, metadata, fields }) => [applied, byName, metadata, fields.length])).to.deep.equal([[false, 'Ming Li', null, 3], [false, 'Ming Li', { screen: 'one' }, 4]]);
-    });
+  forEachPlane(
+    (_name, makePlane) => {
+      it('is kept field by field, the last one counting, and call by call with its metadata', async () => {
+        const t = makePlane();
+        const run = await t.plane.extractContract({ text: EN_SALE.text });
+        const first = await t.plane.reviewExtraction({
+          runId: run.id,
+          fields: [
+            { fieldKey: 'contractNo', status: 'accepted' },
+            put('remark', '  by hand '),
+            put('quantity', 5),
+            { fieldKey: 'partyA', status: 'rejected' },
+          ],
+          metadata: { screen: 'one' },
+        });
+        expect(first).to.deep.include({ status: 'reviewed', contractId: null });
+        expect(field(first, 'contractNo')).to.include({
+          reviewStatus: 'accepted',
+          overrideValue: null,
+          reviewedBy: t.call.actor.id,
+        });
+        expect(field(first, 'remark'), 'not found, and put in').to.deep.include({
+          value: null,
+          rawText: null,
+          location: null,
+          candidates: [],
+          confidence: 0,
+          band: 'low',
+          reviewStatus: 'overridden',
+          overrideValue: 'by hand',
+        });
+        t.clock.advance(1_000);
+        const second = await t.plane.reviewExtraction({
+          runId: run.id,
+          fields: [{ fieldKey: 'quantity', status: 'accepted' }, put('partyA', 'One'), put('partyA', 'Two')],
+        });
+        expect(field(second, 'quantity')).to.include({ reviewStatus: 'accepted', overrideValue: null });
+        expect(field(second, 'partyA')?.overrideValue, 'the last of one call too').to.equal('Two');
+        expect(field(second, 'contractNo')?.reviewStatus).to.equal('accepted');
+        expect(
+          second.reviews.map(({ applied, byName, metadata, fields }) => [applied, byName, metadata, fields.length]),
+        ).to.deep.equal([
+          [false, 'Ming Li', null, 3],
+          [false, 'Ming Li', { screen: 'one' }, 4],
+        ]);
+      });
 
-    it('checks values as a change of the contract would, and names each bad one', async () => {
-      const { plane } = makePlane();
-      const run = await plane.extractContract({ text: EN_SALE.text });
-      const bad: readonly (readonly [review: FieldReview | object, path: string, problem: RegExp])[] = [
-        [{ fieldKey: 'colour', status: 'accepted' }, 'fieldKey', /must be a field of contracts/],
-        [{ fieldKey: 'payments[0].colour', status: 'rejected' }, 'fieldKey', /must be a field/],
-        [{ fieldKey: 'payments[9999].amount', status: 'rejected' }, 'fieldKey', /must be a field/],
-        [{ fieldKey: 'constructor', status: 'rejected' }, 'fieldKey', /must be a field/],
-        [{ fieldKey: 'terms[01].note', status: 'rejected' }, 'fieldKey', /must be a field/],
-        [{ fieldKey: 'partyA', status: 'overridden' }, 'overrideValue', /is required/],
-        [{ fieldKey: 'partyA', status: 'accepted', overrideValue: 'x' }, 'overrideValue', /must be left out/],
-        [{ fieldKey: 'projectName', status: 'accepted' }, 'status', /nothing was found/],
-        [put('partyA', null), 'overrideValue', /must be a string/],
-        [put('partyA', ' '), 'overrideValue', /must not be empty/],
-        [put('contractNo', 'x'.repeat(101)), 'overrideValue', /at most 100/],
-        [put('quantity', 2.5), 'overrideValue', /whole number/],
-        [put('quantity', '2'), 'overrideValue', /whole number/],
-        [put('startDate', '2026-02-30'), 'overrideValue', /calendar date/],
-        [put('type', 'gift'), 'overrideValue', /one of sale, lease/],
-        [put('totalAmount', 1.005), 'overrideValue', /at most 2 decimals in USD/],
-        [put('payments[0].amount', -1), 'overrideValue', />= 0/],
-        [put('payments[0].amount', 0.001), 'overrideValue', /at most 2 decimals in USD/],
-        [put('terms[0].kind', 'odd'), 'overrideValue', /one of/],
-        [put('payments', [{ period: 'a', dueDate: '2026-01-01', amount: 'x' }]), 'overrideValue[0].amount', /must be a number/],
-      ];
-      for (const [review, path, problem] of bad) {
-        const issues = await badFields(plane.reviewExtraction({ runId: run.id, fields: [{ fieldKey: 'contractNo', status: 'accepted' }, review as FieldReview] }));
-        expect(Object.keys(issues), JSON.stringify(review)).to.deep.equal([`fields[1].${path}`]);
-        expect(Object.values(issues)[0], JSON.stringify(review)).to.match(problem);
-      }
-      const several = await badFields(plane.reviewExtraction({ runId: run.id, fields: bad.map(([review]) => review as FieldReview) }));
-      expect(Object.keys(several).length).to.be.greaterThan(10);
-      // With the currency that the review itself names, the amount has other decimals.
-      await plane.reviewExtraction({ runId: run.id, fields: [put('currencyCode', 'KWD'), put('totalAmount', 1.005)] });
-      expect((await plane.getExtraction({ runId: run.id })).reviews).to.have.length(1);
-    });
-
-    it('refuses people and subject companies that are not there', async () => {
-      const t = bookOf(makePlane());
-      const run = await t.plane.extractContract({ text: EN_SALE.text });
-      for (const key of ['ownerId', 'subjectId', 'ownerSuperiorId']) {
-        for (const value of [newId(), 'no-id']) {
-          expect(await failureOf(t.plane.reviewExtraction({ runId: run.id, fields: [put(key, value)], people: t.people }))).to.deep.equal({ code: 'REFERENCE_INVALID', details: { field: 'fields[0].overrideValue', value } });
+      it('checks values as a change of the contract would, and names each bad one', async () => {
+        const { plane } = makePlane();
+        const run = await plane.extractContract({ text: EN_SALE.text });
+        const bad: readonly (readonly [review: FieldReview | object, path: string, problem: RegExp])[] = [
+          [{ fieldKey: 'colour', status: 'accepted' }, 'fieldKey', /must be a field of contracts/],
+          [{ fieldKey: 'payments[0].colour', status: 'rejected' }, 'fieldKey', /must be a field/],
+          [{ fieldKey: 'payments[9999].amount', status: 'rejected' }, 'fieldKey', /must be a field/],
+          [{ fieldKey: 'constructor', status: 'rejected' }, 'fieldKey', /must be a field/],
+          [{ fieldKey: 'terms[01].note', status: 'rejected' }, 'fieldKey', /must be a field/],
+          [{ fieldKey: 'partyA', status: 'overridden' }, 'overrideValue', /is required/],
+          [{ fieldKey: 'partyA', status: 'accepted', overrideValue: 'x' }, 'overrideValue', /must be left out/],
+          [{ fieldKey: 'projectName', status: 'accepted' }, 'status', /nothing was found/],
+          [put('partyA', null), 'overrideValue', /must be a string/],
+          [put('partyA', ' '), 'overrideValue', /must not be empty/],
+          [put('contractNo', 'x'.repeat(101)), 'overrideValue', /at most 100/],
+          [put('quantity', 2.5), 'overrideValue', /whole number/],
+          [put('quantity', '2'), 'overrideValue', /whole number/],
+          [put('startDate', '2026-02-30'), 'overrideValue', /calendar date/],
+          [put('type', 'gift'), 'overrideValue', /one of sale, lease/],
+          [put('totalAmount', 1.005), 'overrideValue', /at most 2 decimals in USD/],
+          [put('payments[0].amount', -1), 'overrideValue', />= 0/],
+          [put('payments[0].amount', 0.001), 'overrideValue', /at most 2 decimals in USD/],
+          [put('terms[0].kind', 'odd'), 'overrideValue', /one of/],
+          [
+            put('payments', [{ period: 'a', dueDate: '2026-01-01', amount: 'x' }]),
+            'overrideValue[0].amount',
+            /must be a number/,
+          ],
+        ];
+        for (const [review, path, problem] of bad) {
+          const issues = await badFields(
+            plane.reviewExtraction({
+              runId: run.id,
+              fields: [{ fieldKey: 'contractNo', status: 'accepted' }, review as FieldReview],
+            }),
+          );
+          expect(Object.keys(issues), JSON.stringify(review)).to.deep.equal([`fields[1].${path}`]);
+          expect(Object.values(issues)[0], JSON.stringify(review)).to.match(problem);
         }
-      }
-      await t.plane.reviewExtraction({ runId: run.id, fields: [put('ownerId', t.call.actor.id), put('subjectId', t.subjectId)], people: t.people });
-    });
+        const several = await badFields(
+          plane.reviewExtraction({ runId: run.id, fields: bad.map(([review]) => review as FieldReview) }),
+        );
+        expect(Object.keys(several).length).to.be.greaterThan(10);
+        // With the currency that the review itself names, the amount has other decimals.
+        await plane.reviewExtraction({
+          runId: run.id,
+          fields: [put('currencyCode', 'KWD'), put('totalAmount', 1.005)],
+        });
+        expect((await plane.getExtraction({ runId: run.id })).reviews).to.have.length(1);
+      });
 
-    it('makes a draft of a run without a contract, once nothing lacks, and marks it extracted', async () => {
-      const t = bookOf(makePlane({ controls }));
-      const run = await t.plane.extractContract({ text: EN_SALE.text });
-      const lacking = await failureOf(t.plane.reviewExtraction({ runId: run.id, fields: acceptAll(run), applyToContract: true, people: t.people }));
-      expect(lacking).to.deep.equal({ code: 'EXTRACTION_INCOMPLETE', details: { missingFields: ['archiveCode', 'projectName'] } });
-      expect(await t.plane.getExtraction({ runId: run.id }), 'the review went with it').to.deep.equal(run);
-      const applied = await t.plane.reviewExtraction({ runId: run.id, fields: [...acceptAll(run, ['partyB']), put('partyB', 'Andes S.A.'), put('archiveCode', 'AR-7'), put('projectName', 'Chile')], applyToContract: true, people: t.people });
-      expect(applied).to.include({ status: 'applied' });
-      expect(applied.warnings).to.deep.equal([]);
-      const contract = await t.plane.getContract({ contractId: applied.contractId ?? '' });
-      expect(contract).to.include({ ...Object.fromEntries(Object.entries(EN_SALE.expected).filter(([key]) => !key.includes('['))), partyB: 'Andes S.A.', archiveCode: 'AR-7', ownerId: t.call.actor.id, subjectId: t.subjectId, workflowStage: 'extracted' });
-      expect(contract.payments.map(({ period, amount }) => `${period} ${amount}`)).to.deep.equal(['Down payment 154500', 'Before shipment 309000', 'Balance after acceptance 51500']);
-      expect(contract.terms.map(({ kind, title }) => `${kind} ${title}`)).to.deep.equal(EN_SALE.terms);
-      const again = await t.plane.reviewExtraction({ runId: run.id, fields: [put('projectName', 'Chile North')], applyToContract: true, people: t.people });
-      expect(again.contractId, 'the same contract').to.equal(applied.contractId);
-      expect(await t.plane.getContract({ contractId: contract.id })).to.include({ projectName: 'Chile North', partyB: 'Andes S.A.' });
-    });
+      it('refuses people and subject companies that are not there', async () => {
+        const t = bookOf(makePlane());
+        const run = await t.plane.extractContract({ text: EN_SALE.text });
+        for (const key of ['ownerId', 'subjectId', 'ownerSuperiorId']) {
+          for (const value of [newId(), 'no-id']) {
+            expect(
+              await failureOf(t.plane.reviewExtraction({ runId: run.id, fields: [put(key, value)], people: t.people })),
+            ).to.deep.equal({ code: 'REFERENCE_INVALID', details: { field: 'fields[0].overrideValue', value } });
+          }
+        }
+        await t.plane.reviewExtraction({
+          runId: run.id,
+          fields: [put('ownerId', t.call.actor.id), put('subjectId', t.subjectId)],
+          people: t.people,
+        });
+      });
 
-    it('asks for the subject company where the caller has several, and names lines and terms that lack something', async () => {
-      const t = bookOf(makePlane({ controls }));
-      const run = await t.plane.extractContract({ text: '合同总价：100,000元\n预付款：合同总价的30%；' });
-      const people = { ...t.people, subjects: [...t.people.subjects, { id: newId(), name: 'Other' }] };
-      const { code, details } = await failureOf(t.plane.reviewExtraction({ runId: run.id, fields: [...acceptAll(run), put('terms[0].title', 'Lone')], applyToContract: true, people }));
-      expect(code).to.equal('EXTRACTION_INCOMPLETE');
-      expect((details as { missingFields: string[] }).missingFields).to.include.members(['subjectId', 'contractNo', 'payments[0].dueDate', 'terms[0].kind', 'terms[0].note']).and.not.include('ownerId');
-    });
+      it('makes a draft of a run without a contract, once nothing lacks, and marks it extracted', async () => {
+        const t = bookOf(makePlane({ controls }));
+        const run = await t.plane.extractContract({ text: EN_SALE.text });
+        const lacking = await failureOf(
+          t.plane.reviewExtraction({ runId: run.id, fields: acceptAll(run), applyToContract: true, people: t.people }),
+        );
+        expect(lacking).to.deep.equal({
+          code: 'EXTRACTION_INCOMPLETE',
+          details: { missingFields: ['archiveCode', 'projectName'] },
+        });
+        expect(await t.plane.getExtraction({ runId: run.id }), 'the review went with it').to.deep.equal(run);
+        const applied = await t.plane.reviewExtraction({
+          runId: run.id,
+          fields: [
+            ...acceptAll(run, ['partyB']),
+            put('partyB', 'Andes S.A.'),
+            put('archiveCode', 'AR-7'),
+            put('projectName', 'Chile'),
+          ],
+          applyToContract: true,
+          people: t.people,
+        });
+        expect(applied).to.include({ status: 'applied' });
+        expect(applied.warnings).to.deep.equal([]);
+        const contract = await t.plane.getContract({ contractId: applied.contractId ?? '' });
+        expect(contract).to.include({
+          ...Object.fromEntries(Object.entries(EN_SALE.expected).filter(([key]) => !key.includes('['))),
+          partyB: 'Andes S.A.',
+          archiveCode: 'AR-7',
+          ownerId: t.call.actor.id,
+          subjectId: t.subjectId,
+          workflowStage: 'extracted',
+        });
+        expect(contract.payments.map(({ period, amount }) => `${period} ${amount}`)).to.deep.equal([
+          'Down payment 154500',
+          'Before shipment 309000',
+          'Balance after acceptance 51500',
+        ]);
+        expect(contract.terms.map(({ kind, title }) => `${kind} ${title}`)).to.deep.equal(EN_SALE.terms);
+        const again = await t.plane.reviewExtraction({
+          runId: run.id,
+          fields: [put('projectName', 'Chile North')],
+          applyToContract: true,
+          people: t.people,
+        });
+        expect(again.contractId, 'the same contract').to.equal(applied.contractId);
+        expect(await t.plane.getContract({ contractId: contract.id })).to.include({
+          projectName: 'Chile North',
+          partyB: 'Andes S.A.',
+        });
+      });
 
-    it('changes the contract of the run by the rules of a change, all of it or nothing', async () => {
-      const t = bookOf(makePlane({ controls }));
-      const contract = await t.plane.createContract(aContract({ subjectId: t.subjectId, ownerId: newId(), payments: [aLine({ period: 'old' })] }));
-      const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
-      const pick: FieldReview[] = ['contractNo', 'totalAmount', 'currencyCode', 'payments[0].period', 'payments[0].dueDate', 'payments[0].amount'].map((fieldKey) => ({ fieldKey, status: 'accepted' }));
-      const applied = await t.plane.reviewExtraction({ runId: run.id, fields: [...pick, { fieldKey: 'partyA', status: 'rejected' }], applyToContract: true, people: t.people });
-      expect(applied).to.include({ status: 'applied', contractId: contract.id });
-      const now = await t.plane.getContract({ contractId: contract.id });
-      expect(now).to.include({ contractNo: 'SC-2026-113', totalAmount: 515_000, currencyCode: 'USD', partyA: contract.partyA, workflowStage: 'extracted', ownerId: contract.ownerId });
-      expect(now.payments.map(({ period, amount }) => [period, amount]), 'the plan as it should be').to.deep.equal([['Down payment', 154_500]]);
+      it('asks for the subject company where the caller has several, and names lines and terms that lack something', async () => {
+        const t = bookOf(makePlane({ controls }));
+        const run = await t.plane.extractContract({ text: '合同总价：100,000元\n预付款：合同总价的30%；' });
+        const people = { ...t.people, subjects: [...t.people.subjects, { id: newId(), name: 'Other' }] };
+        const { code, details } = await failureOf(
+          t.plane.reviewExtraction({
+            runId: run.id,
+            fields: [...acceptAll(run), put('terms[0].title', 'Lone')],
+            applyToContract: true,
+            people,
+          }),
+        );
+        expect(code).to.equal('EXTRACTION_INCOMPLETE');
+        expect((details as { missingFields: string[] }).missingFields)
+          .to.include.members(['subjectId', 'contractNo', 'payments[0].dueDate', 'terms[0].kind', 'terms[0].note'])
+          .and.not.include('ownerId');
+      });
 
-      const clash = await t.plane.createContract(aContract({ contractNo: 'TAKEN' }));
-      expect(await failureOf(t.plane.reviewExtraction({ runId: run.id, fields: [put('contractNo', clash.contractNo), put('partyA', 'Not this')], applyToContract: true, people: t.people }))).to.include({ code: 'DUPLICATE_CONTRACT_NO' });
-      expect(await badFields(t.plane.reviewExtraction({ runId: run.id, fields: [put('endDate', '2000-01-01')], applyToContract: true, people: t.people }))).to.have.all.keys('endDate');
-      expect(await t.plane.getContract({ contractId: contract.id })).to.deep.equal(now);
-      expect(field(await t.plane.getExtraction({ runId: run.id }), 'partyA')?.reviewStatus, 'and the review with it').to.equal('rejected');
-    });
+      it('changes the contract of the run by the rules of a change, all of it or nothing', async () => {
+        const t = bookOf(makePlane({ controls }));
+        const contract = await t.plane.createContract(
+          aContract({ subjectId: t.subjectId, ownerId: newId(), payments: [aLine({ period: 'old' })] }),
+        );
+        const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
+        const pick: FieldReview[] = [
+          'contractNo',
+          'totalAmount',
+          'currencyCode',
+          'payments[0].period',
+          'payments[0].dueDate',
+          'payments[0].amount',
+        ].map((fieldKey) => ({ fieldKey, status: 'accepted' }));
+        const applied = await t.plane.reviewExtraction({
+          runId: run.id,
+          fields: [...pick, { fieldKey: 'partyA', status: 'rejected' }],
+          applyToContract: true,
+          people: t.people,
+        });
+        expect(applied).to.include({ status: 'applied', contractId: contract.id });
+        const now = await t.plane.getContract({ contractId: contract.id });
+        expect(now).to.include({
+          contractNo: 'SC-2026-113',
+          totalAmount: 515_000,
+          currencyCode: 'USD',
+          partyA: contract.partyA,
+          workflowStage: 'extracted',
+          ownerId: contract.ownerId,
+        });
+        expect(
+          now.payments.map(({ period, amount }) => [period, amount]),
+          'the plan as it should be',
+        ).to.deep.equal([['Down payment', 154_500]]);
 
-    it('respects locks, versions and the rights of the lines', async () => {
-      const t = bookOf(makePlane({ controls }));
-      const contract = await t.plane.createContract(aContract({ workflowStage: 'signed', payments: [aLine()] }));
-      const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
-      const review = { runId: run.id, applyToContract: true, people: t.people };
-      expect(await failureOf(t.plane.reviewExtraction({ ...review, fields: [{ fieldKey: 'partyA', status: 'accepted' }, put('remark', 'free')] }))).to.deep.equal({ code: 'CONTRACT_LOCKED', details: { fields: ['partyA'] } });
-      expect(await failureOf(t.as({ ifVersion: 7 }).reviewExtraction({ ...review, fields: [put('remark', 'free')] }))).to.include({ code: 'VERSION_MISMATCH' });
-      await t.as({ ifVersion: 1 }).reviewExtraction({ ...review, fields: [put('remark', 'free')] });
-      expect(await t.plane.getContract({ contractId: contract.id })).to.include({ remark: 'free', workflowStage: 'signed', version: 2 });
-      const line = [put('payments[0].period', '2026-04'), put('payments[0].dueDate', '2026-04-30'), put('payments[0].amount', 1_000), put('payments[0].receivedAmount', 5)];
-      expect(await failureOf(t.as({ rights: { ...ALL_RIGHTS, paymentEntry: false } }).reviewExtraction({ ...review, fields: line }))).to.deep.equal({ code: 'FORBIDDEN', details: { needs: 'payment_entry (edit)' } });
-      await t.plane.reviewExtraction({ ...review, fields: line });
-      expect(await t.plane.getContract({ contractId: contract.id })).to.include({ receivedAmount: 5 });
-    });
+        const clash = await t.plane.createContract(aContract({ contractNo: 'TAKEN' }));
+        expect(
+          await failureOf(
+            t.plane.reviewExtraction({
+              runId: run.id,
+              fields: [put('contractNo', clash.contractNo), put('partyA', 'Not this')],
+              applyToContract: true,
+              people: t.people,
+            }),
+          ),
+        ).to.include({ code: 'DUPLICATE_CONTRACT_NO' });
+        expect(
+          await badFields(
+            t.plane.reviewExtraction({
+              runId: run.id,
+              fields: [put('endDate', '2000-01-01')],
+              applyToContract: true,
+              people: t.people,
+            }),
+          ),
+        ).to.have.all.keys('endDate');
+        expect(await t.plane.getContract({ contractId: contract.id })).to.deep.equal(now);
+        expect(
+          field(await t.plane.getExtraction({ runId: run.id }), 'partyA')?.reviewStatus,
+          'and the review with it',
+        ).to.equal('rejected');
+      });
 
-    it('leaves a draft a draft without the workflow feature, and with a warning where the caller may not move it', async () => {
-      for (const [changes, codes] of [[{ rights: { ...ALL_RIGHTS, workflowAutomation: false } }, []], [{ controls: {} }, ['NOT_MARKED_EXTRACTED']]] as const) {
-        const t = bookOf(makePlane({ controls, ...changes }));
+      it('respects locks, versions and the rights of the lines', async () => {
+        const t = bookOf(makePlane({ controls }));
+        const contract = await t.plane.createContract(aContract({ workflowStage: 'signed', payments: [aLine()] }));
+        const run = await t.plane.extractContract({ contractId: contract.id, text: EN_SALE.text });
+        const review = { runId: run.id, applyToContract: true, people: t.people };
+        expect(
+          await failureOf(
+            t.plane.reviewExtraction({
+              ...review,
+              fields: [{ fieldKey: 'partyA', status: 'accepted' }, put('remark', 'free')],
+            }),
+          ),
+        ).to.deep.equal({ code: 'CONTRACT_LOCKED', details: { fields: ['partyA'] } });
+        expect(
+          await failureOf(t.as({ ifVersion: 7 }).reviewExtraction({ ...review, fields: [put('remark', 'free')] })),
+        ).to.include({ code: 'VERSION_MISMATCH' });
+        await t.as({ ifVersion: 1 }).reviewExtraction({ ...review, fields: [put('remark', 'free')] });
+        expect(await t.plane.getContract({ contractId: contract.id })).to.include({
+          remark: 'free',
+          workflowStage: 'signed',
+          version: 2,
+        });
+        const line = [
+          put('payments[0].period', '2026-04'),
+          put('payments[0].dueDate', '2026-04-30'),
+          put('payments[0].amount', 1_000),
+          put('payments[0].receivedAmount', 5),
+        ];
+        expect(
+          await failureOf(
+            t.as({ rights: { ...ALL_RIGHTS, paymentEntry: false } }).reviewExtraction({ ...review, fields: line }),
+          ),
+        ).to.deep.equal({ code: 'FORBIDDEN', details: { needs: 'payment_entry (edit)' } });
+        await t.plane.reviewExtraction({ ...review, fields: line });
+        expect(await t.plane.getContract({ contractId: contract.id })).to.include({ receivedAmount: 5 });
+      });
+
+      it('leaves a draft a draft without the workflow feature, and with a warning where the caller may not move it', async () => {
+        for (const [changes, codes] of [
+          [{ rights: { ...ALL_RIGHTS, workflowAutomation: false } }, []],
+          [{ controls: {} }, ['NOT_MARKED_EXTRACTED']],
+        ] as const) {
+          const t = bookOf(makePlane({ controls, ...changes }));
+          const contract = await t.plane.createContract(aContract());
+          const run = await t.plane.extractContract({ contractId: contract.id, text: 'Contract No.: A-1' });
+          const applied = await t.plane.reviewExtraction({
+            runId: run.id,
+            fields: acceptAll(run),
+            applyToContract: true,
+            people: t.people,
+          });
+          expect(applied.warnings.map(({ code }) => code)).to.deep.equal(codes);
+          expect(await t.plane.getContract({ contractId: contract.id })).to.include({
+            contractNo: 'A-1',
+            workflowStage: 'draft',
+          });
+        }
+      });
+
+      it('writes custom values like any change, and shows them to who may see them', async () => {
+        const t = bookOf(makePlane({ controls }));
+        const { field: margin } = await t.plane.runFieldCommand({
+          type: 'CreateField',
+          payload: { name: 'Margin', type: 'number', visibleRoles: ['manager'] },
+        });
         const contract = await t.plane.createContract(aContract());
         const run = await t.plane.extractContract({ contractId: contract.id, text: 'Contract No.: A-1' });
-        const applied = await t.plane.reviewExtraction({ runId: run.id, fields: acceptAll(run), applyToContract: true, people: t.people });
-        expect(applied.warnings.map(({ code }) => code)).to.deep.equal(codes);
-        expect(await t.plane.getContract({ contractId: contract.id })).to.include({ contractNo: 'A-1', workflowStage: 'draft' });
-      }
-    });
+        const review = (value: unknown) =>
+          t.plane.reviewExtraction({
+            runId: run.id,
+            fields: [put('dynamicFields', { [margin.id]: value })],
+            applyToContract: true,
+            people: t.people,
+          });
+        expect(await badFields(review('much'))).to.have.all.keys(`dynamicFields.${margin.id}`);
+        await review(12);
+        expect((await t.plane.getContract({ contractId: contract.id })).dynamicFields).to.deep.equal({
+          [margin.id]: 12,
+        });
+        const sales = await t
+          .as({ actor: { ...t.call.actor, id: newId(), roleCode: 'sales' } })
+          .getExtraction({ runId: run.id });
+        expect(field(sales, 'dynamicFields')?.overrideValue).to.deep.equal({});
+      });
 
-    it('writes custom values like any change, and shows them to who may see them', async () => {
-      const t = bookOf(makePlane({ controls }));
-      const { field: margin } = await t.plane.runFieldCommand({ type: 'CreateField', payload: { name: 'Margin', type: 'number', visibleRoles: ['manager'] } });
-      const contract = await t.plane.createContract(aContract());
-      const run = await t.plane.extractContract({ contractId: contract.id, text: 'Contract No.: A-1' });
-      const review = (value: unknown) => t.plane.reviewExtraction({ runId: run.id, fields: [put('dynamicFields', { [margin.id]: value })], applyToContract: true, people: t.people });
-      expect(await badFields(review('much'))).to.have.all.keys(`dynamicFields.${margin.id}`);
-      await review(12);
-      expect((await t.plane.getContract({ contractId: contract.id })).dynamicFields).to.deep.equal({ [margin.id]: 12 });
-      const sales = await t.as({ actor: { ...t.call.actor, id: newId(), roleCode: 'sales' } }).getExtraction({ runId: run.id });
-      expect(field(sales, 'dynamicFields')?.overrideValue).to.deep.equal({});
-    });
-
-    it('of reviews at once none is lost', async () => {
-      const t = makePlane();
-      const run = await t.plane.extractContract({ text: EN_SALE.text });
-      await Promise.all(run.fields.slice(0, 10).map(({ fieldKey }) => t.plane.reviewExtraction({ runId: run.id, fields: [{ fieldKey, status: 'accepted' }] })));
-      const after = await t.plane.getExtraction({ runId: run.id });
-      expect(after.fields.filter(({ reviewStatus }) => reviewStatus === 'accepted')).to.have.length(10);
-      expect(after.reviews).to.have.length(10);
-    });
-  }, { only: PLANES });
+      it('of reviews at once none is lost', async () => {
+        const t = makePlane();
+        const run = await t.plane.extractContract({ text: EN_SALE.text });
+        await Promise.all(
+          run.fields
+            .slice(0, 10)
+            .map(({ fieldKey }) =>
+              t.plane.reviewExtraction({ runId: run.id, fields: [{ fieldKey, status: 'accepted' }] }),
+            ),
+        );
+        const after = await t.plane.getExtraction({ runId: run.id });
+        expect(after.fields.filter(({ reviewStatus }) => reviewStatus === 'accepted')).to.have.length(10);
+        expect(after.reviews).to.have.length(10);
+      });
+    },
+    { only: PLANES },
+  );
 });

@@ -9,25 +9,69 @@ import { aContract } from '../support/samples.js';
 describe('commands about custom fields', () => {
   forEachPlane((name, makePlane) => {
     /** Past the types: what a client may send. */
-    const raw = ({ plane }: Pick<TestPlane, 'plane'>, type: FieldCommandType, payload: Readonly<Record<string, unknown>>) => plane.runFieldCommand({ type, payload });
+    const raw = (
+      { plane }: Pick<TestPlane, 'plane'>,
+      type: FieldCommandType,
+      payload: Readonly<Record<string, unknown>>,
+    ) => plane.runFieldCommand({ type, payload });
     const issuesOf = async (promise: Promise<unknown>): Promise<string[]> => {
       const failure = await failureOf(promise);
       expect(failure).to.have.property('code', 'INVALID_INPUT');
-      return (failure.details as { issues: { path: string; problem: string }[] }).issues.map(({ path, problem }) => `${path} ${problem}`);
+      return (failure.details as { issues: { path: string; problem: string }[] }).issues.map(
+        ({ path, problem }) => `${path} ${problem}`,
+      );
     };
-    const names = async ({ plane }: Pick<TestPlane, 'plane'>) => (await plane.listFields({})).filter(({ archived }) => !archived).map(({ section, order, name }) => `${section ?? '-'} ${order} ${name}`);
+    const names = async ({ plane }: Pick<TestPlane, 'plane'>) =>
+      (await plane.listFields({}))
+        .filter(({ archived }) => !archived)
+        .map(({ section, order, name }) => `${section ?? '-'} ${order} ${name}`);
 
     it('a field is made with everything that a definition has', async () => {
       const t = makePlane();
-      const payload = { name: 'Crane colour', type: 'select', description: 'As delivered', required: true, options: [{ label: 'Red', color: '#f00' }, { label: 'Blue' }], defaultValue: 'blue', typeCodes: ['sale'], visibleRoles: ['sales', 'legal'], editableRoles: ['sales'], section: 'Technical', order: 7 } as const;
-      const { field, type, commandId, result } = await fieldCommand(t, 'CreateField', { ...payload, options: [...payload.options], typeCodes: [...payload.typeCodes], visibleRoles: [...payload.visibleRoles], editableRoles: [...payload.editableRoles] });
+      const payload = {
+        name: 'Crane colour',
+        type: 'select',
+        description: 'As delivered',
+        required: true,
+        options: [{ label: 'Red', color: '#f00' }, { label: 'Blue' }],
+        defaultValue: 'blue',
+        typeCodes: ['sale'],
+        visibleRoles: ['sales', 'legal'],
+        editableRoles: ['sales'],
+        section: 'Technical',
+        order: 7,
+      } as const;
+      const { field, type, commandId, result } = await fieldCommand(t, 'CreateField', {
+        ...payload,
+        options: [...payload.options],
+        typeCodes: [...payload.typeCodes],
+        visibleRoles: [...payload.visibleRoles],
+        editableRoles: [...payload.editableRoles],
+      });
       const [red, blue] = field.options;
       expect([type, result, commandId.length]).to.deep.equal(['CreateField', undefined, 36]);
       expect(field).to.deep.equal({
-        id: field.id, code: 'crane_colour', name: 'Crane colour', description: 'As delivered', type: 'select', required: true,
-        options: [{ id: red?.id, label: 'Red', color: '#f00', order: 1, archived: false }, { id: blue?.id, label: 'Blue', color: null, order: 2, archived: false }],
-        defaultValue: blue?.id, settings: { precision: null, currencyCode: null, min: null, max: null, maxLength: null, unit: null },
-        typeCodes: ['sale'], visibleRoles: ['sales', 'legal'], editableRoles: ['sales'], order: 1, section: 'Technical', archived: false, version: 1, createdAt: field.createdAt, updatedAt: field.createdAt,
+        id: field.id,
+        code: 'crane_colour',
+        name: 'Crane colour',
+        description: 'As delivered',
+        type: 'select',
+        required: true,
+        options: [
+          { id: red?.id, label: 'Red', color: '#f00', order: 1, archived: false },
+          { id: blue?.id, label: 'Blue', color: null, order: 2, archived: false },
+        ],
+        defaultValue: blue?.id,
+        settings: { precision: null, currencyCode: null, min: null, max: null, maxLength: null, unit: null },
+        typeCodes: ['sale'],
+        visibleRoles: ['sales', 'legal'],
+        editableRoles: ['sales'],
+        order: 1,
+        section: 'Technical',
+        archived: false,
+        version: 1,
+        createdAt: field.createdAt,
+        updatedAt: field.createdAt,
       });
       expect(await t.plane.listFields({})).to.deep.equal([field]);
     });
@@ -43,26 +87,61 @@ describe('commands about custom fields', () => {
       expect(await codeOf('x')).to.equal('field_x');
       const gone = await aField(t, { name: 'Once', code: 'once' });
       await fieldCommand(t, 'ArchiveField', { fieldId: gone.id });
-      expect(await failureOf(aField(t, { name: 'Another', code: 'once' }))).to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'code', value: 'once' } });
+      expect(await failureOf(aField(t, { name: 'Another', code: 'once' }))).to.deep.equal({
+        code: 'DUPLICATE_CODE',
+        details: { field: 'code', value: 'once' },
+      });
       expect(await codeOf('Once')).to.equal('once_2');
     });
 
     it('what contradicts itself is a 400 that names each field once', async () => {
       const t = makePlane();
-      const create = (more: Readonly<Record<string, unknown>>) => raw(t, 'CreateField', { name: 'F', type: 'text', ...more });
-      expect(await issuesOf(raw(t, 'CreateField', {}))).to.deep.equal(['payload.name is required', 'payload.type is required']);
-      expect(await issuesOf(create({ fieldId: newId(), dryRun: true }))).to.deep.equal(['payload.fieldId is not a known field', 'payload.dryRun is not a known field']);
-      expect(await issuesOf(create({ code: 'Bad Code' }))).to.deep.equal(['payload.code must match ^[a-z][a-z0-9_]{1,63}$']);
-      expect(await issuesOf(create({ type: 'colour' }))).to.have.length(1);
-      expect(await issuesOf(create({ options: [{ label: 'A' }], settings: { precision: 2, maxLength: 501 }, defaultValue: 5, visibleRoles: ['sales'], editableRoles: ['legal'] }))).to.deep.equal([
-        'payload.settings.precision must be left out for a field of the type text', 'payload.settings.maxLength must be <= 500 for the type text', 'payload.options must be left out for a field of the type text',
-        'payload.editableRoles must be among visibleRoles', 'payload.defaultValue must be a string',
+      const create = (more: Readonly<Record<string, unknown>>) =>
+        raw(t, 'CreateField', { name: 'F', type: 'text', ...more });
+      expect(await issuesOf(raw(t, 'CreateField', {}))).to.deep.equal([
+        'payload.name is required',
+        'payload.type is required',
       ]);
-      expect(await issuesOf(create({ type: 'select', options: [{ label: 'A' }, { label: ' a ' }] }))).to.deep.equal(['payload.options[1].label must differ from the other labels, in more than case']);
-      expect(await issuesOf(create({ type: 'select', options: [{ label: 'A' }], defaultValue: 'B' }))).to.deep.equal(['payload.defaultValue must be the id of one of the field\'s options']);
-      expect(await issuesOf(create({ type: 'number', settings: { min: 2, max: 1 } }))).to.deep.equal(['payload.settings.max must not be below min']);
-      expect(await issuesOf(create({ type: 'currency', settings: { currencyCode: 'JPY', precision: 2 } }))).to.deep.equal(['payload.settings.precision must be <= 0 in JPY']);
-      expect(await issuesOf(raw(t, 'MoveField', { fieldId: newId(), colour: 1 }))).to.deep.equal(['payload.colour is not a known field']);
+      expect(await issuesOf(create({ fieldId: newId(), dryRun: true }))).to.deep.equal([
+        'payload.fieldId is not a known field',
+        'payload.dryRun is not a known field',
+      ]);
+      expect(await issuesOf(create({ code: 'Bad Code' }))).to.deep.equal([
+        'payload.code must match ^[a-z][a-z0-9_]{1,63}$',
+      ]);
+      expect(await issuesOf(create({ type: 'colour' }))).to.have.length(1);
+      expect(
+        await issuesOf(
+          create({
+            options: [{ label: 'A' }],
+            settings: { precision: 2, maxLength: 501 },
+            defaultValue: 5,
+            visibleRoles: ['sales'],
+            editableRoles: ['legal'],
+          }),
+        ),
+      ).to.deep.equal([
+        'payload.settings.precision must be left out for a field of the type text',
+        'payload.settings.maxLength must be <= 500 for the type text',
+        'payload.options must be left out for a field of the type text',
+        'payload.editableRoles must be among visibleRoles',
+        'payload.defaultValue must be a string',
+      ]);
+      expect(await issuesOf(create({ type: 'select', options: [{ label: 'A' }, { label: ' a ' }] }))).to.deep.equal([
+        'payload.options[1].label must differ from the other labels, in more than case',
+      ]);
+      expect(await issuesOf(create({ type: 'select', options: [{ label: 'A' }], defaultValue: 'B' }))).to.deep.equal([
+        "payload.defaultValue must be the id of one of the field's options",
+      ]);
+      expect(await issuesOf(create({ type: 'number', settings: { min: 2, max: 1 } }))).to.deep.equal([
+        'payload.settings.max must not be below min',
+      ]);
+      expect(
+        await issuesOf(create({ type: 'currency', settings: { currencyCode: 'JPY', precision: 2 } })),
+      ).to.deep.equal(['payload.settings.precision must be <= 0 in JPY']);
+      expect(await issuesOf(raw(t, 'MoveField', { fieldId: newId(), colour: 1 }))).to.deep.equal([
+        'payload.colour is not a known field',
+      ]);
       expect(await t.plane.listFields({})).to.deep.equal([]);
     });
 
@@ -70,15 +149,32 @@ describe('commands about custom fields', () => {
       const t = makePlane();
       const nowhere = newId();
       const unknown = (field: string, value: string) => ({ code: 'REFERENCE_INVALID', details: { field, value } });
-      expect(await failureOf(fieldCommand(t, 'RenameField', { fieldId: nowhere, name: 'N' }))).to.deep.equal(unknown('payload.fieldId', nowhere));
+      expect(await failureOf(fieldCommand(t, 'RenameField', { fieldId: nowhere, name: 'N' }))).to.deep.equal(
+        unknown('payload.fieldId', nowhere),
+      );
       const others = await aField(makePlane(), { name: 'Of another tenant' });
-      expect(await failureOf(fieldCommand(t, 'ArchiveField', { fieldId: others.id }))).to.deep.equal(unknown('payload.fieldId', others.id));
-      expect(await failureOf(aField(t, { typeCodes: ['sale', 'barter'] }))).to.deep.equal(unknown('payload.typeCodes', 'barter'));
-      expect(await failureOf(aField(t, { visibleRoles: ['sales', 'pirate'] }, { roleCodes: ['sales'] }))).to.deep.equal(unknown('payload.visibleRoles', 'pirate'));
-      expect(await failureOf(aField(t, { type: 'user', defaultValue: nowhere }, { members: [] }))).to.deep.equal(unknown('payload.defaultValue', nowhere));
-      expect(await failureOf(aField(t, { type: 'file', defaultValue: nowhere }))).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'payload.defaultValue', value: nowhere } });
+      expect(await failureOf(fieldCommand(t, 'ArchiveField', { fieldId: others.id }))).to.deep.equal(
+        unknown('payload.fieldId', others.id),
+      );
+      expect(await failureOf(aField(t, { typeCodes: ['sale', 'barter'] }))).to.deep.equal(
+        unknown('payload.typeCodes', 'barter'),
+      );
+      expect(await failureOf(aField(t, { visibleRoles: ['sales', 'pirate'] }, { roleCodes: ['sales'] }))).to.deep.equal(
+        unknown('payload.visibleRoles', 'pirate'),
+      );
+      expect(await failureOf(aField(t, { type: 'user', defaultValue: nowhere }, { members: [] }))).to.deep.equal(
+        unknown('payload.defaultValue', nowhere),
+      );
+      expect(await failureOf(aField(t, { type: 'file', defaultValue: nowhere }))).to.deep.equal({
+        code: 'FILE_REFERENCE_INVALID',
+        details: { field: 'payload.defaultValue', value: nowhere },
+      });
       const choice = await aField(t, { type: 'select' });
-      expect(await failureOf(fieldCommand(t, 'UpdateFieldOptions', { fieldId: choice.id, options: [{ id: nowhere, label: 'A' }] }))).to.deep.equal(unknown('payload.options[0].id', nowhere));
+      expect(
+        await failureOf(
+          fieldCommand(t, 'UpdateFieldOptions', { fieldId: choice.id, options: [{ id: nowhere, label: 'A' }] }),
+        ),
+      ).to.deep.equal(unknown('payload.options[0].id', nowhere));
     });
 
     it('names are unique among live fields whatever their case, also when one comes back', async () => {
@@ -93,19 +189,31 @@ describe('commands about custom fields', () => {
       expect((await fieldCommand(t, 'RenameField', { fieldId: gate.id, name: 'GATE' })).field).to.deep.equal(upper);
       await fieldCommand(t, 'ArchiveField', { fieldId: gate.id });
       await fieldCommand(t, 'RenameField', { fieldId: other.id, name: 'gate' });
-      expect(await failureOf(fieldCommand(t, 'ArchiveField', { fieldId: gate.id, archived: false }))).to.deep.equal(taken);
+      expect(await failureOf(fieldCommand(t, 'ArchiveField', { fieldId: gate.id, archived: false }))).to.deep.equal(
+        taken,
+      );
     });
 
     it('of several that take one name at the same time one gets it', async () => {
       const t = makePlane();
       const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => aField(t, { name: 'Wanted' })));
-      expect(outcomes.map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected', 'rejected', 'rejected']);
-      for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).to.have.property('code', 'DUPLICATE_CODE');
+      expect(outcomes.map(({ status }) => status).toSorted()).to.deep.equal([
+        'fulfilled',
+        'rejected',
+        'rejected',
+        'rejected',
+      ]);
+      for (const outcome of outcomes)
+        if (outcome.status === 'rejected') expect(outcome.reason).to.have.property('code', 'DUPLICATE_CODE');
     });
 
     it('places count from one in each section, whatever moves', async () => {
       const t = makePlane();
-      const [a, b, c] = [await aField(t, { name: 'a' }), await aField(t, { name: 'b' }), await aField(t, { name: 'c' })];
+      const [a, b, c] = [
+        await aField(t, { name: 'a' }),
+        await aField(t, { name: 'b' }),
+        await aField(t, { name: 'c' }),
+      ];
       await aField(t, { name: 'x', section: 'S' });
       await aField(t, { name: 'first', order: 1 });
       expect(await names(t)).to.deep.equal(['- 1 first', '- 2 a', '- 3 b', '- 4 c', 'S 1 x']);
@@ -126,14 +234,24 @@ describe('commands about custom fields', () => {
       const before = await t.plane.listFields({});
       await fieldCommand(t, 'MoveField', { fieldId: c.id, order: 4 });
       expect(await t.plane.listFields({})).to.deep.equal(before);
-      expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id }))).to.deep.equal(['payload must say where to: by order, beforeFieldId, afterFieldId or section']);
-      expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, order: 1, afterFieldId: a.id }))).to.deep.equal(['payload.afterFieldId cannot stand beside order']);
-      expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, afterFieldId: a.id, section: 'S' }))).to.deep.equal(['payload.section must be the section of afterFieldId, or be left out']);
+      expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id }))).to.deep.equal([
+        'payload must say where to: by order, beforeFieldId, afterFieldId or section',
+      ]);
+      expect(
+        await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, order: 1, afterFieldId: a.id })),
+      ).to.deep.equal(['payload.afterFieldId cannot stand beside order']);
+      expect(
+        await issuesOf(fieldCommand(t, 'MoveField', { fieldId: c.id, afterFieldId: a.id, section: 'S' })),
+      ).to.deep.equal(['payload.section must be the section of afterFieldId, or be left out']);
     });
 
     it('a neighbour of another section moves a field there, unless a third section is named', async () => {
       const t = makePlane();
-      const [a, b, x] = [await aField(t, { name: 'a' }), await aField(t, { name: 'b' }), await aField(t, { name: 'x', section: 'S' })];
+      const [a, b, x] = [
+        await aField(t, { name: 'a' }),
+        await aField(t, { name: 'b' }),
+        await aField(t, { name: 'x', section: 'S' }),
+      ];
       await aField(t, { name: 'y', section: 'T' });
       await fieldCommand(t, 'MoveField', { fieldId: a.id, beforeFieldId: x.id });
       expect(await names(t)).to.deep.equal(['- 1 b', 'S 1 a', 'S 2 x', 'T 1 y']);
@@ -143,9 +261,12 @@ describe('commands about custom fields', () => {
       // The section where the field stands is no third one.
       await fieldCommand(t, 'MoveField', { fieldId: b.id, afterFieldId: y?.id ?? '', section: 'S' });
       expect(await names(t)).to.deep.equal(['S 1 a', 'S 2 x', 'T 1 y', 'T 2 b']);
-      for (const section of ['R', null]) for (const where of [{ beforeFieldId: x.id }, { afterFieldId: x.id }]) {
-        expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: b.id, ...where, section }))).to.deep.equal([`payload.section must be the section of ${Object.keys(where).join('')}, or be left out`]);
-      }
+      for (const section of ['R', null])
+        for (const where of [{ beforeFieldId: x.id }, { afterFieldId: x.id }]) {
+          expect(await issuesOf(fieldCommand(t, 'MoveField', { fieldId: b.id, ...where, section }))).to.deep.equal([
+            `payload.section must be the section of ${Object.keys(where).join('')}, or be left out`,
+          ]);
+        }
       expect(await names(t)).to.deep.equal(['S 1 a', 'S 2 x', 'T 1 y', 'T 2 b']);
     });
 
@@ -156,8 +277,17 @@ describe('commands about custom fields', () => {
       const made = await t.plane.createContract(aContract({ dynamicFields: { [gate.id]: 4.5 } }));
       const empty = await fieldCommand(t, 'DuplicateField', { fieldId: gate.id });
       const full = await fieldCommand(t, 'DuplicateField', { fieldId: gate.id, name: 'Door', includeValues: true });
-      expect([empty.field.name, empty.field.code, empty.field.settings.precision, empty.field.required, empty.result]).to.deep.equal(['Gate 2', 'gate_2', 1, true, undefined]);
-      expect([full.field.code, full.result]).to.deep.equal(['gate_3', { dryRun: false, total: 1, converted: 1, cleared: 0, unchanged: 0, samples: [] }]);
+      expect([
+        empty.field.name,
+        empty.field.code,
+        empty.field.settings.precision,
+        empty.field.required,
+        empty.result,
+      ]).to.deep.equal(['Gate 2', 'gate_2', 1, true, undefined]);
+      expect([full.field.code, full.result]).to.deep.equal([
+        'gate_3',
+        { dryRun: false, total: 1, converted: 1, cleared: 0, unchanged: 0, samples: [] },
+      ]);
       expect(await names(t)).to.deep.equal(['- 1 Gate', '- 2 Door', '- 3 Gate 2', '- 4 Last']);
       const read = await t.plane.getContract({ contractId: made.id });
       expect([read.dynamicFields, read.version]).to.deep.equal([{ [gate.id]: 4.5, [full.field.id]: 4.5 }, 1]);
@@ -165,37 +295,69 @@ describe('commands about custom fields', () => {
 
     it('options are listed anew: known ones keep their id, removed ones their label', async () => {
       const t = makePlane();
-      const field = await aField(t, { type: 'multi_select', options: [{ label: 'A', color: 'red' }, { label: 'B' }, { label: 'C' }] });
+      const field = await aField(t, {
+        type: 'multi_select',
+        options: [{ label: 'A', color: 'red' }, { label: 'B' }, { label: 'C' }],
+      });
       const [a = '', b = '', c = ''] = field.options.map(({ id }) => id);
       const made = await t.plane.createContract(aContract({ dynamicFields: { [field.id]: [a, b] } }));
-      const update = (options: { id?: string; label: string }[], onRemoved?: 'archive' | 'clear') => fieldCommand(t, 'UpdateFieldOptions', { fieldId: field.id, options, ...(onRemoved ? { onRemoved } : {}) });
+      const update = (options: { id?: string; label: string }[], onRemoved?: 'archive' | 'clear') =>
+        fieldCommand(t, 'UpdateFieldOptions', { fieldId: field.id, options, ...(onRemoved ? { onRemoved } : {}) });
       const archived = (await update([{ id: c, label: 'See' }, { label: 'b' }, { label: 'D' }])).field;
-      expect(archived.options.map(({ id, label, order, archived: gone }) => [id, label, order, gone])).to.deep.equal([[c, 'See', 1, false], [b, 'b', 2, false], [archived.options[2]?.id, 'D', 3, false], [a, 'A', 4, true]]);
+      expect(archived.options.map(({ id, label, order, archived: gone }) => [id, label, order, gone])).to.deep.equal([
+        [c, 'See', 1, false],
+        [b, 'b', 2, false],
+        [archived.options[2]?.id, 'D', 3, false],
+        [a, 'A', 4, true],
+      ]);
       expect((await t.plane.getContract({ contractId: made.id })).dynamicFields).to.deep.equal({ [field.id]: [a, b] });
       // What was there may stay, and what is gone cannot come in.
-      expect((await t.plane.updateContract({ contractId: made.id, changes: { dynamicFields: { [field.id]: [a, b, c] } } })).dynamicFields).to.deep.equal({ [field.id]: [a, b, c] });
-      expect(await failureOf(t.plane.createContract(aContract({ dynamicFields: { [field.id]: [a] } })))).to.have.property('code', 'INVALID_INPUT');
+      expect(
+        (await t.plane.updateContract({ contractId: made.id, changes: { dynamicFields: { [field.id]: [a, b, c] } } }))
+          .dynamicFields,
+      ).to.deep.equal({ [field.id]: [a, b, c] });
+      expect(
+        await failureOf(t.plane.createContract(aContract({ dynamicFields: { [field.id]: [a] } }))),
+      ).to.have.property('code', 'INVALID_INPUT');
       const back = (await update([{ label: 'a' }, { id: c, label: 'See' }])).field;
-      expect(back.options.find(({ id }) => id === a)).to.deep.equal({ id: a, label: 'a', color: 'red', order: 1, archived: false });
+      expect(back.options.find(({ id }) => id === a)).to.deep.equal({
+        id: a,
+        label: 'a',
+        color: 'red',
+        order: 1,
+        archived: false,
+      });
       const cleared = await update([{ id: c, label: 'See' }], 'clear');
-      expect(cleared.result).to.deep.equal({ dryRun: false, total: 1, converted: 1, cleared: 0, unchanged: 0, samples: [] });
+      expect(cleared.result).to.deep.equal({
+        dryRun: false,
+        total: 1,
+        converted: 1,
+        cleared: 0,
+        unchanged: 0,
+        samples: [],
+      });
       expect((await t.plane.getContract({ contractId: made.id })).dynamicFields).to.deep.equal({ [field.id]: [b, c] });
       expect((await update([], 'clear')).result).to.include({ converted: 1, cleared: 0 });
-      expect(await issuesOf(fieldCommand(t, 'UpdateFieldOptions', { fieldId: (await aField(t)).id, options: [] }))).to.deep.equal(['payload.fieldId must be a field with options; this one is of the type text']);
+      expect(
+        await issuesOf(fieldCommand(t, 'UpdateFieldOptions', { fieldId: (await aField(t)).id, options: [] })),
+      ).to.deep.equal(['payload.fieldId must be a field with options; this one is of the type text']);
     });
 
     // Hundreds of commands: one database is enough.
-    if (name === 'sqlite') it('two hundred fields are in use at most', async () => {
-      const t = makePlane();
-      for (let i = 0; i < 200; i++) await aField(t);
-      const limit = { code: 'LIMIT_REACHED', details: { limit: 200 } };
-      expect(await failureOf(aField(t))).to.deep.equal(limit);
-      const [first] = await t.plane.listFields({});
-      expect(await failureOf(fieldCommand(t, 'DuplicateField', { fieldId: first?.id ?? '' }))).to.deep.equal(limit);
-      await fieldCommand(t, 'ArchiveField', { fieldId: first?.id ?? '' });
-      await aField(t);
-      expect(await failureOf(fieldCommand(t, 'ArchiveField', { fieldId: first?.id ?? '', archived: false }))).to.deep.equal(limit);
-    });
+    if (name === 'sqlite')
+      it('two hundred fields are in use at most', async () => {
+        const t = makePlane();
+        for (let i = 0; i < 200; i++) await aField(t);
+        const limit = { code: 'LIMIT_REACHED', details: { limit: 200 } };
+        expect(await failureOf(aField(t))).to.deep.equal(limit);
+        const [first] = await t.plane.listFields({});
+        expect(await failureOf(fieldCommand(t, 'DuplicateField', { fieldId: first?.id ?? '' }))).to.deep.equal(limit);
+        await fieldCommand(t, 'ArchiveField', { fieldId: first?.id ?? '' });
+        await aField(t);
+        expect(
+          await failureOf(fieldCommand(t, 'ArchiveField', { fieldId: first?.id ?? '', archived: false })),
+        ).to.deep.equal(limit);
+      });
 
     it('leaves one audit row each, and none for what changes nothing or only looks', async () => {
       const t = makePlane();
@@ -203,9 +365,23 @@ describe('commands about custom fields', () => {
       await fieldCommand(t, 'RenameField', { fieldId: field.id, name: 'Told' });
       await fieldCommand(t, 'UpdateFieldType', { fieldId: field.id, type: 'number', dryRun: true });
       await fieldCommand(t, 'UpdateFieldType', { fieldId: field.id, type: 'number' });
-      const rows = await t.database.read(t.call, (tx) => tx.all("SELECT action, record_kind, changes FROM audit_log WHERE tenant_id = ? AND record_id = ? ORDER BY id", [t.call.tenantId, field.id]));
-      expect(rows.map((row) => [row['action'], row['record_kind']])).to.deep.equal([['runFieldCommand', 'dynamic_field'], ['runFieldCommand', 'dynamic_field']]);
-      expect(JSON.parse(String(rows[1]?.['changes']))).to.deep.equal([{ record: 'dynamic_field', id: field.id, fields: { type: ['text', 'number'], values: [null, { converted: 0, cleared: 0, unchanged: 0 }] } }]);
+      const rows = await t.database.read(t.call, (tx) =>
+        tx.all('SELECT action, record_kind, changes FROM audit_log WHERE tenant_id = ? AND record_id = ? ORDER BY id', [
+          t.call.tenantId,
+          field.id,
+        ]),
+      );
+      expect(rows.map((row) => [row['action'], row['record_kind']])).to.deep.equal([
+        ['runFieldCommand', 'dynamic_field'],
+        ['runFieldCommand', 'dynamic_field'],
+      ]);
+      expect(JSON.parse(String(rows[1]?.['changes']))).to.deep.equal([
+        {
+          record: 'dynamic_field',
+          id: field.id,
+          fields: { type: ['text', 'number'], values: [null, { converted: 0, cleared: 0, unchanged: 0 }] },
+        },
+      ]);
     });
   });
 });

@@ -12,7 +12,8 @@ describe('the statements of custom fields', () => {
       it('walk over contracts with values in the order of their own index, and find former forms by key', async () => {
         const t = makePlane();
         const field = await aField(t);
-        for (let i = 0; i < 3; i++) await t.plane.createContract(aContract(i === 0 ? {} : { dynamicFields: { [field.id]: 'x' } }));
+        for (let i = 0; i < 3; i++)
+          await t.plane.createContract(aContract(i === 0 ? {} : { dynamicFields: { [field.id]: 'x' } }));
         const asked: (readonly [sql: string, values: readonly Value[]])[] = [];
         const plans = await t.database.write(t.call, async (tx) => {
           const all: Transaction['all'] = (sql, values = []) => {
@@ -21,12 +22,15 @@ describe('the statements of custom fields', () => {
           };
           const told: Transaction = Object.assign(Object.create(tx) as Transaction, { all });
           let walked = 0;
-          for await (const step of new FieldValueStore(told, t.call, new DueMarks()).walk(field.id)) walked += step.length;
+          for await (const step of new FieldValueStore(told, t.call, new DueMarks()).walk(field.id))
+            walked += step.length;
           expect(walked).to.equal(2);
           // Of so few rows PostgreSQL would read all.
-          if (name === 'postgres') for (const way of ['seqscan', 'bitmapscan', 'sort']) await tx.run(`SET LOCAL enable_${way} = off`);
+          if (name === 'postgres')
+            for (const way of ['seqscan', 'bitmapscan', 'sort']) await tx.run(`SET LOCAL enable_${way} = off`);
           const found: string[] = [];
-          for (const [sql, values] of asked) found.push(JSON.stringify(await tx.all(`EXPLAIN ${name === 'sqlite' ? 'QUERY PLAN ' : ''}${sql}`, values)));
+          for (const [sql, values] of asked)
+            found.push(JSON.stringify(await tx.all(`EXPLAIN ${name === 'sqlite' ? 'QUERY PLAN ' : ''}${sql}`, values)));
           return found;
         });
         const forms = name === 'sqlite' ? 'sqlite_autoindex_dynamic_field_forms_1' : 'dynamic_field_forms_pkey';

@@ -10,7 +10,9 @@ const WORD = 'known to few';
 const ACCOUNT = '6222020200112233445';
 
 /** An administrator whose role is none of those that see the field. */
-const outsider = (t: TestPlane): Pick<TestPlane, 'plane'> => ({ plane: t.as({ actor: { ...t.call.actor, id: MING.id, roleCode: 'admin' } }) });
+const outsider = (t: TestPlane): Pick<TestPlane, 'plane'> => ({
+  plane: t.as({ actor: { ...t.call.actor, id: MING.id, roleCode: 'admin' } }),
+});
 const hiddenField = (t: TestPlane, more: object = {}) => aField(t, { visibleRoles: ['manager'], code: 'few', ...more });
 
 describe('what few may see', () => {
@@ -19,32 +21,61 @@ describe('what few may see', () => {
       const t = makePlane();
       const hidden = await hiddenField(t);
       const open = await aField(t);
-      const { id } = await t.plane.createContract(aContract({ dynamicFields: { [hidden.id]: WORD, [open.id]: 'for all' } }));
+      const { id } = await t.plane.createContract(
+        aContract({ dynamicFields: { [hidden.id]: WORD, [open.id]: 'for all' } }),
+      );
       await t.plane.updateContract({ contractId: id, changes: { dynamicFields: { [hidden.id]: `still ${WORD}` } } });
-      const changesOf = async ({ plane }: Pick<TestPlane, 'plane'>) => (await plane.listAudit({ recordId: id })).items.map(({ changes }) => changes.find(({ field }) => field === 'dynamicFields')?.after ?? null);
+      const changesOf = async ({ plane }: Pick<TestPlane, 'plane'>) =>
+        (await plane.listAudit({ recordId: id })).items.map(
+          ({ changes }) => changes.find(({ field }) => field === 'dynamicFields')?.after ?? null,
+        );
       expect(await changesOf(outsider(t))).to.deep.equal([null, { [open.id]: 'for all' }]);
-      expect(await changesOf(t)).to.deep.equal([{ [hidden.id]: `still ${WORD}` }, { [hidden.id]: WORD, [open.id]: 'for all' }]);
+      expect(await changesOf(t)).to.deep.equal([
+        { [hidden.id]: `still ${WORD}` },
+        { [hidden.id]: WORD, [open.id]: 'for all' },
+      ]);
     });
 
     it('is not made options that everybody reads, unless by who sees it', async () => {
       const t = makePlane();
       const hidden = await hiddenField(t);
       const { id } = await t.plane.createContract(aContract({ dynamicFields: { [hidden.id]: WORD } }));
-      for (const dryRun of [true, false]) expect(await failureOf(fieldCommand(outsider(t), 'UpdateFieldType', { fieldId: hidden.id, type: 'select', dryRun }))).to.deep.equal({ code: 'FIELD_NOT_EDITABLE', details: { fields: [hidden.id] } });
+      for (const dryRun of [true, false])
+        expect(
+          await failureOf(fieldCommand(outsider(t), 'UpdateFieldType', { fieldId: hidden.id, type: 'select', dryRun })),
+        ).to.deep.equal({ code: 'FIELD_NOT_EDITABLE', details: { fields: [hidden.id] } });
       expect((await t.plane.getContract({ contractId: id })).dynamicFields).to.deep.equal({ [hidden.id]: WORD });
-      expect((await fieldCommand(t, 'UpdateFieldType', { fieldId: hidden.id, type: 'select' })).field.options.map(({ label }) => label)).to.deep.equal([WORD]);
+      expect(
+        (await fieldCommand(t, 'UpdateFieldType', { fieldId: hidden.id, type: 'select' })).field.options.map(
+          ({ label }) => label,
+        ),
+      ).to.deep.equal([WORD]);
       await fieldCommand(t, 'UpdateFieldType', { fieldId: hidden.id, type: 'text' });
-      const named = await fieldCommand(outsider(t), 'UpdateFieldType', { fieldId: hidden.id, type: 'select', options: [{ label: WORD }] });
-      expect([named.field.type, named.result], 'who knows all values may name them').to.deep.equal(['select', undefined]);
+      const named = await fieldCommand(outsider(t), 'UpdateFieldType', {
+        fieldId: hidden.id,
+        type: 'select',
+        options: [{ label: WORD }],
+      });
+      expect([named.field.type, named.result], 'who knows all values may name them').to.deep.equal([
+        'select',
+        undefined,
+      ]);
     });
 
-    it('stays out of the report and the bad rows of somebody else\'s import', async () => {
+    it("stays out of the report and the bad rows of somebody else's import", async () => {
       const t = makePlane();
       const hidden = await hiddenField(t, { type: 'number' });
-      const imports = [aSheet([{ ...cellsOf({ quantity: 'two' }), 'cf:few': WORD }]), ofRows([{ ...aContract({ subjectId: HARBOUR.id, ownerId: MING.id }), dynamicFields: { [hidden.id]: WORD } }])];
+      const imports = [
+        aSheet([{ ...cellsOf({ quantity: 'two' }), 'cf:few': WORD }]),
+        ofRows([{ ...aContract({ subjectId: HARBOUR.id, ownerId: MING.id }), dynamicFields: { [hidden.id]: WORD } }]),
+      ];
       for (const [i, input] of imports.entries()) {
         const { batchId } = await t.plane.importContracts(input);
-        const told = async ({ plane }: Pick<TestPlane, 'plane'>) => JSON.stringify([await plane.getImport({ batchId: batchId ?? '' }), await plane.getImportErrors({ batchId: batchId ?? '' })]).split(WORD).length - 1;
+        const told = async ({ plane }: Pick<TestPlane, 'plane'>) =>
+          JSON.stringify([
+            await plane.getImport({ batchId: batchId ?? '' }),
+            await plane.getImportErrors({ batchId: batchId ?? '' }),
+          ]).split(WORD).length - 1;
         expect(await told(outsider(t)), `import ${i}`).to.equal(0);
         expect(await told(t), `import ${i}`).to.equal(2);
       }
@@ -54,9 +85,16 @@ describe('what few may see', () => {
       const t = makePlane();
       const { id: contractId } = await t.plane.createContract(aContract());
       const { id: runId } = await t.plane.extractContract({ contractId, text: 'Contract No.: X-1' });
-      await t.plane.reviewExtraction({ runId, fields: [{ fieldKey: 'payments', status: 'overridden', overrideValue: [aLine({ receiptAccount: ACCOUNT })] }] });
-      const accounts = async (changes: Partial<Call>) => (await t.as(changes).getExtraction({ runId })).fields.find(({ fieldKey }) => fieldKey === 'payments')?.overrideValue;
-      expect(await accounts({ rights: { ...ALL_RIGHTS, sensitive: false } })).to.deep.equal([{ ...aLine(), receiptAccount: '****3445' }]);
+      await t.plane.reviewExtraction({
+        runId,
+        fields: [{ fieldKey: 'payments', status: 'overridden', overrideValue: [aLine({ receiptAccount: ACCOUNT })] }],
+      });
+      const accounts = async (changes: Partial<Call>) =>
+        (await t.as(changes).getExtraction({ runId })).fields.find(({ fieldKey }) => fieldKey === 'payments')
+          ?.overrideValue;
+      expect(await accounts({ rights: { ...ALL_RIGHTS, sensitive: false } })).to.deep.equal([
+        { ...aLine(), receiptAccount: '****3445' },
+      ]);
       expect(await accounts({})).to.deep.equal([{ ...aLine(), receiptAccount: ACCOUNT }]);
     });
   });

@@ -7,87 +7,114 @@ import { aContract } from '../support/samples.js';
 const keyed = (key: string, requestHash = 'h'): Pick<Call, 'idempotency'> => ({ idempotency: { key, requestHash } });
 const codeOf = (error: unknown) => (isFailure(error) ? error.code : error);
 const rows = async ({ database, call }: TestPlane, table: string) =>
-  database.read(call, async (tx) => Number((await tx.get(`SELECT count(*) AS n FROM ${table} WHERE tenant_id = ?`, [call.tenantId]))?.['n']));
+  database.read(call, async (tx) =>
+    Number((await tx.get(`SELECT count(*) AS n FROM ${table} WHERE tenant_id = ?`, [call.tenantId]))?.['n']),
+  );
 
 describe('a write with an idempotency key', () => {
-  forEachPlane((_name, makePlane) => {
-    it('happens once: the repeat gets the first answer and nothing runs', async () => {
-      const test = makePlane();
-      const input = aContract();
-      const call = { ...test.call, ...keyed('k') };
-      const first = await test.data.invoke('createContract', { call }, input);
-      const second = await test.data.invoke('createContract', { call }, { ...input });
-      expect(first.replayed).to.equal(false);
-      expect(second.replayed).to.equal(true);
-      expect(second.output).to.deep.equal(first.output);
-      expect(await rows(test, 'contracts')).to.equal(1);
-      expect(await rows(test, 'workflow_events')).to.equal(1);
-    });
+  forEachPlane(
+    (_name, makePlane) => {
+      it('happens once: the repeat gets the first answer and nothing runs', async () => {
+        const test = makePlane();
+        const input = aContract();
+        const call = { ...test.call, ...keyed('k') };
+        const first = await test.data.invoke('createContract', { call }, input);
+        const second = await test.data.invoke('createContract', { call }, { ...input });
+        expect(first.replayed).to.equal(false);
+        expect(second.replayed).to.equal(true);
+        expect(second.output).to.deep.equal(first.output);
+        expect(await rows(test, 'contracts')).to.equal(1);
+        expect(await rows(test, 'workflow_events')).to.equal(1);
+      });
 
-    it('repeats a refusal by rule too, even when it would no longer be refused', async () => {
-      const test = makePlane();
-      const input = aContract();
-      const standing = await test.plane.createContract(input);
-      const refuse = () => test.as(keyed('k')).createContract(input).catch((error: unknown) => (isFailure(error) ? [error.code, error.replayed] : error));
-      expect(await refuse()).to.deep.equal(['DUPLICATE_CONTRACT_NO', false]);
-      await test.plane.deleteContract({ contractId: standing.id });
-      expect(await refuse()).to.deep.equal(['DUPLICATE_CONTRACT_NO', true]);
-      expect(await rows(test, 'contracts')).to.equal(1);
-    });
+      it('repeats a refusal by rule too, even when it would no longer be refused', async () => {
+        const test = makePlane();
+        const input = aContract();
+        const standing = await test.plane.createContract(input);
+        const refuse = () =>
+          test
+            .as(keyed('k'))
+            .createContract(input)
+            .catch((error: unknown) => (isFailure(error) ? [error.code, error.replayed] : error));
+        expect(await refuse()).to.deep.equal(['DUPLICATE_CONTRACT_NO', false]);
+        await test.plane.deleteContract({ contractId: standing.id });
+        expect(await refuse()).to.deep.equal(['DUPLICATE_CONTRACT_NO', true]);
+        expect(await rows(test, 'contracts')).to.equal(1);
+      });
 
-    it('does not store a validation failure: the corrected request may use the key', async () => {
-      const test = makePlane();
-      expect(await test.as(keyed('k')).createContract(aContract({ endDate: '2020-01-01' })).catch(codeOf)).to.equal('INVALID_INPUT');
-      expect((await test.as(keyed('k', 'corrected')).createContract(aContract())).version).to.equal(1);
-    });
+      it('does not store a validation failure: the corrected request may use the key', async () => {
+        const test = makePlane();
+        expect(
+          await test
+            .as(keyed('k'))
+            .createContract(aContract({ endDate: '2020-01-01' }))
+            .catch(codeOf),
+        ).to.equal('INVALID_INPUT');
+        expect((await test.as(keyed('k', 'corrected')).createContract(aContract())).version).to.equal(1);
+      });
 
-    it('is refused when the key comes with another request', async () => {
-      const test = makePlane();
-      const created = await test.as(keyed('k')).createContract(aContract());
-      expect(await test.as(keyed('k', 'other')).createContract(aContract()).catch(codeOf)).to.equal('IDEMPOTENCY_KEY_REUSED');
-      expect(await test.as(keyed('k')).deleteContract({ contractId: created.id }).catch(codeOf)).to.equal('IDEMPOTENCY_KEY_REUSED');
-    });
+      it('is refused when the key comes with another request', async () => {
+        const test = makePlane();
+        const created = await test.as(keyed('k')).createContract(aContract());
+        expect(await test.as(keyed('k', 'other')).createContract(aContract()).catch(codeOf)).to.equal(
+          'IDEMPOTENCY_KEY_REUSED',
+        );
+        expect(await test.as(keyed('k')).deleteContract({ contractId: created.id }).catch(codeOf)).to.equal(
+          'IDEMPOTENCY_KEY_REUSED',
+        );
+      });
 
-    it('happens once when the same request comes many times at once', async () => {
-      const test = makePlane();
-      const input = aContract();
-      const outcomes = await Promise.all(Array.from({ length: 10 }, () => test.as(keyed('k')).createContract(input).then(({ id }) => id, codeOf)));
-      const created = new Set(outcomes.filter((outcome) => outcome !== 'IDEMPOTENCY_IN_PROGRESS'));
-      expect(created.size).to.equal(1);
-      expect(await rows(test, 'contracts')).to.equal(1);
-    });
+      it('happens once when the same request comes many times at once', async () => {
+        const test = makePlane();
+        const input = aContract();
+        const outcomes = await Promise.all(
+          Array.from({ length: 10 }, () =>
+            test
+              .as(keyed('k'))
+              .createContract(input)
+              .then(({ id }) => id, codeOf),
+          ),
+        );
+        const created = new Set(outcomes.filter((outcome) => outcome !== 'IDEMPOTENCY_IN_PROGRESS'));
+        expect(created.size).to.equal(1);
+        expect(await rows(test, 'contracts')).to.equal(1);
+      });
 
-    it('is new again after a day', async () => {
-      const test = makePlane();
-      const first = await test.as(keyed('k')).createContract(aContract());
-      test.clock.advance(24 * 60 * 60 * 1000);
-      const second = await test.as(keyed('k', 'next day')).createContract(aContract());
-      expect(second.id).not.to.equal(first.id);
-    });
+      it('is new again after a day', async () => {
+        const test = makePlane();
+        const first = await test.as(keyed('k')).createContract(aContract());
+        test.clock.advance(24 * 60 * 60 * 1000);
+        const second = await test.as(keyed('k', 'next day')).createContract(aContract());
+        expect(second.id).not.to.equal(first.id);
+      });
 
-    it('removes records that are over', async () => {
-      const test = makePlane();
-      for (const key of ['a', 'b', 'c']) await test.as(keyed(key)).createContract(aContract());
-      test.clock.advance(24 * 60 * 60 * 1000);
-      await test.as(keyed('d')).createContract(aContract());
-      expect(await test.plane.removeEnded({})).to.deep.equal({ removed: 3, more: false });
-      expect(await rows(test, 'idempotency_records')).to.equal(1);
-    });
+      it('removes records that are over', async () => {
+        const test = makePlane();
+        for (const key of ['a', 'b', 'c']) await test.as(keyed(key)).createContract(aContract());
+        test.clock.advance(24 * 60 * 60 * 1000);
+        await test.as(keyed('d')).createContract(aContract());
+        expect(await test.plane.removeEnded({})).to.deep.equal({ removed: 3, more: false });
+        expect(await rows(test, 'idempotency_records')).to.equal(1);
+      });
 
-    it('keeps its stored answer sealed', async () => {
-      const test = makePlane();
-      await test.as(keyed('k')).createContract(aContract({ partyA: 'Unmistakable Ltd' }));
-      const stored = await test.database.read(test.call, (tx) => tx.all('SELECT answer FROM idempotency_records WHERE tenant_id = ?', [test.call.tenantId]));
-      expect(stored).to.have.length(1);
-      expect(JSON.stringify(stored)).to.match(/"v1\./).and.not.contain('Unmistakable');
-    });
+      it('keeps its stored answer sealed', async () => {
+        const test = makePlane();
+        await test.as(keyed('k')).createContract(aContract({ partyA: 'Unmistakable Ltd' }));
+        const stored = await test.database.read(test.call, (tx) =>
+          tx.all('SELECT answer FROM idempotency_records WHERE tenant_id = ?', [test.call.tenantId]),
+        );
+        expect(stored).to.have.length(1);
+        expect(JSON.stringify(stored)).to.match(/"v1\./).and.not.contain('Unmistakable');
+      });
 
-    it('belongs to its tenant', async () => {
-      const one = makePlane();
-      const other = makePlane();
-      const a = await one.as(keyed('k')).createContract(aContract());
-      const b = await other.as(keyed('k')).createContract(aContract());
-      expect(a.id).not.to.equal(b.id);
-    });
-  }, { only: PLANES });
+      it('belongs to its tenant', async () => {
+        const one = makePlane();
+        const other = makePlane();
+        const a = await one.as(keyed('k')).createContract(aContract());
+        const b = await other.as(keyed('k')).createContract(aContract());
+        expect(a.id).not.to.equal(b.id);
+      });
+    },
+    { only: PLANES },
+  );
 });

@@ -13,7 +13,10 @@ const IDS = { subjectId: HARBOUR.id, ownerId: MING.id };
 const NOT_FOUND = { code: 'NOT_FOUND', details: {} };
 
 /** What a report says, without the ids of what was made. */
-const said = ({ batchId: _batchId, rows, ...report }: ImportReport) => ({ ...report, rows: rows.map(({ contractId: _contractId, ...row }) => row) });
+const said = ({ batchId: _batchId, rows, ...report }: ImportReport) => ({
+  ...report,
+  rows: rows.map(({ contractId: _contractId, ...row }) => row),
+});
 
 describe('the report of an import', () => {
   forEachPlane((_name, makePlane) => {
@@ -24,76 +27,160 @@ describe('the report of an import', () => {
       expect(await book.plane.getImport({ batchId })).to.deep.equal(report);
       const other = { ...book.call.actor, id: newId() };
       expect(await book.as({ actor: other, rights: ALL_RIGHTS }).getImport({ batchId })).to.deep.equal(report);
-      for (const changes of [{ actor: other }, { actor: other, rights: ALL_RIGHTS, subjectScope: [HARBOUR.id] }, { actor: other, rights: ALL_RIGHTS, ownerScope: other.id }, { tenantId: newId(), rights: ALL_RIGHTS }]) {
+      for (const changes of [
+        { actor: other },
+        { actor: other, rights: ALL_RIGHTS, subjectScope: [HARBOUR.id] },
+        { actor: other, rights: ALL_RIGHTS, ownerScope: other.id },
+        { tenantId: newId(), rights: ALL_RIGHTS },
+      ]) {
         expect(await failureOf(book.as(changes).getImport({ batchId }))).to.deep.equal(NOT_FOUND);
         expect(await failureOf(book.as(changes).getImportErrors({ batchId }))).to.deep.equal(NOT_FOUND);
       }
-      for (const id of [newId(), 'no-id']) expect(await failureOf(book.plane.getImport({ batchId: id }))).to.deep.equal(NOT_FOUND);
+      for (const id of [newId(), 'no-id'])
+        expect(await failureOf(book.plane.getImport({ batchId: id }))).to.deep.equal(NOT_FOUND);
       book.clock.advance(30 * DAY_MS - 1);
       expect(await book.plane.getImport({ batchId })).to.deep.equal(report);
       book.clock.advance(1);
       expect(await failureOf(book.plane.getImport({ batchId }))).to.deep.equal(NOT_FOUND);
       await book.plane.importContracts(aSheet([cellsOf()]));
-      const kept = await book.database.read({ tenantId: book.call.tenantId }, (tx) => tx.all('SELECT id FROM import_batches WHERE tenant_id = ?', [book.call.tenantId]));
+      const kept = await book.database.read({ tenantId: book.call.tenantId }, (tx) =>
+        tx.all('SELECT id FROM import_batches WHERE tenant_id = ?', [book.call.tenantId]),
+      );
       expect(kept, 'the next import takes it away').to.have.length(1);
     });
 
     it('is the same beforehand, when nothing is entered', async () => {
       const book = makePlane();
       const first = cellsOf({ 'line.period': '1', 'line.dueDate': '2026-04-01', 'line.amount': 5 });
-      const input = aSheet([first, { ...first, 'line.period': '2' }, cellsOf({ contractNo: first['contractNo'] ?? '' }), cellsOf({ subjectName: 'nobody' }), null, cellsOf({ unknown: 'x' })]);
+      const input = aSheet([
+        first,
+        { ...first, 'line.period': '2' },
+        cellsOf({ contractNo: first['contractNo'] ?? '' }),
+        cellsOf({ subjectName: 'nobody' }),
+        null,
+        cellsOf({ unknown: 'x' }),
+      ]);
       const preview = await book.plane.previewImport(input);
       expect(preview.batchId).to.equal(null);
       expect(preview.rows.filter(({ contractId }) => contractId !== undefined)).to.deep.equal([]);
-      const tables = ['contracts', 'payment_lines', 'contract_texts', 'audit_log', 'import_batches', 'workflow_events', 'outbox', 'receivable_days'];
+      const tables = [
+        'contracts',
+        'payment_lines',
+        'contract_texts',
+        'audit_log',
+        'import_batches',
+        'workflow_events',
+        'outbox',
+        'receivable_days',
+      ];
       for (const table of tables) {
-        const rows = await book.database.read({ tenantId: book.call.tenantId }, (tx) => tx.all(`SELECT tenant_id FROM ${table} WHERE tenant_id = ?`, [book.call.tenantId]));
+        const rows = await book.database.read({ tenantId: book.call.tenantId }, (tx) =>
+          tx.all(`SELECT tenant_id FROM ${table} WHERE tenant_id = ?`, [book.call.tenantId]),
+        );
         expect(rows, table).to.deep.equal([]);
       }
       const report = await book.plane.importContracts(input);
       expect(said(preview)).to.deep.equal(said(report));
-      expect(said(report)).to.deep.include({ total: 6, created: 3, failed: 2, skipped: 1, contracts: 2, unknownColumns: ['unknown'] });
-      expect(faultsOf(await book.plane.previewImport(input)).filter((fault) => fault.endsWith('DUPLICATE_CONTRACT_NO'))).to.have.length(3);
+      expect(said(report)).to.deep.include({
+        total: 6,
+        created: 3,
+        failed: 2,
+        skipped: 1,
+        contracts: 2,
+        unknownColumns: ['unknown'],
+      });
+      expect(
+        faultsOf(await book.plane.previewImport(input)).filter((fault) => fault.endsWith('DUPLICATE_CONTRACT_NO')),
+      ).to.have.length(3);
     });
 
     it('comes with the bad rows as a file, which is imported as it is when it has been put right', async () => {
       const book = makePlane();
-      const first = cellsOf({ projectName: "'=HYPERLINK(1)", 'line.period': '1', 'line.dueDate': '2026/4/1', 'line.amount': '1,000.50', remark: 'two\nlines, and "quotes"' });
-      const report = await book.plane.importContracts(aSheet([first, { ...first, 'line.period': '2', 'line.amount': 'soon' }, cellsOf({ remark: '=cmd|calc' }), cellsOf({ quantity: 0, remark: '@SUM' })]));
+      const first = cellsOf({
+        projectName: "'=HYPERLINK(1)",
+        'line.period': '1',
+        'line.dueDate': '2026/4/1',
+        'line.amount': '1,000.50',
+        remark: 'two\nlines, and "quotes"',
+      });
+      const report = await book.plane.importContracts(
+        aSheet([
+          first,
+          { ...first, 'line.period': '2', 'line.amount': 'soon' },
+          cellsOf({ remark: '=cmd|calc' }),
+          cellsOf({ quantity: 0, remark: '@SUM' }),
+        ]),
+      );
       const { csv } = await book.plane.getImportErrors({ batchId: report.batchId ?? '' });
       expect(csv.startsWith('\uFEFFarchiveCode,')).to.equal(true);
       const [header = [], ...rows] = parse(csv, { bom: true }) as string[][];
       expect(header.at(-1)).to.equal('error');
-      expect(rows.map((row) => row.at(-1))).to.deep.equal(['row 3 of the same contract has an error', 'line.amount must be a number alone, without a currency or unit', 'quantity must be >= 1']);
-      expect(rows.map((row) => row[header.indexOf('remark')])).to.deep.equal(['two\nlines, and "quotes"', 'two\nlines, and "quotes"', "'@SUM"]);
+      expect(rows.map((row) => row.at(-1))).to.deep.equal([
+        'row 3 of the same contract has an error',
+        'line.amount must be a number alone, without a currency or unit',
+        'quantity must be >= 1',
+      ]);
+      expect(rows.map((row) => row[header.indexOf('remark')])).to.deep.equal([
+        'two\nlines, and "quotes"',
+        'two\nlines, and "quotes"',
+        "'@SUM",
+      ]);
       const mended = csv.replace(',soon,', ',"2,000.50",').replace(/,0,5000,/, ',1,5000,');
       const again = await book.plane.importContracts(await ofCsv(mended));
       expect(again, JSON.stringify(again.rows)).to.include({ total: 3, created: 3, contracts: 2 });
       expect(again.unknownColumns).to.deep.equal([]);
       const { items } = await book.plane.listContracts({ sort: 'createdAt' });
-      expect(items.map(({ projectName, remark }) => [projectName, remark])).to.deep.include.members([['=HYPERLINK(1)', 'two\nlines, and "quotes"']]);
-      expect(items.map(({ remark }) => remark)).to.include('@SUM').and.include('=cmd|calc');
+      expect(items.map(({ projectName, remark }) => [projectName, remark])).to.deep.include.members([
+        ['=HYPERLINK(1)', 'two\nlines, and "quotes"'],
+      ]);
+      expect(items.map(({ remark }) => remark))
+        .to.include('@SUM')
+        .and.include('=cmd|calc');
       const third = await book.plane.importContracts(await ofCsv(csv));
       const twice = (await book.plane.getImportErrors({ batchId: third.batchId ?? '' })).csv;
-      expect(parse(twice, { bom: true }) as string[][], 'reasons do not pile up').to.have.nested.property('[0]').that.deep.equals(header);
+      expect(parse(twice, { bom: true }) as string[][], 'reasons do not pile up')
+        .to.have.nested.property('[0]')
+        .that.deep.equals(header);
     });
 
     it('has bad entries of a list as rows too, one for each line', async () => {
       const book = makePlane();
-      const bad = { ...aContract({ ...IDS, payeeAccount: '6222021234567890', terms: [{ kind: 'deposit', title: 'T', note: 'N' }] }), quantity: '3', payments: [aLine({ period: 'a' }), aLine({ period: 'b' })] };
+      const bad = {
+        ...aContract({ ...IDS, payeeAccount: '6222021234567890', terms: [{ kind: 'deposit', title: 'T', note: 'N' }] }),
+        quantity: '3',
+        payments: [aLine({ period: 'a' }), aLine({ period: 'b' })],
+      };
       const report = await book.plane.importContracts(ofRows([bad, aContract(IDS)]));
       const { csv } = await book.plane.getImportErrors({ batchId: report.batchId ?? '' });
       const rows = parse(csv, { bom: true, columns: true }) as Record<string, string>[];
-      expect(rows.map((row) => [row['contractNo'], row['line.period'], row['quantity'], row['payeeAccount'], row['error']])).to.deep.equal(['a', 'b'].map((period) => [bad.contractNo, period, '3', '6222021234567890', 'quantity must be a whole number']));
+      expect(
+        rows.map((row) => [row['contractNo'], row['line.period'], row['quantity'], row['payeeAccount'], row['error']]),
+      ).to.deep.equal(
+        ['a', 'b'].map((period) => [
+          bad.contractNo,
+          period,
+          '3',
+          '6222021234567890',
+          'quantity must be a whole number',
+        ]),
+      );
       const again = await book.plane.importContracts(await ofCsv(csv));
       expect(again, 'a cell has no type').to.include({ created: 2, failed: 0, contracts: 1 });
     });
 
     it('shows account numbers of a bad row to whoever sent it, and to others as they may see them', async () => {
       const book = makePlane({ rights: { ...ALL_RIGHTS, sensitive: false } });
-      const report = await book.plane.importContracts(aSheet([cellsOf({ payeeAccount: 'DE89 3704 0044 0532 0130 00', quantity: 0 })]));
+      const report = await book.plane.importContracts(
+        aSheet([cellsOf({ payeeAccount: 'DE89 3704 0044 0532 0130 00', quantity: 0 })]),
+      );
       const batchId = report.batchId ?? '';
-      const account = async (changes: object) => (parse((await book.as(changes).getImportErrors({ batchId })).csv, { bom: true, columns: true }) as Record<string, string>[])[0]?.['payeeAccount'];
+      const account = async (changes: object) =>
+        (
+          parse((await book.as(changes).getImportErrors({ batchId })).csv, { bom: true, columns: true }) as Record<
+            string,
+            string
+          >[]
+        )[0]?.['payeeAccount'];
       expect(await account({})).to.equal('DE89 3704 0044 0532 0130 00');
       const admin = { ...book.call.actor, id: newId() };
       expect(await account({ actor: admin, rights: { ...ALL_RIGHTS, sensitive: false } })).to.equal('****0 00');

@@ -7,7 +7,9 @@ import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
 async function book(t: TestPlane, line: Partial<PaymentLineInput> = {}, changes: Partial<ContractInput> = {}) {
-  const contract = await t.plane.createContract(aContract({ payments: [aLine({ amount: 1_000, ...line })], ...changes }));
+  const contract = await t.plane.createContract(
+    aContract({ payments: [aLine({ amount: 1_000, ...line })], ...changes }),
+  );
   const contractId = contract.id;
   const paymentId = contract.payments[0]?.id ?? '';
   return {
@@ -15,9 +17,15 @@ async function book(t: TestPlane, line: Partial<PaymentLineInput> = {}, changes:
     contractId,
     paymentId,
     tell: (patch: InvoiceEvidencePatch) => t.plane.recordInvoiceEvidence({ paymentId, ...patch }),
-    post: (input: { invoiceNo: string; invoiceAmount: number; status?: 'draft' | 'issued' | 'red_letter' }) => t.plane.addInvoice({ contractId, receivablePlanId: paymentId, ...input }),
+    post: (input: { invoiceNo: string; invoiceAmount: number; status?: 'draft' | 'issued' | 'red_letter' }) =>
+      t.plane.addInvoice({ contractId, receivablePlanId: paymentId, ...input }),
     detail: () => t.plane.getContract({ contractId }),
-    records: async () => (await t.plane.getContract({ contractId })).invoices.map(({ invoiceNo, invoiceAmount, status }) => [invoiceNo, invoiceAmount, status]),
+    records: async () =>
+      (await t.plane.getContract({ contractId })).invoices.map(({ invoiceNo, invoiceAmount, status }) => [
+        invoiceNo,
+        invoiceAmount,
+        status,
+      ]),
   };
 }
 
@@ -25,12 +33,29 @@ describe('the invoice that a line tells of', () => {
   forEachPlane((_name, makePlane) => {
     it('is one issued record once it has a number, and is counted once', async () => {
       const b = await book(makePlane(), {}, { invoicePoints: 13 });
-      expect(await b.tell({ invoiceAmount: 400 })).to.include({ invoiceAmount: 400, invoicedAmount: 400, invoiceDate: '2026-03-15' });
+      expect(await b.tell({ invoiceAmount: 400 })).to.include({
+        invoiceAmount: 400,
+        invoicedAmount: 400,
+        invoiceDate: '2026-03-15',
+      });
       expect(await b.records()).to.deep.equal([]);
-      expect(await b.tell({ invoiceNo: 'L-1' })).to.include({ invoiceNo: 'L-1', invoicedAmount: 400, uninvoicedAmount: 600 });
+      expect(await b.tell({ invoiceNo: 'L-1' })).to.include({
+        invoiceNo: 'L-1',
+        invoicedAmount: 400,
+        uninvoicedAmount: 600,
+      });
       const { invoices, invoicedAmount } = await b.detail();
       expect(invoices).to.have.length(1);
-      expect(invoices[0]).to.include({ invoiceNo: 'L-1', invoiceAmount: 400, invoiceDate: '2026-03-15', status: 'issued', receivablePlanId: b.paymentId, taxRate: 13, taxAmount: 46.02, netAmount: 353.98 });
+      expect(invoices[0]).to.include({
+        invoiceNo: 'L-1',
+        invoiceAmount: 400,
+        invoiceDate: '2026-03-15',
+        status: 'issued',
+        receivablePlanId: b.paymentId,
+        taxRate: 13,
+        taxAmount: 46.02,
+        netAmount: 353.98,
+      });
       expect(invoicedAmount).to.equal(400);
       await b.post({ invoiceNo: 'L-2', invoiceAmount: 100, status: 'issued' });
       expect(await b.detail()).to.include({ invoicedAmount: 500, uninvoicedAmount: 500 });
@@ -43,7 +68,12 @@ describe('the invoice that a line tells of', () => {
       await b.tell({ invoiceNo: 'L-2', invoiceAmount: 450, invoiceDate: '2026-03-01' });
       const { invoices, version } = await b.detail();
       expect(invoices).to.have.length(1);
-      expect(invoices[0]).to.include({ id: first?.id, invoiceNo: 'L-2', invoiceAmount: 450, invoiceDate: '2026-03-01' });
+      expect(invoices[0]).to.include({
+        id: first?.id,
+        invoiceNo: 'L-2',
+        invoiceAmount: 450,
+        invoiceDate: '2026-03-01',
+      });
       await b.tell({ invoiceNo: 'L-2', invoiceAmount: 450, invoiceDate: '2026-03-01' });
       await b.tell({ invoiceDate: null });
       expect(await b.detail()).to.include({ version });
@@ -57,19 +87,44 @@ describe('the invoice that a line tells of', () => {
       const b = await book(t, { invoiceNo: 'N-1', invoiceAmount: 10 }, { subjectId });
       expect(b.contract.invoices.map(({ invoiceNo }) => invoiceNo)).to.deep.equal(['N-1']);
       expect(b.contract).to.include({ invoicedAmount: 10 });
-      const added = await t.plane.addPaymentLine({ contractId: b.contractId, ...aLine({ period: 'second', invoiceNo: 'N-2', invoiceAmount: 20 }) });
+      const added = await t.plane.addPaymentLine({
+        contractId: b.contractId,
+        ...aLine({ period: 'second', invoiceNo: 'N-2', invoiceAmount: 20 }),
+      });
       expect(added).to.include({ invoicedAmount: 20, invoiceDate: '2026-03-15' });
       const changed = await t.plane.updateContract({
         contractId: b.contractId,
         // The first two exchange their numbers.
-        changes: { payments: [aLine({ invoiceNo: 'N-2', invoiceAmount: 10 }), aLine({ period: 'second', invoiceNo: 'N-1', invoiceAmount: 20 }), aLine({ period: 'third', invoiceNo: 'N-3', invoiceAmount: 5 })] },
+        changes: {
+          payments: [
+            aLine({ invoiceNo: 'N-2', invoiceAmount: 10 }),
+            aLine({ period: 'second', invoiceNo: 'N-1', invoiceAmount: 20 }),
+            aLine({ period: 'third', invoiceNo: 'N-3', invoiceAmount: 5 }),
+          ],
+        },
       });
-      expect(changed.invoices.map(({ invoiceNo, invoiceAmount }) => [invoiceNo, invoiceAmount])).to.deep.equal([['N-2', 10], ['N-1', 20], ['N-3', 5]]);
+      expect(changed.invoices.map(({ invoiceNo, invoiceAmount }) => [invoiceNo, invoiceAmount])).to.deep.equal([
+        ['N-2', 10],
+        ['N-1', 20],
+        ['N-3', 5],
+      ]);
       expect(changed).to.include({ invoicedAmount: 35 });
       const duplicate = { code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'n-3' } };
-      expect(await failureOf(t.plane.createContract(aContract({ subjectId, payments: [aLine({ invoiceNo: 'n-3' })] })))).to.deep.equal(duplicate);
-      expect(await failureOf(t.plane.addPaymentLine({ contractId: b.contractId, ...aLine({ period: 'fourth', invoiceNo: 'n-3' }) }))).to.deep.equal(duplicate);
-      expect(await failureOf(t.plane.createContract(aContract({ payments: [aLine({ invoiceNo: 'n-3' }), aLine({ period: 'b', invoiceNo: 'N-3' })] })))).to.deep.include({ code: 'DUPLICATE_CODE' });
+      expect(
+        await failureOf(t.plane.createContract(aContract({ subjectId, payments: [aLine({ invoiceNo: 'n-3' })] }))),
+      ).to.deep.equal(duplicate);
+      expect(
+        await failureOf(
+          t.plane.addPaymentLine({ contractId: b.contractId, ...aLine({ period: 'fourth', invoiceNo: 'n-3' }) }),
+        ),
+      ).to.deep.equal(duplicate);
+      expect(
+        await failureOf(
+          t.plane.createContract(
+            aContract({ payments: [aLine({ invoiceNo: 'n-3' }), aLine({ period: 'b', invoiceNo: 'N-3' })] }),
+          ),
+        ),
+      ).to.deep.include({ code: 'DUPLICATE_CODE' });
     });
 
     it('is the record that was entered under its number before', async () => {
@@ -77,7 +132,9 @@ describe('the invoice that a line tells of', () => {
       const posted = await b.post({ invoiceNo: 'P-1', invoiceAmount: 300, status: 'draft' });
       expect(await b.tell({ invoiceNo: 'p-1' })).to.include({ invoicedAmount: 300 });
       const { invoices } = await b.detail();
-      expect(invoices.map(({ id, invoiceNo, status, invoiceAmount }) => [id, invoiceNo, status, invoiceAmount])).to.deep.equal([[posted.id, 'p-1', 'issued', 300]]);
+      expect(
+        invoices.map(({ id, invoiceNo, status, invoiceAmount }) => [id, invoiceNo, status, invoiceAmount]),
+      ).to.deep.equal([[posted.id, 'p-1', 'issued', 300]]);
       await b.tell({ invoiceDate: '2026-03-02' });
       expect((await b.detail()).invoices[0]).to.include({ invoiceAmount: 300, invoiceDate: '2026-03-02' });
     });
@@ -86,36 +143,63 @@ describe('the invoice that a line tells of', () => {
       const t = makePlane();
       const b = await book(t);
       await b.tell({ invoiceNo: 'C-1', invoiceAmount: 400 });
-      expect(await b.tell({ invoiceNo: null })).to.include({ invoiceNo: null, invoiceAmount: 400, invoicedAmount: 400 });
+      expect(await b.tell({ invoiceNo: null })).to.include({
+        invoiceNo: null,
+        invoiceAmount: 400,
+        invoicedAmount: 400,
+      });
       expect(await b.records()).to.deep.equal([]);
       await b.tell({ invoiceNo: 'C-1' });
       await t.plane.recordReceipt({ paymentId: b.paymentId, receivedAmount: 1 });
       await t.plane.recordReceipt({ paymentId: b.paymentId, reconciliationStatus: 'matched' });
-      expect(await failureOf(b.tell({ invoiceNo: null }))).to.deep.equal({ code: 'LINE_HAS_MONEY', details: { paymentIds: [b.paymentId] } });
+      expect(await failureOf(b.tell({ invoiceNo: null }))).to.deep.equal({
+        code: 'LINE_HAS_MONEY',
+        details: { paymentIds: [b.paymentId] },
+      });
       expect(await b.records()).to.deep.equal([['C-1', 400, 'issued']]);
     });
 
     it('is no more once its record is void or reversed: the line is open for the next one', async () => {
       const t = makePlane();
       const b = await book(t);
-      for (const [invoiceNo, status] of [['V-1', 'void'], ['V-1', 'red_letter']] as const) {
+      for (const [invoiceNo, status] of [
+        ['V-1', 'void'],
+        ['V-1', 'red_letter'],
+      ] as const) {
         await b.tell({ invoiceNo, invoiceAmount: 400 });
         const record = (await b.detail()).invoices.at(-1);
         await t.plane.updateInvoice({ contractId: b.contractId, invoiceId: record?.id ?? '', changes: { status } });
         const { payments, invoicedAmount } = await b.detail();
-        expect(payments[0], status).to.include({ invoiceNo: null, invoiceAmount: null, invoiceDate: null, invoicedAmount: 0, uninvoicedAmount: 1_000 });
+        expect(payments[0], status).to.include({
+          invoiceNo: null,
+          invoiceAmount: null,
+          invoiceDate: null,
+          invoicedAmount: 0,
+          uninvoicedAmount: 1_000,
+        });
         expect(invoicedAmount).to.equal(0);
       }
-      expect(await failureOf(b.tell({ invoiceNo: 'V-1', invoiceAmount: 1 })), 'the number of a reversed one stays its own').to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'V-1' } });
+      expect(
+        await failureOf(b.tell({ invoiceNo: 'V-1', invoiceAmount: 1 })),
+        'the number of a reversed one stays its own',
+      ).to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'V-1' } });
       expect(await b.tell({ invoiceNo: 'V-2', invoiceAmount: 250 })).to.include({ invoicedAmount: 250 });
-      expect(await b.records()).to.deep.equal([['V-1', 400, 'void'], ['V-1', 400, 'issued'], ['V-1-R', 400, 'red_letter'], ['V-2', 250, 'issued']]);
+      expect(await b.records()).to.deep.equal([
+        ['V-1', 400, 'void'],
+        ['V-1', 400, 'issued'],
+        ['V-1-R', 400, 'red_letter'],
+        ['V-2', 250, 'issued'],
+      ]);
     });
 
     it('does not fall below the red letters beside it', async () => {
       const b = await book(makePlane());
       await b.tell({ invoiceNo: 'E-1', invoiceAmount: 400 });
       await b.post({ invoiceNo: 'E-2', invoiceAmount: 300, status: 'red_letter' });
-      expect(await failureOf(b.tell({ invoiceAmount: 299.99 }))).to.deep.equal({ code: 'RED_LETTER_EXCEEDS_ISSUED', details: { issuedAmount: 299.99, redLetterAmount: 300, currencyCode: 'CNY' } });
+      expect(await failureOf(b.tell({ invoiceAmount: 299.99 }))).to.deep.equal({
+        code: 'RED_LETTER_EXCEEDS_ISSUED',
+        details: { issuedAmount: 299.99, redLetterAmount: 300, currencyCode: 'CNY' },
+      });
       expect(await failureOf(b.tell({ invoiceNo: null }))).to.include({ code: 'RED_LETTER_EXCEEDS_ISSUED' });
       expect(await b.tell({ invoiceAmount: 300 })).to.include({ invoicedAmount: 0, uninvoicedAmount: 1_000 });
     });

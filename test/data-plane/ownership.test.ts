@@ -5,10 +5,27 @@ import { failureOf } from '../support/failures.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract } from '../support/samples.js';
 
-const handover = (memberId: string, successorId: string) => ({ memberId, memberName: 'Lea Leaver', successorId, successorScope: null, successorSuperiorId: null, transferContracts: true, transferContractSupervisors: true, transferTasks: true, transferSavedViews: true });
+const handover = (memberId: string, successorId: string) => ({
+  memberId,
+  memberName: 'Lea Leaver',
+  successorId,
+  successorScope: null,
+  successorSuperiorId: null,
+  transferContracts: true,
+  transferContractSupervisors: true,
+  transferTasks: true,
+  transferSavedViews: true,
+});
 const enter = (t: TestPlane, changes: Partial<ContractInput>) => t.plane.createContract(aContract(changes));
 const auditOf = async ({ database, call }: TestPlane, recordId: string) =>
-  (await database.read(call, (tx) => tx.all("SELECT action, actor_id, changes FROM audit_log WHERE tenant_id = ? AND record_id = ? AND action = 'handOver' ORDER BY id", [call.tenantId, recordId]))).map((row) => ({ actor: row['actor_id'], changes: JSON.parse(String(row['changes'])) as unknown }));
+  (
+    await database.read(call, (tx) =>
+      tx.all(
+        "SELECT action, actor_id, changes FROM audit_log WHERE tenant_id = ? AND record_id = ? AND action = 'handOver' ORDER BY id",
+        [call.tenantId, recordId],
+      ),
+    )
+  ).map((row) => ({ actor: row['actor_id'], changes: JSON.parse(String(row['changes'])) as unknown }));
 
 describe('a handover of contracts', () => {
   forEachPlane((_name, makePlane) => {
@@ -16,19 +33,56 @@ describe('a handover of contracts', () => {
       const t = makePlane();
       const [leaver, heir, boss] = [newId(), newId(), newId()];
       const [owned, archived, supervised, deleted, foreign] = [
-        await enter(t, { ownerId: leaver, ownerSuperiorId: boss }), await enter(t, { ownerId: leaver, status: 'completed' }), await enter(t, { ownerId: boss, ownerSuperiorId: leaver }), await enter(t, { ownerId: leaver }), await enter(t, { ownerId: boss }),
+        await enter(t, { ownerId: leaver, ownerSuperiorId: boss }),
+        await enter(t, { ownerId: leaver, status: 'completed' }),
+        await enter(t, { ownerId: boss, ownerSuperiorId: leaver }),
+        await enter(t, { ownerId: leaver }),
+        await enter(t, { ownerId: boss }),
       ];
-      await t.database.write(t.call, (tx) => tx.run("UPDATE contracts SET stage_category = 'archived', stage_code = 'archived' WHERE tenant_id = ? AND id = ?", [t.call.tenantId, archived.id]));
+      await t.database.write(t.call, (tx) =>
+        tx.run(
+          "UPDATE contracts SET stage_category = 'archived', stage_code = 'archived' WHERE tenant_id = ? AND id = ?",
+          [t.call.tenantId, archived.id],
+        ),
+      );
       await t.plane.deleteContract({ contractId: deleted.id });
       t.clock.advance(60_000);
 
       const moved = await t.plane.handOver(handover(leaver, heir));
-      expect(moved).to.deep.equal({ transferred: { contracts: 2, contractsAsSupervisor: 1, openTasks: 0, reminders: 0, personalViews: 0, teamViews: 0 }, superiorsReplaced: 0, superiorsCleared: 0 });
-      const now = await Promise.all([owned, archived, supervised, foreign].map(({ id }) => t.plane.getContract({ contractId: id })));
-      expect(now.map(({ ownerId, ownerSuperiorId, version }) => [ownerId, ownerSuperiorId, version])).to.deep.equal([[heir, boss, 2], [heir, null, 2], [boss, heir, 2], [boss, null, 1]]);
+      expect(moved).to.deep.equal({
+        transferred: {
+          contracts: 2,
+          contractsAsSupervisor: 1,
+          openTasks: 0,
+          reminders: 0,
+          personalViews: 0,
+          teamViews: 0,
+        },
+        superiorsReplaced: 0,
+        superiorsCleared: 0,
+      });
+      const now = await Promise.all(
+        [owned, archived, supervised, foreign].map(({ id }) => t.plane.getContract({ contractId: id })),
+      );
+      expect(now.map(({ ownerId, ownerSuperiorId, version }) => [ownerId, ownerSuperiorId, version])).to.deep.equal([
+        [heir, boss, 2],
+        [heir, null, 2],
+        [boss, heir, 2],
+        [boss, null, 1],
+      ]);
       // Who made it stays who made it; who moved it is told.
-      expect(now[0]).to.deep.include({ createdBy: t.call.actor.id, createdAt: owned.createdAt, updatedBy: t.call.actor.id, updatedAt: new Date(t.clock.now()).toISOString() });
-      expect(await auditOf(t, owned.id)).to.deep.equal([{ actor: t.call.actor.id, changes: [{ record: 'contract', id: owned.id, fields: { ownerId: [leaver, heir] } }] }]);
+      expect(now[0]).to.deep.include({
+        createdBy: t.call.actor.id,
+        createdAt: owned.createdAt,
+        updatedBy: t.call.actor.id,
+        updatedAt: new Date(t.clock.now()).toISOString(),
+      });
+      expect(await auditOf(t, owned.id)).to.deep.equal([
+        {
+          actor: t.call.actor.id,
+          changes: [{ record: 'contract', id: owned.id, fields: { ownerId: [leaver, heir] } }],
+        },
+      ]);
       expect(await auditOf(t, foreign.id)).to.deep.equal([]);
     });
 
@@ -37,7 +91,10 @@ describe('a handover of contracts', () => {
       const [leaver, heir] = [newId(), newId()];
       const contract = await enter(t, { ownerId: leaver });
       await t.plane.handOver(handover(leaver, heir));
-      expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ contracts: 0, contractsAsSupervisor: 0 });
+      expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({
+        contracts: 0,
+        contractsAsSupervisor: 0,
+      });
       expect((await t.plane.getContract({ contractId: contract.id })).version).to.equal(2);
       expect(await auditOf(t, contract.id)).to.have.length(1);
     });
@@ -48,7 +105,10 @@ describe('a handover of contracts', () => {
       await enter(t, { ownerId: leaver });
       const call = { ...t.call, idempotency: { key: 'offboard', requestHash: 'h' } };
       const first = await t.data.invoke('handOver', { call }, handover(leaver, heir));
-      expect(await t.data.invoke('handOver', { call }, handover(leaver, heir))).to.deep.equal({ ...first, replayed: true });
+      expect(await t.data.invoke('handOver', { call }, handover(leaver, heir))).to.deep.equal({
+        ...first,
+        replayed: true,
+      });
       expect(first.output.transferred.contracts).to.equal(1);
     });
 
@@ -59,11 +119,17 @@ describe('a handover of contracts', () => {
       await enter(t, { ownerId: leaver, subjectId: south });
       await enter(t, { ownerId: newId(), ownerSuperiorId: leaver, subjectId: west });
       const refused = await failureOf(t.plane.handOver({ ...handover(leaver, heir), successorScope: [north] }));
-      expect(refused).to.deep.equal({ code: 'SUCCESSOR_SCOPE_INSUFFICIENT', details: { subjectIds: [south, west].toSorted() } });
+      expect(refused).to.deep.equal({
+        code: 'SUCCESSOR_SCOPE_INSUFFICIENT',
+        details: { subjectIds: [south, west].toSorted() },
+      });
       expect((await t.plane.getContract({ contractId: inNorth.id })).ownerId).to.equal(leaver);
       // Only what would move counts.
       const owned = { ...handover(leaver, heir), transferContractSupervisors: false };
-      expect((await t.plane.handOver({ ...owned, successorScope: [north, south] })).transferred).to.include({ contracts: 2, contractsAsSupervisor: 0 });
+      expect((await t.plane.handOver({ ...owned, successorScope: [north, south] })).transferred).to.include({
+        contracts: 2,
+        contractsAsSupervisor: 0,
+      });
     });
 
     it('is of the whole tenant, whatever the administrator himself may see, and of no other', async () => {
@@ -75,19 +141,24 @@ describe('a handover of contracts', () => {
       const scoped = t.as({ subjectScope: [newId()], ownerScope: newId() });
       const extent = await scoped.getHandoverExtent({ memberId: leaver });
       expect([extent.totals.contracts, extent.samples.contracts, extent.subjectIds]).to.deep.equal([1, [], [north]]);
-      expect((await t.plane.getHandoverExtent({ memberId: leaver })).samples.contracts.map(({ id }) => id)).to.deep.equal([contract.id]);
+      expect(
+        (await t.plane.getHandoverExtent({ memberId: leaver })).samples.contracts.map(({ id }) => id),
+      ).to.deep.equal([contract.id]);
       expect((await scoped.closeSubject({ subjectId: north, closingId: newId() })).contracts).to.equal(1);
       expect((await scoped.handOver(handover(leaver, heir))).transferred.contracts).to.equal(1);
       expect((await stranger.plane.getContract({ contractId: theirs.id })).ownerId).to.equal(leaver);
     });
 
-    it('puts the successor\'s superior in where he would be his own, or nobody', async () => {
+    it("puts the successor's superior in where he would be his own, or nobody", async () => {
       const t = makePlane();
       const [leaver, heir, chief, other] = [newId(), newId(), newId(), newId()];
       for (const ownerSuperiorId of [chief, chief, other, heir]) await enter(t, { ownerId: heir, ownerSuperiorId });
       expect((await t.plane.listSuperiors({ memberId: heir })).superiorIds).to.deep.equal([chief, other]);
       const under = await enter(t, { ownerId: leaver, ownerSuperiorId: heir });
-      expect(await t.plane.handOver({ ...handover(leaver, heir), successorSuperiorId: chief })).to.include({ superiorsReplaced: 1, superiorsCleared: 0 });
+      expect(await t.plane.handOver({ ...handover(leaver, heir), successorSuperiorId: chief })).to.include({
+        superiorsReplaced: 1,
+        superiorsCleared: 0,
+      });
       expect(await t.plane.getContract({ contractId: under.id })).to.include({ ownerId: heir, ownerSuperiorId: chief });
       const again = await enter(t, { ownerId: leaver, ownerSuperiorId: heir });
       expect(await t.plane.handOver(handover(leaver, heir))).to.include({ superiorsReplaced: 0, superiorsCleared: 1 });
@@ -112,20 +183,27 @@ describe('a handover of contracts', () => {
       expect((await t.plane.getHandoverExtent({ memberId: 'nobody' })).totals.contracts).to.equal(0);
       expect((await t.plane.listSuperiors({ memberId: 'nobody' })).superiorIds).to.deep.equal([]);
       expect((await t.plane.closeSubject({ subjectId: 'nothing', closingId: newId() })).contracts).to.equal(0);
-      expect((await failureOf(t.plane.handOver(handover('nobody', 'someone'))))).to.deep.include({ code: 'REFERENCE_INVALID' });
+      expect(await failureOf(t.plane.handOver(handover('nobody', 'someone')))).to.deep.include({
+        code: 'REFERENCE_INVALID',
+      });
     });
   });
 
-  forEachPlane((_name, makePlane) => {
-    it('two at once move each contract once', async () => {
-      const t = makePlane();
-      const [leaver, ...heirs] = [newId(), newId(), newId()];
-      const contracts = await Promise.all(Array.from({ length: 12 }, () => enter(t, { ownerId: leaver, ownerSuperiorId: leaver })));
-      const moved = await Promise.all(heirs.map((heir) => t.plane.handOver(handover(leaver, heir))));
-      expect(moved.map(({ transferred }) => transferred.contracts).toSorted((a, b) => a - b)).to.deep.equal([0, 12]);
-      const now = await Promise.all(contracts.map(({ id }) => t.plane.getContract({ contractId: id })));
-      expect(new Set(now.map(({ ownerId }) => ownerId)).size).to.equal(1);
-      expect(now.every(({ version }) => version === 2)).to.equal(true);
-    });
-  }, { only: ['sqlite', 'postgres'] });
+  forEachPlane(
+    (_name, makePlane) => {
+      it('two at once move each contract once', async () => {
+        const t = makePlane();
+        const [leaver, ...heirs] = [newId(), newId(), newId()];
+        const contracts = await Promise.all(
+          Array.from({ length: 12 }, () => enter(t, { ownerId: leaver, ownerSuperiorId: leaver })),
+        );
+        const moved = await Promise.all(heirs.map((heir) => t.plane.handOver(handover(leaver, heir))));
+        expect(moved.map(({ transferred }) => transferred.contracts).toSorted((a, b) => a - b)).to.deep.equal([0, 12]);
+        const now = await Promise.all(contracts.map(({ id }) => t.plane.getContract({ contractId: id })));
+        expect(new Set(now.map(({ ownerId }) => ownerId)).size).to.equal(1);
+        expect(now.every(({ version }) => version === 2)).to.equal(true);
+      });
+    },
+    { only: ['sqlite', 'postgres'] },
+  );
 });

@@ -17,42 +17,99 @@ describe('the list of payment lines', () => {
       const book = makePlane();
       await enter(book, [
         { period: 'later', dueDate: '2027-01-01', amount: 10, invoiceAmount: 10 },
-        { period: 'today', dueDate: TODAY, amount: 10, receivedAmount: 4, receivedDate: '2026-03-01', invoiceAmount: 9.99 },
-        { period: 'yesterday', dueDate: YESTERDAY, amount: 10, receivedAmount: 5, receivedDate: '2026-03-02', reconciliationStatus: 'matched', invoiceAmount: 11 },
+        {
+          period: 'today',
+          dueDate: TODAY,
+          amount: 10,
+          receivedAmount: 4,
+          receivedDate: '2026-03-01',
+          invoiceAmount: 9.99,
+        },
+        {
+          period: 'yesterday',
+          dueDate: YESTERDAY,
+          amount: 10,
+          receivedAmount: 5,
+          receivedDate: '2026-03-02',
+          reconciliationStatus: 'matched',
+          invoiceAmount: 11,
+        },
         { period: 'long ago', dueDate: '2020-01-01', amount: 10 },
-        { period: 'paid', dueDate: YESTERDAY, amount: 10, receivedAmount: 10, receivedDate: '2026-03-03', invoiceAmount: 10 },
-        { period: 'overpaid', dueDate: '2026-01-01', amount: 10, receivedAmount: 12, receivedDate: '2026-02-01', invoiceAmount: 10 },
+        {
+          period: 'paid',
+          dueDate: YESTERDAY,
+          amount: 10,
+          receivedAmount: 10,
+          receivedDate: '2026-03-03',
+          invoiceAmount: 10,
+        },
+        {
+          period: 'overpaid',
+          dueDate: '2026-01-01',
+          amount: 10,
+          receivedAmount: 12,
+          receivedDate: '2026-02-01',
+          invoiceAmount: 10,
+        },
         { period: 'free', dueDate: '2026-01-02', amount: 0 },
       ]);
       expect(await periods(book, 'due')).to.deep.equal(['today', 'later']);
       expect(await periods(book, 'overdue')).to.deep.equal(['long ago', 'yesterday']);
       expect(await periods(book, 'reconcile')).to.deep.equal(['paid', 'today', 'overpaid']);
       expect(await periods(book, 'invoice')).to.deep.equal(['long ago', 'today']);
-      expect(await periods(book, 'all')).to.deep.equal(['long ago', 'overpaid', 'free', 'yesterday', 'paid', 'today', 'later']);
-      expect((await book.plane.listPayments({})).items.map(({ period }) => period), 'due is the default').to.deep.equal(['today', 'later']);
+      expect(await periods(book, 'all')).to.deep.equal([
+        'long ago',
+        'overpaid',
+        'free',
+        'yesterday',
+        'paid',
+        'today',
+        'later',
+      ]);
+      expect(
+        (await book.plane.listPayments({})).items.map(({ period }) => period),
+        'due is the default',
+      ).to.deep.equal(['today', 'later']);
     });
 
     it('a row says of which contract it is', async () => {
       const book = makePlane();
       const contract = await book.plane.createContract(aContract({ payments: [aLine()] }));
       const { contractNo, projectName, partyA, partyB, subjectId, ownerId, payments } = contract;
-      expect((await book.plane.listPayments({})).items).to.deep.equal([{ ...payments[0], contractNo, projectName, partyA, partyB, subjectId, ownerId }]);
+      expect((await book.plane.listPayments({})).items).to.deep.equal([
+        { ...payments[0], contractNo, projectName, partyA, partyB, subjectId, ownerId },
+      ]);
     });
 
     it('pages follow each other without gap or double, and one past the end is empty', async () => {
       const book = makePlane();
-      await enter(book, Array.from({ length: 7 }, (_, n) => ({ period: `P${n}`, dueDate: TODAY })));
-      const pages = await Promise.all([1, 2, 3, 4].map((page) => book.plane.listPayments({ tab: 'due', page, pageSize: 3 })));
+      await enter(
+        book,
+        Array.from({ length: 7 }, (_, n) => ({ period: `P${n}`, dueDate: TODAY })),
+      );
+      const pages = await Promise.all(
+        [1, 2, 3, 4].map((page) => book.plane.listPayments({ tab: 'due', page, pageSize: 3 })),
+      );
       expect(pages.map(({ items }) => items.length)).to.deep.equal([3, 3, 1, 0]);
-      for (const { total, pageCount, pageSize } of pages) expect({ total, pageCount, pageSize }).to.deep.equal({ total: 7, pageCount: 3, pageSize: 3 });
+      for (const { total, pageCount, pageSize } of pages)
+        expect({ total, pageCount, pageSize }).to.deep.equal({ total: 7, pageCount: 3, pageSize: 3 });
       const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
       expect(ids).to.deep.equal([...new Set(ids)].toSorted());
-      expect(await makePlane().plane.listPayments({})).to.deep.equal({ items: [], page: 1, pageSize: 20, total: 0, pageCount: 0 });
+      expect(await makePlane().plane.listPayments({})).to.deep.equal({
+        items: [],
+        page: 1,
+        pageSize: 20,
+        total: 0,
+        pageCount: 0,
+      });
     });
 
     it('the total is exact after each write, and follows the day', async () => {
       const book = makePlane();
-      const [line] = await enter(book, [{ dueDate: TODAY, amount: 10 }, { dueDate: TODAY, amount: 10 }]);
+      const [line] = await enter(book, [
+        { dueDate: TODAY, amount: 10 },
+        { dueDate: TODAY, amount: 10 },
+      ]);
       const total = async (call = {}) => (await book.as(call).listPayments({ tab: 'due' })).total;
       expect(await total()).to.equal(2);
       await book.plane.recordReceipt({ paymentId: line?.id ?? '', receivedAmount: 10 });
@@ -82,7 +139,8 @@ describe('the list of payment lines', () => {
       const { contractId = '' } = line ?? {};
       const { subjectId } = await book.plane.getContract({ contractId });
       const narrow = book.as({ subjectScope: [newId()] });
-      for (const query of [{ contractId }, { subjectId }]) expect(await failureOf(narrow.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+      for (const query of [{ contractId }, { subjectId }])
+        expect(await failureOf(narrow.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       for (const query of [{ contractId: newId() }, { contractId: 'no-id' }, { subjectId: 'no-id' }]) {
         expect(await failureOf(book.plane.listPayments(query))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       }
@@ -90,13 +148,23 @@ describe('the list of payment lines', () => {
 
     it('removed lines are shown where they are asked for, and only within the scope', async () => {
       const book = makePlane();
-      const [line] = await enter(book, [{ period: 'gone', dueDate: TODAY }, { period: 'here', dueDate: TODAY }]);
+      const [line] = await enter(book, [
+        { period: 'gone', dueDate: TODAY },
+        { period: 'here', dueDate: TODAY },
+      ]);
       await book.plane.deletePaymentLine({ paymentId: line?.id ?? '' });
       expect(await periods(book, 'due')).to.deep.equal(['here']);
       const { items } = await book.plane.listPayments({ tab: 'due', includeDeleted: true });
-      expect(items.map(({ period, deletedAt }) => ({ period, deletedAt }))).to.deep.equal([{ period: 'gone', deletedAt: '2026-03-15T08:00:00.000Z' }, { period: 'here', deletedAt: null }]);
-      expect(await book.as({ subjectScope: [newId()] }).listPayments({ tab: 'all', includeDeleted: true })).to.include({ total: 0 });
-      expect(await book.as({ tenantId: newId() }).listPayments({ tab: 'all', includeDeleted: true })).to.include({ total: 0 });
+      expect(items.map(({ period, deletedAt }) => ({ period, deletedAt }))).to.deep.equal([
+        { period: 'gone', deletedAt: '2026-03-15T08:00:00.000Z' },
+        { period: 'here', deletedAt: null },
+      ]);
+      expect(await book.as({ subjectScope: [newId()] }).listPayments({ tab: 'all', includeDeleted: true })).to.include({
+        total: 0,
+      });
+      expect(await book.as({ tenantId: newId() }).listPayments({ tab: 'all', includeDeleted: true })).to.include({
+        total: 0,
+      });
     });
 
     it('lines of a deleted contract are shown where they are asked for, with their receipts', async () => {
@@ -106,9 +174,15 @@ describe('the list of payment lines', () => {
       await book.plane.deleteContract({ contractId });
       expect(await periods(book, 'all')).to.deep.equal([]);
       expect(await failureOf(book.plane.listPayments({ contractId }))).to.include({ code: 'NOT_FOUND' });
-      expect((await book.plane.listPayments({ tab: 'all', contractId, includeDeleted: true })).items.map(({ period }) => period)).to.deep.equal(['gone']);
+      expect(
+        (await book.plane.listPayments({ tab: 'all', contractId, includeDeleted: true })).items.map(
+          ({ period }) => period,
+        ),
+      ).to.deep.equal(['gone']);
       expect(await book.plane.listReceipts({ paymentId })).to.include({ total: 1 });
-      expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 4 }))).to.include({ code: 'NOT_FOUND' });
+      expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 4 }))).to.include({
+        code: 'NOT_FOUND',
+      });
       expect((await book.plane.getPaymentStats({})).counts.all).to.equal(0);
     });
 
@@ -119,18 +193,28 @@ describe('the list of payment lines', () => {
     });
 
     it('every tab and page equals a naive filter over a random book', async () => {
-      await fc.assert(fc.asyncProperty(fc.array(randomLine, { minLength: 1, maxLength: 15 }), fc.constantFrom(...PAYMENT_TABS), fc.integer({ min: 1, max: 4 }), async (lines, tab, pageSize) => {
-        const book = makePlane();
-        const made = (await enter(book, lines)).filter((line) => belongs(line, tab));
-        const expected = made.toSorted((a, b) => (tab === 'reconcile' ? -compare(a, b, 'receivedDate') : compare(a, b, 'dueDate'))).map(({ id }) => id);
-        const listed: string[] = [];
-        for (let page = 1; page <= Math.ceil(expected.length / pageSize) + 1; page++) {
-          const { items, total } = await book.plane.listPayments({ tab, page, pageSize });
-          expect(total).to.equal(expected.length);
-          listed.push(...items.map(({ id }) => id));
-        }
-        expect(listed).to.deep.equal(expected);
-      }), { numRuns: 30 });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(randomLine, { minLength: 1, maxLength: 15 }),
+          fc.constantFrom(...PAYMENT_TABS),
+          fc.integer({ min: 1, max: 4 }),
+          async (lines, tab, pageSize) => {
+            const book = makePlane();
+            const made = (await enter(book, lines)).filter((line) => belongs(line, tab));
+            const expected = made
+              .toSorted((a, b) => (tab === 'reconcile' ? -compare(a, b, 'receivedDate') : compare(a, b, 'dueDate')))
+              .map(({ id }) => id);
+            const listed: string[] = [];
+            for (let page = 1; page <= Math.ceil(expected.length / pageSize) + 1; page++) {
+              const { items, total } = await book.plane.listPayments({ tab, page, pageSize });
+              expect(total).to.equal(expected.length);
+              listed.push(...items.map(({ id }) => id));
+            }
+            expect(listed).to.deep.equal(expected);
+          },
+        ),
+        { numRuns: 30 },
+      );
     });
   });
 });
@@ -144,7 +228,8 @@ async function enter({ plane }: Pick<TestPlane, 'plane'>, lines: readonly Partia
   return ids.flatMap((id) => payments.filter((line) => line.id === id));
 }
 
-const periods = async ({ plane }: Pick<TestPlane, 'plane'>, tab: PaymentTab): Promise<string[]> => (await plane.listPayments({ tab })).items.map(({ period }) => period);
+const periods = async ({ plane }: Pick<TestPlane, 'plane'>, tab: PaymentTab): Promise<string[]> =>
+  (await plane.listPayments({ tab })).items.map(({ period }) => period);
 
 const amount = fc.integer({ min: 0, max: 3 });
 const randomLine = fc.record({
@@ -155,9 +240,18 @@ const randomLine = fc.record({
   receivedDate: fc.constantFrom('2026-01-01', '2026-02-01', '2026-03-01'),
 });
 
-function belongs({ amount, receivedAmount, invoicedAmount, dueDate, reconciliationStatus }: Made, tab: PaymentTab): boolean {
+function belongs(
+  { amount, receivedAmount, invoicedAmount, dueDate, reconciliationStatus }: Made,
+  tab: PaymentTab,
+): boolean {
   const open = amount > receivedAmount;
-  return { due: open && dueDate >= TODAY, overdue: open && dueDate < TODAY, reconcile: receivedAmount > 0 && reconciliationStatus !== 'matched', invoice: invoicedAmount < amount, all: true }[tab];
+  return {
+    due: open && dueDate >= TODAY,
+    overdue: open && dueDate < TODAY,
+    reconcile: receivedAmount > 0 && reconciliationStatus !== 'matched',
+    invoice: invoicedAmount < amount,
+    all: true,
+  }[tab];
 }
 
 /** By the day, then by the id. */

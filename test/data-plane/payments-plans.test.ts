@@ -6,62 +6,122 @@ import { analyse } from '../support/explaining.js';
 import { forEachPlane, type TestPlane } from '../support/plane.js';
 import { aContract, aLine } from '../support/samples.js';
 
-const INDEX_OF: Readonly<Record<PaymentTab, string>> = { due: 'lines_open', overdue: 'lines_open', reconcile: 'lines_to_reconcile', invoice: 'lines_to_invoice', all: 'lines_by_due_date' };
+const INDEX_OF: Readonly<Record<PaymentTab, string>> = {
+  due: 'lines_open',
+  overdue: 'lines_open',
+  reconcile: 'lines_to_reconcile',
+  invoice: 'lines_to_invoice',
+  all: 'lines_by_due_date',
+};
 
 describe('how payment lines are found', () => {
-  forEachPlane((name, makePlane) => {
-    let book: TestPlane;
-    let contractId = '';
-    before('a book large enough that a planner prefers indexes', async function () {
-      this.timeout(60_000);
-      book = makePlane();
-      for (let n = 0; n < 15; n++) contractId = (await book.plane.createContract(aContract({ payments: Array.from({ length: 200 }, (_, i) => someLine(n * 200 + i)) }))).id;
-      await analyse(book.database);
-    });
-
-    for (const tab of PAYMENT_TABS) {
-      it(`a page of ${tab} walks ${INDEX_OF[tab]} in its order, and reads only the rows that it shows`, async () => {
-        const plan = await planOf({ tab });
-        expect(plan).to.match(new RegExp(name === 'sqlite' ? `SEARCH payment_lines USING COVERING INDEX ${INDEX_OF[tab]} ` : `Index (Only )?Scan (Backward )?using ${INDEX_OF[tab]} `));
-        // What is sorted is the page, never the tab: the inner statement has no sort of its own.
-        expect(innerSorts(plan), plan).to.equal(0);
+  forEachPlane(
+    (name, makePlane) => {
+      let book: TestPlane;
+      let contractId = '';
+      before('a book large enough that a planner prefers indexes', async function () {
+        this.timeout(60_000);
+        book = makePlane();
+        for (let n = 0; n < 15; n++)
+          contractId = (
+            await book.plane.createContract(
+              aContract({ payments: Array.from({ length: 200 }, (_, i) => someLine(n * 200 + i)) }),
+            )
+          ).id;
+        await analyse(book.database);
       });
-    }
 
-    it('the lines of one contract are found by the contract', async () => {
-      expect(await planOf({ tab: 'all', contractId })).to.include('lines_by_contract').and.not.include('Seq Scan on payment_lines');
-    });
+      for (const tab of PAYMENT_TABS) {
+        it(`a page of ${tab} walks ${INDEX_OF[tab]} in its order, and reads only the rows that it shows`, async () => {
+          const plan = await planOf({ tab });
+          expect(plan).to.match(
+            new RegExp(
+              name === 'sqlite'
+                ? `SEARCH payment_lines USING COVERING INDEX ${INDEX_OF[tab]} `
+                : `Index (Only )?Scan (Backward )?using ${INDEX_OF[tab]} `,
+            ),
+          );
+          // What is sorted is the page, never the tab: the inner statement has no sort of its own.
+          expect(innerSorts(plan), plan).to.equal(0);
+        });
+      }
 
-    // PostgreSQL decides by its statistics.
-    if (name === 'sqlite') it('the first pages of a large subject company walk the tab in its order', async () => {
-      expect(await planOf({ tab: 'overdue', subjectId: contractId, total: 10_000 })).to.include('lines_open');
-    });
-
-    it('a line paid by the same transfer is found by its serial number', async () => {
-      const plan = await book.database.read(book.call, (tx) => explain(tx, 'SELECT id FROM payment_lines WHERE tenant_id = ? AND bank_serial_no = ?', [book.call.tenantId, 'S-1']));
-      expect(plan).to.include('lines_by_bank_serial');
-    });
-
-    it('receipts are found by their line', async () => {
-      const plan = await book.database.read(book.call, (tx) => explain(tx, 'SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ?', [book.call.tenantId, contractId, 20]));
-      expect(plan).to.include('receipts_by_line').and.not.include('Seq Scan');
-    });
-
-    const planOf = ({ tab, contractId: only = null, subjectId = null, total = 100 }: Pick<PaymentFilter, 'tab'> & Partial<PaymentFilter> & { total?: number }): Promise<string> =>
-      book.database.read(book.call, (tx) => {
-        const { sql, values } = pageStatement({ dialect: tx.dialect, call: book.call, filter: { tab, contractId: only, subjectId, includeDeleted: false }, limit: 20, offset: 0, total });
-        return explain(tx, sql, values);
+      it('the lines of one contract are found by the contract', async () => {
+        expect(await planOf({ tab: 'all', contractId }))
+          .to.include('lines_by_contract')
+          .and.not.include('Seq Scan on payment_lines');
       });
-  }, { only: ['sqlite', 'postgres'] });
+
+      // PostgreSQL decides by its statistics.
+      if (name === 'sqlite')
+        it('the first pages of a large subject company walk the tab in its order', async () => {
+          expect(await planOf({ tab: 'overdue', subjectId: contractId, total: 10_000 })).to.include('lines_open');
+        });
+
+      it('a line paid by the same transfer is found by its serial number', async () => {
+        const plan = await book.database.read(book.call, (tx) =>
+          explain(tx, 'SELECT id FROM payment_lines WHERE tenant_id = ? AND bank_serial_no = ?', [
+            book.call.tenantId,
+            'S-1',
+          ]),
+        );
+        expect(plan).to.include('lines_by_bank_serial');
+      });
+
+      it('receipts are found by their line', async () => {
+        const plan = await book.database.read(book.call, (tx) =>
+          explain(tx, 'SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ?', [
+            book.call.tenantId,
+            contractId,
+            20,
+          ]),
+        );
+        expect(plan).to.include('receipts_by_line').and.not.include('Seq Scan');
+      });
+
+      const planOf = ({
+        tab,
+        contractId: only = null,
+        subjectId = null,
+        total = 100,
+      }: Pick<PaymentFilter, 'tab'> & Partial<PaymentFilter> & { total?: number }): Promise<string> =>
+        book.database.read(book.call, (tx) => {
+          const { sql, values } = pageStatement({
+            dialect: tx.dialect,
+            call: book.call,
+            filter: { tab, contractId: only, subjectId, includeDeleted: false },
+            limit: 20,
+            offset: 0,
+            total,
+          });
+          return explain(tx, sql, values);
+        });
+    },
+    { only: ['sqlite', 'postgres'] },
+  );
 });
 
 /** Some of every tab, each a small part of the book. */
 const someLine = (n: number) =>
-  aLine({ period: `P${n}`, dueDate: `20${20 + (n % 12)}-0${1 + (n % 9)}-1${n % 10}`, amount: 10, receivedAmount: n % 7 === 0 ? 0 : 10, reconciliationStatus: n % 11 === 0 || n % 7 === 0 ? 'pending' : 'matched', invoiceAmount: n % 5 === 0 ? 0 : 10, ...(n % 100 === 0 ? { bankSerialNo: 'S-1' } : {}) });
+  aLine({
+    period: `P${n}`,
+    dueDate: `20${20 + (n % 12)}-0${1 + (n % 9)}-1${n % 10}`,
+    amount: 10,
+    receivedAmount: n % 7 === 0 ? 0 : 10,
+    reconciliationStatus: n % 11 === 0 || n % 7 === 0 ? 'pending' : 'matched',
+    invoiceAmount: n % 5 === 0 ? 0 : 10,
+    ...(n % 100 === 0 ? { bankSerialNo: 'S-1' } : {}),
+  });
 
 async function explain(tx: Transaction, sql: string, values: readonly (string | number | null)[]): Promise<string> {
   const rows = await tx.all(`${tx.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'} ${sql}`, values);
-  return rows.map((row: Row) => (tx.dialect === 'sqlite' ? `${row['parent'] === 0 ? '' : '  '}${String(row['detail'])}` : String(row['QUERY PLAN']))).join('\n');
+  return rows
+    .map((row: Row) =>
+      tx.dialect === 'sqlite'
+        ? `${row['parent'] === 0 ? '' : '  '}${String(row['detail'])}`
+        : String(row['QUERY PLAN']),
+    )
+    .join('\n');
 }
 
 /** Sorts below the limit. SQLite indents what belongs to the inner statement; PostgreSQL writes it below `Limit`. */

@@ -10,64 +10,145 @@ describe('receipts', () => {
     it('the amount is the new total, and each change of it is kept with its delta, newest first; a correction is of the day on which it is made', async () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100 });
-      await book.plane.recordReceipt({ paymentId, receivedAmount: 40, method: 'wire', bankSerialNo: 'S-1', payerName: '上海远东' });
+      await book.plane.recordReceipt({
+        paymentId,
+        receivedAmount: 40,
+        method: 'wire',
+        bankSerialNo: 'S-1',
+        payerName: '上海远东',
+      });
       book.clock.advance(1_000);
       await book.plane.recordReceipt({ paymentId, receivedAmount: 100, receivedDate: '2026-03-20' });
       await book.plane.recordReceipt({ paymentId, receivedAmount: 100 });
       book.clock.advance(1_000);
-      const corrected = await book.as({ actor: { kind: 'cli', id: null, name: 'operator', roleCode: null, ip: null } }).recordReceipt({ paymentId, receivedAmount: 70.5 });
-      expect(corrected).to.include({ receivedAmount: 70.5, outstandingAmount: 29.5, receivedDate: '2026-03-20', method: 'wire' });
+      const corrected = await book
+        .as({ actor: { kind: 'cli', id: null, name: 'operator', roleCode: null, ip: null } })
+        .recordReceipt({ paymentId, receivedAmount: 70.5 });
+      expect(corrected).to.include({
+        receivedAmount: 70.5,
+        outstandingAmount: 29.5,
+        receivedDate: '2026-03-20',
+        method: 'wire',
+      });
       const { items, ...frame } = await book.plane.listReceipts({ paymentId });
       expect(frame).to.deep.equal({ page: 1, pageSize: 20, total: 3, pageCount: 1 });
-      expect(items.map(({ delta, total, receivedDate, actorName, at }) => ({ delta, total, receivedDate, actorName, at }))).to.deep.equal([
-        { delta: -29.5, total: 70.5, receivedDate: '2026-03-15', actorName: 'operator', at: '2026-03-15T08:00:02.000Z' },
+      expect(
+        items.map(({ delta, total, receivedDate, actorName, at }) => ({ delta, total, receivedDate, actorName, at })),
+      ).to.deep.equal([
+        {
+          delta: -29.5,
+          total: 70.5,
+          receivedDate: '2026-03-15',
+          actorName: 'operator',
+          at: '2026-03-15T08:00:02.000Z',
+        },
         { delta: 60, total: 100, receivedDate: '2026-03-20', actorName: 'Ming Li', at: '2026-03-15T08:00:01.000Z' },
         { delta: 40, total: 40, receivedDate: '2026-03-15', actorName: 'Ming Li', at: '2026-03-15T08:00:00.000Z' },
       ]);
-      expect(items[2]).to.include({ paymentId, method: 'wire', bankSerialNo: 'S-1', payerName: '上海远东', currencyCode: 'CNY' });
-      expect(await book.plane.listReceipts({ paymentId, page: 2, pageSize: 2 })).to.deep.equal({ items: [items[2]], page: 2, pageSize: 2, total: 3, pageCount: 2 });
+      expect(items[2]).to.include({
+        paymentId,
+        method: 'wire',
+        bankSerialNo: 'S-1',
+        payerName: '上海远东',
+        currencyCode: 'CNY',
+      });
+      expect(await book.plane.listReceipts({ paymentId, page: 2, pageSize: 2 })).to.deep.equal({
+        items: [items[2]],
+        page: 2,
+        pageSize: 2,
+        total: 3,
+        pageCount: 2,
+      });
     });
 
     it('what was received before the line was entered is its first receipt', async () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100, receivedAmount: 30, receivedDate: '2026-01-05' });
       const { items } = await book.plane.listReceipts({ paymentId });
-      expect(items.map(({ delta, total, receivedDate }) => ({ delta, total, receivedDate }))).to.deep.equal([{ delta: 30, total: 30, receivedDate: '2026-01-05' }]);
+      expect(items.map(({ delta, total, receivedDate }) => ({ delta, total, receivedDate }))).to.deep.equal([
+        { delta: 30, total: 30, receivedDate: '2026-01-05' },
+      ]);
     });
 
     it('a day that is corrected takes its money along: out of the one, into the other, once', async () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100, receivedAmount: 40, receivedDate: '2026-01-05' });
       await book.plane.recordReceipt({ paymentId, receivedAmount: 90 });
-      const history = async () => (await book.plane.listReceipts({ paymentId })).items.map(({ delta, total, receivedDate }) => [delta, total, receivedDate]);
-      const inMonths = async () => (await book.plane.getAnalyticsCashflow({ subjectId: null, displayCurrency: 'CNY' })).series.filter(({ receivedAmount }) => receivedAmount !== 0).map(({ period, receivedAmount }) => [period, receivedAmount]);
-      expect(await inMonths()).to.deep.equal([['2026-01', 40], ['2026-03', 50]]);
-      for (let i = 0; i < 2; i++) expect(await book.plane.recordReceipt({ paymentId, receivedDate: '2026-02-10' })).to.include({ receivedAmount: 90, receivedDate: '2026-02-10', reconciliationStatus: 'pending' });
-      expect(await history()).to.deep.equal([[50, 90, '2026-02-10'], [-50, 40, '2026-03-15'], [50, 90, '2026-03-15'], [40, 40, '2026-01-05']]);
-      expect(await inMonths()).to.deep.equal([['2026-01', 40], ['2026-02', 50]]);
+      const history = async () =>
+        (await book.plane.listReceipts({ paymentId })).items.map(({ delta, total, receivedDate }) => [
+          delta,
+          total,
+          receivedDate,
+        ]);
+      const inMonths = async () =>
+        (await book.plane.getAnalyticsCashflow({ subjectId: null, displayCurrency: 'CNY' })).series
+          .filter(({ receivedAmount }) => receivedAmount !== 0)
+          .map(({ period, receivedAmount }) => [period, receivedAmount]);
+      expect(await inMonths()).to.deep.equal([
+        ['2026-01', 40],
+        ['2026-03', 50],
+      ]);
+      for (let i = 0; i < 2; i++)
+        expect(await book.plane.recordReceipt({ paymentId, receivedDate: '2026-02-10' })).to.include({
+          receivedAmount: 90,
+          receivedDate: '2026-02-10',
+          reconciliationStatus: 'pending',
+        });
+      expect(await history()).to.deep.equal([
+        [50, 90, '2026-02-10'],
+        [-50, 40, '2026-03-15'],
+        [50, 90, '2026-03-15'],
+        [40, 40, '2026-01-05'],
+      ]);
+      expect(await inMonths()).to.deep.equal([
+        ['2026-01', 40],
+        ['2026-02', 50],
+      ]);
 
       await book.plane.recordReceipt({ paymentId, receivedAmount: 30 });
       await book.plane.updatePaymentLine({ paymentId, receivedDate: '2026-02-11' });
-      expect((await history()).slice(0, 3), 'no more than is left').to.deep.equal([[30, 30, '2026-02-11'], [-30, 0, '2026-02-10'], [-60, 30, '2026-03-15']]);
+      expect((await history()).slice(0, 3), 'no more than is left').to.deep.equal([
+        [30, 30, '2026-02-11'],
+        [-30, 0, '2026-02-10'],
+        [-60, 30, '2026-03-15'],
+      ]);
       await book.plane.recordReceipt({ paymentId, receivedAmount: 20, receivedDate: '2026-04-01' });
       await book.plane.recordReceipt({ paymentId, receivedDate: '2026-04-02' });
-      expect((await history()).slice(0, 3), 'a refund').to.deep.equal([[-10, 20, '2026-04-02'], [10, 30, '2026-04-01'], [-10, 20, '2026-04-01']]);
+      expect((await history()).slice(0, 3), 'a refund').to.deep.equal([
+        [-10, 20, '2026-04-02'],
+        [10, 30, '2026-04-01'],
+        [-10, 20, '2026-04-01'],
+      ]);
     });
 
     it('a day that a plan corrects takes its money along too', async () => {
       const book = makePlane();
       const line = aLine({ amount: 100, receivedAmount: 40 });
-      const { id: contractId, payments: [entered] } = await book.plane.createContract(aContract({ payments: [line] }));
+      const {
+        id: contractId,
+        payments: [entered],
+      } = await book.plane.createContract(aContract({ payments: [line] }));
       await book.plane.updateContract({ contractId, changes: { payments: [{ ...line, receivedDate: '2026-02-10' }] } });
       const { items } = await book.plane.listReceipts({ paymentId: entered?.id ?? '' });
-      expect(items.map(({ delta, receivedDate }) => [delta, receivedDate])).to.deep.equal([[40, '2026-02-10'], [-40, '2026-03-15'], [40, '2026-03-15']]);
+      expect(items.map(({ delta, receivedDate }) => [delta, receivedDate])).to.deep.equal([
+        [40, '2026-02-10'],
+        [-40, '2026-03-15'],
+        [40, '2026-03-15'],
+      ]);
     });
 
     it('a total that falls to nothing clears the date and the reconciliation', async () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100, receivedAmount: 100, reconciliationStatus: 'matched' });
-      expect(await book.plane.recordReceipt({ paymentId, receivedAmount: 0 })).to.include({ receivedDate: null, reconciliationStatus: 'pending', paymentStatus: 'unpaid', outstandingAmount: 100 });
-      expect(await book.plane.recordReceipt({ paymentId, receivedAmount: null }), 'null is nothing too').to.include({ receivedAmount: 0 });
+      expect(await book.plane.recordReceipt({ paymentId, receivedAmount: 0 })).to.include({
+        receivedDate: null,
+        reconciliationStatus: 'pending',
+        paymentStatus: 'unpaid',
+        outstandingAmount: 100,
+      });
+      expect(await book.plane.recordReceipt({ paymentId, receivedAmount: null }), 'null is nothing too').to.include({
+        receivedAmount: 0,
+      });
       expect((await book.plane.listReceipts({ paymentId })).items.map(({ delta }) => delta)).to.deep.equal([-100, 100]);
     });
 
@@ -75,36 +156,72 @@ describe('receipts', () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100 });
       const over = await book.plane.recordReceipt({ paymentId, receivedAmount: 120 });
-      expect(over).to.include({ reconciliationStatus: 'exception', overpaidAmount: 20, outstandingAmount: 0, paymentStatus: 'paid', dueStatus: 'settled' });
+      expect(over).to.include({
+        reconciliationStatus: 'exception',
+        overpaidAmount: 20,
+        outstandingAmount: 0,
+        paymentStatus: 'paid',
+        dueStatus: 'settled',
+      });
       expect(over.warnings.map(({ code }) => code)).to.deep.equal(['NOTE_RECOMMENDED']);
-      expect((await book.plane.recordReceipt({ paymentId, reconciliationNote: 'advance for April' })).warnings).to.deep.equal([]);
-      expect(await book.plane.recordReceipt({ paymentId, receivedAmount: 130, reconciliationStatus: 'matched' })).to.include({ reconciliationStatus: 'matched' });
+      expect(
+        (await book.plane.recordReceipt({ paymentId, reconciliationNote: 'advance for April' })).warnings,
+      ).to.deep.equal([]);
+      expect(
+        await book.plane.recordReceipt({ paymentId, receivedAmount: 130, reconciliationStatus: 'matched' }),
+      ).to.include({ reconciliationStatus: 'matched' });
     });
 
     it('nothing can be matched without money', async () => {
       const book = makePlane();
       const paymentId = await oneLine(book, { amount: 100 });
-      expect(await failureOf(book.plane.recordReceipt({ paymentId, reconciliationStatus: 'matched' }))).to.deep.equal({ code: 'RECONCILE_WITHOUT_RECEIPT', details: {} });
-      expect(await failureOf(book.plane.updatePaymentLine({ paymentId, reconciliationStatus: 'matched' }))).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
-      expect(await book.plane.recordReceipt({ paymentId, receivedAmount: 1, reconciliationStatus: 'matched' })).to.include({ reconciliationStatus: 'matched' });
-      expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 0, reconciliationStatus: 'matched' }))).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
+      expect(await failureOf(book.plane.recordReceipt({ paymentId, reconciliationStatus: 'matched' }))).to.deep.equal({
+        code: 'RECONCILE_WITHOUT_RECEIPT',
+        details: {},
+      });
+      expect(await failureOf(book.plane.updatePaymentLine({ paymentId, reconciliationStatus: 'matched' }))).to.include({
+        code: 'RECONCILE_WITHOUT_RECEIPT',
+      });
+      expect(
+        await book.plane.recordReceipt({ paymentId, receivedAmount: 1, reconciliationStatus: 'matched' }),
+      ).to.include({ reconciliationStatus: 'matched' });
+      expect(
+        await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 0, reconciliationStatus: 'matched' })),
+      ).to.include({ code: 'RECONCILE_WITHOUT_RECEIPT' });
     });
 
     it('a transfer that settles several lines is told with at most twenty of the others', async () => {
       const book = makePlane();
-      const { payments } = await book.plane.createContract(aContract({ payments: Array.from({ length: 23 }, (_, n) => aLine({ period: `P${n}`, ...(n < 22 ? { receivedAmount: 1, bankSerialNo: 'S-9' } : {}) })) }));
+      const { payments } = await book.plane.createContract(
+        aContract({
+          payments: Array.from({ length: 23 }, (_, n) =>
+            aLine({ period: `P${n}`, ...(n < 22 ? { receivedAmount: 1, bankSerialNo: 'S-9' } : {}) }),
+          ),
+        }),
+      );
       const paymentId = payments.find(({ period }) => period === 'P22')?.id ?? '';
-      const [warning, ...others] = (await book.plane.recordReceipt({ paymentId, receivedAmount: 1, bankSerialNo: 'S-9' })).warnings;
+      const [warning, ...others] = (
+        await book.plane.recordReceipt({ paymentId, receivedAmount: 1, bankSerialNo: 'S-9' })
+      ).warnings;
       expect(others).to.deep.equal([]);
       expect(warning).to.include({ code: 'BANK_SERIAL_REUSED' });
       expect(warning?.paymentIds).to.have.length(20).and.not.include(paymentId);
-      expect((await book.plane.recordReceipt({ paymentId, receivedAmount: 2 })).warnings, 'it is said when the serial is named').to.deep.equal([]);
+      expect(
+        (await book.plane.recordReceipt({ paymentId, receivedAmount: 2 })).warnings,
+        'it is said when the serial is named',
+      ).to.deep.equal([]);
     });
 
     it('fifty receipts on each of two lines of one contract at once end in one serial state', async () => {
       const book = makePlane();
-      const { id, payments } = await book.plane.createContract(aContract({ payments: [aLine({ amount: 1_000 }), aLine({ amount: 1_000, period: 'second' })] }));
-      await Promise.all(Array.from({ length: 100 }, (_, n) => book.plane.recordReceipt({ paymentId: payments[n % 2]?.id ?? '', receivedAmount: n + 1 })));
+      const { id, payments } = await book.plane.createContract(
+        aContract({ payments: [aLine({ amount: 1_000 }), aLine({ amount: 1_000, period: 'second' })] }),
+      );
+      await Promise.all(
+        Array.from({ length: 100 }, (_, n) =>
+          book.plane.recordReceipt({ paymentId: payments[n % 2]?.id ?? '', receivedAmount: n + 1 }),
+        ),
+      );
       const contract = await book.plane.getContract({ contractId: id });
       for (const line of contract.payments) {
         const { items, total } = await book.plane.listReceipts({ paymentId: line.id, pageSize: 100 });
@@ -122,24 +239,40 @@ describe('receipts', () => {
 
     it('receipts and changes in any order leave the contract as its lines say', async () => {
       const book = makePlane();
-      await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const { id, payments } = await book.plane.createContract(aContract({ payments: [aLine({ amount: 10 }), aLine({ amount: 20, period: 'second', dueDate: '2026-02-01' })] }));
-        for (const { line, ...change } of steps) await book.plane.updatePaymentLine({ paymentId: payments[line]?.id ?? '', ...change });
-        const { payments: lines, ...contract } = await book.plane.getContract({ contractId: id });
-        const sum = (of: (line: (typeof lines)[number]) => number) => lines.reduce((total, line) => total + of(line), 0);
-        const open = lines.filter(({ amount, receivedAmount }) => amount > receivedAmount);
-        expect(contract).to.include({
-          receivableAmount: sum(({ amount }) => amount),
-          receivedAmount: sum(({ receivedAmount }) => receivedAmount),
-          outstandingAmount: sum(({ amount, receivedAmount }) => Math.max(0, amount - receivedAmount)),
-          overpaidAmount: sum(({ amount, receivedAmount }) => Math.max(0, receivedAmount - amount)),
-          invoicedAmount: sum(({ invoiceAmount }) => invoiceAmount ?? 0),
-          uninvoicedAmount: sum(({ amount, invoiceAmount }) => Math.max(0, amount - (invoiceAmount ?? 0))),
-          nextDueDate: open.map(({ dueDate }) => dueDate).toSorted()[0] ?? null,
-          overdueAmount: open.filter(({ dueDate }) => dueDate < '2026-03-15').reduce((total, { amount, receivedAmount }) => total + amount - receivedAmount, 0),
-          paymentStatus: open.length === 0 ? 'paid' : lines.every(({ receivedAmount }) => receivedAmount === 0) ? 'unpaid' : 'partial',
-        });
-      }), { numRuns: 25 });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const { id, payments } = await book.plane.createContract(
+            aContract({
+              payments: [aLine({ amount: 10 }), aLine({ amount: 20, period: 'second', dueDate: '2026-02-01' })],
+            }),
+          );
+          for (const { line, ...change } of steps)
+            await book.plane.updatePaymentLine({ paymentId: payments[line]?.id ?? '', ...change });
+          const { payments: lines, ...contract } = await book.plane.getContract({ contractId: id });
+          const sum = (of: (line: (typeof lines)[number]) => number) =>
+            lines.reduce((total, line) => total + of(line), 0);
+          const open = lines.filter(({ amount, receivedAmount }) => amount > receivedAmount);
+          expect(contract).to.include({
+            receivableAmount: sum(({ amount }) => amount),
+            receivedAmount: sum(({ receivedAmount }) => receivedAmount),
+            outstandingAmount: sum(({ amount, receivedAmount }) => Math.max(0, amount - receivedAmount)),
+            overpaidAmount: sum(({ amount, receivedAmount }) => Math.max(0, receivedAmount - amount)),
+            invoicedAmount: sum(({ invoiceAmount }) => invoiceAmount ?? 0),
+            uninvoicedAmount: sum(({ amount, invoiceAmount }) => Math.max(0, amount - (invoiceAmount ?? 0))),
+            nextDueDate: open.map(({ dueDate }) => dueDate).toSorted()[0] ?? null,
+            overdueAmount: open
+              .filter(({ dueDate }) => dueDate < '2026-03-15')
+              .reduce((total, { amount, receivedAmount }) => total + amount - receivedAmount, 0),
+            paymentStatus:
+              open.length === 0
+                ? 'paid'
+                : lines.every(({ receivedAmount }) => receivedAmount === 0)
+                  ? 'unpaid'
+                  : 'partial',
+          });
+        }),
+        { numRuns: 25 },
+      );
     });
   });
 });
@@ -147,7 +280,13 @@ describe('receipts', () => {
 // Whole amounts, so that the sums in the test are exact.
 const amount = fc.integer({ min: 0, max: 40 });
 const step = fc.record(
-  { line: fc.integer({ min: 0, max: 1 }), amount, receivedAmount: amount, invoiceAmount: amount, dueDate: fc.constantFrom('2026-03-14', '2026-03-15', '2026-09-01') },
+  {
+    line: fc.integer({ min: 0, max: 1 }),
+    amount,
+    receivedAmount: amount,
+    invoiceAmount: amount,
+    dueDate: fc.constantFrom('2026-03-14', '2026-03-15', '2026-09-01'),
+  },
   { requiredKeys: ['line'] },
 );
 

@@ -11,27 +11,78 @@ describe('payment lines', () => {
     it('a line is added with what was already received, and the contract keeps the sums', async () => {
       const { plane } = makePlane();
       const { id } = await plane.createContract(aContract({ payments: [aLine({ amount: 100 })] }));
-      const line = await plane.addPaymentLine({ contractId: id, period: 'delivery', dueDate: '2026-03-10', amount: 250.5, receivedAmount: 50.25, method: 'wire' });
-      expect(line).to.include({ contractId: id, amount: 250.5, receivedAmount: 50.25, outstandingAmount: 200.25, receivedDate: '2026-03-15', paymentStatus: 'partial', dueStatus: 'overdue', daysOverdue: 5, currencyCode: 'CNY' });
+      const line = await plane.addPaymentLine({
+        contractId: id,
+        period: 'delivery',
+        dueDate: '2026-03-10',
+        amount: 250.5,
+        receivedAmount: 50.25,
+        method: 'wire',
+      });
+      expect(line).to.include({
+        contractId: id,
+        amount: 250.5,
+        receivedAmount: 50.25,
+        outstandingAmount: 200.25,
+        receivedDate: '2026-03-15',
+        paymentStatus: 'partial',
+        dueStatus: 'overdue',
+        daysOverdue: 5,
+        currencyCode: 'CNY',
+      });
       const contract = await plane.getContract({ contractId: id });
-      expect(contract).to.include({ receivableAmount: 350.5, receivedAmount: 50.25, outstandingAmount: 300.25, overdueAmount: 200.25, nextDueDate: '2026-03-10', paymentStatus: 'partial', version: 2 });
+      expect(contract).to.include({
+        receivableAmount: 350.5,
+        receivedAmount: 50.25,
+        outstandingAmount: 300.25,
+        overdueAmount: 200.25,
+        nextDueDate: '2026-03-10',
+        paymentStatus: 'partial',
+        version: 2,
+      });
       expect(contract.payments.map(({ period }) => period)).to.deep.equal(['delivery', '2026-04']);
     });
 
     it('a line is changed, and a matched one whose amount changes must be matched again', async () => {
       const book = makePlane();
-      const { line, contractId } = await oneLine(book, { amount: 100, receivedAmount: 60, reconciliationStatus: 'matched' });
+      const { line, contractId } = await oneLine(book, {
+        amount: 100,
+        receivedAmount: 60,
+        reconciliationStatus: 'matched',
+      });
       const moved = await book.plane.updatePaymentLine({ paymentId: line.id, period: 'final', dueDate: '2026-05-01' });
-      expect(moved).to.include({ period: 'final', dueDate: '2026-05-01', amount: 100, reconciliationStatus: 'matched' });
-      expect(await book.plane.updatePaymentLine({ paymentId: line.id, amount: 120 })).to.include({ amount: 120, outstandingAmount: 60, reconciliationStatus: 'pending' });
-      expect(await book.plane.getContract({ contractId })).to.include({ outstandingAmount: 60, receivableAmount: 120, nextDueDate: '2026-05-01', version: 3 });
+      expect(moved).to.include({
+        period: 'final',
+        dueDate: '2026-05-01',
+        amount: 100,
+        reconciliationStatus: 'matched',
+      });
+      expect(await book.plane.updatePaymentLine({ paymentId: line.id, amount: 120 })).to.include({
+        amount: 120,
+        outstandingAmount: 60,
+        reconciliationStatus: 'pending',
+      });
+      expect(await book.plane.getContract({ contractId })).to.include({
+        outstandingAmount: 60,
+        receivableAmount: 120,
+        nextDueDate: '2026-05-01',
+        version: 3,
+      });
     });
 
     it('a line that another amount leaves overpaid is an exception, unless the caller names a status', async () => {
       const book = makePlane();
-      const [first, second] = [await oneLine(book, { amount: 100, receivedAmount: 100 }), await oneLine(book, { amount: 100, receivedAmount: 100 })];
-      expect(await book.plane.updatePaymentLine({ paymentId: first.line.id, amount: 60 })).to.include({ overpaidAmount: 40, reconciliationStatus: 'exception' });
-      expect(await book.plane.updatePaymentLine({ paymentId: second.line.id, amount: 60, reconciliationStatus: 'matched' })).to.include({ overpaidAmount: 40, reconciliationStatus: 'matched' });
+      const [first, second] = [
+        await oneLine(book, { amount: 100, receivedAmount: 100 }),
+        await oneLine(book, { amount: 100, receivedAmount: 100 }),
+      ];
+      expect(await book.plane.updatePaymentLine({ paymentId: first.line.id, amount: 60 })).to.include({
+        overpaidAmount: 40,
+        reconciliationStatus: 'exception',
+      });
+      expect(
+        await book.plane.updatePaymentLine({ paymentId: second.line.id, amount: 60, reconciliationStatus: 'matched' }),
+      ).to.include({ overpaidAmount: 40, reconciliationStatus: 'matched' });
     });
 
     it('a change that changes nothing leaves no receipt, no audit row and the same version', async () => {
@@ -54,53 +105,99 @@ describe('payment lines', () => {
       const yen = await plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY' });
       expect(yen).to.include({ amount: 100, currencyCode: 'JPY' });
       expect(yen.warnings.map(({ code }) => code)).to.deep.equal(['MIXED_CURRENCY']);
-      expect(await plane.getContract({ contractId })).to.include({ receivableAmount: 0, outstandingAmount: 0, paymentStatus: 'unpaid' });
-      expect(await plane.updatePaymentLine({ paymentId: line.id, currencyCode: null })).to.include({ amount: 100, currencyCode: 'CNY' });
+      expect(await plane.getContract({ contractId })).to.include({
+        receivableAmount: 0,
+        outstandingAmount: 0,
+        paymentStatus: 'unpaid',
+      });
+      expect(await plane.updatePaymentLine({ paymentId: line.id, currencyCode: null })).to.include({
+        amount: 100,
+        currencyCode: 'CNY',
+      });
       await plane.updatePaymentLine({ paymentId: line.id, amount: 100.25 });
-      expect(await badFields(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY' }))).to.have.all.keys('amount');
+      expect(await badFields(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY' }))).to.have.all.keys(
+        'amount',
+      );
       await plane.recordReceipt({ paymentId: line.id, receivedAmount: 1 });
-      expect(await failureOf(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY', amount: 100 }))).to.deep.equal({ code: 'CURRENCY_FIXED', details: { currencyCode: 'CNY' } });
-      expect(await plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'CNY' }), 'the same one is no change').to.include({ receivedAmount: 1 });
+      expect(
+        await failureOf(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY', amount: 100 })),
+      ).to.deep.equal({ code: 'CURRENCY_FIXED', details: { currencyCode: 'CNY' } });
+      expect(
+        await plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'CNY' }),
+        'the same one is no change',
+      ).to.include({ receivedAmount: 1 });
       await plane.recordReceipt({ paymentId: line.id, receivedAmount: 0 });
-      expect(await failureOf(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY', amount: 100 })), 'it has a history').to.include({ code: 'CURRENCY_FIXED' });
+      expect(
+        await failureOf(plane.updatePaymentLine({ paymentId: line.id, currencyCode: 'JPY', amount: 100 })),
+        'it has a history',
+      ).to.include({ code: 'CURRENCY_FIXED' });
     });
 
     it('money received in another currency than the contract is an exception', async () => {
       const book = makePlane();
       const { line } = await oneLine(book, { amount: 100, currencyCode: 'USD' });
-      expect(await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 100 })).to.include({ reconciliationStatus: 'exception', currencyCode: 'USD' });
-      expect(await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 99, reconciliationStatus: 'matched' })).to.include({ reconciliationStatus: 'matched' });
+      expect(await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 100 })).to.include({
+        reconciliationStatus: 'exception',
+        currencyCode: 'USD',
+      });
+      expect(
+        await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 99, reconciliationStatus: 'matched' }),
+      ).to.include({ reconciliationStatus: 'matched' });
     });
 
     it('a line without money is removed, leaves the sums and stays in the books', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
       expect(await book.plane.deletePaymentLine({ paymentId: line.id })).to.deep.equal({ ok: true });
-      expect(await book.plane.getContract({ contractId })).to.deep.include({ payments: [], receivableAmount: 0, nextDueDate: null, version: 2 });
+      expect(await book.plane.getContract({ contractId })).to.deep.include({
+        payments: [],
+        receivableAmount: 0,
+        nextDueDate: null,
+        version: 2,
+      });
       expect(await failureOf(book.plane.deletePaymentLine({ paymentId: line.id }))).to.include({ code: 'NOT_FOUND' });
-      expect(await failureOf(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1 }))).to.include({ code: 'NOT_FOUND' });
-      expect(await failureOf(book.plane.updatePaymentLine({ paymentId: line.id, amount: 1 }))).to.include({ code: 'NOT_FOUND' });
+      expect(await failureOf(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1 }))).to.include({
+        code: 'NOT_FOUND',
+      });
+      expect(await failureOf(book.plane.updatePaymentLine({ paymentId: line.id, amount: 1 }))).to.include({
+        code: 'NOT_FOUND',
+      });
     });
 
-    for (const [what, money] of [['a receipt', { receivedAmount: 1 }], ['an invoice', { invoiceNo: 'F-1' }], ['an invoiced amount', { invoiceAmount: 1 }]] as const) {
+    for (const [what, money] of [
+      ['a receipt', { receivedAmount: 1 }],
+      ['an invoice', { invoiceNo: 'F-1' }],
+      ['an invoiced amount', { invoiceAmount: 1 }],
+    ] as const) {
       it(`a line with ${what} is not removed`, async () => {
         const book = makePlane();
         const { line } = await oneLine(book, { amount: 100, ...money });
-        expect(await failureOf(book.plane.deletePaymentLine({ paymentId: line.id }))).to.deep.equal({ code: 'LINE_HAS_MONEY', details: { paymentIds: [line.id] } });
+        expect(await failureOf(book.plane.deletePaymentLine({ paymentId: line.id }))).to.deep.equal({
+          code: 'LINE_HAS_MONEY',
+          details: { paymentIds: [line.id] },
+        });
       });
     }
 
     it('a locked contract keeps its plan, and stays open for receipts, invoices and added lines', async () => {
       const { as } = makePlane({ controls: { signed: 'admin' } });
       const plane = as({});
-      const { id, payments, locked } = await plane.createContract(aContract({ workflowStage: 'signed', payments: [aLine({ amount: 100 })] }));
+      const { id, payments, locked } = await plane.createContract(
+        aContract({ workflowStage: 'signed', payments: [aLine({ amount: 100 })] }),
+      );
       const paymentId = payments[0]?.id ?? '';
       expect(locked).to.equal(true);
       for (const change of [{ amount: 101 }, { period: 'other' }, { dueDate: '2026-06-01' }, { currencyCode: 'USD' }]) {
-        expect(await failureOf(plane.updatePaymentLine({ paymentId, ...change }))).to.deep.equal({ code: 'CONTRACT_LOCKED', details: { fields: ['payments'] } });
+        expect(await failureOf(plane.updatePaymentLine({ paymentId, ...change }))).to.deep.equal({
+          code: 'CONTRACT_LOCKED',
+          details: { fields: ['payments'] },
+        });
       }
       expect(await failureOf(plane.deletePaymentLine({ paymentId }))).to.include({ code: 'CONTRACT_LOCKED' });
-      expect(await plane.updatePaymentLine({ paymentId, amount: 100, receivedAmount: 10 }), 'equal is no change').to.include({ receivedAmount: 10 });
+      expect(
+        await plane.updatePaymentLine({ paymentId, amount: 100, receivedAmount: 10 }),
+        'equal is no change',
+      ).to.include({ receivedAmount: 10 });
       expect(await plane.recordReceipt({ paymentId, receivedAmount: 20 })).to.include({ receivedAmount: 20 });
       expect(await plane.recordInvoiceEvidence({ paymentId, invoiceAmount: 20 })).to.include({ invoicedAmount: 20 });
       expect(await plane.addPaymentLine({ contractId: id, ...aLine() })).to.include({ contractId: id });
@@ -109,37 +206,79 @@ describe('payment lines', () => {
     it('invoice evidence counts as invoiced, is cleared again, and may exceed the line with a warning', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
-      const invoiced = await book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 130, invoiceNo: 'F-1', invoiceDate: '2026-03-01' });
-      expect(invoiced).to.include({ invoiceAmount: 130, invoiceNo: 'F-1', invoiceDate: '2026-03-01', invoicedAmount: 130, uninvoicedAmount: 0 });
+      const invoiced = await book.plane.recordInvoiceEvidence({
+        paymentId: line.id,
+        invoiceAmount: 130,
+        invoiceNo: 'F-1',
+        invoiceDate: '2026-03-01',
+      });
+      expect(invoiced).to.include({
+        invoiceAmount: 130,
+        invoiceNo: 'F-1',
+        invoiceDate: '2026-03-01',
+        invoicedAmount: 130,
+        uninvoicedAmount: 0,
+      });
       expect(invoiced.warnings.map(({ code }) => code)).to.deep.equal(['INVOICE_EXCEEDS_LINE']);
       expect(await book.plane.getContract({ contractId })).to.include({ invoicedAmount: 130, uninvoicedAmount: 0 });
-      expect(await book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: null })).to.include({ invoiceAmount: null, invoicedAmount: 0, uninvoicedAmount: 100, invoiceNo: 'F-1' });
+      expect(await book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: null })).to.include({
+        invoiceAmount: null,
+        invoicedAmount: 0,
+        uninvoicedAmount: 100,
+        invoiceNo: 'F-1',
+      });
     });
 
     it('amounts that the currency has no decimals for are refused by name', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
-      expect(await badFields(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1.005, reconciliationStatus: 'matched' }))).to.deep.equal({ receivedAmount: 'must have at most 2 decimals in CNY' });
-      expect(await badFields(book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 1.005 }))).to.have.all.keys('invoiceAmount');
-      expect(await badFields(book.plane.addPaymentLine({ contractId, ...aLine({ amount: 0.001, receivedAmount: 0.5, invoiceAmount: 0.002, currencyCode: 'JPY' }) }))).to.have.all.keys('amount', 'receivedAmount', 'invoiceAmount');
+      expect(
+        await badFields(
+          book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 1.005, reconciliationStatus: 'matched' }),
+        ),
+      ).to.deep.equal({ receivedAmount: 'must have at most 2 decimals in CNY' });
+      expect(
+        await badFields(book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 1.005 })),
+      ).to.have.all.keys('invoiceAmount');
+      expect(
+        await badFields(
+          book.plane.addPaymentLine({
+            contractId,
+            ...aLine({ amount: 0.001, receivedAmount: 0.5, invoiceAmount: 0.002, currencyCode: 'JPY' }),
+          }),
+        ),
+      ).to.have.all.keys('amount', 'receivedAmount', 'invoiceAmount');
     });
 
     it('sums that pass the cap are refused by the field that brought them there', async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 8_999_999_999_999 });
       const second = await book.plane.addPaymentLine({ contractId, ...aLine({ amount: 1 }) });
-      expect(await badFields(book.plane.addPaymentLine({ contractId, ...aLine({ amount: 0.01 }) }))).to.have.all.keys('amount');
-      expect(await badFields(book.plane.updatePaymentLine({ paymentId: second.id, amount: 1.01 }))).to.have.all.keys('amount');
+      expect(await badFields(book.plane.addPaymentLine({ contractId, ...aLine({ amount: 0.01 }) }))).to.have.all.keys(
+        'amount',
+      );
+      expect(await badFields(book.plane.updatePaymentLine({ paymentId: second.id, amount: 1.01 }))).to.have.all.keys(
+        'amount',
+      );
       await book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 9_000_000_000_000 });
-      expect(await badFields(book.plane.recordReceipt({ paymentId: second.id, receivedAmount: 0.01 }))).to.deep.equal({ receivedAmount: 'must leave the sum of the contract\'s lines in bounds: it must be <= 9000000000000 in CNY' });
+      expect(await badFields(book.plane.recordReceipt({ paymentId: second.id, receivedAmount: 0.01 }))).to.deep.equal({
+        receivedAmount: "must leave the sum of the contract's lines in bounds: it must be <= 9000000000000 in CNY",
+      });
       await book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAmount: 9_000_000_000_000 });
-      expect(await badFields(book.plane.recordInvoiceEvidence({ paymentId: second.id, invoiceAmount: 0.01 }))).to.have.all.keys('invoiceAmount');
+      expect(
+        await badFields(book.plane.recordInvoiceEvidence({ paymentId: second.id, invoiceAmount: 0.01 })),
+      ).to.have.all.keys('invoiceAmount');
     });
 
     it('a contract is not entered with lines that together pass the cap', async () => {
       const { plane } = makePlane();
-      const two = (line: Partial<PaymentLineInput>) => plane.createContract(aContract({ payments: [aLine(line), aLine({ ...line, period: 'second' })] }));
-      for (const line of [{ amount: 9_000_000_000_000 }, { amount: 1, receivedAmount: 9_000_000_000_000 }, { amount: 1, invoiceAmount: 9_000_000_000_000 }]) {
+      const two = (line: Partial<PaymentLineInput>) =>
+        plane.createContract(aContract({ payments: [aLine(line), aLine({ ...line, period: 'second' })] }));
+      for (const line of [
+        { amount: 9_000_000_000_000 },
+        { amount: 1, receivedAmount: 9_000_000_000_000 },
+        { amount: 1, invoiceAmount: 9_000_000_000_000 },
+      ]) {
         expect(await badFields(two(line))).to.have.all.keys('payments');
       }
     });
@@ -148,16 +287,27 @@ describe('payment lines', () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100 });
       const fileId = newId();
-      expect(await failureOf(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 5, proof: fileId }))).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'proof', value: fileId } });
-      expect(await failureOf(book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: 'no-id' }))).to.deep.include({ details: { field: 'invoiceAttachment', value: 'no-id' } });
-      expect(await failureOf(book.plane.addPaymentLine({ contractId, ...aLine({ proof: fileId }) }))).to.include({ code: 'FILE_REFERENCE_INVALID' });
+      expect(
+        await failureOf(book.plane.recordReceipt({ paymentId: line.id, receivedAmount: 5, proof: fileId })),
+      ).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'proof', value: fileId } });
+      expect(
+        await failureOf(book.plane.recordInvoiceEvidence({ paymentId: line.id, invoiceAttachment: 'no-id' })),
+      ).to.deep.include({ details: { field: 'invoiceAttachment', value: 'no-id' } });
+      expect(await failureOf(book.plane.addPaymentLine({ contractId, ...aLine({ proof: fileId }) }))).to.include({
+        code: 'FILE_REFERENCE_INVALID',
+      });
       expect(await book.plane.getContract({ contractId })).to.include({ receivedAmount: 0, version: 1 });
     });
 
-    it('a line out of the caller\'s tenant, subject scope or owner scope is as unknown as one that never was', async () => {
+    it("a line out of the caller's tenant, subject scope or owner scope is as unknown as one that never was", async () => {
       const book = makePlane();
       const { line, contractId } = await oneLine(book, { amount: 100, receivedAmount: 1 });
-      const strangers = { 'another tenant': { tenantId: newId() }, 'another subject': { subjectScope: [newId()] }, 'no subject': { subjectScope: [] }, 'another owner': { ownerScope: newId() } };
+      const strangers = {
+        'another tenant': { tenantId: newId() },
+        'another subject': { subjectScope: [newId()] },
+        'no subject': { subjectScope: [] },
+        'another owner': { ownerScope: newId() },
+      };
       for (const [who, scope] of Object.entries(strangers)) {
         const plane = book.as(scope);
         const calls = {
@@ -169,22 +319,34 @@ describe('payment lines', () => {
           add: () => plane.addPaymentLine({ contractId, ...aLine() }),
           list: () => plane.listPayments({ contractId }),
         };
-        for (const [what, call] of Object.entries(calls)) expect(await failureOf(call()), `${what} by ${who}`).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+        for (const [what, call] of Object.entries(calls))
+          expect(await failureOf(call()), `${what} by ${who}`).to.deep.equal({ code: 'NOT_FOUND', details: {} });
         expect(await plane.listPayments({ tab: 'all' }), who).to.include({ total: 0 });
         expect((await plane.getPaymentStats({})).counts.all, who).to.equal(0);
       }
-      for (const paymentId of [newId(), 'no-id']) expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 2 }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
-      expect(await failureOf(book.plane.addPaymentLine({ contractId: 'no-id', ...aLine() }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+      for (const paymentId of [newId(), 'no-id'])
+        expect(await failureOf(book.plane.recordReceipt({ paymentId, receivedAmount: 2 }))).to.deep.equal({
+          code: 'NOT_FOUND',
+          details: {},
+        });
+      expect(await failureOf(book.plane.addPaymentLine({ contractId: 'no-id', ...aLine() }))).to.deep.equal({
+        code: 'NOT_FOUND',
+        details: {},
+      });
       expect(await book.plane.getContract({ contractId })).to.include({ version: 1 });
     });
 
     it('owner and superior see the lines of their own contracts', async () => {
       const [owner, superior] = [newId(), newId()];
       const book = makePlane();
-      await book.plane.createContract(aContract({ ownerId: owner, ownerSuperiorId: superior, payments: [aLine({ amount: 5 })] }));
+      await book.plane.createContract(
+        aContract({ ownerId: owner, ownerSuperiorId: superior, payments: [aLine({ amount: 5 })] }),
+      );
       await book.plane.createContract(aContract({ payments: [aLine({ amount: 7 })] }));
       for (const ownerScope of [owner, superior]) {
-        expect((await book.as({ ownerScope }).listPayments({ tab: 'all' })).items.map(({ amount }) => amount)).to.deep.equal([5]);
+        expect(
+          (await book.as({ ownerScope }).listPayments({ tab: 'all' })).items.map(({ amount }) => amount),
+        ).to.deep.equal([5]);
         expect(await book.as({ ownerScope }).getPaymentStats({})).to.include({ amount: 5 });
       }
     });
@@ -200,5 +362,7 @@ async function oneLine({ plane }: Pick<TestPlane, 'plane'>, line: Partial<Paymen
 }
 
 async function auditRows({ database, call }: TestPlane): Promise<number> {
-  return database.read(call, async (tx) => Number((await tx.get('SELECT count(*) AS n FROM audit_log WHERE tenant_id = ?', [call.tenantId]))?.['n']));
+  return database.read(call, async (tx) =>
+    Number((await tx.get('SELECT count(*) AS n FROM audit_log WHERE tenant_id = ?', [call.tenantId]))?.['n']),
+  );
 }

@@ -27,25 +27,44 @@ describe('a data plane behind a wire', () => {
   before(async () => {
     const opened = await openTenantDatabase('sqlite');
     close = opened.close;
-    local = createLocalDataPlane({ operations: OPERATIONS, database: opened.database, clock, keyRing: parseKeyRing(generateKeyRingText()) });
+    local = createLocalDataPlane({
+      operations: OPERATIONS,
+      database: opened.database,
+      clock,
+      keyRing: parseKeyRing(generateKeyRingText()),
+    });
   });
   after(() => close());
 
   /** Runs `work` with the plane behind a wire that `disturb` may cut; answers what the far side kept to itself. */
-  async function overWire<T>(work: (remote: DataPlane<Operations>) => Promise<T>, { plane = local, disturb }: { readonly plane?: DataPlane<Operations>; readonly disturb?: Disturb } = {}) {
+  async function overWire<T>(
+    work: (remote: DataPlane<Operations>) => Promise<T>,
+    { plane = local, disturb }: { readonly plane?: DataPlane<Operations>; readonly disturb?: Disturb } = {},
+  ) {
     const wire = await serveOverHttp(plane, OPERATION_NAMES, disturb);
     try {
-      return { result: await work(createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport })), faults: wire.faults };
+      return {
+        result: await work(createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport })),
+        faults: wire.faults,
+      };
     } finally {
       await wire.close();
     }
   }
-  const contractsOf = async (call: Call) => (await local.invoke('listContracts', { call: { ...call, idempotency: null } }, {})).output.total;
+  const contractsOf = async (call: Call) =>
+    (await local.invoke('listContracts', { call: { ...call, idempotency: null } }, {})).output.total;
 
   it('answers byte for byte what the plane in process answers, failures included', async () => {
     await overWire(async (remote) => {
       const call = aCall();
-      const made = await remote.invoke('createContract', { call }, aContract({ remark: 'über 上海 \u2028 😀', payments: [aLine({ receivedAmount: 0.07 }), aLine({ currencyCode: 'JPY' })] }));
+      const made = await remote.invoke(
+        'createContract',
+        { call },
+        aContract({
+          remark: 'über 上海 \u2028 😀',
+          payments: [aLine({ receivedAmount: 0.07 }), aLine({ currencyCode: 'JPY' })],
+        }),
+      );
       const { id } = made.output;
       const questions: (readonly [keyof Operations, unknown])[] = [
         ['getContract', { contractId: id }],
@@ -61,27 +80,59 @@ describe('a data plane behind a wire', () => {
         ['getPaymentStats', {}],
       ];
       for (const [name, input] of questions) {
-        const outcome = (plane: DataPlane<Operations>) => plane.invoke(name, { call }, structuredClone(input) as never).then(JSON.stringify, async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error as Error))));
+        const outcome = (plane: DataPlane<Operations>) =>
+          plane
+            .invoke(name, { call }, structuredClone(input) as never)
+            .then(JSON.stringify, async (error: unknown) =>
+              JSON.stringify(await failureOf(Promise.reject(error as Error))),
+            );
         expect(await outcome(remote), name).to.equal(await outcome(local));
       }
     });
   });
 
   it('gives every contract back as the plane in process does, whatever is in it', async () => {
-    const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }).filter((sample) => sample.trim() !== '' && isCleanText(sample));
+    const text = fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+      .filter((sample) => sample.trim() !== '' && isCleanText(sample));
     await overWire((remote) =>
       fc.assert(
-        fc.asyncProperty(text, text, fc.integer({ min: 0, max: 1e9 }), text, async (projectName, remark, cents, custom) => {
-          const call = aCall();
-          const { field } = (await local.invoke('runFieldCommand', { call }, { type: 'CreateField', payload: { name: 'Custom', type: 'text' } })).output;
-          const input = aContract({ projectName, remark, unitPrice: cents / 1e6, dynamicFields: { [field.id]: custom } });
-          const outcome = await remote.invoke('createContract', { call }, structuredClone(input)).then(({ output }) => output, () => undefined);
-          if (!outcome) return void expect(await failureOf(local.invoke('createContract', { call }, structuredClone(input)))).to.have.property('code', 'INVALID_INPUT');
-          const contractId = outcome.id;
-          const near = await local.invoke('getContract', { call }, { contractId });
-          expect(JSON.stringify(await remote.invoke('getContract', { call }, { contractId }))).to.equal(JSON.stringify(near));
-          expect(outcome).to.deep.equal(near.output);
-        }),
+        fc.asyncProperty(
+          text,
+          text,
+          fc.integer({ min: 0, max: 1e9 }),
+          text,
+          async (projectName, remark, cents, custom) => {
+            const call = aCall();
+            const { field } = (
+              await local.invoke(
+                'runFieldCommand',
+                { call },
+                { type: 'CreateField', payload: { name: 'Custom', type: 'text' } },
+              )
+            ).output;
+            const input = aContract({
+              projectName,
+              remark,
+              unitPrice: cents / 1e6,
+              dynamicFields: { [field.id]: custom },
+            });
+            const outcome = await remote.invoke('createContract', { call }, structuredClone(input)).then(
+              ({ output }) => output,
+              () => undefined,
+            );
+            if (!outcome)
+              return void expect(
+                await failureOf(local.invoke('createContract', { call }, structuredClone(input))),
+              ).to.have.property('code', 'INVALID_INPUT');
+            const contractId = outcome.id;
+            const near = await local.invoke('getContract', { call }, { contractId });
+            expect(JSON.stringify(await remote.invoke('getContract', { call }, { contractId }))).to.equal(
+              JSON.stringify(near),
+            );
+            expect(outcome).to.deep.equal(near.output);
+          },
+        ),
         { numRuns: 60 },
       ),
     );
@@ -101,29 +152,55 @@ describe('a data plane behind a wire', () => {
 
   it('a fault of the far side is told without its inside', async () => {
     const broken: DataPlane<Operations> = { invoke: () => Promise.reject(new Error('secret table name')) };
-    const { result, faults } = await overWire((remote) => remote.invoke('getContract', { call: aCall() }, { contractId: newId() }).catch((error: unknown) => String(error)), { plane: broken });
+    const { result, faults } = await overWire(
+      (remote) =>
+        remote
+          .invoke('getContract', { call: aCall() }, { contractId: newId() })
+          .catch((error: unknown) => String(error)),
+      { plane: broken },
+    );
     expect(result).not.to.contain('secret');
     expect(faults.map(String)).to.deep.equal(['Error: secret table name']);
   });
 
   it('an operation or a call that is not known is refused before anything runs', async () => {
     const transport = serve(local, ['getContract'], () => undefined);
-    expect(await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} }, { signal: WAITS })).to.deep.equal({ ok: false, code: 'INVALID_INPUT', details: { issues: [{ path: 'name', problem: 'is not a known operation' }] }, replayed: false });
+    expect(
+      await transport({ protocol: 1, name: 'dropEverything', call: aCall(), input: {} }, { signal: WAITS }),
+    ).to.deep.equal({
+      ok: false,
+      code: 'INVALID_INPUT',
+      details: { issues: [{ path: 'name', problem: 'is not a known operation' }] },
+      replayed: false,
+    });
     const call = { ...aCall(), today: 'yesterday' };
-    expect(await transport({ protocol: 1, name: 'getContract', call, input: { contractId: newId() } }, { signal: WAITS })).to.have.nested.property('details.issues[0].path', 'call.today');
+    expect(
+      await transport({ protocol: 1, name: 'getContract', call, input: { contractId: newId() } }, { signal: WAITS }),
+    ).to.have.nested.property('details.issues[0].path', 'call.today');
   });
 
   it('a request in another version of the protocol is not looked at, and says which of the two is older', async () => {
     const transport = serve(local, OPERATION_NAMES, () => undefined);
     const call = aCall();
-    expect(await transport({ protocol: 2, name: 'createContract', call, input: aContract() }, { signal: WAITS })).to.deep.equal({ ok: false, speaks: 1 });
-    const newer = createRemoteDataPlane({ operations: OPERATIONS, transport: (request, options) => transport({ ...request, protocol: 2 }, options) });
-    expect(await failureOf(newer.invoke('createContract', { call }, aContract()))).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+    expect(
+      await transport({ protocol: 2, name: 'createContract', call, input: aContract() }, { signal: WAITS }),
+    ).to.deep.equal({ ok: false, speaks: 1 });
+    const newer = createRemoteDataPlane({
+      operations: OPERATIONS,
+      transport: (request, options) => transport({ ...request, protocol: 2 }, options),
+    });
+    expect(await failureOf(newer.invoke('createContract', { call }, aContract()))).to.have.property(
+      'code',
+      'DATA_PLANE_UNAVAILABLE',
+    );
     expect(await contractsOf(call)).to.equal(0);
   });
 
   describe('when replies are lost', () => {
-    const cutting = (when: 'before' | 'after', times: number): { readonly disturb: Disturb; readonly seen: () => number } => {
+    const cutting = (
+      when: 'before' | 'after',
+      times: number,
+    ): { readonly disturb: Disturb; readonly seen: () => number } => {
       let seen = 0;
       return { disturb: (_request, at) => (at === when && ++seen <= times ? 'lost' : undefined), seen: () => seen };
     };
@@ -131,13 +208,17 @@ describe('a data plane behind a wire', () => {
     for (const when of ['before', 'after'] as const) {
       it(`a read is asked again (the reply was lost ${when} it ran)`, async () => {
         const { disturb, seen } = cutting(when, 1);
-        const { result } = await overWire((remote) => remote.invoke('listContracts', { call: aCall() }, {}), { disturb });
+        const { result } = await overWire((remote) => remote.invoke('listContracts', { call: aCall() }, {}), {
+          disturb,
+        });
         expect([result.output.total, seen()]).to.deep.equal([0, 2]);
       });
 
       it(`a keyed write is asked again and happens once (the reply was lost ${when} it ran)`, async () => {
         const call = { ...aCall(), idempotency: IDEMPOTENCY };
-        const { result } = await overWire((remote) => remote.invoke('createContract', { call }, aContract()), { disturb: cutting(when, 1).disturb });
+        const { result } = await overWire((remote) => remote.invoke('createContract', { call }, aContract()), {
+          disturb: cutting(when, 1).disturb,
+        });
         expect(result.replayed).to.equal(when === 'after');
         expect(await contractsOf(call)).to.equal(1);
       });
@@ -145,21 +226,29 @@ describe('a data plane behind a wire', () => {
       it(`a write without a key is not asked again, and may have happened (the reply was lost ${when} it ran)`, async () => {
         const call = aCall();
         const { disturb, seen } = cutting(when, 9);
-        const { result } = await overWire((remote) => failureOf(remote.invoke('createContract', { call }, aContract())), { disturb });
+        const { result } = await overWire(
+          (remote) => failureOf(remote.invoke('createContract', { call }, aContract())),
+          { disturb },
+        );
         expect(result).to.deep.equal({ code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: call.requestId } });
         expect([seen(), await contractsOf(call)]).to.deep.equal([1, when === 'after' ? 1 : 0]);
       });
     }
 
     it('a read that is lost twice says that nothing was done', async () => {
-      const { result } = await overWire((remote) => failureOf(remote.invoke('listContracts', { call: aCall() }, {})), { disturb: cutting('before', 9).disturb });
+      const { result } = await overWire((remote) => failureOf(remote.invoke('listContracts', { call: aCall() }, {})), {
+        disturb: cutting('before', 9).disturb,
+      });
       expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
     });
 
     it('a keyed write that is lost twice names its key, under which it can be asked again', async () => {
       const call = { ...aCall(), idempotency: IDEMPOTENCY };
       const input = aContract();
-      const { result } = await overWire((remote) => failureOf(remote.invoke('createContract', { call }, structuredClone(input))), { disturb: cutting('after', 9).disturb });
+      const { result } = await overWire(
+        (remote) => failureOf(remote.invoke('createContract', { call }, structuredClone(input))),
+        { disturb: cutting('after', 9).disturb },
+      );
       expect(result).to.deep.equal({ code: 'DATA_PLANE_OUTCOME_UNKNOWN', details: { operationId: IDEMPOTENCY.key } });
       expect((await local.invoke('createContract', { call }, structuredClone(input))).replayed).to.equal(true);
     });
@@ -168,13 +257,21 @@ describe('a data plane behind a wire', () => {
       const wire = await serveOverHttp(local, OPERATION_NAMES);
       const remote = createRemoteDataPlane({ operations: OPERATIONS, transport: wire.transport });
       await wire.close();
-      expect(await failureOf(remote.invoke('createContract', { call: aCall() }, aContract()))).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
+      expect(await failureOf(remote.invoke('createContract', { call: aCall() }, aContract()))).to.have.property(
+        'code',
+        'DATA_PLANE_UNAVAILABLE',
+      );
     });
   });
 
   it('an answer that is not what the operation declares is not passed on', async () => {
-    const lying: DataPlane<Operations> = { invoke: () => Promise.resolve({ output: { id: 'only this' }, replayed: false } as never) };
-    const { result } = await overWire((remote) => failureOf(remote.invoke('getContract', { call: aCall() }, { contractId: newId() })), { plane: lying });
+    const lying: DataPlane<Operations> = {
+      invoke: () => Promise.resolve({ output: { id: 'only this' }, replayed: false } as never),
+    };
+    const { result } = await overWire(
+      (remote) => failureOf(remote.invoke('getContract', { call: aCall() }, { contractId: newId() })),
+      { plane: lying },
+    );
     expect(result).to.have.property('code', 'DATA_PLANE_UNAVAILABLE');
   });
 });

@@ -12,122 +12,198 @@ import { rebuildRollups, rollupsOf } from '../support/rollups.js';
 import { aContract, aLine } from '../support/samples.js';
 
 describe('the rollups', () => {
-  forEachPlane((name, makePlane) => {
-    it('are what a rebuild from contracts, lines, receipts and invoices makes, after whatever happened to a book', async function () {
-      this.timeout(120_000);
-      await fc.assert(
-        fc.asyncProperty(fc.array(bookStep, { minLength: 1, maxLength: 25 }), async (steps) => {
-          const book = makePlane({ controls: EVERY_CONTROL });
-          await walk(book, steps);
-          await asRebuilt(book);
-        }),
-        { numRuns: name === 'sqlite' ? 80 : 30 },
-      );
-    });
+  forEachPlane(
+    (name, makePlane) => {
+      it('are what a rebuild from contracts, lines, receipts and invoices makes, after whatever happened to a book', async function () {
+        this.timeout(120_000);
+        await fc.assert(
+          fc.asyncProperty(fc.array(bookStep, { minLength: 1, maxLength: 25 }), async (steps) => {
+            const book = makePlane({ controls: EVERY_CONTROL });
+            await walk(book, steps);
+            await asRebuilt(book);
+          }),
+          { numRuns: name === 'sqlite' ? 80 : 30 },
+        );
+      });
 
-    it('of a book whose contracts are all gone nothing is left', async () => {
-      const book = makePlane();
-      const { id } = await book.plane.createContract(aContract({ payments: [aLine({ receivedAmount: 10 }), aLine({ currencyCode: 'JPY', invoiceAmount: 5, invoiceNo: 'N-1' })] }));
-      expect(Object.values(await rollupsOf(book)).flat()).to.not.be.empty;
-      await book.plane.deleteContract({ contractId: id });
-      expect(await rollupsOf(book)).to.deep.equal({ receivable_days: [], contract_groups: [] });
-    });
+      it('of a book whose contracts are all gone nothing is left', async () => {
+        const book = makePlane();
+        const { id } = await book.plane.createContract(
+          aContract({
+            payments: [
+              aLine({ receivedAmount: 10 }),
+              aLine({ currencyCode: 'JPY', invoiceAmount: 5, invoiceNo: 'N-1' }),
+            ],
+          }),
+        );
+        expect(Object.values(await rollupsOf(book)).flat()).to.not.be.empty;
+        await book.plane.deleteContract({ contractId: id });
+        expect(await rollupsOf(book)).to.deep.equal({ receivable_days: [], contract_groups: [] });
+      });
 
-    it('a refused write, and one that is sent again under its key, leave them alone', async () => {
-      const book = makePlane();
-      const input = aContract({ payments: [aLine()] });
-      const keyed = book.as({ idempotency: { key: newId(), requestHash: 'same' } });
-      await keyed.createContract(input);
-      const before = await rollupsOf(book);
-      await keyed.createContract(input);
-      await book.plane.createContract(input).then(() => expect.fail('the number is taken'), (error: unknown) => expect(isFailure(error)).to.equal(true));
-      expect(await rollupsOf(book)).to.deep.equal(before);
-    });
+      it('a refused write, and one that is sent again under its key, leave them alone', async () => {
+        const book = makePlane();
+        const input = aContract({ payments: [aLine()] });
+        const keyed = book.as({ idempotency: { key: newId(), requestHash: 'same' } });
+        await keyed.createContract(input);
+        const before = await rollupsOf(book);
+        await keyed.createContract(input);
+        await book.plane.createContract(input).then(
+          () => expect.fail('the number is taken'),
+          (error: unknown) => expect(isFailure(error)).to.equal(true),
+        );
+        expect(await rollupsOf(book)).to.deep.equal(before);
+      });
 
-    it('a contract of an import that fails when it was half in counts nowhere', async () => {
-      const book = makePlane();
-      const row = () => aContract({ subjectId: HARBOUR.id, ownerId: MING.id, payments: [aLine({ amount: 10, invoiceAmount: 10, invoiceNo: 'F-1' })] });
-      const { created, rows } = await book.plane.importContracts(ofRows([row(), row(), aContract({ subjectId: HARBOUR.id, ownerId: MING.id })]));
-      expect([created, rows.map(({ status }) => status)]).to.deep.equal([2, ['created', 'failed', 'created']]);
-      expect(rows[1]?.errors?.map(({ code }) => code)).to.deep.equal(['DUPLICATE_CODE']);
-      expect(await book.plane.getPaymentStats({})).to.include({ amount: 10 });
-      await asRebuilt(book);
-    });
+      it('a contract of an import that fails when it was half in counts nowhere', async () => {
+        const book = makePlane();
+        const row = () =>
+          aContract({
+            subjectId: HARBOUR.id,
+            ownerId: MING.id,
+            payments: [aLine({ amount: 10, invoiceAmount: 10, invoiceNo: 'F-1' })],
+          });
+        const { created, rows } = await book.plane.importContracts(
+          ofRows([row(), row(), aContract({ subjectId: HARBOUR.id, ownerId: MING.id })]),
+        );
+        expect([created, rows.map(({ status }) => status)]).to.deep.equal([2, ['created', 'failed', 'created']]);
+        expect(rows[1]?.errors?.map(({ code }) => code)).to.deep.equal(['DUPLICATE_CODE']);
+        expect(await book.plane.getPaymentStats({})).to.include({ amount: 10 });
+        await asRebuilt(book);
+      });
 
-    it('fifty receipts on one line at once end in one serial state, and in right figures', async function () {
-      this.timeout(30_000);
-      const book = makePlane();
-      const { payments } = await book.plane.createContract(aContract({ payments: [aLine({ amount: 1_000 })] }));
-      const paymentId = payments[0]?.id ?? '';
-      await Promise.all(Array.from({ length: 50 }, (_, n) => book.plane.recordReceipt({ paymentId, receivedAmount: n + 1, receivedDate: `2026-0${1 + (n % 9)}-01` })));
-      const { items } = await book.plane.listReceipts({ paymentId, pageSize: 200 });
-      const [last] = items;
-      expect(items.reduce((sum, { delta }) => sum + delta, 0)).to.equal(last?.total);
-      expect(await book.plane.getPaymentStats({})).to.include({ received: last?.total, outstanding: 1_000 - (last?.total ?? 0) });
-      await asRebuilt(book);
-    });
-
-    it('writers of the same days, people and groups at once do not lock crosswise', async function () {
-      this.timeout(60_000);
-      const book = makePlane();
-      const [subjectId, ownerId, ownerSuperiorId] = [newId(), newId(), newId()];
-      const days = Array.from({ length: 12 }, (_, n) => `2026-${String(n + 1).padStart(2, '0')}-15`);
-      const enter = (n: number) => book.plane.createContract(aContract({ subjectId, ownerId, ownerSuperiorId, payments: rotated(days, n).map((dueDate, i) => aLine({ period: `P${i}`, dueDate, amount: 100, receivedAmount: i % 3 })) }));
-      const entered = await Promise.all(Array.from({ length: 20 }, (_, n) => enter(n)));
-      await Promise.all(entered.flatMap(({ id, payments }, n) => [
-        enter(n),
-        ...rotated(payments, n).slice(0, 2).map((payment) => book.plane.recordReceipt({ paymentId: payment.id, receivedAmount: 50 + n })),
-        book.plane.updateContract({ contractId: id, changes: n % 2 ? { ownerId: ownerSuperiorId, ownerSuperiorId: ownerId } : { subjectId: newId() } }),
-      ]));
-      expect((await book.plane.getPaymentStats({})).counts.all).to.equal(40 * 12);
-      await asRebuilt(book);
-    });
-
-    // PostgreSQL decides by its statistics.
-    if (name === 'sqlite') it('are read by their keys, whatever the caller may see', async () => {
-      const book = makePlane();
-      const id = newId();
-      const everything: Pick<Call, 'subjectScope' | 'ownerScope'> = { subjectScope: null, ownerScope: null };
-      const callers: readonly (readonly [typeof everything, string | null, string])[] = [
-        [everything, null, 'person_id=? AND subject_id=?'],
-        [everything, id, 'person_id=? AND subject_id=?'],
-        [{ ...everything, subjectScope: [id] }, null, 'person_id=? AND subject_id=?'],
-        [{ ...everything, ownerScope: id }, null, 'person_id=?'],
-      ];
-      for (const [scope, subjectId, searched] of callers) {
-        const plan = await book.database.read(book.call, async (tx) => {
-          let asked: { readonly sql: string; readonly values: readonly Value[] } = { sql: '', values: [] };
-          const all = async (sql: string, values: readonly Value[]) => {
-            asked = { sql, values };
-            return [];
-          };
-          const watched = new Proxy(tx, { get: (of, property) => (property === 'all' ? all : Reflect.get(of, property)) });
-          await new FigureStore(watched, { ...book.call, ...scope }).days({ subjectId, cuts: ['2026-01-01'], counts: ['lines'], sums: ['amount'] });
-          return tx.all(`EXPLAIN QUERY PLAN ${asked.sql}`, asked.values);
+      it('fifty receipts on one line at once end in one serial state, and in right figures', async function () {
+        this.timeout(30_000);
+        const book = makePlane();
+        const { payments } = await book.plane.createContract(aContract({ payments: [aLine({ amount: 1_000 })] }));
+        const paymentId = payments[0]?.id ?? '';
+        await Promise.all(
+          Array.from({ length: 50 }, (_, n) =>
+            book.plane.recordReceipt({ paymentId, receivedAmount: n + 1, receivedDate: `2026-0${1 + (n % 9)}-01` }),
+          ),
+        );
+        const { items } = await book.plane.listReceipts({ paymentId, pageSize: 200 });
+        const [last] = items;
+        expect(items.reduce((sum, { delta }) => sum + delta, 0)).to.equal(last?.total);
+        expect(await book.plane.getPaymentStats({})).to.include({
+          received: last?.total,
+          outstanding: 1_000 - (last?.total ?? 0),
         });
-        expect(plan.map(({ detail }) => detail)).to.include(`SEARCH receivable_days USING PRIMARY KEY (tenant_id=? AND ${searched})`);
-      }
-    });
-  }, { only: ['sqlite', 'postgres'] });
+        await asRebuilt(book);
+      });
+
+      it('writers of the same days, people and groups at once do not lock crosswise', async function () {
+        this.timeout(60_000);
+        const book = makePlane();
+        const [subjectId, ownerId, ownerSuperiorId] = [newId(), newId(), newId()];
+        const days = Array.from({ length: 12 }, (_, n) => `2026-${String(n + 1).padStart(2, '0')}-15`);
+        const enter = (n: number) =>
+          book.plane.createContract(
+            aContract({
+              subjectId,
+              ownerId,
+              ownerSuperiorId,
+              payments: rotated(days, n).map((dueDate, i) =>
+                aLine({ period: `P${i}`, dueDate, amount: 100, receivedAmount: i % 3 }),
+              ),
+            }),
+          );
+        const entered = await Promise.all(Array.from({ length: 20 }, (_, n) => enter(n)));
+        await Promise.all(
+          entered.flatMap(({ id, payments }, n) => [
+            enter(n),
+            ...rotated(payments, n)
+              .slice(0, 2)
+              .map((payment) => book.plane.recordReceipt({ paymentId: payment.id, receivedAmount: 50 + n })),
+            book.plane.updateContract({
+              contractId: id,
+              changes: n % 2 ? { ownerId: ownerSuperiorId, ownerSuperiorId: ownerId } : { subjectId: newId() },
+            }),
+          ]),
+        );
+        expect((await book.plane.getPaymentStats({})).counts.all).to.equal(40 * 12);
+        await asRebuilt(book);
+      });
+
+      // PostgreSQL decides by its statistics.
+      if (name === 'sqlite')
+        it('are read by their keys, whatever the caller may see', async () => {
+          const book = makePlane();
+          const id = newId();
+          const everything: Pick<Call, 'subjectScope' | 'ownerScope'> = { subjectScope: null, ownerScope: null };
+          const callers: readonly (readonly [typeof everything, string | null, string])[] = [
+            [everything, null, 'person_id=? AND subject_id=?'],
+            [everything, id, 'person_id=? AND subject_id=?'],
+            [{ ...everything, subjectScope: [id] }, null, 'person_id=? AND subject_id=?'],
+            [{ ...everything, ownerScope: id }, null, 'person_id=?'],
+          ];
+          for (const [scope, subjectId, searched] of callers) {
+            const plan = await book.database.read(book.call, async (tx) => {
+              let asked: { readonly sql: string; readonly values: readonly Value[] } = { sql: '', values: [] };
+              const all = async (sql: string, values: readonly Value[]) => {
+                asked = { sql, values };
+                return [];
+              };
+              const watched = new Proxy(tx, {
+                get: (of, property) => (property === 'all' ? all : Reflect.get(of, property)),
+              });
+              await new FigureStore(watched, { ...book.call, ...scope }).days({
+                subjectId,
+                cuts: ['2026-01-01'],
+                counts: ['lines'],
+                sums: ['amount'],
+              });
+              return tx.all(`EXPLAIN QUERY PLAN ${asked.sql}`, asked.values);
+            });
+            expect(plan.map(({ detail }) => detail)).to.include(
+              `SEARCH receivable_days USING PRIMARY KEY (tenant_id=? AND ${searched})`,
+            );
+          }
+        });
+    },
+    { only: ['sqlite', 'postgres'] },
+  );
 });
 
 describe('a large handover', () => {
-  forEachPlane((_name, makePlane: MakePlane) => {
-    it('moves the figures of all its contracts, read in parts', async function () {
-      this.timeout(60_000);
-      const book = makePlane();
-      const [from, to] = [newId(), newId()];
-      await Promise.all(Array.from({ length: 230 }, (_, n) => book.plane.createContract(aContract({ ownerId: from, payments: [aLine({ amount: 1 + n, receivedAmount: n % 2 })] }))));
-      await book.plane.handOver({ memberId: from, memberName: 'Leaver', successorId: to, successorScope: null, successorSuperiorId: null, transferContracts: true, transferContractSupervisors: true, transferTasks: true, transferSavedViews: true });
-      const all = await book.plane.getPaymentStats({});
-      expect(await book.as({ ownerScope: to }).getPaymentStats({})).to.deep.equal(all);
-      expect((await book.as({ ownerScope: from }).getPaymentStats({})).byCurrency).to.deep.equal([]);
-      await asRebuilt(book);
-    });
-  }, { only: ['sqlite', 'postgres'] });
+  forEachPlane(
+    (_name, makePlane: MakePlane) => {
+      it('moves the figures of all its contracts, read in parts', async function () {
+        this.timeout(60_000);
+        const book = makePlane();
+        const [from, to] = [newId(), newId()];
+        await Promise.all(
+          Array.from({ length: 230 }, (_, n) =>
+            book.plane.createContract(
+              aContract({ ownerId: from, payments: [aLine({ amount: 1 + n, receivedAmount: n % 2 })] }),
+            ),
+          ),
+        );
+        await book.plane.handOver({
+          memberId: from,
+          memberName: 'Leaver',
+          successorId: to,
+          successorScope: null,
+          successorSuperiorId: null,
+          transferContracts: true,
+          transferContractSupervisors: true,
+          transferTasks: true,
+          transferSavedViews: true,
+        });
+        const all = await book.plane.getPaymentStats({});
+        expect(await book.as({ ownerScope: to }).getPaymentStats({})).to.deep.equal(all);
+        expect((await book.as({ ownerScope: from }).getPaymentStats({})).byCurrency).to.deep.equal([]);
+        await asRebuilt(book);
+      });
+    },
+    { only: ['sqlite', 'postgres'] },
+  );
 });
 
-const rotated = <T>(list: readonly T[], by: number): T[] => [...list.slice(by % list.length), ...list.slice(0, by % list.length)];
+const rotated = <T>(list: readonly T[], by: number): T[] => [
+  ...list.slice(by % list.length),
+  ...list.slice(0, by % list.length),
+];
 
 async function asRebuilt(book: TestPlane): Promise<void> {
   const kept = await rollupsOf(book);

@@ -6,7 +6,10 @@ import { aContract } from '../support/samples.js';
 
 const close = (t: TestPlane, subjectId: string, closingId = newId()) => t.plane.closeSubject({ subjectId, closingId });
 const enter = (t: TestPlane, subjectId: string) => t.plane.createContract(aContract({ subjectId }));
-const refusedFor = (subjectId: string) => ({ code: 'REFERENCE_INVALID', details: { field: 'subjectId', value: subjectId } });
+const refusedFor = (subjectId: string) => ({
+  code: 'REFERENCE_INVALID',
+  details: { field: 'subjectId', value: subjectId },
+});
 
 describe('a subject company that is being removed', () => {
   forEachPlane((_name, makePlane) => {
@@ -20,15 +23,28 @@ describe('a subject company that is being removed', () => {
       expect(await close(t, subjectId)).to.deep.equal({ contracts: 2 });
     });
 
-    it('takes nothing while it is closed: no new contract, no other\'s contract, no file', async () => {
+    it("takes nothing while it is closed: no new contract, no other's contract, no file", async () => {
       const t = makePlane();
       const [subjectId, other] = [newId(), newId()];
       const elsewhere = await enter(t, other);
       expect(await close(t, subjectId)).to.deep.equal({ contracts: 0 });
-      const file = { subjectId, fileName: 'a.pdf', contentType: 'application/pdf', sizeBytes: 10, kind: 'contract_original' as const };
-      for (const refused of [enter(t, subjectId), t.plane.updateContract({ contractId: elsewhere.id, changes: { subjectId } }), t.plane.presignFile(file)]) expect(await failureOf(refused)).to.deep.equal(refusedFor(subjectId));
+      const file = {
+        subjectId,
+        fileName: 'a.pdf',
+        contentType: 'application/pdf',
+        sizeBytes: 10,
+        kind: 'contract_original' as const,
+      };
+      for (const refused of [
+        enter(t, subjectId),
+        t.plane.updateContract({ contractId: elsewhere.id, changes: { subjectId } }),
+        t.plane.presignFile(file),
+      ])
+        expect(await failureOf(refused)).to.deep.equal(refusedFor(subjectId));
       await enter(t, other);
-      expect((await enter(makePlane(), subjectId)).subjectId, 'another organisation is none of its business').to.equal(subjectId);
+      expect((await enter(makePlane(), subjectId)).subjectId, 'another organisation is none of its business').to.equal(
+        subjectId,
+      );
     });
 
     it('is open again when its removal is taken back, unless another removal is under way', async () => {
@@ -52,27 +68,54 @@ describe('a subject company that is being removed', () => {
     });
   });
 
-  forEachPlane((_name, makePlane) => {
-    it('takes no rows of an import either, before, after or meanwhile', async () => {
-      const t = makePlane();
-      for (let round = 0; round < 6; round++) {
-        const [subjectId, other] = [newId(), newId()];
-        const rows = [aContract({ subjectId }), aContract({ subjectId: other }), aContract({ subjectId })].map((row) => ({ ...row }));
-        const surroundings = { people: { members: rows.map(({ ownerId }, i) => ({ id: ownerId, name: `M ${i}`, email: `m${i}@a.test`, active: true })), subjects: [{ id: subjectId, name: 'One' }, { id: other, name: 'Two' }] }, roleCodes: [] };
-        const [{ contracts }, report] = await Promise.all([close(t, subjectId), t.plane.importContracts({ rows, sheet: null, ...surroundings })]);
-        expect([report.created - 1, report.failed], `round ${round}`).to.deep.equal(contracts > 0 ? [2, 0] : [0, 2]);
-        expect(contracts).to.be.oneOf([0, 2]);
-      }
-    });
+  forEachPlane(
+    (_name, makePlane) => {
+      it('takes no rows of an import either, before, after or meanwhile', async () => {
+        const t = makePlane();
+        for (let round = 0; round < 6; round++) {
+          const [subjectId, other] = [newId(), newId()];
+          const rows = [aContract({ subjectId }), aContract({ subjectId: other }), aContract({ subjectId })].map(
+            (row) => ({ ...row }),
+          );
+          const surroundings = {
+            people: {
+              members: rows.map(({ ownerId }, i) => ({
+                id: ownerId,
+                name: `M ${i}`,
+                email: `m${i}@a.test`,
+                active: true,
+              })),
+              subjects: [
+                { id: subjectId, name: 'One' },
+                { id: other, name: 'Two' },
+              ],
+            },
+            roleCodes: [],
+          };
+          const [{ contracts }, report] = await Promise.all([
+            close(t, subjectId),
+            t.plane.importContracts({ rows, sheet: null, ...surroundings }),
+          ]);
+          expect([report.created - 1, report.failed], `round ${round}`).to.deep.equal(contracts > 0 ? [2, 0] : [0, 2]);
+          expect(contracts).to.be.oneOf([0, 2]);
+        }
+      });
 
-    it('is closed before or after what is entered at the same time, and not meanwhile', async () => {
-      const t = makePlane();
-      for (let round = 0; round < 10; round++) {
-        const subjectId = newId();
-        const entering = Array.from({ length: 4 }, () => enter(t, subjectId).then(() => true, () => false));
-        const [{ contracts }, ...entered] = await Promise.all([close(t, subjectId), ...entering]);
-        expect(entered.some(Boolean), `round ${round}`).to.equal(contracts > 0);
-      }
-    });
-  }, { only: ['sqlite', 'postgres'] });
+      it('is closed before or after what is entered at the same time, and not meanwhile', async () => {
+        const t = makePlane();
+        for (let round = 0; round < 10; round++) {
+          const subjectId = newId();
+          const entering = Array.from({ length: 4 }, () =>
+            enter(t, subjectId).then(
+              () => true,
+              () => false,
+            ),
+          );
+          const [{ contracts }, ...entered] = await Promise.all([close(t, subjectId), ...entering]);
+          expect(entered.some(Boolean), `round ${round}`).to.equal(contracts > 0);
+        }
+      });
+    },
+    { only: ['sqlite', 'postgres'] },
+  );
 });

@@ -12,12 +12,19 @@ async function book(t: TestPlane, changes: Partial<ContractInput> = {}) {
   const { id: contractId } = await t.plane.createContract(aContract(changes));
   return {
     contractId,
-    add: (input: Partial<TaskInput> = {}) => t.plane.addTask({ contractId, code: `T-${++made}`, title: 'Deliver the crane', ...input }),
+    add: (input: Partial<TaskInput> = {}) =>
+      t.plane.addTask({ contractId, code: `T-${++made}`, title: 'Deliver the crane', ...input }),
     patch: (taskId: string, patch: TaskPatch) => t.plane.updateTask({ contractId, taskId, changes: patch }),
     detail: () => t.plane.getContract({ contractId }),
   };
 }
-const tasksOf = async ({ database, call }: TestPlane, contractId: string) => database.read(call, (tx) => tx.get('SELECT tasks_live, tasks_done, tasks_in_time_until FROM contracts WHERE tenant_id = ? AND id = ?', [call.tenantId, contractId]));
+const tasksOf = async ({ database, call }: TestPlane, contractId: string) =>
+  database.read(call, (tx) =>
+    tx.get('SELECT tasks_live, tasks_done, tasks_in_time_until FROM contracts WHERE tenant_id = ? AND id = ?', [
+      call.tenantId,
+      contractId,
+    ]),
+  );
 
 describe('fulfillment tasks', () => {
   forEachPlane((_name, makePlane) => {
@@ -25,15 +32,48 @@ describe('fulfillment tasks', () => {
       const t = makePlane();
       const b = await book(t);
       const ownerId = newId();
-      const full = { kind: 'delivery', ownerId, dueDate: '2026-03-10', acceptanceStatus: 'not_required', attachment: 'waybill 4711', metadata: { truck: 7, stops: ['Ulm'] } };
+      const full = {
+        kind: 'delivery',
+        ownerId,
+        dueDate: '2026-03-10',
+        acceptanceStatus: 'not_required',
+        attachment: 'waybill 4711',
+        metadata: { truck: 7, stops: ['Ulm'] },
+      };
       const added = await b.add({ code: 'D-1', ...full });
       const actorId = t.call.actor.id;
       expect(added).to.deep.equal({
-        id: added.id, contractId: b.contractId, code: 'D-1', title: 'Deliver the crane', status: 'pending', ...full, isOverdue: true, daysOverdue: 5, startedAt: null, completedAt: null, acceptedAt: null, acceptedBy: null,
-        createdBy: actorId, updatedBy: actorId, createdAt: added.createdAt, updatedAt: added.createdAt, contractVersion: 2,
+        id: added.id,
+        contractId: b.contractId,
+        code: 'D-1',
+        title: 'Deliver the crane',
+        status: 'pending',
+        ...full,
+        isOverdue: true,
+        daysOverdue: 5,
+        startedAt: null,
+        completedAt: null,
+        acceptedAt: null,
+        acceptedBy: null,
+        createdBy: actorId,
+        updatedBy: actorId,
+        createdAt: added.createdAt,
+        updatedAt: added.createdAt,
+        contractVersion: 2,
       });
       const plain = await b.add({ code: 'D-2', status: 'accepted' });
-      expect(plain).to.deep.include({ status: 'accepted', kind: null, ownerId: null, dueDate: null, acceptanceStatus: null, attachment: null, metadata: null, isOverdue: false, acceptedBy: actorId, contractVersion: 3 });
+      expect(plain).to.deep.include({
+        status: 'accepted',
+        kind: null,
+        ownerId: null,
+        dueDate: null,
+        acceptanceStatus: null,
+        attachment: null,
+        metadata: null,
+        isOverdue: false,
+        acceptedBy: actorId,
+        contractVersion: 3,
+      });
       const { fulfillmentTasks, version } = await b.detail();
       const { contractVersion: _, ...answered } = added;
       expect([fulfillmentTasks[0], fulfillmentTasks.length, version]).to.deep.equal([answered, 2, 3]);
@@ -43,8 +83,16 @@ describe('fulfillment tasks', () => {
       const b = await book(makePlane());
       const added = await b.add({ kind: 'delivery', dueDate: '2026-05-01', metadata: { a: 1, b: { c: 2 } } });
       const changed = await b.patch(added.id, { title: 'Install', kind: null, metadata: { d: 3 } });
-      expect(changed).to.deep.include({ title: 'Install', kind: null, dueDate: '2026-05-01', metadata: { d: 3 }, contractVersion: 3 });
-      expect(await b.patch(added.id, { code: added.code, title: 'Install', status: 'pending', metadata: { d: 3 } })).to.deep.equal(changed);
+      expect(changed).to.deep.include({
+        title: 'Install',
+        kind: null,
+        dueDate: '2026-05-01',
+        metadata: { d: 3 },
+        contractVersion: 3,
+      });
+      expect(
+        await b.patch(added.id, { code: added.code, title: 'Install', status: 'pending', metadata: { d: 3 } }),
+      ).to.deep.equal(changed);
       expect(await b.patch(added.id, { metadata: null })).to.deep.include({ metadata: null, contractVersion: 4 });
     });
 
@@ -54,23 +102,45 @@ describe('fulfillment tasks', () => {
       const { id } = await b.add();
       t.clock.advance(60_000);
       expect((await b.patch(id, { status: 'in_progress' })).startedAt).to.equal(new Date(t.clock.now()).toISOString());
-      expect(await failureOf(b.patch(id, { status: 'accepted' }))).to.deep.equal({ code: 'INVALID_TRANSITION', details: { field: 'status', from: 'in_progress', to: 'accepted', allowed: ['pending', 'completed', 'blocked', 'canceled', 'overdue'] } });
+      expect(await failureOf(b.patch(id, { status: 'accepted' }))).to.deep.equal({
+        code: 'INVALID_TRANSITION',
+        details: {
+          field: 'status',
+          from: 'in_progress',
+          to: 'accepted',
+          allowed: ['pending', 'completed', 'blocked', 'canceled', 'overdue'],
+        },
+      });
       await b.patch(id, { status: 'completed' });
       t.clock.advance(60_000);
       const accepted = await b.patch(id, { status: 'accepted', acceptanceStatus: 'passed' });
-      expect(accepted).to.include({ acceptedAt: new Date(t.clock.now()).toISOString(), acceptedBy: t.call.actor.id, acceptanceStatus: 'passed' });
+      expect(accepted).to.include({
+        acceptedAt: new Date(t.clock.now()).toISOString(),
+        acceptedBy: t.call.actor.id,
+        acceptanceStatus: 'passed',
+      });
     });
 
-    it('that were accepted are taken back only with the control admin at the contract\'s stage', async () => {
+    it("that were accepted are taken back only with the control admin at the contract's stage", async () => {
       const t = makePlane();
       const b = await book(t);
       const { id } = await b.add({ status: 'accepted' });
       const asked = { contractId: b.contractId, taskId: id, changes: { status: 'in_progress' as const } };
       for (const controls of [{}, { draft: 'sign' as const }, { review: 'admin' as const }]) {
-        expect(await failureOf(t.as({ controls }).updateTask(asked))).to.deep.equal({ code: 'WORKFLOW_CONTROL_REQUIRED', details: { control: 'admin', stage: 'draft' } });
+        expect(await failureOf(t.as({ controls }).updateTask(asked))).to.deep.equal({
+          code: 'WORKFLOW_CONTROL_REQUIRED',
+          details: { control: 'admin', stage: 'draft' },
+        });
       }
-      expect(await failureOf(t.plane.updateTask({ ...asked, changes: { status: 'completed' } })), 'an impossible move is that for everybody').to.include({ code: 'INVALID_TRANSITION' });
-      expect(await t.as({ controls: { draft: 'admin' } }).updateTask(asked)).to.include({ status: 'in_progress', acceptedAt: null, completedAt: null });
+      expect(
+        await failureOf(t.plane.updateTask({ ...asked, changes: { status: 'completed' } })),
+        'an impossible move is that for everybody',
+      ).to.include({ code: 'INVALID_TRANSITION' });
+      expect(await t.as({ controls: { draft: 'admin' } }).updateTask(asked)).to.include({
+        status: 'in_progress',
+        acceptedAt: null,
+        completedAt: null,
+      });
     });
 
     it('have a code of their own in the contract, whatever its case', async () => {
@@ -85,25 +155,37 @@ describe('fulfillment tasks', () => {
       expect((await other.add({ code: 'GRÖßE' })).code).to.equal('GRÖßE');
     });
 
-    it('tell the contract\'s fulfillment, in lists and for every day, without being read', async () => {
+    it("tell the contract's fulfillment, in lists and for every day, without being read", async () => {
       const t = makePlane();
       const b = await book(t);
       const status = async (today = '2026-03-15') => {
-        const [{ items }, detail] = [await t.as({ today }).listContracts({}), await t.as({ today }).getContract({ contractId: b.contractId })];
+        const [{ items }, detail] = [
+          await t.as({ today }).listContracts({}),
+          await t.as({ today }).getContract({ contractId: b.contractId }),
+        ];
         expect(items[0]?.fulfillmentStatus).to.equal(detail.fulfillmentStatus);
         return detail.fulfillmentStatus;
       };
       expect(await status()).to.equal('none');
       const one = await b.add({ dueDate: '2026-03-20' });
       const two = await b.add({ dueDate: '2026-03-25' });
-      expect([await status(), await status('2026-03-21'), await status('2026-03-25'), await status('2026-03-26')]).to.deep.equal(['unfulfilled', 'unfulfilled', 'unfulfilled', 'lapsed']);
+      expect([
+        await status(),
+        await status('2026-03-21'),
+        await status('2026-03-25'),
+        await status('2026-03-26'),
+      ]).to.deep.equal(['unfulfilled', 'unfulfilled', 'unfulfilled', 'lapsed']);
       await b.patch(one.id, { status: 'completed' });
       expect([await status(), await status('2026-03-26')]).to.deep.equal(['partial', 'lapsed']);
       await b.patch(two.id, { status: 'canceled' });
       expect([await status(), await status('2027-01-01')]).to.deep.equal(['fulfilled', 'fulfilled']);
       await b.patch(one.id, { status: 'in_progress', dueDate: null });
       expect(await status('2099-01-01')).to.equal('unfulfilled');
-      expect(await tasksOf(t, b.contractId)).to.deep.equal({ tasks_live: 1, tasks_done: 0, tasks_in_time_until: '9999-12-31' });
+      expect(await tasksOf(t, b.contractId)).to.deep.equal({
+        tasks_live: 1,
+        tasks_done: 0,
+        tasks_in_time_until: '9999-12-31',
+      });
     });
 
     it('are at most five hundred in a contract', async function () {
@@ -113,7 +195,10 @@ describe('fulfillment tasks', () => {
       const one = await b.add();
       await t.database.write(t.call, async (tx) => {
         for (let i = 1; i < 500; i++) {
-          await tx.run('INSERT INTO fulfillment_tasks (tenant_id, id, contract_id, code, code_key, title, status, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)', [t.call.tenantId, newId(), b.contractId, `x${i}`, `x${i}`, 'x', 'pending']);
+          await tx.run(
+            'INSERT INTO fulfillment_tasks (tenant_id, id, contract_id, code, code_key, title, status, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)',
+            [t.call.tenantId, newId(), b.contractId, `x${i}`, `x${i}`, 'x', 'pending'],
+          );
         }
       });
       expect(await failureOf(b.add())).to.deep.equal({ code: 'LIMIT_REACHED', details: { limit: 500 } });
@@ -131,42 +216,86 @@ describe('fulfillment tasks', () => {
       expect(restored.fulfillmentStatus).to.equal('fulfilled');
     });
 
-    it('name only people and files that can be, are nobody\'s outside the scope, and are tied to a version', async () => {
+    it("name only people and files that can be, are nobody's outside the scope, and are tied to a version", async () => {
       const t = makePlane();
       const b = await book(t);
       const { id } = await b.add();
-      expect(await failureOf(b.add({ ownerId: 'nobody' }))).to.deep.equal({ code: 'REFERENCE_INVALID', details: { field: 'ownerId', value: 'nobody' } });
+      expect(await failureOf(b.add({ ownerId: 'nobody' }))).to.deep.equal({
+        code: 'REFERENCE_INVALID',
+        details: { field: 'ownerId', value: 'nobody' },
+      });
       const attachment = newId();
-      for (const work of [b.add({ attachment }), b.patch(id, { attachment })]) expect(await failureOf(work)).to.deep.equal({ code: 'FILE_REFERENCE_INVALID', details: { field: 'attachment', value: attachment } });
+      for (const work of [b.add({ attachment }), b.patch(id, { attachment })])
+        expect(await failureOf(work)).to.deep.equal({
+          code: 'FILE_REFERENCE_INVALID',
+          details: { field: 'attachment', value: attachment },
+        });
       for (const outsider of [t.as({ tenantId: newId() }), t.as({ subjectScope: [] }), t.as({ ownerScope: newId() })]) {
-        expect(await failureOf(outsider.addTask({ contractId: b.contractId, code: 'x', title: 'x' }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
-        expect(await failureOf(outsider.updateTask({ contractId: b.contractId, taskId: id, changes: {} }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
+        expect(await failureOf(outsider.addTask({ contractId: b.contractId, code: 'x', title: 'x' }))).to.deep.equal({
+          code: 'NOT_FOUND',
+          details: {},
+        });
+        expect(
+          await failureOf(outsider.updateTask({ contractId: b.contractId, taskId: id, changes: {} })),
+        ).to.deep.equal({ code: 'NOT_FOUND', details: {} });
       }
       const other = await book(t);
-      for (const [contractId, taskId] of [[other.contractId, id], [b.contractId, newId()], [b.contractId, 'no-id']] as const) expect(await failureOf(t.plane.updateTask({ contractId, taskId, changes: {} }))).to.deep.equal({ code: 'NOT_FOUND', details: {} });
-      expect(await failureOf(t.as({ ifVersion: 1 }).addTask({ contractId: b.contractId, code: 'x', title: 'x' }))).to.deep.equal({ code: 'VERSION_MISMATCH', details: { version: 2 } });
-      expect(await t.as({ ifVersion: 2 }).updateTask({ contractId: b.contractId, taskId: id, changes: { status: 'completed' } })).to.include({ contractVersion: 3 });
+      for (const [contractId, taskId] of [
+        [other.contractId, id],
+        [b.contractId, newId()],
+        [b.contractId, 'no-id'],
+      ] as const)
+        expect(await failureOf(t.plane.updateTask({ contractId, taskId, changes: {} }))).to.deep.equal({
+          code: 'NOT_FOUND',
+          details: {},
+        });
+      expect(
+        await failureOf(t.as({ ifVersion: 1 }).addTask({ contractId: b.contractId, code: 'x', title: 'x' })),
+      ).to.deep.equal({ code: 'VERSION_MISMATCH', details: { version: 2 } });
+      expect(
+        await t
+          .as({ ifVersion: 2 })
+          .updateTask({ contractId: b.contractId, taskId: id, changes: { status: 'completed' } }),
+      ).to.include({ contractVersion: 3 });
     });
   });
 });
 
 describe('the daily step of overdue tasks', () => {
   forEachPlane((_name, makePlane) => {
-    const step = (t: TestPlane, limit = 500) => t.as({ actor: { kind: 'system', id: null, name: 'schedule', roleCode: null, ip: null } }).stepOverdueTasks({ limit });
-    const statuses = async (b: Awaited<ReturnType<typeof book>>) => (await b.detail()).fulfillmentTasks.map(({ status }) => status);
+    const step = (t: TestPlane, limit = 500) =>
+      t
+        .as({ actor: { kind: 'system', id: null, name: 'schedule', roleCode: null, ip: null } })
+        .stepOverdueTasks({ limit });
+    const statuses = async (b: Awaited<ReturnType<typeof book>>) =>
+      (await b.detail()).fulfillmentTasks.map(({ status }) => status);
 
     it('marks what waits or runs and was due before today, once', async () => {
       const t = makePlane();
       const b = await book(t);
-      for (const status of ['pending', 'in_progress', 'blocked', 'completed', 'canceled'] as const) await b.add({ status, dueDate: '2026-03-14' });
+      for (const status of ['pending', 'in_progress', 'blocked', 'completed', 'canceled'] as const)
+        await b.add({ status, dueDate: '2026-03-14' });
       for (const dueDate of ['2026-03-15', null]) await b.add({ dueDate });
       const { version } = await b.detail();
       expect(await step(t)).to.deep.equal({ contracts: 1, tasks: 2, isMore: false });
-      expect(await statuses(b)).to.deep.equal(['overdue', 'overdue', 'blocked', 'completed', 'canceled', 'pending', 'pending']);
+      expect(await statuses(b)).to.deep.equal([
+        'overdue',
+        'overdue',
+        'blocked',
+        'completed',
+        'canceled',
+        'pending',
+        'pending',
+      ]);
       expect((await b.detail()).version).to.equal(version + 1);
       expect(await step(t)).to.deep.equal({ contracts: 0, tasks: 0, isMore: false });
       expect((await b.detail()).version).to.equal(version + 1);
-      const rows = await t.database.read(t.call, (tx) => tx.all("SELECT actor_kind, record_id, changes FROM audit_log WHERE tenant_id = ? AND action = 'stepOverdueTasks'", [t.call.tenantId]));
+      const rows = await t.database.read(t.call, (tx) =>
+        tx.all(
+          "SELECT actor_kind, record_id, changes FROM audit_log WHERE tenant_id = ? AND action = 'stepOverdueTasks'",
+          [t.call.tenantId],
+        ),
+      );
       expect(rows.map((row) => [row['actor_kind'], row['record_id']])).to.deep.equal([['system', b.contractId]]);
       expect(JSON.parse(String(rows[0]?.['changes']))).to.have.length(3);
     });
@@ -178,7 +307,12 @@ describe('the daily step of overdue tasks', () => {
       const books = await Promise.all(Array.from({ length: 5 }, () => book(t)));
       for (const [i, b] of books.entries()) await b.add({ dueDate: `2026-03-0${i + 1}` });
       const steps = [await step(t, 2), await step(t, 2), await step(t, 2), await step(t, 2)];
-      expect(steps.map(({ tasks, isMore }) => [tasks, isMore])).to.deep.equal([[2, true], [2, true], [1, false], [0, false]]);
+      expect(steps.map(({ tasks, isMore }) => [tasks, isMore])).to.deep.equal([
+        [2, true],
+        [2, true],
+        [1, false],
+        [0, false],
+      ]);
       expect((await Promise.all(books.map(statuses))).flat()).to.deep.equal(Array.from({ length: 5 }, () => 'overdue'));
       expect(await statuses(stranger)).to.deep.equal(['pending']);
     });
@@ -188,25 +322,60 @@ describe('the daily step of overdue tasks', () => {
       const b = await book(t);
       const added = [];
       for (let i = 0; i < 8; i++) added.push(await b.add({ dueDate: '2026-03-01' }));
-      await Promise.all([...added.map(({ id }, i) => b.patch(id, { title: `renamed ${i}`, ...(i % 2 === 0 ? { dueDate: '2026-06-01' } : {}) })), step(t), step(t)]);
+      await Promise.all([
+        ...added.map(({ id }, i) =>
+          b.patch(id, { title: `renamed ${i}`, ...(i % 2 === 0 ? { dueDate: '2026-06-01' } : {}) }),
+        ),
+        step(t),
+        step(t),
+      ]);
       await step(t);
       const { fulfillmentTasks } = await b.detail();
-      expect(fulfillmentTasks.map(({ title, status, dueDate }) => [title, status, dueDate])).to.deep.equal(added.map((_, i) => [`renamed ${i}`, i % 2 === 0 ? 'pending' : 'overdue', i % 2 === 0 ? '2026-06-01' : '2026-03-01']));
-      expect(await tasksOf(t, b.contractId)).to.deep.equal({ tasks_live: 8, tasks_done: 0, tasks_in_time_until: '2026-06-01' });
+      expect(fulfillmentTasks.map(({ title, status, dueDate }) => [title, status, dueDate])).to.deep.equal(
+        added.map((_, i) => [
+          `renamed ${i}`,
+          i % 2 === 0 ? 'pending' : 'overdue',
+          i % 2 === 0 ? '2026-06-01' : '2026-03-01',
+        ]),
+      );
+      expect(await tasksOf(t, b.contractId)).to.deep.equal({
+        tasks_live: 8,
+        tasks_done: 0,
+        tasks_in_time_until: '2026-06-01',
+      });
     });
   });
 });
 
 describe('a handover of tasks', () => {
   forEachPlane((_name, makePlane) => {
-    const handover = (memberId: string, successorId: string, changes: object = {}) =>
-      ({ memberId, memberName: 'Lea Leaver', successorId, successorScope: null, successorSuperiorId: null, transferContracts: true, transferContractSupervisors: true, transferTasks: true, transferSavedViews: true, ...changes });
+    const handover = (memberId: string, successorId: string, changes: object = {}) => ({
+      memberId,
+      memberName: 'Lea Leaver',
+      successorId,
+      successorScope: null,
+      successorSuperiorId: null,
+      transferContracts: true,
+      transferContractSupervisors: true,
+      transferTasks: true,
+      transferSavedViews: true,
+      ...changes,
+    });
 
     it('moves what is open, in contracts of others too, and nothing the second time', async () => {
       const t = makePlane();
       const [leaver, heir] = [newId(), newId()];
       const [own, foreign, gone] = [await book(t, { ownerId: leaver }), await book(t), await book(t)];
-      for (const status of ['pending', 'in_progress', 'blocked', 'overdue', 'completed', 'accepted', 'canceled'] as const) await foreign.add({ ownerId: leaver, status });
+      for (const status of [
+        'pending',
+        'in_progress',
+        'blocked',
+        'overdue',
+        'completed',
+        'accepted',
+        'canceled',
+      ] as const)
+        await foreign.add({ ownerId: leaver, status });
       await own.add({ ownerId: leaver });
       await own.add({ ownerId: heir });
       await gone.add({ ownerId: leaver });
@@ -214,29 +383,50 @@ describe('a handover of tasks', () => {
       const versions = [(await own.detail()).version, (await foreign.detail()).version];
 
       expect((await t.plane.getHandoverExtent({ memberId: leaver })).totals).to.include({ contracts: 1, openTasks: 5 });
-      expect((await t.plane.handOver(handover(leaver, heir, { transferTasks: false, transferContracts: false }))).transferred).to.include({ contracts: 0, openTasks: 0 });
+      expect(
+        (await t.plane.handOver(handover(leaver, heir, { transferTasks: false, transferContracts: false })))
+          .transferred,
+      ).to.include({ contracts: 0, openTasks: 0 });
       expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ contracts: 1, openTasks: 5 });
-      expect((await foreign.detail()).fulfillmentTasks.map(({ ownerId }) => ownerId)).to.deep.equal([heir, heir, heir, heir, leaver, leaver, leaver]);
+      expect((await foreign.detail()).fulfillmentTasks.map(({ ownerId }) => ownerId)).to.deep.equal([
+        heir,
+        heir,
+        heir,
+        heir,
+        leaver,
+        leaver,
+        leaver,
+      ]);
       expect((await own.detail()).fulfillmentTasks.map(({ ownerId }) => ownerId)).to.deep.equal([heir, heir]);
-      expect([(await own.detail()).version, (await foreign.detail()).version], 'once each').to.deep.equal(versions.map((version) => version + 1));
+      expect([(await own.detail()).version, (await foreign.detail()).version], 'once each').to.deep.equal(
+        versions.map((version) => version + 1),
+      );
       expect((await t.plane.handOver(handover(leaver, heir))).transferred).to.include({ contracts: 0, openTasks: 0 });
       const restored = await t.plane.restoreContract({ contractId: gone.contractId });
       expect(restored.fulfillmentTasks[0]?.ownerId).to.equal(leaver);
     });
 
-    it('shows samples within the caller\'s scope, and asks the successor to see all of it', async () => {
+    it("shows samples within the caller's scope, and asks the successor to see all of it", async () => {
       const t = makePlane();
       const [leaver, heir, seen] = [newId(), newId(), newId()];
       const [visible, hidden] = [await book(t, { subjectId: seen }), await book(t)];
       const task = await visible.add({ code: 'K-1', title: 'Train the crew', ownerId: leaver });
       await hidden.add({ ownerId: leaver });
-      const { totals, samples, subjectIds } = await t.as({ subjectScope: [seen] }).getHandoverExtent({ memberId: leaver });
+      const { totals, samples, subjectIds } = await t
+        .as({ subjectScope: [seen] })
+        .getHandoverExtent({ memberId: leaver });
       expect([totals.openTasks, samples.openTasks]).to.deep.equal([2, [{ id: task.id, name: 'K-1 Train the crew' }]]);
       const other = (await hidden.detail()).subjectId;
       expect(subjectIds).to.have.members([seen, other]);
-      expect(await failureOf(t.plane.handOver(handover(leaver, heir, { successorScope: [seen] })))).to.deep.equal({ code: 'SUCCESSOR_SCOPE_INSUFFICIENT', details: { subjectIds: [other] } });
+      expect(await failureOf(t.plane.handOver(handover(leaver, heir, { successorScope: [seen] })))).to.deep.equal({
+        code: 'SUCCESSOR_SCOPE_INSUFFICIENT',
+        details: { subjectIds: [other] },
+      });
       expect((await t.plane.getHandoverExtent({ memberId: leaver })).totals.openTasks).to.equal(2);
-      expect((await t.plane.handOver(handover(leaver, heir, { successorScope: [seen], transferTasks: false }))).transferred.openTasks).to.equal(0);
+      expect(
+        (await t.plane.handOver(handover(leaver, heir, { successorScope: [seen], transferTasks: false }))).transferred
+          .openTasks,
+      ).to.equal(0);
     });
   });
 });

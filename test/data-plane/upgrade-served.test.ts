@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import type { ContractDetail } from '../../data-plane-agent/plane/contract/records/contracts.js';
-import type { PaymentLineResult, PaymentPage, PaymentStats } from '../../data-plane-agent/plane/contract/records/lines.js';
+import type {
+  PaymentLineResult,
+  PaymentPage,
+  PaymentStats,
+} from '../../data-plane-agent/plane/contract/records/lines.js';
 import { signIn } from '../support/accounts.js';
 import { fakeClock } from '../support/clock.js';
 import type { Client, DomainError } from '../support/http.js';
@@ -26,8 +30,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         env: { SECRET_KEYS: LANDED.secretKeys, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenants.url },
       });
       undo.push(server.stop);
-      const signedIn = async (slug: string, email: string) => (await signIn(server.client, { tenant: { slug }, member: { email } })).client;
-      [owner, manager, neighbour] = [await signedIn('harbour', harbour.email), await signedIn('harbour', 'scoped@harbour.test'), await signedIn('quay', quay.email)];
+      const signedIn = async (slug: string, email: string) =>
+        (await signIn(server.client, { tenant: { slug }, member: { email } })).client;
+      [owner, manager, neighbour] = [
+        await signedIn('harbour', harbour.email),
+        await signedIn('harbour', 'scoped@harbour.test'),
+        await signedIn('quay', quay.email),
+      ];
     });
     after(async () => {
       for (const step of undo.toReversed()) await step();
@@ -39,7 +48,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     };
 
     it('shows contracts as they were, with people, parts and invoices', async () => {
-      for (const [client, id] of [[owner, one], [owner, two], [owner, four], [neighbour, five]] as const) {
+      for (const [client, id] of [
+        [owner, one],
+        [owner, two],
+        [owner, four],
+        [neighbour, five],
+      ] as const) {
         const { payments, dynamicFields: _free, ...was } = LANDED.answers[id] as ContractDetail;
         const is = ok(await client.get<ContractDetail>(`/contracts/${id}`));
         expect(is).to.deep.include(was);
@@ -49,19 +63,30 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
 
     it('lists, counts and sums up what it did', async () => {
-      for (const [client, slug] of [[owner, 'harbour'], [neighbour, 'quay']] as const) {
-        expect(ok(await client.get('/payments/stats'))).to.deep.include(LANDED.answers[`stats ${slug}`] as PaymentStats);
+      for (const [client, slug] of [
+        [owner, 'harbour'],
+        [neighbour, 'quay'],
+      ] as const) {
+        expect(ok(await client.get('/payments/stats'))).to.deep.include(
+          LANDED.answers[`stats ${slug}`] as PaymentStats,
+        );
         for (const tab of ['due', 'overdue', 'reconcile', 'invoice', 'all']) {
-          expect(ok(await client.get<PaymentPage>('/payments', { query: { tab } })).items.map(({ id }) => id), tab).to.deep.equal(LANDED.answers[`${tab} ${slug}`]);
+          expect(
+            ok(await client.get<PaymentPage>('/payments', { query: { tab } })).items.map(({ id }) => id),
+            tab,
+          ).to.deep.equal(LANDED.answers[`${tab} ${slug}`]);
         }
       }
       expect(ok(await owner.get<{ total: number }>('/contracts', { query: { q: '远东机械' } })).total).to.equal(3);
     });
 
     it('keeps organisations apart', async () => {
-      for (const path of [`/contracts/${one}`, `/contracts/${trashed}/history`]) expect((await neighbour.get(path)).status).to.equal(404);
+      for (const path of [`/contracts/${one}`, `/contracts/${trashed}/history`])
+        expect((await neighbour.get(path)).status).to.equal(404);
       const [invoice] = ok(await owner.get<ContractDetail>(`/contracts/${one}`)).invoices;
-      expect((await neighbour.patch(`/contracts/${one}/invoices/${invoice?.id}`, { note: 'mine' })).status).to.equal(404);
+      expect((await neighbour.patch(`/contracts/${one}/invoices/${invoice?.id}`, { note: 'mine' })).status).to.equal(
+        404,
+      );
     });
 
     it('changes, voids and exports what was found on lines', async () => {
@@ -70,20 +95,42 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const invoice = invoices.find(({ receivablePlanId }) => receivablePlanId === line?.id);
       const path = `/contracts/${one}/invoices/${invoice?.id}`;
       expect((await manager.patch(path, { note: 'seen' })).status).to.equal(403);
-      expect(ok(await owner.patch<{ note: string }>(path, { note: 'seen' }))).to.include({ note: 'seen', invoiceNo: 'RÉF-Ä2', invoiceAmount: 2_500, taxRate: 13 });
-      const again = await owner.post<DomainError>(`/contracts/${one}/invoices`, { invoiceNo: 'réf-ä2', invoiceAmount: 1 });
+      expect(ok(await owner.patch<{ note: string }>(path, { note: 'seen' }))).to.include({
+        note: 'seen',
+        invoiceNo: 'RÉF-Ä2',
+        invoiceAmount: 2_500,
+        taxRate: 13,
+      });
+      const again = await owner.post<DomainError>(`/contracts/${one}/invoices`, {
+        invoiceNo: 'réf-ä2',
+        invoiceAmount: 1,
+      });
       expect([again.status, again.body.error.code]).to.deep.equal([409, 'DUPLICATE_CODE']);
       const receipt = { receivedAmount: 3_000 };
-      const send = () => owner.patch<PaymentLineResult>(`/payments/${line?.id}/receipt`, receipt, { headers: { 'Idempotency-Key': 'after-upgrade' } });
-      expect([ok(await send()).outstandingAmount, (await send()).headers.get('idempotency-replayed')]).to.deep.equal([0, 'true']);
+      const send = () =>
+        owner.patch<PaymentLineResult>(`/payments/${line?.id}/receipt`, receipt, {
+          headers: { 'Idempotency-Key': 'after-upgrade' },
+        });
+      expect([ok(await send()).outstandingAmount, (await send()).headers.get('idempotency-replayed')]).to.deep.equal([
+        0,
+        'true',
+      ]);
       ok(await owner.patch(path, { status: 'void' }));
-      expect(ok(await owner.get<ContractDetail>(`/contracts/${one}`)).payments.find(({ period }) => period === '2026-02')).to.include({ invoiceNo: null, invoicedAmount: 0, receivedAmount: 3_000 });
+      expect(
+        ok(await owner.get<ContractDetail>(`/contracts/${one}`)).payments.find(({ period }) => period === '2026-02'),
+      ).to.include({ invoiceNo: null, invoicedAmount: 0, receivedAmount: 3_000 });
       const { text } = await owner.get('/contracts/export', { query: { profile: 'full' } });
       for (const told of ['INV-A-1', 'JP-1', '上海远东机械有限公司']) expect(text).to.contain(told);
     });
 
     it('moves a contract on, and gives one back from the trash', async () => {
-      expect(ok(await owner.post<ContractDetail>(`/contracts/${two}/workflow/transition`, { transitionCode: 'submit_review' }))).to.include({ workflowStage: 'review' });
+      expect(
+        ok(
+          await owner.post<ContractDetail>(`/contracts/${two}/workflow/transition`, {
+            transitionCode: 'submit_review',
+          }),
+        ),
+      ).to.include({ workflowStage: 'review' });
       const restored = ok(await owner.post<ContractDetail>(`/contracts/${trashed}/restore`, {}));
       expect(restored.payments.map(({ period }) => period)).to.deep.equal(['first', 'second', 'third']);
       expect(restored.invoices.map(({ invoiceNo }) => invoiceNo)).to.have.members(['INV-A-1-4', 'T-1', 't-1-2']);

@@ -31,33 +31,71 @@ for (const { steps, kind } of CASES) {
       landed = await openLandedTenants(kind);
       await migrate(landed.database, TENANT_MIGRATIONS.slice(0, steps));
       linesBefore = await rowsOf('payment_lines', 'before');
-      expect(await migrate(landed.database, TENANT_MIGRATIONS)).to.deep.equal(TENANT_MIGRATIONS.slice(steps).map(({ id }) => id));
+      expect(await migrate(landed.database, TENANT_MIGRATIONS)).to.deep.equal(
+        TENANT_MIGRATIONS.slice(steps).map(({ id }) => id),
+      );
       [book, other] = [callerOf(harbour), callerOf(quay)];
     });
     after(() => landed?.close());
 
     const callerOf = ({ tenantId, ownerId }: typeof harbour): TestPlane => {
       const clock = fakeClock(LANDED.at + 60_000);
-      const data = createLocalDataPlane({ operations: OPERATIONS, database: landed.database, clock, keyRing: parseKeyRing(LANDED.secretKeys) });
-      const call: Call = { ...aCall(), tenantId, actor: { kind: 'user', id: ownerId, name: 'Olive Owner', roleCode: 'owner', ip: null }, controls: { draft: 'admin' } };
+      const data = createLocalDataPlane({
+        operations: OPERATIONS,
+        database: landed.database,
+        clock,
+        keyRing: parseKeyRing(LANDED.secretKeys),
+      });
+      const call: Call = {
+        ...aCall(),
+        tenantId,
+        actor: { kind: 'user', id: ownerId, name: 'Olive Owner', roleCode: 'owner', ip: null },
+        controls: { draft: 'admin' },
+      };
       const as = (changes: Partial<Call>) => bind(data, { ...call, ...changes }, { operations: OPERATIONS });
       return { data, clock, database: landed.database, call, as, plane: as({}) };
     };
     /** `when` keeps statements apart that are prepared under another schema. */
     const rowsOf = async (table: string, when = 'after'): Promise<Row[]> => {
       const rows = [];
-      for (const { tenantId } of [harbour, quay]) rows.push(...(await landed.database.read({ tenantId }, (tx) => tx.all(`SELECT * FROM ${table} AS ${when}_it WHERE tenant_id = ? ORDER BY id`, [tenantId]))));
+      for (const { tenantId } of [harbour, quay])
+        rows.push(
+          ...(await landed.database.read({ tenantId }, (tx) =>
+            tx.all(`SELECT * FROM ${table} AS ${when}_it WHERE tenant_id = ? ORDER BY id`, [tenantId]),
+          )),
+        );
       return rows;
     };
-    const lineOf = async (contractId: string, period: string) => (await book.plane.getContract({ contractId })).payments.find((line) => line.period === period) ?? expect.fail(`no line ${period}`);
+    const lineOf = async (contractId: string, period: string) =>
+      (await book.plane.getContract({ contractId })).payments.find((line) => line.period === period) ??
+      expect.fail(`no line ${period}`);
 
     it('gives each line with an invoice number its record, and a number that another has one of its own', async () => {
       const periods = new Map(linesBefore.map((row) => [row['id'], row]));
       const said = (await rowsOf('invoices')).map((row) => {
         const line = periods.get(row['line_id'] ?? null);
-        expect(row).to.include({ status: 'issued', from_line: 1, receipt_id: null, note: null, created_by: null, currency_code: line?.['currency_code'], contract_id: line?.['contract_id'] });
-        expect([row['created_at'], row['updated_at'], row['deleted_at']]).to.deep.equal([line?.['updated_at'], line?.['updated_at'], line?.['deleted_at']]);
-        return [line?.['period'], row['invoice_no'], row['invoice_key'], row['amount_minor'], row['invoice_date'], row['tax_rate']];
+        expect(row).to.include({
+          status: 'issued',
+          from_line: 1,
+          receipt_id: null,
+          note: null,
+          created_by: null,
+          currency_code: line?.['currency_code'],
+          contract_id: line?.['contract_id'],
+        });
+        expect([row['created_at'], row['updated_at'], row['deleted_at']]).to.deep.equal([
+          line?.['updated_at'],
+          line?.['updated_at'],
+          line?.['deleted_at'],
+        ]);
+        return [
+          line?.['period'],
+          row['invoice_no'],
+          row['invoice_key'],
+          row['amount_minor'],
+          row['invoice_date'],
+          row['tax_rate'],
+        ];
       });
       expect(said).to.have.deep.members([
         ['2026-01', 'INV-A-1', 'inv-a-1', 400_000, '2026-01-20', '13'],
@@ -75,13 +113,25 @@ for (const { steps, kind } of CASES) {
     });
 
     it('tells what was done then in the words of today, each amount in the currency of its record, and the chain still verifies', async () => {
-      const told = async ({ plane }: TestPlane) => (await plane.listAudit({ pageSize: 200 })).items.flatMap(({ action, changes }) => changes.map((change) => ({ action, ...change })));
-      const amounts = async (test: TestPlane, of: string) => (await told(test)).filter(({ action, field, recordKind }) => `${action} ${recordKind} ${field}` === of).map(({ before, after, currencyCode }) => [before, after, currencyCode]);
-      expect(await amounts(book, 'createContract payment_line amount')).to.deep.include.members([[null, 3_000, 'CNY'], [null, 70_000, 'JPY']]);
+      const told = async ({ plane }: TestPlane) =>
+        (await plane.listAudit({ pageSize: 200 })).items.flatMap(({ action, changes }) =>
+          changes.map((change) => ({ action, ...change })),
+        );
+      const amounts = async (test: TestPlane, of: string) =>
+        (await told(test))
+          .filter(({ action, field, recordKind }) => `${action} ${recordKind} ${field}` === of)
+          .map(({ before, after, currencyCode }) => [before, after, currencyCode]);
+      expect(await amounts(book, 'createContract payment_line amount')).to.deep.include.members([
+        [null, 3_000, 'CNY'],
+        [null, 70_000, 'JPY'],
+      ]);
       expect(await amounts(book, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 1_000, 'CNY']]);
       expect(await amounts(other, 'recordReceipt payment_line receivedAmount')).to.deep.equal([[0, 10, 'EUR']]);
       for (const test of [book, other]) {
-        const storage = (await told(test)).filter(({ field, before, after }) => field.endsWith('Minor') || [before, after].some((value) => typeof value === 'number' && value > 1e11));
+        const storage = (await told(test)).filter(
+          ({ field, before, after }) =>
+            field.endsWith('Minor') || [before, after].some((value) => typeof value === 'number' && value > 1e11),
+        );
         expect(storage).to.deep.equal([]);
         expect((await test.plane.checkAudit({ from: null })).faults).to.deep.equal([]);
       }
@@ -93,7 +143,12 @@ for (const { steps, kind } of CASES) {
       expect(await rowsOf('payment_lines')).to.deep.equal(
         linesBefore.map((row) => {
           const isGiven = given.has(row['id'] ?? null);
-          return { ...row, invoice_records: isGiven ? 1 : 0, invoices_standing: isGiven ? 1 : 0, ...(isGiven ? { invoice_date: row['invoice_date'] ?? row['due_date'] } : {}) };
+          return {
+            ...row,
+            invoice_records: isGiven ? 1 : 0,
+            invoices_standing: isGiven ? 1 : 0,
+            ...(isGiven ? { invoice_date: row['invoice_date'] ?? row['due_date'] } : {}),
+          };
         }),
       );
       const kept = new Map((await rowsOf('contracts')).map((row) => [row['id'], row]));
@@ -115,7 +170,10 @@ for (const { steps, kind } of CASES) {
     });
 
     it('answers contracts, statistics and tabs as the program of that time did', async () => {
-      for (const [{ plane }, { tenantId }, ids, slug] of [[book, harbour, [one, two, four], 'harbour'], [other, quay, [five], 'quay']] as const) {
+      for (const [{ plane }, { tenantId }, ids, slug] of [
+        [book, harbour, [one, two, four], 'harbour'],
+        [other, quay, [five], 'quay'],
+      ] as const) {
         for (const contractId of ids) {
           const was = LANDED.answers[contractId] as ContractDetail;
           const is = await plane.getContract({ contractId });
@@ -123,58 +181,126 @@ for (const { steps, kind } of CASES) {
           const { payments, dynamicFields: _free, ...told } = unnamed(was);
           expect(is).to.deep.include(told);
           expect(is.dynamicFields).to.deep.equal({});
-          for (const [i, line] of payments.entries()) expect(is.payments[i]).to.deep.include({ ...line, invoiceDate: line.invoiceNo === null ? line.invoiceDate : (line.invoiceDate ?? line.dueDate) });
-          expect(is.invoices.map(({ receivablePlanId }) => receivablePlanId)).to.have.members(is.payments.filter(({ invoiceNo }) => invoiceNo !== null).map(({ id }) => id));
+          for (const [i, line] of payments.entries())
+            expect(is.payments[i]).to.deep.include({
+              ...line,
+              invoiceDate: line.invoiceNo === null ? line.invoiceDate : (line.invoiceDate ?? line.dueDate),
+            });
+          expect(is.invoices.map(({ receivablePlanId }) => receivablePlanId)).to.have.members(
+            is.payments.filter(({ invoiceNo }) => invoiceNo !== null).map(({ id }) => id),
+          );
         }
         expect(await plane.getPaymentStats({})).to.deep.include(LANDED.answers[`stats ${slug}`] as PaymentStats);
         for (const tab of ['due', 'overdue', 'reconcile', 'invoice', 'all'] as const) {
-          expect((await plane.listPayments({ tab })).items.map(({ id }) => id), `${tab} of ${tenantId}`).to.deep.equal(LANDED.answers[`${tab} ${slug}`]);
+          expect(
+            (await plane.listPayments({ tab })).items.map(({ id }) => id),
+            `${tab} of ${tenantId}`,
+          ).to.deep.equal(LANDED.answers[`${tab} ${slug}`]);
         }
       }
     });
 
     it('is searched, summed up and told month by month', async () => {
-      for (const q of ['strasse 1', 'STRAßE 1', 'STRASSE 1']) expect((await book.plane.listContracts({ q })).items.map(({ id }) => id), q).to.deep.equal([one]);
-      expect(await book.plane.getAnalyticsSummary(IN_CNY)).to.include({ contractCount: 3, invoicedAmount: 4_000 + 2_500 + 500 + 300 + 700 + 1_200, receivedAmount: 5_000 });
+      for (const q of ['strasse 1', 'STRAßE 1', 'STRASSE 1'])
+        expect(
+          (await book.plane.listContracts({ q })).items.map(({ id }) => id),
+          q,
+        ).to.deep.equal([one]);
+      expect(await book.plane.getAnalyticsSummary(IN_CNY)).to.include({
+        contractCount: 3,
+        invoicedAmount: 4_000 + 2_500 + 500 + 300 + 700 + 1_200,
+        receivedAmount: 5_000,
+      });
       const { series } = await book.plane.getAnalyticsCashflow(IN_CNY);
-      const invoiced = Object.fromEntries(series.filter(({ invoicedAmount }) => invoicedAmount !== 0).map(({ period, invoicedAmount }) => [period, invoicedAmount]));
+      const invoiced = Object.fromEntries(
+        series
+          .filter(({ invoicedAmount }) => invoicedAmount !== 0)
+          .map(({ period, invoicedAmount }) => [period, invoicedAmount]),
+      );
       expect(invoiced).to.deep.equal({ '2026-01': 4_000, '2026-02': 3_000, '2026-03': 1_900, '2026-06': 300 });
     });
 
-    it('keeps its trail: it is whole, and tells a contract\'s history', async () => {
+    it("keeps its trail: it is whole, and tells a contract's history", async () => {
       expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [] });
       const { items } = await book.plane.listHistory({ contractId: one });
-      expect(items.map(({ action }) => action)).to.deep.equal(['recordReceipt', 'recordInvoiceEvidence', 'createContract']);
-      expect(items[1]?.changes).to.deep.include({ record: 'payment_line', recordId: (await lineOf(one, '2026-02')).id, recordName: '2026-02', field: 'invoiceAmount', before: null, after: 2_500 });
+      expect(items.map(({ action }) => action)).to.deep.equal([
+        'recordReceipt',
+        'recordInvoiceEvidence',
+        'createContract',
+      ]);
+      expect(items[1]?.changes).to.deep.include({
+        record: 'payment_line',
+        recordId: (await lineOf(one, '2026-02')).id,
+        recordName: '2026-02',
+        field: 'invoiceAmount',
+        before: null,
+        after: 2_500,
+      });
       await book.as({ actor: { kind: 'system', id: null, name: 'schedule', roleCode: null, ip: null } }).chainAudit({});
       expect(await book.plane.checkAudit({ from: null })).to.deep.include({ done: true, faults: [], waiting: 0 });
     });
 
     it('answers a write of that time again under its key', async () => {
       const [kept] = LANDED.tenant['idempotency_records'] ?? [];
-      const again = book.as({ idempotency: { key: String(kept?.['key']), requestHash: String(kept?.['request_hash']) } });
+      const again = book.as({
+        idempotency: { key: String(kept?.['key']), requestHash: String(kept?.['request_hash']) },
+      });
       expect((await again.createContract(anyContract())).id).to.equal(one);
     });
 
     it('counts what was invoiced on, whatever record comes to name the line', async () => {
       const { id } = await lineOf(one, '2026-02');
-      await book.plane.addInvoice({ contractId: one, receivablePlanId: id, invoiceNo: 'REST', invoiceAmount: 500, status: 'issued' });
-      expect(await lineOf(one, '2026-02')).to.include({ invoicedAmount: 3_000, uninvoicedAmount: 0, invoiceNo: 'RÉF-Ä2' });
+      await book.plane.addInvoice({
+        contractId: one,
+        receivablePlanId: id,
+        invoiceNo: 'REST',
+        invoiceAmount: 500,
+        status: 'issued',
+      });
+      expect(await lineOf(one, '2026-02')).to.include({
+        invoicedAmount: 3_000,
+        uninvoicedAmount: 0,
+        invoiceNo: 'RÉF-Ä2',
+      });
       await book.plane.recordInvoiceEvidence({ paymentId: id, invoiceNo: 'RÉF-Ä3' });
       const { invoices } = await book.plane.getContract({ contractId: one });
-      expect(invoices.filter(({ receivablePlanId }) => receivablePlanId === id).map(({ invoiceNo, invoiceAmount }) => [invoiceNo, invoiceAmount])).to.have.deep.members([['RÉF-Ä3', 2_500], ['REST', 500]]);
+      expect(
+        invoices
+          .filter(({ receivablePlanId }) => receivablePlanId === id)
+          .map(({ invoiceNo, invoiceAmount }) => [invoiceNo, invoiceAmount]),
+      ).to.have.deep.members([
+        ['RÉF-Ä3', 2_500],
+        ['REST', 500],
+      ]);
       const shared = await lineOf(two, 'shared');
-      expect(await failureOf(book.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400 }))).to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'inv-a-1' } });
-      expect(await book.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400, invoiceNo: 'inv-a-1-2' })).to.include({ invoiceAmount: 400, invoicedAmount: 400 });
+      expect(
+        await failureOf(book.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400 })),
+      ).to.deep.equal({ code: 'DUPLICATE_CODE', details: { field: 'invoiceNo', value: 'inv-a-1' } });
+      expect(
+        await book.plane.recordInvoiceEvidence({ paymentId: shared.id, invoiceAmount: 400, invoiceNo: 'inv-a-1-2' }),
+      ).to.include({ invoiceAmount: 400, invoicedAmount: 400 });
     });
 
     it('takes a receipt, a move and an export', async () => {
       const { id } = await lineOf(two, 'again');
-      expect(await book.plane.recordReceipt({ paymentId: id, receivedAmount: 600 })).to.include({ paymentStatus: 'paid', receivedAmount: 600 });
-      expect(await book.plane.transitionContract({ contractId: two, transitionCode: 'submit_review' })).to.include({ workflowStage: 'review' });
-      expect((await book.plane.listWorkflowEvents({ contractId: two })).map(({ kind: event }) => event)).to.have.members(['stage_changed', 'created']);
+      expect(await book.plane.recordReceipt({ paymentId: id, receivedAmount: 600 })).to.include({
+        paymentStatus: 'paid',
+        receivedAmount: 600,
+      });
+      expect(await book.plane.transitionContract({ contractId: two, transitionCode: 'submit_review' })).to.include({
+        workflowStage: 'review',
+      });
+      expect(
+        (await book.plane.listWorkflowEvents({ contractId: two })).map(({ kind: event }) => event),
+      ).to.have.members(['stage_changed', 'created']);
       const { columns } = await book.plane.planContractExport({ profile: 'full', filter: {} });
-      const { contracts } = await book.plane.exportContracts({ profile: 'full', filter: {}, fieldIds: [], ids: null, after: null });
+      const { contracts } = await book.plane.exportContracts({
+        profile: 'full',
+        filter: {},
+        fieldIds: [],
+        ids: null,
+        after: null,
+      });
       expect(columns).to.not.be.empty;
       expect(contracts.map(({ lines }) => lines.length)).to.have.members([3, 5, 1]);
     });
@@ -182,7 +308,11 @@ for (const { steps, kind } of CASES) {
     it('gives back from the trash what was there, with its invoices', async () => {
       expect((await book.plane.listTrash({})).items.map(({ id }) => id)).to.deep.equal([trashed]);
       const { payments, invoices } = await book.plane.restoreContract({ contractId: trashed });
-      expect(payments.map(({ period, invoicedAmount }) => [period, invoicedAmount])).to.deep.equal([['first', 100], ['second', 100], ['third', 60]]);
+      expect(payments.map(({ period, invoicedAmount }) => [period, invoicedAmount])).to.deep.equal([
+        ['first', 100],
+        ['second', 100],
+        ['third', 60],
+      ]);
       expect(invoices.map(({ invoiceNo }) => invoiceNo)).to.have.members(['INV-A-1-4', 'T-1', 't-1-2']);
       expect((await book.plane.listContracts({ q: 'straße 3' })).items.map(({ id }) => id)).to.deep.equal([trashed]);
     });
@@ -197,11 +327,28 @@ for (const { steps, kind } of CASES) {
 
 /** What the server adds to an answer is no part of the plane's. */
 function unnamed(answer: ContractDetail): ContractDetail {
-  const { subjectName: _subject, ownerName: _owner, ownerSuperiorName: _superior, ...rest } = answer as ContractDetail & Record<'subjectName' | 'ownerName' | 'ownerSuperiorName', unknown>;
+  const {
+    subjectName: _subject,
+    ownerName: _owner,
+    ownerSuperiorName: _superior,
+    ...rest
+  } = answer as ContractDetail & Record<'subjectName' | 'ownerName' | 'ownerSuperiorName', unknown>;
   return rest;
 }
 
 const anyContract = () => ({
-  archiveCode: 'X', contractNo: 'X', projectName: 'X', subjectId: harbour.subjectId, partyA: 'X', partyB: 'X', equipmentName: 'X', equipmentModel: 'X', quantity: 1, unitPrice: 1,
-  paymentMethod: 'X', startDate: '2026-01-01', endDate: '2026-01-02', ownerId: harbour.ownerId,
+  archiveCode: 'X',
+  contractNo: 'X',
+  projectName: 'X',
+  subjectId: harbour.subjectId,
+  partyA: 'X',
+  partyB: 'X',
+  equipmentName: 'X',
+  equipmentModel: 'X',
+  quantity: 1,
+  unitPrice: 1,
+  paymentMethod: 'X',
+  startDate: '2026-01-01',
+  endDate: '2026-01-02',
+  ownerId: harbour.ownerId,
 });

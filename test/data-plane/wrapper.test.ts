@@ -23,7 +23,17 @@ const operations = {
       await store.lifecycle.ensureShipped();
       const [stage] = await store.lifecycle.stages((await store.lifecycle.defaultTemplate()).id);
       if (!stage) throw new Error('the standard template has stages');
-      const row = newContract({ id: newId(), input: aContract(), type: 'sale', stage, currencyCode: 'CNY', dynamicFields: {}, amounts: new AmountReader(), now: clock.now(), actorId: call.actor.id });
+      const row = newContract({
+        id: newId(),
+        input: aContract(),
+        type: 'sale',
+        stage,
+        currencyCode: 'CNY',
+        dynamicFields: {},
+        amounts: new AmountReader(),
+        now: clock.now(),
+        actorId: call.actor.id,
+      });
       await store.contracts.insert(withAggregates(row, []));
       recorder.enqueue('contract.created', { contractId: row.id }, clock.now() + 1_000);
       return {};
@@ -47,7 +57,23 @@ const operations = {
     async run({ store, newId }) {
       const contractId = newId();
       await store.lines.insertReceipts([
-        { id: newId(), contractId, lineId: newId(), deltaMinor: 1, totalMinor: 1, currencyCode: 'CNY', receivedDate: null, method: null, payerName: null, receiptAccount: null, bankSerialNo: null, proofFileId: null, actorId: null, actorName: 'x', createdAt: 1 },
+        {
+          id: newId(),
+          contractId,
+          lineId: newId(),
+          deltaMinor: 1,
+          totalMinor: 1,
+          currencyCode: 'CNY',
+          receivedDate: null,
+          method: null,
+          payerName: null,
+          receiptAccount: null,
+          bankSerialNo: null,
+          proofFileId: null,
+          actorId: null,
+          actorName: 'x',
+          createdAt: 1,
+        },
       ]);
       return {};
     },
@@ -56,7 +82,9 @@ const operations = {
 };
 
 const count = ({ database, call }: TestPlane, table: string) =>
-  database.read(call, async (tx) => Number((await tx.get(`SELECT count(*) AS n FROM ${table} WHERE tenant_id = ?`, [call.tenantId]))?.['n']));
+  database.read(call, async (tx) =>
+    Number((await tx.get(`SELECT count(*) AS n FROM ${table} WHERE tenant_id = ?`, [call.tenantId]))?.['n']),
+  );
 const version = ({ database, call }: TestPlane) => database.read(call, (tx) => dataVersion(tx, call.tenantId));
 
 describe('around every operation', () => {
@@ -64,8 +92,17 @@ describe('around every operation', () => {
     (_name, makePlane) => {
       const wrapped = () => {
         const test = makePlane();
-        const plane = createLocalDataPlane({ operations, database: test.database, clock: test.clock, keyRing: parseKeyRing(generateKeyRingText()) });
-        return { test, run: (name: keyof typeof operations, input: Record<string, never> = {}) => plane.invoke(name, { call: test.call }, input) };
+        const plane = createLocalDataPlane({
+          operations,
+          database: test.database,
+          clock: test.clock,
+          keyRing: parseKeyRing(generateKeyRingText()),
+        });
+        return {
+          test,
+          run: (name: keyof typeof operations, input: Record<string, never> = {}) =>
+            plane.invoke(name, { call: test.call }, input),
+        };
       };
 
       it('audit, outbox and data version are written with the change', async () => {
@@ -73,11 +110,26 @@ describe('around every operation', () => {
         await run('announcing');
         expect(await count(test, 'contracts')).to.equal(1);
         expect(await version(test)).to.equal(1);
-        const [audit] = await test.database.read(test.call, (tx) => tx.all("SELECT * FROM audit_log WHERE tenant_id = ? AND record_kind = 'contract'", [test.call.tenantId]));
-        expect(audit).to.include({ action: 'announcing', actor_kind: 'user', actor_id: test.call.actor.id, actor_name: 'Ming Li', ip: '127.0.0.1', request_id: 'test-request', at: test.clock.now() });
+        const [audit] = await test.database.read(test.call, (tx) =>
+          tx.all("SELECT * FROM audit_log WHERE tenant_id = ? AND record_kind = 'contract'", [test.call.tenantId]),
+        );
+        expect(audit).to.include({
+          action: 'announcing',
+          actor_kind: 'user',
+          actor_id: test.call.actor.id,
+          actor_name: 'Ming Li',
+          ip: '127.0.0.1',
+          request_id: 'test-request',
+          at: test.clock.now(),
+        });
         const changes = JSON.parse(String(audit?.['changes'])) as { record: string; fields: Record<string, unknown> }[];
-        expect(changes[0]?.fields).to.deep.include({ partyA: [null, 'Harbour Logistics Ltd'], totalMinor: [null, 1_000_000] });
-        const [message] = await test.database.read(test.call, (tx) => tx.all('SELECT * FROM outbox WHERE tenant_id = ?', [test.call.tenantId]));
+        expect(changes[0]?.fields).to.deep.include({
+          partyA: [null, 'Harbour Logistics Ltd'],
+          totalMinor: [null, 1_000_000],
+        });
+        const [message] = await test.database.read(test.call, (tx) =>
+          tx.all('SELECT * FROM outbox WHERE tenant_id = ?', [test.call.tenantId]),
+        );
         expect(message).to.include({ topic: 'contract.created', due_at: test.clock.now() + 1_000, attempts: 0 });
       });
 
@@ -85,7 +137,8 @@ describe('around every operation', () => {
         const { test, run } = wrapped();
         const error = await run('failing').catch((reason: unknown) => reason);
         expect(error).to.have.property('code', 'CONTRACT_LOCKED');
-        for (const table of ['contracts', 'audit_log', 'outbox', 'lifecycle_templates']) expect(await count(test, table), table).to.equal(0);
+        for (const table of ['contracts', 'audit_log', 'outbox', 'lifecycle_templates'])
+          expect(await count(test, table), table).to.equal(0);
         expect(await version(test)).to.equal(0);
       });
 
@@ -120,7 +173,9 @@ describe('account numbers', () => {
       it('are masked in the audit trail', async () => {
         const test = makePlane();
         await test.plane.createContract(aContract({ payeeAccount: '6222021234567890' }));
-        const audit = await test.database.read(test.call, (tx) => tx.all('SELECT changes FROM audit_log WHERE tenant_id = ?', [test.call.tenantId]));
+        const audit = await test.database.read(test.call, (tx) =>
+          tx.all('SELECT changes FROM audit_log WHERE tenant_id = ?', [test.call.tenantId]),
+        );
         expect(JSON.stringify(audit)).to.contain('****7890').and.not.contain('6222021234567890');
       });
     },

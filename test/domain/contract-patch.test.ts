@@ -12,12 +12,33 @@ import type { ContractRow } from '../../data-plane-agent/plane/tables/contracts.
 import { aContract } from '../support/samples.js';
 
 const STAGE: StageRow = {
-  id: 's', templateId: 't', code: 'draft', name: 'Draft', category: 'draft', position: 10, isTerminal: false, locksCoreFields: false, completionRules: {}, allowedRoleCodes: [], createdAt: 0, updatedAt: 0,
+  id: 's',
+  templateId: 't',
+  code: 'draft',
+  name: 'Draft',
+  category: 'draft',
+  position: 10,
+  isTerminal: false,
+  locksCoreFields: false,
+  completionRules: {},
+  allowedRoleCodes: [],
+  createdAt: 0,
+  updatedAt: 0,
 };
 
 function row(changes: Partial<ContractInput> = {}): ContractRow {
   const input = aContract({ deposit: 10, periodicRent: 20, remark: 'r', signDate: '2026-01-01', ...changes });
-  return newContract({ id: 'c', input, type: 'sale', stage: STAGE, currencyCode: input.currencyCode ?? 'CNY', dynamicFields: {}, amounts: new AmountReader(), now: 0, actorId: null });
+  return newContract({
+    id: 'c',
+    input,
+    type: 'sale',
+    stage: STAGE,
+    currencyCode: input.currencyCode ?? 'CNY',
+    dynamicFields: {},
+    amounts: new AmountReader(),
+    now: 0,
+    actorId: null,
+  });
 }
 
 function patch(before: ContractRow, changes: ContractPatch): ContractRow {
@@ -36,24 +57,55 @@ describe('a patch of a contract', () => {
 
   it('changes exactly what it names', () => {
     const before = row();
-    const after = patch(before, { partyA: 'Other', remark: null, type: null, status: 'completed', workflowAllowedRoles: ['sales'] });
-    expect(after).to.deep.equal({ ...before, partyA: 'Other', remark: null, type: 'lease', status: 'completed', allowedRoles: ['sales'] });
+    const after = patch(before, {
+      partyA: 'Other',
+      remark: null,
+      type: null,
+      status: 'completed',
+      workflowAllowedRoles: ['sales'],
+    });
+    expect(after).to.deep.equal({
+      ...before,
+      partyA: 'Other',
+      remark: null,
+      type: 'lease',
+      status: 'completed',
+      allowedRoles: ['sales'],
+    });
     expect(isSameContract(before, after)).to.equal(false);
   });
 
   it('moves the keys with the numbers', () => {
-    expect(patch(row(), { contractNo: 'ÄB-1', archiveCode: 'Xy' })).to.include({ contractNo: 'ÄB-1', contractKey: 'äb-1', archiveCode: 'Xy', archiveKey: 'xy' });
+    expect(patch(row(), { contractNo: 'ÄB-1', archiveCode: 'Xy' })).to.include({
+      contractNo: 'ÄB-1',
+      contractKey: 'äb-1',
+      archiveCode: 'Xy',
+      archiveKey: 'xy',
+    });
   });
 
   it('to another currency and back gives the same money', () => {
     const currency = fc.constantFrom('CNY', 'JPY', 'KWD', 'CLF');
     fc.assert(
-      fc.property(currency, currency, fc.integer({ min: 0, max: 1e9 }), fc.integer({ min: 1, max: 99 }), fc.boolean(), (from, to, whole, quantity, isSet) => {
-        const before = row({ currencyCode: from, unitPrice: whole, quantity, deposit: whole, ...(isSet ? { totalAmount: whole } : {}) });
-        const there = patch(before, { currencyCode: to });
-        expect(toMajor(there.totalMinor, to)).to.equal(toMajor(before.totalMinor, from));
-        expect(patch(there, { currencyCode: from })).to.deep.equal(before);
-      }),
+      fc.property(
+        currency,
+        currency,
+        fc.integer({ min: 0, max: 1e9 }),
+        fc.integer({ min: 1, max: 99 }),
+        fc.boolean(),
+        (from, to, whole, quantity, isSet) => {
+          const before = row({
+            currencyCode: from,
+            unitPrice: whole,
+            quantity,
+            deposit: whole,
+            ...(isSet ? { totalAmount: whole } : {}),
+          });
+          const there = patch(before, { currencyCode: to });
+          expect(toMajor(there.totalMinor, to)).to.equal(toMajor(before.totalMinor, from));
+          expect(patch(there, { currencyCode: from })).to.deep.equal(before);
+        },
+      ),
     );
   });
 
@@ -63,7 +115,12 @@ describe('a patch of a contract', () => {
       expect.fail('it was taken');
     } catch (error) {
       if (!isFailure(error, 'INVALID_INPUT')) throw error;
-      expect(error.details.issues.map(({ path }) => path)).to.deep.equal(['totalAmount', 'deposit', 'periodicRent', 'endDate']);
+      expect(error.details.issues.map(({ path }) => path)).to.deep.equal([
+        'totalAmount',
+        'deposit',
+        'periodicRent',
+        'endDate',
+      ]);
     }
   });
 
@@ -74,27 +131,67 @@ describe('a patch of a contract', () => {
 });
 
 describe('core fields', () => {
-  const free: ContractPatch = { remark: 'x', ownerId: 'o', ownerSuperiorId: 'p', status: 'completed', statusCode: 'z', dynamicFields: { a: 1 }, invoicePoints: 3, contractAttachment: 'f' };
+  const free: ContractPatch = {
+    remark: 'x',
+    ownerId: 'o',
+    ownerSuperiorId: 'p',
+    status: 'completed',
+    statusCode: 'z',
+    dynamicFields: { a: 1 },
+    invoicePoints: 3,
+    contractAttachment: 'f',
+  };
 
   it('are those of the specification: each one that changes is named', () => {
     const before = row();
     const other: ContractPatch = {
-      archiveCode: 'o', contractNo: 'o', projectName: 'o', type: 'lease', typeCode: 'o', subjectId: 'o', partyA: 'o', partyB: 'o', equipmentName: 'o', equipmentModel: 'o', quantity: 7, unitPrice: 7, totalAmount: 7,
-      currencyCode: 'EUR', paymentMethod: 'o', payeeAccount: 'o', payeeBank: 'o', deposit: 7, periodicRent: 7, paymentCycle: 'o', signDate: '2026-02-02', startDate: '2026-02-02', endDate: '2026-02-03', workflowAllowedRoles: ['o'],
+      archiveCode: 'o',
+      contractNo: 'o',
+      projectName: 'o',
+      type: 'lease',
+      typeCode: 'o',
+      subjectId: 'o',
+      partyA: 'o',
+      partyB: 'o',
+      equipmentName: 'o',
+      equipmentModel: 'o',
+      quantity: 7,
+      unitPrice: 7,
+      totalAmount: 7,
+      currencyCode: 'EUR',
+      paymentMethod: 'o',
+      payeeAccount: 'o',
+      payeeBank: 'o',
+      deposit: 7,
+      periodicRent: 7,
+      paymentCycle: 'o',
+      signDate: '2026-02-02',
+      startDate: '2026-02-02',
+      endDate: '2026-02-03',
+      workflowAllowedRoles: ['o'],
     };
     expect(changedCoreFields(other, before, patch(before, other))).to.deep.equal(Object.keys(other));
-    for (const [field, value] of Object.entries(other)) expect(changedCoreFields({ [field]: value }, before, patch(before, { [field]: value }))).to.deep.equal([field]);
+    for (const [field, value] of Object.entries(other))
+      expect(changedCoreFields({ [field]: value }, before, patch(before, { [field]: value }))).to.deep.equal([field]);
   });
 
   it('are neither those with the value that they have, nor the others', () => {
     const before = row();
-    expect(changedCoreFields({ partyA: before.partyA, deposit: 10, unitPrice: 5_000.0 }, before, patch(before, { partyA: before.partyA, deposit: 10, unitPrice: 5_000 }))).to.deep.equal([]);
+    expect(
+      changedCoreFields(
+        { partyA: before.partyA, deposit: 10, unitPrice: 5_000.0 },
+        before,
+        patch(before, { partyA: before.partyA, deposit: 10, unitPrice: 5_000 }),
+      ),
+    ).to.deep.equal([]);
     expect(changedCoreFields(free, before, patch(before, free))).to.deep.equal([]);
   });
 
   it('and the free ones are all that a contract takes', () => {
     const elsewhere = ['workflowStage', 'lifecycleTemplateId', 'lifecycleStageCode', 'payments', 'terms', 'extraNotes'];
-    const core = Object.keys(ContractInput.properties).filter((field) => !(field in free) && !elsewhere.includes(field));
+    const core = Object.keys(ContractInput.properties).filter(
+      (field) => !(field in free) && !elsewhere.includes(field),
+    );
     expect(core).to.have.length(24);
   });
 });

@@ -17,11 +17,23 @@ import { ZH_WORKS_PURCHASE } from './contracts-to-read/zh-works-purchase.js';
 const read = (text: string): Extraction => extract(text, { currencyCode: 'CNY' });
 
 describe('contracts after public forms', () => {
-  const forms: Readonly<Record<string, { readonly text: string; readonly expected: Readonly<Record<string, string | number>> }>> = {
-    'heads of terms': EN_HEADS_OF_TERMS, 'equipment schedule': EN_EQUIPMENT_SCHEDULE, 'Chinese government purchase': ZH_GOVERNMENT_PURCHASE, 'Chinese office lease': ZH_OFFICE_LEASE, 'turnkey milestones': EN_EPC_MILESTONES,
-    'order confirmation': EN_ORDER_CONFIRMATION, 'plant hire': EN_PLANT_HIRE, 'Chinese purchase for works': ZH_WORKS_PURCHASE, tenancy: EN_TENANCY, 'equipment sale': EN_EQUIPMENT_SALE,
+  const forms: Readonly<
+    Record<string, { readonly text: string; readonly expected: Readonly<Record<string, string | number>> }>
+  > = {
+    'heads of terms': EN_HEADS_OF_TERMS,
+    'equipment schedule': EN_EQUIPMENT_SCHEDULE,
+    'Chinese government purchase': ZH_GOVERNMENT_PURCHASE,
+    'Chinese office lease': ZH_OFFICE_LEASE,
+    'turnkey milestones': EN_EPC_MILESTONES,
+    'order confirmation': EN_ORDER_CONFIRMATION,
+    'plant hire': EN_PLANT_HIRE,
+    'Chinese purchase for works': ZH_WORKS_PURCHASE,
+    tenancy: EN_TENANCY,
+    'equipment sale': EN_EQUIPMENT_SALE,
   };
-  const outcomes = Object.entries(forms).map(([name, { text, expected }]) => compared(name, expected, read(text).fields));
+  const outcomes = Object.entries(forms).map(([name, { text, expected }]) =>
+    compared(name, expected, read(text).fields),
+  );
 
   for (const { name, right, labelled, invented } of outcomes) {
     it(`${name}: at least 95 in 100 of its fields are read right, and none is made up`, () => {
@@ -40,15 +52,23 @@ describe('papers that are neither a sale nor a lease', () => {
     it(`${name}: next to nothing is read, and none of it is sure`, () => {
       const { fields, missingFields } = read(text);
       expect(compared(name, said, fields)).to.deep.include({ wrong: [], invented: [] });
-      expect(fields.filter(({ confidence, fieldKey }) => confidence >= 0.6 || fieldKey.startsWith('terms')).map(({ fieldKey }) => fieldKey)).to.deep.equal([]);
+      expect(
+        fields
+          .filter(({ confidence, fieldKey }) => confidence >= 0.6 || fieldKey.startsWith('terms'))
+          .map(({ fieldKey }) => fieldKey),
+      ).to.deep.equal([]);
       expect(missingFields).to.include.members(['totalAmount', 'startDate', 'equipmentName', 'payments']);
     });
   }
 
   it('those whose title or form says what they are, are told', () => {
-    const told = Object.entries(NO_CONTRACTS).filter(([, { text }]) => read(text).warnings.some(({ code }) => code === 'OTHER_DOCUMENT')).map(([name]) => name);
+    const told = Object.entries(NO_CONTRACTS)
+      .filter(([, { text }]) => read(text).warnings.some(({ code }) => code === 'OTHER_DOCUMENT'))
+      .map(([name]) => name);
     expect(Object.keys(NO_CONTRACTS).filter((name) => !told.includes(name))).to.deep.equal(['a Chinese brochure']);
-    expect(read(NO_CONTRACTS['an English invoice']?.text ?? '').warnings[0]?.message).to.match(/this is an invoice, and neither a sale nor a lease/);
+    expect(read(NO_CONTRACTS['an English invoice']?.text ?? '').warnings[0]?.message).to.match(
+      /this is an invoice, and neither a sale nor a lease/,
+    );
   });
 
   it('a contract that is bound behind an offer is read', () => {
@@ -58,7 +78,9 @@ describe('papers that are neither a sale nor a lease', () => {
   });
 
   it('the mention of another paper in a contract makes it none', () => {
-    const { fields, warnings } = read('SUPPLY AGREEMENT\nInvoice\nThe Seller sends its invoice and a packing list.\nContract Price: USD 500.00\nDear reader,\nYours sincerely');
+    const { fields, warnings } = read(
+      'SUPPLY AGREEMENT\nInvoice\nThe Seller sends its invoice and a packing list.\nContract Price: USD 500.00\nDear reader,\nYours sincerely',
+    );
     expect(fields.map(({ fieldKey }) => fieldKey)).to.include('totalAmount');
     expect(warnings).to.deep.equal([]);
   });

@@ -4,31 +4,91 @@ import type { ExtractedField } from '../../data-plane-agent/plane/tables/extract
 import { extract, type Extraction } from '../../data-plane-agent/plane/domain/extraction/extract.js';
 
 const read = (text: string): Extraction => extract(text, { currencyCode: 'CNY' });
-const fieldOf = (text: string, key: string): ExtractedField | undefined => read(text).fields.find(({ fieldKey }) => fieldKey === key);
+const fieldOf = (text: string, key: string): ExtractedField | undefined =>
+  read(text).fields.find(({ fieldKey }) => fieldKey === key);
 /** `period amount` of each payment. */
 function planOf(text: string): string[] {
   const { fields } = read(text);
   const value = (key: string) => fields.find(({ fieldKey }) => fieldKey === key)?.value;
-  return fields.filter(({ fieldKey }) => fieldKey.endsWith('.period')).map(({ fieldKey, value: period }) => [period, value(fieldKey.replace('.period', '.amount'))].filter((part) => part !== undefined).map(String).join(' '));
+  return fields
+    .filter(({ fieldKey }) => fieldKey.endsWith('.period'))
+    .map(({ fieldKey, value: period }) =>
+      [period, value(fieldKey.replace('.period', '.amount'))]
+        .filter((part) => part !== undefined)
+        .map(String)
+        .join(' '),
+    );
 }
 
 describe('payments that are said as shares alone', () => {
   const rows: readonly (readonly [what: string, text: string, plan: readonly string[]])[] = [
-    ['English, the share first', 'Contract Price: USD 40,000\n30% upon signing, 70% upon delivery', ['upon signing 12000', 'upon delivery 28000']],
-    ['English, the condition first', 'Contract Price: USD 40,000\n(a) Upon signing: 30%;\n(b) Upon delivery: 70%.', ['Upon signing 12000', 'Upon delivery 28000']],
-    ['English, in a sentence', 'Total Price: EUR 90,000.00\nThe Buyer shall pay 40% upon signing of this contract and 60% within 14 days after acceptance.', ['upon signing of this contract 36000', 'within 14 days after acceptance 54000']],
-    ['English, as a list', 'Total Price: EUR 90,000.00\n- 20% on order\n- 50% on delivery\n- 30% after commissioning', ['on order 18000', 'on delivery 45000', 'after commissioning 27000']],
-    ['English, by their names', 'Total Price: EUR 90,000.00\nTerms of Payment: 30% deposit, balance 70% before shipment by T/T', ['deposit 27000', 'balance 63000']],
-    ['Chinese, in a sentence', '合同总价：100,000元\n合同签订后支付30%，货到验收后支付60%，质保期满支付10%', ['合同签订后 30000', '货到验收后 60000', '质保期满 10000']],
-    ['Chinese, said in short', '合同总价：100,000元\n预付30%，发货前付60%，质保金10%', ['预付 30000', '发货前 60000', '质保金 10000']],
-    ['Chinese, the share first', '合同总价：100,000元\n30%预付款，60%提货款，10%质保金', ['预付款 30000', '提货款 60000', '质保金 10000']],
-    ['Chinese, sentence by sentence', '合同总价：100,000元\n本合同签订之日起5日内，买方支付30%；设备到货并经买方验收合格后，由买方支付60%；剩余10%于质保期满后支付。', ['本合同签订之日起5日内 30000', '设备到货并经买方验收合格后 60000', '质保期满后 10000']],
-    ['with amounts beside them', 'Contract Price: USD 40,000\n30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery', ['within 7 days of signing 12000', 'upon delivery 28000']],
-    ['beside a share that is a tax', '合同总价：100,000元（税率13%）\n合同签订后支付30%，收到发票（税率13%）并验收后支付70%', ['合同签订后 30000', '收到发票（税率13%）并验收后 70000']],
+    [
+      'English, the share first',
+      'Contract Price: USD 40,000\n30% upon signing, 70% upon delivery',
+      ['upon signing 12000', 'upon delivery 28000'],
+    ],
+    [
+      'English, the condition first',
+      'Contract Price: USD 40,000\n(a) Upon signing: 30%;\n(b) Upon delivery: 70%.',
+      ['Upon signing 12000', 'Upon delivery 28000'],
+    ],
+    [
+      'English, in a sentence',
+      'Total Price: EUR 90,000.00\nThe Buyer shall pay 40% upon signing of this contract and 60% within 14 days after acceptance.',
+      ['upon signing of this contract 36000', 'within 14 days after acceptance 54000'],
+    ],
+    [
+      'English, as a list',
+      'Total Price: EUR 90,000.00\n- 20% on order\n- 50% on delivery\n- 30% after commissioning',
+      ['on order 18000', 'on delivery 45000', 'after commissioning 27000'],
+    ],
+    [
+      'English, by their names',
+      'Total Price: EUR 90,000.00\nTerms of Payment: 30% deposit, balance 70% before shipment by T/T',
+      ['deposit 27000', 'balance 63000'],
+    ],
+    [
+      'Chinese, in a sentence',
+      '合同总价：100,000元\n合同签订后支付30%，货到验收后支付60%，质保期满支付10%',
+      ['合同签订后 30000', '货到验收后 60000', '质保期满 10000'],
+    ],
+    [
+      'Chinese, said in short',
+      '合同总价：100,000元\n预付30%，发货前付60%，质保金10%',
+      ['预付 30000', '发货前 60000', '质保金 10000'],
+    ],
+    [
+      'Chinese, the share first',
+      '合同总价：100,000元\n30%预付款，60%提货款，10%质保金',
+      ['预付款 30000', '提货款 60000', '质保金 10000'],
+    ],
+    [
+      'Chinese, sentence by sentence',
+      '合同总价：100,000元\n本合同签订之日起5日内，买方支付30%；设备到货并经买方验收合格后，由买方支付60%；剩余10%于质保期满后支付。',
+      ['本合同签订之日起5日内 30000', '设备到货并经买方验收合格后 60000', '质保期满后 10000'],
+    ],
+    [
+      'with amounts beside them',
+      'Contract Price: USD 40,000\n30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
+      ['within 7 days of signing 12000', 'upon delivery 28000'],
+    ],
+    [
+      'beside a share that is a tax',
+      '合同总价：100,000元（税率13%）\n合同签订后支付30%，收到发票（税率13%）并验收后支付70%',
+      ['合同签订后 30000', '收到发票（税率13%）并验收后 70000'],
+    ],
     ['without a total there are no amounts', '30% upon signing, 70% upon delivery', ['upon signing', 'upon delivery']],
     ['a share alone is that of anything', 'Contract Price: USD 40,000\n30% upon signing', []],
-    ['shares of other things are none', 'Contract Price: USD 40,000\nUtilisation was 30% on delivery and 70% after commissioning.\n甲方持股30%，乙方持股70%，验收后交付。', []],
-    ['a security is no payment', 'Contract Price: USD 40,000\nContractor shall deliver a letter of credit for 10% of the Contract Price within ten days after signing.', []],
+    [
+      'shares of other things are none',
+      'Contract Price: USD 40,000\nUtilisation was 30% on delivery and 70% after commissioning.\n甲方持股30%，乙方持股70%，验收后交付。',
+      [],
+    ],
+    [
+      'a security is no payment',
+      'Contract Price: USD 40,000\nContractor shall deliver a letter of credit for 10% of the Contract Price within ten days after signing.',
+      [],
+    ],
     ['a bound is no share', '合同总价：100,000元\n预付款比例不宜超过20%', []],
   ];
   for (const [what, text, plan] of rows) it(what, () => expect(planOf(text)).to.deep.equal(plan));
@@ -53,37 +113,78 @@ describe('payments that are said as shares alone', () => {
   });
 
   it('amounts have the decimals of their currency, and the last one takes the rest', () => {
-    expect(planOf('Contract Price: JPY 1,000,001\n33.33% upon signing, 33.33% upon delivery, and 33.34% after acceptance.')).to.deep.equal(['upon signing 333300', 'upon delivery 333300', 'after acceptance 333401']);
-    expect(planOf('Contract Price: USD 100.01\n50% upon signing, 50% upon delivery')).to.deep.equal(['upon signing 50', 'upon delivery 50.01']);
-    expect(planOf('Contract Price: KWD 100.001\n50% upon signing, 50% upon delivery')).to.deep.equal(['upon signing 50', 'upon delivery 50.001']);
-    expect(planOf('Contract Price: JPY 2\n25% upon order, 25% upon signing, 25% upon delivery, 25% after acceptance').map((line) => Number(line.split(' ').at(-1)))).to.deep.equal([0, 0, 0, 2]);
+    expect(
+      planOf('Contract Price: JPY 1,000,001\n33.33% upon signing, 33.33% upon delivery, and 33.34% after acceptance.'),
+    ).to.deep.equal(['upon signing 333300', 'upon delivery 333300', 'after acceptance 333401']);
+    expect(planOf('Contract Price: USD 100.01\n50% upon signing, 50% upon delivery')).to.deep.equal([
+      'upon signing 50',
+      'upon delivery 50.01',
+    ]);
+    expect(planOf('Contract Price: KWD 100.001\n50% upon signing, 50% upon delivery')).to.deep.equal([
+      'upon signing 50',
+      'upon delivery 50.001',
+    ]);
+    expect(
+      planOf('Contract Price: JPY 2\n25% upon order, 25% upon signing, 25% upon delivery, 25% after acceptance').map(
+        (line) => Number(line.split(' ').at(-1)),
+      ),
+    ).to.deep.equal([0, 0, 0, 2]);
   });
 
   it('an amount stands where its share does, says that it was computed, and has no day', () => {
     const text = 'Contract Price: USD 40,000\n30% upon signing, 70% upon delivery';
     const amount = fieldOf(text, 'payments[1].amount');
-    expect(amount).to.deep.include({ rawText: '70%', doubts: ['FROM_SHARE'], location: { page: 1, start: text.indexOf('70%'), end: text.indexOf('70%') + 3 } });
+    expect(amount).to.deep.include({
+      rawText: '70%',
+      doubts: ['FROM_SHARE'],
+      location: { page: 1, start: text.indexOf('70%'), end: text.indexOf('70%') + 3 },
+    });
     expect(bandOf(amount?.confidence ?? 1)).to.equal('medium');
     expect(fieldOf(text, 'payments[1].dueDate')).to.equal(undefined);
-    expect(fieldOf('Contract Price: USD 40,000\n30% upon signing, 70% on delivery on 30 June 2027', 'payments[1].dueDate')?.value).to.equal('2027-06-30');
+    expect(
+      fieldOf('Contract Price: USD 40,000\n30% upon signing, 70% on delivery on 30 June 2027', 'payments[1].dueDate')
+        ?.value,
+    ).to.equal('2027-06-30');
   });
 });
 
 describe('the method of payment', () => {
   it('is the means that a plan names; the plan stays a reading', () => {
-    const field = fieldOf('Payment terms: T/T, 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery', 'paymentMethod');
-    expect(field?.candidates.map(({ value }) => value)).to.deep.equal(['T/T', 'T/T, 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery']);
-    expect(fieldOf('付款方式：30%预付款，60%提货款，10%质保金，电汇', 'paymentMethod')).to.deep.include({ value: '电汇', rawText: '电汇', doubts: [] });
+    const field = fieldOf(
+      'Payment terms: T/T, 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
+      'paymentMethod',
+    );
+    expect(field?.candidates.map(({ value }) => value)).to.deep.equal([
+      'T/T',
+      'T/T, 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
+    ]);
+    expect(fieldOf('付款方式：30%预付款，60%提货款，10%质保金，电汇', 'paymentMethod')).to.deep.include({
+      value: '电汇',
+      rawText: '电汇',
+      doubts: [],
+    });
   });
 
   it('is the plan, unsure and told, where no means is named', () => {
-    const field = fieldOf('Payment terms: 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery', 'paymentMethod');
-    expect(field).to.deep.include({ value: '30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery', doubts: ['A_PLAN'] });
+    const field = fieldOf(
+      'Payment terms: 30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
+      'paymentMethod',
+    );
+    expect(field).to.deep.include({
+      value: '30% (USD 12,000) within 7 days of signing, 70% (USD 28,000) upon delivery',
+      doubts: ['A_PLAN'],
+    });
     expect(bandOf(field?.confidence ?? 1)).to.equal('low');
   });
 
   it('is a condition as it stands, where that is no plan', () => {
-    for (const terms of ['30 days net', 'net 30 days, 2% discount within 10 days', '100% T/T in advance', 'by irrevocable letter of credit at sight']) expect(fieldOf(`Payment terms: ${terms}`, 'paymentMethod')).to.deep.include({ value: terms, doubts: [] });
+    for (const terms of [
+      '30 days net',
+      'net 30 days, 2% discount within 10 days',
+      '100% T/T in advance',
+      'by irrevocable letter of credit at sight',
+    ])
+      expect(fieldOf(`Payment terms: ${terms}`, 'paymentMethod')).to.deep.include({ value: terms, doubts: [] });
   });
 
   it('is what was ticked', () => {
@@ -94,12 +195,19 @@ describe('the method of payment', () => {
 
 describe('fields of pages that were recognised', () => {
   const text = 'Contract No.: A-1\n\fTotal Amount: USD 900.00\nSeller: Alpha Ltd\n\fBuyer: Beta GmbH';
-  const confidences = (pages?: readonly { readonly confidence?: number }[]) => new Map(extract(text, { currencyCode: 'CNY', ...(pages ? { pages } : {}) }).fields.map(({ fieldKey, confidence }) => [fieldKey, confidence]));
+  const confidences = (pages?: readonly { readonly confidence?: number }[]) =>
+    new Map(
+      extract(text, { currencyCode: 'CNY', ...(pages ? { pages } : {}) }).fields.map(({ fieldKey, confidence }) => [
+        fieldKey,
+        confidence,
+      ]),
+    );
 
   it('are no surer than the signs of their page, and those of other pages stay as sure', () => {
     const [plain, scanned] = [confidences(), confidences([{}, { confidence: 0.6 }, {}])];
     for (const key of ['contractNo', 'partyB']) expect(scanned.get(key), key).to.equal(plain.get(key));
-    for (const key of ['totalAmount', 'partyA', 'currencyCode']) expect(scanned.get(key), key).to.be.closeTo((plain.get(key) ?? 0) * 0.6, 0.01);
+    for (const key of ['totalAmount', 'partyA', 'currencyCode'])
+      expect(scanned.get(key), key).to.be.closeTo((plain.get(key) ?? 0) * 0.6, 0.01);
     expect(plain.get('totalAmount')).to.be.at.least(0.9);
   });
 
@@ -107,7 +215,9 @@ describe('fields of pages that were recognised', () => {
     const scanned = `Quantity: 2 units\nUnit Price: USD 450.00\n${'Total Amount: USD 900.00 (say US dollars nine hundred only)\n'.repeat(60)}`;
     const { fields, overallConfidence } = extract(scanned, { currencyCode: 'CNY', pages: [{ confidence: 0.6 }] });
     expect(fields).to.have.length.of.at.least(4);
-    for (const { fieldKey, confidence, candidates } of fields) for (const said of [confidence, ...candidates.map((candidate) => candidate.confidence)]) expect(said, fieldKey).to.be.at.most(0.6);
+    for (const { fieldKey, confidence, candidates } of fields)
+      for (const said of [confidence, ...candidates.map((candidate) => candidate.confidence)])
+        expect(said, fieldKey).to.be.at.most(0.6);
     expect(overallConfidence).to.be.at.most(0.6);
   });
 

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { handedOver, type Responsible } from '../../data-plane-agent/plane/domain/contracts/handover.js';
 
-const both = { memberId: 'leaver', successorId: 'heir', successorSuperiorId: 'boss', transferContracts: true, transferContractSupervisors: true };
+const both = {
+  memberId: 'leaver',
+  successorId: 'heir',
+  successorSuperiorId: 'boss',
+  transferContracts: true,
+  transferContractSupervisors: true,
+};
 const pair = (ownerId: string, ownerSuperiorId: string | null): Responsible => ({ ownerId, ownerSuperiorId });
 
 describe('who is responsible after a handover', () => {
@@ -20,13 +26,28 @@ describe('who is responsible after a handover', () => {
   }
 
   it('where the successor has no superior himself, nobody stands in', () => {
-    expect(handedOver(pair('leaver', 'heir'), { ...both, successorSuperiorId: null })).to.deep.equal({ ownerId: 'heir', ownerSuperiorId: null, stoodIn: true });
+    expect(handedOver(pair('leaver', 'heir'), { ...both, successorSuperiorId: null })).to.deep.equal({
+      ownerId: 'heir',
+      ownerSuperiorId: null,
+      stoodIn: true,
+    });
   });
 
   it('each half may be left where it is', () => {
     const was = pair('leaver', 'leaver');
-    expect(handedOver(was, { ...both, transferContracts: false })).to.deep.equal({ ownerId: 'leaver', ownerSuperiorId: 'heir', stoodIn: false });
-    expect(handedOver(was, { ...both, transferContractSupervisors: false })).to.deep.equal({ ownerId: 'heir', ownerSuperiorId: 'leaver', stoodIn: false });
-    expect(handedOver(was, { ...both, transferContracts: false, transferContractSupervisors: false })).to.deep.equal({ ...was, stoodIn: false });
+    expect(handedOver(was, { ...both, transferContracts: false })).to.deep.equal({
+      ownerId: 'leaver',
+      ownerSuperiorId: 'heir',
+      stoodIn: false,
+    });
+    expect(handedOver(was, { ...both, transferContractSupervisors: false })).to.deep.equal({
+      ownerId: 'heir',
+      ownerSuperiorId: 'leaver',
+      stoodIn: false,
+    });
+    expect(handedOver(was, { ...both, transferContracts: false, transferContractSupervisors: false })).to.deep.equal({
+      ...was,
+      stoodIn: false,
+    });
   });
 });

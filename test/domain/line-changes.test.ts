@@ -3,21 +3,48 @@ import fc from 'fast-check';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import type { PaymentLineInput, PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
-import { changesPlan, hasMoney, isUnchanged, newLine, receiptWarnings, withInvoice, withPlan, withReceipt, type LineContext } from '../../data-plane-agent/plane/domain/payments/line-changes.js';
+import {
+  changesPlan,
+  hasMoney,
+  isUnchanged,
+  newLine,
+  receiptWarnings,
+  withInvoice,
+  withPlan,
+  withReceipt,
+  type LineContext,
+} from '../../data-plane-agent/plane/domain/payments/line-changes.js';
 
-const context = (changes: Partial<LineContext> = {}): LineContext => ({ amounts: new AmountReader(), path: '', today: '2026-03-15', now: 1_000, contractCurrency: 'CNY', ...changes });
-const aLine = (input: Partial<PaymentLineInput> = {}) => newLine({ period: '2026-03', dueDate: '2026-03-31', amount: 100, ...input }, { id: 'line', contractId: 'contract', position: 0 }, context());
+const context = (changes: Partial<LineContext> = {}): LineContext => ({
+  amounts: new AmountReader(),
+  path: '',
+  today: '2026-03-15',
+  now: 1_000,
+  contractCurrency: 'CNY',
+  ...changes,
+});
+const aLine = (input: Partial<PaymentLineInput> = {}) =>
+  newLine(
+    { period: '2026-03', dueDate: '2026-03-31', amount: 100, ...input },
+    { id: 'line', contractId: 'contract', position: 0 },
+    context(),
+  );
 
 describe('changes of a payment line', () => {
   it('money received without a date was received today, and keeps its date as long as money stays', () => {
     const received = withReceipt(aLine(), { receivedAmount: 40 }, context());
     expect(received.receivedDate).to.equal('2026-03-15');
     const later = context({ today: '2026-04-01' });
-    expect(withReceipt(received, { receivedAmount: 30 }, later).receivedDate, 'a correction is no new receipt').to.equal('2026-03-15');
+    expect(
+      withReceipt(received, { receivedAmount: 30 }, later).receivedDate,
+      'a correction is no new receipt',
+    ).to.equal('2026-03-15');
     expect(withReceipt(received, { receivedDate: null }, later).receivedDate).to.equal('2026-03-15');
     expect(withReceipt(received, { receivedAmount: 41 }, later).receivedDate).to.equal('2026-04-01');
     expect(withReceipt(received, { receivedAmount: 0 }, later).receivedDate).to.equal(null);
-    expect(withReceipt(aLine(), { receivedDate: '2026-01-01' }, later).receivedDate, 'no money, no date').to.equal(null);
+    expect(withReceipt(aLine(), { receivedDate: '2026-01-01' }, later).receivedDate, 'no money, no date').to.equal(
+      null,
+    );
   });
 
   it('an amount that could not be read is named before the reconciliation is refused', () => {
@@ -34,15 +61,20 @@ describe('changes of a payment line', () => {
     expect(refused({ reconciliationStatus: 'exception' })).to.equal('accepted');
   });
 
-  it('the caller\'s status wins over the automatic one', () => {
+  it("the caller's status wins over the automatic one", () => {
     expect(withReceipt(aLine(), { receivedAmount: 101 }, context()).reconciliationStatus).to.equal('exception');
-    expect(withReceipt(aLine(), { receivedAmount: 101, reconciliationStatus: 'pending' }, context()).reconciliationStatus).to.equal('pending');
-    expect(withReceipt(aLine({ currencyCode: 'USD' }), { receivedAmount: 1 }, context()).reconciliationStatus).to.equal('exception');
+    expect(
+      withReceipt(aLine(), { receivedAmount: 101, reconciliationStatus: 'pending' }, context()).reconciliationStatus,
+    ).to.equal('pending');
+    expect(withReceipt(aLine({ currencyCode: 'USD' }), { receivedAmount: 1 }, context()).reconciliationStatus).to.equal(
+      'exception',
+    );
     expect(withReceipt(aLine(), { receivedAmount: 100 }, context()).reconciliationStatus).to.equal('pending');
   });
 
   it('`null` for the status clears what was named, and the rule decides again', () => {
-    const cleared = (input: Partial<PaymentLineInput>) => withReceipt(aLine(input), { reconciliationStatus: null }, context()).reconciliationStatus;
+    const cleared = (input: Partial<PaymentLineInput>) =>
+      withReceipt(aLine(input), { reconciliationStatus: null }, context()).reconciliationStatus;
     expect(cleared({ receivedAmount: 60, reconciliationStatus: 'matched' })).to.equal('pending');
     expect(cleared({ receivedAmount: 60, reconciliationStatus: 'exception' })).to.equal('pending');
     expect(cleared({ receivedAmount: 101, reconciliationStatus: 'matched' })).to.equal('exception');
@@ -58,19 +90,32 @@ describe('changes of a payment line', () => {
   it('a matched line whose amount changes is pending again, and another change leaves it matched', () => {
     const matched = aLine({ receivedAmount: 100, reconciliationStatus: 'matched' });
     expect(withPlan(matched, { amount: 90 }, context()).reconciliationStatus).to.equal('pending');
-    expect(withPlan(matched, { amount: 100, dueDate: '2026-04-30', period: 'x' }, context()).reconciliationStatus).to.equal('matched');
+    expect(
+      withPlan(matched, { amount: 100, dueDate: '2026-04-30', period: 'x' }, context()).reconciliationStatus,
+    ).to.equal('matched');
   });
 
   it('an amount keeps its number under another currency', () => {
-    expect(withPlan(aLine(), { currencyCode: 'JPY' }, context())).to.include({ amountMinor: 100, outstandingMinor: 100, currencyCode: 'JPY' });
+    expect(withPlan(aLine(), { currencyCode: 'JPY' }, context())).to.include({
+      amountMinor: 100,
+      outstandingMinor: 100,
+      currencyCode: 'JPY',
+    });
     expect(withPlan(aLine(), { currencyCode: 'KWD' }, context())).to.include({ amountMinor: 100_000 });
-    expect(withPlan(aLine({ currencyCode: 'JPY' }), { currencyCode: null, amount: 3 }, context())).to.include({ amountMinor: 300, currencyCode: 'CNY' });
+    expect(withPlan(aLine({ currencyCode: 'JPY' }), { currencyCode: null, amount: 3 }, context())).to.include({
+      amountMinor: 300,
+      currencyCode: 'CNY',
+    });
   });
 
   it('cleared invoice evidence is invoiced no more', () => {
     const invoiced = withInvoice(aLine(), { invoiceAmount: 40, invoiceNo: 'F-1' }, context());
     expect(invoiced).to.include({ invoicedMinor: 4_000, uninvoicedMinor: 6_000 });
-    expect(withInvoice(invoiced, { invoiceAmount: null }, context())).to.include({ invoicedMinor: 0, uninvoicedMinor: 10_000, invoiceNo: 'F-1' });
+    expect(withInvoice(invoiced, { invoiceAmount: null }, context())).to.include({
+      invoicedMinor: 0,
+      uninvoicedMinor: 10_000,
+      invoiceNo: 'F-1',
+    });
     expect(hasMoney(invoiced)).to.equal(true);
     expect(hasMoney(withInvoice(invoiced, { invoiceAmount: null, invoiceNo: null }, context()))).to.equal(false);
   });
@@ -78,20 +123,35 @@ describe('changes of a payment line', () => {
   it('the same request twice changes nothing the second time', () => {
     const minor = fc.integer({ min: 0, max: 30_000 }).map((units) => units / 100);
     const patch = fc.record(
-      { amount: minor, receivedAmount: fc.option(minor), receivedDate: fc.option(fc.constantFrom('2026-01-01', '2026-03-15')), method: fc.option(fc.constantFrom('wire', 'cash')), invoiceAmount: fc.option(minor), invoiceNo: fc.option(fc.constant('F-1')), dueDate: fc.constantFrom('2026-03-31', '2026-05-01'), reconciliationStatus: fc.constantFrom('pending', 'exception') },
+      {
+        amount: minor,
+        receivedAmount: fc.option(minor),
+        receivedDate: fc.option(fc.constantFrom('2026-01-01', '2026-03-15')),
+        method: fc.option(fc.constantFrom('wire', 'cash')),
+        invoiceAmount: fc.option(minor),
+        invoiceNo: fc.option(fc.constant('F-1')),
+        dueDate: fc.constantFrom('2026-03-31', '2026-05-01'),
+        reconciliationStatus: fc.constantFrom('pending', 'exception'),
+      },
       { requiredKeys: [] },
     );
     const apply = (line: ReturnType<typeof aLine>, changes: PaymentLinePatch, now: number) => {
       const at = context({ now });
       return withInvoice(withReceipt(withPlan(line, changes, at), changes, at), changes, at);
     };
-    fc.assert(fc.property(patch, patch, (first, second) => {
-      const start = apply(aLine({ receivedAmount: 60, reconciliationStatus: 'matched' }), first as PaymentLinePatch, 2_000);
-      const once = apply(start, second as PaymentLinePatch, 3_000);
-      expect(isUnchanged(once, apply(once, second as PaymentLinePatch, 4_000))).to.equal(true);
-      expect(once.outstandingMinor).to.equal(Math.max(0, once.amountMinor - once.receivedMinor));
-      expect(once.receivedDate === null).to.equal(once.receivedMinor === 0);
-      if (isUnchanged(start, once)) expect(changesPlan(start, once)).to.equal(false);
-    }));
+    fc.assert(
+      fc.property(patch, patch, (first, second) => {
+        const start = apply(
+          aLine({ receivedAmount: 60, reconciliationStatus: 'matched' }),
+          first as PaymentLinePatch,
+          2_000,
+        );
+        const once = apply(start, second as PaymentLinePatch, 3_000);
+        expect(isUnchanged(once, apply(once, second as PaymentLinePatch, 4_000))).to.equal(true);
+        expect(once.outstandingMinor).to.equal(Math.max(0, once.amountMinor - once.receivedMinor));
+        expect(once.receivedDate === null).to.equal(once.receivedMinor === 0);
+        if (isUnchanged(start, once)) expect(changesPlan(start, once)).to.equal(false);
+      }),
+    );
   });
 });

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
-import { checkLineRights, checkNewLineRights, fieldsBeyondRights, unpaid } from '../../data-plane-agent/plane/domain/payments/line-rights.js';
+import {
+  checkLineRights,
+  checkNewLineRights,
+  fieldsBeyondRights,
+  unpaid,
+} from '../../data-plane-agent/plane/domain/payments/line-rights.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
 import { newLine, withInvoice, withReceipt } from '../../data-plane-agent/plane/domain/payments/line-changes.js';
 import type { PaymentLinePatch } from '../../data-plane-agent/plane/contract/records/lines.js';
@@ -23,29 +28,44 @@ describe('rights on the fields of a payment line', () => {
   });
 
   it('to clear what a line has is to change it; to send back what it has, or to clear what it has not, is not', () => {
-    const paid = withInvoice(withReceipt(unpaidLine, { receivedAmount: 3, bankSerialNo: 'S-1' }, context), { invoiceNo: 'F-1', invoiceAmount: 3 }, context);
+    const paid = withInvoice(
+      withReceipt(unpaidLine, { receivedAmount: 3, bankSerialNo: 'S-1' }, context),
+      { invoiceNo: 'F-1', invoiceAmount: 3 },
+      context,
+    );
     for (const cleared of [{ receivedAmount: 0 }, { receivedAmount: null }, { bankSerialNo: null }]) {
       expect(changeRefusal(cleared, NONE, paid)).to.equal('payment_entry (edit)');
       expect(changeRefusal(cleared, NONE)).to.equal(undefined);
       expect(entryRefusal(cleared, NONE)).to.equal(undefined);
     }
     expect(changeRefusal({ invoiceAmount: null }, { ...NONE, paymentEntry: true }, paid)).to.equal('invoice (edit)');
-    expect(changeRefusal({ receivedAmount: 3, bankSerialNo: 'S-1', invoiceNo: 'F-1', invoiceAmount: 3 }, NONE, paid)).to.equal(undefined);
+    expect(
+      changeRefusal({ receivedAmount: 3, bankSerialNo: 'S-1', invoiceNo: 'F-1', invoiceAmount: 3 }, NONE, paid),
+    ).to.equal(undefined);
   });
 
   it('what every new line begins with says nothing', () => {
-    expect(entryRefusal({ reconciliationStatus: 'pending', receivedAmount: 0, invoiceNo: '' }, NONE)).to.equal(undefined);
+    expect(entryRefusal({ reconciliationStatus: 'pending', receivedAmount: 0, invoiceNo: '' }, NONE)).to.equal(
+      undefined,
+    );
     expect(entryRefusal({ reconciliationStatus: 'matched' }, NONE)).to.equal('payment_entry (edit)');
   });
 
   it('names each field of a new line that is beyond them', () => {
-    expect(fieldsBeyondRights({ receivedAmount: 1, method: null, invoiceNo: 'F-1' }, NONE)).to.deep.equal([{ field: 'receivedAmount', needs: 'payment_entry (edit)' }, { field: 'invoiceNo', needs: 'invoice (edit)' }]);
+    expect(fieldsBeyondRights({ receivedAmount: 1, method: null, invoiceNo: 'F-1' }, NONE)).to.deep.equal([
+      { field: 'receivedAmount', needs: 'payment_entry (edit)' },
+      { field: 'invoiceNo', needs: 'invoice (edit)' },
+    ]);
   });
 });
 
 type LineRights = typeof NONE;
-const changeRefusal = (patch: PaymentLinePatch, rights: LineRights, line = unpaidLine) => refused(() => checkLineRights([{ planned: line, after: withInvoice(withReceipt(line, patch, context), patch, context) }], rights));
-const entryRefusal = (line: PaymentLinePatch, rights: LineRights) => refused(() => checkNewLineRights([{}, line], rights));
+const changeRefusal = (patch: PaymentLinePatch, rights: LineRights, line = unpaidLine) =>
+  refused(() =>
+    checkLineRights([{ planned: line, after: withInvoice(withReceipt(line, patch, context), patch, context) }], rights),
+  );
+const entryRefusal = (line: PaymentLinePatch, rights: LineRights) =>
+  refused(() => checkNewLineRights([{}, line], rights));
 
 /** What the 403 names. */
 function refused(check: () => void): unknown {

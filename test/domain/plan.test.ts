@@ -3,13 +3,25 @@ import fc from 'fast-check';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import type { PaymentLineInput } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { AmountReader } from '../../data-plane-agent/plane/domain/amounts.js';
-import { movesPlan, plannedAs, followedTo, type PlanContext } from '../../data-plane-agent/plane/domain/payments/plan.js';
+import {
+  movesPlan,
+  plannedAs,
+  followedTo,
+  type PlanContext,
+} from '../../data-plane-agent/plane/domain/payments/plan.js';
 import { hasMoney } from '../../data-plane-agent/plane/domain/payments/line-changes.js';
 import type { LineRow } from '../../data-plane-agent/plane/tables/payment-lines.js';
 
 let ids = 0;
 const contextOf = (changes: Partial<PlanContext> = {}): PlanContext => ({
-  amounts: new AmountReader(), contractId: 'contract', today: '2026-03-15', now: 2_000, newId: () => `line-${String(++ids).padStart(6, '0')}`, currencyCode: 'CNY', formerCurrencyCode: 'CNY', ...changes,
+  amounts: new AmountReader(),
+  contractId: 'contract',
+  today: '2026-03-15',
+  now: 2_000,
+  newId: () => `line-${String(++ids).padStart(6, '0')}`,
+  currencyCode: 'CNY',
+  formerCurrencyCode: 'CNY',
+  ...changes,
 });
 const entered = (inputs: readonly PaymentLineInput[]): readonly LineRow[] => plannedAs([], inputs, contextOf()).lines;
 
@@ -21,8 +33,16 @@ const aLine = fc.record({
 });
 /** A plan that can be sent: no period twice with one due date. */
 const aPlan = fc.uniqueArray(aLine, { maxLength: 8, selector: ({ period, dueDate }) => `${period} ${dueDate}` });
-const plain = ({ period, dueDate, amount }: Pick<PaymentLineInput, 'period' | 'dueDate' | 'amount'>) => ({ period, dueDate, amount });
-const asSent = (line: LineRow): PaymentLineInput => ({ period: line.period, dueDate: line.dueDate, amount: line.amountMinor / 100 });
+const plain = ({ period, dueDate, amount }: Pick<PaymentLineInput, 'period' | 'dueDate' | 'amount'>) => ({
+  period,
+  dueDate,
+  amount,
+});
+const asSent = (line: LineRow): PaymentLineInput => ({
+  period: line.period,
+  dueDate: line.dueDate,
+  amount: line.amountMinor / 100,
+});
 
 describe('a plan that is sent as it should be', () => {
   it('becomes what was sent, keeps the identity of what stays, and loses nothing without saying so', () => {
@@ -31,15 +51,21 @@ describe('a plan that is sent as it should be', () => {
         const present = entered(before);
         const plan = plannedAs(present, after.map(plain), contextOf());
         expect(plan.lines.map(asSent)).to.have.deep.members(after.map(plain));
-        expect(plan.lines.map(({ dueDate }) => dueDate)).to.deep.equal(plan.lines.map(({ dueDate }) => dueDate).toSorted());
+        expect(plan.lines.map(({ dueDate }) => dueDate)).to.deep.equal(
+          plan.lines.map(({ dueDate }) => dueDate).toSorted(),
+        );
         const kept = plan.lines.filter(({ id }) => present.some((line) => line.id === id));
-        expect([...kept, ...plan.removed].map(({ id }) => id).toSorted()).to.deep.equal(present.map(({ id }) => id).toSorted());
+        expect([...kept, ...plan.removed].map(({ id }) => id).toSorted()).to.deep.equal(
+          present.map(({ id }) => id).toSorted(),
+        );
         for (const line of kept) {
           const was = present.find(({ id }) => id === line.id);
           expect([line.period, line.receivedMinor]).to.deep.equal([was?.period, was?.receivedMinor]);
         }
         // The same pair on both sides is the same line.
-        for (const line of present) if (after.some(({ period, dueDate }) => period === line.period && dueDate === line.dueDate)) expect(kept.map(({ id }) => id)).to.include(line.id);
+        for (const line of present)
+          if (after.some(({ period, dueDate }) => period === line.period && dueDate === line.dueDate))
+            expect(kept.map(({ id }) => id)).to.include(line.id);
       }),
       { numRuns: 300 },
     );
@@ -49,7 +75,10 @@ describe('a plan that is sent as it should be', () => {
     fc.assert(
       fc.property(aPlan, fc.infiniteStream(fc.nat()), (before, order) => {
         const present = entered(before);
-        const shuffled = present.map((line) => ({ line, at: order.next().value as number })).toSorted((a, b) => a.at - b.at).map(({ line }) => asSent(line));
+        const shuffled = present
+          .map((line) => ({ line, at: order.next().value as number }))
+          .toSorted((a, b) => a.at - b.at)
+          .map(({ line }) => asSent(line));
         const plan = plannedAs(present, shuffled, contextOf());
         expect([plan.steps, plan.removed, movesPlan(plan)]).to.deep.equal([[], [], false]);
         expect(plan.lines).to.have.deep.members([...present]);
@@ -83,18 +112,30 @@ describe('a plan that is sent as it should be', () => {
   });
 
   it('of lines with one period and one due date, the one with money on it is meant', () => {
-    const [open, paid] = [entered([{ period: 'A', dueDate: '2026-01-31', amount: 1 }]), entered([{ period: 'A', dueDate: '2026-01-31', amount: 1, receivedAmount: 1 }])].flat();
+    const [open, paid] = [
+      entered([{ period: 'A', dueDate: '2026-01-31', amount: 1 }]),
+      entered([{ period: 'A', dueDate: '2026-01-31', amount: 1, receivedAmount: 1 }]),
+    ].flat();
     if (!open || !paid) throw new Error('two lines were entered');
-    for (const present of [[open, paid], [paid, open]]) {
+    for (const present of [
+      [open, paid],
+      [paid, open],
+    ]) {
       const plan = plannedAs(present, [{ period: 'A', dueDate: '2026-01-31', amount: 1 }], contextOf());
       expect([plan.lines.every(hasMoney), plan.removed.map(({ id }) => id)]).to.deep.equal([true, [open.id]]);
     }
   });
 
   it('under another currency of the contract, lines that were in it follow it and others stay', () => {
-    const present = entered([{ period: 'A', dueDate: '2026-01-31', amount: 5 }, { period: 'B', dueDate: '2026-02-28', amount: 5, currencyCode: 'EUR' }]);
+    const present = entered([
+      { period: 'A', dueDate: '2026-01-31', amount: 5 },
+      { period: 'B', dueDate: '2026-02-28', amount: 5, currencyCode: 'EUR' },
+    ]);
     const followed = followedTo(present, contextOf({ currencyCode: 'KWD' }));
-    expect(followed.lines.map(({ currencyCode, amountMinor }) => [currencyCode, amountMinor])).to.deep.equal([['KWD', 5_000], ['EUR', 500]]);
+    expect(followed.lines.map(({ currencyCode, amountMinor }) => [currencyCode, amountMinor])).to.deep.equal([
+      ['KWD', 5_000],
+      ['EUR', 500],
+    ]);
     expect(followed.steps).to.have.length(1);
     expect(followedTo(present, contextOf()).lines).to.equal(present);
   });

@@ -2,21 +2,62 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { addDays } from '../../data-plane-agent/base/day.js';
 import { EVERY, PART } from '../../data-plane-agent/plane/tables/rollups.js';
-import { Entries, type BookedContract, type BookedLine } from '../../data-plane-agent/plane/domain/analytics/rollups.js';
+import {
+  Entries,
+  type BookedContract,
+  type BookedLine,
+} from '../../data-plane-agent/plane/domain/analytics/rollups.js';
 
 const contract: BookedContract = {
-  id: 'c', subjectId: 's', ownerId: 'o', ownerSuperiorId: 'p', currencyCode: 'CNY', type: 'sale', status: 'in_progress', stageCategory: 'draft', paymentStatus: 'unpaid', totalMinor: 5, outstandingMinor: 5, otherCurrencyLines: 0, deletedAt: null,
+  id: 'c',
+  subjectId: 's',
+  ownerId: 'o',
+  ownerSuperiorId: 'p',
+  currencyCode: 'CNY',
+  type: 'sale',
+  status: 'in_progress',
+  stageCategory: 'draft',
+  paymentStatus: 'unpaid',
+  totalMinor: 5,
+  outstandingMinor: 5,
+  otherCurrencyLines: 0,
+  deletedAt: null,
 };
 const line: BookedLine = {
-  id: 'l', contractId: 'c', dueDate: '2026-03-15', currencyCode: 'CNY', amountMinor: 5 * PART + 7, receivedMinor: 0, outstandingMinor: 5 * PART + 7, receivedDate: null, reconciliationStatus: 'pending', invoiceDate: null, invoicedMinor: 0, uninvoicedMinor: 0, invoiceRecords: 0, deletedAt: null,
+  id: 'l',
+  contractId: 'c',
+  dueDate: '2026-03-15',
+  currencyCode: 'CNY',
+  amountMinor: 5 * PART + 7,
+  receivedMinor: 0,
+  outstandingMinor: 5 * PART + 7,
+  receivedDate: null,
+  reconciliationStatus: 'pending',
+  invoiceDate: null,
+  invoicedMinor: 0,
+  uninvoicedMinor: 0,
+  invoiceRecords: 0,
+  deletedAt: null,
 };
 
 describe('what changes add to the rollups', () => {
   it('is for those who see all, for the subject company, and there for owner and superior', () => {
     const entries = new Entries();
     entries.line(contract, line, 1);
-    expect(entries.days().map(({ key }) => key.slice(0, 2))).to.deep.equal([[EVERY, EVERY], [EVERY, 's'], ['o', 's'], ['p', 's']]);
-    expect(entries.days()[0]?.figures).to.deep.include({ lines: 1, to_invoice: 0, amount_high: 5, amount_low: 7, outstanding_high: 5, outstanding_low: 7 });
+    expect(entries.days().map(({ key }) => key.slice(0, 2))).to.deep.equal([
+      [EVERY, EVERY],
+      [EVERY, 's'],
+      ['o', 's'],
+      ['p', 's'],
+    ]);
+    expect(entries.days()[0]?.figures).to.deep.include({
+      lines: 1,
+      to_invoice: 0,
+      amount_high: 5,
+      amount_low: 7,
+      outstanding_high: 5,
+      outstanding_low: 7,
+    });
   });
 
   it('names somebody who is his own superior once', () => {
@@ -37,20 +78,35 @@ describe('what changes add to the rollups', () => {
   // Writers lock rows in this order: with another one for each they would wait for each other in a circle.
   it('comes in one order, whatever order it was told in', () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ days: fc.nat({ max: 900 }), owner: fc.constantFrom('a', 'o', 'z'), subject: fc.constantFrom('q', 's'), code: fc.constantFrom('CNY', 'JPY') }), { minLength: 2, maxLength: 20 }), (told) => {
-        const rows = (list: typeof told) => {
-          const entries = new Entries();
-          for (const { days, owner, subject, code } of list) {
-            entries.contract({ ...contract, ownerId: owner, subjectId: subject }, 1);
-            entries.line({ ...contract, ownerId: owner, subjectId: subject }, { ...line, currencyCode: code, dueDate: addDays('2026-01-01', days) }, 1);
-          }
-          return { days: entries.days(), groups: entries.groups() };
-        };
-        const found = rows(told);
-        expect(rows(told.toReversed())).to.deep.equal(found);
-        const keys = found.days.map(({ key }) => key.join(' '));
-        expect(keys).to.deep.equal([...new Set(keys)].toSorted());
-      }),
+      fc.property(
+        fc.array(
+          fc.record({
+            days: fc.nat({ max: 900 }),
+            owner: fc.constantFrom('a', 'o', 'z'),
+            subject: fc.constantFrom('q', 's'),
+            code: fc.constantFrom('CNY', 'JPY'),
+          }),
+          { minLength: 2, maxLength: 20 },
+        ),
+        (told) => {
+          const rows = (list: typeof told) => {
+            const entries = new Entries();
+            for (const { days, owner, subject, code } of list) {
+              entries.contract({ ...contract, ownerId: owner, subjectId: subject }, 1);
+              entries.line(
+                { ...contract, ownerId: owner, subjectId: subject },
+                { ...line, currencyCode: code, dueDate: addDays('2026-01-01', days) },
+                1,
+              );
+            }
+            return { days: entries.days(), groups: entries.groups() };
+          };
+          const found = rows(told);
+          expect(rows(told.toReversed())).to.deep.equal(found);
+          const keys = found.days.map(({ key }) => key.join(' '));
+          expect(keys).to.deep.equal([...new Set(keys)].toSorted());
+        },
+      ),
     );
   });
 });

@@ -21,37 +21,80 @@ const isRefused = (cell: SheetCell, kind: CellKind, says: RegExp, sheet: Partial
 
 describe('a cell', () => {
   it('that is blank says nothing, whatever it should hold', () => {
-    for (const kind of ['text', 'number', 'day', 'list'] as const) for (const cell of [null, '', '  ', '\t', '\u3000']) expect(read(cell, kind)).to.equal(undefined);
+    for (const kind of ['text', 'number', 'day', 'list'] as const)
+      for (const cell of [null, '', '  ', '\t', '\u3000']) expect(read(cell, kind)).to.equal(undefined);
   });
 
   it('of a number is read as people write it, and never guessed', () => {
-    const good: [SheetCell, number][] = [['1234.56', 1234.56], ['1,234.56', 1234.56], ['1,234', 1234], ['12,345,678', 12345678], [' 7 ', 7], ['-5', -5], ["'-5", -5], ['+5', 5], ['１２３', 123], ['0.000001', 0.000001], ['1 234.5', 1234.5], ['1.234.567,8', 1234567.8], [12.5, 12.5], [0.1 + 0.2, 0.3], [1e6, 1_000_000]];
+    const good: [SheetCell, number][] = [
+      ['1234.56', 1234.56],
+      ['1,234.56', 1234.56],
+      ['1,234', 1234],
+      ['12,345,678', 12345678],
+      [' 7 ', 7],
+      ['-5', -5],
+      ["'-5", -5],
+      ['+5', 5],
+      ['１２３', 123],
+      ['0.000001', 0.000001],
+      ['1 234.5', 1234.5],
+      ['1.234.567,8', 1234567.8],
+      [12.5, 12.5],
+      [0.1 + 0.2, 0.3],
+      [1e6, 1_000_000],
+    ];
     for (const [cell, number] of good) expect(read(cell, 'number'), JSON.stringify(cell)).to.equal(number);
-    for (const cell of ['1,5', '1234,56', '12,34', '1.2.3', '--1', '1e5', 'one', '1/2', '(5)', '5%', '0x10', 'NaN']) isRefused(cell, 'number', /must be a number/);
+    for (const cell of ['1,5', '1234,56', '12,34', '1.2.3', '--1', '1e5', 'one', '1/2', '(5)', '5%', '0x10', 'NaN'])
+      isRefused(cell, 'number', /must be a number/);
     for (const cell of ['¥100', '100 CNY', '$5', '5元']) isRefused(cell, 'number', /without a currency/);
     for (const cell of [true, false]) isRefused(cell, 'number', /must be a number/);
   });
 
   it('of a number that is a long text is refused without a long look at it', () => {
     // Minutes, where each of the spaces is taken for the beginning of the end.
-    for (const space of [' ', '\u00a0']) expect(read(`1${space.repeat(300_000)}!`, 'number')).to.have.property('message').that.matches(/must be a number/);
+    for (const space of [' ', '\u00a0'])
+      expect(read(`1${space.repeat(300_000)}!`, 'number'))
+        .to.have.property('message')
+        .that.matches(/must be a number/);
   });
 
   it('of a number in a file with semicolons may have a decimal comma, but not one that may mean thousands', () => {
     const comma = { decimalComma: true };
-    for (const [cell, number] of [['1234,56', 1234.56], ['0,5', 0.5], ['-7,25', -7.25], ['1.234,56', 1234.56], ['1234.56', 1234.56], ['12', 12]] as const) expect(read(cell, 'number', comma), cell).to.equal(number);
+    for (const [cell, number] of [
+      ['1234,56', 1234.56],
+      ['0,5', 0.5],
+      ['-7,25', -7.25],
+      ['1.234,56', 1234.56],
+      ['1234.56', 1234.56],
+      ['12', 12],
+    ] as const)
+      expect(read(cell, 'number', comma), cell).to.equal(number);
     isRefused('1,234', 'number', /may mean thousands or decimals/, comma);
   });
 
   it('of a day is read in three ways of writing and as a serial number of either system', () => {
-    for (const cell of ['2026-03-31', '2026/3/31', '2026年3月31日', '2026-03-31T23:30:00-11:00', 46112]) expect(read(cell, 'day'), String(cell)).to.equal('2026-03-31');
+    for (const cell of ['2026-03-31', '2026/3/31', '2026年3月31日', '2026-03-31T23:30:00-11:00', 46112])
+      expect(read(cell, 'day'), String(cell)).to.equal('2026-03-31');
     expect(read(46112.99, 'day')).to.equal('2026-03-31');
     expect(read(46112 - 1462, 'day', { date1904: true })).to.equal('2026-03-31');
-    for (const cell of ['2026-02-30', '31.03.2026', '3/31/2026', '46112', 'soon', 0, -1, 1e9, true]) isRefused(cell, 'day', /must be a calendar date/);
+    for (const cell of ['2026-02-30', '31.03.2026', '3/31/2026', '46112', 'soon', 0, -1, 1e9, true])
+      isRefused(cell, 'day', /must be a calendar date/);
   });
 
   it('of a text keeps numbers as they read, and refuses those that a spreadsheet has cut', () => {
-    for (const [cell, text] of [['a', 'a'], [20260001, '20260001'], [0.1, '0.1'], [123456789012345, '123456789012345'], [1e-7, '0.0000001'], [true, 'true'], ["'=SUM(A1)", '=SUM(A1)'], ["''=x", "'=x"], ["'plain", "'plain"], ['＝全角', '＝全角']] as const) expect(read(cell, 'text')).to.equal(text);
+    for (const [cell, text] of [
+      ['a', 'a'],
+      [20260001, '20260001'],
+      [0.1, '0.1'],
+      [123456789012345, '123456789012345'],
+      [1e-7, '0.0000001'],
+      [true, 'true'],
+      ["'=SUM(A1)", '=SUM(A1)'],
+      ["''=x", "'=x"],
+      ["'plain", "'plain"],
+      ['＝全角', '＝全角'],
+    ] as const)
+      expect(read(cell, 'text')).to.equal(text);
     isRefused(6222021234567890, 'text', /more than 15 digits/);
   });
 
@@ -64,7 +107,9 @@ describe('a cell', () => {
   });
 
   it('that holds the error of a formula is refused, whatever it should hold', () => {
-    for (const kind of ['text', 'number', 'day', 'list'] as const) for (const cell of ['#DIV/0!', '#N/A', ' #REF! ', '#VALUE!', '#NAME?']) isRefused(cell, kind, /error of a formula/);
+    for (const kind of ['text', 'number', 'day', 'list'] as const)
+      for (const cell of ['#DIV/0!', '#N/A', ' #REF! ', '#VALUE!', '#NAME?'])
+        isRefused(cell, kind, /error of a formula/);
     expect(read('#12', 'text')).to.equal('#12');
   });
 });
@@ -73,37 +118,79 @@ describe('a header', () => {
   const names = (header: (string | null)[]) => matchHeader(header, []).targets.map((target) => target?.name);
 
   it('is a field by its name or its label in English or Chinese, whatever its case and spaces', () => {
-    expect(names(['contractNo', ' CONTRACTNO ', ].slice(0, 1))).to.deep.equal(['contractNo']);
-    expect(names([' Contract  NUMBER ', 'LINE.dueDate', '甲 方', 'Ｐａｒｔｙ　Ｂ', 'line.Amount'])).to.deep.equal(['contractNo', 'line.dueDate', 'partyA', 'partyB', 'line.amount']);
+    expect(names(['contractNo', ' CONTRACTNO '].slice(0, 1))).to.deep.equal(['contractNo']);
+    expect(names([' Contract  NUMBER ', 'LINE.dueDate', '甲 方', 'Ｐａｒｔｙ　Ｂ', 'line.Amount'])).to.deep.equal([
+      'contractNo',
+      'line.dueDate',
+      'partyA',
+      'partyB',
+      'line.amount',
+    ]);
   });
 
   it('finds every column of an export by each of its three names, and no two by the same', () => {
-    const read = [...CONTRACT_COLUMNS.filter(({ field, insteadOf }) => field !== null || insteadOf !== undefined), ...LINE_COLUMNS];
-    for (const label of [(column: (typeof read)[number]) => column.name, (column: (typeof read)[number]) => column.labels.en, (column: (typeof read)[number]) => column.labels.zh]) {
+    const read = [
+      ...CONTRACT_COLUMNS.filter(({ field, insteadOf }) => field !== null || insteadOf !== undefined),
+      ...LINE_COLUMNS,
+    ];
+    for (const label of [
+      (column: (typeof read)[number]) => column.name,
+      (column: (typeof read)[number]) => column.labels.en,
+      (column: (typeof read)[number]) => column.labels.zh,
+    ]) {
       expect(names(read.map(label))).to.deep.equal(read.map(({ name }) => name));
     }
-    for (const column of SUMMARY_COLUMNS) for (const header of [column.name, column.labels.en, column.labels.zh]) expect(names(['ownerSuperiorId', 'ownerId', header]), header).to.deep.equal(['ownerSuperiorId', 'ownerId', column.name]);
+    for (const column of SUMMARY_COLUMNS)
+      for (const header of [column.name, column.labels.en, column.labels.zh])
+        expect(names(['ownerSuperiorId', 'ownerId', header]), header).to.deep.equal([
+          'ownerSuperiorId',
+          'ownerId',
+          column.name,
+        ]);
   });
 
   it('takes the column "Owner" for who the owner is, where no other one says it', () => {
-    expect([names(['Owner']), names(['负责人']), names(['Owner', 'Owner id']), names(['ownerEmail', 'owner'])]).to.deep.equal([['ownerEmail'], ['ownerEmail'], ['ownerName', 'ownerId'], ['ownerEmail', 'ownerName']]);
+    expect([
+      names(['Owner']),
+      names(['负责人']),
+      names(['Owner', 'Owner id']),
+      names(['ownerEmail', 'owner']),
+    ]).to.deep.equal([['ownerEmail'], ['ownerEmail'], ['ownerName', 'ownerId'], ['ownerEmail', 'ownerName']]);
   });
 
   it('has a column for every field of a request', () => {
-    const fields = new Set([...CONTRACT_COLUMNS.map(({ field }) => field), ...LINE_COLUMNS.map(({ field }) => `line.${field}`)]);
-    expect(Object.keys(ContractInput.properties).filter((field) => !fields.has(field as never))).to.deep.equal(['dynamicFields', 'payments']);
+    const fields = new Set([
+      ...CONTRACT_COLUMNS.map(({ field }) => field),
+      ...LINE_COLUMNS.map(({ field }) => `line.${field}`),
+    ]);
+    expect(Object.keys(ContractInput.properties).filter((field) => !fields.has(field as never))).to.deep.equal([
+      'dynamicFields',
+      'payments',
+    ]);
     expect(Object.keys(PaymentLineInput.properties).filter((field) => !fields.has(`line.${field}`))).to.deep.equal([]);
   });
 
   it('that names nothing is told as it was written, and one that is empty is not', () => {
     const { targets, unknown } = matchHeader(['contractNo', ' Color ', null, 'error', 'cf:none'], []);
-    expect(targets.map((target) => target?.name)).to.deep.equal(['contractNo', undefined, undefined, 'error', undefined]);
+    expect(targets.map((target) => target?.name)).to.deep.equal([
+      'contractNo',
+      undefined,
+      undefined,
+      'error',
+      undefined,
+    ]);
     expect(unknown).to.deep.equal(['Color', 'cf:none']);
   });
 
   it('is refused when two columns are one field, or none is known', async () => {
     const reason = async (header: string[]) => failureOf((async () => matchHeader(header, []))());
-    expect(await reason(['contractNo', '合同编号'])).to.deep.equal({ code: 'IMPORT_FILE_INVALID', details: { reason: 'two columns are contractNo' } });
-    expect(await reason(['x', 'y'])).to.deep.equal({ code: 'IMPORT_FILE_INVALID', details: { reason: 'no column has a header that is known' } });
+    expect(await reason(['contractNo', '合同编号'])).to.deep.equal({
+      code: 'IMPORT_FILE_INVALID',
+      details: { reason: 'two columns are contractNo' },
+    });
+    expect(await reason(['x', 'y'])).to.deep.equal({
+      code: 'IMPORT_FILE_INVALID',
+      details: { reason: 'no column has a header that is known' },
+    });
   });
 });

@@ -7,7 +7,8 @@ const table = async (text: string) => {
   const { header, records } = await readCsv(text);
   return [header, ...records.map(({ cells }) => cells)];
 };
-const reasonOf = async (text: string): Promise<string> => ((await failureOf(readCsv(text))).details as { reason: string }).reason;
+const reasonOf = async (text: string): Promise<string> =>
+  ((await failureOf(readCsv(text))).details as { reason: string }).reason;
 
 describe('a CSV', () => {
   it('is read with commas, semicolons or tabs, any line end, and a byte order mark or none', async () => {
@@ -15,21 +16,31 @@ describe('a CSV', () => {
       for (const end of ['\n', '\r\n', '\r']) {
         for (const mark of ['', '\uFEFF']) {
           const text = `${mark}${['a', 'b', 'c'].join(delimiter)}${end}${['1', `"x${delimiter}""y"""`, ''].join(delimiter)}${end}`;
-          expect(await table(text), JSON.stringify(text)).to.deep.equal([['a', 'b', 'c'], ['1', `x${delimiter}"y"`, '']]);
+          expect(await table(text), JSON.stringify(text)).to.deep.equal([
+            ['a', 'b', 'c'],
+            ['1', `x${delimiter}"y"`, ''],
+          ]);
         }
       }
     }
   });
 
   it('finds out what parts the cells by the header, and not by what is quoted in it', async () => {
-    expect(await table('"a, b, c";"d";e\n1;2;3')).to.deep.equal([['a, b, c', 'd', 'e'], ['1', '2', '3']]);
+    expect(await table('"a, b, c";"d";e\n1;2;3')).to.deep.equal([
+      ['a, b, c', 'd', 'e'],
+      ['1', '2', '3'],
+    ]);
     expect(await table('alone\n"1,2"')).to.deep.equal([['alone'], ['1,2']]);
     expect((await readCsv('a;b\n1,5;2')).decimalComma).to.equal(true);
     expect((await readCsv('a,b\n1,2')).decimalComma).to.equal(false);
   });
 
   it('keeps line ends and spaces within cells, in any script', async () => {
-    expect(await table('备注,b\n"第一行\r\n第二行"," x "\n"𠮷野家,寿司",y')).to.deep.equal([['备注', 'b'], ['第一行\r\n第二行', ' x '], ['𠮷野家,寿司', 'y']]);
+    expect(await table('备注,b\n"第一行\r\n第二行"," x "\n"𠮷野家,寿司",y')).to.deep.equal([
+      ['备注', 'b'],
+      ['第一行\r\n第二行', ' x '],
+      ['𠮷野家,寿司', 'y'],
+    ]);
   });
 
   it('counts records: the header is 1 whatever its place, blank rows have a number, and at the end there are none', async () => {
@@ -54,9 +65,18 @@ describe('a CSV', () => {
     expect(await reasonOf('\n , \n')).to.equal('it has no header');
     expect((await readCsv(`a\n${'1\n'.repeat(5_000)}\n\n`)).records).to.have.length(5_000);
     for (const text of [`a\n${'1\n'.repeat(5_001)}`, `a\n${'1\n\n'.repeat(2_501)}1`, `a\n${'\n'.repeat(30_000)}1`]) {
-      expect(await readCsv(text).then(() => 'read', (error: unknown) => error)).to.be.instanceOf(TooManyRows);
+      expect(
+        await readCsv(text).then(
+          () => 'read',
+          (error: unknown) => error,
+        ),
+      ).to.be.instanceOf(TooManyRows);
     }
-    for (const text of [`${'a,'.repeat(501)}b\n1`, `a\n1\n${','.repeat(501)}`, ','.repeat(15_000_000)]) expect(await reasonOf(text)).to.equal('it has more than 500 columns');
-    expect((await table(`a,b\r"1${','.repeat(600)}","${','.repeat(600)}"\r2,3`))[2], 'commas within quotes part nothing').to.deep.equal(['2', '3']);
+    for (const text of [`${'a,'.repeat(501)}b\n1`, `a\n1\n${','.repeat(501)}`, ','.repeat(15_000_000)])
+      expect(await reasonOf(text)).to.equal('it has more than 500 columns');
+    expect(
+      (await table(`a,b\r"1${','.repeat(600)}","${','.repeat(600)}"\r2,3`))[2],
+      'commas within quotes part nothing',
+    ).to.deep.equal(['2', '3']);
   });
 });

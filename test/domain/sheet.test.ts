@@ -9,7 +9,10 @@ import { guarded, listText, unguarded } from '../../data-plane-agent/plane/domai
 
 const TRIGGERS = ['=', '+', '-', '@', '\t', '\r', '\n', '\0', '＝', '＋', '－', '＠'];
 
-/** A file as spreadsheets read it: a quote at the beginning of a cell opens it, what follows its closing one belongs to the cell, and any other is a sign like others. */
+/**
+ * A file as spreadsheets read it: a quote at the beginning of a cell opens it, what follows its closing one belongs to
+ * the cell, and any other is a sign like others.
+ */
 function cellsOf(file: string, separator: string): string[] {
   const cells: string[] = [];
   let [cell, at] = ['', 0];
@@ -49,35 +52,58 @@ describe('the formula guard', () => {
   it('gives back every text, and lets none begin a formula', () => {
     const piece = fc.oneof(fc.constantFrom(...TRIGGERS, "'", '"', ',', 'a', '中'), fc.string());
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('')), (text) => {
-        expect(unguarded(guarded(text))).to.equal(text);
-        expect(TRIGGERS.some((trigger) => guarded(text).startsWith(trigger))).to.equal(false);
-      }),
+      fc.property(
+        fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('')),
+        (text) => {
+          expect(unguarded(guarded(text))).to.equal(text);
+          expect(TRIGGERS.some((trigger) => guarded(text).startsWith(trigger))).to.equal(false);
+        },
+      ),
     );
   });
 
-  it('stands within a text wherever another country\'s spreadsheet begins a cell, and goes again', () => {
+  it("stands within a text wherever another country's spreadsheet begins a cell, and goes again", () => {
     const cases: [string, string][] = [
-      ['a;=cmd', "a;'=cmd"], ['a;＝cmd', "a;'＝cmd"], ['a\t@x', "a\t'@x"], ['two\n-lines', "two\n'-lines"], ['a\r\n+1', "a\r'\n'+1"], ['a;"=1"', 'a;\'"=1"'], ["a;'=1", "a;''=1"], ['x;;=1', "x;;'=1"], ['a;\t=', "a;'\t'="],
-      ['=a;=b', "'=a;'=b"], ['a;', "a;'"], ["a;'", "a;''"],
+      ['a;=cmd', "a;'=cmd"],
+      ['a;＝cmd', "a;'＝cmd"],
+      ['a\t@x', "a\t'@x"],
+      ['two\n-lines', "two\n'-lines"],
+      ['a\r\n+1', "a\r'\n'+1"],
+      ['a;"=1"', 'a;\'"=1"'],
+      ["a;'=1", "a;''=1"],
+      ['x;;=1', "x;;'=1"],
+      ['a;\t=', "a;'\t'="],
+      ['=a;=b', "'=a;'=b"],
+      ['a;', "a;'"],
+      ["a;'", "a;''"],
     ];
     for (const [text, cell] of cases) {
       expect(guarded(text), JSON.stringify(text)).to.equal(cell);
       expect(unguarded(cell)).to.equal(text);
     }
-    for (const text of ['a; b', 'a;b=c', 'x\ny', 'a,=b', "it's; fine", '; =1']) expect([guarded(text), unguarded(text)]).to.deep.equal([text, text]);
+    for (const text of ['a; b', 'a;b=c', 'x\ny', 'a,=b', "it's; fine", '; =1'])
+      expect([guarded(text), unguarded(text)]).to.deep.equal([text, text]);
   });
 
   it('begins no cell of a formula, whatever stands between the cells for the reader', () => {
-    const piece = fc.oneof(fc.constantFrom(...TRIGGERS.filter((one) => one !== '\0'), "'", '"', ',', ';', ';=', ';"=', 'a', '中', '\r\n'), fc.string({ maxLength: 3 }));
+    const piece = fc.oneof(
+      fc.constantFrom(...TRIGGERS.filter((one) => one !== '\0'), "'", '"', ',', ';', ';=', ';"=', 'a', '中', '\r\n'),
+      fc.string({ maxLength: 3 }),
+    );
     const text = fc.array(piece, { maxLength: 7 }).map((pieces) => pieces.join('').trim());
     const list = fc.array(text, { minLength: 1, maxLength: 2 });
-    const row = fc.tuple(text, text, list, text).map(([a, b, c, d]) => [cellText(a, 'text'), cellText(b, 'text'), listText(c), cellText(d, 'text')]);
+    const row = fc
+      .tuple(text, text, list, text)
+      .map(([a, b, c, d]) => [cellText(a, 'text'), cellText(b, 'text'), listText(c), cellText(d, 'text')]);
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 4 }), (rows) => {
         const file = rows.map(csvRow).join('');
         for (const separator of [',', ';', '\t']) {
-          for (const cell of cellsOf(file, separator)) expect(TRIGGERS.filter((trigger) => trigger !== '\n').some((trigger) => cell.startsWith(trigger)), JSON.stringify([file, separator, cell])).to.equal(false);
+          for (const cell of cellsOf(file, separator))
+            expect(
+              TRIGGERS.filter((trigger) => trigger !== '\n').some((trigger) => cell.startsWith(trigger)),
+              JSON.stringify([file, separator, cell]),
+            ).to.equal(false);
         }
       }),
       { numRuns: 2_000 },
@@ -94,13 +120,22 @@ describe('the formula guard', () => {
   });
 
   it('is for texts: numbers, days and lists of ours stay what they are', () => {
-    expect([cellText(-5, 'number'), cellText('-5', 'number'), cellText('2026-03-01', 'day'), cellText('[]', 'list'), cellText(null, 'text'), cellText('-5', 'text')]).to.deep.equal(['-5', '-5', '2026-03-01', '[]', '', "'-5"]);
+    expect([
+      cellText(-5, 'number'),
+      cellText('-5', 'number'),
+      cellText('2026-03-01', 'day'),
+      cellText('[]', 'list'),
+      cellText(null, 'text'),
+      cellText('-5', 'text'),
+    ]).to.deep.equal(['-5', '-5', '2026-03-01', '[]', '', "'-5"]);
   });
 });
 
 describe('rows of CSV', () => {
   it('are quoted where they must be, and end with CRLF', () => {
-    expect(csvRow(['plain', '', 'a,b', 'say "yes"', 'two\nlines', 'cr\r', ' blank ', '中文'])).to.equal('plain,,"a,b","say ""yes""","two\nlines","cr\r", blank ,中文\r\n');
+    expect(csvRow(['plain', '', 'a,b', 'say "yes"', 'two\nlines', 'cr\r', ' blank ', '中文'])).to.equal(
+      'plain,,"a,b","say ""yes""","two\nlines","cr\r", blank ,中文\r\n',
+    );
   });
 
   it('are read back as they were written', () => {
@@ -115,12 +150,19 @@ describe('rows of CSV', () => {
 });
 
 describe('the columns of a sheet', () => {
-  const all = [...CONTRACT_COLUMNS, ...LINE_COLUMNS, ...SUMMARY_COLUMNS.filter(({ field, insteadOf }) => field === null && insteadOf === undefined)];
+  const all = [
+    ...CONTRACT_COLUMNS,
+    ...LINE_COLUMNS,
+    ...SUMMARY_COLUMNS.filter(({ field, insteadOf }) => field === null && insteadOf === undefined),
+  ];
   const flat = (name: string) => name.toLowerCase().replaceAll(/\s/g, '');
 
   it('hold every field that a request may send of a contract and of a line, but for those that have rows or columns of their own', () => {
-    const fields = (columns: readonly { readonly field: string | null }[]) => columns.flatMap(({ field }) => field ?? []);
-    expect(fields(CONTRACT_COLUMNS)).to.deep.equal(Object.keys(ContractInput.properties).filter((name) => name !== 'payments' && name !== 'dynamicFields'));
+    const fields = (columns: readonly { readonly field: string | null }[]) =>
+      columns.flatMap(({ field }) => field ?? []);
+    expect(fields(CONTRACT_COLUMNS)).to.deep.equal(
+      Object.keys(ContractInput.properties).filter((name) => name !== 'payments' && name !== 'dynamicFields'),
+    );
     expect(fields(LINE_COLUMNS)).to.have.members(Object.keys(PaymentLineInput.properties));
   });
 
@@ -131,7 +173,8 @@ describe('the columns of a sheet', () => {
   });
 
   it('of a summary are those that were promised, in this order', () => {
-    const promised = 'archiveCode, contractNo, projectName, type, typeCode, subjectName, partyA, partyB, totalAmount, currencyCode, receivedAmount, outstandingAmount, overdueAmount, paymentStatus, nextDueDate, status, workflowStage, lifecycleStageCode, signDate, startDate, endDate, ownerName';
+    const promised =
+      'archiveCode, contractNo, projectName, type, typeCode, subjectName, partyA, partyB, totalAmount, currencyCode, receivedAmount, outstandingAmount, overdueAmount, paymentStatus, nextDueDate, status, workflowStage, lifecycleStageCode, signDate, startDate, endDate, ownerName';
     expect(SUMMARY_COLUMNS.map(({ name }) => name).join(', ')).to.equal(promised);
   });
 });

@@ -1,11 +1,23 @@
 import { expect } from 'chai';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import { TASK_STATUSES, type TaskStatus } from '../../data-plane-agent/plane/contract/vocabulary.js';
-import { fallenDue, fulfillmentStatus, newTask, patchedTask, taskAnswer, taskState } from '../../data-plane-agent/plane/domain/tasks/tasks.js';
+import {
+  fallenDue,
+  fulfillmentStatus,
+  newTask,
+  patchedTask,
+  taskAnswer,
+  taskState,
+} from '../../data-plane-agent/plane/domain/tasks/tasks.js';
 
 const TODAY = '2026-03-15';
 const actor = { today: TODAY, now: 2_000, actorId: 'who' };
-const task = (status: TaskStatus, dueDate: string | null = null) => newTask({ code: 'T', title: 'Task', status, dueDate }, { id: `${status} ${dueDate}`, contractId: 'c' }, { today: TODAY, now: 1_000, actorId: 'maker' });
+const task = (status: TaskStatus, dueDate: string | null = null) =>
+  newTask(
+    { code: 'T', title: 'Task', status, dueDate },
+    { id: `${status} ${dueDate}`, contractId: 'c' },
+    { today: TODAY, now: 1_000, actorId: 'maker' },
+  );
 
 /** As the specification has it. */
 const TABLE: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
@@ -33,13 +45,21 @@ describe('a fulfillment task', () => {
         } catch (error) {
           refused = error;
         }
-        expect(isFailure(refused, 'INVALID_TRANSITION') && refused.details).to.deep.equal({ field: 'status', from, to, allowed: TABLE[from] });
+        expect(isFailure(refused, 'INVALID_TRANSITION') && refused.details).to.deep.equal({
+          field: 'status',
+          from,
+          to,
+          allowed: TABLE[from],
+        });
       });
     }
   }
 
   it('has the stamps of its state, also when it is entered in one', () => {
-    const stamps = (status: TaskStatus) => (({ startedAt, completedAt, acceptedAt, acceptedBy }) => [startedAt, completedAt, acceptedAt, acceptedBy])(task(status));
+    const stamps = (status: TaskStatus) =>
+      (({ startedAt, completedAt, acceptedAt, acceptedBy }) => [startedAt, completedAt, acceptedAt, acceptedBy])(
+        task(status),
+      );
     expect(TASK_STATUSES.map((status) => [status, ...stamps(status)])).to.deep.equal([
       ['pending', null, null, null, null],
       ['in_progress', 1_000, null, null, null],
@@ -57,41 +77,66 @@ describe('a fulfillment task', () => {
     const done = patchedTask(begun, { status: 'completed' }, at(20));
     const reworked = patchedTask(done, { status: 'in_progress' }, at(30));
     expect([reworked.startedAt, reworked.completedAt]).to.deep.equal([10, null]);
-    const accepted = patchedTask(patchedTask(reworked, { status: 'completed' }, at(40)), { status: 'accepted' }, at(50));
-    expect([accepted.startedAt, accepted.completedAt, accepted.acceptedAt, accepted.acceptedBy]).to.deep.equal([10, 40, 50, 'who']);
+    const accepted = patchedTask(
+      patchedTask(reworked, { status: 'completed' }, at(40)),
+      { status: 'accepted' },
+      at(50),
+    );
+    expect([accepted.startedAt, accepted.completedAt, accepted.acceptedAt, accepted.acceptedBy]).to.deep.equal([
+      10,
+      40,
+      50,
+      'who',
+    ]);
     const taken = patchedTask(accepted, { status: 'in_progress' }, at(60));
-    expect([taken.startedAt, taken.completedAt, taken.acceptedAt, taken.acceptedBy]).to.deep.equal([10, null, null, null]);
+    expect([taken.startedAt, taken.completedAt, taken.acceptedAt, taken.acceptedBy]).to.deep.equal([
+      10,
+      null,
+      null,
+      null,
+    ]);
     expect(patchedTask(taken, { status: 'pending' }, at(70)).startedAt).to.equal(null);
   });
 
   it('that is overdue comes back when its due date moves to a day that is not past, or away', () => {
     const begun = { ...task('overdue', '2026-03-01'), startedAt: 5 };
-    const back = (row: typeof begun | ReturnType<typeof task>, patch: Parameters<typeof patchedTask>[1]) => patchedTask(row, patch, actor).status;
+    const back = (row: typeof begun | ReturnType<typeof task>, patch: Parameters<typeof patchedTask>[1]) =>
+      patchedTask(row, patch, actor).status;
     expect(back(begun, { dueDate: '2026-04-01' })).to.equal('in_progress');
     expect(back(task('overdue', '2026-03-01'), { dueDate: '2026-04-01' })).to.equal('pending');
     expect(back(task('overdue', '2026-03-01'), { dueDate: TODAY })).to.equal('pending');
     expect(back(task('overdue', '2026-03-01'), { dueDate: null })).to.equal('pending');
-    expect(back(task('overdue', '2026-03-01'), { dueDate: '2026-04-01', status: 'overdue' }), 'the same again is as if it were not named').to.equal('pending');
+    expect(
+      back(task('overdue', '2026-03-01'), { dueDate: '2026-04-01', status: 'overdue' }),
+      'the same again is as if it were not named',
+    ).to.equal('pending');
     expect(back(task('overdue', '2026-03-01'), { dueDate: '2026-04-01', status: 'blocked' })).to.equal('blocked');
     expect(back(task('overdue', '2026-03-01'), { dueDate: '2026-03-14' })).to.equal('overdue');
-    expect(back(task('overdue', '2026-04-01'), { dueDate: '2026-04-01' }), 'a date that did not move').to.equal('overdue');
+    expect(back(task('overdue', '2026-04-01'), { dueDate: '2026-04-01' }), 'a date that did not move').to.equal(
+      'overdue',
+    );
     expect(back(task('completed', '2026-03-01'), { dueDate: '2026-04-01' })).to.equal('completed');
   });
 
   it('falls due when it waits or runs and its day is past', () => {
     const fallen = TASK_STATUSES.filter((status) => fallenDue(task(status, '2026-03-14'), actor)?.status === 'overdue');
     expect(fallen).to.deep.equal(['pending', 'in_progress']);
-    expect([fallenDue(task('pending', TODAY), actor), fallenDue(task('pending'), actor)]).to.deep.equal([undefined, undefined]);
+    expect([fallenDue(task('pending', TODAY), actor), fallenDue(task('pending'), actor)]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
   });
 
   it('says since how many days it is overdue, for as long as it is open', () => {
-    const shown = (status: TaskStatus, dueDate: string | null) => (({ isOverdue, daysOverdue }) => [isOverdue, daysOverdue])(taskAnswer(task(status, dueDate), actor));
+    const shown = (status: TaskStatus, dueDate: string | null) =>
+      (({ isOverdue, daysOverdue }) => [isOverdue, daysOverdue])(taskAnswer(task(status, dueDate), actor));
     expect(shown('pending', '2026-03-12')).to.deep.equal([true, 3]);
     expect(shown('blocked', '2026-03-12')).to.deep.equal([true, 3]);
     expect(shown('overdue', '2026-04-01')).to.deep.equal([true, 0]);
     expect(shown('overdue', null)).to.deep.equal([true, 0]);
     expect(shown('pending', TODAY)).to.deep.equal([false, 0]);
-    for (const status of ['completed', 'accepted', 'canceled'] as const) expect(shown(status, '2026-03-12'), status).to.deep.equal([false, 0]);
+    for (const status of ['completed', 'accepted', 'canceled'] as const)
+      expect(shown(status, '2026-03-12'), status).to.deep.equal([false, 0]);
   });
 });
 

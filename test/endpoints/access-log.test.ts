@@ -7,44 +7,82 @@ import { makeMember, makeTenant, PASSWORD, signIn } from '../support/accounts.js
 import { forEachServer, startServer } from '../support/server.js';
 
 describe('the log of requests', () => {
-  forEachServer((server) => {
-    const lineOf = async (requestId: string): Promise<Record<string, unknown>> => {
-      // The line is written when the connection has taken the answer, which the client may see first.
-      for (;;) {
-        const line = server().logged.find((one) => one['requestId'] === requestId && one['msg'] === 'request');
-        if (line) return line;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    };
+  forEachServer(
+    (server) => {
+      const lineOf = async (requestId: string): Promise<Record<string, unknown>> => {
+        // The line is written when the connection has taken the answer, which the client may see first.
+        for (;;) {
+          const line = server().logged.find((one) => one['requestId'] === requestId && one['msg'] === 'request');
+          if (line) return line;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      };
 
-    it('tells by ids who asked, in which session, and from where', async () => {
-      const { tenant, owner } = await makeTenant(server().services);
-      const { client } = await signIn(server().client, { tenant, member: owner });
-      const sessions = await client.get<{ id: string; current: boolean }[]>('/auth/sessions');
-      const current = sessions.body.find((session) => session.current);
-      await client.get('/contracts?q=secret-search', { headers: { 'X-Request-Id': 'request-in-session', 'X-Forwarded-For': '203.0.113.9' } });
-      const line = await lineOf('request-in-session');
-      expect(Object.keys(line).toSorted()).to.deep.equal(['hostname', 'ip', 'level', 'method', 'ms', 'msg', 'name', 'pid', 'requestId', 'route', 'sessionId', 'status', 'tenantId', 'time', 'userId']);
-      expect(line).to.include({ tenantId: tenant.id, userId: owner.id, sessionId: current?.id, ip: '203.0.113.9', method: 'GET', route: '/contracts', status: 200 });
-      for (const never of [owner.email, owner.name, tenant.slug, tenant.name, 'secret-search']) expect(JSON.stringify(line)).not.to.contain(never);
-    });
+      it('tells by ids who asked, in which session, and from where', async () => {
+        const { tenant, owner } = await makeTenant(server().services);
+        const { client } = await signIn(server().client, { tenant, member: owner });
+        const sessions = await client.get<{ id: string; current: boolean }[]>('/auth/sessions');
+        const current = sessions.body.find((session) => session.current);
+        await client.get('/contracts?q=secret-search', {
+          headers: { 'X-Request-Id': 'request-in-session', 'X-Forwarded-For': '203.0.113.9' },
+        });
+        const line = await lineOf('request-in-session');
+        expect(Object.keys(line).toSorted()).to.deep.equal([
+          'hostname',
+          'ip',
+          'level',
+          'method',
+          'ms',
+          'msg',
+          'name',
+          'pid',
+          'requestId',
+          'route',
+          'sessionId',
+          'status',
+          'tenantId',
+          'time',
+          'userId',
+        ]);
+        expect(line).to.include({
+          tenantId: tenant.id,
+          userId: owner.id,
+          sessionId: current?.id,
+          ip: '203.0.113.9',
+          method: 'GET',
+          route: '/contracts',
+          status: 200,
+        });
+        for (const never of [owner.email, owner.name, tenant.slug, tenant.name, 'secret-search'])
+          expect(JSON.stringify(line)).not.to.contain(never);
+      });
 
-    it('tells it of a request that was refused too', async () => {
-      const made = await makeTenant(server().services);
-      const member = await makeMember(server().services, made);
-      const { client } = await signIn(server().client, { tenant: made.tenant, member });
-      await client.get('/tenant-admin/members', { headers: { 'X-Request-Id': 'request-refused-1' } });
-      expect(await lineOf('request-refused-1')).to.include({ status: 403, tenantId: made.tenant.id, userId: member.id });
-    });
+      it('tells it of a request that was refused too', async () => {
+        const made = await makeTenant(server().services);
+        const member = await makeMember(server().services, made);
+        const { client } = await signIn(server().client, { tenant: made.tenant, member });
+        await client.get('/tenant-admin/members', { headers: { 'X-Request-Id': 'request-refused-1' } });
+        expect(await lineOf('request-refused-1')).to.include({
+          status: 403,
+          tenantId: made.tenant.id,
+          userId: member.id,
+        });
+      });
 
-    it('knows of who is not signed in the address alone', async () => {
-      await server().client.post('/auth/login', { tenantSlug: 'nowhere', email: 'typed@secret.test', password: PASSWORD }, { headers: { 'X-Request-Id': 'request-anonymous', 'X-Forwarded-For': '203.0.113.10' } });
-      const line = await lineOf('request-anonymous');
-      expect(line).to.include({ ip: '203.0.113.10', status: 401 });
-      expect(line).not.to.have.any.keys('userId', 'sessionId', 'tenantId');
-      expect(JSON.stringify(line)).not.to.contain('secret');
-    });
-  }, { env: { TRUST_PROXY: '1' } });
+      it('knows of who is not signed in the address alone', async () => {
+        await server().client.post(
+          '/auth/login',
+          { tenantSlug: 'nowhere', email: 'typed@secret.test', password: PASSWORD },
+          { headers: { 'X-Request-Id': 'request-anonymous', 'X-Forwarded-For': '203.0.113.10' } },
+        );
+        const line = await lineOf('request-anonymous');
+        expect(line).to.include({ ip: '203.0.113.10', status: 401 });
+        expect(line).not.to.have.any.keys('userId', 'sessionId', 'tenantId');
+        expect(JSON.stringify(line)).not.to.contain('secret');
+      });
+    },
+    { env: { TRUST_PROXY: '1' } },
+  );
 });
 
 describe('a server that is stopped', () => {
@@ -53,7 +91,10 @@ describe('a server that is stopped', () => {
     try {
       const server = await startServer({ env: { DATA_DIR: folder } });
       const made = await makeTenant(server.services);
-      const { client } = await signIn(server.client, { tenant: made.tenant, member: await makeMember(server.services, made) });
+      const { client } = await signIn(server.client, {
+        tenant: made.tenant,
+        member: await makeMember(server.services, made),
+      });
       for (let n = 0; n < 7; n++) expect((await client.get('/tenant-admin/members')).status).to.equal(403);
       await server.stop();
       const database = await openDatabase(`sqlite:${join(folder, 'platform.db')}`, { poolMax: 1 });

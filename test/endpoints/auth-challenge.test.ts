@@ -15,16 +15,40 @@ import { startSiteverify, type Siteverify } from '../support/siteverify.js';
 const SECRET = 'the-secret-of-this-installation';
 const goodToken = (): string => `good-${randomBytes(8).toString('hex')}`;
 
-/** The seven places from the API document, and the code by mail, which tries a password as a sign-in does: each with a body that is valid but for the token. */
+/**
+ * The seven places from the API document, and the code by mail, which tries a password as a sign-in does: each with a
+ * body that is valid but for the token.
+ */
 const BODIES: Readonly<Record<string, (org: MadeTenant) => Record<string, unknown>>> = {
-  'POST /auth/register': () => ({ tenantName: 'Acme', tenantSlug: uniqueSlug(), adminName: 'Ann', email: 'ann@acme.test', password: PASSWORD }),
-  'POST /auth/redeem': () => ({ tenantName: 'Acme', tenantSlug: uniqueSlug(), adminName: 'Ann', email: 'ann@acme.test', password: PASSWORD, code: 'no-such-code' }),
+  'POST /auth/register': () => ({
+    tenantName: 'Acme',
+    tenantSlug: uniqueSlug(),
+    adminName: 'Ann',
+    email: 'ann@acme.test',
+    password: PASSWORD,
+  }),
+  'POST /auth/redeem': () => ({
+    tenantName: 'Acme',
+    tenantSlug: uniqueSlug(),
+    adminName: 'Ann',
+    email: 'ann@acme.test',
+    password: PASSWORD,
+    code: 'no-such-code',
+  }),
   'POST /auth/login': ({ tenant, owner }) => ({ tenantSlug: tenant.slug, email: owner.email, password: PASSWORD }),
-  'POST /auth/login/mfa/email': ({ tenant, owner }) => ({ tenantSlug: tenant.slug, email: owner.email, password: PASSWORD }),
+  'POST /auth/login/mfa/email': ({ tenant, owner }) => ({
+    tenantSlug: tenant.slug,
+    email: owner.email,
+    password: PASSWORD,
+  }),
   'POST /auth/passkeys/login/options': ({ tenant, owner }) => ({ tenantSlug: tenant.slug, email: owner.email }),
   'POST /auth/invitations/accept': () => ({ token: 'x'.repeat(43), name: 'Ann', password: PASSWORD }),
   'POST /auth/password-reset/request': ({ tenant, owner }) => ({ tenantSlug: tenant.slug, email: owner.email }),
-  'POST /auth/password-reset/confirm': ({ tenant }) => ({ token: 'x'.repeat(43), tenantSlug: tenant.slug, password: PASSWORD }),
+  'POST /auth/password-reset/confirm': ({ tenant }) => ({
+    token: 'x'.repeat(43),
+    tenantSlug: tenant.slug,
+    password: PASSWORD,
+  }),
 };
 
 describe('the bot challenge', () => {
@@ -35,7 +59,15 @@ describe('the bot challenge', () => {
 
   before(async () => {
     siteverify = await startSiteverify();
-    server = await startServer({ argon2, env: { BOT_CHALLENGE_PROVIDER: 'turnstile', BOT_CHALLENGE_SECRET: SECRET, BOT_CHALLENGE_VERIFY_URL: siteverify.url, LOGIN_FAILURES_PER_IP: '0' } });
+    server = await startServer({
+      argon2,
+      env: {
+        BOT_CHALLENGE_PROVIDER: 'turnstile',
+        BOT_CHALLENGE_SECRET: SECRET,
+        BOT_CHALLENGE_VERIFY_URL: siteverify.url,
+        LOGIN_FAILURES_PER_IP: '0',
+      },
+    });
     org = await makeTenant(server.services);
   });
   after(async () => {
@@ -43,7 +75,8 @@ describe('the bot challenge', () => {
     await siteverify.stop();
   });
 
-  const post = (route: string, body: Record<string, unknown>): Promise<Answer<FrameworkError & DomainError>> => server.client.post(route.replace('POST ', ''), body);
+  const post = (route: string, body: Record<string, unknown>): Promise<Answer<FrameworkError & DomainError>> =>
+    server.client.post(route.replace('POST ', ''), body);
 
   it('guards the seven places of the API document and the code by mail, and no other', () => {
     const guarded = (Object.values(ENDPOINTS) as readonly Endpoint[]).filter(isChallenged).map(({ route }) => route);
@@ -70,16 +103,35 @@ describe('the bot challenge', () => {
 
   it('is asked only about a request that is valid otherwise', async () => {
     const asked = siteverify.asked.length;
-    expect((await post('POST /auth/login', { tenantSlug: org.tenant.slug, email: 'no address', password: PASSWORD, challengeToken: goodToken() })).status).to.equal(400);
+    expect(
+      (
+        await post('POST /auth/login', {
+          tenantSlug: org.tenant.slug,
+          email: 'no address',
+          password: PASSWORD,
+          challengeToken: goodToken(),
+        })
+      ).status,
+    ).to.equal(400);
     expect(siteverify.asked.length).to.equal(asked);
   });
 
   it('tells the verifier the secret and the token, and nobody else the secret', async () => {
     const challengeToken = goodToken();
-    const answer = await post('POST /auth/login', { tenantSlug: org.tenant.slug, email: org.owner.email, password: PASSWORD, challengeToken });
+    const answer = await post('POST /auth/login', {
+      tenantSlug: org.tenant.slug,
+      email: org.owner.email,
+      password: PASSWORD,
+      challengeToken,
+    });
     expect(answer.status, answer.text).to.equal(200);
     expect(siteverify.asked.at(-1)).to.deep.equal({ secret: SECRET, response: challengeToken });
-    const again = await post('POST /auth/login', { tenantSlug: org.tenant.slug, email: org.owner.email, password: PASSWORD, challengeToken });
+    const again = await post('POST /auth/login', {
+      tenantSlug: org.tenant.slug,
+      email: org.owner.email,
+      password: PASSWORD,
+      challengeToken,
+    });
     expect(again.status, 'a token serves once').to.equal(422);
     expect(JSON.stringify(server.logged)).not.to.contain(SECRET);
   });
@@ -87,9 +139,14 @@ describe('the bot challenge', () => {
   it('lets nobody in when the verifier is out of reach', async () => {
     const gone = await startSiteverify();
     await gone.stop();
-    const other = await startServer({ env: { BOT_CHALLENGE_PROVIDER: 'hcaptcha', BOT_CHALLENGE_SECRET: SECRET, BOT_CHALLENGE_VERIFY_URL: gone.url } });
+    const other = await startServer({
+      env: { BOT_CHALLENGE_PROVIDER: 'hcaptcha', BOT_CHALLENGE_SECRET: SECRET, BOT_CHALLENGE_VERIFY_URL: gone.url },
+    });
     try {
-      const answer = await other.client.post<DomainError>('/auth/register', { ...BODIES['POST /auth/register']?.(org), challengeToken: goodToken() });
+      const answer = await other.client.post<DomainError>('/auth/register', {
+        ...BODIES['POST /auth/register']?.(org),
+        challengeToken: goodToken(),
+      });
       expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([503, 'BOT_CHALLENGE_UNAVAILABLE']);
       expect(answer.headers.get('retry-after')).to.match(/^\d+$/);
     } finally {
@@ -102,7 +159,13 @@ describe('the verdict of the verifier', () => {
   let siteverify: Siteverify;
   let challenge: BotChallenge;
   const made = (hostnames: readonly string[]) =>
-    createBotChallenge({ verifyUrl: siteverify.url, secret: SECRET, hostnames, outbound: createOutbound({ allowPrivate: ['127.0.0.0/8'], production: false, totalMs: 300 }), log: createLog({ level: 'silent', name: 'test' }) });
+    createBotChallenge({
+      verifyUrl: siteverify.url,
+      secret: SECRET,
+      hostnames,
+      outbound: createOutbound({ allowPrivate: ['127.0.0.0/8'], production: false, totalMs: 300 }),
+      log: createLog({ level: 'silent', name: 'test' }),
+    });
 
   before(async () => {
     siteverify = await startSiteverify();
@@ -110,20 +173,38 @@ describe('the verdict of the verifier', () => {
   });
   after(() => siteverify.stop());
 
-  const json = (body: unknown, status = 200) => (response: ServerResponse) => {
-    response.statusCode = status;
-    response.end(JSON.stringify(body));
-  };
+  const json =
+    (body: unknown, status = 200) =>
+    (response: ServerResponse) => {
+      response.statusCode = status;
+      response.end(JSON.stringify(body));
+    };
   const verdicts: readonly (readonly [name: string, reply: (response: ServerResponse) => void, code: string])[] = [
     ['success that is no boolean', json({ success: 'true' }), 'BOT_CHALLENGE_UNAVAILABLE'],
     ['success with another status', json({ success: true }, 500), 'BOT_CHALLENGE_UNAVAILABLE'],
-    ['a page instead of JSON', (response) => void response.end('<html>captive portal</html>'), 'BOT_CHALLENGE_UNAVAILABLE'],
+    [
+      'a page instead of JSON',
+      (response) => void response.end('<html>captive portal</html>'),
+      'BOT_CHALLENGE_UNAVAILABLE',
+    ],
     ['nothing', (response) => void response.end(), 'BOT_CHALLENGE_UNAVAILABLE'],
-    ['a redirect', (response) => void response.writeHead(302, { Location: siteverify.url }).end(), 'BOT_CHALLENGE_UNAVAILABLE'],
+    [
+      'a redirect',
+      (response) => void response.writeHead(302, { Location: siteverify.url }).end(),
+      'BOT_CHALLENGE_UNAVAILABLE',
+    ],
     ['silence', () => undefined, 'BOT_CHALLENGE_UNAVAILABLE'],
     ['a hang-up', (response) => void response.destroy(), 'BOT_CHALLENGE_UNAVAILABLE'],
-    ['more than anybody wants to read', (response) => void response.end(`{"success":true,"filler":"${'x'.repeat(100_000)}"}`), 'BOT_CHALLENGE_UNAVAILABLE'],
-    ['a complaint about our secret', json({ success: false, 'error-codes': ['invalid-input-secret'] }), 'BOT_CHALLENGE_UNAVAILABLE'],
+    [
+      'more than anybody wants to read',
+      (response) => void response.end(`{"success":true,"filler":"${'x'.repeat(100_000)}"}`),
+      'BOT_CHALLENGE_UNAVAILABLE',
+    ],
+    [
+      'a complaint about our secret',
+      json({ success: false, 'error-codes': ['invalid-input-secret'] }),
+      'BOT_CHALLENGE_UNAVAILABLE',
+    ],
     ['a token seen before', json({ success: false, 'error-codes': ['timeout-or-duplicate'] }), 'BOT_CHALLENGE_FAILED'],
     ['no without a reason', json({ success: false }), 'BOT_CHALLENGE_FAILED'],
   ];

@@ -2,7 +2,17 @@ import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import type { AuthLoginResult, MfaLoginRequired, TokenPair } from '../../server/auth/auth.schemas.js';
 import { memberEndpoints } from '../../server/endpoints/tenant-admin/members.js';
-import { makeMember, makeTenant, OPERATOR, PASSWORD, serveIdentity, signIn, startIdentity, uniqueSlug, type MadeTenant } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  OPERATOR,
+  PASSWORD,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  uniqueSlug,
+  type MadeTenant,
+} from '../support/accounts.js';
 import { softwareAuthenticator, type CreationOptions, type RequestOptions } from '../support/authenticator.js';
 import { codeOf } from '../support/authenticator-app.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
@@ -22,14 +32,29 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     before(async () => {
       clock = fakeClock();
       provider = await startOidc({ publicUrl: SERVER_URL });
-      server = await startServer({ database: kind, clock, env: { MFA_REQUIRED_FOR_ADMINS: 'true', PUBLIC_REGISTRATION_ENABLED: 'true', LOGIN_FAILURES_PER_IP: '0', SSO_PROVIDERS: JSON.stringify([provider.settings()]) } });
+      server = await startServer({
+        database: kind,
+        clock,
+        env: {
+          MFA_REQUIRED_FOR_ADMINS: 'true',
+          PUBLIC_REGISTRATION_ENABLED: 'true',
+          LOGIN_FAILURES_PER_IP: '0',
+          SSO_PROVIDERS: JSON.stringify([provider.settings()]),
+        },
+      });
     });
     after(async () => {
       await server.stop();
       await provider.stop();
     });
 
-    const account = (slug = uniqueSlug()) => ({ tenantName: 'Acme', tenantSlug: slug, adminName: 'Ann Admin', email: `ann@${slug}.test`, password: PASSWORD });
+    const account = (slug = uniqueSlug()) => ({
+      tenantName: 'Acme',
+      tenantSlug: slug,
+      adminName: 'Ann Admin',
+      email: `ann@${slug}.test`,
+      password: PASSWORD,
+    });
     const opened = ({ status, body, text }: Answer<AuthLoginResult>): Client => {
       if (status >= 300) throw new Error(`${status}: ${text}`);
       return server.client.as(body.accessToken);
@@ -37,19 +62,31 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const register = async () => opened(await server.client.post('/auth/register', account()));
     /** Several, of several kinds, one that reads and one that writes. */
     const BEYOND = (client: Client): Promise<Answer<DomainError>>[] => [
-      client.get('/contracts'), client.get('/tenant-admin/members'), client.post('/tenant-admin/invitations', { email: 'friend@example.test', roleCode: 'admin' }), client.get('/audit'), client.get('/payments/stats'), client.get('/contracts/export'),
+      client.get('/contracts'),
+      client.get('/tenant-admin/members'),
+      client.post('/tenant-admin/invitations', { email: 'friend@example.test', roleCode: 'admin' }),
+      client.get('/audit'),
+      client.get('/payments/stats'),
+      client.get('/contracts/export'),
     ];
     const expectShut = async (client: Client, why = ''): Promise<void> => {
-      for (const answer of await Promise.all(BEYOND(client))) expect([answer.status, answer.body.error.code], why).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
+      for (const answer of await Promise.all(BEYOND(client)))
+        expect([answer.status, answer.body.error.code], why).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
       expect((await client.get('/auth/me')).status, why).to.equal(200);
       expect((await client.get('/auth/mfa/status')).body, why).to.deep.include({ enrolled: false, required: true });
     };
     const expectOpen = async (client: Client): Promise<void> => {
-      for (const { status, text } of await Promise.all(BEYOND(client))) expect(status, text).to.be.oneOf([200, 201, 409]);
+      for (const { status, text } of await Promise.all(BEYOND(client)))
+        expect(status, text).to.be.oneOf([200, 201, 409]);
     };
     const enrolIn = async (client: Client): Promise<string> => {
-      const { body: { secret } } = await client.post<{ secret: string }>('/auth/mfa/enroll/start');
-      const { status, text } = await client.post('/auth/mfa/enroll/confirm', { secret, code: codeOf({ secret, at: clock.now() }) });
+      const {
+        body: { secret },
+      } = await client.post<{ secret: string }>('/auth/mfa/enroll/start');
+      const { status, text } = await client.post('/auth/mfa/enroll/confirm', {
+        secret,
+        code: codeOf({ secret, at: clock.now() }),
+      });
       expect(status, text).to.equal(200);
       return secret;
     };
@@ -66,9 +103,20 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const { body } = await server.client.post<AuthLoginResult>('/auth/register', given);
       const { body: next } = await server.client.post<TokenPair>('/auth/refresh', { refreshToken: body.refreshToken });
       await expectShut(server.client.as(next.accessToken));
-      const login = await server.client.post<MfaLoginRequired>('/auth/login', { tenantSlug: given.tenantSlug, email: given.email, password: PASSWORD });
+      const login = await server.client.post<MfaLoginRequired>('/auth/login', {
+        tenantSlug: given.tenantSlug,
+        email: given.email,
+        password: PASSWORD,
+      });
       expect(login.body).to.include({ mfaRequired: true, enrollmentRequired: true });
-      const keyed = () => server.client.as(next.accessToken).post<DomainError>('/tenant-admin/subjects', { name: 'Another' }, { headers: { 'Idempotency-Key': 'before-enrolment' } });
+      const keyed = () =>
+        server.client
+          .as(next.accessToken)
+          .post<DomainError>(
+            '/tenant-admin/subjects',
+            { name: 'Another' },
+            { headers: { 'Idempotency-Key': 'before-enrolment' } },
+          );
       expect([(await keyed()).status, (await keyed()).body.error.code]).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
       await enrolIn(server.client.as(next.accessToken));
       expect((await keyed()).status, 'nothing was kept under the key').to.equal(201);
@@ -86,9 +134,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const owner = await register();
       await enrolIn(owner);
       const join = async (roleCode: string): Promise<Client> => {
-        const { body } = await owner.post<{ inviteLink: string }>('/tenant-admin/invitations', { email: `${roleCode}-${randomBytes(3).toString('hex')}@example.test`, roleCode });
+        const { body } = await owner.post<{ inviteLink: string }>('/tenant-admin/invitations', {
+          email: `${roleCode}-${randomBytes(3).toString('hex')}@example.test`,
+          roleCode,
+        });
         const token = new URLSearchParams(new URL(body.inviteLink).hash.slice(1)).get('token');
-        return opened(await server.client.post('/auth/invitations/accept', { token, name: 'Ann Able', password: PASSWORD }));
+        return opened(
+          await server.client.post('/auth/invitations/accept', { token, name: 'Ann Able', password: PASSWORD }),
+        );
       };
       const admin = await join('admin');
       await expectShut(admin);
@@ -106,7 +159,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
       expect((await client.get('/contracts')).status).to.equal(200);
-      const setRole = (roleCode: string) => server.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode }, OPERATOR);
+      const setRole = (roleCode: string) =>
+        server.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode }, OPERATOR);
       await setRole('manager');
       expect((await client.get('/contracts')).status, 'a manager administers nothing').to.equal(200);
       await setRole('admin');
@@ -121,9 +175,15 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     it('and so are all members of a role that gets admin (edit)', async () => {
       const made = await makeTenant(server.services);
       const { client } = await viewerWithSession(made);
-      await server.services.tenants.roles.setPermissions({ tenantId: made.tenant.id, code: 'viewer', permissions: { admin: 'view' } }, OPERATOR);
+      await server.services.tenants.roles.setPermissions(
+        { tenantId: made.tenant.id, code: 'viewer', permissions: { admin: 'view' } },
+        OPERATOR,
+      );
       expect((await client.get('/contracts')).status, 'who only looks on needs none').to.equal(200);
-      await server.services.tenants.roles.setPermissions({ tenantId: made.tenant.id, code: 'viewer', permissions: { admin: 'edit' } }, OPERATOR);
+      await server.services.tenants.roles.setPermissions(
+        { tenantId: made.tenant.id, code: 'viewer', permissions: { admin: 'edit' } },
+        OPERATOR,
+      );
       await expectShut(client);
     });
 
@@ -131,13 +191,24 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
       clock.advance(10 * 60_000 + 1);
-      await server.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' }, OPERATOR);
+      await server.services.tenants.members.setRole(
+        { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
+        OPERATOR,
+      );
       await expectShut(client);
       const start = await client.post<DomainError>('/auth/mfa/enroll/start');
       expect([start.status, start.body.error.code]).to.deep.equal([403, 'RECENT_LOGIN_REQUIRED']);
       const credentials = { tenantSlug: made.tenant.slug, email: member.email, password: PASSWORD };
-      const { body: { secret = '' } } = await server.client.post<MfaLoginRequired>('/auth/login', credentials);
-      const enrolled = opened(await server.client.post('/auth/login', { ...credentials, mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: clock.now() }) }));
+      const {
+        body: { secret = '' },
+      } = await server.client.post<MfaLoginRequired>('/auth/login', credentials);
+      const enrolled = opened(
+        await server.client.post('/auth/login', {
+          ...credentials,
+          mfaSetupSecret: secret,
+          mfaCode: codeOf({ secret, at: clock.now() }),
+        }),
+      );
       await expectOpen(enrolled);
       expect((await client.get('/auth/me')).status, 'another factor ends the other sessions').to.equal(401);
     });
@@ -145,30 +216,60 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     it('the owner whom the command line has made enrols at the first sign-in, which opens everything', async () => {
       const { tenant, owner } = await makeTenant(server.services);
       const credentials = { tenantSlug: tenant.slug, email: owner.email, password: PASSWORD };
-      const { body: { secret = '' } } = await server.client.post<MfaLoginRequired>('/auth/login', credentials);
-      await expectOpen(opened(await server.client.post('/auth/login', { ...credentials, mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: clock.now() }) })));
+      const {
+        body: { secret = '' },
+      } = await server.client.post<MfaLoginRequired>('/auth/login', credentials);
+      await expectOpen(
+        opened(
+          await server.client.post('/auth/login', {
+            ...credentials,
+            mfaSetupSecret: secret,
+            mfaCode: codeOf({ secret, at: clock.now() }),
+          }),
+        ),
+      );
     });
 
     it('a session that a passkey has opened counts as two factors; the one that registered it does not', async () => {
       const given = account();
       const client = opened(await server.client.post('/auth/register', given));
       const authenticator = softwareAuthenticator({ origin: SERVER_URL });
-      const { body: { options } } = await client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
-      expect((await client.post('/auth/passkeys/register/verify', { response: authenticator.create(options) })).status).to.equal(201);
+      const {
+        body: { options },
+      } = await client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
+      expect(
+        (await client.post('/auth/passkeys/register/verify', { response: authenticator.create(options) })).status,
+      ).to.equal(201);
       await expectShut(client);
-      const { body: asked } = await server.client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', { tenantSlug: given.tenantSlug, email: given.email });
-      const { body } = await server.client.post<TokenPair>('/auth/passkeys/login/verify', { flowId: asked.flowId, response: authenticator.get(asked.options) });
+      const { body: asked } = await server.client.post<{ flowId: string; options: RequestOptions }>(
+        '/auth/passkeys/login/options',
+        { tenantSlug: given.tenantSlug, email: given.email },
+      );
+      const { body } = await server.client.post<TokenPair>('/auth/passkeys/login/verify', {
+        flowId: asked.flowId,
+        response: authenticator.get(asked.options),
+      });
       await expectOpen(server.client.as(body.accessToken));
       const { body: next } = await server.client.post<TokenPair>('/auth/refresh', { refreshToken: body.refreshToken });
       await expectOpen(server.client.as(next.accessToken));
     });
 
-    it('with single sign-on the second factor is the provider\'s matter', async () => {
+    it("with single sign-on the second factor is the provider's matter", async () => {
       const made = await makeTenant(server.services);
-      provider.account = { sub: `sub-${randomBytes(6).toString('hex')}`, email: made.owner.email, email_verified: true };
-      const begun = await beginSso(server.client, { provider, id: 'corp', query: { tenantSlug: made.tenant.slug, client: 'cli', next: 'http://127.0.0.1:9/done' } });
+      provider.account = {
+        sub: `sub-${randomBytes(6).toString('hex')}`,
+        email: made.owner.email,
+        email_verified: true,
+      };
+      const begun = await beginSso(server.client, {
+        provider,
+        id: 'corp',
+        query: { tenantSlug: made.tenant.slug, client: 'cli', next: 'http://127.0.0.1:9/done' },
+      });
       const end = new URL((await begun.finish()).headers.get('location') ?? '', SERVER_URL);
-      const { status, text, body } = await server.client.post<TokenPair>('/auth/sso/exchange', { code: end.searchParams.get('code') ?? '' });
+      const { status, text, body } = await server.client.post<TokenPair>('/auth/sso/exchange', {
+        code: end.searchParams.get('code') ?? '',
+      });
       expect(status, text).to.equal(200);
       await expectOpen(server.client.as(body.accessToken));
     });
@@ -176,9 +277,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     it('of a session of which nobody wrote down how it was opened the worst is assumed', async () => {
       const made = await makeTenant(server.services);
       const { member, client } = await viewerWithSession(made);
-      await server.foundation.platform.write({ tenantId: null }, (tx) => tx.run('UPDATE sessions SET way = NULL WHERE member_id = ?', [member.id]));
+      await server.foundation.platform.write({ tenantId: null }, (tx) =>
+        tx.run('UPDATE sessions SET way = NULL WHERE member_id = ?', [member.id]),
+      );
       expect((await client.get('/contracts')).status).to.equal(200);
-      await server.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' }, OPERATOR);
+      await server.services.tenants.members.setRole(
+        { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
+        OPERATOR,
+      );
       await expectShut(client);
     });
   });
@@ -191,19 +297,37 @@ describe('a second factor that is owed, on several servers', () => {
       const one = await startIdentity(database, { mfaRequiredForAdmins: true });
       const second = await again();
       const other = await startIdentity(second, { ...one.options, database: second });
-      const apps = [await serveIdentity(one, { more: memberEndpoints }), await serveIdentity(other, { more: memberEndpoints })] as const;
+      const apps = [
+        await serveIdentity(one, { more: memberEndpoints }),
+        await serveIdentity(other, { more: memberEndpoints }),
+      ] as const;
       try {
         const made = await makeTenant(one);
         const member = await makeMember(one, made, { roleCode: 'viewer' });
         const { result } = await signIn(apps[0].client, { ...made, member });
         const [here, there] = apps.map(({ client }) => client.as(result.accessToken)) as [Client, Client];
-        expect([(await here.get('/tenant-admin/members')).status, (await there.get('/tenant-admin/members')).text]).to.deep.equal([403, '{"statusCode":403,"message":"admin (edit)","error":"Forbidden"}']);
-        await one.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' }, OPERATOR);
-        expect((await here.get<DomainError>('/tenant-admin/members')).body.error.code).to.equal('MFA_ENROLMENT_REQUIRED');
+        expect([
+          (await here.get('/tenant-admin/members')).status,
+          (await there.get('/tenant-admin/members')).text,
+        ]).to.deep.equal([403, '{"statusCode":403,"message":"admin (edit)","error":"Forbidden"}']);
+        await one.tenants.members.setRole(
+          { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
+          OPERATOR,
+        );
+        expect((await here.get<DomainError>('/tenant-admin/members')).body.error.code).to.equal(
+          'MFA_ENROLMENT_REQUIRED',
+        );
         one.clock.advance(5_000);
-        expect((await there.get<DomainError>('/tenant-admin/members')).body.error.code).to.equal('MFA_ENROLMENT_REQUIRED');
-        const { body: { secret } } = await here.post<{ secret: string }>('/auth/mfa/enroll/start');
-        expect((await here.post('/auth/mfa/enroll/confirm', { secret, code: codeOf({ secret, at: one.clock.now() }) })).status).to.equal(200);
+        expect((await there.get<DomainError>('/tenant-admin/members')).body.error.code).to.equal(
+          'MFA_ENROLMENT_REQUIRED',
+        );
+        const {
+          body: { secret },
+        } = await here.post<{ secret: string }>('/auth/mfa/enroll/start');
+        expect(
+          (await here.post('/auth/mfa/enroll/confirm', { secret, code: codeOf({ secret, at: one.clock.now() }) }))
+            .status,
+        ).to.equal(200);
         // Who has made up for it does not wait until the other server's memory ends.
         for (const client of [here, there]) expect((await client.get('/tenant-admin/members')).status).to.equal(200);
       } finally {

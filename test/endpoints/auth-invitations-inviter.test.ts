@@ -32,7 +32,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       owner = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
       const member = await makeMember(server.services, org, { roleCode: 'admin' });
       inviter = { id: member.id, client: (await signIn(server.client, { tenant: org.tenant, member })).client };
-      invitation = await done(inviter.client.post<Invitation>('/tenant-admin/invitations', { email: `ann@${org.tenant.slug}.test`, roleCode: 'finance' }));
+      invitation = await done(
+        inviter.client.post<Invitation>('/tenant-admin/invitations', {
+          email: `ann@${org.tenant.slug}.test`,
+          roleCode: 'finance',
+        }),
+      );
       token = tokenOf(invitation);
     });
 
@@ -41,15 +46,21 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(status, text).to.be.within(200, 201);
       return body;
     };
-    const tokenOf = ({ inviteLink }: Invitation): string => new URLSearchParams(new URL(inviteLink ?? '').hash.slice(1)).get('token') ?? '';
-    const accept = (given = token): Promise<Answer<AuthLoginResult & DomainError>> => server.client.post('/auth/invitations/accept', { token: given, name: 'Ann Able', password: PASSWORD });
+    const tokenOf = ({ inviteLink }: Invitation): string =>
+      new URLSearchParams(new URL(inviteLink ?? '').hash.slice(1)).get('token') ?? '';
+    const accept = (given = token): Promise<Answer<AuthLoginResult & DomainError>> =>
+      server.client.post('/auth/invitations/accept', { token: given, name: 'Ann Able', password: PASSWORD });
     const expectRefused = async (why: string): Promise<void> => {
       const { status, body } = await accept();
       expect([status, body.error?.code], why).to.deep.equal([422, 'TOKEN_INVALID']);
     };
     const setInviter = (patch: object) => done(owner.patch(`/tenant-admin/members/${inviter.id}`, patch));
-    const setRole = (code: string, permissions: object) => done(owner.patch(`/tenant-admin/roles/${code}/permissions`, { permissions }));
-    const resends = () => server.foundation.platform.read({ tenantId: null }, (tx) => tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'invitation_resent'", [org.tenant.id]));
+    const setRole = (code: string, permissions: object) =>
+      done(owner.patch(`/tenant-admin/roles/${code}/permissions`, { permissions }));
+    const resends = () =>
+      server.foundation.platform.read({ tenantId: null }, (tx) =>
+        tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'invitation_resent'", [org.tenant.id]),
+      );
 
     it('is asked for when the invitation is accepted: while they are disabled or may not invite any more it is refused, and not used up', async () => {
       await setInviter({ status: 'disabled' });
@@ -81,17 +92,24 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await setInviter({ status: 'disabled' });
       const again = await done(owner.post<Invitation>(`/tenant-admin/invitations/${invitation.id}/resend`));
       expect(again.invitedBy).to.equal(org.owner.id);
-      expect((await done(owner.get<Invitation[]>('/tenant-admin/invitations')))[0]).to.include({ id: invitation.id, invitedBy: org.owner.id });
+      expect((await done(owner.get<Invitation[]>('/tenant-admin/invitations')))[0]).to.include({
+        id: invitation.id,
+        invitedBy: org.owner.id,
+      });
       await expectRefused('the token before');
       expect((await accept(tokenOf(again))).status).to.equal(201);
-      expect((await resends()).map((row) => JSON.parse(String(row['changes'])) as unknown)).to.deep.equal([{ email: `ann@${org.tenant.slug}.test`, invitedBy: { from: inviter.id, to: org.owner.id } }]);
+      expect((await resends()).map((row) => JSON.parse(String(row['changes'])) as unknown)).to.deep.equal([
+        { email: `ann@${org.tenant.slug}.test`, invitedBy: { from: inviter.id, to: org.owner.id } },
+      ]);
     });
 
     it('is not taken from one who vouches still by whoever cannot send it again', async () => {
       await done(owner.post<Invitation>(`/tenant-admin/invitations/${invitation.id}/resend`));
       await setInviter({ roleCode: 'viewer' });
       expect((await inviter.client.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(403);
-      expect((await done(owner.get<Invitation[]>('/tenant-admin/invitations')))[0]).to.include({ invitedBy: org.owner.id });
+      expect((await done(owner.get<Invitation[]>('/tenant-admin/invitations')))[0]).to.include({
+        invitedBy: org.owner.id,
+      });
     });
   });
 }

@@ -30,7 +30,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     before(async () => {
       clock = fakeClock();
       smtp = await startMailServer();
-      server = await startServer({ database: kind, clock, env: { SMTP_URL: smtp.url, MAIL_FROM: 'Duebook <duebook@book.example.test>' } });
+      server = await startServer({
+        database: kind,
+        clock,
+        env: { SMTP_URL: smtp.url, MAIL_FROM: 'Duebook <duebook@book.example.test>' },
+      });
     });
     after(async () => {
       await server.stop();
@@ -42,8 +46,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
 
     const address = (): string => `ann@${org.tenant.slug}.test`;
-    const invite = (body: object = {}): Promise<Answer<Invitation>> => admin.post('/tenant-admin/invitations', { email: address(), roleCode: 'finance', ...body });
-    const accept = (token: string, body: object = {}): Promise<Answer<AuthLoginResult & DomainError>> => server.client.post('/auth/invitations/accept', { token, name: 'Ann Able', password: PASSWORD, ...body });
+    const invite = (body: object = {}): Promise<Answer<Invitation>> =>
+      admin.post('/tenant-admin/invitations', { email: address(), roleCode: 'finance', ...body });
+    const accept = (token: string, body: object = {}): Promise<Answer<AuthLoginResult & DomainError>> =>
+      server.client.post('/auth/invitations/accept', { token, name: 'Ann Able', password: PASSWORD, ...body });
     const mailedToken = async (to = address()): Promise<string> => {
       await server.schedules.run('mail');
       await server.schedules.run('mail');
@@ -56,7 +62,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     };
     const codeOf = (answer: Answer<unknown>) => [answer.status, (answer.body as DomainError).error.code];
     const events = (action: string) =>
-      server.foundation.platform.read({ tenantId: null }, (tx) => tx.all('SELECT actor_id, ip, request_id, changes FROM audit_log WHERE tenant_id = ? AND action = ?', [org.tenant.id, action]));
+      server.foundation.platform.read({ tenantId: null }, (tx) =>
+        tx.all('SELECT actor_id, ip, request_id, changes FROM audit_log WHERE tenant_id = ? AND action = ?', [
+          org.tenant.id,
+          action,
+        ]),
+      );
 
     it('bring a member in, with the address, the role and the scope of the invitation, signed in', async () => {
       const { invitation, token } = await invited({ subjectScope: [org.subjectId, org.subjectId] });
@@ -65,7 +76,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
       const answer = await accept(token, { nameProfile: { givenName: 'Ann' }, tenantSlug: org.tenant.slug });
       expect(answer.status, answer.text).to.equal(201);
-      expect(answer.body.user).to.include({ email: address(), name: 'Ann Able', roleCode: 'finance', status: 'active' });
+      expect(answer.body.user).to.include({
+        email: address(),
+        name: 'Ann Able',
+        roleCode: 'finance',
+        status: 'active',
+      });
       expect(answer.body.user.subjectScope).to.deep.equal([org.subjectId]);
       expect(cookieOf(answer)).to.contain('HttpOnly');
       const me = await server.client.as(answer.body.accessToken).get<Session>('/auth/me');
@@ -73,8 +89,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await signIn(server.client, { tenant: org.tenant, member: { email: address() } });
 
       expect((await admin.get<Invitation[]>('/tenant-admin/invitations')).body).to.deep.equal([]);
-      for (const action of ['invitation_created', 'mail_sent', 'member_joined']) expect(await events(action), action).to.have.length(1);
-      expect(JSON.stringify([...(await events('invitation_created')), ...(await events('member_joined'))])).not.to.contain(token);
+      for (const action of ['invitation_created', 'mail_sent', 'member_joined'])
+        expect(await events(action), action).to.have.length(1);
+      expect(
+        JSON.stringify([...(await events('invitation_created')), ...(await events('member_joined'))]),
+      ).not.to.contain(token);
     });
 
     it('take a name of one character', async () => {
@@ -92,16 +111,21 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(listed.body[1]).not.to.have.property('inviteLink');
       expect((await admin.delete(`/tenant-admin/invitations/${invitation.id}`)).body).to.deep.equal({ ok: true });
       expect((await admin.delete(`/tenant-admin/invitations/${invitation.id}`)).status).to.equal(404);
-      expect((await admin.get<Invitation[]>('/tenant-admin/invitations')).body.map(({ email }) => email)).to.deep.equal([`bob@${org.tenant.slug}.test`]);
+      expect((await admin.get<Invitation[]>('/tenant-admin/invitations')).body.map(({ email }) => email)).to.deep.equal(
+        [`bob@${org.tenant.slug}.test`],
+      );
     });
 
-    it('are refused for a member, a second time, to the owner\'s role, and to roles and subjects that there are not', async () => {
+    it("are refused for a member, a second time, to the owner's role, and to roles and subjects that there are not", async () => {
       expect(codeOf(await invite({ email: org.owner.email.toUpperCase() }))).to.deep.equal([409, 'MEMBER_EXISTS']);
       expect(codeOf(await invite({ roleCode: 'owner' }))).to.deep.equal([422, 'OWNER_TRANSFER_REQUIRED']);
       expect(codeOf(await invite({ roleCode: 'emperor' }))).to.deep.equal([422, 'REFERENCE_INVALID']);
       expect(codeOf(await invite({ subjectScope: [org.owner.id] }))).to.deep.equal([422, 'REFERENCE_INVALID']);
       expect((await invite()).status).to.equal(201);
-      expect(codeOf(await invite({ email: address().toUpperCase(), roleCode: 'viewer' }))).to.deep.equal([409, 'INVITATION_OPEN']);
+      expect(codeOf(await invite({ email: address().toUpperCase(), roleCode: 'viewer' }))).to.deep.equal([
+        409,
+        'INVITATION_OPEN',
+      ]);
     });
 
     it('an invitation token reused is refused', async () => {
@@ -117,7 +141,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(codeOf(await accept(token))).to.deep.equal([422, 'TOKEN_INVALID']);
       admin = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
       expect((await admin.get<Invitation[]>('/tenant-admin/invitations')).body[0]).to.include({ status: 'expired' });
-      expect((await invite({ roleCode: 'viewer' })).status, 'an expired one is in nobody\'s way').to.equal(201);
+      expect((await invite({ roleCode: 'viewer' })).status, "an expired one is in nobody's way").to.equal(201);
     });
 
     it('an invitation token of another tenant is refused, and stays good in its own', async () => {
@@ -149,35 +173,54 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('parallel accepts of one invitation: one member, one session, and the others are refused', async () => {
       const { token } = await invited();
-      const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => accept(token, { name: `Ann ${index}` })));
-      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([201, 422, 422, 422, 422, 422]);
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => accept(token, { name: `Ann ${index}` })),
+      );
+      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([
+        201, 422, 422, 422, 422, 422,
+      ]);
       expect(await events('member_joined')).to.have.length(1);
     });
 
     it('parallel invitations of one address: one is open', async () => {
       const answers = await Promise.all(Array.from({ length: 5 }, () => invite()));
-      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([201, 409, 409, 409, 409]);
+      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([
+        201, 409, 409, 409, 409,
+      ]);
     });
 
     it('are 100 an hour for a tenant, those sent again among them; another tenant is not kept waiting', async () => {
       const { invitation } = await invited();
-      const count = (failures: number) => server.foundation.platform.write({ tenantId: null }, (tx) => tx.run('UPDATE login_failures SET failures = ? WHERE key = ?', [failures, `invitations:${org.tenant.id}`]));
+      const count = (failures: number) =>
+        server.foundation.platform.write({ tenantId: null }, (tx) =>
+          tx.run('UPDATE login_failures SET failures = ? WHERE key = ?', [failures, `invitations:${org.tenant.id}`]),
+        );
       expect(await count(98), 'what was counted so far').to.equal(1);
       expect((await invite({ email: `bob@${org.tenant.slug}.test` })).status).to.equal(201);
-      expect(codeOf(await invite({ email: `bob@${org.tenant.slug}.test` })), 'does not count').to.deep.equal([409, 'INVITATION_OPEN']);
+      expect(codeOf(await invite({ email: `bob@${org.tenant.slug}.test` })), 'does not count').to.deep.equal([
+        409,
+        'INVITATION_OPEN',
+      ]);
       expect((await admin.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(200);
 
       clock.advance(20 * 60_000);
       admin = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
       const headers = { 'Idempotency-Key': `carol-${org.tenant.slug}` };
-      const carol = () => admin.post<Invitation>('/tenant-admin/invitations', { email: `carol@${org.tenant.slug}.test`, roleCode: 'viewer' }, { headers });
+      const carol = () =>
+        admin.post<Invitation>(
+          '/tenant-admin/invitations',
+          { email: `carol@${org.tenant.slug}.test`, roleCode: 'viewer' },
+          { headers },
+        );
       const refused = await carol();
       expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([429, '2400']);
       expect((await admin.post(`/tenant-admin/invitations/${invitation.id}/resend`)).status).to.equal(429);
       expect((await admin.get<Invitation[]>('/tenant-admin/invitations')).body).to.have.length(2);
       const other = await makeTenant(server.services);
       const stranger = (await signIn(server.client, { tenant: other.tenant, member: other.owner })).client;
-      expect((await stranger.post('/tenant-admin/invitations', { email: address(), roleCode: 'viewer' })).status).to.equal(201);
+      expect(
+        (await stranger.post('/tenant-admin/invitations', { email: address(), roleCode: 'viewer' })).status,
+      ).to.equal(201);
 
       clock.advance(40 * 60_000);
       admin = (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
@@ -198,30 +241,47 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const { invitation, token } = await invited();
       await makeMember(server.services, org, { email: address() });
       expect(codeOf(await accept(token))).to.deep.equal([409, 'MEMBER_EXISTS']);
-      expect(codeOf(await admin.post(`/tenant-admin/invitations/${invitation.id}/resend`))).to.deep.equal([409, 'MEMBER_EXISTS']);
+      expect(codeOf(await admin.post(`/tenant-admin/invitations/${invitation.id}/resend`))).to.deep.equal([
+        409,
+        'MEMBER_EXISTS',
+      ]);
     });
 
     it('an invitation cannot be accepted into a suspended tenant', async () => {
       const { token } = await invited();
-      await server.foundation.platform.write({ tenantId: null }, (tx) => tx.run("UPDATE tenants SET status = 'suspended' WHERE id = ?", [org.tenant.id]));
+      await server.foundation.platform.write({ tenantId: null }, (tx) =>
+        tx.run("UPDATE tenants SET status = 'suspended' WHERE id = ?", [org.tenant.id]),
+      );
       expect(codeOf(await accept(token))).to.deep.equal([422, 'TOKEN_INVALID']);
     });
 
     it('Host header not used in links', async () => {
       const { result } = await signIn(server.client, { tenant: org.tenant, member: org.owner });
       const body = JSON.stringify({ email: address(), roleCode: 'viewer' });
-      const head = ['POST /api/v1/tenant-admin/invitations HTTP/1.1', 'Host: evil.test', 'X-Forwarded-Host: evil.test', 'Forwarded: host=evil.test', 'Origin: https://evil.test', `Authorization: Bearer ${result.accessToken}`, 'Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close'];
+      const head = [
+        'POST /api/v1/tenant-admin/invitations HTTP/1.1',
+        'Host: evil.test',
+        'X-Forwarded-Host: evil.test',
+        'Forwarded: host=evil.test',
+        'Origin: https://evil.test',
+        `Authorization: Bearer ${result.accessToken}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        'Connection: close',
+      ];
       expect(await speak(server.url, `${head.join('\r\n')}\r\n\r\n${body}`)).to.match(/^HTTP\/1\.1 201/);
       await mailedToken();
       expect(smtp.last(address()).raw).not.to.contain('evil.test');
     });
 
     it('no token is in the database, neither while the mail waits nor when it is sent', async () => {
-      const dump = () => server.foundation.platform.read({ tenantId: null }, async (tx) => {
-        const rows: unknown[] = [];
-        for (const table of ['invitations', 'mail_outbox', 'audit_log', 'idempotency_records']) rows.push(...(await tx.all(`SELECT * FROM ${table}`)));
-        return JSON.stringify(rows);
-      });
+      const dump = () =>
+        server.foundation.platform.read({ tenantId: null }, async (tx) => {
+          const rows: unknown[] = [];
+          for (const table of ['invitations', 'mail_outbox', 'audit_log', 'idempotency_records'])
+            rows.push(...(await tx.all(`SELECT * FROM ${table}`)));
+          return JSON.stringify(rows);
+        });
       await invite();
       const waiting = await dump();
       const token = await mailedToken();
@@ -241,12 +301,17 @@ describe('invitations without a mail server', () => {
   it('say that nothing was sent, and give the link once to be handed over', async () => {
     const org = await makeTenant(server.services);
     const { client: admin } = await signIn(server.client, { tenant: org.tenant, member: org.owner });
-    const { body } = await admin.post<Invitation>('/tenant-admin/invitations', { email: 'ann@acme.test', roleCode: 'viewer' });
+    const { body } = await admin.post<Invitation>('/tenant-admin/invitations', {
+      email: 'ann@acme.test',
+      roleCode: 'viewer',
+    });
     expect(body.deliveryStatus).to.equal('not_sent');
     const token = new URLSearchParams(new URL(body.inviteLink ?? '').hash.slice(1)).get('token');
     const [listed] = (await admin.get<Invitation[]>('/tenant-admin/invitations')).body;
     expect(listed).to.include({ deliveryStatus: 'not_sent' });
     expect(listed).not.to.have.property('inviteLink');
-    expect((await server.client.post('/auth/invitations/accept', { token, name: 'Ann', password: PASSWORD })).status).to.equal(201);
+    expect(
+      (await server.client.post('/auth/invitations/accept', { token, name: 'Ann', password: PASSWORD })).status,
+    ).to.equal(201);
   });
 });

@@ -1,5 +1,16 @@
 import { expect } from 'chai';
-import { OPERATOR, PASSWORD, countedArgon2, makeMember, makeTenant, serveIdentity, startIdentity, uniqueSlug, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import {
+  OPERATOR,
+  PASSWORD,
+  countedArgon2,
+  makeMember,
+  makeTenant,
+  serveIdentity,
+  startIdentity,
+  uniqueSlug,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { FrameworkError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -11,19 +22,30 @@ describe('failed sign-ins', () => {
     let app: LittleApp;
     let made: MadeTenant;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { argon2, loginFailuresPerAccount: 10, loginFailuresPerIp: 0 });
+      identity = await startIdentity((await fresh()).database, {
+        argon2,
+        loginFailuresPerAccount: 10,
+        loginFailuresPerIp: 0,
+      });
       app = await serveIdentity(identity);
       made = await makeTenant(identity);
     });
     after(() => app.stop());
 
-    const login = (email: string, password: string, tenantSlug = made.tenant.slug) => app.client.post<FrameworkError>('/auth/login', { tenantSlug, email, password });
+    const login = (email: string, password: string, tenantSlug = made.tenant.slug) =>
+      app.client.post<FrameworkError>('/auth/login', { tenantSlug, email, password });
 
     it('look alike and cost one hash each, whatever the reason', async () => {
       const member = await makeMember(identity, made);
       const disabled = await makeMember(identity, made);
-      await identity.tenants.members.setStatus({ tenantId: made.tenant.id, memberId: disabled.id, status: 'disabled' }, OPERATOR);
-      const withoutPassword = await identity.tenants.members.add({ tenantId: made.tenant.id, email: `sso@${made.tenant.slug}.test`, name: 'Sam', roleCode: 'viewer' }, OPERATOR);
+      await identity.tenants.members.setStatus(
+        { tenantId: made.tenant.id, memberId: disabled.id, status: 'disabled' },
+        OPERATOR,
+      );
+      const withoutPassword = await identity.tenants.members.add(
+        { tenantId: made.tenant.id, email: `sso@${made.tenant.slug}.test`, name: 'Sam', roleCode: 'viewer' },
+        OPERATOR,
+      );
       const attempts: Record<string, () => ReturnType<typeof login>> = {
         'unknown organisation': () => login(member.email, PASSWORD, uniqueSlug()),
         'unknown email': () => login('ghost@nowhere.test', PASSWORD),
@@ -35,7 +57,11 @@ describe('failed sign-ins', () => {
         const before = argon2.calls;
         const answer = await attempt();
         expect(answer.status, reason).to.equal(401);
-        expect(answer.body, reason).to.deep.equal({ statusCode: 401, message: 'Invalid credentials', error: 'Unauthorized' });
+        expect(answer.body, reason).to.deep.equal({
+          statusCode: 401,
+          message: 'Invalid credentials',
+          error: 'Unauthorized',
+        });
         expect(answer.headers.get('www-authenticate'), reason).to.equal('Bearer');
         expect(argon2.calls - before, reason).to.equal(1);
       }
@@ -44,7 +70,8 @@ describe('failed sign-ins', () => {
     for (const kind of ['an account', 'an account that does not exist'] as const) {
       it(`lock ${kind} after ten, also against the right password`, async () => {
         const email = kind === 'an account' ? (await makeMember(identity, made)).email : `${uniqueSlug()}@ghost.test`;
-        for (let failure = 1; failure <= 10; failure++) expect((await login(email, 'wrong-password')).status, `failure ${failure}`).to.equal(401);
+        for (let failure = 1; failure <= 10; failure++)
+          expect((await login(email, 'wrong-password')).status, `failure ${failure}`).to.equal(401);
         const hashes = argon2.calls;
         const locked = await login(email, PASSWORD);
         expect(locked.status).to.equal(429);
@@ -56,8 +83,14 @@ describe('failed sign-ins', () => {
     it('are audited when they begin, and the one that brings the lock says how long it holds', async () => {
       const member = await makeMember(identity, made);
       for (let failure = 1; failure <= 12; failure++) await login(member.email, 'wrong-password');
-      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT changes FROM audit_log WHERE record_id = ? AND action = 'login_failed' ORDER BY id", [member.id]));
-      const locks = rows.map((row) => (JSON.parse(String(row['changes'])) as { lockedForSeconds?: number }).lockedForSeconds);
+      const rows = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all("SELECT changes FROM audit_log WHERE record_id = ? AND action = 'login_failed' ORDER BY id", [
+          member.id,
+        ]),
+      );
+      const locks = rows.map(
+        (row) => (JSON.parse(String(row['changes'])) as { lockedForSeconds?: number }).lockedForSeconds,
+      );
       expect(locks).to.deep.equal([undefined, 30]); // how many there were is told when the hour is over
     });
 
@@ -79,7 +112,8 @@ describe('failed sign-ins', () => {
     it('are forgotten with a sign-in, and twelve hours after the last', async () => {
       const { email } = await makeMember(identity, made);
       const fail = async (times: number) => {
-        for (let failure = 1; failure <= times; failure++) expect((await login(email, 'wrong-password')).status).to.equal(401);
+        for (let failure = 1; failure <= times; failure++)
+          expect((await login(email, 'wrong-password')).status).to.equal(401);
       };
       await fail(9);
       expect((await login(email, PASSWORD)).status).to.equal(200);
@@ -107,7 +141,8 @@ describe('failed sign-ins', () => {
       for (let failure = 1; failure <= 5; failure++) await login(email, 'wrong-password');
       const replica = await serveIdentity(await startIdentity(identity.database, identity.options));
       try {
-        const there = () => replica.client.post('/auth/login', { tenantSlug: made.tenant.slug, email, password: 'wrong-password' });
+        const there = () =>
+          replica.client.post('/auth/login', { tenantSlug: made.tenant.slug, email, password: 'wrong-password' });
         for (let failure = 6; failure <= 10; failure++) expect((await there()).status).to.equal(401);
         expect((await there()).status).to.equal(429);
         expect((await login(email, PASSWORD)).status).to.equal(429);
@@ -117,14 +152,25 @@ describe('failed sign-ins', () => {
     });
 
     it('lock an address for the rest of its quarter of an hour, for every account and for codes', async () => {
-      const strict = await startIdentity((await fresh()).database, { loginFailuresPerAccount: 0, loginFailuresPerIp: 5 });
+      const strict = await startIdentity((await fresh()).database, {
+        loginFailuresPerAccount: 0,
+        loginFailuresPerIp: 5,
+      });
       const here = await serveIdentity(strict);
       try {
         const other = await makeTenant(strict);
-        const at = (password: string) => here.client.post('/auth/login', { tenantSlug: other.tenant.slug, email: other.owner.email, password });
+        const at = (password: string) =>
+          here.client.post('/auth/login', { tenantSlug: other.tenant.slug, email: other.owner.email, password });
         const redeem = () => {
           const slug = uniqueSlug();
-          return here.client.post('/auth/redeem', { code: 'a-guessed-code', tenantName: 'Acme', tenantSlug: slug, adminName: 'Ada', email: `a@${slug}.test`, password: PASSWORD });
+          return here.client.post('/auth/redeem', {
+            code: 'a-guessed-code',
+            tenantName: 'Acme',
+            tenantSlug: slug,
+            adminName: 'Ada',
+            email: `a@${slug}.test`,
+            password: PASSWORD,
+          });
         };
         for (let failure = 1; failure <= 4; failure++) expect((await at('wrong-password')).status).to.equal(401);
         expect((await at(PASSWORD)).status).to.equal(200);
@@ -142,12 +188,19 @@ describe('failed sign-ins', () => {
     });
 
     it('lock nothing where the limits are off', async () => {
-      const open = await startIdentity(identity.database, { ...identity.options, loginFailuresPerAccount: 0, loginFailuresPerIp: 0 });
+      const open = await startIdentity(identity.database, {
+        ...identity.options,
+        loginFailuresPerAccount: 0,
+        loginFailuresPerIp: 0,
+      });
       const here = await serveIdentity(open);
       try {
         const { email } = await makeMember(identity, made);
         for (let failure = 1; failure <= 12; failure++) {
-          expect((await here.client.post('/auth/login', { tenantSlug: made.tenant.slug, email, password: 'wrong-password' })).status).to.equal(401);
+          expect(
+            (await here.client.post('/auth/login', { tenantSlug: made.tenant.slug, email, password: 'wrong-password' }))
+              .status,
+          ).to.equal(401);
         }
       } finally {
         await here.stop();

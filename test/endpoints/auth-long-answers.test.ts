@@ -3,7 +3,16 @@ import { get } from 'node:http';
 import { edit } from '../../server/access/permissions.js';
 import { endpoint } from '../../server/http/endpoint.js';
 import { attachment, fileOf } from '../../server/http/reply.js';
-import { makeMember, makeTenant, OPERATOR, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  OPERATOR,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 
@@ -22,7 +31,11 @@ describe('a file that is sent piece by piece', () => {
     /** What happens between the first piece and the second. */
     let meanwhile: () => Promise<unknown>;
     const drip = endpoint('GET /drip', {
-      summary: 'Drip', needs: edit('export'), produces: 'text/csv', returns: fileOf('text/csv', 'Two rows.'), fails: [],
+      summary: 'Drip',
+      needs: edit('export'),
+      produces: 'text/csv',
+      returns: fileOf('text/csv', 'Two rows.'),
+      fails: [],
       run: () => Promise.resolve(attachment(rows(), { fileName: 'rows.csv' })),
     });
     async function* rows(): AsyncGenerator<string, void, void> {
@@ -49,14 +62,29 @@ describe('a file that is sent piece by piece', () => {
       });
     const entered = async (): Promise<{ member: Member; token: string }> => {
       const member = await makeMember(identity, org, { roleCode: 'finance' });
-      return { member: { tenantId: org.tenant.id, memberId: member.id }, token: (await signIn(app.client, { tenant: org.tenant, member })).result.accessToken };
+      return {
+        member: { tenantId: org.tenant.id, memberId: member.id },
+        token: (await signIn(app.client, { tenant: org.tenant, member })).result.accessToken,
+      };
     };
 
     for (const { what, change } of [
-      { what: 'is disabled', change: (member: Member) => identity.tenants.members.setStatus({ ...member, status: 'disabled' }, OPERATOR) },
-      { what: 'has their sessions ended', change: (member: Member) => identity.tenants.members.endSessions(member, OPERATOR) },
-      { what: 'gets another role that exports too', change: (member: Member) => identity.tenants.members.setRole({ ...member, roleCode: 'manager' }, OPERATOR) },
-      { what: 'sees fewer subject companies', change: (member: Member) => identity.tenants.members.setScope({ ...member, subjectScope: [] }, OPERATOR) },
+      {
+        what: 'is disabled',
+        change: (member: Member) => identity.tenants.members.setStatus({ ...member, status: 'disabled' }, OPERATOR),
+      },
+      {
+        what: 'has their sessions ended',
+        change: (member: Member) => identity.tenants.members.endSessions(member, OPERATOR),
+      },
+      {
+        what: 'gets another role that exports too',
+        change: (member: Member) => identity.tenants.members.setRole({ ...member, roleCode: 'manager' }, OPERATOR),
+      },
+      {
+        what: 'sees fewer subject companies',
+        change: (member: Member) => identity.tenants.members.setScope({ ...member, subjectScope: [] }, OPERATOR),
+      },
     ]) {
       it(`breaks off when its reader ${what}`, async () => {
         const { member, token } = await entered();

@@ -3,7 +3,15 @@ import type { EmailFallback } from '../../server/auth/email-code.js';
 import { createLoginLimits } from '../../server/auth/limits.js';
 import { createMemberAccess } from '../../server/auth/member-access.js';
 import { createPasswords } from '../../server/credentials/passwords.js';
-import { makeMember, makeTenant, onceArgon2, OPERATOR, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  onceArgon2,
+  OPERATOR,
+  PASSWORD,
+  signIn,
+  type MadeTenant,
+} from '../support/accounts.js';
 import { codeOf } from '../support/authenticator-app.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import type { Client, DomainError } from '../support/http.js';
@@ -27,7 +35,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     before(async () => {
       clock = fakeClock();
       smtp = await startMailServer();
-      server = await startServer({ database: kind, clock, env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' } });
+      server = await startServer({
+        database: kind,
+        clock,
+        env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' },
+      });
     });
     after(async () => {
       await server.stop();
@@ -46,16 +58,24 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await server.schedules.run('mail');
       await server.schedules.run('mail');
     };
-    const logIn = (email: string, shown: object = {}, password = NEW_PASSWORD): Promise<LoginAnswer> => server.client.post('/auth/login', { tenantSlug: org.tenant.slug, email, password, ...shown });
-    const askCode = (email: string, password = NEW_PASSWORD) => server.client.post('/auth/login/mfa/email', { tenantSlug: org.tenant.slug, email, password });
+    const logIn = (email: string, shown: object = {}, password = NEW_PASSWORD): Promise<LoginAnswer> =>
+      server.client.post('/auth/login', { tenantSlug: org.tenant.slug, email, password, ...shown });
+    const askCode = (email: string, password = NEW_PASSWORD) =>
+      server.client.post('/auth/login/mfa/email', { tenantSlug: org.tenant.slug, email, password });
     const mailedCodes = async (email: string): Promise<string[]> => {
       await deliver();
-      return smtp.mails.filter(({ to, parsed }) => to.includes(email) && parsed.subject?.startsWith('Your sign-in code')).map(({ parsed }) => /\b\d{6}\b/.exec(parsed.text ?? '')?.[0] ?? '');
+      return smtp.mails
+        .filter(({ to, parsed }) => to.includes(email) && parsed.subject?.startsWith('Your sign-in code'))
+        .map(({ parsed }) => /\b\d{6}\b/.exec(parsed.text ?? '')?.[0] ?? '');
     };
     const reset = async (email: string): Promise<void> => {
       await server.client.post('/auth/password-reset/request', { tenantSlug: org.tenant.slug, email });
       await deliver();
-      const { status, text } = await server.client.post('/auth/password-reset/confirm', { token: tokenIn(smtp.last(email)), tenantSlug: org.tenant.slug, password: NEW_PASSWORD });
+      const { status, text } = await server.client.post('/auth/password-reset/confirm', {
+        token: tokenIn(smtp.last(email)),
+        tenantSlug: org.tenant.slug,
+        password: NEW_PASSWORD,
+      });
       expect(status, text).to.equal(200);
     };
     const stopped = async (email: string): Promise<void> => {
@@ -67,7 +87,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     };
 
     it('for a day after a reset: no code is offered, sent or taken, and the authenticator opens as ever', async () => {
-      const { account: { member }, secret } = await victim();
+      const {
+        account: { member },
+        secret,
+      } = await victim();
       await reset(member.email);
       await stopped(member.email);
       clock.advance(DAY_MS - 1);
@@ -81,7 +104,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
 
     it('not by a code that was sent before the reset either', async () => {
-      const { account: { member } } = await victim();
+      const {
+        account: { member },
+      } = await victim();
       await askCode(member.email, PASSWORD);
       const [emailCode] = await mailedCodes(member.email);
       expect(emailCode).to.match(/^\d{6}$/);
@@ -91,7 +116,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
 
     it('nor after a second reset, which counts the day anew', async () => {
-      const { account: { member } } = await victim();
+      const {
+        account: { member },
+      } = await victim();
       await reset(member.email);
       clock.advance(DAY_MS - 60_000);
       await reset(member.email);
@@ -100,7 +127,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
 
     it('for a day after another address was set, whoever set it', async () => {
-      const { account: { member } } = await victim();
+      const {
+        account: { member },
+      } = await victim();
       const email = `moved-${member.email}`;
       expect((await owner.patch(`/tenant-admin/members/${member.id}`, { email })).status).to.equal(200);
       await reset(email);
@@ -118,13 +147,24 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
 
     it('nor for a day after an operator has set the password', async () => {
-      const { account: { member } } = await victim();
+      const {
+        account: { member },
+      } = await victim();
       await askCode(member.email, PASSWORD);
       const [emailCode] = await mailedCodes(member.email);
       const database = server.foundation.platform;
       const limits = createLoginLimits({ database, clock, failuresPerAccount: 10, failuresPerIp: 0 });
-      const access = createMemberAccess({ database, clock, passwords: await createPasswords({ cores: 1, argon2: onceArgon2 }), policy: () => Promise.resolve(), limits });
-      await access.resetPassword({ tenantSlug: org.tenant.slug, email: member.email, password: NEW_PASSWORD }, OPERATOR);
+      const access = createMemberAccess({
+        database,
+        clock,
+        passwords: await createPasswords({ cores: 1, argon2: onceArgon2 }),
+        policy: () => Promise.resolve(),
+        limits,
+      });
+      await access.resetPassword(
+        { tenantSlug: org.tenant.slug, email: member.email, password: NEW_PASSWORD },
+        OPERATOR,
+      );
       expect((await logIn(member.email, { emailCode })).status).to.equal(401);
       await stopped(member.email);
     });
@@ -133,14 +173,29 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
 describe('MFA_EMAIL_FALLBACK', () => {
   const CASES: readonly (readonly [fallback: EmailFallback, roleCode: string, available: boolean])[] = [
-    ['all', 'viewer', true], ['all', 'admin', true], ['members', 'viewer', true], ['members', 'admin', false], ['off', 'viewer', false], ['off', 'admin', false],
+    ['all', 'viewer', true],
+    ['all', 'admin', true],
+    ['members', 'viewer', true],
+    ['members', 'admin', false],
+    ['off', 'viewer', false],
+    ['off', 'admin', false],
   ];
   let smtp: MailServer;
   const servers = new Map<EmailFallback, TestServer>();
   before(async () => {
     smtp = await startMailServer();
     for (const fallback of ['all', 'members', 'off'] as const) {
-      servers.set(fallback, await startServer({ env: { MFA_EMAIL_FALLBACK: fallback, SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' } }));
+      servers.set(
+        fallback,
+        await startServer({
+          env: {
+            MFA_EMAIL_FALLBACK: fallback,
+            SMTP_URL: smtp.url,
+            MAIL_FROM: 'duebook@book.example.test',
+            LOGIN_FAILURES_PER_IP: '0',
+          },
+        }),
+      );
     }
   });
   after(async () => {
@@ -158,9 +213,21 @@ describe('MFA_EMAIL_FALLBACK', () => {
     const codes = async (): Promise<string[]> => {
       await server.schedules.run('mail');
       await server.schedules.run('mail');
-      return smtp.mails.filter(({ to, parsed }) => to.includes(account.member.email) && parsed.subject?.startsWith('Your sign-in code')).map(({ parsed }) => /\b\d{6}\b/.exec(parsed.text ?? '')?.[0] ?? '');
+      return smtp.mails
+        .filter(
+          ({ to, parsed }) => to.includes(account.member.email) && parsed.subject?.startsWith('Your sign-in code'),
+        )
+        .map(({ parsed }) => /\b\d{6}\b/.exec(parsed.text ?? '')?.[0] ?? '');
     };
-    return { server, account, credentials, codes, logIn: (shown: object = {}): Promise<LoginAnswer> => server.client.post('/auth/login', { ...credentials, ...shown }), ask: () => server.client.post('/auth/login/mfa/email', credentials) };
+    return {
+      server,
+      account,
+      credentials,
+      codes,
+      logIn: (shown: object = {}): Promise<LoginAnswer> =>
+        server.client.post('/auth/login', { ...credentials, ...shown }),
+      ask: () => server.client.post('/auth/login/mfa/email', credentials),
+    };
   };
 
   for (const [fallback, roleCode, available] of CASES) {
@@ -178,7 +245,10 @@ describe('MFA_EMAIL_FALLBACK', () => {
     const { server, account, codes, logIn, ask } = await start('members', 'viewer');
     await ask();
     const [emailCode] = await codes();
-    await server.services.tenants.members.setRole({ tenantId: account.tenant.id, memberId: account.member.id, roleCode: 'admin' }, OPERATOR);
+    await server.services.tenants.members.setRole(
+      { tenantId: account.tenant.id, memberId: account.member.id, roleCode: 'admin' },
+      OPERATOR,
+    );
     const answer: { status: number; body: DomainError } = await logIn({ emailCode });
     expect([answer.status, answer.body.error.code]).to.deep.equal([401, 'MFA_CODE_INVALID']);
   });

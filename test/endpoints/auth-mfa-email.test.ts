@@ -1,5 +1,15 @@
 import { expect } from 'chai';
-import { countedArgon2, makeMember, makeTenant, OPERATOR, PASSWORD, serveIdentity, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';
+import {
+  countedArgon2,
+  makeMember,
+  makeTenant,
+  OPERATOR,
+  PASSWORD,
+  serveIdentity,
+  startIdentity,
+  uniqueSlug,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 import { auditedOf, enrol, logIn, mailedCodes, type Account } from '../support/second-factor.js';
@@ -13,7 +23,13 @@ describe('codes by mail', () => {
     let identity: TestIdentity;
     let app: LittleApp;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { argon2, mailConfigured: true, mfaRequiredForAdmins: true, loginFailuresPerAccount: 10, loginFailuresPerIp: 0 });
+      identity = await startIdentity((await fresh()).database, {
+        argon2,
+        mailConfigured: true,
+        mfaRequiredForAdmins: true,
+        loginFailuresPerAccount: 10,
+        loginFailuresPerIp: 0,
+      });
       app = await serveIdentity(identity);
     });
     after(() => app.stop());
@@ -27,7 +43,13 @@ describe('codes by mail', () => {
       await enrol(app.client, who, { at: identity.clock.now() });
       return who;
     };
-    const ask = ({ tenant, member }: Account, given: Readonly<Record<string, unknown>> = {}) => app.client.post('/auth/login/mfa/email', { tenantSlug: tenant.slug, email: member.email, password: PASSWORD, ...given });
+    const ask = ({ tenant, member }: Account, given: Readonly<Record<string, unknown>> = {}) =>
+      app.client.post('/auth/login/mfa/email', {
+        tenantSlug: tenant.slug,
+        email: member.email,
+        password: PASSWORD,
+        ...given,
+      });
     const sent = async (who: Account): Promise<string> => {
       expect((await ask(who)).body).to.deep.equal(QUEUED);
       return (await mailedCodes(identity, who)).at(-1) ?? '';
@@ -46,10 +68,12 @@ describe('codes by mail', () => {
       expect(await auditedOf(identity, who)).to.include('login_code_queued');
     });
 
-    it('are nothing without the password, nor as an authenticator\'s code', async () => {
+    it("are nothing without the password, nor as an authenticator's code", async () => {
       const who = await enrolled();
       const code = await sent(who);
-      expect((await logIn(app.client, who, { password: 'wrong-password', emailCode: code })).body).to.include({ message: 'Invalid credentials' });
+      expect((await logIn(app.client, who, { password: 'wrong-password', emailCode: code })).body).to.include({
+        message: 'Invalid credentials',
+      });
       expect((await logIn(app.client, who, { mfaCode: code })).status).to.equal(401);
       // With both, the authenticator's is looked at alone: one attempt is one guess.
       expect((await logIn(app.client, who, { mfaCode: other(code), emailCode: code })).status).to.equal(401);
@@ -57,7 +81,10 @@ describe('codes by mail', () => {
     });
 
     it('are good for ten minutes', async () => {
-      for (const [ms, status] of [[10 * MINUTE_MS - 1, 200], [10 * MINUTE_MS, 401]] as const) {
+      for (const [ms, status] of [
+        [10 * MINUTE_MS - 1, 200],
+        [10 * MINUTE_MS, 401],
+      ] as const) {
         const who = await enrolled();
         const emailCode = await sent(who);
         identity.clock.advance(ms);
@@ -68,13 +95,16 @@ describe('codes by mail', () => {
     it('are good for five tries, also when they are guessed in parallel', async () => {
       const who = await enrolled();
       const code = await sent(who);
-      for (let guess = 1; guess <= 5; guess++) expect((await logIn(app.client, who, { emailCode: other(code) })).status).to.equal(401);
+      for (let guess = 1; guess <= 5; guess++)
+        expect((await logIn(app.client, who, { emailCode: other(code) })).status).to.equal(401);
       expect((await logIn(app.client, who, { emailCode: code })).status).to.equal(401);
 
       const second = await enrolled();
       const secondCode = await sent(second);
       await Promise.all(Array.from({ length: 8 }, () => logIn(app.client, second, { emailCode: other(secondCode) })));
-      const [row] = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT tries FROM login_codes WHERE member_id = ?', [second.member.id]));
+      const [row] = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all('SELECT tries FROM login_codes WHERE member_id = ?', [second.member.id]),
+      );
       expect(row?.['tries']).to.equal(5);
       expect((await logIn(app.client, second, { emailCode: secondCode })).status).to.equal(401);
     });
@@ -103,10 +133,13 @@ describe('codes by mail', () => {
     it('are sent at most once a minute, also to eight requests at once, and five times an hour; the answer is the same', async () => {
       const who = await enrolled();
       const count = async () => {
-        const [row] = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT sends FROM login_codes WHERE member_id = ?', [who.member.id]));
+        const [row] = await identity.database.read({ tenantId: null }, (tx) =>
+          tx.all('SELECT sends FROM login_codes WHERE member_id = ?', [who.member.id]),
+        );
         return (JSON.parse(String(row?.['sends'])) as number[]).length;
       };
-      for (const answer of await Promise.all(Array.from({ length: 8 }, () => ask(who)))) expect(answer.body).to.deep.equal(QUEUED);
+      for (const answer of await Promise.all(Array.from({ length: 8 }, () => ask(who))))
+        expect(answer.body).to.deep.equal(QUEUED);
       expect(await count()).to.equal(1);
       identity.clock.advance(MINUTE_MS - 1);
       await ask(who);
@@ -125,7 +158,10 @@ describe('codes by mail', () => {
     it('are asked for alike, and for one hash each, by whom they are sent to and by whom they are not', async () => {
       const who = await enrolled();
       const disabled = await enrolled();
-      await identity.tenants.members.setStatus({ tenantId: disabled.tenant.id, memberId: disabled.member.id, status: 'disabled' }, OPERATOR);
+      await identity.tenants.members.setStatus(
+        { tenantId: disabled.tenant.id, memberId: disabled.member.id, status: 'disabled' },
+        OPERATOR,
+      );
       const notEnrolled = await account();
       const seen = new Set<string>();
       for (const attempt of [
@@ -138,19 +174,24 @@ describe('codes by mail', () => {
       ]) {
         const before = argon2.calls;
         const { status, text, headers } = await attempt();
-        const kept = [...headers].filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive'].includes(name));
+        const kept = [...headers].filter(
+          ([name]) => !['date', 'x-request-id', 'connection', 'keep-alive'].includes(name),
+        );
         seen.add(JSON.stringify([status, text, kept]));
         expect(argon2.calls - before).to.equal(1);
       }
       expect(seen.size).to.equal(1);
       expect(await mailedCodes(identity, who)).to.have.length(1);
-      expect([...(await mailedCodes(identity, disabled)), ...(await mailedCodes(identity, notEnrolled))]).to.deep.equal([]);
+      expect([...(await mailedCodes(identity, disabled)), ...(await mailedCodes(identity, notEnrolled))]).to.deep.equal(
+        [],
+      );
       expect(await auditedOf(identity, notEnrolled)).to.include('login_code_not_sent');
     });
 
-    it('are no way round the account\'s limit, nor a way to guess passwords', async () => {
+    it("are no way round the account's limit, nor a way to guess passwords", async () => {
       const who = await enrolled();
-      for (let guess = 1; guess <= 10; guess++) expect((await ask(who, { password: 'wrong-password' })).status).to.equal(200);
+      for (let guess = 1; guess <= 10; guess++)
+        expect((await ask(who, { password: 'wrong-password' })).status).to.equal(200);
       expect((await ask(who)).status).to.equal(429);
       expect((await logIn(app.client, who)).status).to.equal(429);
     });
@@ -175,7 +216,9 @@ describe('codes by mail', () => {
     it('are kept sealed', async () => {
       const who = await enrolled();
       const code = await sent(who);
-      const [row] = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT code_sealed FROM login_codes WHERE member_id = ?', [who.member.id]));
+      const [row] = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all('SELECT code_sealed FROM login_codes WHERE member_id = ?', [who.member.id]),
+      );
       expect(row?.['code_sealed']).to.match(/^v1\./).and.not.contain(code);
     });
 
@@ -184,7 +227,11 @@ describe('codes by mail', () => {
       const silent = await serveIdentity(await startIdentity(identity.database, options));
       try {
         const who = await enrolled();
-        const answer = await silent.client.post('/auth/login/mfa/email', { tenantSlug: who.tenant.slug, email: who.member.email, password: PASSWORD });
+        const answer = await silent.client.post('/auth/login/mfa/email', {
+          tenantSlug: who.tenant.slug,
+          email: who.member.email,
+          password: PASSWORD,
+        });
         expect(answer.body).to.deep.equal({ ok: true, deliveryStatus: 'not_sent' });
         expect((await logIn(silent.client, who)).body.emailFallbackAvailable).to.equal(false);
       } finally {

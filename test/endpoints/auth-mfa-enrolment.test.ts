@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { makeMember, makeTenant, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { codeOf, wrongCode } from '../support/authenticator-app.js';
 import { forEachDatabase } from '../support/database.js';
 import type { Client, DomainError } from '../support/http.js';
@@ -8,12 +15,16 @@ import { auditedOf, enrol, logIn, type Account } from '../support/second-factor.
 
 type Status = Readonly<Record<'enrolled' | 'required', boolean>> & { readonly recoveryCodesLeft: number };
 
-describe('an authenticator of one\'s own', () => {
+describe("an authenticator of one's own", () => {
   forEachDatabase((_kind, fresh) => {
     let identity: TestIdentity;
     let app: LittleApp;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { mfaRequiredForAdmins: true, loginFailuresPerAccount: 10, loginFailuresPerIp: 0 });
+      identity = await startIdentity((await fresh()).database, {
+        mfaRequiredForAdmins: true,
+        loginFailuresPerAccount: 10,
+        loginFailuresPerIp: 0,
+      });
       app = await serveIdentity(identity);
     });
     after(() => app.stop());
@@ -27,8 +38,10 @@ describe('an authenticator of one\'s own', () => {
       const who = await account();
       return { who, client: (await signIn(app.client, who)).client };
     };
-    const start = async (client: Client): Promise<string> => (await client.post<{ secret: string }>('/auth/mfa/enroll/start')).body.secret;
-    const confirm = (client: Client, secret: string, code = codeOf({ secret, at: now() })) => client.post<DomainError & Status & { recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', { secret, code });
+    const start = async (client: Client): Promise<string> =>
+      (await client.post<{ secret: string }>('/auth/mfa/enroll/start')).body.secret;
+    const confirm = (client: Client, secret: string, code = codeOf({ secret, at: now() })) =>
+      client.post<DomainError & Status & { recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', { secret, code });
     const status = async (client: Client) => (await client.get<Status>('/auth/mfa/status')).body;
 
     it('is enrolled with a code made from the secret, and answers recovery codes once', async () => {
@@ -47,7 +60,7 @@ describe('an authenticator of one\'s own', () => {
       expect(await auditedOf(identity, who)).to.include('mfa_enrolled');
     });
 
-    it('is not enrolled with a secret that the attacker chose, that is another\'s, or that is ten minutes old', async () => {
+    it("is not enrolled with a secret that the attacker chose, that is another's, or that is ten minutes old", async () => {
       const { client } = await signedIn();
       const { client: stranger } = await signedIn();
       const own = await start(client);
@@ -70,7 +83,8 @@ describe('an authenticator of one\'s own', () => {
       }
       expect((await confirm(client, secret)).status).to.equal(429);
       expect((await logIn(app.client, who)).status).to.equal(429);
-      for (const code of ['12345', '1234567', 'abcdef', '']) expect((await confirm(client, secret, code)).status, code).to.equal(400);
+      for (const code of ['12345', '1234567', 'abcdef', ''])
+        expect((await confirm(client, secret, code)).status, code).to.equal(400);
     });
 
     it('is not enrolled a second time while there is one, and of enrolments at once there is one', async () => {
@@ -78,8 +92,12 @@ describe('an authenticator of one\'s own', () => {
       const secrets = [await start(client), await start(client)];
       const answers = await Promise.all([...secrets, ...secrets].map((secret) => confirm(client, secret)));
       expect(answers.filter((answer) => answer.status === 200)).to.have.length(1);
-      for (const answer of answers.filter(({ status: code }) => code !== 200)) expect(answer.body.error.code).to.equal('MFA_ALREADY_ENROLLED');
-      for (const answer of [await client.post<DomainError>('/auth/mfa/enroll/start'), await confirm(client, secrets[0] ?? '')]) {
+      for (const answer of answers.filter(({ status: code }) => code !== 200))
+        expect(answer.body.error.code).to.equal('MFA_ALREADY_ENROLLED');
+      for (const answer of [
+        await client.post<DomainError>('/auth/mfa/enroll/start'),
+        await confirm(client, secrets[0] ?? ''),
+      ]) {
         expect([answer.status, answer.body.error.code]).to.deep.equal([409, 'MFA_ALREADY_ENROLLED']);
       }
       expect((await status(client)).recoveryCodesLeft).to.equal(10);
@@ -95,8 +113,11 @@ describe('an authenticator of one\'s own', () => {
           const refused = await client.post<DomainError>('/auth/mfa/disable', { code });
           expect([refused.status, refused.body.error.code]).to.deep.equal([401, 'MFA_CODE_INVALID']);
         }
-        for (const code of ['', '12345', 'abcdef', null]) expect((await client.post('/auth/mfa/disable', { code })).status).to.equal(400);
-        const answer = await client.post('/auth/mfa/disable', { code: by === 'totp' ? codeOf({ secret, at: now() }) : recoveryCodes[3] });
+        for (const code of ['', '12345', 'abcdef', null])
+          expect((await client.post('/auth/mfa/disable', { code })).status).to.equal(400);
+        const answer = await client.post('/auth/mfa/disable', {
+          code: by === 'totp' ? codeOf({ secret, at: now() }) : recoveryCodes[3],
+        });
         expect(answer.status).to.equal(200);
         expect(answer.body).to.deep.equal({ enrolled: false, required: false, recoveryCodesLeft: 0 });
         expect((await logIn(app.client, who)).body.accessToken).to.be.a('string');
@@ -133,8 +154,15 @@ describe('an authenticator of one\'s own', () => {
       await enrol(app.client, one, { at: now() });
       const { secret } = await enrol(app.client, other, { at: now() });
       identity.clock.advance(60_000);
-      const sealed = await identity.database.read({ tenantId: null }, (tx) => tx.get('SELECT secret_sealed FROM mfa_totp WHERE member_id = ?', [other.member.id]));
-      await identity.database.write({ tenantId: null }, (tx) => tx.run('UPDATE mfa_totp SET secret_sealed = ? WHERE member_id = ?', [sealed?.['secret_sealed'] ?? null, one.member.id]));
+      const sealed = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.get('SELECT secret_sealed FROM mfa_totp WHERE member_id = ?', [other.member.id]),
+      );
+      await identity.database.write({ tenantId: null }, (tx) =>
+        tx.run('UPDATE mfa_totp SET secret_sealed = ? WHERE member_id = ?', [
+          sealed?.['secret_sealed'] ?? null,
+          one.member.id,
+        ]),
+      );
       expect((await logIn(app.client, one, { mfaCode: codeOf({ secret, at: now() }) })).status).to.equal(500);
     });
   });

@@ -1,6 +1,15 @@
 import { expect } from 'chai';
 import { generateKeyRingText } from '../../data-plane-agent/base/secrets.js';
-import { countedArgon2, makeMember, makeTenant, serveIdentity, signIn, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';
+import {
+  countedArgon2,
+  makeMember,
+  makeTenant,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  uniqueSlug,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { codeOf, wrongCode } from '../support/authenticator-app.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -15,7 +24,13 @@ describe('signing in with a second factor', () => {
     let identity: TestIdentity;
     let app: LittleApp;
     before(async () => {
-      identity = await startIdentity((await fresh()).database, { argon2, mfaRequiredForAdmins: true, productName: 'Duebook Test', loginFailuresPerAccount: 10, loginFailuresPerIp: 0 });
+      identity = await startIdentity((await fresh()).database, {
+        argon2,
+        mfaRequiredForAdmins: true,
+        productName: 'Duebook Test',
+        loginFailuresPerAccount: 10,
+        loginFailuresPerIp: 0,
+      });
       app = await serveIdentity(identity);
     });
     after(() => app.stop());
@@ -38,7 +53,11 @@ describe('signing in with a second factor', () => {
         const { who } = await enrolled();
         const asked = await logIn(app.client, who);
         expect(asked.status).to.equal(200);
-        expect(asked.body).to.deep.include({ mfaRequired: true, enrollmentRequired: false, emailFallbackAvailable: false });
+        expect(asked.body).to.deep.include({
+          mfaRequired: true,
+          enrollmentRequired: false,
+          emailFallbackAvailable: false,
+        });
         expect(Object.keys(asked.body)).to.not.include.members(['secret', 'otpauthUrl', 'accessToken']);
         expect(asked.headers.getSetCookie()).to.deep.equal([]);
         expect((await logIn(app.client, who, { password: 'wrong-password' })).status).to.equal(401);
@@ -51,7 +70,13 @@ describe('signing in with a second factor', () => {
           const answer = await logIn(app.client, who, { mfaCode: code(steps) });
           expect(answer.status, `${steps}`).to.equal(200);
           expect(answer.body.user.email).to.equal(who.member.email);
-          expect(Object.keys(answer.body).toSorted()).to.deep.equal(['accessToken', 'expiresIn', 'refreshToken', 'tenant', 'user']);
+          expect(Object.keys(answer.body).toSorted()).to.deep.equal([
+            'accessToken',
+            'expiresIn',
+            'refreshToken',
+            'tenant',
+            'user',
+          ]);
         }
       });
 
@@ -95,11 +120,12 @@ describe('signing in with a second factor', () => {
 
       it('takes nothing that is no code, without falling over', async () => {
         const { who } = await enrolled();
-        for (const mfaCode of ['12345', '1234567', 'abcdef', '１２３４５６', '0x1234', '-12345', '12 345', '💶💶💶']) expect((await logIn(app.client, who, { mfaCode })).status, mfaCode).to.equal(401);
+        for (const mfaCode of ['12345', '1234567', 'abcdef', '１２３４５６', '0x1234', '-12345', '12 345', '💶💶💶'])
+          expect((await logIn(app.client, who, { mfaCode })).status, mfaCode).to.equal(401);
         expect((await logIn(app.client, who, { mfaCode: '9'.repeat(65) })).status).to.equal(400);
       });
 
-      it('guessed in parallel: the account\'s limit counts wrong codes, also those beside the right password', async () => {
+      it("guessed in parallel: the account's limit counts wrong codes, also those beside the right password", async () => {
         const { who, secret, code } = await enrolled();
         const wrong = wrongCode({ secret, at: now() });
         const answers = await Promise.all(Array.from({ length: 30 }, () => logIn(app.client, who, { mfaCode: wrong })));
@@ -131,7 +157,14 @@ describe('signing in with a second factor', () => {
 
       it('costs one hash, whatever is shown', async () => {
         const { who, secret, code } = await enrolled();
-        for (const shown of [{}, { mfaCode: wrongCode({ secret, at: now() }) }, { emailCode: '123456' }, { mfaCode: 'x' }, { mfaSetupSecret: secret, mfaCode: code() }, { mfaCode: code() }]) {
+        for (const shown of [
+          {},
+          { mfaCode: wrongCode({ secret, at: now() }) },
+          { emailCode: '123456' },
+          { mfaCode: 'x' },
+          { mfaSetupSecret: secret, mfaCode: code() },
+          { mfaCode: code() },
+        ]) {
           const before = argon2.calls;
           await logIn(app.client, who, shown);
           expect(argon2.calls - before, JSON.stringify(shown)).to.equal(1);
@@ -143,12 +176,19 @@ describe('signing in with a second factor', () => {
         expect((await logIn(app.client, who, { emailCode: '123456' })).status).to.equal(401);
       });
 
-      it('is not replaced by whoever has the password: a secret sent along is refused, also one of the server\'s for another', async () => {
+      it("is not replaced by whoever has the password: a secret sent along is refused, also one of the server's for another", async () => {
         const { who, code } = await enrolled();
         const admin = await account('admin');
         const { secret } = (await logIn(app.client, admin)).body;
         for (const mfaSetupSecret of [secret, 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP']) {
-          expect((await logIn(app.client, who, { mfaSetupSecret, mfaCode: codeOf({ secret: mfaSetupSecret ?? '', at: now() }) })).status).to.equal(401);
+          expect(
+            (
+              await logIn(app.client, who, {
+                mfaSetupSecret,
+                mfaCode: codeOf({ secret: mfaSetupSecret ?? '', at: now() }),
+              })
+            ).status,
+          ).to.equal(401);
         }
         expect((await logIn(app.client, who, { mfaCode: code() })).status).to.equal(200);
       });
@@ -171,15 +211,26 @@ describe('signing in with a second factor', () => {
         expect(new Set(recoveryCodes).size).to.equal(10);
         expect((await logIn(app.client, who, { mfaCode: first })).status).to.equal(200);
         expect((await logIn(app.client, who, { mfaCode: first })).status).to.equal(401);
-        const { status, body } = await logIn(app.client, who, { mfaCode: ` ${second.toUpperCase().replaceAll('-', '')} ` });
+        const { status, body } = await logIn(app.client, who, {
+          mfaCode: ` ${second.toUpperCase().replaceAll('-', '')} `,
+        });
         expect(status).to.equal(200);
-        expect((await app.client.as(body.accessToken).get<{ recoveryCodesLeft: number }>('/auth/mfa/status')).body.recoveryCodesLeft).to.equal(8);
+        expect(
+          (await app.client.as(body.accessToken).get<{ recoveryCodesLeft: number }>('/auth/mfa/status')).body
+            .recoveryCodesLeft,
+        ).to.equal(8);
       });
 
       it('of eight logins at once, lets one in', async () => {
-        const { who, recoveryCodes: [mfaCode] } = await enrolled();
+        const {
+          who,
+          recoveryCodes: [mfaCode],
+        } = await enrolled();
         const answers = await Promise.all(Array.from({ length: 8 }, () => logIn(app.client, who, { mfaCode })));
-        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, ...Array.from({ length: 7 }, () => 401)]);
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([
+          200,
+          ...Array.from({ length: 7 }, () => 401),
+        ]);
       });
 
       it('of another member is worth nothing', async () => {
@@ -194,14 +245,25 @@ describe('signing in with a second factor', () => {
         const who = await account('admin');
         const offered = await logIn(app.client, who);
         expect(offered.status).to.equal(200);
-        expect(offered.body).to.deep.include({ mfaRequired: true, enrollmentRequired: true, emailFallbackAvailable: false });
+        expect(offered.body).to.deep.include({
+          mfaRequired: true,
+          enrollmentRequired: true,
+          emailFallbackAvailable: false,
+        });
         const { secret = '', otpauthUrl = '' } = offered.body;
         expect(secret).to.match(/^[A-Z2-7]{32}$/);
         const url = new URL(otpauthUrl);
-        expect([url.protocol, url.searchParams.get('secret'), url.searchParams.get('issuer')]).to.deep.equal(['otpauth:', secret, 'Duebook Test']);
+        expect([url.protocol, url.searchParams.get('secret'), url.searchParams.get('issuer')]).to.deep.equal([
+          'otpauth:',
+          secret,
+          'Duebook Test',
+        ]);
         expect(decodeURIComponent(url.pathname)).to.contain(who.member.email);
 
-        const entered = await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) });
+        const entered = await logIn(app.client, who, {
+          mfaSetupSecret: secret,
+          mfaCode: codeOf({ secret, at: now() }),
+        });
         expect(entered.status).to.equal(200);
         expect(entered.body.accessToken).to.be.a('string');
         expect(entered.body.recoveryCodes).to.have.length(10);
@@ -220,7 +282,9 @@ describe('signing in with a second factor', () => {
       it('asks from the next login on who is made an admin', async () => {
         const who = await account('viewer');
         expect((await logIn(app.client, who)).body.accessToken).to.be.a('string');
-        await identity.database.write({ tenantId: null }, (tx) => tx.run("UPDATE members SET role_code = 'admin' WHERE id = ?", [who.member.id]));
+        await identity.database.write({ tenantId: null }, (tx) =>
+          tx.run("UPDATE members SET role_code = 'admin' WHERE id = ?", [who.member.id]),
+        );
         expect((await logIn(app.client, who)).body.enrollmentRequired).to.equal(true);
       });
 
@@ -237,31 +301,49 @@ describe('signing in with a second factor', () => {
       it('takes no secret that was offered to somebody else', async () => {
         const [who, other] = [await account('admin'), await account('admin')];
         const secret = (await logIn(app.client, other)).body.secret ?? '';
-        expect((await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) })).status).to.equal(401);
+        expect(
+          (await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) })).status,
+        ).to.equal(401);
       });
 
       it('takes the secret for ten minutes', async () => {
-        for (const [minutes, status] of [[9.9, 200], [10, 401]] as const) {
+        for (const [minutes, status] of [
+          [9.9, 200],
+          [10, 401],
+        ] as const) {
           const who = await account('admin');
           const secret = (await logIn(app.client, who)).body.secret ?? '';
           identity.clock.advance(minutes * 60_000);
-          expect((await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) })).status, `${minutes}`).to.equal(status);
+          expect(
+            (await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) })).status,
+            `${minutes}`,
+          ).to.equal(status);
         }
       });
 
       it('counts wrong codes, and lets the secret be tried again', async () => {
         const who = await account('admin');
         const secret = (await logIn(app.client, who)).body.secret ?? '';
-        for (let guess = 1; guess <= 3; guess++) expect((await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: wrongCode({ secret, at: now() }) })).status).to.equal(401);
+        for (let guess = 1; guess <= 3; guess++)
+          expect(
+            (await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: wrongCode({ secret, at: now() }) }))
+              .status,
+          ).to.equal(401);
         expect((await logIn(app.client, who, { mfaSetupSecret: secret })).status).to.equal(401);
-        expect((await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) })).status).to.equal(200);
+        expect(
+          (await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) })).status,
+        ).to.equal(200);
       });
 
       it('of enrolments at once, with one secret or with several, enrols one', async () => {
         const who = await account('admin');
         const secrets: string[] = [];
         for (let offer = 1; offer <= 3; offer++) secrets.push((await logIn(app.client, who)).body.secret ?? '');
-        const answers = await Promise.all([...secrets, ...secrets].map((secret) => logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) })));
+        const answers = await Promise.all(
+          [...secrets, ...secrets].map((secret) =>
+            logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) }),
+          ),
+        );
         expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
         expect(answers.filter(({ status }) => status === 401)).to.have.length(5);
       });
@@ -269,28 +351,51 @@ describe('signing in with a second factor', () => {
       it('keeps no secret in clear', async () => {
         const who = await account('admin');
         const secret = (await logIn(app.client, who)).body.secret ?? '';
-        const entered = await logIn(app.client, who, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: now() }) });
+        const entered = await logIn(app.client, who, {
+          mfaSetupSecret: secret,
+          mfaCode: codeOf({ secret, at: now() }),
+        });
         const rows: unknown[] = [];
         await identity.database.read({ tenantId: null }, async (tx) => {
-          for (const table of ['mfa_totp', 'mfa_offered_secrets', 'mfa_recovery_codes', 'audit_log']) rows.push(await tx.all(`SELECT * FROM ${table}`));
+          for (const table of ['mfa_totp', 'mfa_offered_secrets', 'mfa_recovery_codes', 'audit_log'])
+            rows.push(await tx.all(`SELECT * FROM ${table}`));
         });
         expect(entered.body.recoveryCodes).to.have.length(10);
-        for (const value of [secret, ...(entered.body.recoveryCodes ?? [])]) expect(JSON.stringify(rows)).to.not.contain(value);
+        for (const value of [secret, ...(entered.body.recoveryCodes ?? [])])
+          expect(JSON.stringify(rows)).to.not.contain(value);
       });
 
       if (kind === 'sqlite') {
         it('registers an organisation with a session, and asks at its first login', async () => {
           const slug = uniqueSlug();
-          const answer = await app.client.post('/auth/register', { tenantName: 'Acme', tenantSlug: slug, adminName: 'Ada', email: `ada@${slug}.test`, password: 'Correct-Horse-42' });
+          const answer = await app.client.post('/auth/register', {
+            tenantName: 'Acme',
+            tenantSlug: slug,
+            adminName: 'Ada',
+            email: `ada@${slug}.test`,
+            password: 'Correct-Horse-42',
+          });
           expect(answer.status).to.equal(201);
-          const login = await app.client.post<{ enrollmentRequired: boolean }>('/auth/login', { tenantSlug: slug, email: `ada@${slug}.test`, password: 'Correct-Horse-42' });
+          const login = await app.client.post<{ enrollmentRequired: boolean }>('/auth/login', {
+            tenantSlug: slug,
+            email: `ada@${slug}.test`,
+            password: 'Correct-Horse-42',
+          });
           expect(login.body.enrollmentRequired).to.equal(true);
         });
 
         it('does not ask a member who need not have one, whatever is sent along', async () => {
           const who = await account('viewer');
           await signIn(app.client, who);
-          expect((await logIn(app.client, who, { mfaCode: '000000', emailCode: '000000', mfaSetupSecret: 'JBSWY3DPEHPK3PXP' })).body.accessToken).to.be.a('string');
+          expect(
+            (
+              await logIn(app.client, who, {
+                mfaCode: '000000',
+                emailCode: '000000',
+                mfaSetupSecret: 'JBSWY3DPEHPK3PXP',
+              })
+            ).body.accessToken,
+          ).to.be.a('string');
         });
       }
     });
@@ -299,13 +404,25 @@ describe('signing in with a second factor', () => {
 
 describe('a server in production', () => {
   it('starts without being told of second factors, and asks admins for one at their first login', async () => {
-    const server = await startServer({ env: { NODE_ENV: 'production', PUBLIC_URL: 'https://book.example.test', SECRET_KEYS: generateKeyRingText(), SSO_PROVIDERS: '', FILE_SCAN_MODE: 'off' } });
+    const server = await startServer({
+      env: {
+        NODE_ENV: 'production',
+        PUBLIC_URL: 'https://book.example.test',
+        SECRET_KEYS: generateKeyRingText(),
+        SSO_PROVIDERS: '',
+        FILE_SCAN_MODE: 'off',
+      },
+    });
     try {
       const made = await makeTenant(server.services);
       const offered = await logIn(server.client, { ...made, member: made.owner });
       expect(offered.body).to.deep.include({ mfaRequired: true, enrollmentRequired: true });
       const { secret = '' } = offered.body;
-      const entered = await logIn(server.client, { ...made, member: made.owner }, { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: Date.now() }) });
+      const entered = await logIn(
+        server.client,
+        { ...made, member: made.owner },
+        { mfaSetupSecret: secret, mfaCode: codeOf({ secret, at: Date.now() }) },
+      );
       expect(entered.status).to.equal(200);
       expect(JSON.stringify(server.logged)).to.not.contain(secret);
     } finally {

@@ -2,7 +2,16 @@ import { expect } from 'chai';
 import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/secrets.js';
 import type { Database, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { LoginQuestion } from '../../server/auth/passkeys.schemas.js';
-import { makeMember, makeTenant, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  PUBLIC_URL,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { softwareAuthenticator, type CreationOptions } from '../support/authenticator.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -18,14 +27,23 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
     let known: string;
     before(async () => {
       ({ database } = await fresh());
-      identity = await startIdentity(listening(database, (sql) => statements.push(sql)), { keyRing: parseKeyRing(keys) });
+      identity = await startIdentity(
+        listening(database, (sql) => statements.push(sql)),
+        { keyRing: parseKeyRing(keys) },
+      );
       app = await serveIdentity(identity);
       org = await makeTenant(identity);
       const member = await makeMember(identity, org);
       known = member.email;
       const { client } = await signIn(app.client, { tenant: org.tenant, member });
       const { body } = await client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
-      expect((await client.post('/auth/passkeys/register/verify', { response: softwareAuthenticator({ origin: PUBLIC_URL }).create(body.options) })).status).to.equal(201);
+      expect(
+        (
+          await client.post('/auth/passkeys/register/verify', {
+            response: softwareAuthenticator({ origin: PUBLIC_URL }).create(body.options),
+          })
+        ).status,
+      ).to.equal(201);
     });
     after(() => app.stop());
 
@@ -34,9 +52,13 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
       expect(answer.status, answer.text).to.equal(200);
       return answer.body;
     };
-    const idsFor = async (...given: Parameters<typeof ask>) => (await ask(...given)).options.allowCredentials.map(({ id }) => id);
+    const idsFor = async (...given: Parameters<typeof ask>) =>
+      (await ask(...given)).options.allowCredentials.map(({ id }) => id);
     const everybody = async () => ({
-      known: await ask(known), 'without passkeys': await ask(org.owner.email), unknown: await ask('nobody@example.test'), 'of no tenant': await ask(known, { tenantSlug: 'no-such-tenant' }),
+      known: await ask(known),
+      'without passkeys': await ask(org.owner.email),
+      unknown: await ask('nobody@example.test'),
+      'of no tenant': await ask(known, { tenantSlug: 'no-such-tenant' }),
     });
 
     it('sees the same shape for accounts with passkeys, without, and for none', async () => {
@@ -47,7 +69,9 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
         expect(rest).to.deep.equal({ rpId: 'book.example.test', timeout: 300_000, userVerification: 'required' });
         expect(allowCredentials).to.have.length.within(1, 2);
         for (const credential of allowCredentials) {
-          expect(['id', 'type', 'transports'].slice(0, credential.transports ? 3 : 2)).to.deep.equal(Object.keys(credential));
+          expect(['id', 'type', 'transports'].slice(0, credential.transports ? 3 : 2)).to.deep.equal(
+            Object.keys(credential),
+          );
           expect(Buffer.from(credential.id, 'base64url').length).to.be.within(16, 64);
         }
       }
@@ -58,7 +82,9 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
         const ids = await idsFor(email);
         expect(await idsFor(` ${email.toUpperCase()}`)).to.deep.equal(ids);
         for (const ring of [keys, `${generateKeyRingText()},${keys}`]) {
-          const replica = await serveIdentity(await startIdentity(database, { ...identity.options, database, keyRing: parseKeyRing(ring) }));
+          const replica = await serveIdentity(
+            await startIdentity(database, { ...identity.options, database, keyRing: parseKeyRing(ring) }),
+          );
           try {
             expect(await idsFor(email, { to: replica }), email).to.deep.equal(ids);
           } finally {
@@ -70,16 +96,29 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
 
     it('sees other ids for another email, another tenant and another installation', async () => {
       const ids = await idsFor('nobody@example.test');
-      const stranger = await serveIdentity(await startIdentity(database, { ...identity.options, database, keyRing: parseKeyRing(`${keys},${generateKeyRingText()}`) }));
+      const stranger = await serveIdentity(
+        await startIdentity(database, {
+          ...identity.options,
+          database,
+          keyRing: parseKeyRing(`${keys},${generateKeyRingText()}`),
+        }),
+      );
       try {
-        for (const others of [await idsFor('nobody2@example.test'), await idsFor('nobody@example.test', { tenantSlug: 'another' }), await idsFor('nobody@example.test', { to: stranger })]) expect(others).not.to.deep.equal(ids);
+        for (const others of [
+          await idsFor('nobody2@example.test'),
+          await idsFor('nobody@example.test', { tenantSlug: 'another' }),
+          await idsFor('nobody@example.test', { to: stranger }),
+        ])
+          expect(others).not.to.deep.equal(ids);
       } finally {
         await stranger.stop();
       }
     });
 
     it('sees ids of several lengths and kinds, as authenticators make them', async () => {
-      const all = await Promise.all(Array.from({ length: 40 }, async (_, index) => (await ask(`n${index}@example.test`)).options.allowCredentials));
+      const all = await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => (await ask(`n${index}@example.test`)).options.allowCredentials),
+      );
       expect(new Set(all.flat().map(({ id }) => id.length)).size).to.be.greaterThan(2);
       expect(new Set(all.flat().map(({ transports }) => String(transports))).size).to.be.greaterThan(1);
       expect(new Set(all.map(({ length }) => length))).to.deep.equal(new Set([1, 2]));
@@ -92,12 +131,17 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
       const { response, ...rest } = softwareAuthenticator({ origin: PUBLIC_URL }).create(body.options);
       const silent = { ...rest, response: { ...response, transports: [] } };
       expect((await client.post('/auth/passkeys/register/verify', { response: silent })).status).to.equal(201);
-      expect((await ask(member.email)).options.allowCredentials.map((credential) => Object.keys(credential))).to.deep.equal([['id', 'type']]);
-      const strangers = await Promise.all(Array.from({ length: 120 }, (_, index) => idsWithoutTransports(`s${index}@example.test`)));
+      expect(
+        (await ask(member.email)).options.allowCredentials.map((credential) => Object.keys(credential)),
+      ).to.deep.equal([['id', 'type']]);
+      const strangers = await Promise.all(
+        Array.from({ length: 120 }, (_, index) => idsWithoutTransports(`s${index}@example.test`)),
+      );
       expect(strangers.flat()).not.to.deep.equal([]);
     });
 
-    const idsWithoutTransports = async (email: string) => (await ask(email)).options.allowCredentials.filter(({ transports }) => transports === undefined);
+    const idsWithoutTransports = async (email: string) =>
+      (await ask(email)).options.allowCredentials.filter(({ transports }) => transports === undefined);
 
     it('makes the same statements run, whoever it is, and so does an answer', async () => {
       const of = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
@@ -107,14 +151,27 @@ describe('whoever asks for passkeys of an account that he does not know', () => 
       };
       const asked: (readonly string[])[] = [];
       const answered: (readonly string[])[] = [];
-      for (const [email, tenantSlug] of [[known, org.tenant.slug], [org.owner.email, org.tenant.slug], ['nobody@example.test', org.tenant.slug], [known, 'no-such-tenant']] as const) {
+      for (const [email, tenantSlug] of [
+        [known, org.tenant.slug],
+        [org.owner.email, org.tenant.slug],
+        ['nobody@example.test', org.tenant.slug],
+        [known, 'no-such-tenant'],
+      ] as const) {
         let question: LoginQuestion | undefined;
         asked.push(await of(async () => (question = await ask(email, { tenantSlug }))));
         const { flowId, options } = question ?? (await ask(email));
-        answered.push(await of(async () => {
-          const answer = await app.client.post('/auth/passkeys/login/verify', { flowId, response: strangersAnswer(options.allowCredentials[0]?.id ?? '', options.challenge) });
-          expect([answer.status, answer.text]).to.deep.equal([401, '{"statusCode":401,"message":"Invalid credentials","error":"Unauthorized"}']);
-        }));
+        answered.push(
+          await of(async () => {
+            const answer = await app.client.post('/auth/passkeys/login/verify', {
+              flowId,
+              response: strangersAnswer(options.allowCredentials[0]?.id ?? '', options.challenge),
+            });
+            expect([answer.status, answer.text]).to.deep.equal([
+              401,
+              '{"statusCode":401,"message":"Invalid credentials","error":"Unauthorized"}',
+            ]);
+          }),
+        );
       }
       expect(asked[0]).to.have.length.greaterThan(3);
       for (const other of asked) expect(other).to.deep.equal(asked[0]);

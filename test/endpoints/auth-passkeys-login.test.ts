@@ -1,7 +1,25 @@
 import { expect } from 'chai';
 import type { TokenPair } from '../../server/auth/auth.schemas.js';
-import { makeMember, makeTenant, OPERATOR, PASSWORD, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
-import { softwareAuthenticator, type Assertion, type Behaviour, type CreationOptions, type RequestOptions, type SoftwareAuthenticator } from '../support/authenticator.js';
+import {
+  makeMember,
+  makeTenant,
+  OPERATOR,
+  PASSWORD,
+  PUBLIC_URL,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
+import {
+  softwareAuthenticator,
+  type Assertion,
+  type Behaviour,
+  type CreationOptions,
+  type RequestOptions,
+  type SoftwareAuthenticator,
+} from '../support/authenticator.js';
 import { forEachDatabase } from '../support/database.js';
 import type { Answer, Client, FrameworkError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -26,30 +44,51 @@ describe('attacks on the sign-in with passkeys', () => {
     });
     after(() => app.stop());
 
-    const account = async ({ of = org, email, roleCode, counts = true }: { of?: MadeTenant; email?: string; roleCode?: string; counts?: boolean } = {}): Promise<Account> => {
+    const account = async ({
+      of = org,
+      email,
+      roleCode,
+      counts = true,
+    }: { of?: MadeTenant; email?: string; roleCode?: string; counts?: boolean } = {}): Promise<Account> => {
       const member = await makeMember(identity, of, { ...(email && { email }), ...(roleCode && { roleCode }) });
       const { client } = await signIn(app.client, { tenant: of.tenant, member });
       const authenticator = softwareAuthenticator({ origin: PUBLIC_URL, counts });
       const { body } = await client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
-      expect((await client.post('/auth/passkeys/register/verify', { response: authenticator.create(body.options) })).status).to.equal(201);
+      expect(
+        (await client.post('/auth/passkeys/register/verify', { response: authenticator.create(body.options) })).status,
+      ).to.equal(201);
       return { org: of, member, client, authenticator };
     };
     const ask = async ({ org: { tenant }, member }: Pick<Account, 'org' | 'member'>, to: LittleApp = app) =>
-      (await to.client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', { tenantSlug: tenant.slug, email: member.email })).body;
-    const answer = (flowId: string, response: unknown, to: LittleApp = app) => to.client.post<TokenPair & FrameworkError>('/auth/passkeys/login/verify', { flowId, response });
+      (
+        await to.client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', {
+          tenantSlug: tenant.slug,
+          email: member.email,
+        })
+      ).body;
+    const answer = (flowId: string, response: unknown, to: LittleApp = app) =>
+      to.client.post<TokenPair & FrameworkError>('/auth/passkeys/login/verify', { flowId, response });
     const attempt = async (who: Account, behaviour: Behaviour = {}, to: LittleApp = app) => {
       const { flowId, options } = await ask(who, to);
       return answer(flowId, who.authenticator.get(options, behaviour), to);
     };
     /** One answer for everything. */
     const refused = ({ status, body, headers }: Answer<FrameworkError>, what?: string) => {
-      expect([status, body], what).to.deep.equal([401, { statusCode: 401, message: 'Invalid credentials', error: 'Unauthorized' }]);
+      expect([status, body], what).to.deep.equal([
+        401,
+        { statusCode: 401, message: 'Invalid credentials', error: 'Unauthorized' },
+      ]);
       expect(headers.get('www-authenticate')).to.match(/^Bearer\b/);
       expect(headers.getSetCookie()).to.deep.equal([]);
     };
 
     const lastFailure = async ({ member }: Account): Promise<unknown> => {
-      const row = await identity.database.read({ tenantId: null }, (tx) => tx.get("SELECT changes FROM audit_log WHERE record_id = ? AND action = 'login_failed' ORDER BY id DESC LIMIT 1", [member.id]));
+      const row = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.get(
+          "SELECT changes FROM audit_log WHERE record_id = ? AND action = 'login_failed' ORDER BY id DESC LIMIT 1",
+          [member.id],
+        ),
+      );
       return JSON.parse(String(row?.['changes']));
     };
 
@@ -75,7 +114,9 @@ describe('attacks on the sign-in with passkeys', () => {
       'without anybody there': { present: false },
       'from a frame of another site': { crossOrigin: true },
       'of a key that was bound to its device and no longer is': { synced: true },
-      'with the handle of another member': { userHandle: Buffer.from('01890000-0000-7000-8000-000000000001').toString('base64url') },
+      'with the handle of another member': {
+        userHandle: Buffer.from('01890000-0000-7000-8000-000000000001').toString('base64url'),
+      },
     };
     for (const [name, behaviour] of Object.entries(wrong)) {
       it(`an answer ${name} is refused, and uses the question up`, async () => {
@@ -98,14 +139,25 @@ describe('attacks on the sign-in with passkeys', () => {
         signature: ({ response }) => ({ signature: flipped(response.signature, 40) }),
         'no signature': () => ({ signature: 'AA' }),
         counter: ({ response }) => ({ authenticatorData: flipped(response.authenticatorData, 35) }),
-        'client data': ({ response }) => ({ clientDataJSON: Buffer.from(Buffer.from(response.clientDataJSON, 'base64url').toString().replace('"crossOrigin":false', '"crossOrigin":false,"x":1')).toString('base64url') }),
-        'authenticator data cut short': ({ response }) => ({ authenticatorData: response.authenticatorData.slice(0, 20) }),
+        'client data': ({ response }) => ({
+          clientDataJSON: Buffer.from(
+            Buffer.from(response.clientDataJSON, 'base64url')
+              .toString()
+              .replace('"crossOrigin":false', '"crossOrigin":false,"x":1'),
+          ).toString('base64url'),
+        }),
+        'authenticator data cut short': ({ response }) => ({
+          authenticatorData: response.authenticatorData.slice(0, 20),
+        }),
         'authenticator data as zeros': () => ({ authenticatorData: '\u0000' }),
       };
       for (const [name, change] of Object.entries(alter)) {
         const { flowId, options } = await ask(who);
         const assertion = who.authenticator.get(options);
-        refused(await answer(flowId, { ...assertion, response: { ...assertion.response, ...change(assertion) } }), name);
+        refused(
+          await answer(flowId, { ...assertion, response: { ...assertion.response, ...change(assertion) } }),
+          name,
+        );
       }
       for (const id of ['\u0000', 'AAAA', 'ü', 'x'.repeat(2_000)]) {
         const { flowId, options } = await ask(who);
@@ -114,12 +166,18 @@ describe('attacks on the sign-in with passkeys', () => {
       expect(app.logged.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);
     });
 
-    it('another member\'s passkey does not open my account, nor mine his', async () => {
+    it("another member's passkey does not open my account, nor mine his", async () => {
       const [mine, theirs] = [await account(), await account()];
       const { flowId, options } = await ask(mine);
       refused(await answer(flowId, theirs.authenticator.get(options)));
       const again = await ask(mine);
-      refused(await answer(again.flowId, theirs.authenticator.get(again.options, { userHandle: Buffer.from(mine.member.id).toString('base64url') })), 'with my handle');
+      refused(
+        await answer(
+          again.flowId,
+          theirs.authenticator.get(again.options, { userHandle: Buffer.from(mine.member.id).toString('base64url') }),
+        ),
+        'with my handle',
+      );
     });
 
     it('a passkey of the same email in another tenant does not open this one', async () => {
@@ -133,8 +191,16 @@ describe('attacks on the sign-in with passkeys', () => {
 
     it('the flow of a registration, one of nobody and one that is over open nothing', async () => {
       const who = await account();
-      const { body } = await who.client.post<{ flowId: string; options: CreationOptions }>('/auth/passkeys/register/options');
-      refused(await answer(body.flowId, who.authenticator.get({ challenge: body.options.challenge, rpId: body.options.rp.id })), 'of a registration');
+      const { body } = await who.client.post<{ flowId: string; options: CreationOptions }>(
+        '/auth/passkeys/register/options',
+      );
+      refused(
+        await answer(
+          body.flowId,
+          who.authenticator.get({ challenge: body.options.challenge, rpId: body.options.rp.id }),
+        ),
+        'of a registration',
+      );
       refused(await answer('x', who.authenticator.get({ challenge: 'x', rpId: 'book.example.test' })), 'of nobody');
       const { flowId, options } = await ask(who);
       identity.clock.advance(5 * 60_000);
@@ -153,7 +219,9 @@ describe('attacks on the sign-in with passkeys', () => {
     it('of two answers that count alike, one at most signs in', async () => {
       const who = await account();
       const asked = [await ask(who), await ask(who), await ask(who)];
-      const answers = await Promise.all(asked.map(({ flowId, options }) => answer(flowId, who.authenticator.get(options, { counter: 7 }))));
+      const answers = await Promise.all(
+        asked.map(({ flowId, options }) => answer(flowId, who.authenticator.get(options, { counter: 7 }))),
+      );
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
     });
 
@@ -161,18 +229,28 @@ describe('attacks on the sign-in with passkeys', () => {
       const of = await makeTenant(identity);
       const [disabled, stays] = [await account({ of }), await account({ of })];
       const before = await ask(disabled);
-      await identity.tenants.members.setStatus({ tenantId: of.tenant.id, memberId: disabled.member.id, status: 'disabled' }, OPERATOR);
+      await identity.tenants.members.setStatus(
+        { tenantId: of.tenant.id, memberId: disabled.member.id, status: 'disabled' },
+        OPERATOR,
+      );
       refused(await answer(before.flowId, disabled.authenticator.get(before.options)), 'asked before');
       refused(await attempt(disabled), 'asked after');
       expect(await lastFailure(disabled)).to.deep.equal({ reason: 'standing' });
       expect((await attempt(stays)).status).to.equal(200);
-      await identity.database.write({ tenantId: null }, (tx) => tx.run("UPDATE tenants SET status = 'suspended' WHERE id = ?", [of.tenant.id]));
+      await identity.database.write({ tenantId: null }, (tx) =>
+        tx.run("UPDATE tenants SET status = 'suspended' WHERE id = ?", [of.tenant.id]),
+      );
       refused(await attempt(stays), 'suspended');
     });
 
     it('a password that is locked after failures does not keep a passkey out, nor do failed passkeys lock the password', async () => {
       const who = await account();
-      for (let count = 0; count < 10; count += 1) await app.client.post('/auth/login', { tenantSlug: org.tenant.slug, email: who.member.email, password: 'wrong' });
+      for (let count = 0; count < 10; count += 1)
+        await app.client.post('/auth/login', {
+          tenantSlug: org.tenant.slug,
+          email: who.member.email,
+          password: 'wrong',
+        });
       const password = { tenantSlug: org.tenant.slug, email: who.member.email, password: PASSWORD };
       expect((await app.client.post('/auth/login', password)).status).to.equal(429);
       expect((await attempt(who)).status).to.equal(200);
@@ -183,7 +261,13 @@ describe('attacks on the sign-in with passkeys', () => {
 
     it('an address that fails too often is told no more, and a right passkey still gets in from there', async () => {
       const who = await account();
-      const strict = await serveIdentity(await startIdentity(identity.database, { ...identity.options, loginFailuresPerAccount: 10, loginFailuresPerIp: 3 }));
+      const strict = await serveIdentity(
+        await startIdentity(identity.database, {
+          ...identity.options,
+          loginFailuresPerAccount: 10,
+          loginFailuresPerIp: 3,
+        }),
+      );
       try {
         identity.clock.advance(16 * 60_000);
         for (let count = 0; count < 3; count += 1) refused(await attempt(who, { verified: false }, strict));
@@ -199,9 +283,15 @@ describe('attacks on the sign-in with passkeys', () => {
 
     it('where admins need a second factor, a passkey is both, and a password alone is not', async () => {
       const who = await account({ roleCode: 'admin' });
-      const strict = await serveIdentity(await startIdentity(identity.database, { ...identity.options, mfaRequiredForAdmins: true }));
+      const strict = await serveIdentity(
+        await startIdentity(identity.database, { ...identity.options, mfaRequiredForAdmins: true }),
+      );
       try {
-        const byPassword = await strict.client.post<{ mfaRequired: boolean }>('/auth/login', { tenantSlug: org.tenant.slug, email: who.member.email, password: PASSWORD });
+        const byPassword = await strict.client.post<{ mfaRequired: boolean }>('/auth/login', {
+          tenantSlug: org.tenant.slug,
+          email: who.member.email,
+          password: PASSWORD,
+        });
         expect([byPassword.status, byPassword.body.mfaRequired]).to.deep.equal([200, true]);
         expect((await attempt(who, {}, strict)).body.accessToken).to.be.a('string');
       } finally {

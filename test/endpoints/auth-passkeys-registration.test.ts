@@ -1,13 +1,36 @@
 import { expect } from 'chai';
 import type { Passkey } from '../../server/auth/passkeys.schemas.js';
 import { SessionStore } from '../../server/store/sessions.js';
-import { makeMember, makeTenant, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
-import { cbor, softwareAuthenticator, type Behaviour, type Cbor, type CreationOptions, type RequestOptions } from '../support/authenticator.js';
+import {
+  makeMember,
+  makeTenant,
+  PUBLIC_URL,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
+import {
+  cbor,
+  softwareAuthenticator,
+  type Behaviour,
+  type Cbor,
+  type CreationOptions,
+  type RequestOptions,
+} from '../support/authenticator.js';
 import { forEachDatabase } from '../support/database.js';
 import type { Client, DomainError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
 
-const NAMES_AN_ADDRESS: Behaviour['attestation'] = { fmt: 'packed', attStmt: new Map<Cbor, Cbor>([['alg', -7], ['sig', Buffer.from('nobody\'s')], ['x5c', [Buffer.from('http://127.0.0.1:1/list.crl')]]]) };
+const NAMES_AN_ADDRESS: Behaviour['attestation'] = {
+  fmt: 'packed',
+  attStmt: new Map<Cbor, Cbor>([
+    ['alg', -7],
+    ['sig', Buffer.from("nobody's")],
+    ['x5c', [Buffer.from('http://127.0.0.1:1/list.crl')]],
+  ]),
+};
 
 describe('attacks on the registration of passkeys', () => {
   forEachDatabase((_kind, fresh) => {
@@ -26,8 +49,10 @@ describe('attacks on the registration of passkeys', () => {
       const member = await makeMember(identity, org);
       return { member, client: (await signIn(app.client, { tenant: org.tenant, member })).client };
     };
-    const ask = async (client: Client) => (await client.post<{ flowId: string; options: CreationOptions }>('/auth/passkeys/register/options')).body;
-    const answer = (client: Client, response: unknown) => client.post<DomainError & Passkey>('/auth/passkeys/register/verify', { response });
+    const ask = async (client: Client) =>
+      (await client.post<{ flowId: string; options: CreationOptions }>('/auth/passkeys/register/options')).body;
+    const answer = (client: Client, response: unknown) =>
+      client.post<DomainError & Passkey>('/auth/passkeys/register/verify', { response });
     const refused = async (client: Client, response: unknown, what?: string) => {
       const { status, body, text } = await answer(client, response);
       expect([status, body.error.code], `${what ?? ''} ${text}`).to.deep.equal([422, 'PASSKEY_INVALID']);
@@ -76,19 +101,28 @@ describe('attacks on the registration of passkeys', () => {
       await refused(client, authenticator().create(options));
     });
 
-    it('another member\'s question, another session\'s and a sign-in\'s are no questions of mine', async () => {
+    it("another member's question, another session's and a sign-in's are no questions of mine", async () => {
       const [mine, theirs] = [await newMember(), await newMember()];
       const again = (await signIn(app.client, { tenant: org.tenant, member: mine.member })).client;
       await refused(mine.client, authenticator().create((await ask(theirs.client)).options), 'another member');
       await refused(mine.client, authenticator().create((await ask(again)).options), 'another session');
-      const { body } = await app.client.post<{ options: RequestOptions }>('/auth/passkeys/login/options', { tenantSlug: org.tenant.slug, email: mine.member.email });
-      await refused(mine.client, authenticator().create({ ...body.options, rp: { id: body.options.rpId }, user: { id: 'x' } }), 'a sign-in');
+      const { body } = await app.client.post<{ options: RequestOptions }>('/auth/passkeys/login/options', {
+        tenantSlug: org.tenant.slug,
+        email: mine.member.email,
+      });
+      await refused(
+        mine.client,
+        authenticator().create({ ...body.options, rp: { id: body.options.rpId }, user: { id: 'x' } }),
+        'a sign-in',
+      );
     });
 
     it('a session that another server has ended adds and removes nothing, though this one has not heard of it', async () => {
       const { member, client } = await newMember();
       const { options } = await ask(client);
-      await identity.database.write({ tenantId: null }, (tx) => new SessionStore(tx).revokeAllOf({ tenantId: org.tenant.id, memberId: member.id, at: identity.clock.now() }));
+      await identity.database.write({ tenantId: null }, (tx) =>
+        new SessionStore(tx).revokeAllOf({ tenantId: org.tenant.id, memberId: member.id, at: identity.clock.now() }),
+      );
       expect((await client.get('/auth/me')).status, 'not heard of it').to.equal(200);
       expect((await answer(client, authenticator().create(options))).status).to.equal(401);
       expect((await client.post('/auth/passkeys/register/options')).status).to.equal(401);
@@ -98,12 +132,18 @@ describe('attacks on the registration of passkeys', () => {
 
     it('a certificate in an attestation is not looked at, whatever address it names', async () => {
       const { client } = await newMember();
-      expect((await answer(client, authenticator().create((await ask(client)).options, { attestation: NAMES_AN_ADDRESS }))).status).to.equal(201);
+      expect(
+        (await answer(client, authenticator().create((await ask(client)).options, { attestation: NAMES_AN_ADDRESS })))
+          .status,
+      ).to.equal(201);
     });
 
     it('a credential that the account has is not taken twice', async () => {
       const { client } = await newMember();
-      const { credentialIds: [credentialId = ''], create } = await registered(client);
+      const {
+        credentialIds: [credentialId = ''],
+        create,
+      } = await registered(client);
       const again = await answer(client, create((await ask(client)).options, { credentialId }));
       expect([again.status, again.body.error.code]).to.deep.equal([409, 'PASSKEY_EXISTS']);
     });
@@ -112,9 +152,20 @@ describe('attacks on the registration of passkeys', () => {
       const [victim, stranger] = [await newMember(), await newMember()];
       await registered(victim.client);
       for (const email of [victim.member.email, 'nobody@example.test']) {
-        const { body } = await app.client.post<{ options: { allowCredentials: { id: string }[] } }>('/auth/passkeys/login/options', { tenantSlug: org.tenant.slug, email });
+        const { body } = await app.client.post<{ options: { allowCredentials: { id: string }[] } }>(
+          '/auth/passkeys/login/options',
+          { tenantSlug: org.tenant.slug, email },
+        );
         const credentialId = body.options.allowCredentials[0]?.id ?? '';
-        expect((await answer(stranger.client, authenticator().create((await ask(stranger.client)).options, { credentialId }))).status, email).to.equal(201);
+        expect(
+          (
+            await answer(
+              stranger.client,
+              authenticator().create((await ask(stranger.client)).options, { credentialId }),
+            )
+          ).status,
+          email,
+        ).to.equal(201);
       }
     });
 
@@ -123,19 +174,59 @@ describe('attacks on the registration of passkeys', () => {
       const good = (options: CreationOptions) => authenticator().create(options);
       const deep = Buffer.concat([Buffer.alloc(20_000, 0x81), Buffer.of(0x01)]).toString('base64url');
       const huge = Buffer.from([0xbb, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]).toString('base64url');
-      const objects = ['', 'AA', '!!!', '\u0000', 'ümlaut', deep, huge, cbor('text').toString('base64url'), cbor([1]).toString('base64url'), cbor(new Map<Cbor, Cbor>([['fmt', 'none']])).toString('base64url')]
-        .concat([0, 36, 54, 60, 90].map((length) => cbor(new Map<Cbor, Cbor>([['fmt', 'none'], ['attStmt', new Map<Cbor, Cbor>()], ['authData', Buffer.alloc(length, 0x45)]])).toString('base64url')));
+      const objects = [
+        '',
+        'AA',
+        '!!!',
+        '\u0000',
+        'ümlaut',
+        deep,
+        huge,
+        cbor('text').toString('base64url'),
+        cbor([1]).toString('base64url'),
+        cbor(new Map<Cbor, Cbor>([['fmt', 'none']])).toString('base64url'),
+      ].concat(
+        [0, 36, 54, 60, 90].map((length) =>
+          cbor(
+            new Map<Cbor, Cbor>([
+              ['fmt', 'none'],
+              ['attStmt', new Map<Cbor, Cbor>()],
+              ['authData', Buffer.alloc(length, 0x45)],
+            ]),
+          ).toString('base64url'),
+        ),
+      );
       for (const attestationObject of objects.filter((text) => text !== '')) {
         const response = good((await ask(client)).options);
-        await refused(client, { ...response, response: { ...response.response, attestationObject } }, attestationObject.slice(0, 40));
+        await refused(
+          client,
+          { ...response, response: { ...response.response, attestationObject } },
+          attestationObject.slice(0, 40),
+        );
       }
       for (const clientData of ['null', '[]', '5', '{', '{"challenge":5}', '{"challenge":{"a":1}}', '{}']) {
         const response = good((await ask(client)).options);
-        await refused(client, { ...response, response: { ...response.response, clientDataJSON: Buffer.from(clientData).toString('base64url') } }, clientData);
+        await refused(
+          client,
+          {
+            ...response,
+            response: { ...response.response, clientDataJSON: Buffer.from(clientData).toString('base64url') },
+          },
+          clientData,
+        );
       }
       const response = good((await ask(client)).options);
       await refused(client, { ...response, rawId: 'another' }, 'rawId');
-      for (const bad of [{}, [], 'text', null, { ...response, response: {} }, { ...response, type: 'password' }, { ...response, response: { ...response.response, clientDataJSON: 5 } }]) expect((await answer(client, bad)).status).to.equal(400);
+      for (const bad of [
+        {},
+        [],
+        'text',
+        null,
+        { ...response, response: {} },
+        { ...response, type: 'password' },
+        { ...response, response: { ...response.response, clientDataJSON: 5 } },
+      ])
+        expect((await answer(client, bad)).status).to.equal(400);
       expect(app.logged.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);
     });
 

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import type { MemberRecord } from '../../server/store/members.js';
-import { countedArgon2, makeMember, makeTenant, OPERATOR, PASSWORD, signIn, type MadeTenant } from '../support/accounts.js';
+import {
+  countedArgon2,
+  makeMember,
+  makeTenant,
+  OPERATOR,
+  PASSWORD,
+  signIn,
+  type MadeTenant,
+} from '../support/accounts.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { speak, type Answer, type DomainError } from '../support/http.js';
 import { needsPostgres } from '../support/postgres.js';
@@ -23,7 +31,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     before(async () => {
       clock = fakeClock();
       smtp = await startMailServer();
-      server = await startServer({ database: kind, clock, argon2, env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' } });
+      server = await startServer({
+        database: kind,
+        clock,
+        argon2,
+        env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' },
+      });
     });
     after(async () => {
       await server.stop();
@@ -34,8 +47,15 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       member = await makeMember(server.services, org);
     });
 
-    const ask = (tenantSlug: string, email: string): Promise<Answer<unknown>> => server.client.post('/auth/password-reset/request', { tenantSlug, email });
-    const confirm = (token: string, body: object = {}): Promise<Answer<unknown>> => server.client.post('/auth/password-reset/confirm', { token, tenantSlug: org.tenant.slug, password: NEW_PASSWORD, ...body });
+    const ask = (tenantSlug: string, email: string): Promise<Answer<unknown>> =>
+      server.client.post('/auth/password-reset/request', { tenantSlug, email });
+    const confirm = (token: string, body: object = {}): Promise<Answer<unknown>> =>
+      server.client.post('/auth/password-reset/confirm', {
+        token,
+        tenantSlug: org.tenant.slug,
+        password: NEW_PASSWORD,
+        ...body,
+      });
     const deliver = async (): Promise<void> => {
       await server.schedules.run('mail');
       await server.schedules.run('mail');
@@ -46,8 +66,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       return tokenIn(smtp.last(member.email));
     };
     const codeOf = (answer: Answer<unknown>) => [answer.status, (answer.body as DomainError).error.code];
-    const login = (password: string) => server.client.post('/auth/login', { tenantSlug: org.tenant.slug, email: member.email, password });
-    const audited = async (): Promise<unknown[]> => (await server.foundation.platform.read({ tenantId: null }, (tx) => tx.all('SELECT action FROM audit_log WHERE record_id = ? ORDER BY id', [member.id]))).map(({ action }) => action);
+    const login = (password: string) =>
+      server.client.post('/auth/login', { tenantSlug: org.tenant.slug, email: member.email, password });
+    const audited = async (): Promise<unknown[]> =>
+      (
+        await server.foundation.platform.read({ tenantId: null }, (tx) =>
+          tx.all('SELECT action FROM audit_log WHERE record_id = ? ORDER BY id', [member.id]),
+        )
+      ).map(({ action }) => action);
 
     it('sets the password, ends every session, and tells the member', async () => {
       const { client } = await signIn(server.client, { tenant: org.tenant, member });
@@ -63,8 +89,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('enumeration by body: known, unknown, disabled and password-less accounts and unknown tenants are answered byte for byte alike', async () => {
       const disabled = await makeMember(server.services, org);
-      await server.services.tenants.members.setStatus({ tenantId: org.tenant.id, memberId: disabled.id, status: 'disabled' }, OPERATOR);
-      const sso = await server.services.tenants.members.add({ tenantId: org.tenant.id, email: `sso@${org.tenant.slug}.test`, name: 'Sso', roleCode: 'viewer' }, OPERATOR);
+      await server.services.tenants.members.setStatus(
+        { tenantId: org.tenant.id, memberId: disabled.id, status: 'disabled' },
+        OPERATOR,
+      );
+      const sso = await server.services.tenants.members.add(
+        { tenantId: org.tenant.id, email: `sso@${org.tenant.slug}.test`, name: 'Sso', roleCode: 'viewer' },
+        OPERATOR,
+      );
       const before = smtp.mails.length;
       const answers = [
         await ask(org.tenant.slug, member.email),
@@ -73,16 +105,22 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await ask(org.tenant.slug, sso.email),
         await ask('no-such-tenant', member.email),
       ];
-      for (const { status, text } of answers) expect([status, text]).to.deep.equal([200, '{"ok":true,"deliveryStatus":"not_sent"}']);
+      for (const { status, text } of answers)
+        expect([status, text]).to.deep.equal([200, '{"ok":true,"deliveryStatus":"not_sent"}']);
       await deliver();
       expect(smtp.mails.slice(before).flatMap(({ to }) => to)).to.deep.equal([member.email]);
     });
 
     it('enumeration by work: the same statements and no hashing for known and unknown accounts', async () => {
-      const cases = { known: [org.tenant.slug, member.email], unknown: [org.tenant.slug, `nobody@${org.tenant.slug}.test`], 'unknown tenant': ['no-such-tenant-2', member.email] } as const;
+      const cases = {
+        known: [org.tenant.slug, member.email],
+        unknown: [org.tenant.slug, `nobody@${org.tenant.slug}.test`],
+        'unknown tenant': ['no-such-tenant-2', member.email],
+      } as const;
       const work: Record<string, readonly string[]> = {};
       argon2.calls = 0;
-      for (const [name, [slug, email]] of Object.entries(cases)) work[name] = await statementsOf(server, () => ask(slug, email));
+      for (const [name, [slug, email]] of Object.entries(cases))
+        work[name] = await statementsOf(server, () => ask(slug, email));
       expect(work['known']).to.have.length.greaterThan(5);
       expect(work['unknown']).to.deep.equal(work['known']);
       expect(work['unknown tenant']).to.deep.equal(work['known']);
@@ -122,8 +160,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('parallel confirms of one token: one password is set, and the others are refused', async () => {
       const token = await mailedToken();
-      const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => confirm(token, { password: `Parallel-Horse-${index}` })));
-      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([200, 422, 422, 422, 422, 422]);
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => confirm(token, { password: `Parallel-Horse-${index}` })),
+      );
+      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).to.deep.equal([
+        200, 422, 422, 422, 422, 422,
+      ]);
       const winner = answers.findIndex(({ status }) => status === 200);
       expect((await login(`Parallel-Horse-${winner}`)).status).to.equal(200);
     });
@@ -134,13 +176,20 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       expect(argon2.calls).to.equal(0);
     });
 
-    it('a token dies with the address that it was sent to, and with the member\'s standing', async () => {
+    it("a token dies with the address that it was sent to, and with the member's standing", async () => {
       const moved = await mailedToken();
       const platform = server.foundation.platform;
-      await platform.write({ tenantId: null }, (tx) => tx.run('UPDATE members SET email = ? WHERE id = ?', [`moved-${member.email}`, member.id]));
+      await platform.write({ tenantId: null }, (tx) =>
+        tx.run('UPDATE members SET email = ? WHERE id = ?', [`moved-${member.email}`, member.id]),
+      );
       expect(codeOf(await confirm(moved))).to.deep.equal([422, 'TOKEN_INVALID']);
-      await platform.write({ tenantId: null }, (tx) => tx.run('UPDATE members SET email = ? WHERE id = ?', [member.email, member.id]));
-      await server.services.tenants.members.setStatus({ tenantId: org.tenant.id, memberId: member.id, status: 'disabled' }, OPERATOR);
+      await platform.write({ tenantId: null }, (tx) =>
+        tx.run('UPDATE members SET email = ? WHERE id = ?', [member.email, member.id]),
+      );
+      await server.services.tenants.members.setStatus(
+        { tenantId: org.tenant.id, memberId: member.id, status: 'disabled' },
+        OPERATOR,
+      );
       expect(codeOf(await confirm(moved))).to.deep.equal([422, 'TOKEN_INVALID']);
     });
 
@@ -171,17 +220,30 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('a sign-in that ran beside a reset with the old password leaves no session', async () => {
       const token = await mailedToken();
-      const [reset, ...logins] = await Promise.all([confirm(token), ...Array.from({ length: 5 }, () => login(PASSWORD))]);
+      const [reset, ...logins] = await Promise.all([
+        confirm(token),
+        ...Array.from({ length: 5 }, () => login(PASSWORD)),
+      ]);
       expect(reset?.status).to.equal(200);
       for (const { status, body } of logins) {
         if (status !== 200) continue;
-        expect((await server.client.as((body as { accessToken: string }).accessToken).get('/auth/me')).status).to.equal(401);
+        expect((await server.client.as((body as { accessToken: string }).accessToken).get('/auth/me')).status).to.equal(
+          401,
+        );
       }
     });
 
     it('Host header not used in links', async () => {
       const body = JSON.stringify({ tenantSlug: org.tenant.slug, email: member.email });
-      const head = ['POST /api/v1/auth/password-reset/request HTTP/1.1', 'Host: evil.test', 'X-Forwarded-Host: evil.test', 'Forwarded: host=evil.test', 'Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close'];
+      const head = [
+        'POST /api/v1/auth/password-reset/request HTTP/1.1',
+        'Host: evil.test',
+        'X-Forwarded-Host: evil.test',
+        'Forwarded: host=evil.test',
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        'Connection: close',
+      ];
       expect(await speak(server.url, `${head.join('\r\n')}\r\n\r\n${body}`)).to.match(/^HTTP\/1\.1 200/);
       await deliver();
       const mail = smtp.last(member.email);
@@ -200,12 +262,19 @@ describe('password reset', () => {
 
   it('without a mail server is answered as with one', async () => {
     const org = await makeTenant(server.services);
-    const { text } = await server.client.post('/auth/password-reset/request', { tenantSlug: org.tenant.slug, email: org.owner.email });
+    const { text } = await server.client.post('/auth/password-reset/request', {
+      tenantSlug: org.tenant.slug,
+      email: org.owner.email,
+    });
     expect(text).to.equal('{"ok":true,"deliveryStatus":"not_sent"}');
   });
 
   it('asks for a token of at least sixteen characters', async () => {
-    const { status } = await server.client.post('/auth/password-reset/confirm', { token: 'x'.repeat(15), tenantSlug: 'acme', password: NEW_PASSWORD });
+    const { status } = await server.client.post('/auth/password-reset/confirm', {
+      token: 'x'.repeat(15),
+      tenantSlug: 'acme',
+      password: NEW_PASSWORD,
+    });
     expect(status).to.equal(400);
   });
 });

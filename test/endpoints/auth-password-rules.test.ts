@@ -8,7 +8,15 @@ import { startServer, type TestServer } from '../support/server.js';
 import { startMailServer, tokenIn, type MailServer } from '../support/smtp.js';
 
 /** Common, known from breaches, and made of the organisation's slug: as they are, and as they look. */
-const weakOf = (slug: string): readonly string[] => ['Password123', '277rte87hryloitru', `${slug}-2026`, 'password123 ', 'password\u200b123', '        ', `${slug.replaceAll('-', '')}-2026`];
+const weakOf = (slug: string): readonly string[] => [
+  'Password123',
+  '277rte87hryloitru',
+  `${slug}-2026`,
+  'password123 ',
+  'password\u200b123',
+  '        ',
+  `${slug.replaceAll('-', '')}-2026`,
+];
 
 for (const kind of ['sqlite', 'postgres'] as const) {
   describe(`the rules of passwords, outside production, on ${kind}`, () => {
@@ -17,7 +25,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     let smtp: MailServer;
     before(async () => {
       smtp = await startMailServer();
-      server = await startServer({ database: kind, env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test' } });
+      server = await startServer({
+        database: kind,
+        env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test' },
+      });
     });
     after(async () => {
       await server.stop();
@@ -42,23 +53,46 @@ for (const kind of ['sqlite', 'postgres'] as const) {
 
     it('hold for who registers', async () => {
       const slug = uniqueSlug();
-      const ask: Asked = (password) => server.client.post('/auth/register', { tenantName: 'Acme Leasing', tenantSlug: slug, adminName: 'Ann', email: `ann.able@${slug}.test`, password });
+      const ask: Asked = (password) =>
+        server.client.post('/auth/register', {
+          tenantName: 'Acme Leasing',
+          tenantSlug: slug,
+          adminName: 'Ann',
+          email: `ann.able@${slug}.test`,
+          password,
+        });
       await expectRules(ask, { slug, done: 201 });
     });
 
     it('hold for who redeems a code', async () => {
       const slug = uniqueSlug();
-      const [issued] = await server.services.codes.issue({ planCode: 'pro', count: 1, expiresAt: null }, { kind: 'cli', id: null, name: 'operator', ip: null, requestId: 'test-request' });
-      const ask: Asked = (password) => server.client.post('/auth/redeem', { code: issued?.code, tenantName: 'Acme Leasing', tenantSlug: slug, adminName: 'Ann', email: `ann.able@${slug}.test`, password });
+      const [issued] = await server.services.codes.issue(
+        { planCode: 'pro', count: 1, expiresAt: null },
+        { kind: 'cli', id: null, name: 'operator', ip: null, requestId: 'test-request' },
+      );
+      const ask: Asked = (password) =>
+        server.client.post('/auth/redeem', {
+          code: issued?.code,
+          tenantName: 'Acme Leasing',
+          tenantSlug: slug,
+          adminName: 'Ann',
+          email: `ann.able@${slug}.test`,
+          password,
+        });
       await expectRules(ask, { slug, done: 201 });
     });
 
     it('hold for who accepts an invitation', async () => {
       const org = await makeTenant(server.services);
       const email = `bo.able@${org.tenant.slug}.test`;
-      await (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client.post('/tenant-admin/invitations', { email, roleCode: 'viewer' });
+      await (
+        await signIn(server.client, { tenant: org.tenant, member: org.owner })
+      ).client.post('/tenant-admin/invitations', { email, roleCode: 'viewer' });
       const token = await mailedToken(email);
-      await expectRules((password) => server.client.post('/auth/invitations/accept', { token, name: 'Bo Able', password }), { slug: org.tenant.slug, done: 201 });
+      await expectRules(
+        (password) => server.client.post('/auth/invitations/accept', { token, name: 'Bo Able', password }),
+        { slug: org.tenant.slug, done: 201 },
+      );
     });
 
     it('hold for who resets a password', async () => {
@@ -66,13 +100,29 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const member = await makeMember(server.services, org);
       await server.client.post('/auth/password-reset/request', { tenantSlug: org.tenant.slug, email: member.email });
       const token = await mailedToken(member.email);
-      await expectRules((password) => server.client.post('/auth/password-reset/confirm', { token, tenantSlug: org.tenant.slug, password }), { slug: org.tenant.slug, done: 200 });
+      await expectRules(
+        (password) =>
+          server.client.post('/auth/password-reset/confirm', { token, tenantSlug: org.tenant.slug, password }),
+        { slug: org.tenant.slug, done: 200 },
+      );
     });
 
     it('are not looked at when somebody signs in: a password from before the rules still opens the account', async () => {
       const org = await makeTenant(server.services);
-      const old = await server.services.tenants.members.add({ tenantId: org.tenant.id, email: `old@${org.tenant.slug}.test`, name: 'Old Hand', roleCode: 'viewer', subjectScope: null, password: 'Password123' }, { kind: 'cli', id: null, name: 'operator', ip: null, requestId: 'test-request' });
-      expect((await signIn(server.client, { tenant: org.tenant, member: old, password: 'Password123' })).result.user.id).to.equal(old.id);
+      const old = await server.services.tenants.members.add(
+        {
+          tenantId: org.tenant.id,
+          email: `old@${org.tenant.slug}.test`,
+          name: 'Old Hand',
+          roleCode: 'viewer',
+          subjectScope: null,
+          password: 'Password123',
+        },
+        { kind: 'cli', id: null, name: 'operator', ip: null, requestId: 'test-request' },
+      );
+      expect(
+        (await signIn(server.client, { tenant: org.tenant, member: old, password: 'Password123' })).result.user.id,
+      ).to.equal(old.id);
     });
   });
 }
@@ -83,20 +133,41 @@ describe('PASSWORD_RULES', () => {
     try {
       for (const password of weakOf('acme')) {
         const slug = uniqueSlug();
-        const answer = await server.client.post<AuthLoginResult>('/auth/register', { tenantName: 'Acme Leasing', tenantSlug: slug, adminName: 'Ann', email: `ann@${slug}.test`, password });
+        const answer = await server.client.post<AuthLoginResult>('/auth/register', {
+          tenantName: 'Acme Leasing',
+          tenantSlug: slug,
+          adminName: 'Ann',
+          email: `ann@${slug}.test`,
+          password,
+        });
         expect(answer.status, answer.text).to.equal(201);
       }
-      expect((await server.client.post('/auth/register', { tenantName: 'Acme Leasing', tenantSlug: uniqueSlug(), adminName: 'Ann', email: 'ann@acme.test', password: 'seven77' })).status).to.equal(400);
+      expect(
+        (
+          await server.client.post('/auth/register', {
+            tenantName: 'Acme Leasing',
+            tenantSlug: uniqueSlug(),
+            adminName: 'Ann',
+            email: 'ann@acme.test',
+            password: 'seven77',
+          })
+        ).status,
+      ).to.equal(400);
     } finally {
       await server.stop();
     }
   });
 
   it('is on unless said otherwise, and off is warned about in production', () => {
-    const warned = (env: NodeJS.ProcessEnv) => readServerConfig(env).warnings.filter(({ name }) => name === 'PASSWORD_RULES').map(({ problem }) => problem);
+    const warned = (env: NodeJS.ProcessEnv) =>
+      readServerConfig(env)
+        .warnings.filter(({ name }) => name === 'PASSWORD_RULES')
+        .map(({ problem }) => problem);
     const result = readServerConfig({});
     expect(result.ok && result.values.passwordRules).to.equal('on');
-    expect(warned({ NODE_ENV: 'production', PASSWORD_RULES: 'off' })).to.deep.equal(['is off: members may choose the passwords that are tried first']);
+    expect(warned({ NODE_ENV: 'production', PASSWORD_RULES: 'off' })).to.deep.equal([
+      'is off: members may choose the passwords that are tried first',
+    ]);
     for (const env of [{ NODE_ENV: 'production' }, { PASSWORD_RULES: 'off' }]) expect(warned(env)).to.deep.equal([]);
     expect(readServerConfig({ PASSWORD_RULES: 'maybe' }).ok).to.equal(false);
   });

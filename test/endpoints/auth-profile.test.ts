@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import type { Preferences, Session } from '../../server/auth/auth.schemas.js';
-import { makeMember, makeTenant, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { Client, FrameworkError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -22,13 +29,23 @@ describe('what members set for themselves', () => {
     };
     const preferencesOf = async (client: Client) => (await client.get<Session>('/auth/me')).body.settings.preferences;
     const changesOf = async (memberId: string, action: string) => {
-      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT changes FROM audit_log WHERE actor_id = ? AND action = ? ORDER BY id', [memberId, action]));
+      const rows = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all('SELECT changes FROM audit_log WHERE actor_id = ? AND action = ? ORDER BY id', [memberId, action]),
+      );
       return rows.map(({ changes }) => JSON.parse(String(changes)) as unknown);
     };
 
     describe('preferences', () => {
       const ALL: Preferences = {
-        language: 'zh-CN', locale: 'zh-Hans-CN', timezone: 'Asia/Shanghai', currency: 'EUR', calendarSystem: 'chinese', measurementSystem: 'imperial', firstDayOfWeek: 0, dateFormat: 'DD.MM.YYYY', numberFormat: '1.234,56',
+        language: 'zh-CN',
+        locale: 'zh-Hans-CN',
+        timezone: 'Asia/Shanghai',
+        currency: 'EUR',
+        calendarSystem: 'chinese',
+        measurementSystem: 'imperial',
+        firstDayOfWeek: 0,
+        dateFormat: 'DD.MM.YYYY',
+        numberFormat: '1.234,56',
       };
 
       it('are answered merged, kept, and shown in the session', async () => {
@@ -40,10 +57,12 @@ describe('what members set for themselves', () => {
         const all = await client.patch<Preferences>('/auth/preferences', { ...ALL, currency: 'eur' });
         expect(all.body).to.deep.equal(ALL);
         expect(await preferencesOf(client)).to.deep.equal(ALL);
-        expect((await changesOf(member.id, 'preferences_changed'))[0]).to.deep.equal({ language: { from: null, to: 'zh-CN' } });
+        expect((await changesOf(member.id, 'preferences_changed'))[0]).to.deep.equal({
+          language: { from: null, to: 'zh-CN' },
+        });
       });
 
-      it('fall back to the tenant\'s setting with null, and never change the tenant\'s', async () => {
+      it("fall back to the tenant's setting with null, and never change the tenant's", async () => {
         const { client } = await signedIn();
         const before = await preferencesOf(client);
         await client.patch('/auth/preferences', ALL);
@@ -52,7 +71,7 @@ describe('what members set for themselves', () => {
         expect((await client.patch('/auth/preferences', nothing)).body).to.deep.equal(before);
       });
 
-      it('are the caller\'s own', async () => {
+      it("are the caller's own", async () => {
         const { made, client, member } = await signedIn();
         const other = await signIn(app.client, { ...made, member: made.owner });
         await client.patch('/auth/preferences', ALL);
@@ -62,7 +81,9 @@ describe('what members set for themselves', () => {
 
       it('stay, all of them, when they are changed at once', async () => {
         const { client } = await signedIn();
-        await Promise.all(Object.entries(ALL).map(([key, value]) => client.patch('/auth/preferences', { [key]: value })));
+        await Promise.all(
+          Object.entries(ALL).map(([key, value]) => client.patch('/auth/preferences', { [key]: value })),
+        );
         expect(await preferencesOf(client)).to.deep.equal(ALL);
       });
 
@@ -75,7 +96,16 @@ describe('what members set for themselves', () => {
       });
 
       const BAD = {
-        language: 'not a language', locale: 'x', timezone: 'Mars/Olympus', currency: 'XXQ', calendarSystem: 'mayan', measurementSystem: 'cubits', firstDayOfWeek: 7, dateFormat: 'D'.repeat(41), numberFormat: 5, theme: 'dark',
+        language: 'not a language',
+        locale: 'x',
+        timezone: 'Mars/Olympus',
+        currency: 'XXQ',
+        calendarSystem: 'mayan',
+        measurementSystem: 'cubits',
+        firstDayOfWeek: 7,
+        dateFormat: 'D'.repeat(41),
+        numberFormat: 5,
+        theme: 'dark',
       };
       it('that are all bad are all named at once, each by one message', async () => {
         const { client } = await signedIn();
@@ -98,20 +128,30 @@ describe('what members set for themselves', () => {
     describe('the profile', () => {
       it('changes name and nameProfile, and is answered and shown', async () => {
         const { client, member } = await signedIn();
-        const nameProfile = { givenName: '伟', familyName: '王', nameOrder: 'family_first', phoneticGivenName: 'Wěi', phoneticFamilyName: 'Wáng' };
+        const nameProfile = {
+          givenName: '伟',
+          familyName: '王',
+          nameOrder: 'family_first',
+          phoneticGivenName: 'Wěi',
+          phoneticFamilyName: 'Wáng',
+        };
         const answer = await client.patch<Session['user']>('/auth/profile', { name: '  王伟  ', nameProfile });
         expect(answer.status).to.equal(200);
         expect(answer.body).to.deep.include({ id: member.id, email: member.email, name: '王伟', roleCode: 'viewer' });
         expect(answer.body.nameProfile).to.deep.include(nameProfile);
         expect((await client.get<Session>('/auth/me')).body.user).to.deep.equal(answer.body);
         expect((await identity.directory.of(member.tenantId)).memberName(member.id)).to.equal('王伟');
-        expect((await changesOf(member.id, 'profile_changed'))[0]).to.deep.include({ name: { from: member.name, to: '王伟' } });
+        expect((await changesOf(member.id, 'profile_changed'))[0]).to.deep.include({
+          name: { from: member.name, to: '王伟' },
+        });
       });
 
       it('leaves what is not sent, and removes a nameProfile with null', async () => {
         const { client, member } = await signedIn();
         await client.patch('/auth/profile', { nameProfile: { givenName: 'Wei' } });
-        expect((await client.patch<Session['user']>('/auth/profile', { name: 'Wei Wang' })).body.nameProfile).to.deep.include({ givenName: 'Wei' });
+        expect(
+          (await client.patch<Session['user']>('/auth/profile', { name: 'Wei Wang' })).body.nameProfile,
+        ).to.deep.include({ givenName: 'Wei' });
         const cleared = await client.patch<Session['user']>('/auth/profile', { nameProfile: null });
         expect(cleared.body).to.include({ name: 'Wei Wang', nameProfile: null });
         expect((await client.patch('/auth/profile', {})).body).to.deep.equal(cleared.body);
@@ -124,10 +164,17 @@ describe('what members set for themselves', () => {
           expect((await client.patch<Session['user']>('/auth/profile', { name })).body.name).to.equal(name);
           expect((await client.get<Session>('/auth/me')).body.user.name).to.equal(name);
         }
-        for (const name of ['', ' ', '李'.repeat(101)]) expect((await client.patch('/auth/profile', { name })).status, name).to.equal(400);
+        for (const name of ['', ' ', '李'.repeat(101)])
+          expect((await client.patch('/auth/profile', { name })).status, name).to.equal(400);
       });
 
-      for (const [field, value] of Object.entries({ name: null, email: 'new@else.test', roleCode: 'owner', status: 'active', nameProfile: { nickname: 'W' } })) {
+      for (const [field, value] of Object.entries({
+        name: null,
+        email: 'new@else.test',
+        roleCode: 'owner',
+        status: 'active',
+        nameProfile: { nickname: 'W' },
+      })) {
         it(`takes no ${field} ${JSON.stringify(value)}`, async () => {
           const { client } = await signedIn();
           expect((await client.patch('/auth/profile', { [field]: value })).status).to.equal(400);

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import type { AuthLoginResult, Session } from '../../server/auth/auth.schemas.js';
-import { OPERATOR, PASSWORD, serveIdentity, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';
+import {
+  OPERATOR,
+  PASSWORD,
+  serveIdentity,
+  startIdentity,
+  uniqueSlug,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { DomainError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -22,16 +29,29 @@ describe('redeem codes', () => {
     };
     const redeem = <T = DomainError>(code: string, more: object = {}) => {
       const slug = uniqueSlug();
-      return app.client.post<T>('/auth/redeem', { code, tenantName: 'Acme', tenantSlug: slug, adminName: 'Ada', email: `ada@${slug}.test`, password: PASSWORD, ...more });
+      return app.client.post<T>('/auth/redeem', {
+        code,
+        tenantName: 'Acme',
+        tenantSlug: slug,
+        adminName: 'Ada',
+        email: `ada@${slug}.test`,
+        password: PASSWORD,
+        ...more,
+      });
     };
 
-    it('gives the organisation the code\'s plan', async () => {
+    it("gives the organisation the code's plan", async () => {
       const { code } = await issue();
       expect(code).to.have.lengthOf.within(8, 80);
       const answer = await redeem<AuthLoginResult>(code);
       expect(answer.status).to.equal(201);
       const me = await app.client.as(answer.body.accessToken).get<Session>('/auth/me');
-      expect(me.body.featureFlags).to.deep.equal({ apiAccess: true, workflowAutomation: true, customFields: true, aiGateway: true });
+      expect(me.body.featureFlags).to.deep.equal({
+        apiAccess: true,
+        workflowAutomation: true,
+        customFields: true,
+        aiGateway: true,
+      });
     });
 
     it('works once, also when eight come at once', async () => {
@@ -50,7 +70,9 @@ describe('redeem codes', () => {
       const revoked = await issue();
       await identity.codes.revoke(revoked, OPERATOR);
       const slug = uniqueSlug();
-      const answers = await Promise.all(['no-such-code', used.code, expired.code, revoked.code].map((code) => redeem(code, { tenantSlug: slug })));
+      const answers = await Promise.all(
+        ['no-such-code', used.code, expired.code, revoked.code].map((code) => redeem(code, { tenantSlug: slug })),
+      );
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).to.equal(1);
       expect(answers[0]?.status).to.equal(422);
       expect(answers[0]?.body.error.code).to.equal('REDEEM_CODE_INVALID');
@@ -67,7 +89,10 @@ describe('redeem codes', () => {
 
     it('keeps no code that could be used in the database', async () => {
       const { code } = await issue();
-      const rows = await identity.database.read({ tenantId: null }, async (tx) => [...(await tx.all('SELECT * FROM redeem_codes')), ...(await tx.all('SELECT * FROM audit_log'))]);
+      const rows = await identity.database.read({ tenantId: null }, async (tx) => [
+        ...(await tx.all('SELECT * FROM redeem_codes')),
+        ...(await tx.all('SELECT * FROM audit_log')),
+      ]);
       expect(JSON.stringify(rows)).not.to.include(code);
     });
 

@@ -1,6 +1,16 @@
 import { expect } from 'chai';
 import type { TokenPair } from '../../server/auth/auth.schemas.js';
-import { cookieOf, makeMember, makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
+import {
+  cookieOf,
+  makeMember,
+  makeTenant,
+  OPERATOR,
+  PUBLIC_URL,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { FrameworkError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -22,8 +32,12 @@ describe('refresh', () => {
       return { ...made, ...(await signIn(app.client, { ...made, member: made.owner })) };
     };
     const byBody = (refreshToken: string) => app.client.post<TokenPair>('/auth/refresh', { refreshToken });
-    const byCookie = (token: string, headers: Record<string, string> = {}) => app.client.post<TokenPair>('/auth/refresh', undefined, { headers: { Cookie: `service_tenant_refresh=${token}`, ...headers } });
-    const works = async ({ accessToken }: TokenPair) => (await app.client.as(accessToken).get('/auth/me')).status === 200;
+    const byCookie = (token: string, headers: Record<string, string> = {}) =>
+      app.client.post<TokenPair>('/auth/refresh', undefined, {
+        headers: { Cookie: `service_tenant_refresh=${token}`, ...headers },
+      });
+    const works = async ({ accessToken }: TokenPair) =>
+      (await app.client.as(accessToken).get('/auth/me')).status === 200;
 
     it('gives a new pair of the same session, and a cookie with it', async () => {
       const { result } = await enter();
@@ -32,7 +46,9 @@ describe('refresh', () => {
       expect(answer.status).to.equal(200);
       expect(Object.keys(answer.body).toSorted()).to.deep.equal(['accessToken', 'expiresIn', 'refreshToken']);
       expect(answer.body.refreshToken).not.to.equal(result.refreshToken);
-      expect(cookieOf(answer)).to.equal(`service_tenant_refresh=${answer.body.refreshToken}; Path=/api/v1/auth; Max-Age=2592000; HttpOnly; SameSite=Strict`);
+      expect(cookieOf(answer)).to.equal(
+        `service_tenant_refresh=${answer.body.refreshToken}; Path=/api/v1/auth; Max-Age=2592000; HttpOnly; SameSite=Strict`,
+      );
       expect(await works(answer.body)).to.equal(true);
       expect(await works(result)).to.equal(true);
     });
@@ -43,7 +59,9 @@ describe('refresh', () => {
       expect((await byBody(result.refreshToken)).status).to.equal(401);
       expect((await byBody(next.refreshToken)).status).to.equal(401);
       expect(await works(next)).to.equal(false);
-      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT action FROM audit_log WHERE action = 'refresh_token_reuse'"));
+      const rows = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all("SELECT action FROM audit_log WHERE action = 'refresh_token_reuse'"),
+      );
       expect(rows.length).to.be.greaterThan(0);
     });
 
@@ -89,16 +107,24 @@ describe('refresh', () => {
       expect((await byCookie(third.refreshToken)).status).to.equal(401);
     });
 
-    it('takes the body\'s token before the cookie\'s', async () => {
+    it("takes the body's token before the cookie's", async () => {
       const [mine, other] = [await enter(), await enter()];
-      const answer = await app.client.post<TokenPair>('/auth/refresh', { refreshToken: mine.result.refreshToken }, { headers: { Cookie: `service_tenant_refresh=${other.result.refreshToken}` } });
+      const answer = await app.client.post<TokenPair>(
+        '/auth/refresh',
+        { refreshToken: mine.result.refreshToken },
+        { headers: { Cookie: `service_tenant_refresh=${other.result.refreshToken}` } },
+      );
       const me = await app.client.as(answer.body.accessToken).get<{ user: { id: string } }>('/auth/me');
       expect(me.body.user.id).to.equal(mine.result.user.id);
     });
 
     it('refuses a cookie that another site sent, and serves that of its own pages and of a script', async () => {
       const { result } = await enter();
-      for (const headers of [{ Origin: 'https://evil.example' }, { Origin: 'null' }, { 'Sec-Fetch-Site': 'cross-site' }] satisfies Record<string, string>[]) {
+      for (const headers of [
+        { Origin: 'https://evil.example' },
+        { Origin: 'null' },
+        { 'Sec-Fetch-Site': 'cross-site' },
+      ] satisfies Record<string, string>[]) {
         expect((await byCookie(result.refreshToken, headers)).status, JSON.stringify(headers)).to.equal(403);
       }
       const first = await byCookie(result.refreshToken, { Origin: PUBLIC_URL, 'Sec-Fetch-Site': 'same-origin' });
@@ -110,19 +136,46 @@ describe('refresh', () => {
 
     it('takes none of two cookies of the name, whichever stands first, and clears them where a browser lets it', async () => {
       const [mine, strangers] = [await enter(), await enter()];
-      const names = ([one, other]: readonly [string, string]) => ({ Cookie: `service_tenant_refresh=${one}; theme=dark; service_tenant_refresh=${other}`, Host: 'book.eu.example.test:8443' });
-      for (const pair of [[mine.result.refreshToken, strangers.result.refreshToken], [strangers.result.refreshToken, mine.result.refreshToken], [mine.result.refreshToken, ''], [mine.result.refreshToken, mine.result.refreshToken]] as const) {
+      const names = ([one, other]: readonly [string, string]) => ({
+        Cookie: `service_tenant_refresh=${one}; theme=dark; service_tenant_refresh=${other}`,
+        Host: 'book.eu.example.test:8443',
+      });
+      for (const pair of [
+        [mine.result.refreshToken, strangers.result.refreshToken],
+        [strangers.result.refreshToken, mine.result.refreshToken],
+        [mine.result.refreshToken, ''],
+        [mine.result.refreshToken, mine.result.refreshToken],
+      ] as const) {
         const answer = await app.client.post<FrameworkError>('/auth/refresh', undefined, { headers: names(pair) });
-        expect([answer.status, answer.body.message]).to.deep.equal([401, 'More than one cookie service_tenant_refresh came along, so none was taken; sign in again']);
+        expect([answer.status, answer.body.message]).to.deep.equal([
+          401,
+          'More than one cookie service_tenant_refresh came along, so none was taken; sign in again',
+        ]);
         const cleared = answer.headers.getSetCookie();
-        expect(cleared).to.include('service_tenant_refresh=; Path=/api/v1/auth; Max-Age=0; HttpOnly; SameSite=Strict').and.include('service_tenant_refresh=; Path=/api/v1/auth/refresh; Max-Age=0; HttpOnly; SameSite=Strict');
-        expect(cleared).to.include('service_tenant_refresh=; Path=/; Max-Age=0; Domain=example.test').and.include('service_tenant_refresh=; Path=/api/v1/auth; Max-Age=0; Domain=book.eu.example.test');
-        expect(cleared.filter((line) => !/^service_tenant_refresh=; Path=\/[a-z0-9/]*; Max-Age=0(; HttpOnly; SameSite=Strict|; Domain=(book\.eu\.|eu\.)?example\.test)$/.test(line)), 'nothing else is set').to.deep.equal([]);
+        expect(cleared)
+          .to.include('service_tenant_refresh=; Path=/api/v1/auth; Max-Age=0; HttpOnly; SameSite=Strict')
+          .and.include('service_tenant_refresh=; Path=/api/v1/auth/refresh; Max-Age=0; HttpOnly; SameSite=Strict');
+        expect(cleared)
+          .to.include('service_tenant_refresh=; Path=/; Max-Age=0; Domain=example.test')
+          .and.include('service_tenant_refresh=; Path=/api/v1/auth; Max-Age=0; Domain=book.eu.example.test');
+        expect(
+          cleared.filter(
+            (line) =>
+              !/^service_tenant_refresh=; Path=\/[a-z0-9/]*; Max-Age=0(; HttpOnly; SameSite=Strict|; Domain=(book\.eu\.|eu\.)?example\.test)$/.test(
+                line,
+              ),
+          ),
+          'nothing else is set',
+        ).to.deep.equal([]);
       }
       // What was refused has cost no session.
       expect((await byBody(mine.result.refreshToken)).status).to.equal(200);
       expect((await byCookie(strangers.result.refreshToken)).status).to.equal(200);
-      const both = await app.client.post('/auth/refresh', { refreshToken: (await enter()).result.refreshToken }, { headers: names(['a', 'b']) });
+      const both = await app.client.post(
+        '/auth/refresh',
+        { refreshToken: (await enter()).result.refreshToken },
+        { headers: names(['a', 'b']) },
+      );
       expect(both.status, 'a token in the body needs no cookie').to.equal(200);
     });
 
@@ -130,9 +183,14 @@ describe('refresh', () => {
       const behind = await serveIdentity(identity, { trustProxy: 1 });
       try {
         for (const host of ['evil.test; Path=/x', 'evil.test; Domain=b.test', 'a.b, evil.test; Path=/x', '<a.b>']) {
-          const answer = await behind.client.post('/auth/refresh', undefined, { headers: { Cookie: 'service_tenant_refresh=a; service_tenant_refresh=b', 'X-Forwarded-Host': host } });
+          const answer = await behind.client.post('/auth/refresh', undefined, {
+            headers: { Cookie: 'service_tenant_refresh=a; service_tenant_refresh=b', 'X-Forwarded-Host': host },
+          });
           expect(answer.status).to.equal(401);
-          for (const line of answer.headers.getSetCookie()) expect(line).to.match(/^service_tenant_refresh=; Path=\/[a-z0-9/]*; Max-Age=0(; HttpOnly; SameSite=Strict|; Domain=[a-z.]+)$/);
+          for (const line of answer.headers.getSetCookie())
+            expect(line).to.match(
+              /^service_tenant_refresh=; Path=\/[a-z0-9/]*; Max-Age=0(; HttpOnly; SameSite=Strict|; Domain=[a-z.]+)$/,
+            );
         }
       } finally {
         await behind.stop();
@@ -150,10 +208,21 @@ describe('refresh', () => {
       const made = await makeTenant(identity);
       const member = await makeMember(identity, made, { roleCode: 'sales' });
       const { result } = await signIn(app.client, { ...made, member });
-      await identity.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'finance' }, OPERATOR);
+      await identity.tenants.members.setRole(
+        { tenantId: made.tenant.id, memberId: member.id, roleCode: 'finance' },
+        OPERATOR,
+      );
       const { body } = await byBody(result.refreshToken);
-      expect(claimsOf(body.accessToken)).to.include({ roleCode: 'finance', scope: 'tenant', tenantId: made.tenant.id, sub: member.id });
-      await identity.tenants.members.setStatus({ tenantId: made.tenant.id, memberId: member.id, status: 'disabled' }, OPERATOR);
+      expect(claimsOf(body.accessToken)).to.include({
+        roleCode: 'finance',
+        scope: 'tenant',
+        tenantId: made.tenant.id,
+        sub: member.id,
+      });
+      await identity.tenants.members.setStatus(
+        { tenantId: made.tenant.id, memberId: member.id, status: 'disabled' },
+        OPERATOR,
+      );
       expect((await byBody(body.refreshToken)).status).to.equal(401);
     });
 
@@ -178,4 +247,5 @@ describe('refresh', () => {
   });
 });
 
-const claimsOf = (token: string): Record<string, unknown> => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+const claimsOf = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;

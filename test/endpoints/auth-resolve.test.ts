@@ -1,6 +1,14 @@
 import { expect } from 'chai';
 import { readServerConfig } from '../../server/config.js';
-import { makeMember, makeTenant, OPERATOR, serveIdentity, startIdentity, uniqueSlug, type TestIdentity } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  OPERATOR,
+  serveIdentity,
+  startIdentity,
+  uniqueSlug,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 
@@ -31,14 +39,28 @@ describe('the organisations of an email', () => {
 
     it('are those where it is active, by slug', async () => {
       const email = someone();
-      const [one, other, disabledThere, suspended] = [await makeTenant(identity), await makeTenant(identity), await makeTenant(identity), await makeTenant(identity)];
+      const [one, other, disabledThere, suspended] = [
+        await makeTenant(identity),
+        await makeTenant(identity),
+        await makeTenant(identity),
+        await makeTenant(identity),
+      ];
       for (const made of [one, other, suspended]) await makeMember(identity, made, { email });
       const disabled = await makeMember(identity, disabledThere, { email });
-      await identity.tenants.members.setStatus({ tenantId: disabledThere.tenant.id, memberId: disabled.id, status: 'disabled' }, OPERATOR);
-      await identity.database.write({ tenantId: null }, (tx) => tx.run("UPDATE tenants SET status = 'suspended' WHERE id = ?", [suspended.tenant.id]));
+      await identity.tenants.members.setStatus(
+        { tenantId: disabledThere.tenant.id, memberId: disabled.id, status: 'disabled' },
+        OPERATOR,
+      );
+      await identity.database.write({ tenantId: null }, (tx) =>
+        tx.run("UPDATE tenants SET status = 'suspended' WHERE id = ?", [suspended.tenant.id]),
+      );
       const answer = await ask(` ${email.toUpperCase()} `);
       expect(answer.status).to.equal(200);
-      expect(answer.body).to.deep.equal({ tenants: [one, other].map(({ tenant: { slug, name } }) => ({ slug, name })).toSorted((a, b) => (a.slug < b.slug ? -1 : 1)) });
+      expect(answer.body).to.deep.equal({
+        tenants: [one, other]
+          .map(({ tenant: { slug, name } }) => ({ slug, name }))
+          .toSorted((a, b) => (a.slug < b.slug ? -1 : 1)),
+      });
     });
 
     it('are an empty list for nobody, in the same shape', async () => {
@@ -70,8 +92,12 @@ describe('the organisations of an email', () => {
 
     it('are told twenty times of one email also when it is asked for at once, however it is written, and others are still told', async () => {
       const email = someone();
-      const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? email : ` ${email.toUpperCase()}`)));
-      expect([200, 429].map((status) => answers.filter((answer) => answer.status === status).length)).to.deep.equal([20, 10]);
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => ask(i % 2 === 0 ? email : ` ${email.toUpperCase()}`)),
+      );
+      expect([200, 429].map((status) => answers.filter((answer) => answer.status === status).length)).to.deep.equal([
+        20, 10,
+      ]);
       const refused = answers.find(({ status }) => status === 429);
       expect(Number(refused?.headers.get('retry-after'))).to.be.within(60, 3_600);
       expect((await ask(someone())).status).to.equal(200);
@@ -80,15 +106,21 @@ describe('the organisations of an email', () => {
     it('leave a row in the audit, without the email', async () => {
       const email = someone();
       await ask(email);
-      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT * FROM audit_log WHERE action = 'login_resolved' ORDER BY id DESC LIMIT 1"));
+      const rows = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all("SELECT * FROM audit_log WHERE action = 'login_resolved' ORDER BY id DESC LIMIT 1"),
+      );
       expect(JSON.stringify(rows)).to.contain('"found').and.not.contain(email);
     });
 
     it('are none where the question is switched off', async () => {
-      const off = await serveIdentity(await startIdentity(identity.database, { ...identity.options, loginResolvesPerMinute: 0 }));
+      const off = await serveIdentity(
+        await startIdentity(identity.database, { ...identity.options, loginResolvesPerMinute: 0 }),
+      );
       try {
         const { owner } = await makeTenant(identity);
-        expect((await off.client.post('/auth/login/resolve', { email: owner.email })).body).to.deep.equal({ tenants: [] });
+        expect((await off.client.post('/auth/login/resolve', { email: owner.email })).body).to.deep.equal({
+          tenants: [],
+        });
       } finally {
         await off.stop();
       }

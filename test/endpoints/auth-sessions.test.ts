@@ -1,11 +1,19 @@
 import { expect } from 'chai';
 import type { OwnSession } from '../../server/auth/auth.schemas.js';
-import { makeMember, makeTenant, PASSWORD, serveIdentity, signIn, startIdentity, type TestIdentity } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  PASSWORD,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 import { auditedOf } from '../support/second-factor.js';
 
-describe('sessions of one\'s own', () => {
+describe("sessions of one's own", () => {
   forEachDatabase((_kind, fresh) => {
     let identity: TestIdentity;
     let app: LittleApp;
@@ -24,18 +32,33 @@ describe('sessions of one\'s own', () => {
     it('are listed newest first, with where and when they were opened', async () => {
       const { who, client } = await signedIn();
       identity.clock.advance(60_000);
-      await app.client.post('/auth/login', { tenantSlug: who.tenant.slug, email: who.member.email, password: PASSWORD }, { headers: { 'User-Agent': 'second browser' } });
+      await app.client.post(
+        '/auth/login',
+        { tenantSlug: who.tenant.slug, email: who.member.email, password: PASSWORD },
+        { headers: { 'User-Agent': 'second browser' } },
+      );
       const { status, body } = await client.get<OwnSession[]>('/auth/sessions');
       expect(status).to.equal(200);
-      expect(body.map(({ current, userAgent }) => [current, userAgent === 'second browser'])).to.deep.equal([[false, true], [true, false]]);
+      expect(body.map(({ current, userAgent }) => [current, userAgent === 'second browser'])).to.deep.equal([
+        [false, true],
+        [true, false],
+      ]);
       const [newest] = body;
-      expect(Object.keys(newest ?? {}).toSorted()).to.deep.equal(['createdAt', 'current', 'expiresAt', 'id', 'ip', 'updatedAt', 'userAgent']);
+      expect(Object.keys(newest ?? {}).toSorted()).to.deep.equal([
+        'createdAt',
+        'current',
+        'expiresAt',
+        'id',
+        'ip',
+        'updatedAt',
+        'userAgent',
+      ]);
       expect(newest?.ip).to.match(/127\.0\.0\.1|::1/);
       expect(newest?.createdAt).to.equal(new Date(identity.clock.now()).toISOString());
       expect(Date.parse(newest?.expiresAt ?? '') - identity.clock.now()).to.equal(30 * 24 * 3_600_000);
     });
 
-    it('are the caller\'s alone, and those that can still be used', async () => {
+    it("are the caller's alone, and those that can still be used", async () => {
       const { who, client } = await signedIn();
       await signIn(app.client, { ...who, member: who.owner });
       const gone = await signIn(app.client, who);
@@ -55,13 +78,15 @@ describe('sessions of one\'s own', () => {
       const answer = await client.delete(`/auth/sessions/${target}`);
       expect([answer.status, answer.body]).to.deep.equal([200, { ok: true }]);
       expect((await other.client.get('/auth/me')).status).to.equal(401);
-      expect((await app.client.post('/auth/refresh', { refreshToken: other.result.refreshToken })).status).to.equal(401);
+      expect((await app.client.post('/auth/refresh', { refreshToken: other.result.refreshToken })).status).to.equal(
+        401,
+      );
       expect((await client.get('/auth/me')).status).to.equal(200);
       expect((await client.delete(`/auth/sessions/${target}`)).status).to.equal(404);
       expect(await auditedOf(identity, who)).to.include('session_ended');
     });
 
-    it('are all ended but this one, with both of their tokens, and nobody else\'s', async () => {
+    it("are all ended but this one, with both of their tokens, and nobody else's", async () => {
       const { who, client, result } = await signedIn();
       const others = [await signIn(app.client, who), await signIn(app.client, who)];
       const colleague = await signIn(app.client, { ...who, member: who.owner });
@@ -70,14 +95,26 @@ describe('sessions of one\'s own', () => {
       expect([answer.status, answer.body]).to.deep.equal([200, { ok: true }]);
       for (const other of others) {
         expect((await other.client.get('/auth/me')).status).to.equal(401);
-        expect((await app.client.post('/auth/refresh', { refreshToken: other.result.refreshToken })).status).to.equal(401);
+        expect((await app.client.post('/auth/refresh', { refreshToken: other.result.refreshToken })).status).to.equal(
+          401,
+        );
       }
-      expect((await client.get<OwnSession[]>('/auth/sessions')).body.map(({ current }) => current)).to.deep.equal([true]);
+      expect((await client.get<OwnSession[]>('/auth/sessions')).body.map(({ current }) => current)).to.deep.equal([
+        true,
+      ]);
       expect((await app.client.post('/auth/refresh', { refreshToken: result.refreshToken })).status).to.equal(200);
       expect((await colleague.client.get('/auth/me')).status).to.equal(200);
       expect((await client.delete('/auth/sessions')).body, 'when there are none any more').to.deep.equal({ ok: true });
-      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT record_id, changes FROM audit_log WHERE actor_id = ? AND action = 'other_sessions_ended' ORDER BY id", [who.member.id]));
-      expect(rows).to.deep.equal([{ record_id: who.member.id, changes: '{"sessionsRevoked":2}' }, { record_id: who.member.id, changes: '{"sessionsRevoked":0}' }]);
+      const rows = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all(
+          "SELECT record_id, changes FROM audit_log WHERE actor_id = ? AND action = 'other_sessions_ended' ORDER BY id",
+          [who.member.id],
+        ),
+      );
+      expect(rows).to.deep.equal([
+        { record_id: who.member.id, changes: '{"sessionsRevoked":2}' },
+        { record_id: who.member.id, changes: '{"sessionsRevoked":0}' },
+      ]);
     });
 
     it('that end each other at once leave one', async () => {
@@ -89,7 +126,10 @@ describe('sessions of one\'s own', () => {
 
     it('that are opened while the others end are whole or ended', async () => {
       const { who, client } = await signedIn();
-      const [, ...logins] = await Promise.all([client.delete('/auth/sessions'), ...[1, 2, 3].map(() => signIn(app.client, who))]);
+      const [, ...logins] = await Promise.all([
+        client.delete('/auth/sessions'),
+        ...[1, 2, 3].map(() => signIn(app.client, who)),
+      ]);
       const live = (await client.get<OwnSession[]>('/auth/sessions')).body.length - 1;
       const going = await Promise.all(logins.map(async (login) => (await login.client.get('/auth/me')).status));
       expect(going.filter((status) => status === 200)).to.have.length(live);
@@ -107,7 +147,8 @@ describe('sessions of one\'s own', () => {
       const colleague = await signIn(app.client, { ...who, member: who.owner });
       const stranger = await signedIn();
       const ids: string[] = [];
-      for (const { client: theirs } of [colleague, stranger]) ids.push((await theirs.get<OwnSession[]>('/auth/sessions')).body[0]?.id ?? '');
+      for (const { client: theirs } of [colleague, stranger])
+        ids.push((await theirs.get<OwnSession[]>('/auth/sessions')).body[0]?.id ?? '');
       const texts = new Set<string>();
       for (const id of [...ids, '01890000-0000-7000-8000-0000000000ff', 'no-id']) {
         const answer = await client.delete(`/auth/sessions/${id}`);
@@ -115,7 +156,8 @@ describe('sessions of one\'s own', () => {
         texts.add(answer.text);
       }
       expect(texts.size).to.equal(1);
-      for (const { client: theirs } of [colleague, stranger]) expect((await theirs.get('/auth/me')).status).to.equal(200);
+      for (const { client: theirs } of [colleague, stranger])
+        expect((await theirs.get('/auth/me')).status).to.equal(200);
     });
   });
 });

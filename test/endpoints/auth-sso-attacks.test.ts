@@ -5,7 +5,15 @@ import { createOutbound } from '../../data-plane-agent/base/outbound.js';
 import { parseSsoProviders } from '../../server/auth/sso-providers.js';
 import type { TokenPair } from '../../server/auth/auth.schemas.js';
 import { ssoEndpoints } from '../../server/endpoints/sso.js';
-import { makeMember, makeTenant, PUBLIC_URL, serveIdentity, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  PUBLIC_URL,
+  serveIdentity,
+  startIdentity,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { Answer, DomainError, FrameworkError } from '../support/http.js';
 import { startLiar, type Lie, type LyingProvider } from '../support/lying-oidc.js';
@@ -27,7 +35,13 @@ describe('attacks on single sign-on', () => {
         provider.settings(),
         provider.settings({ id: 'plain', name: 'The same again' }),
         liar.settings(),
-        { id: 'gone', name: 'Gone', issuer: `http://127.0.0.1:${await closedPort()}`, clientId: 'x', clientSecret: 'y' },
+        {
+          id: 'gone',
+          name: 'Gone',
+          issuer: `http://127.0.0.1:${await closedPort()}`,
+          clientId: 'x',
+          clientSecret: 'y',
+        },
       ]);
       if (!read.ok) throw new Error(read.problem);
       identity = await startIdentity((await fresh()).database, { ssoProviders: read.value });
@@ -45,16 +59,37 @@ describe('attacks on single sign-on', () => {
       await liar.stop();
     });
 
-    const begin = (query: Record<string, string> = {}, id = 'corp') => beginSso(app.client, { provider, id, query: { tenantSlug: org.tenant.slug, ...query } });
-    const callback = <T = DomainError>(query: string | Record<string, string>, { id = 'corp', cookie }: { id?: string; cookie?: string } = {}) =>
-      app.client.get<T>(`/auth/sso/${id}/callback`, { query, ...(cookie === undefined ? {} : { headers: { Cookie: cookie } }) });
-    const codeIn = (answer: Answer<unknown>): string => new URL(answer.headers.get('location') ?? '', PUBLIC_URL).searchParams.get('code') ?? '';
+    const begin = (query: Record<string, string> = {}, id = 'corp') =>
+      beginSso(app.client, { provider, id, query: { tenantSlug: org.tenant.slug, ...query } });
+    const callback = <T = DomainError>(
+      query: string | Record<string, string>,
+      { id = 'corp', cookie }: { id?: string; cookie?: string } = {},
+    ) =>
+      app.client.get<T>(`/auth/sso/${id}/callback`, {
+        query,
+        ...(cookie === undefined ? {} : { headers: { Cookie: cookie } }),
+      });
+    const codeIn = (answer: Answer<unknown>): string =>
+      new URL(answer.headers.get('location') ?? '', PUBLIC_URL).searchParams.get('code') ?? '';
     const aCode = async (): Promise<string> => codeIn(await (await begin()).finish());
-    const exchange = <T = DomainError>(code: string, cookie?: string) => (cookie === undefined ? exchangeSso<T>(app.client, code) : app.client.post<T>('/auth/sso/exchange', { code }, { headers: { Cookie: cookie } }));
-    const expectRefusedToken = (answer: Answer<unknown>, label?: string) => expect([answer.status, (answer.body as DomainError).error?.code], label).to.deep.equal([422, 'TOKEN_INVALID']);
+    const exchange = <T = DomainError>(code: string, cookie?: string) =>
+      cookie === undefined
+        ? exchangeSso<T>(app.client, code)
+        : app.client.post<T>('/auth/sso/exchange', { code }, { headers: { Cookie: cookie } });
+    const expectRefusedToken = (answer: Answer<unknown>, label?: string) =>
+      expect([answer.status, (answer.body as DomainError).error?.code], label).to.deep.equal([422, 'TOKEN_INVALID']);
     const reasons = async (): Promise<string[]> =>
-      (await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'sso_refused' ORDER BY id", [org.tenant.id]))).map((row) => (JSON.parse(String(row['changes'])) as { reason: string }).reason);
-    const sessions = async (): Promise<number> => Number((await identity.database.read({ tenantId: null }, (tx) => tx.get('SELECT count(*) AS n FROM sessions')))?.['n']);
+      (
+        await identity.database.read({ tenantId: null }, (tx) =>
+          tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'sso_refused' ORDER BY id", [
+            org.tenant.id,
+          ]),
+        )
+      ).map((row) => (JSON.parse(String(row['changes'])) as { reason: string }).reason);
+    const sessions = async (): Promise<number> =>
+      Number(
+        (await identity.database.read({ tenantId: null }, (tx) => tx.get('SELECT count(*) AS n FROM sessions')))?.['n'],
+      );
 
     /** Through the liar: what becomes of a browser that comes back with a code of his. */
     const believe = async (lie: Lie, parameters: Record<string, string> = {}) => {
@@ -63,17 +98,25 @@ describe('attacks on single sign-on', () => {
       const asked = new URL(start.headers.get('location') ?? '').searchParams;
       liar.nonce = asked.get('nonce') ?? '';
       const cookie = (start.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
-      return Object.assign(await callback<DomainError | undefined>({ state: asked.get('state') ?? '', code: 'a-code-of-the-liar', ...parameters }, { id: 'liar', cookie }), { cookie });
+      return Object.assign(
+        await callback<DomainError | undefined>(
+          { state: asked.get('state') ?? '', code: 'a-code-of-the-liar', ...parameters },
+          { id: 'liar', cookie },
+        ),
+        { cookie },
+      );
     };
 
     it('state replay: a state serves once, also when eight come at once', async () => {
       const { back, cookie } = await begin();
       const answers = await Promise.all(Array.from({ length: 8 }, () => callback(back.search.slice(1), { cookie })));
-      expect([302, 422].map((status) => answers.filter((answer) => answer.status === status).length)).to.deep.equal([1, 7]);
+      expect([302, 422].map((status) => answers.filter((answer) => answer.status === status).length)).to.deep.equal([
+        1, 7,
+      ]);
       expectRefusedToken(await callback(back.search.slice(1), { cookie }));
     });
 
-    it('login forced on another browser: a state without its cookie, or with another\'s, is refused and used up', async () => {
+    it("login forced on another browser: a state without its cookie, or with another's, is refused and used up", async () => {
       for (const other of [undefined, 'service_tenant_sso=', 'service_tenant_sso=guess', (await begin()).cookie]) {
         const { back, finish } = await begin();
         expectRefusedToken(await callback(back.search.slice(1), other === undefined ? {} : { cookie: other }), other);
@@ -83,7 +126,8 @@ describe('attacks on single sign-on', () => {
     });
 
     it('a state that nobody gave out is refused', async () => {
-      for (const state of ['x', randomBytes(32).toString('base64url'), "' OR 1=1 --"]) expectRefusedToken(await callback({ state, code: 'any' }), state);
+      for (const state of ['x', randomBytes(32).toString('base64url'), "' OR 1=1 --"])
+        expectRefusedToken(await callback({ state, code: 'any' }), state);
       expect((await callback<FrameworkError>({ code: 'any' })).status).to.equal(400);
     });
 
@@ -109,10 +153,15 @@ describe('attacks on single sign-on', () => {
     });
 
     it('a code that was tampered with, or is missing, opens nothing', async () => {
-      for (const change of [(url: URL) => url.searchParams.set('code', 'another-code'), (url: URL) => url.searchParams.delete('code')]) {
+      for (const change of [
+        (url: URL) => url.searchParams.set('code', 'another-code'),
+        (url: URL) => url.searchParams.delete('code'),
+      ]) {
         const { back, cookie } = await begin();
         change(back);
-        expect((await callback(back.search.slice(1), { cookie })).headers.get('location')).to.equal('/?error=sso_failed');
+        expect((await callback(back.search.slice(1), { cookie })).headers.get('location')).to.equal(
+          '/?error=sso_failed',
+        );
       }
     });
 
@@ -120,7 +169,10 @@ describe('attacks on single sign-on', () => {
       const answer = await believe({ claims: { sub: 'honest', email, email_verified: true } });
       expect((await exchange<TokenPair>(codeIn(answer), answer.cookie)).status).to.equal(200);
       const { email: other } = await makeMember(identity, org);
-      const told = await believe({ claims: { sub: 'honest too' }, userInfo: { sub: 'honest too', email: other, email_verified: true } });
+      const told = await believe({
+        claims: { sub: 'honest too' },
+        userInfo: { sub: 'honest too', email: other, email_verified: true },
+      });
       expect((await exchange<TokenPair>(codeIn(told), told.cookie)).status).to.equal(200);
     });
 
@@ -129,21 +181,30 @@ describe('attacks on single sign-on', () => {
       'no nonce': { claims: { nonce: undefined } },
       'another audience': { claims: { aud: 'somebody-else' } },
       'several audiences, and no word for whom': { claims: { aud: ['duebook-at-liar', 'somebody-else'] } },
-      'several audiences, made out to another': { claims: { aud: ['duebook-at-liar', 'somebody-else'], azp: 'somebody-else' } },
+      'several audiences, made out to another': {
+        claims: { aud: ['duebook-at-liar', 'somebody-else'], azp: 'somebody-else' },
+      },
       'another issuer': { claims: { iss: 'https://accounts.example.test' } },
       'a token that is over': { claims: { iat: 1_600_000_000, exp: 1_600_000_300 } },
       'a token without an end': { claims: { exp: undefined } },
       'a token of nobody': { claims: { sub: undefined } },
-      'another\'s signature': { sign: 'other_key' },
+      "another's signature": { sign: 'other_key' },
       'no signature': { sign: 'no_signature' },
       'alg none': { sign: 'none' },
       'HS256 with the client secret': { sign: 'hs256' },
       'no token at all': { tokenAnswer: { status: 200, body: '{"access_token":"x","token_type":"Bearer"}' } },
-      'a page instead of tokens': { tokenAnswer: { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<html>' } },
+      'a page instead of tokens': {
+        tokenAnswer: { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<html>' },
+      },
       'a refusal': { tokenAnswer: { status: 400, body: '{"error":"invalid_grant"}' } },
       'a fault': { tokenAnswer: { status: 500, body: 'oops' } },
-      'UserInfo of somebody else': { claims: { email: undefined }, userInfo: { sub: 'somebody-else', email: 'x@corp.example', email_verified: true } },
-      'a redirect to the metadata of the machine': { tokenAnswer: { status: 307, headers: { Location: 'http://169.254.169.254/latest/meta-data' }, body: '' } },
+      'UserInfo of somebody else': {
+        claims: { email: undefined },
+        userInfo: { sub: 'somebody-else', email: 'x@corp.example', email_verified: true },
+      },
+      'a redirect to the metadata of the machine': {
+        tokenAnswer: { status: 307, headers: { Location: 'http://169.254.169.254/latest/meta-data' }, body: '' },
+      },
     };
     for (const [label, { claims, ...lie }] of Object.entries(lies)) {
       it(`a provider that answers ${label} opens nothing`, async () => {
@@ -155,7 +216,7 @@ describe('attacks on single sign-on', () => {
       });
     }
 
-    it('unverified email: is nobody\'s, neither in the token nor from UserInfo', async () => {
+    it("unverified email: is nobody's, neither in the token nor from UserInfo", async () => {
       const unverified: readonly Lie[] = [
         { claims: { email } },
         { claims: { email, email_verified: false } },
@@ -164,16 +225,27 @@ describe('attacks on single sign-on', () => {
         { claims: { email, email_verified: false }, userInfo: { sub: 'liar-subject', email, email_verified: true } },
         { claims: { email_verified: true } },
       ];
-      for (const lie of unverified) expect((await believe(lie)).headers.get('location'), JSON.stringify(lie)).to.equal('/?error=not_a_member');
+      for (const lie of unverified)
+        expect((await believe(lie)).headers.get('location'), JSON.stringify(lie)).to.equal('/?error=not_a_member');
     });
 
-    it('an email that only looks like a member\'s is not his', async () => {
-      for (const other of [`${email}.evil.test`, `evil+${email}`, `${email},x@evil.test`, `"${email}"@evil.test`, `x@evil.test\u0000${email}`, email.replace('@', '＠')]) {
-        expect((await believe({ claims: { email: other, email_verified: true } })).headers.get('location'), other).to.equal('/?error=not_a_member');
+    it("an email that only looks like a member's is not his", async () => {
+      for (const other of [
+        `${email}.evil.test`,
+        `evil+${email}`,
+        `${email},x@evil.test`,
+        `"${email}"@evil.test`,
+        `x@evil.test\u0000${email}`,
+        email.replace('@', '＠'),
+      ]) {
+        expect(
+          (await believe({ claims: { email: other, email_verified: true } })).headers.get('location'),
+          other,
+        ).to.equal('/?error=not_a_member');
       }
     });
 
-    it('an email that has changed hands takes no account with it: the issuer\'s second subject is nobody', async () => {
+    it("an email that has changed hands takes no account with it: the issuer's second subject is nobody", async () => {
       expect(await aCode()).not.to.equal('');
       provider.account = { sub: 'somebody-else', email, email_verified: true };
       expect((await (await begin()).finish()).headers.get('location')).to.equal('/?error=not_a_member');
@@ -195,22 +267,95 @@ describe('attacks on single sign-on', () => {
 
     it('open redirect: next leads nowhere but to us', async () => {
       const elsewhere = [
-        '//evil.test', '///evil.test', '/\\evil.test', '\\\\evil.test', '\\/evil.test', '/\t/evil.test', '/\n/evil.test', '\t//evil.test', ' //evil.test', ' https://evil.test', '/.//evil.test', '/..//evil.test', '/%2e//evil.test', '/./\\evil.test', '/x\\..\\..//evil.test',
-        'https://evil.test', 'http://evil.test', 'https:evil.test', 'https:/evil.test', 'HTTPS://evil.test', 'https://book.example.test.evil.test', 'https://book.example.test@evil.test', 'https://evil.test#@book.example.test', 'https://evil.test\\@book.example.test',
-        `${PUBLIC_URL}@evil.test/`, `${PUBLIC_URL}.evil.test/`, `${PUBLIC_URL}:8443/`, 'https://book.example.test/', `http://user:secret@${new URL(PUBLIC_URL).host}/`, 'http://partner.example.test/', 'https://partner.example.test.evil.test/', 'https://xpartner.example.test/',
-        'javascript:alert(1)', 'javascript://book.example.test/%0aalert(1)', 'data:text/html,x', 'file:///etc/passwd', 'evil.test', 'evil', '?x', '#x', 'http://127.0.0.1:7777/', 'http://localhost/', '/\u0000', '/\u007f', '/ü', '/\u2028', '//', 'http://', '/\r\nSet-Cookie: x=1',
+        '//evil.test',
+        '///evil.test',
+        '/\\evil.test',
+        '\\\\evil.test',
+        '\\/evil.test',
+        '/\t/evil.test',
+        '/\n/evil.test',
+        '\t//evil.test',
+        ' //evil.test',
+        ' https://evil.test',
+        '/.//evil.test',
+        '/..//evil.test',
+        '/%2e//evil.test',
+        '/./\\evil.test',
+        '/x\\..\\..//evil.test',
+        'https://evil.test',
+        'http://evil.test',
+        'https:evil.test',
+        'https:/evil.test',
+        'HTTPS://evil.test',
+        'https://book.example.test.evil.test',
+        'https://book.example.test@evil.test',
+        'https://evil.test#@book.example.test',
+        'https://evil.test\\@book.example.test',
+        `${PUBLIC_URL}@evil.test/`,
+        `${PUBLIC_URL}.evil.test/`,
+        `${PUBLIC_URL}:8443/`,
+        'https://book.example.test/',
+        `http://user:secret@${new URL(PUBLIC_URL).host}/`,
+        'http://partner.example.test/',
+        'https://partner.example.test.evil.test/',
+        'https://xpartner.example.test/',
+        'javascript:alert(1)',
+        'javascript://book.example.test/%0aalert(1)',
+        'data:text/html,x',
+        'file:///etc/passwd',
+        'evil.test',
+        'evil',
+        '?x',
+        '#x',
+        'http://127.0.0.1:7777/',
+        'http://localhost/',
+        '/\u0000',
+        '/\u007f',
+        '/ü',
+        '/\u2028',
+        '//',
+        'http://',
+        '/\r\nSet-Cookie: x=1',
       ];
       for (const next of elsewhere) {
-        const answer = await app.client.get<FrameworkError>('/auth/sso/corp/start', { query: { tenantSlug: org.tenant.slug, next } });
+        const answer = await app.client.get<FrameworkError>('/auth/sso/corp/start', {
+          query: { tenantSlug: org.tenant.slug, next },
+        });
         expect(answer.status, JSON.stringify(next)).to.equal(400);
         expect(answer.body.message, JSON.stringify(next)).to.have.length(1);
         expect(answer.body.message[0]).to.match(/^next /);
         expect(answer.headers.get('location')).to.equal(null);
       }
-      for (const next of ['http://evil.test/', 'http://127.0.0.1.evil.test/', 'http://localhost.evil.test/', 'http://evil.test/?http://localhost', 'http://user@localhost/', 'ftp://localhost/', 'http://0.0.0.0/', 'http://[::2]/', 'http://128.0.0.1/']) {
-        expect((await app.client.get('/auth/sso/corp/start', { query: { tenantSlug: org.tenant.slug, next, client: 'cli' } })).status, next).to.equal(400);
+      for (const next of [
+        'http://evil.test/',
+        'http://127.0.0.1.evil.test/',
+        'http://localhost.evil.test/',
+        'http://evil.test/?http://localhost',
+        'http://user@localhost/',
+        'ftp://localhost/',
+        'http://0.0.0.0/',
+        'http://[::2]/',
+        'http://128.0.0.1/',
+      ]) {
+        expect(
+          (
+            await app.client.get('/auth/sso/corp/start', {
+              query: { tenantSlug: org.tenant.slug, next, client: 'cli' },
+            })
+          ).status,
+          next,
+        ).to.equal(400);
       }
-      const here: Readonly<Record<string, string>> = { '/': '/', '/a/b?x=1#y': '/a/b?x=1#y', '/@evil.test': '/@evil.test', '/a/../b': '/b', '/a//b': '/a//b', '/https://evil.test': '/https://evil.test', [`${PUBLIC_URL}/x`]: `${PUBLIC_URL}/x`, '/%5Cevil.test': '/%5Cevil.test' };
+      const here: Readonly<Record<string, string>> = {
+        '/': '/',
+        '/a/b?x=1#y': '/a/b?x=1#y',
+        '/@evil.test': '/@evil.test',
+        '/a/../b': '/b',
+        '/a//b': '/a//b',
+        '/https://evil.test': '/https://evil.test',
+        [`${PUBLIC_URL}/x`]: `${PUBLIC_URL}/x`,
+        '/%5Cevil.test': '/%5Cevil.test',
+      };
       for (const [next, end] of Object.entries(here)) {
         const location = (await (await begin({ next })).finish()).headers.get('location') ?? '';
         const code = new URL(location, PUBLIC_URL).searchParams.get('code') ?? 'none';
@@ -228,11 +373,13 @@ describe('attacks on single sign-on', () => {
       expect((await client.get('/auth/me')).status).to.equal(401);
       expect((await app.client.post('/auth/refresh', { refreshToken: body.refreshToken })).status).to.equal(401);
       expectRefusedToken(await exchange(code));
-      const events = await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT record_id FROM audit_log WHERE tenant_id = ? AND action = 'sso_code_reuse'", [org.tenant.id]));
+      const events = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all("SELECT record_id FROM audit_log WHERE tenant_id = ? AND action = 'sso_code_reuse'", [org.tenant.id]),
+      );
       expect(events).to.have.length(1);
     });
 
-    it('code reuse: also after the code\'s two minutes', async () => {
+    it("code reuse: also after the code's two minutes", async () => {
       const code = await aCode();
       const { body } = await exchange<TokenPair>(code);
       identity.clock.advance(10 * 60_000);
@@ -246,33 +393,49 @@ describe('attacks on single sign-on', () => {
       const before = await sessions();
       const answers = await Promise.all(Array.from({ length: 8 }, () => exchange<TokenPair>(code)));
       const served = answers.filter(({ status }) => status === 200);
-      expect([served.length, answers.filter(({ status }) => status === 422).length, (await sessions()) - before]).to.deep.equal([1, 7, 1]);
+      expect([
+        served.length,
+        answers.filter(({ status }) => status === 422).length,
+        (await sessions()) - before,
+      ]).to.deep.equal([1, 7, 1]);
       expect((await app.client.as(served[0]?.body.accessToken ?? '').get('/auth/me')).status).to.equal(401);
     });
 
     it('code guessing: what is no code of ours is refused alike, and a short one for its form', async () => {
-      const texts = await Promise.all(['x'.repeat(16), randomBytes(32).toString('base64url'), 'x'.repeat(200), 'null-and-void-null-and-void'].map(async (code) => {
-        const answer = await exchange(code);
-        expectRefusedToken(answer, code);
-        return answer.text;
-      }));
+      const texts = await Promise.all(
+        ['x'.repeat(16), randomBytes(32).toString('base64url'), 'x'.repeat(200), 'null-and-void-null-and-void'].map(
+          async (code) => {
+            const answer = await exchange(code);
+            expectRefusedToken(answer, code);
+            return answer.text;
+          },
+        ),
+      );
       expect(new Set(texts).size).to.equal(1);
       expect((await exchange('x'.repeat(15))).status).to.equal(400);
     });
 
-    it('a state is no code, and neither is the provider\'s own', async () => {
+    it("a state is no code, and neither is the provider's own", async () => {
       const { back } = await begin();
       for (const name of ['state', 'code']) expectRefusedToken(await exchange(back.searchParams.get(name) ?? ''), name);
     });
 
     it('an issuer out of reach is 502, at the start and at the end, and nothing is remembered of it', async () => {
-      const answer = await app.client.get<DomainError>('/auth/sso/gone/start', { query: { tenantSlug: org.tenant.slug } });
-      expect([answer.status, answer.body.error.code, answer.body.error.details]).to.deep.equal([502, 'SSO_PROVIDER_UNREACHABLE', { provider: 'gone' }]);
+      const answer = await app.client.get<DomainError>('/auth/sso/gone/start', {
+        query: { tenantSlug: org.tenant.slug },
+      });
+      expect([answer.status, answer.body.error.code, answer.body.error.details]).to.deep.equal([
+        502,
+        'SSO_PROVIDER_UNREACHABLE',
+        { provider: 'gone' },
+      ]);
       expect(answer.headers.getSetCookie()).to.deep.equal([]);
       const { back, cookie } = await begin();
       await provider.stop();
       try {
-        expect((await callback<DomainError>(back.search.slice(1), { cookie })).body.error.code).to.equal('SSO_PROVIDER_UNREACHABLE');
+        expect((await callback<DomainError>(back.search.slice(1), { cookie })).body.error.code).to.equal(
+          'SSO_PROVIDER_UNREACHABLE',
+        );
       } finally {
         await provider.restart();
       }
@@ -280,7 +443,7 @@ describe('attacks on single sign-on', () => {
     });
 
     if (kind === 'sqlite') {
-      it('an issuer whose document is another\'s, is none, or is endless is 502, and asked again the next time', async () => {
+      it("an issuer whose document is another's, is none, or is endless is 502, and asked again the next time", async () => {
         const documents: readonly (readonly [label: string, lie: Lie])[] = [
           ['another issuer', { metadata: { issuer: 'https://accounts.example.test' } }],
           ['no endpoints', { metadata: { issuer: 5 } }],
@@ -291,7 +454,8 @@ describe('attacks on single sign-on', () => {
         const again = await startIdentity(identity.database, { ...identity.options, ssoProviders: read.value });
         const other = await serveIdentity(again, { more: ssoEndpoints });
         try {
-          const start = () => other.client.get<DomainError>('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } });
+          const start = () =>
+            other.client.get<DomainError>('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } });
           for (const [label, lie] of documents) {
             liar.lie = lie;
             expect((await start()).status, label).to.equal(502);
@@ -306,11 +470,17 @@ describe('attacks on single sign-on', () => {
       it('an issuer on this machine is out of reach in production', async () => {
         const read = parseSsoProviders([liar.settings()]);
         if (!read.ok) throw new Error(read.problem);
-        const strict = await startIdentity(identity.database, { ...identity.options, ssoProviders: read.value, outbound: createOutbound({ allowPrivate: [], production: true }) });
+        const strict = await startIdentity(identity.database, {
+          ...identity.options,
+          ssoProviders: read.value,
+          outbound: createOutbound({ allowPrivate: [], production: true }),
+        });
         const other = await serveIdentity(strict, { more: ssoEndpoints });
         try {
           const before = liar.asked.length;
-          expect((await other.client.get('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } })).status).to.equal(502);
+          expect(
+            (await other.client.get('/auth/sso/liar/start', { query: { tenantSlug: org.tenant.slug } })).status,
+          ).to.equal(502);
           expect(liar.asked).to.have.length(before);
         } finally {
           await other.stop();

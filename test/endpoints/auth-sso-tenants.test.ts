@@ -3,7 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { parseSsoProviders } from '../../server/auth/sso-providers.js';
 import type { Session, TokenPair } from '../../server/auth/auth.schemas.js';
 import { ssoEndpoints } from '../../server/endpoints/sso.js';
-import { makeMember, makeTenant, PUBLIC_URL, serveIdentity, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import {
+  makeMember,
+  makeTenant,
+  PUBLIC_URL,
+  serveIdentity,
+  startIdentity,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { Answer, DomainError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -24,8 +32,14 @@ describe('single sign-on of several organisations', () => {
         ssoProviders: providers(
           provider.settings({ tenants: ['acme'] }),
           provider.settings({ id: 'plain', name: 'Bolt Login', tenants: ['bolt', 'another'] }),
-          provider.settings({ id: 'post', name: 'Everybody\'s', tenants: ['*'], allowedDomains: ['Corp.Example'] }),
-          provider.settings({ id: 'auto', name: 'Acme\'s people', tenants: ['acme'], allowedDomains: ['corp.example'], autoProvisionRoleCode: 'sales' }),
+          provider.settings({ id: 'post', name: "Everybody's", tenants: ['*'], allowedDomains: ['Corp.Example'] }),
+          provider.settings({
+            id: 'auto',
+            name: "Acme's people",
+            tenants: ['acme'],
+            allowedDomains: ['corp.example'],
+            autoProvisionRoleCode: 'sales',
+          }),
         ),
       });
       app = await serveIdentity(identity, { more: ssoEndpoints });
@@ -40,18 +54,30 @@ describe('single sign-on of several organisations', () => {
     const claim = (email: string): void => {
       provider.account = { sub: `sub-${randomBytes(6).toString('hex')}`, email, email_verified: true };
     };
-    const startAt = (id: string, { tenant }: MadeTenant, { client } = app) => client.get<DomainError>(`/auth/sso/${id}/start`, { query: { tenantSlug: tenant.slug } });
-    const begin = (id: string, { tenant }: MadeTenant, query: Record<string, string> = {}) => beginSso(app.client, { provider, id, query: { tenantSlug: tenant.slug, ...query } });
+    const startAt = (id: string, { tenant }: MadeTenant, { client } = app) =>
+      client.get<DomainError>(`/auth/sso/${id}/start`, { query: { tenantSlug: tenant.slug } });
+    const begin = (id: string, { tenant }: MadeTenant, query: Record<string, string> = {}) =>
+      beginSso(app.client, { provider, id, query: { tenantSlug: tenant.slug, ...query } });
     const locationOf = (answer: Answer<unknown>): string => answer.headers.get('location') ?? '';
-    const codeIn = (answer: Answer<unknown>): string => new URL(locationOf(answer), PUBLIC_URL).searchParams.get('code') ?? '';
-    const exchange = (code: string, headers: Record<string, string> = {}) => app.client.post<TokenPair & DomainError>('/auth/sso/exchange', { code }, { headers });
+    const codeIn = (answer: Answer<unknown>): string =>
+      new URL(locationOf(answer), PUBLIC_URL).searchParams.get('code') ?? '';
+    const exchange = (code: string, headers: Record<string, string> = {}) =>
+      app.client.post<TokenPair & DomainError>('/auth/sso/exchange', { code }, { headers });
     const codeOf = (answer: Answer<DomainError>) => [answer.status, answer.body.error?.code];
     const reasons = async ({ tenant }: MadeTenant): Promise<string[]> =>
-      (await identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'sso_refused' ORDER BY id", [tenant.id]))).map((row) => (JSON.parse(String(row['changes'])) as { reason: string }).reason);
+      (
+        await identity.database.read({ tenantId: null }, (tx) =>
+          tx.all("SELECT changes FROM audit_log WHERE tenant_id = ? AND action = 'sso_refused' ORDER BY id", [
+            tenant.id,
+          ]),
+        )
+      ).map((row) => (JSON.parse(String(row['changes'])) as { reason: string }).reason);
     const mails = async (memberId: string) =>
-      identity.database.read({ tenantId: null }, (tx) => tx.all("SELECT recipient, template FROM mail_outbox WHERE about_id = ? ORDER BY id", [memberId]));
+      identity.database.read({ tenantId: null }, (tx) =>
+        tx.all('SELECT recipient, template FROM mail_outbox WHERE about_id = ? ORDER BY id', [memberId]),
+      );
 
-    it('another company\'s provider that asserts the owner\'s verified address is not there for that organisation', async () => {
+    it("another company's provider that asserts the owner's verified address is not there for that organisation", async () => {
       claim(bolt.owner.email);
       for (const id of ['corp', 'auto']) {
         const answer = await startAt(id, bolt);
@@ -62,16 +88,25 @@ describe('single sign-on of several organisations', () => {
       expect((await startAt('plain', acme)).status).to.equal(404);
       const own = await (await begin('plain', bolt)).finish();
       const { body } = await exchangeSso<TokenPair>(app.client, codeIn(own));
-      expect((await app.client.as(body.accessToken).get<Session>('/auth/me')).body.user.id, 'the organisation\'s own gets the owner in').to.equal(bolt.owner.id);
+      expect(
+        (await app.client.as(body.accessToken).get<Session>('/auth/me')).body.user.id,
+        "the organisation's own gets the owner in",
+      ).to.equal(bolt.owner.id);
     });
 
     it('a provider that is taken from an organisation while somebody is under way ends nothing but in a refusal', async () => {
       claim(acme.owner.email);
       const { back, cookie } = await begin('corp', acme);
-      const changed = await startIdentity(identity.database, { ...identity.options, ssoProviders: providers(provider.settings({ tenants: ['bolt'] })) });
+      const changed = await startIdentity(identity.database, {
+        ...identity.options,
+        ssoProviders: providers(provider.settings({ tenants: ['bolt'] })),
+      });
       const other = await serveIdentity(changed, { more: ssoEndpoints });
       try {
-        const answer = await other.client.get('/auth/sso/corp/callback', { query: back.search.slice(1), headers: { Cookie: cookie } });
+        const answer = await other.client.get('/auth/sso/corp/callback', {
+          query: back.search.slice(1),
+          headers: { Cookie: cookie },
+        });
         expect(locationOf(answer)).to.equal('/?error=not_a_member');
         expect((await reasons(acme)).at(-1)).to.equal('provider_of_other_tenants');
       } finally {
@@ -81,7 +116,10 @@ describe('single sign-on of several organisations', () => {
 
     it('a provider alone, or several of which nobody has said so, sign in to every organisation outside production', async () => {
       for (const settings of [[provider.settings()], [provider.settings(), provider.settings({ id: 'plain' })]]) {
-        const open = await serveIdentity(await startIdentity(identity.database, { ...identity.options, ssoProviders: providers(...settings) }), { more: ssoEndpoints });
+        const open = await serveIdentity(
+          await startIdentity(identity.database, { ...identity.options, ssoProviders: providers(...settings) }),
+          { more: ssoEndpoints },
+        );
         try {
           for (const org of [acme, bolt]) expect((await startAt('corp', org, open)).status).to.equal(302);
         } finally {
@@ -92,11 +130,14 @@ describe('single sign-on of several organisations', () => {
 
     it('the list of providers says of all no more than id and name', async () => {
       expect((await app.client.get('/auth/sso/providers')).body).to.deep.equal([
-        { id: 'corp', name: 'Corp Login' }, { id: 'plain', name: 'Bolt Login' }, { id: 'post', name: 'Everybody\'s' }, { id: 'auto', name: 'Acme\'s people' },
+        { id: 'corp', name: 'Corp Login' },
+        { id: 'plain', name: 'Bolt Login' },
+        { id: 'post', name: "Everybody's" },
+        { id: 'auto', name: "Acme's people" },
       ]);
     });
 
-    it('a verified address of a domain that the provider does not vouch for is nobody\'s', async () => {
+    it("a verified address of a domain that the provider does not vouch for is nobody's", async () => {
       claim(acme.owner.email);
       for (const id of ['post', 'auto']) {
         expect(locationOf(await (await begin(id, acme)).finish()), id).to.equal('/?error=not_a_member');
@@ -116,7 +157,9 @@ describe('single sign-on of several organisations', () => {
       expect(await mails(member.id)).to.deep.equal(told);
       await (await begin('corp', acme)).finish();
       claim(member.email);
-      expect(locationOf(await (await begin('corp', acme)).finish()), 'another subject of the issuer').to.equal('/?error=not_a_member');
+      expect(locationOf(await (await begin('corp', acme)).finish()), 'another subject of the issuer').to.equal(
+        '/?error=not_a_member',
+      );
       expect(await mails(member.id)).to.deep.equal(told);
     });
 
@@ -136,7 +179,12 @@ describe('single sign-on of several organisations', () => {
         return { cookie: begun.cookie, code: codeIn(await begun.finish()) };
       };
       const { cookie: another } = await own();
-      for (const headers of [{}, { Cookie: 'service_tenant_sso=' }, { Cookie: 'service_tenant_sso=guess' }, { Cookie: another }]) {
+      for (const headers of [
+        {},
+        { Cookie: 'service_tenant_sso=' },
+        { Cookie: 'service_tenant_sso=guess' },
+        { Cookie: another },
+      ]) {
         const { cookie, code } = await own();
         expect(codeOf(await exchange(code, headers)), JSON.stringify(headers)).to.deep.equal([422, 'TOKEN_INVALID']);
         expect(codeOf(await exchange(code, { Cookie: cookie }))).to.deep.equal([422, 'TOKEN_INVALID']);
@@ -146,7 +194,7 @@ describe('single sign-on of several organisations', () => {
       expect((await exchange(code, { Cookie: cookie })).status).to.equal(200);
     });
 
-    it('a code that went to a program on the user\'s machine serves that program without a cookie, and no page of elsewhere', async () => {
+    it("a code that went to a program on the user's machine serves that program without a cookie, and no page of elsewhere", async () => {
       const toProgram = async (query: Record<string, string> = { next: 'http://127.0.0.1:7777/done' }) => {
         claim((await makeMember(identity, acme)).email);
         const begun = await begin('corp', acme, { client: 'cli', ...query });
@@ -173,35 +221,57 @@ describe('single sign-on of several organisations', () => {
       claim((await makeMember(identity, acme)).email);
       const { cookie, finish } = await begin('corp', acme);
       const code = codeIn(await finish());
-      expect(codeOf(await exchange(code, { Cookie: `${cookie}; service_tenant_sso=tossed` }))).to.deep.equal([422, 'TOKEN_INVALID']);
+      expect(codeOf(await exchange(code, { Cookie: `${cookie}; service_tenant_sso=tossed` }))).to.deep.equal([
+        422,
+        'TOKEN_INVALID',
+      ]);
     });
 
-    it('over https the browser\'s cookie has a name that no other host can set, and is no longer than a code once there is one', async () => {
+    it("over https the browser's cookie has a name that no other host can set, and is no longer than a code once there is one", async () => {
       const https = 'https://book.example.test';
       const at = await startOidc({ publicUrl: https });
-      const known = await startIdentity((await fresh()).database, { publicUrl: https, webauthnOrigins: [https], ssoProviders: providers(at.settings()) });
+      const known = await startIdentity((await fresh()).database, {
+        publicUrl: https,
+        webauthnOrigins: [https],
+        ssoProviders: providers(at.settings()),
+      });
       const secure = await serveIdentity(known, { more: ssoEndpoints, api: { https: true } });
       try {
         const org = await makeTenant(known);
         const signedIn = async () => {
-          at.account = { sub: randomBytes(6).toString('hex'), email: (await makeMember(known, org)).email, email_verified: true };
+          at.account = {
+            sub: randomBytes(6).toString('hex'),
+            email: (await makeMember(known, org)).email,
+            email_verified: true,
+          };
           const start = await startAt('corp', org, secure);
           const set = start.headers.getSetCookie();
           expect(set).to.have.length(1);
           const cookie = set[0]?.split(';')[0] ?? '';
           const back = await at.visit(locationOf(start));
-          const answer = await secure.client.get('/auth/sso/corp/callback', { query: back.search.slice(1), headers: { Cookie: cookie } });
+          const answer = await secure.client.get('/auth/sso/corp/callback', {
+            query: back.search.slice(1),
+            headers: { Cookie: cookie },
+          });
           return { set: set[0] ?? '', cookie, code: codeIn(answer), later: answer.headers.getSetCookie() };
         };
         const { set, cookie, code, later } = await signedIn();
-        expect(set).to.match(/^__Host-service_tenant_sso=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/);
+        expect(set).to.match(
+          /^__Host-service_tenant_sso=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+        );
         expect(code).to.have.length(43);
         expect(later).to.deep.equal([set.replace('Max-Age=600', 'Max-Age=120')]);
-        expect((await secure.client.post('/auth/sso/exchange', { code }, { headers: { Cookie: cookie } })).status).to.equal(200);
+        expect(
+          (await secure.client.post('/auth/sso/exchange', { code }, { headers: { Cookie: cookie } })).status,
+        ).to.equal(200);
         // What a host beside ours can set has the plain name, at whatever path.
         const attacker = await signedIn();
         const tossed = attacker.cookie.replace('__Host-', '');
-        expect(codeOf(await secure.client.post('/auth/sso/exchange', { code: attacker.code }, { headers: { Cookie: tossed } }))).to.deep.equal([422, 'TOKEN_INVALID']);
+        expect(
+          codeOf(
+            await secure.client.post('/auth/sso/exchange', { code: attacker.code }, { headers: { Cookie: tossed } }),
+          ),
+        ).to.deep.equal([422, 'TOKEN_INVALID']);
       } finally {
         await secure.stop();
         await at.stop();

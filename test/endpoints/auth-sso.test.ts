@@ -3,7 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { parseSsoProviders } from '../../server/auth/sso-providers.js';
 import type { Session, TokenPair } from '../../server/auth/auth.schemas.js';
 import { ssoEndpoints } from '../../server/endpoints/sso.js';
-import { cookieOf, makeMember, makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import {
+  cookieOf,
+  makeMember,
+  makeTenant,
+  OPERATOR,
+  PUBLIC_URL,
+  serveIdentity,
+  startIdentity,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { DomainError } from '../support/http.js';
 import type { LittleApp } from '../support/little-app.js';
@@ -22,7 +32,12 @@ describe('single sign-on', () => {
       const read = parseSsoProviders([
         provider.settings(),
         posting.settings({ id: 'post', name: 'Posting', clientAuth: 'post' }),
-        provider.settings({ id: 'auto', name: 'Auto', allowedDomains: ['Corp.Example'], autoProvisionRoleCode: 'sales' }),
+        provider.settings({
+          id: 'auto',
+          name: 'Auto',
+          allowedDomains: ['Corp.Example'],
+          autoProvisionRoleCode: 'sales',
+        }),
       ]);
       if (!read.ok) throw new Error(read.problem);
       identity = await startIdentity((await fresh()).database, { ssoProviders: read.value });
@@ -35,23 +50,50 @@ describe('single sign-on', () => {
       await posting.stop();
     });
 
-    const someone = (more: Partial<Account> = {}): Account => ({ sub: `sub-${randomBytes(6).toString('hex')}`, email_verified: true, name: 'Sam Single', ...more });
+    const someone = (more: Partial<Account> = {}): Account => ({
+      sub: `sub-${randomBytes(6).toString('hex')}`,
+      email_verified: true,
+      name: 'Sam Single',
+      ...more,
+    });
     /** Signs in at the provider, and gives where the browser ends. */
-    const come = async (account: Account | null, { id = 'corp', at = provider, tenant = org, next }: { id?: string; at?: TestProvider; tenant?: MadeTenant; next?: string } = {}) => {
+    const come = async (
+      account: Account | null,
+      {
+        id = 'corp',
+        at = provider,
+        tenant = org,
+        next,
+      }: { id?: string; at?: TestProvider; tenant?: MadeTenant; next?: string } = {},
+    ) => {
       at.account = account;
-      const begun = await beginSso(app.client, { provider: at, id, query: { tenantSlug: tenant.tenant.slug, ...(next === undefined ? {} : { next }) } });
+      const begun = await beginSso(app.client, {
+        provider: at,
+        id,
+        query: { tenantSlug: tenant.tenant.slug, ...(next === undefined ? {} : { next }) },
+      });
       const answer = await begun.finish();
       expect(answer.status, answer.text).to.equal(302);
       const end = new URL(answer.headers.get('location') ?? '', PUBLIC_URL);
       return { ...begun, answer, end, code: end.searchParams.get('code') ?? '', error: end.searchParams.get('error') };
     };
     const exchange = <T = TokenPair>(code: string) => exchangeSso<T>(app.client, code);
-    const meOf = async (code: string): Promise<Session> => (await app.client.as((await exchange(code)).body.accessToken).get<Session>('/auth/me')).body;
+    const meOf = async (code: string): Promise<Session> =>
+      (await app.client.as((await exchange(code)).body.accessToken).get<Session>('/auth/me')).body;
     const auditOf = (action: string) =>
-      identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT record_id, changes FROM audit_log WHERE tenant_id = ? AND action = ? ORDER BY id', [org.tenant.id, action]));
+      identity.database.read({ tenantId: null }, (tx) =>
+        tx.all('SELECT record_id, changes FROM audit_log WHERE tenant_id = ? AND action = ? ORDER BY id', [
+          org.tenant.id,
+          action,
+        ]),
+      );
 
     it('lists its providers, and nothing of them but id and name', async () => {
-      expect((await app.client.get('/auth/sso/providers')).body).to.deep.equal([{ id: 'corp', name: 'Corp Login' }, { id: 'post', name: 'Posting' }, { id: 'auto', name: 'Auto' }]);
+      expect((await app.client.get('/auth/sso/providers')).body).to.deep.equal([
+        { id: 'corp', name: 'Corp Login' },
+        { id: 'post', name: 'Posting' },
+        { id: 'auto', name: 'Auto' },
+      ]);
     });
 
     it('sends the browser to the provider with state, nonce and an S256 challenge, and gives it a cookie', async () => {
@@ -60,19 +102,31 @@ describe('single sign-on', () => {
       const to = new URL(answer.headers.get('location') ?? '');
       expect(to.origin).to.equal(provider.issuer);
       const asked = Object.fromEntries(to.searchParams);
-      expect(asked).to.include({ response_type: 'code', client_id: 'duebook', redirect_uri: `${PUBLIC_URL}/api/v1/auth/sso/corp/callback`, scope: 'openid email profile', code_challenge_method: 'S256' });
+      expect(asked).to.include({
+        response_type: 'code',
+        client_id: 'duebook',
+        redirect_uri: `${PUBLIC_URL}/api/v1/auth/sso/corp/callback`,
+        scope: 'openid email profile',
+        code_challenge_method: 'S256',
+      });
       for (const name of ['state', 'nonce', 'code_challenge']) expect(asked[name], name).to.have.length(43);
       expect(answer.headers.getSetCookie()).to.have.length(1);
-      expect(answer.headers.getSetCookie()[0]).to.match(/^service_tenant_sso=[\w-]{43}; Path=\/api\/v1\/auth\/sso; Max-Age=600; HttpOnly; SameSite=Lax$/);
+      expect(answer.headers.getSetCookie()[0]).to.match(
+        /^service_tenant_sso=[\w-]{43}; Path=\/api\/v1\/auth\/sso; Max-Age=600; HttpOnly; SameSite=Lax$/,
+      );
       expect(answer.headers.get('cache-control')).to.equal('no-store');
     });
 
     it('lets an active member in by a verified email, without a password, and tells tokens once', async () => {
       const member = await makeMember(identity, org, { roleCode: 'finance' });
-      const { code, cookie, end, answer } = await come(someone({ email: member.email.toUpperCase() }), { next: '/inbox?tab=due#top' });
+      const { code, cookie, end, answer } = await come(someone({ email: member.email.toUpperCase() }), {
+        next: '/inbox?tab=due#top',
+      });
       expect(`${end.pathname}${end.search.replace(code, 'CODE')}${end.hash}`).to.equal('/inbox?tab=due&code=CODE#top');
       expect(answer.headers.get('location')).to.match(/^\/inbox/);
-      expect(answer.headers.getSetCookie()[0]).to.equal(`${cookie}; Path=/api/v1/auth/sso; Max-Age=120; HttpOnly; SameSite=Lax`);
+      expect(answer.headers.getSetCookie()[0]).to.equal(
+        `${cookie}; Path=/api/v1/auth/sso; Max-Age=120; HttpOnly; SameSite=Lax`,
+      );
       expect(Buffer.from(code, 'base64url')).to.have.length(32);
       const tokens = await exchange(code);
       expect(tokens.status, tokens.text).to.equal(200);
@@ -89,12 +143,17 @@ describe('single sign-on', () => {
       expect(answer.headers.get('location')).to.equal(`/?code=${code}`);
     });
 
-    it('goes back to an allowed origin, and with client=cli to the user\'s own machine', async () => {
+    it("goes back to an allowed origin, and with client=cli to the user's own machine", async () => {
       const member = await makeMember(identity, org);
       const account = someone({ email: member.email });
-      expect((await come(account, { next: 'https://partner.example.test/done?x=1' })).answer.headers.get('location')).to.match(/^https:\/\/partner\.example\.test\/done\?x=1&code=/);
+      expect(
+        (await come(account, { next: 'https://partner.example.test/done?x=1' })).answer.headers.get('location'),
+      ).to.match(/^https:\/\/partner\.example\.test\/done\?x=1&code=/);
       provider.account = account;
-      const begun = await beginSso(app.client, { provider, query: { tenantSlug: org.tenant.slug, client: 'cli', next: 'http://127.0.0.1:7777/done' } });
+      const begun = await beginSso(app.client, {
+        provider,
+        query: { tenantSlug: org.tenant.slug, client: 'cli', next: 'http://127.0.0.1:7777/done' },
+      });
       expect((await begun.finish()).headers.get('location')).to.match(/^http:\/\/127\.0\.0\.1:7777\/done\?code=/);
     });
 
@@ -102,7 +161,12 @@ describe('single sign-on', () => {
       const member = await makeMember(identity, org);
       const account = someone({ email: member.email });
       await come(account);
-      for (const changed of [{ ...account, email: 'new-name@corp.example' }, { ...account, email_verified: false }, { sub: account.sub }]) expect((await meOf((await come(changed)).code)).user.id).to.equal(member.id);
+      for (const changed of [
+        { ...account, email: 'new-name@corp.example' },
+        { ...account, email_verified: false },
+        { sub: account.sub },
+      ])
+        expect((await meOf((await come(changed)).code)).user.id).to.equal(member.id);
       expect((await auditOf('sso_linked')).filter((row) => row['record_id'] === member.id)).to.have.length(1);
     });
 
@@ -112,7 +176,7 @@ describe('single sign-on', () => {
       expect((await meOf(code)).user.id).to.equal(member.id);
     });
 
-    it('keeps one person\'s memberships of two organisations apart', async () => {
+    it("keeps one person's memberships of two organisations apart", async () => {
       const other = await makeTenant(identity);
       const member = await makeMember(identity, org);
       const there = await makeMember(identity, other, { email: member.email });
@@ -123,16 +187,34 @@ describe('single sign-on', () => {
     });
 
     it('makes a member of a stranger whose verified email is of an allowed domain, and of no other', async () => {
-      const account = someone({ email: `Nia-${randomBytes(3).toString('hex')}@corp.example`, name: '  Nia\u0007 New  ' });
+      const account = someone({
+        email: `Nia-${randomBytes(3).toString('hex')}@corp.example`,
+        name: '  Nia\u0007 New  ',
+      });
       const first = await come(account, { id: 'auto' });
       const session = await meOf(first.code);
-      expect(session.user).to.include({ email: account.email?.toLowerCase(), name: 'Nia New', roleCode: 'sales', status: 'active', subjectScope: null });
+      expect(session.user).to.include({
+        email: account.email?.toLowerCase(),
+        name: 'Nia New',
+        roleCode: 'sales',
+        status: 'active',
+        subjectScope: null,
+      });
       expect(session.subjects.map(({ id }) => id)).to.deep.equal([org.subjectId]);
       expect((await meOf((await come(account, { id: 'auto' })).code)).user.id).to.equal(session.user.id);
       expect((await auditOf('member_added')).filter((row) => row['record_id'] === session.user.id)).to.have.length(1);
-      const outside = ['x@elsewhere.example', 'x@sub.corp.example', 'x@notcorp.example', 'x@corp.example.evil.test', '"x@corp.example"@evil.test'];
-      for (const email of outside) expect((await come(someone({ email }), { id: 'auto' })).error, email).to.equal('not_a_member');
-      expect((await come(someone({ email: 'y@corp.example', email_verified: false }), { id: 'auto' })).error).to.equal('not_a_member');
+      const outside = [
+        'x@elsewhere.example',
+        'x@sub.corp.example',
+        'x@notcorp.example',
+        'x@corp.example.evil.test',
+        '"x@corp.example"@evil.test',
+      ];
+      for (const email of outside)
+        expect((await come(someone({ email }), { id: 'auto' })).error, email).to.equal('not_a_member');
+      expect((await come(someone({ email: 'y@corp.example', email_verified: false }), { id: 'auto' })).error).to.equal(
+        'not_a_member',
+      );
       // The other entry of the same provider makes nobody.
       expect((await come(someone({ email: 'z@corp.example' }))).error).to.equal('not_a_member');
     });
@@ -140,34 +222,52 @@ describe('single sign-on', () => {
     it('makes one member of one stranger whose browser comes back in eight tabs at once', async () => {
       provider.account = someone({ email: `tabs-${randomBytes(3).toString('hex')}@corp.example` });
       const tabs = [];
-      for (let count = 0; count < 8; count += 1) tabs.push(await beginSso(app.client, { provider, id: 'auto', query: { tenantSlug: org.tenant.slug } }));
+      for (let count = 0; count < 8; count += 1)
+        tabs.push(await beginSso(app.client, { provider, id: 'auto', query: { tenantSlug: org.tenant.slug } }));
       const ends = await Promise.all(tabs.map(({ finish }) => finish()));
-      const codes = ends.map(({ headers }) => new URL(headers.get('location') ?? '', PUBLIC_URL).searchParams.get('code') ?? '');
+      const codes = ends.map(
+        ({ headers }) => new URL(headers.get('location') ?? '', PUBLIC_URL).searchParams.get('code') ?? '',
+      );
       const members = new Set<string>();
       for (const code of codes) members.add((await meOf(code)).user.id);
       expect(members.size).to.equal(1);
-      const count = async (table: string) => (await identity.database.read({ tenantId: null }, (tx) => tx.all(`SELECT 1 AS x FROM ${table} WHERE tenant_id = ? AND ${table === 'members' ? 'id' : 'member_id'} = ?`, [org.tenant.id, [...members][0] ?? '']))).length;
+      const count = async (table: string) =>
+        (
+          await identity.database.read({ tenantId: null }, (tx) =>
+            tx.all(
+              `SELECT 1 AS x FROM ${table} WHERE tenant_id = ? AND ${table === 'members' ? 'id' : 'member_id'} = ?`,
+              [org.tenant.id, [...members][0] ?? ''],
+            ),
+          )
+        ).length;
       expect([await count('members'), await count('sso_identities')]).to.deep.equal([1, 1]);
     });
 
     it('sends back with error=not_a_member whoever is none, and with access_denied whoever refused, beside what next says', async () => {
       const stranger = await come(someone({ email: 'nobody@corp.example' }), { next: '/in?code=old&x=1' });
       expect(stranger.answer.headers.get('location')).to.equal('/in?code=old&x=1&error=not_a_member');
-      expect(stranger.answer.headers.getSetCookie()[0]).to.match(/^service_tenant_sso=; Path=\/api\/v1\/auth\/sso; Max-Age=0;/);
+      expect(stranger.answer.headers.getSetCookie()[0]).to.match(
+        /^service_tenant_sso=; Path=\/api\/v1\/auth\/sso; Max-Age=0;/,
+      );
       const unknown = await come(someone());
       expect(unknown.answer.headers.get('location')).to.equal('/?error=not_a_member');
       expect((await come(null)).answer.headers.get('location')).to.equal('/?error=access_denied');
-      const reasons = (await auditOf('sso_refused')).map((row) => (JSON.parse(String(row['changes'])) as { reason: string }).reason);
+      const reasons = (await auditOf('sso_refused')).map(
+        (row) => (JSON.parse(String(row['changes'])) as { reason: string }).reason,
+      );
       expect(reasons.slice(-3)).to.deep.equal(['not_a_member', 'no_verified_email', 'access_denied']);
     });
 
-    it('keeps a disabled member out: at the provider\'s door, before the exchange, and for good', async () => {
+    it("keeps a disabled member out: at the provider's door, before the exchange, and for good", async () => {
       const member = await makeMember(identity, org);
       const account = someone({ email: member.email });
       const { code } = await come(account);
       const { code: unused } = await come(account);
       const { body } = await exchange(code);
-      await identity.tenants.members.setStatus({ tenantId: org.tenant.id, memberId: member.id, status: 'disabled' }, OPERATOR);
+      await identity.tenants.members.setStatus(
+        { tenantId: org.tenant.id, memberId: member.id, status: 'disabled' },
+        OPERATOR,
+      );
       expect((await app.client.as(body.accessToken).get('/auth/me')).status).to.equal(401);
       expect((await exchange<DomainError>(unused)).body.error.code).to.equal('TOKEN_INVALID');
       expect((await come(account)).error).to.equal('not_a_member');
@@ -176,9 +276,19 @@ describe('single sign-on', () => {
 
     it('answers 404 for an unknown provider or organisation', async () => {
       const query = { tenantSlug: org.tenant.slug };
-      for (const path of ['/auth/sso/nowhere/start', '/auth/sso/CORP/start', '/auth/sso/__proto__/start', '/auth/sso/constructor/start']) expect((await app.client.get(path, { query })).status, path).to.equal(404);
-      expect((await app.client.get('/auth/sso/nowhere/callback', { query: { state: 'x', code: 'y' } })).status).to.equal(404);
-      expect((await app.client.get('/auth/sso/corp/start', { query: { tenantSlug: 'no-such-org' } })).status).to.equal(404);
+      for (const path of [
+        '/auth/sso/nowhere/start',
+        '/auth/sso/CORP/start',
+        '/auth/sso/__proto__/start',
+        '/auth/sso/constructor/start',
+      ])
+        expect((await app.client.get(path, { query })).status, path).to.equal(404);
+      expect(
+        (await app.client.get('/auth/sso/nowhere/callback', { query: { state: 'x', code: 'y' } })).status,
+      ).to.equal(404);
+      expect((await app.client.get('/auth/sso/corp/start', { query: { tenantSlug: 'no-such-org' } })).status).to.equal(
+        404,
+      );
       expect((await app.client.get('/auth/sso/corp/start')).status).to.equal(400);
     });
 
@@ -200,14 +310,18 @@ describe('single sign-on', () => {
       provider.account = someone({ email: member.email });
       const begun = await beginSso(app.client, { provider, query: { tenantSlug: org.tenant.slug } });
       const state = begun.back.searchParams.get('state') ?? '';
-      const dump = (): Promise<string> => identity.database.read({ tenantId: null }, async (tx) => {
-        let text = '';
-        for (const table of ['sso_flows', 'sso_codes', 'sso_identities', 'audit_log']) text += JSON.stringify(await tx.all(`SELECT * FROM ${table}`));
-        return text;
-      });
+      const dump = (): Promise<string> =>
+        identity.database.read({ tenantId: null }, async (tx) => {
+          let text = '';
+          for (const table of ['sso_flows', 'sso_codes', 'sso_identities', 'audit_log'])
+            text += JSON.stringify(await tx.all(`SELECT * FROM ${table}`));
+          return text;
+        });
       const before = await dump();
-      for (const secret of [state, begun.cookie.split('=')[1] ?? '', provider.settings().clientSecret]) expect(secret !== '' && before.includes(secret)).to.equal(false);
-      const code = new URL((await begun.finish()).headers.get('location') ?? '', PUBLIC_URL).searchParams.get('code') ?? '';
+      for (const secret of [state, begun.cookie.split('=')[1] ?? '', provider.settings().clientSecret])
+        expect(secret !== '' && before.includes(secret)).to.equal(false);
+      const code =
+        new URL((await begun.finish()).headers.get('location') ?? '', PUBLIC_URL).searchParams.get('code') ?? '';
       expect(code).to.have.length(43);
       expect(await dump()).not.to.contain(code);
     });

@@ -25,7 +25,16 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     before(async () => {
       clock = fakeClock();
       smtp = await startMailServer();
-      server = await startServer({ database: kind, clock, env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0', MFA_EMAIL_FALLBACK: 'members' } });
+      server = await startServer({
+        database: kind,
+        clock,
+        env: {
+          SMTP_URL: smtp.url,
+          MAIL_FROM: 'duebook@book.example.test',
+          LOGIN_FAILURES_PER_IP: '0',
+          MFA_EMAIL_FALLBACK: 'members',
+        },
+      });
     });
     after(async () => {
       await server.stop();
@@ -37,14 +46,20 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       victim = await makeMember(server.services, org, { roleCode: 'admin' });
     });
 
-    const logIn = async (member: Member): Promise<Client> => (await signIn(server.client, { tenant: org.tenant, member })).client;
-    const patch = (client: Client, { id }: Pick<Member, 'id'>, body: object) => client.patch<DomainError & { email: string; roleCode: string }>(`/tenant-admin/members/${id}`, body);
-    const level = (client: Client, role: string, admin: string) => client.patch<DomainError>(`/tenant-admin/roles/${role}/permissions`, { permissions: { admin } });
+    const logIn = async (member: Member): Promise<Client> =>
+      (await signIn(server.client, { tenant: org.tenant, member })).client;
+    const patch = (client: Client, { id }: Pick<Member, 'id'>, body: object) =>
+      client.patch<DomainError & { email: string; roleCode: string }>(`/tenant-admin/members/${id}`, body);
+    const level = (client: Client, role: string, admin: string) =>
+      client.patch<DomainError>(`/tenant-admin/roles/${role}/permissions`, { permissions: { admin } });
     const done = async (answer: Promise<Answer<unknown>>): Promise<void> => {
       const { status, text } = await answer;
       expect(status, text).to.be.oneOf([200, 201]);
     };
-    const refusedAs = async (answer: Promise<Answer<unknown>>, expected: readonly [status: number, code: string]): Promise<void> => {
+    const refusedAs = async (
+      answer: Promise<Answer<unknown>>,
+      expected: readonly [status: number, code: string],
+    ): Promise<void> => {
       const { status, body } = await answer;
       expect([status, (body as DomainError).error.code]).to.deep.equal(expected);
     };
@@ -61,9 +76,17 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     const gained = () => `You may now administer ${org.tenant.name}`;
 
     /** Each takes admin (edit) from the victim, and gives it back. */
-    const DEMOTIONS: Readonly<Record<string, readonly [demote: (client: Client) => Promise<void>, promote: (client: Client) => Promise<void>]>> = {
-      'by another role': [(client) => done(patch(client, victim, { roleCode: 'viewer' })), (client) => done(patch(client, victim, { roleCode: 'admin' }))],
-      'by lowering the role that they have': [(client) => done(level(client, 'admin', 'view')), (client) => done(level(client, 'admin', 'edit'))],
+    const DEMOTIONS: Readonly<
+      Record<string, readonly [demote: (client: Client) => Promise<void>, promote: (client: Client) => Promise<void>]>
+    > = {
+      'by another role': [
+        (client) => done(patch(client, victim, { roleCode: 'viewer' })),
+        (client) => done(patch(client, victim, { roleCode: 'admin' })),
+      ],
+      'by lowering the role that they have': [
+        (client) => done(level(client, 'admin', 'view')),
+        (client) => done(level(client, 'admin', 'edit')),
+      ],
     };
 
     for (const [how, [demote, promote]] of Object.entries(DEMOTIONS)) {
@@ -109,7 +132,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const client = await logIn(mallory);
       await done(patch(client, victim, { status: 'disabled', roleCode: 'viewer' }));
       await refusedAs(patch(client, victim, { email: 'taken-over@example.test', status: 'active' }), FORBIDDEN);
-      const attempts = await Promise.all([patch(client, mallory, { name: 'Mallory' }), patch(client, victim, { email: 'taken-over@example.test' }), patch(client, victim, { email: 'taken-over@example.test', roleCode: 'admin' })]);
+      const attempts = await Promise.all([
+        patch(client, mallory, { name: 'Mallory' }),
+        patch(client, victim, { email: 'taken-over@example.test' }),
+        patch(client, victim, { email: 'taken-over@example.test', roleCode: 'admin' }),
+      ]);
       expect(attempts.map(({ status }) => status)).to.deep.equal([200, 409, 409]);
     });
 
@@ -147,22 +174,39 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       let invitationId: string;
       beforeEach(async () => {
         await done(level(await logIn(org.owner), 'legal', 'edit'));
-        const { client, result: { refreshToken } } = await signIn(server.client, { tenant: org.tenant, member: mallory });
-        invitationId = (await client.post<{ id: string }>('/tenant-admin/invitations', { email: `asked@${org.tenant.slug}.test`, roleCode: 'admin' })).body.id;
+        const {
+          client,
+          result: { refreshToken },
+        } = await signIn(server.client, { tenant: org.tenant, member: mallory });
+        invitationId = (
+          await client.post<{ id: string }>('/tenant-admin/invitations', {
+            email: `asked@${org.tenant.slug}.test`,
+            roleCode: 'admin',
+          })
+        ).body.id;
         clock.advance(DAY_MS);
-        old = server.client.as((await server.client.post<{ accessToken: string }>('/auth/refresh', { refreshToken })).body.accessToken);
+        old = server.client.as(
+          (await server.client.post<{ accessToken: string }>('/auth/refresh', { refreshToken })).body.accessToken,
+        );
       });
       const disabled = async (roleCode: string) => {
         const member = await makeMember(server.services, org, { roleCode });
-        await server.services.tenants.members.setStatus({ tenantId: org.tenant.id, memberId: member.id, status: 'disabled' }, OPERATOR);
+        await server.services.tenants.members.setStatus(
+          { tenantId: org.tenant.id, memberId: member.id, status: 'disabled' },
+          OPERATOR,
+        );
         return member;
       };
       const RIGHTS_THAT_GIVE: Readonly<Record<string, (client: Client) => Promise<Answer<unknown>>>> = {
-        'an invitation to a role with admin (edit)': (client) => client.post('/tenant-admin/invitations', { email: `evil@${org.tenant.slug}.test`, roleCode: 'legal' }),
+        'an invitation to a role with admin (edit)': (client) =>
+          client.post('/tenant-admin/invitations', { email: `evil@${org.tenant.slug}.test`, roleCode: 'legal' }),
         'such an invitation sent again': (client) => client.post(`/tenant-admin/invitations/${invitationId}/resend`),
-        'a member\'s change to such a role': async (client) => patch(client, await makeMember(server.services, org), { roleCode: 'admin' }),
-        'that a disabled administrator is enabled': async (client) => patch(client, await disabled('admin'), { status: 'active' }),
-        'that somebody disabled is enabled as an administrator': async (client) => patch(client, await disabled('viewer'), { status: 'active', roleCode: 'admin' }),
+        "a member's change to such a role": async (client) =>
+          patch(client, await makeMember(server.services, org), { roleCode: 'admin' }),
+        'that a disabled administrator is enabled': async (client) =>
+          patch(client, await disabled('admin'), { status: 'active' }),
+        'that somebody disabled is enabled as an administrator': async (client) =>
+          patch(client, await disabled('viewer'), { status: 'active', roleCode: 'admin' }),
         'admin (edit) for a role': (client) => level(client, 'viewer', 'edit'),
         'another level of admin for a role': (client) => level(client, 'legal', 'view'),
       };
@@ -174,14 +218,23 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       }
 
       it('may do as before what gives nobody admin (edit)', async () => {
-        const { body: { id } } = await old.post<{ id: string }>('/tenant-admin/invitations', { email: `colleague@${org.tenant.slug}.test`, roleCode: 'sales' });
+        const {
+          body: { id },
+        } = await old.post<{ id: string }>('/tenant-admin/invitations', {
+          email: `colleague@${org.tenant.slug}.test`,
+          roleCode: 'sales',
+        });
         await done(old.post(`/tenant-admin/invitations/${id}/resend`));
         await done(patch(old, await makeMember(server.services, org), { roleCode: 'finance' }));
         await done(patch(old, victim, { roleCode: 'admin', name: 'Vic' }));
         await done(patch(old, await disabled('finance'), { status: 'active' }));
         await done(patch(old, await makeMember(server.services, org, { roleCode: 'admin' }), { status: 'disabled' }));
         await done(patch(old, await disabled('admin'), { status: 'active', roleCode: 'sales' }));
-        await done(old.patch('/tenant-admin/roles/viewer/permissions', { permissions: { admin: 'none', contract_view: 'edit' } }));
+        await done(
+          old.patch('/tenant-admin/roles/viewer/permissions', {
+            permissions: { admin: 'none', contract_view: 'edit' },
+          }),
+        );
       });
     });
 
@@ -192,7 +245,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         await server.client.post('/auth/login/mfa/email', credentials);
         await deliver();
         const emailCode = /\b\d{6}\b/.exec(smtp.last(member.email).parsed.text ?? '')?.[0];
-        const { status, text, body }: LoginAnswer = await server.client.post('/auth/login', { ...credentials, emailCode });
+        const { status, text, body }: LoginAnswer = await server.client.post('/auth/login', {
+          ...credentials,
+          emailCode,
+        });
         expect(status, text).to.equal(200);
         return { client: server.client.as(body.accessToken), refreshToken: body.refreshToken };
       };
@@ -204,7 +260,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const { client, refreshToken } = await byEmailCode(member);
         expect(await statusOf(client)).to.equal(200);
         await done(patch(owner, member, { roleCode: 'admin' }));
-        expect([await statusOf(client), (await client.get('/tenant-admin/settings')).status, (await server.client.post('/auth/refresh', { refreshToken })).status]).to.deep.equal([401, 401, 401]);
+        expect([
+          await statusOf(client),
+          (await client.get('/tenant-admin/settings')).status,
+          (await server.client.post('/auth/refresh', { refreshToken })).status,
+        ]).to.deep.equal([401, 401, 401]);
         await done(patch(owner, member, { roleCode: 'viewer' }));
         expect(await statusOf(client)).to.equal(200);
         await done(level(owner, 'viewer', 'edit'));
@@ -217,19 +277,33 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const member = await makeMember(server.services, org);
         const { client } = await byEmailCode(member);
         const colleague = await makeMember(server.services, org);
-        const { client: enrolled } = await enrol(server.client, { tenant: org.tenant, member: colleague }, { at: clock.now() });
+        const { client: enrolled } = await enrol(
+          server.client,
+          { tenant: org.tenant, member: colleague },
+          { at: clock.now() },
+        );
         expect([await statusOf(client), await statusOf(enrolled)]).to.deep.equal([200, 200]);
         // As another replica does it: this one still holds who called.
-        await server.foundation.platform.write({ tenantId: null }, (tx) => tx.run("UPDATE members SET role_code = 'admin' WHERE tenant_id = ? AND role_code = 'viewer'", [org.tenant.id]));
+        await server.foundation.platform.write({ tenantId: null }, (tx) =>
+          tx.run("UPDATE members SET role_code = 'admin' WHERE tenant_id = ? AND role_code = 'viewer'", [
+            org.tenant.id,
+          ]),
+        );
         clock.advance(5_000);
         expect([await statusOf(client), await statusOf(enrolled)]).to.deep.equal([401, 200]);
       });
     });
 
     it('finds the same after an operator has changed the role, who needs no sign-in for it', async () => {
-      await server.services.tenants.members.setRole({ tenantId: org.tenant.id, memberId: victim.id, roleCode: 'viewer' }, OPERATOR);
+      await server.services.tenants.members.setRole(
+        { tenantId: org.tenant.id, memberId: victim.id, roleCode: 'viewer' },
+        OPERATOR,
+      );
       await refusedAs(patch(await logIn(mallory), victim, { email: 'taken-over@example.test' }), FORBIDDEN);
-      await server.services.tenants.members.setRole({ tenantId: org.tenant.id, memberId: victim.id, roleCode: 'admin' }, OPERATOR);
+      await server.services.tenants.members.setRole(
+        { tenantId: org.tenant.id, memberId: victim.id, roleCode: 'admin' },
+        OPERATOR,
+      );
       expect(await toldTo(victim.email)).to.deep.equal([lost(), gained()]);
     });
   });

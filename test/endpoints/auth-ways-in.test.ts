@@ -38,7 +38,11 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     before(async () => {
       clock = fakeClock();
       smtp = await startMailServer();
-      server = await startServer({ database: kind, clock, env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' } });
+      server = await startServer({
+        database: kind,
+        clock,
+        env: { SMTP_URL: smtp.url, MAIL_FROM: 'duebook@book.example.test', LOGIN_FAILURES_PER_IP: '0' },
+      });
     });
     after(async () => {
       await server.stop();
@@ -49,7 +53,12 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     });
 
     const logIn = async ({ email }: Pick<Member, 'email'>, shown: object = {}): Promise<SignedIn> => {
-      const { status, text, body } = await server.client.post<AuthLoginResult>('/auth/login', { tenantSlug: org.tenant.slug, email, password: PASSWORD, ...shown });
+      const { status, text, body } = await server.client.post<AuthLoginResult>('/auth/login', {
+        tenantSlug: org.tenant.slug,
+        email,
+        password: PASSWORD,
+        ...shown,
+      });
       if (status !== 200 || !('accessToken' in body)) throw new Error(`sign-in answered ${status}: ${text}`);
       return { client: server.client.as(body.accessToken), refreshToken: body.refreshToken };
     };
@@ -63,43 +72,81 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       await server.schedules.run('mail');
       await server.schedules.run('mail');
     };
-    const offer = async (client: Client): Promise<string> => (await client.post<{ secret: string }>('/auth/mfa/enroll/start')).body.secret;
-    const confirm = (client: Client, secret: string) => client.post<{ recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', { secret, code: codeOf({ secret, at: clock.now() }) });
-    const question = async (client: Client): Promise<CreationOptions> => (await client.post<{ options: CreationOptions }>('/auth/passkeys/register/options')).body.options;
-    const answerTo = (client: Client, options: CreationOptions) => client.post<{ id: string }>('/auth/passkeys/register/verify', { response: softwareAuthenticator({ origin: new URL(server.config.publicUrl).origin }).create(options) });
+    const offer = async (client: Client): Promise<string> =>
+      (await client.post<{ secret: string }>('/auth/mfa/enroll/start')).body.secret;
+    const confirm = (client: Client, secret: string) =>
+      client.post<{ recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', {
+        secret,
+        code: codeOf({ secret, at: clock.now() }),
+      });
+    const question = async (client: Client): Promise<CreationOptions> =>
+      (await client.post<{ options: CreationOptions }>('/auth/passkeys/register/options')).body.options;
+    const answerTo = (client: Client, options: CreationOptions) =>
+      client.post<{ id: string }>('/auth/passkeys/register/verify', {
+        response: softwareAuthenticator({ origin: new URL(server.config.publicUrl).origin }).create(options),
+      });
 
     const SUBJECT = /^How you sign in to Org .* was changed$/;
     const CHANGES: Readonly<Record<string, () => Promise<Prepared>>> = {
       'an authenticator is added': async () => {
         const member = await makeMember(server.services, org);
         const secret = await offer((await logIn(member)).client);
-        return { member, told: { to: member.email, subject: SUBJECT, says: 'An authenticator app was added to' }, change: (client) => confirm(client, secret) };
+        return {
+          member,
+          told: { to: member.email, subject: SUBJECT, says: 'An authenticator app was added to' },
+          change: (client) => confirm(client, secret),
+        };
       },
       'an authenticator is removed': async () => {
         const member = await makeMember(server.services, org);
         const { client } = await logIn(member);
-        const { body: { recoveryCodes } } = await confirm(client, await offer(client));
+        const {
+          body: { recoveryCodes },
+        } = await confirm(client, await offer(client));
         await deliver();
-        return { member, told: { to: member.email, subject: SUBJECT, says: 'The authenticator app was removed from' }, change: (by) => by.post('/auth/mfa/disable', { code: recoveryCodes[0] }), shown: () => ({ mfaCode: recoveryCodes.pop() }) };
+        return {
+          member,
+          told: { to: member.email, subject: SUBJECT, says: 'The authenticator app was removed from' },
+          change: (by) => by.post('/auth/mfa/disable', { code: recoveryCodes[0] }),
+          shown: () => ({ mfaCode: recoveryCodes.pop() }),
+        };
       },
       'a passkey is removed': async () => {
         const member = await makeMember(server.services, org);
         const { client } = await logIn(member);
-        const { body: { id } } = await answerTo(client, await question(client));
+        const {
+          body: { id },
+        } = await answerTo(client, await question(client));
         await deliver();
-        return { member, told: { to: member.email, subject: SUBJECT, says: 'A passkey was removed from' }, change: (by) => by.delete(`/auth/passkeys/${id}`) };
+        return {
+          member,
+          told: { to: member.email, subject: SUBJECT, says: 'A passkey was removed from' },
+          change: (by) => by.delete(`/auth/passkeys/${id}`),
+        };
       },
       'an administrator sets another address of their own': async () => {
         const member = await makeMember(server.services, org, { roleCode: 'admin' });
-        return { member, told: { to: member.email, subject: SUBJECT, says: 'Another email address was set for' }, change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }) };
+        return {
+          member,
+          told: { to: member.email, subject: SUBJECT, says: 'Another email address was set for' },
+          change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }),
+        };
       },
       'the owner sets another address of their own': async () => {
         const member = org.owner;
-        return { member, told: { to: member.email, subject: SUBJECT, says: 'Another email address was set for' }, change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }) };
+        return {
+          member,
+          told: { to: member.email, subject: SUBJECT, says: 'Another email address was set for' },
+          change: (client) => client.patch(`/tenant-admin/members/${member.id}`, { email: `moved-${member.email}` }),
+        };
       },
       'the ownership is given away': async () => {
         const heir = await makeMember(server.services, org, { roleCode: 'admin' });
-        return { member: org.owner, told: { to: org.owner.email, subject: /^Org .* has a new owner$/, says: 'The ownership of' }, change: (client) => client.post('/tenant-admin/owner-transfer', { newOwnerId: heir.id }) };
+        return {
+          member: org.owner,
+          told: { to: org.owner.email, subject: /^Org .* has a new owner$/, says: 'The ownership of' },
+          change: (client) => client.post('/tenant-admin/owner-transfer', { newOwnerId: heir.id }),
+        };
       },
     };
 
@@ -111,7 +158,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const { client } = await refreshed(old);
         const answer = await change(client);
         expect([answer.status, answer.body]).to.deep.include.members([403]);
-        expect((answer.body as DomainError).error).to.deep.include({ code: 'RECENT_LOGIN_REQUIRED', details: { maxAgeSeconds: 600 } });
+        expect((answer.body as DomainError).error).to.deep.include({
+          code: 'RECENT_LOGIN_REQUIRED',
+          details: { maxAgeSeconds: 600 },
+        });
         expect((await client.get('/auth/me')).status).to.equal(200);
       });
 
@@ -130,11 +180,15 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect((await server.client.post('/auth/refresh', { refreshToken })).status).to.equal(200);
         for (const ended of [thief, other]) {
           expect((await ended.client.get('/auth/me')).status).to.equal(401);
-          expect((await server.client.post('/auth/refresh', { refreshToken: ended.refreshToken })).status).to.equal(401);
+          expect((await server.client.post('/auth/refresh', { refreshToken: ended.refreshToken })).status).to.equal(
+            401,
+          );
         }
         await deliver();
         const notices = smtp.mails.slice(already).filter(({ to }) => to.includes(told.to));
-        expect(notices.map(({ parsed }) => parsed.subject)).to.have.length(1).and.to.satisfy(([subject]: string[]) => told.subject.test(subject ?? ''));
+        expect(notices.map(({ parsed }) => parsed.subject))
+          .to.have.length(1)
+          .and.to.satisfy(([subject]: string[]) => told.subject.test(subject ?? ''));
         expect(notices[0]?.parsed.text).to.contain(told.says);
       });
     }
@@ -145,8 +199,16 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       clock.advance(9 * MINUTE_MS);
       const [secret, options] = [await offer(client), await question(client)];
       clock.advance(MINUTE_MS + 1);
-      for (const answer of [await confirm(client, secret), await answerTo(client, options), await client.post('/auth/mfa/enroll/start'), await client.post('/auth/passkeys/register/options')]) {
-        expect([answer.status, (answer.body as unknown as DomainError).error.code]).to.deep.equal([403, 'RECENT_LOGIN_REQUIRED']);
+      for (const answer of [
+        await confirm(client, secret),
+        await answerTo(client, options),
+        await client.post('/auth/mfa/enroll/start'),
+        await client.post('/auth/passkeys/register/options'),
+      ]) {
+        expect([answer.status, (answer.body as unknown as DomainError).error.code]).to.deep.equal([
+          403,
+          'RECENT_LOGIN_REQUIRED',
+        ]);
       }
       expect((await client.get<{ enrolled: boolean }>('/auth/mfa/status')).body.enrolled).to.equal(false);
       expect((await client.get('/auth/passkeys')).body).to.deep.equal([]);
@@ -156,8 +218,13 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const member = await makeMember(server.services, org);
       const old = await logIn(member);
       clock.advance(10 * MINUTE_MS + 1);
-      for (let guess = 1; guess <= 12; guess += 1) expect((await old.client.post('/auth/mfa/disable', { code: '000000' })).status).to.equal(403);
-      const { body } = await server.client.post<{ accessToken?: string }>('/auth/login', { tenantSlug: org.tenant.slug, email: member.email, password: PASSWORD });
+      for (let guess = 1; guess <= 12; guess += 1)
+        expect((await old.client.post('/auth/mfa/disable', { code: '000000' })).status).to.equal(403);
+      const { body } = await server.client.post<{ accessToken?: string }>('/auth/login', {
+        tenantSlug: org.tenant.slug,
+        email: member.email,
+        password: PASSWORD,
+      });
       expect(body.accessToken).to.be.a('string');
     });
 
@@ -166,7 +233,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const thief = await logIn(member);
       const { client } = await logIn(member);
       expect((await answerTo(client, await question(client))).status).to.equal(201);
-      expect([(await thief.client.get('/auth/me')).status, (await client.get('/auth/me')).status]).to.deep.equal([401, 200]);
+      expect([(await thief.client.get('/auth/me')).status, (await client.get('/auth/me')).status]).to.deep.equal([
+        401, 200,
+      ]);
       await deliver();
       expect(smtp.last(member.email).parsed.text).to.contain('A passkey was added to your account');
     });
@@ -177,15 +246,24 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const options = await question(client);
       const secret = await offer(client);
       // As another replica ends it: this one still holds who called.
-      await server.foundation.platform.write({ tenantId: null }, (tx) => tx.run('UPDATE sessions SET revoked_at = ? WHERE member_id = ?', [clock.now(), member.id]));
+      await server.foundation.platform.write({ tenantId: null }, (tx) =>
+        tx.run('UPDATE sessions SET revoked_at = ? WHERE member_id = ?', [clock.now(), member.id]),
+      );
       expect((await client.get('/auth/me')).status).to.equal(200);
-      for (const answer of [await confirm(client, secret), await answerTo(client, options), await client.post('/auth/mfa/enroll/start'), await client.delete('/auth/sessions')]) expect(answer.status).to.equal(401);
+      for (const answer of [
+        await confirm(client, secret),
+        await answerTo(client, options),
+        await client.post('/auth/mfa/enroll/start'),
+        await client.delete('/auth/sessions'),
+      ])
+        expect(answer.status).to.equal(401);
     });
 
     describe('of an address', () => {
-      const change = (client: Client, { id }: Pick<Member, 'id'>, body: object) => client.patch<DomainError & { email: string }>(`/tenant-admin/members/${id}`, body);
+      const change = (client: Client, { id }: Pick<Member, 'id'>, body: object) =>
+        client.patch<DomainError & { email: string }>(`/tenant-admin/members/${id}`, body);
 
-      it('is any administrator\'s for who administers nothing, soon after a sign-in; all of their sessions end', async () => {
+      it("is any administrator's for who administers nothing, soon after a sign-in; all of their sessions end", async () => {
         const admin = await makeMember(server.services, org, { roleCode: 'admin' });
         const member = await makeMember(server.services, org, { roleCode: 'manager' });
         const old = await logIn(admin);
@@ -193,44 +271,65 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const refused = await change(old.client, member, { email: `new-${member.email}` });
         expect([refused.status, refused.body.error.code]).to.deep.equal([403, 'RECENT_LOGIN_REQUIRED']);
         // What leaves the address as it is asks for nothing.
-        expect((await change(old.client, member, { email: member.email.toUpperCase(), name: 'Mia Manager' })).status).to.equal(200);
+        expect(
+          (await change(old.client, member, { email: member.email.toUpperCase(), name: 'Mia Manager' })).status,
+        ).to.equal(200);
         const { client } = await logIn(admin);
         const theirs = await logIn(member);
-        expect((await change(client, member, { email: `new-${member.email}` })).body.email).to.equal(`new-${member.email}`);
+        expect((await change(client, member, { email: `new-${member.email}` })).body.email).to.equal(
+          `new-${member.email}`,
+        );
         expect((await theirs.client.get('/auth/me')).status).to.equal(401);
-        expect((await old.client.get('/auth/me')).status, 'the administrator\'s own go on').to.equal(200);
+        expect((await old.client.get('/auth/me')).status, "the administrator's own go on").to.equal(200);
         await deliver();
         expect(smtp.last(member.email).parsed.text).to.contain('Another email address was set for your account');
         expect(() => smtp.last(`new-${member.email}`)).to.throw();
       });
 
-      it('is nobody else\'s for an administrator, nor for who becomes one by the same request, nor for the owner', async () => {
-        const [admin, other] = [await makeMember(server.services, org, { roleCode: 'admin' }), await makeMember(server.services, org, { roleCode: 'admin' })];
+      it("is nobody else's for an administrator, nor for who becomes one by the same request, nor for the owner", async () => {
+        const [admin, other] = [
+          await makeMember(server.services, org, { roleCode: 'admin' }),
+          await makeMember(server.services, org, { roleCode: 'admin' }),
+        ];
         const member = await makeMember(server.services, org);
         const [{ client }, { client: owner }] = [await logIn(admin), await logIn(org.owner)];
         const email = 'taken-over@example.test';
         const attempts = [
-          change(client, other, { email }), change(client, other, { email, roleCode: 'viewer' }), change(client, member, { email, roleCode: 'admin' }), change(owner, other, { email }),
+          change(client, other, { email }),
+          change(client, other, { email, roleCode: 'viewer' }),
+          change(client, member, { email, roleCode: 'admin' }),
+          change(owner, other, { email }),
         ];
-        for (const { status, body } of await Promise.all(attempts)) expect([status, body.error.code]).to.deep.equal([409, 'EMAIL_CHANGE_FORBIDDEN']);
+        for (const { status, body } of await Promise.all(attempts))
+          expect([status, body.error.code]).to.deep.equal([409, 'EMAIL_CHANGE_FORBIDDEN']);
         const ofOwner = await change(client, org.owner, { email });
         expect([ofOwner.status, ofOwner.body.error.code]).to.deep.equal([409, 'LAST_OWNER']);
         const emails = (await owner.get<{ email: string }[]>('/tenant-admin/members')).body.map((one) => one.email);
         expect(emails).to.have.members([org.owner.email, admin.email, other.email, member.email]);
       });
 
-      it('is an administrator\'s for the role that any of its members got admin (edit) by', async () => {
+      it("is an administrator's for the role that any of its members got admin (edit) by", async () => {
         const member = await makeMember(server.services, org, { roleCode: 'manager' });
-        await server.services.tenants.roles.setPermissions({ tenantId: org.tenant.id, code: 'manager', permissions: { admin: 'edit' } }, OPERATOR);
+        await server.services.tenants.roles.setPermissions(
+          { tenantId: org.tenant.id, code: 'manager', permissions: { admin: 'edit' } },
+          OPERATOR,
+        );
         const { client } = await logIn(org.owner);
-        expect((await change(client, member, { email: 'taken-over@example.test' })).body.error.code).to.equal('EMAIL_CHANGE_FORBIDDEN');
+        expect((await change(client, member, { email: 'taken-over@example.test' })).body.error.code).to.equal(
+          'EMAIL_CHANGE_FORBIDDEN',
+        );
       });
 
       it('under an idempotency key is made after another sign-in though it was refused before, and then once', async () => {
         const member = await makeMember(server.services, org);
         const old = await logIn(org.owner);
         clock.advance(10 * MINUTE_MS + 1);
-        const send = ({ client }: SignedIn) => client.patch<DomainError & { email: string }>(`/tenant-admin/members/${member.id}`, { email: `new-${member.email}` }, { headers: { 'Idempotency-Key': `address-${member.id}` } });
+        const send = ({ client }: SignedIn) =>
+          client.patch<DomainError & { email: string }>(
+            `/tenant-admin/members/${member.id}`,
+            { email: `new-${member.email}` },
+            { headers: { 'Idempotency-Key': `address-${member.id}` } },
+          );
         expect((await send(old)).status).to.equal(403);
         const recent = await logIn(org.owner);
         expect((await send(recent)).body.email).to.equal(`new-${member.email}`);
@@ -240,7 +339,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         expect(smtp.mails.filter(({ to }) => to.includes(member.email))).to.have.length(1);
       });
 
-      it('is told in the member\'s language', async () => {
+      it("is told in the member's language", async () => {
         const admin = await makeMember(server.services, org, { roleCode: 'admin' });
         const { client } = await logIn(admin);
         await client.patch('/auth/preferences', { language: 'zh-CN' });
@@ -256,7 +355,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const theirs = [await logIn(heir), await logIn(heir)];
       const { client } = await logIn(org.owner);
       expect((await client.post('/tenant-admin/owner-transfer', { newOwnerId: heir.id })).status).to.equal(200);
-      for (const { client: one } of theirs) expect((await one.get<{ user: { roleCode: string } }>('/auth/me')).body.user.roleCode).to.equal('owner');
+      for (const { client: one } of theirs)
+        expect((await one.get<{ user: { roleCode: string } }>('/auth/me')).body.user.roleCode).to.equal('owner');
     });
   });
 }

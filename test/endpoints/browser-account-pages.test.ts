@@ -27,7 +27,10 @@ describe('the pages where links in mails lead, in a browser', function () {
   };
 
   it('who was invited gives a name and a password, and can sign in; the token leaves the address at once', async () => {
-    const invited = await owner.post<{ inviteLink: string }>('/tenant-admin/invitations', { email: 'new@example.test', roleCode: 'viewer' });
+    const invited = await owner.post<{ inviteLink: string }>('/tenant-admin/invitations', {
+      email: 'new@example.test',
+      roleCode: 'viewer',
+    });
     expect(invited.status, invited.text).to.equal(201);
     const page = await opened(invited.body.inviteLink);
     expect(page.url()).to.equal(`${server.url}/accept-invitation`);
@@ -36,7 +39,9 @@ describe('the pages where links in mails lead, in a browser', function () {
     await page.click('button');
     await page.getByText('Done. You can sign in now.').waitFor();
     await page.close();
-    expect((await signIn(server.client, { tenant: made.tenant, member: { email: 'new@example.test' } })).result.user.name).to.equal('Nora New');
+    expect(
+      (await signIn(server.client, { tenant: made.tenant, member: { email: 'new@example.test' } })).result.user.name,
+    ).to.equal('Nora New');
 
     const again = await opened(invited.body.inviteLink);
     await again.fill('input[name=name]', 'Somebody Else');

@@ -22,7 +22,9 @@ describe('the reference page, in a browser', function () {
     await page.getByText('Contracts').first().waitFor();
     expect(refused).to.deep.equal([]);
     // As somebody would who got markup into it.
-    const base = await page.evaluate("(() => { const base = document.createElement('base'); base.href = 'https://evil.example/'; document.head.append(base); return document.baseURI; })()");
+    const base = await page.evaluate(
+      "(() => { const base = document.createElement('base'); base.href = 'https://evil.example/'; document.head.append(base); return document.baseURI; })()",
+    );
     expect(new URL(String(base)).origin).to.equal(server.url);
     expect(refused).to.have.length(1).and.to.have.property('0').that.contains("base-uri 'none'");
     await page.close();

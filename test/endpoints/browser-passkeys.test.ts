@@ -57,11 +57,19 @@ describe('passkeys in a browser', function () {
 
   const authenticator = async (isUserVerified: boolean): Promise<string> => {
     const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-      options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified, automaticPresenceSimulation: true },
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified,
+        automaticPresenceSimulation: true,
+      },
     });
     return authenticatorId;
   };
-  const onPage = <T>(work: 'register' | 'signIn', input: object): Promise<{ status: number; body: T }> => page.evaluate(`${work}(${JSON.stringify({ api: server.client.base, ...input })})`);
+  const onPage = <T>(work: 'register' | 'signIn', input: object): Promise<{ status: number; body: T }> =>
+    page.evaluate(`${work}(${JSON.stringify({ api: server.client.base, ...input })})`);
 
   it('one is registered on a page, and signs in there', async () => {
     const id = await authenticator(true);
@@ -71,11 +79,16 @@ describe('passkeys in a browser', function () {
     for (let time = 0; time < 2; time += 1) {
       const signedIn = await onPage<TokenPair>('signIn', account);
       expect(signedIn.status, JSON.stringify(signedIn.body)).to.equal(200);
-      expect((await server.client.as(signedIn.body.accessToken).get<{ user: { email: string } }>('/auth/me')).body.user.email).to.equal(account.email);
+      expect(
+        (await server.client.as(signedIn.body.accessToken).get<{ user: { email: string } }>('/auth/me')).body.user
+          .email,
+      ).to.equal(account.email);
     }
     const again = await onPage('register', { token: member.token }).catch((error: unknown) => error);
     expect(String(again), 'the browser makes no second one on the same authenticator').to.include('InvalidStateError');
-    expect((await member.client.get<Passkey[]>('/auth/passkeys')).body.map(({ label }) => label)).to.deep.equal(['Browser']);
+    expect((await member.client.get<Passkey[]>('/auth/passkeys')).body.map(({ label }) => label)).to.deep.equal([
+      'Browser',
+    ]);
     await cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: id });
   });
 

@@ -14,147 +14,276 @@ import { altered, aWorkbook } from '../support/workbook.js';
 type Cells = Readonly<Record<string, string | number | boolean | Date | null>>;
 
 describe('importing contracts over HTTP', () => {
-  forEachServer((server) => {
-    let made: MadeTenant;
-    let owner: Client;
-    let subject = '';
-    before('a tenant with its owner signed in', async () => {
-      made = await makeTenant(server().services);
-      owner = (await signIn(server().client, { tenant: made.tenant, member: made.owner })).client;
-      subject = (await server().services.directory.of(made.tenant.id)).subjectName(made.subjectId) ?? '';
-    });
+  forEachServer(
+    (server) => {
+      let made: MadeTenant;
+      let owner: Client;
+      let subject = '';
+      before('a tenant with its owner signed in', async () => {
+        made = await makeTenant(server().services);
+        owner = (await signIn(server().client, { tenant: made.tenant, member: made.owner })).client;
+        subject = (await server().services.directory.of(made.tenant.id)).subjectName(made.subjectId) ?? '';
+      });
 
-    const memberOf = async (roleCode: string, subjectScope: readonly string[] | null = null): Promise<Client> => {
-      const member = await makeMember(server().services, made, { roleCode, subjectScope });
-      return (await signIn(server().client, { tenant: made.tenant, member })).client;
-    };
-    const row = (changes: Cells = {}): Cells => ({ ...cellsOf(), subjectName: subject, ownerEmail: made.owner.email, ...changes });
-    const tableOf = (rows: readonly Cells[]) => {
-      const header = [...new Set(rows.flatMap((cells) => Object.keys(cells)))];
-      return [header, ...rows.map((cells) => header.map((name) => cells[name] ?? null))];
-    };
-    const csvOf = (rows: readonly Cells[], delimiter = ',') => tableOf(rows).map((cells) => cells.map((cell) => `"${String(cell ?? '').replaceAll('"', '""')}"`).join(delimiter)).join('\r\n');
-    const send = (body: unknown, client = owner, headers: Record<string, string> = {}) => client.post<ImportReport>('/contracts/import', body, { headers });
-
-    it('takes a list, a CSV and a workbook alike', async () => {
-      const line = { 'line.period': '2026-04', 'line.dueDate': '2026-04-30', 'line.amount': 1000.5 };
-      const rows = await send({ rows: [aContract({ subjectId: made.subjectId, ownerId: made.owner.id, payments: [aLine()] })] });
-      expect(rows.status, rows.text).to.equal(200);
-      expect(rows.body).to.include({ total: 1, created: 1, failed: 0, skipped: 0, contracts: 1 });
-      const csv = await send({ csv: `\uFEFF${csvOf([row({ ...line, 'line.amount': '1000,50' })], ';')}` });
-      const xlsx = await send({ xlsxBase64: Buffer.from(await aWorkbook(tableOf([row({ ...line, startDate: new Date(Date.UTC(2026, 0, 1)) }), row({ quantity: 0 })]))).toString('base64'), sheetName: 'Sheet1' });
-      expect([csv.status, csv.body.created, xlsx.status, xlsx.body.created, xlsx.body.failed], `${csv.text}${xlsx.text}`).to.deep.equal([200, 1, 200, 1, 1]);
-      for (const { body } of [csv, xlsx]) {
-        const contract = await owner.get<{ startDate: string; payments: { amount: number }[]; ownerName: string }>(`/contracts/${body.rows[0]?.contractId}`);
-        expect(contract.body).to.include({ startDate: '2026-01-01', ownerName: 'Olive Owner' });
-        expect(contract.body.payments.map(({ amount }) => amount)).to.deep.equal([1000.5]);
-      }
-    });
-
-    it('takes Chinese labels for headers', async () => {
-      const labels = { archiveCode: '档案编号', contractNo: '合同编号', projectName: '项目名称', subjectName: '签约主体', partyA: '甲方', partyB: '乙方', equipmentName: '设备名称', equipmentModel: '设备型号', quantity: '数量', unitPrice: '单价', paymentMethod: '付款方式', startDate: '开始日期', endDate: '结束日期', ownerEmail: '负责人邮箱' };
-      const template = await owner.get('/contracts/import/template.csv', { query: { language: 'zh' } });
-      const [header = []] = parse(template.text, { bom: true }) as string[][];
-      expect(header).to.include.members(Object.values(labels));
-      const cells = row({ startDate: '2026年1月1日' });
-      const { body } = await send({ csv: csvOf([Object.fromEntries(Object.entries(labels).map(([name, label]) => [label, cells[name] ?? '']))]) });
-      expect(body, JSON.stringify(body.rows)).to.include({ created: 1 });
-      expect(template.headers.get('content-type')).to.equal('text/csv; charset=utf-8');
-      expect(template.headers.get('content-disposition')).to.equal('attachment; filename="import-template-2026-03-15.csv"');
-      expect((await send({ csv: template.text })).body, 'as it comes it holds nothing').to.include({ total: 0, created: 0 }).and.to.deep.include({ rows: [], unknownColumns: [] });
-    });
-
-    it('refuses what is not exactly one source, too long, or no base64', async () => {
-      const messages = async (body: unknown) => {
-        const answer = await owner.post<FrameworkError>('/contracts/import', body);
-        expect(answer.status, answer.text).to.equal(400);
-        return answer.body.message;
+      const memberOf = async (roleCode: string, subjectScope: readonly string[] | null = null): Promise<Client> => {
+        const member = await makeMember(server().services, made, { roleCode, subjectScope });
+        return (await signIn(server().client, { tenant: made.tenant, member })).client;
       };
-      expect(await messages({})).to.deep.equal(['rows is required, or xlsxBase64, or csv']);
-      expect(await messages({ csv: '', rows: null })).to.deep.equal(['rows is required, or xlsxBase64, or csv']);
-      expect(await messages({ csv: 'a', rows: [], xlsxBase64: 'AAAA' })).to.deep.equal(['xlsxBase64 must not be given together with rows', 'csv must not be given together with rows']);
-      expect(await messages({ csv: 'a', sheetName: 'x' })).to.deep.equal(['sheetName must be given with xlsxBase64 only']);
-      expect(await messages({ rows: Array.from({ length: 5_001 }, () => ({})) })).to.deep.equal(['rows must have at most 5000 items']);
-      expect(await messages({ csv: `contractNo\n${'x\n'.repeat(5_001)}` })).to.deep.equal(['csv must have at most 5000 rows']);
-      expect(await messages({ xlsxBase64: 'not base64!' })).to.deep.equal(['xlsxBase64 must be base64, padded and in one piece']);
-      expect(await messages({ xlsxBase64: 'UEsDBA' })).to.deep.equal(['xlsxBase64 must be base64, padded and in one piece']);
-      expect(await messages({ rows: [{ foo: 1 }, [], { payments: [{ bar: 1 }] }] })).to.have.members(['rows[0].foo is not a known field', 'rows[1] must be an object', 'rows[2].payments[0].bar is not a known field']);
-      expect(await messages({ files: [] })).to.include('files is not a known field');
-    });
-
-    it('refuses a file that cannot be read, and says why', async () => {
-      const reason = async (body: unknown, path = '/contracts/import') => {
-        const answer = await owner.post<DomainError>(path, body);
-        expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([422, 'IMPORT_FILE_INVALID']);
-        return String((answer.body.error.details as { reason: string }).reason);
+      const row = (changes: Cells = {}): Cells => ({
+        ...cellsOf(),
+        subjectName: subject,
+        ownerEmail: made.owner.email,
+        ...changes,
+      });
+      const tableOf = (rows: readonly Cells[]) => {
+        const header = [...new Set(rows.flatMap((cells) => Object.keys(cells)))];
+        return [header, ...rows.map((cells) => header.map((name) => cells[name] ?? null))];
       };
-      const workbook = await aWorkbook(tableOf([row()]));
-      const xlsx = (bytes: Uint8Array, sheetName?: string) => ({ xlsxBase64: Buffer.from(bytes).toString('base64'), ...(sheetName ? { sheetName } : {}) });
-      expect(await reason(xlsx(workbook, 'Nowhere'))).to.match(/no sheet of that name; there are: Sheet1/);
-      expect(await reason(xlsx(altered(workbook, () => ({ 'xl/media/bomb.xml': ' '.repeat(100 * 1024 * 1024) }))))).to.equal('it unpacks to more than 100 MB');
-      expect(await reason({ xlsxBase64: Buffer.from('no workbook').toString('base64') }, '/contracts/import/preview')).to.equal('it is no .xlsx workbook');
-      expect(await reason({ csv: 'contractNo,partyA\n"x' })).to.match(/a quote is opened and never closed/);
-      expect(await reason({ csv: 'contractNo,合同编号\n1,2' })).to.equal('two columns are contractNo');
-      expect(await reason({ csv: 'x,y\n1,2' }, '/contracts/import/preview')).to.equal('no column has a header that is known');
-    });
+      const csvOf = (rows: readonly Cells[], delimiter = ',') =>
+        tableOf(rows)
+          .map((cells) => cells.map((cell) => `"${String(cell ?? '').replaceAll('"', '""')}"`).join(delimiter))
+          .join('\r\n');
+      const send = (body: unknown, client = owner, headers: Record<string, string> = {}) =>
+        client.post<ImportReport>('/contracts/import', body, { headers });
 
-    it('happens once under one key, and a preview not at all', async () => {
-      const body = { csv: csvOf([row(), row({ quantity: 0 })]) };
-      const before = (await owner.get<ContractPage>('/contracts')).body.total;
-      const preview = await owner.post<ImportReport>('/contracts/import/preview', body);
-      expect(preview.body).to.include({ batchId: null, created: 1, failed: 1 });
-      expect((await owner.get<ContractPage>('/contracts')).body.total).to.equal(before);
-      const headers = { 'Idempotency-Key': `import-${newId()}` };
-      const [first, second] = [await send(body, owner, headers), await send(body, owner, headers)];
-      expect(second.headers.get('idempotency-replayed')).to.equal('true');
-      expect(second.body).to.deep.equal(first.body);
-      expect((await owner.get<ContractPage>('/contracts')).body.total).to.equal(before + 1);
-      const other = await owner.post<DomainError>('/contracts/import', { csv: csvOf([row()]) }, { headers });
-      expect(other.body.error.code).to.equal('IDEMPOTENCY_KEY_REUSED');
-      const looked = await owner.post<ImportReport>('/contracts/import/preview', { csv: csvOf([row()]) }, { headers });
-      expect([looked.status, looked.body.created], 'a preview changes nothing, and reads no key').to.deep.equal([200, 1]);
-      expect((await owner.post('/contracts/import/preview', { csv: csvOf([row(), row()]) }, { headers })).status).to.equal(200);
-    });
+      it('takes a list, a CSV and a workbook alike', async () => {
+        const line = { 'line.period': '2026-04', 'line.dueDate': '2026-04-30', 'line.amount': 1000.5 };
+        const rows = await send({
+          rows: [aContract({ subjectId: made.subjectId, ownerId: made.owner.id, payments: [aLine()] })],
+        });
+        expect(rows.status, rows.text).to.equal(200);
+        expect(rows.body).to.include({ total: 1, created: 1, failed: 0, skipped: 0, contracts: 1 });
+        const csv = await send({ csv: `\uFEFF${csvOf([row({ ...line, 'line.amount': '1000,50' })], ';')}` });
+        const xlsx = await send({
+          xlsxBase64: Buffer.from(
+            await aWorkbook(
+              tableOf([row({ ...line, startDate: new Date(Date.UTC(2026, 0, 1)) }), row({ quantity: 0 })]),
+            ),
+          ).toString('base64'),
+          sheetName: 'Sheet1',
+        });
+        expect(
+          [csv.status, csv.body.created, xlsx.status, xlsx.body.created, xlsx.body.failed],
+          `${csv.text}${xlsx.text}`,
+        ).to.deep.equal([200, 1, 200, 1, 1]);
+        for (const { body } of [csv, xlsx]) {
+          const contract = await owner.get<{ startDate: string; payments: { amount: number }[]; ownerName: string }>(
+            `/contracts/${body.rows[0]?.contractId}`,
+          );
+          expect(contract.body).to.include({ startDate: '2026-01-01', ownerName: 'Olive Owner' });
+          expect(contract.body.payments.map(({ amount }) => amount)).to.deep.equal([1000.5]);
+        }
+      });
 
-    it('keeps the report and the bad rows', async () => {
-      const { body } = await send({ csv: csvOf([row({ remark: '=1+1', endDate: 'never' })]) });
-      const path = `/contracts/import/batches/${body.batchId}`;
-      expect((await owner.get<ImportReport>(path)).body).to.deep.equal(body);
-      const file = await owner.get(`${path}/errors.csv`);
-      expect(file.headers.get('content-type')).to.equal('text/csv; charset=utf-8');
-      expect(file.headers.get('content-disposition')).to.equal('attachment; filename="import-errors.csv"');
-      const [cells] = parse(file.text, { bom: true, columns: true }) as Record<string, string>[];
-      expect([cells?.['remark'], cells?.['endDate'], cells?.['error']]).to.deep.equal(["'=1+1", 'never', 'endDate must be a calendar date like 2026-03-31, 2026/3/31 or 2026年3月31日']);
-      const manager = await memberOf('manager');
-      for (const end of ['', '/errors.csv']) expect((await manager.get<FrameworkError>(`${path}${end}`)).body).to.deep.equal({ statusCode: 404, message: 'Not Found', error: 'Not Found' });
-      expect((await (await memberOf('admin')).get<ImportReport>(path)).status).to.equal(200);
-    });
+      it('takes Chinese labels for headers', async () => {
+        const labels = {
+          archiveCode: '档案编号',
+          contractNo: '合同编号',
+          projectName: '项目名称',
+          subjectName: '签约主体',
+          partyA: '甲方',
+          partyB: '乙方',
+          equipmentName: '设备名称',
+          equipmentModel: '设备型号',
+          quantity: '数量',
+          unitPrice: '单价',
+          paymentMethod: '付款方式',
+          startDate: '开始日期',
+          endDate: '结束日期',
+          ownerEmail: '负责人邮箱',
+        };
+        const template = await owner.get('/contracts/import/template.csv', { query: { language: 'zh' } });
+        const [header = []] = parse(template.text, { bom: true }) as string[][];
+        expect(header).to.include.members(Object.values(labels));
+        const cells = row({ startDate: '2026年1月1日' });
+        const { body } = await send({
+          csv: csvOf([Object.fromEntries(Object.entries(labels).map(([name, label]) => [label, cells[name] ?? '']))]),
+        });
+        expect(body, JSON.stringify(body.rows)).to.include({ created: 1 });
+        expect(template.headers.get('content-type')).to.equal('text/csv; charset=utf-8');
+        expect(template.headers.get('content-disposition')).to.equal(
+          'attachment; filename="import-template-2026-03-15.csv"',
+        );
+        expect((await send({ csv: template.text })).body, 'as it comes it holds nothing')
+          .to.include({ total: 0, created: 0 })
+          .and.to.deep.include({ rows: [], unknownColumns: [] });
+      });
 
-    it('enters nothing for a subject company outside the caller\'s scope, nor for people of another organisation', async () => {
-      const theirs = await makeTenant(server().services);
-      const second = await server().services.tenants.subjects.add({ tenantId: made.tenant.id, name: 'Second Leasing' }, OPERATOR);
-      const scoped = await memberOf('manager', [second.id]);
-      const { body } = await send({ csv: csvOf([row({ subjectName: 'second LEASING' }), row(), row({ subjectName: null, subjectId: made.subjectId }), row({ subjectName: 'Second Leasing', ownerEmail: theirs.owner.email }), row({ subjectName: null, subjectId: theirs.subjectId })]) }, scoped);
-      expect(faultsOf(body)).to.deep.equal(['3 subjectName REFERENCE_INVALID', '4 subjectId REFERENCE_INVALID', '5 ownerEmail REFERENCE_INVALID', '6 subjectId REFERENCE_INVALID']);
-      expect(body.created).to.equal(1);
-    });
+      it('refuses what is not exactly one source, too long, or no base64', async () => {
+        const messages = async (body: unknown) => {
+          const answer = await owner.post<FrameworkError>('/contracts/import', body);
+          expect(answer.status, answer.text).to.equal(400);
+          return answer.body.message;
+        };
+        expect(await messages({})).to.deep.equal(['rows is required, or xlsxBase64, or csv']);
+        expect(await messages({ csv: '', rows: null })).to.deep.equal(['rows is required, or xlsxBase64, or csv']);
+        expect(await messages({ csv: 'a', rows: [], xlsxBase64: 'AAAA' })).to.deep.equal([
+          'xlsxBase64 must not be given together with rows',
+          'csv must not be given together with rows',
+        ]);
+        expect(await messages({ csv: 'a', sheetName: 'x' })).to.deep.equal([
+          'sheetName must be given with xlsxBase64 only',
+        ]);
+        expect(await messages({ rows: Array.from({ length: 5_001 }, () => ({})) })).to.deep.equal([
+          'rows must have at most 5000 items',
+        ]);
+        expect(await messages({ csv: `contractNo\n${'x\n'.repeat(5_001)}` })).to.deep.equal([
+          'csv must have at most 5000 rows',
+        ]);
+        expect(await messages({ xlsxBase64: 'not base64!' })).to.deep.equal([
+          'xlsxBase64 must be base64, padded and in one piece',
+        ]);
+        expect(await messages({ xlsxBase64: 'UEsDBA' })).to.deep.equal([
+          'xlsxBase64 must be base64, padded and in one piece',
+        ]);
+        expect(await messages({ rows: [{ foo: 1 }, [], { payments: [{ bar: 1 }] }] })).to.have.members([
+          'rows[0].foo is not a known field',
+          'rows[1] must be an object',
+          'rows[2].payments[0].bar is not a known field',
+        ]);
+        expect(await messages({ files: [] })).to.include('files is not a known field');
+      });
 
-    it('enters nothing for roles that the organisation does not have', async () => {
-      const sheet = { csv: csvOf([row({ workflowAllowedRoles: '["sales","pirate"]' }), row({ workflowAllowedRoles: '["sales"]' })]) };
-      for (const path of ['/contracts/import/preview', '/contracts/import']) {
-        const { body } = await owner.post<ImportReport>(path, sheet);
-        expect([faultsOf(body), body.created]).to.deep.equal([['2 workflowAllowedRoles[1] REFERENCE_INVALID'], 1]);
-      }
-    });
+      it('refuses a file that cannot be read, and says why', async () => {
+        const reason = async (body: unknown, path = '/contracts/import') => {
+          const answer = await owner.post<DomainError>(path, body);
+          expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([422, 'IMPORT_FILE_INVALID']);
+          return String((answer.body.error.details as { reason: string }).reason);
+        };
+        const workbook = await aWorkbook(tableOf([row()]));
+        const xlsx = (bytes: Uint8Array, sheetName?: string) => ({
+          xlsxBase64: Buffer.from(bytes).toString('base64'),
+          ...(sheetName ? { sheetName } : {}),
+        });
+        expect(await reason(xlsx(workbook, 'Nowhere'))).to.match(/no sheet of that name; there are: Sheet1/);
+        expect(
+          await reason(xlsx(altered(workbook, () => ({ 'xl/media/bomb.xml': ' '.repeat(100 * 1024 * 1024) })))),
+        ).to.equal('it unpacks to more than 100 MB');
+        expect(
+          await reason({ xlsxBase64: Buffer.from('no workbook').toString('base64') }, '/contracts/import/preview'),
+        ).to.equal('it is no .xlsx workbook');
+        expect(await reason({ csv: 'contractNo,partyA\n"x' })).to.match(/a quote is opened and never closed/);
+        expect(await reason({ csv: 'contractNo,合同编号\n1,2' })).to.equal('two columns are contractNo');
+        expect(await reason({ csv: 'x,y\n1,2' }, '/contracts/import/preview')).to.equal(
+          'no column has a header that is known',
+        );
+      });
 
-    it('asks for the right to write contracts, and row by row for those to money and later stages', async () => {
-      const viewer = await memberOf('viewer');
-      for (const path of ['/contracts/import', '/contracts/import/preview']) expect((await viewer.post<FrameworkError>(path, { csv: 'x' })).body).to.deep.equal({ statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' });
-      expect((await viewer.get('/contracts/import/template.csv')).status).to.equal(403);
-      const legal = await memberOf('legal');
-      const line = { 'line.period': '1', 'line.dueDate': '2026-02-01', 'line.amount': 10 };
-      const { body } = await send({ csv: csvOf([row({ ...line }), row({ ...line, 'line.receivedAmount': 1, 'line.invoiceNo': 'F-1' }), row({ workflowStage: 'active' })]) }, legal);
-      expect(faultsOf(body)).to.deep.equal(['3 line.receivedAmount FORBIDDEN', '3 line.invoiceNo FORBIDDEN', '4 workflowStage WORKFLOW_CONTROL_REQUIRED']);
-    });
-  }, { clock: fakeClock() });
+      it('happens once under one key, and a preview not at all', async () => {
+        const body = { csv: csvOf([row(), row({ quantity: 0 })]) };
+        const before = (await owner.get<ContractPage>('/contracts')).body.total;
+        const preview = await owner.post<ImportReport>('/contracts/import/preview', body);
+        expect(preview.body).to.include({ batchId: null, created: 1, failed: 1 });
+        expect((await owner.get<ContractPage>('/contracts')).body.total).to.equal(before);
+        const headers = { 'Idempotency-Key': `import-${newId()}` };
+        const [first, second] = [await send(body, owner, headers), await send(body, owner, headers)];
+        expect(second.headers.get('idempotency-replayed')).to.equal('true');
+        expect(second.body).to.deep.equal(first.body);
+        expect((await owner.get<ContractPage>('/contracts')).body.total).to.equal(before + 1);
+        const other = await owner.post<DomainError>('/contracts/import', { csv: csvOf([row()]) }, { headers });
+        expect(other.body.error.code).to.equal('IDEMPOTENCY_KEY_REUSED');
+        const looked = await owner.post<ImportReport>(
+          '/contracts/import/preview',
+          { csv: csvOf([row()]) },
+          { headers },
+        );
+        expect([looked.status, looked.body.created], 'a preview changes nothing, and reads no key').to.deep.equal([
+          200, 1,
+        ]);
+        expect(
+          (await owner.post('/contracts/import/preview', { csv: csvOf([row(), row()]) }, { headers })).status,
+        ).to.equal(200);
+      });
+
+      it('keeps the report and the bad rows', async () => {
+        const { body } = await send({ csv: csvOf([row({ remark: '=1+1', endDate: 'never' })]) });
+        const path = `/contracts/import/batches/${body.batchId}`;
+        expect((await owner.get<ImportReport>(path)).body).to.deep.equal(body);
+        const file = await owner.get(`${path}/errors.csv`);
+        expect(file.headers.get('content-type')).to.equal('text/csv; charset=utf-8');
+        expect(file.headers.get('content-disposition')).to.equal('attachment; filename="import-errors.csv"');
+        const [cells] = parse(file.text, { bom: true, columns: true }) as Record<string, string>[];
+        expect([cells?.['remark'], cells?.['endDate'], cells?.['error']]).to.deep.equal([
+          "'=1+1",
+          'never',
+          'endDate must be a calendar date like 2026-03-31, 2026/3/31 or 2026年3月31日',
+        ]);
+        const manager = await memberOf('manager');
+        for (const end of ['', '/errors.csv'])
+          expect((await manager.get<FrameworkError>(`${path}${end}`)).body).to.deep.equal({
+            statusCode: 404,
+            message: 'Not Found',
+            error: 'Not Found',
+          });
+        expect((await (await memberOf('admin')).get<ImportReport>(path)).status).to.equal(200);
+      });
+
+      it("enters nothing for a subject company outside the caller's scope, nor for people of another organisation", async () => {
+        const theirs = await makeTenant(server().services);
+        const second = await server().services.tenants.subjects.add(
+          { tenantId: made.tenant.id, name: 'Second Leasing' },
+          OPERATOR,
+        );
+        const scoped = await memberOf('manager', [second.id]);
+        const { body } = await send(
+          {
+            csv: csvOf([
+              row({ subjectName: 'second LEASING' }),
+              row(),
+              row({ subjectName: null, subjectId: made.subjectId }),
+              row({ subjectName: 'Second Leasing', ownerEmail: theirs.owner.email }),
+              row({ subjectName: null, subjectId: theirs.subjectId }),
+            ]),
+          },
+          scoped,
+        );
+        expect(faultsOf(body)).to.deep.equal([
+          '3 subjectName REFERENCE_INVALID',
+          '4 subjectId REFERENCE_INVALID',
+          '5 ownerEmail REFERENCE_INVALID',
+          '6 subjectId REFERENCE_INVALID',
+        ]);
+        expect(body.created).to.equal(1);
+      });
+
+      it('enters nothing for roles that the organisation does not have', async () => {
+        const sheet = {
+          csv: csvOf([row({ workflowAllowedRoles: '["sales","pirate"]' }), row({ workflowAllowedRoles: '["sales"]' })]),
+        };
+        for (const path of ['/contracts/import/preview', '/contracts/import']) {
+          const { body } = await owner.post<ImportReport>(path, sheet);
+          expect([faultsOf(body), body.created]).to.deep.equal([['2 workflowAllowedRoles[1] REFERENCE_INVALID'], 1]);
+        }
+      });
+
+      it('asks for the right to write contracts, and row by row for those to money and later stages', async () => {
+        const viewer = await memberOf('viewer');
+        for (const path of ['/contracts/import', '/contracts/import/preview'])
+          expect((await viewer.post<FrameworkError>(path, { csv: 'x' })).body).to.deep.equal({
+            statusCode: 403,
+            message: 'contract_edit (edit)',
+            error: 'Forbidden',
+          });
+        expect((await viewer.get('/contracts/import/template.csv')).status).to.equal(403);
+        const legal = await memberOf('legal');
+        const line = { 'line.period': '1', 'line.dueDate': '2026-02-01', 'line.amount': 10 };
+        const { body } = await send(
+          {
+            csv: csvOf([
+              row({ ...line }),
+              row({ ...line, 'line.receivedAmount': 1, 'line.invoiceNo': 'F-1' }),
+              row({ workflowStage: 'active' }),
+            ]),
+          },
+          legal,
+        );
+        expect(faultsOf(body)).to.deep.equal([
+          '3 line.receivedAmount FORBIDDEN',
+          '3 line.invoiceNo FORBIDDEN',
+          '4 workflowStage WORKFLOW_CONTROL_REQUIRED',
+        ]);
+      });
+    },
+    { clock: fakeClock() },
+  );
 });

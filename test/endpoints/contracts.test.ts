@@ -1,13 +1,21 @@
 import { expect } from 'chai';
 import { newId } from '../../data-plane-agent/base/ids.js';
-import type { ContractDetail, ContractInput, ContractPage } from '../../data-plane-agent/plane/contract/records/contracts.js';
+import type {
+  ContractDetail,
+  ContractInput,
+  ContractPage,
+} from '../../data-plane-agent/plane/contract/records/contracts.js';
 import { makeMember, makeTenant, OPERATOR, signIn, type MadeTenant } from '../support/accounts.js';
 import type { Client, DomainError, FrameworkError } from '../support/http.js';
 import { aContract, aLine } from '../support/samples.js';
 import { forEachServer } from '../support/server.js';
 
 const NOT_FOUND: FrameworkError = { statusCode: 404, message: 'Not Found', error: 'Not Found' };
-type Named = ContractDetail & { readonly subjectName: string | null; readonly ownerName: string | null; readonly ownerSuperiorName: string | null };
+type Named = ContractDetail & {
+  readonly subjectName: string | null;
+  readonly ownerName: string | null;
+  readonly ownerSuperiorName: string | null;
+};
 
 describe('contracts over HTTP', () => {
   forEachServer((server) => {
@@ -18,12 +26,21 @@ describe('contracts over HTTP', () => {
       owner = (await signIn(server().client, { tenant: made.tenant, member: made.owner })).client;
     });
 
-    const signedIn = async (roleCode: string, { subjectScope = null, of = made }: { readonly subjectScope?: readonly string[] | null; readonly of?: MadeTenant } = {}): Promise<{ client: Client; id: string }> => {
+    const signedIn = async (
+      roleCode: string,
+      {
+        subjectScope = null,
+        of = made,
+      }: { readonly subjectScope?: readonly string[] | null; readonly of?: MadeTenant } = {},
+    ): Promise<{ client: Client; id: string }> => {
       const member = await makeMember(server().services, of, { roleCode, subjectScope });
       return { client: (await signIn(server().client, { tenant: of.tenant, member })).client, id: member.id };
     };
     const enter = async (changes: Partial<ContractInput> = {}): Promise<Named> => {
-      const { status, body, text } = await owner.post<Named>('/contracts', aContract({ subjectId: made.subjectId, ownerId: made.owner.id, ...changes }));
+      const { status, body, text } = await owner.post<Named>(
+        '/contracts',
+        aContract({ subjectId: made.subjectId, ownerId: made.owner.id, ...changes }),
+      );
       expect(status, text).to.equal(201);
       return body;
     };
@@ -32,19 +49,33 @@ describe('contracts over HTTP', () => {
       const contract = await enter({ projectName: 'Kran für Kai 7', payments: [aLine({ dueDate: '2020-01-01' })] });
       expect(contract).to.include({ ownerName: 'Olive Owner', isOverdue: true });
       expect(contract.subjectName).to.be.a('string');
-      const listed = await owner.get<ContractPage>('/contracts', { query: { q: 'kai 7', overdue: true, sort: 'projectName', pageSize: 5 } });
+      const listed = await owner.get<ContractPage>('/contracts', {
+        query: { q: 'kai 7', overdue: true, sort: 'projectName', pageSize: 5 },
+      });
       expect(listed.status).to.equal(200);
       const { payments: _p, terms: _t, notes: _n, fulfillmentTasks: _f, invoices: _i, warnings: _w, ...row } = contract;
       expect(listed.body).to.deep.equal({ items: [row], page: 1, pageSize: 5, total: 1, pageCount: 1 });
 
-      const changed = await owner.patch<Named>(`/contracts/${contract.id}`, { remark: '  noted ', signDate: '2026-02-01T23:00:00-11:00' });
+      const changed = await owner.patch<Named>(`/contracts/${contract.id}`, {
+        remark: '  noted ',
+        signDate: '2026-02-01T23:00:00-11:00',
+      });
       expect(changed.status).to.equal(200);
-      expect(changed.body).to.include({ remark: 'noted', signDate: '2026-02-01', version: 2, ownerName: 'Olive Owner' });
+      expect(changed.body).to.include({
+        remark: 'noted',
+        signDate: '2026-02-01',
+        version: 2,
+        ownerName: 'Olive Owner',
+      });
       expect(changed.headers.get('etag')).to.equal('"2"');
       expect((await owner.get<Named>(`/contracts/${contract.id}`)).body).to.deep.equal(changed.body);
 
       expect(await owner.delete(`/contracts/${contract.id}`)).to.deep.include({ status: 200, body: { ok: true } });
-      for (const gone of [await owner.get(`/contracts/${contract.id}`), await owner.patch(`/contracts/${contract.id}`, {}), await owner.delete(`/contracts/${contract.id}`)]) {
+      for (const gone of [
+        await owner.get(`/contracts/${contract.id}`),
+        await owner.patch(`/contracts/${contract.id}`, {}),
+        await owner.delete(`/contracts/${contract.id}`),
+      ]) {
         expect(gone).to.deep.include({ status: 404, body: NOT_FOUND });
       }
     });
@@ -53,7 +84,10 @@ describe('contracts over HTTP', () => {
       const contract = await enter();
       const path = `/contracts/${contract.id}`;
       expect((await owner.patch(path, { remark: 'two' }, { headers: { 'If-Match': '"1"' } })).status).to.equal(200);
-      for (const late of [await owner.patch<DomainError>(path, { remark: 'three' }, { headers: { 'If-Match': '"1"' } }), await owner.delete<DomainError>(path, undefined, { headers: { 'If-Match': 'W/"1"' } })]) {
+      for (const late of [
+        await owner.patch<DomainError>(path, { remark: 'three' }, { headers: { 'If-Match': '"1"' } }),
+        await owner.delete<DomainError>(path, undefined, { headers: { 'If-Match': 'W/"1"' } }),
+      ]) {
         expect(late.status).to.equal(412);
         expect(late.body.error).to.deep.include({ code: 'VERSION_MISMATCH', details: { version: 2 } });
       }
@@ -62,12 +96,28 @@ describe('contracts over HTTP', () => {
 
     it('a bad field is named once, whether in the body or in the query', async () => {
       const contract = await enter();
-      const body = await owner.patch<FrameworkError>(`/contracts/${contract.id}`, { quantity: 0, partyA: null, endDate: '2026-02-30', nonsense: 1, payments: [{ amount: -1 }] });
+      const body = await owner.patch<FrameworkError>(`/contracts/${contract.id}`, {
+        quantity: 0,
+        partyA: null,
+        endDate: '2026-02-30',
+        nonsense: 1,
+        payments: [{ amount: -1 }],
+      });
       expect(body.status).to.equal(400);
-      expect(body.body.message).to.include('nonsense is not a known field').and.to.include('quantity must be >= 1').and.to.include('partyA must be a string');
-      const query = await owner.get<FrameworkError>('/contracts', { query: { page: 0, sort: 'nonsense', overdue: 'yes', colour: 'red' } });
+      expect(body.body.message)
+        .to.include('nonsense is not a known field')
+        .and.to.include('quantity must be >= 1')
+        .and.to.include('partyA must be a string');
+      const query = await owner.get<FrameworkError>('/contracts', {
+        query: { page: 0, sort: 'nonsense', overdue: 'yes', colour: 'red' },
+      });
       expect(query.status).to.equal(400);
-      expect((query.body.message as string[]).map((message) => message.split(' ')[0])).to.have.members(['colour', 'overdue', 'page', 'sort']);
+      expect((query.body.message as string[]).map((message) => message.split(' ')[0])).to.have.members([
+        'colour',
+        'overdue',
+        'page',
+        'sort',
+      ]);
       expect((query.body.message as string[]).find((message) => message.startsWith('sort'))).to.contain('nextDueDate');
     });
 
@@ -75,15 +125,31 @@ describe('contracts over HTTP', () => {
       const seller = await signedIn('sales');
       const contract = await enter({ ownerId: seller.id });
       const path = `/contracts/${contract.id}`;
-      for (const [field, value] of [['ownerId', newId()], ['ownerSuperiorId', 'nobody'], ['subjectId', newId()]] as const) {
+      for (const [field, value] of [
+        ['ownerId', newId()],
+        ['ownerSuperiorId', 'nobody'],
+        ['subjectId', newId()],
+      ] as const) {
         const refused = await owner.patch<DomainError>(path, { [field]: value });
         expect(refused.status, field).to.equal(422);
         expect(refused.body.error).to.deep.include({ code: 'REFERENCE_INVALID', details: { field, value } });
       }
-      await server().services.tenants.members.setStatus({ tenantId: made.tenant.id, memberId: seller.id, status: 'disabled' }, OPERATOR);
-      expect((await owner.patch<Named>(path, { ownerId: seller.id, remark: 'left' })).body).to.include({ remark: 'left', version: 2 });
-      expect((await owner.post<DomainError>('/contracts', aContract({ subjectId: made.subjectId, ownerId: seller.id }))).status).to.equal(422);
-      expect((await owner.patch(`/contracts/${newId()}`, { ownerId: newId() })).status, 'no such contract comes before no such member').to.equal(404);
+      await server().services.tenants.members.setStatus(
+        { tenantId: made.tenant.id, memberId: seller.id, status: 'disabled' },
+        OPERATOR,
+      );
+      expect((await owner.patch<Named>(path, { ownerId: seller.id, remark: 'left' })).body).to.include({
+        remark: 'left',
+        version: 2,
+      });
+      expect(
+        (await owner.post<DomainError>('/contracts', aContract({ subjectId: made.subjectId, ownerId: seller.id })))
+          .status,
+      ).to.equal(422);
+      expect(
+        (await owner.patch(`/contracts/${newId()}`, { ownerId: newId() })).status,
+        'no such contract comes before no such member',
+      ).to.equal(404);
     });
 
     it('who may see contracts may not therefore change or delete them', async () => {
@@ -92,8 +158,14 @@ describe('contracts over HTTP', () => {
       const { client: viewer } = await signedIn('viewer');
       expect((await viewer.get(path)).status).to.equal(200);
       expect((await viewer.get('/contracts')).status).to.equal(200);
-      expect(await viewer.patch(path, {})).to.deep.include({ status: 403, body: { statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' } });
-      expect(await viewer.delete(path)).to.deep.include({ status: 403, body: { statusCode: 403, message: 'contract_delete (edit)', error: 'Forbidden' } });
+      expect(await viewer.patch(path, {})).to.deep.include({
+        status: 403,
+        body: { statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' },
+      });
+      expect(await viewer.delete(path)).to.deep.include({
+        status: 403,
+        body: { statusCode: 403, message: 'contract_delete (edit)', error: 'Forbidden' },
+      });
     });
 
     it('another tenant, and a caller of another subject company, find nothing', async () => {
@@ -102,17 +174,29 @@ describe('contracts over HTTP', () => {
       const { client: elsewhere } = await signIn(server().client, { tenant: stranger.tenant, member: stranger.owner });
       const { client: scoped } = await signedIn('manager', { subjectScope: [] });
       for (const caller of [elsewhere, scoped]) {
-        const answers = [await caller.get(`/contracts/${contract.id}`), await caller.patch(`/contracts/${contract.id}`, { remark: 'x' }), await caller.get('/contracts', { query: { subjectId: made.subjectId } }), await caller.get('/contracts', { query: { subjectId: newId() } })];
+        const answers = [
+          await caller.get(`/contracts/${contract.id}`),
+          await caller.patch(`/contracts/${contract.id}`, { remark: 'x' }),
+          await caller.get('/contracts', { query: { subjectId: made.subjectId } }),
+          await caller.get('/contracts', { query: { subjectId: newId() } }),
+        ];
         for (const answer of answers) expect(answer).to.deep.include({ status: 404, body: NOT_FOUND });
         expect((await caller.get<ContractPage>('/contracts', { query: { q: 'SECRET-1' } })).body.total).to.equal(0);
       }
     });
 
     it('an id that is no UUID is not found, in the path and in the query', async () => {
-      for (const answer of [await owner.get('/contracts/nothing'), await owner.patch('/contracts/7', {}), await owner.delete('/contracts/x'), await owner.get('/contracts', { query: { ownerId: 'nobody' } })]) {
+      for (const answer of [
+        await owner.get('/contracts/nothing'),
+        await owner.patch('/contracts/7', {}),
+        await owner.delete('/contracts/x'),
+        await owner.get('/contracts', { query: { ownerId: 'nobody' } }),
+      ]) {
         expect(answer).to.deep.include({ status: 404, body: NOT_FOUND });
       }
-      expect((await owner.get<ContractPage>('/contracts', { query: { ownerId: newId() } })).body.items).to.deep.equal([]);
+      expect((await owner.get<ContractPage>('/contracts', { query: { ownerId: newId() } })).body.items).to.deep.equal(
+        [],
+      );
     });
   });
 });

@@ -34,80 +34,121 @@ describe('readings that are interrupted', function () {
     undo.push(() => rm(folder, { recursive: true, force: true }));
     return folder;
   };
-  const started = async (env: Readonly<Record<string, string>>, clock: FakeClock, place: Pick<ServerOptions, 'database' | 'remote'> = {}): Promise<TestServer> => {
+  const started = async (
+    env: Readonly<Record<string, string>>,
+    clock: FakeClock,
+    place: Pick<ServerOptions, 'database' | 'remote'> = {},
+  ): Promise<TestServer> => {
     const server = await startServer({ env, clock, ...place });
     undo.push(server.stop);
     await settled(server);
     return server;
   };
-  const aFile = (client: Client): Promise<FileRecord> => uploadsOf(client).upload({ fileName: 'contract.txt', contentType: TYPES.text, bytes: Buffer.from(ONE_CONTRACT_TEXT) });
-  const asOwner = async (server: TestServer, { tenant, owner }: Pick<MadeTenant, 'tenant' | 'owner'>): Promise<Client> => (await signIn(server.client, { tenant, member: owner })).client;
-  const runOf = async (client: Client, { id }: Pick<ExtractionRun, 'id'>): Promise<ExtractionRun> => (await client.get<ExtractionRun>(`/contracts/extractions/${id}`)).body;
+  const aFile = (client: Client): Promise<FileRecord> =>
+    uploadsOf(client).upload({
+      fileName: 'contract.txt',
+      contentType: TYPES.text,
+      bytes: Buffer.from(ONE_CONTRACT_TEXT),
+    });
+  const asOwner = async (
+    server: TestServer,
+    { tenant, owner }: Pick<MadeTenant, 'tenant' | 'owner'>,
+  ): Promise<Client> => (await signIn(server.client, { tenant, member: owner })).client;
+  const runOf = async (client: Client, { id }: Pick<ExtractionRun, 'id'>): Promise<ExtractionRun> =>
+    (await client.get<ExtractionRun>(`/contracts/extractions/${id}`)).body;
   /** The round of the job, and all that it leaves to be done. */
   const round = async (server: TestServer): Promise<void> => {
     await server.schedules.run('documents');
     await settled(server);
   };
 
-  for (const kind of ['sqlite', 'postgres', 'remote'] as const) describe(`while the object store is out of reach, on ${kind}`, () => {
-    if (kind === 'postgres') needsPostgres();
-    let cable: Cable;
-    let server: TestServer;
-    let made: MadeTenant;
-    const clock = fakeClock(Date.now());
-    beforeEach(async function () {
-      const minio = await sharedMinio().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
-      cable = await cableTo(Number(new URL(minio.origin).port));
-      undo.push(cable.stop);
-      clock.set(Date.now()); // MinIO's clock is the real one
-      server = await started({ OBJECT_STORE_URL: minio.url(`duebook-lost-${process.pid}-${kind}`).replace(`:${new URL(minio.origin).port}/`, `:${cable.port}/`) }, clock, kind === 'remote' ? { remote: true } : { database: kind });
-      made = await makeTenant(server.services);
-    });
-    const begun = async (): Promise<ExtractionRun> => {
-      const client = await asOwner(server, made);
-      const file = await aFile(client);
-      cable.pull();
-      const run = await beginReading(client, file);
-      await settled(server);
-      return run;
-    };
+  for (const kind of ['sqlite', 'postgres', 'remote'] as const)
+    describe(`while the object store is out of reach, on ${kind}`, () => {
+      if (kind === 'postgres') needsPostgres();
+      let cable: Cable;
+      let server: TestServer;
+      let made: MadeTenant;
+      const clock = fakeClock(Date.now());
+      beforeEach(async function () {
+        const minio = await sharedMinio().catch((error: unknown) =>
+          skip(this, error instanceof Error ? error.message : String(error)),
+        );
+        cable = await cableTo(Number(new URL(minio.origin).port));
+        undo.push(cable.stop);
+        clock.set(Date.now()); // MinIO's clock is the real one
+        server = await started(
+          {
+            OBJECT_STORE_URL: minio
+              .url(`duebook-lost-${process.pid}-${kind}`)
+              .replace(`:${new URL(minio.origin).port}/`, `:${cable.port}/`),
+          },
+          clock,
+          kind === 'remote' ? { remote: true } : { database: kind },
+        );
+        made = await makeTenant(server.services);
+      });
+      const begun = async (): Promise<ExtractionRun> => {
+        const client = await asOwner(server, made);
+        const file = await aFile(client);
+        cable.pull();
+        const run = await beginReading(client, file);
+        await settled(server);
+        return run;
+      };
 
-    it('a run waits, and is read when the store is back', async () => {
-      const run = await begun();
-      const client = await asOwner(server, made);
-      for (let tries = 0; tries < 5; tries++) {
-        clock.advance(MINUTE_MS);
+      it('a run waits, and is read when the store is back', async () => {
+        const run = await begun();
+        const client = await asOwner(server, made);
+        for (let tries = 0; tries < 5; tries++) {
+          clock.advance(MINUTE_MS);
+          await round(server);
+          expect((await runOf(client, run)).status).to.equal('processing');
+        }
+        cable.putIn();
         await round(server);
-        expect((await runOf(client, run)).status).to.equal('processing');
-      }
-      cable.putIn();
-      await round(server);
-      expect((await runOf(client, run)).status, 'it is not asked for all the time').to.equal('processing');
-      clock.advance(3 * MINUTE_MS);
-      await round(server);
-      expect((await runOf(client, run)).status).to.equal('needs_review');
-    });
+        expect((await runOf(client, run)).status, 'it is not asked for all the time').to.equal('processing');
+        clock.advance(3 * MINUTE_MS);
+        await round(server);
+        expect((await runOf(client, run)).status).to.equal('needs_review');
+      });
 
-    it('after a day it is given up, and says why', async () => {
-      const run = await begun();
-      clock.advance(DAY_MS);
-      await round(server);
-      const read = await runOf(await asOwner(server, made), run);
-      expect([read.status, read.warnings.map(({ code }) => code)]).to.deep.equal(['failed', ['OBJECT_STORE_UNAVAILABLE']]);
+      it('after a day it is given up, and says why', async () => {
+        const run = await begun();
+        clock.advance(DAY_MS);
+        await round(server);
+        const read = await runOf(await asOwner(server, made), run);
+        expect([read.status, read.warnings.map(({ code }) => code)]).to.deep.equal([
+          'failed',
+          ['OBJECT_STORE_UNAVAILABLE'],
+        ]);
+      });
     });
-  });
 
   describe('by the end of the process', () => {
-    const readBy = async (server: TestServer, made: Pick<MadeTenant, 'tenant' | 'owner'>, run: ExtractionRun): Promise<ExtractionRun> => {
+    const readBy = async (
+      server: TestServer,
+      made: Pick<MadeTenant, 'tenant' | 'owner'>,
+      run: ExtractionRun,
+    ): Promise<ExtractionRun> => {
       await round(server);
       return runOf(await asOwner(server, made), run);
     };
 
     it('killed while reading: another process takes the run up when the lease is over', async () => {
       const DATA_DIR = await aFolder();
-      const child = await startProcess([program('server/main.ts')], { path: '/readyz', env: { DATA_DIR, LOG_LEVEL: 'warn' } });
+      const child = await startProcess([program('server/main.ts')], {
+        path: '/readyz',
+        env: { DATA_DIR, LOG_LEVEL: 'warn' },
+      });
       undo.push(child.kill);
-      const registered = await clientOf(child.origin).post<{ accessToken: string }>('/auth/register', { tenantName: 'Lost', tenantSlug: 'lost', adminName: 'Lin', email: 'lin@lost.test', password: PASSWORD, subjectName: 'Lost Ltd' });
+      const registered = await clientOf(child.origin).post<{ accessToken: string }>('/auth/register', {
+        tenantName: 'Lost',
+        tenantSlug: 'lost',
+        adminName: 'Lin',
+        email: 'lin@lost.test',
+        password: PASSWORD,
+        subjectName: 'Lost Ltd',
+      });
       expect(registered.status, registered.text).to.equal(201);
       const client = clientOf(child.origin, registered.body.accessToken);
       const run = await beginReading(client, await aFile(client));
@@ -129,7 +170,12 @@ describe('readings that are interrupted', function () {
       const run = await beginReading(client, await aFile(client));
       await settled(server);
       // As the third process that died with it has left it.
-      await server.foundation.tenant?.write({ tenantId: made.tenant.id }, (tx) => tx.run("UPDATE extraction_runs SET status = 'processing', reading_tries = 3, reading_due_at = ? WHERE tenant_id = ? AND id = ?", [clock.now(), made.tenant.id, run.id]));
+      await server.foundation.tenant?.write({ tenantId: made.tenant.id }, (tx) =>
+        tx.run(
+          "UPDATE extraction_runs SET status = 'processing', reading_tries = 3, reading_due_at = ? WHERE tenant_id = ? AND id = ?",
+          [clock.now(), made.tenant.id, run.id],
+        ),
+      );
       clock.advance(15 * MINUTE_MS); // the lease of that process is over
       const read = await readBy(server, made, run);
       expect([read.status, read.warnings.map(({ code }) => code)]).to.deep.equal(['failed', ['DOCUMENT_UNREADABLE']]);
@@ -152,7 +198,9 @@ describe('readings that are interrupted', function () {
       clock.advance(MINUTE_MS);
       await round(second);
       const later = await asOwner(second, made);
-      expect(new Set(await Promise.all(runs.map(async (run) => (await runOf(later, run)).status)))).to.deep.equal(new Set(['needs_review']));
+      expect(new Set(await Promise.all(runs.map(async (run) => (await runOf(later, run)).status)))).to.deep.equal(
+        new Set(['needs_review']),
+      );
     });
   });
 });

@@ -20,14 +20,17 @@ describe('extraction from files that are scanned', function () {
     await settled(server);
     return server;
   };
-  const upload = (text: string) => uploadsOf(org.asOwner).upload({ fileName: 'contract.txt', contentType: TYPES.text, bytes: Buffer.from(text) });
+  const upload = (text: string) =>
+    uploadsOf(org.asOwner).upload({ fileName: 'contract.txt', contentType: TYPES.text, bytes: Buffer.from(text) });
   const refusal = async (fileRef: string) => {
     const { status, body } = await org.asOwner.post<DomainError>('/contracts/extract', { fileRef });
     return [status, body.error.code, body.error.details];
   };
   before(async () => {
     clamd = await startClamd();
-    org = await administration(await started({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url, FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN: 'false' }));
+    org = await administration(
+      await started({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url, FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN: 'false' }),
+    );
   });
   after(async () => {
     for (const server of servers) await server.stop();

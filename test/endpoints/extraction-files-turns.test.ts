@@ -27,13 +27,16 @@ forEachFileServer((server, kind) => {
       }
     });
 
-    it('whoever comes second with his five waits for one of the first\'s, and others are answered meanwhile', async () => {
+    it("whoever comes second with his five waits for one of the first's, and others are answered meanwhile", async () => {
       const delay = monitorEventLoopDelay({ resolution: 5 });
       delay.enable();
       const begun: { readonly reader: Reader; readonly run: ExtractionRun }[] = [];
-      for (const reader of readers) for (let i = 0; i < 5; i++) begun.push({ reader, run: await beginReading(reader.client, reader.file) });
+      for (const reader of readers)
+        for (let i = 0; i < 5; i++) begun.push({ reader, run: await beginReading(reader.client, reader.file) });
       let isOver = false;
-      const read = Promise.all(begun.map(async ({ reader, run }) => ({ reader, run: await untilRead(reader.client, run) }))).finally(() => (isOver = true));
+      const read = Promise.all(
+        begun.map(async ({ reader, run }) => ({ reader, run: await untilRead(reader.client, run) })),
+      ).finally(() => (isOver = true));
       const answers: number[] = [];
       while (!isOver) {
         const asked = performance.now();
@@ -45,10 +48,14 @@ forEachFileServer((server, kind) => {
       expect(runs.map(({ run }) => run.status)).to.deep.equal(Array.from({ length: 10 }, () => 'needs_review'));
       const [first, second] = readers;
       const places = runs.flatMap(({ reader }, place) => (reader === second ? [place] : []));
-      expect(places[0], 'the second organisation\'s first document').to.be.lessThan(runs.findLastIndex(({ reader }) => reader === first));
+      expect(places[0], "the second organisation's first document").to.be.lessThan(
+        runs.findLastIndex(({ reader }) => reader === first),
+      );
       expect(answers.length, 'answers to others meanwhile').to.be.greaterThan(10);
       const ms = (value: number) => `${value.toFixed(0)} ms`;
-      process.stdout.write(`    ten documents on ${kind}: ${answers.length} answers to others, the slowest in ${ms(Math.max(...answers))}; the event loop waited ${ms(delay.percentile(99) / 1e6)} (p99), ${ms(delay.max / 1e6)} at most\n`);
+      process.stdout.write(
+        `    ten documents on ${kind}: ${answers.length} answers to others, the slowest in ${ms(Math.max(...answers))}; the event loop waited ${ms(delay.percentile(99) / 1e6)} (p99), ${ms(delay.max / 1e6)} at most\n`,
+      );
     });
   });
 });

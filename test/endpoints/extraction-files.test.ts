@@ -5,7 +5,13 @@ import type { ContractDetail } from '../../data-plane-agent/plane/contract/recor
 import type { ExtractionRun } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import { administration, type Administration } from '../support/administration.js';
 import { needsBrowser } from '../support/browser.js';
-import { ONE_CONTRACT_AS, ONE_CONTRACT_PAGE, ONE_CONTRACT_SAYS, ONE_CONTRACT_TEXT, TYPES } from '../support/documents/one-contract.js';
+import {
+  ONE_CONTRACT_AS,
+  ONE_CONTRACT_PAGE,
+  ONE_CONTRACT_SAYS,
+  ONE_CONTRACT_TEXT,
+  TYPES,
+} from '../support/documents/one-contract.js';
 import { printer } from '../support/documents/printed.js';
 import { forEachFileServer } from '../support/file-server.js';
 import type { Client, DomainError } from '../support/http.js';
@@ -35,52 +41,102 @@ forEachFileServer((server, kind) => {
         expect(run.overallConfidence).to.be.within(0.5, 1);
 
         const contractNo = `KR-${form}`;
-        const fields = run.fields.map(({ fieldKey }) => ({ fieldKey, status: 'accepted' })).filter(({ fieldKey }) => fieldKey !== 'contractNo');
-        const review = { fields: [...fields, put('contractNo', contractNo), put('archiveCode', `AR-${form}`), put('projectName', 'Robots'), put('contractAttachment', file.id)], applyToContract: true };
-        const { status, body: applied, text } = await sales.patch<ExtractionRun>(`/contracts/extractions/${run.id}/review`, review);
+        const fields = run.fields
+          .map(({ fieldKey }) => ({ fieldKey, status: 'accepted' }))
+          .filter(({ fieldKey }) => fieldKey !== 'contractNo');
+        const review = {
+          fields: [
+            ...fields,
+            put('contractNo', contractNo),
+            put('archiveCode', `AR-${form}`),
+            put('projectName', 'Robots'),
+            put('contractAttachment', file.id),
+          ],
+          applyToContract: true,
+        };
+        const {
+          status,
+          body: applied,
+          text,
+        } = await sales.patch<ExtractionRun>(`/contracts/extractions/${run.id}/review`, review);
         expect(status, text).to.equal(200);
         expect(applied.status).to.equal('applied');
         const contract = (await sales.get<ContractDetail>(`/contracts/${applied.contractId ?? ''}`)).body;
-        expect(contract).to.include({ contractNo, contractAttachment: file.id, totalAmount: 196_000, currencyCode: 'USD', workflowStage: 'extracted' });
+        expect(contract).to.include({
+          contractNo,
+          contractAttachment: file.id,
+          totalAmount: 196_000,
+          currencyCode: 'USD',
+          workflowStage: 'extracted',
+        });
       });
     }
 
     // Recognition takes seconds, and is the same wherever the bytes come from.
-    if (kind === 'sqlite and a folder') describe('on paper', () => {
-      const browser = needsBrowser();
+    if (kind === 'sqlite and a folder')
+      describe('on paper', () => {
+        const browser = needsBrowser();
 
-      it('a scan as PNG is recognised, and says so', async () => {
-        const [scan] = await printer(browser()).scans(ONE_CONTRACT_PAGE);
-        const file = await uploadsOf(sales).upload({ fileName: 'scan.png', contentType: TYPES.png, bytes: scan ?? Buffer.alloc(0) });
-        const run = await readFile(sales, file);
-        expect(run.status).to.equal('needs_review');
-        expect(valuesOf(run)).to.include({ contractNo: 'KR-2026-07', totalAmount: 196_000, startDate: '2026-04-01' });
-        expect(run.warnings.map(({ code }) => code)).to.include('RECOGNISED');
-        const said = (await sales.post<ExtractionRun>('/contracts/extract', { text: ONE_CONTRACT_TEXT })).body;
-        const surest = ({ fields }: ExtractionRun) => Math.max(...fields.map(({ confidence }) => confidence));
-        expect(surest(run), 'no surer than the signs are').to.be.lessThan(surest(said));
-      });
-
-      for (const [fileName, contentType] of [['contract-g4.tif', 'image/tiff'], ['contract.heic', 'image/heic']] as const) {
-        it(`${contentType} is taken for what it is, and read`, async () => {
-          const file = await uploadsOf(sales).upload({ fileName, contentType, bytes: readFileSync(new URL(`../support/documents/pictures/${fileName}`, import.meta.url)) });
+        it('a scan as PNG is recognised, and says so', async () => {
+          const [scan] = await printer(browser()).scans(ONE_CONTRACT_PAGE);
+          const file = await uploadsOf(sales).upload({
+            fileName: 'scan.png',
+            contentType: TYPES.png,
+            bytes: scan ?? Buffer.alloc(0),
+          });
           const run = await readFile(sales, file);
           expect(run.status).to.equal('needs_review');
-          expect(valuesOf(run)).to.include({ contractNo: 'KR-2026-07', totalAmount: 196_000 });
+          expect(valuesOf(run)).to.include({ contractNo: 'KR-2026-07', totalAmount: 196_000, startDate: '2026-04-01' });
+          expect(run.warnings.map(({ code }) => code)).to.include('RECOGNISED');
+          const said = (await sales.post<ExtractionRun>('/contracts/extract', { text: ONE_CONTRACT_TEXT })).body;
+          const surest = ({ fields }: ExtractionRun) => Math.max(...fields.map(({ confidence }) => confidence));
+          expect(surest(run), 'no surer than the signs are').to.be.lessThan(surest(said));
         });
-      }
-    });
+
+        for (const [fileName, contentType] of [
+          ['contract-g4.tif', 'image/tiff'],
+          ['contract.heic', 'image/heic'],
+        ] as const) {
+          it(`${contentType} is taken for what it is, and read`, async () => {
+            const file = await uploadsOf(sales).upload({
+              fileName,
+              contentType,
+              bytes: readFileSync(new URL(`../support/documents/pictures/${fileName}`, import.meta.url)),
+            });
+            const run = await readFile(sales, file);
+            expect(run.status).to.equal('needs_review');
+            expect(valuesOf(run)).to.include({ contractNo: 'KR-2026-07', totalAmount: 196_000 });
+          });
+        }
+      });
 
     it('a run for a contract changes the contract, and nothing before its review', async () => {
-      const contract = (await org.asOwner.post<ContractDetail>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body;
+      const contract = (
+        await org.asOwner.post<ContractDetail>(
+          '/contracts',
+          aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
+        )
+      ).body;
       const { fileName, contentType, bytes } = ONE_CONTRACT_AS.DOCX;
-      const file = await uploadsOf(org.asOwner).upload({ fileName, contentType, bytes: await bytes(), contractId: contract.id });
+      const file = await uploadsOf(org.asOwner).upload({
+        fileName,
+        contentType,
+        bytes: await bytes(),
+        contractId: contract.id,
+      });
       const run = await readFile(org.asOwner, file, { contractId: contract.id });
       expect(run).to.include({ status: 'needs_review', contractId: contract.id });
-      expect((await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body.version).to.equal(contract.version);
-      const { body } = await org.asOwner.patch<ExtractionRun>(`/contracts/extractions/${run.id}/review`, { fields: [{ fieldKey: 'equipmentModel', status: 'accepted' }], applyToContract: true });
+      expect((await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body.version).to.equal(
+        contract.version,
+      );
+      const { body } = await org.asOwner.patch<ExtractionRun>(`/contracts/extractions/${run.id}/review`, {
+        fields: [{ fieldKey: 'equipmentModel', status: 'accepted' }],
+        applyToContract: true,
+      });
       expect(body.status).to.equal('applied');
-      expect((await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body.equipmentModel).to.equal('R6-20');
+      expect((await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body.equipmentModel).to.equal(
+        'R6-20',
+      );
     });
 
     it('the same Idempotency-Key begins one reading, whose run both answers name', async () => {
@@ -90,7 +146,11 @@ forEachFileServer((server, kind) => {
       const first = await sales.post<ExtractionRun>('/contracts/extract', { fileRef: file.id }, { headers });
       const read = await untilRead(sales, first.body);
       const again = await sales.post<ExtractionRun>('/contracts/extract', { fileRef: file.id }, { headers });
-      expect([again.status, again.text, again.headers.get('idempotency-replayed')]).to.deep.equal([201, first.text, 'true']);
+      expect([again.status, again.text, again.headers.get('idempotency-replayed')]).to.deep.equal([
+        201,
+        first.text,
+        'true',
+      ]);
       expect(await untilRead(sales, first.body)).to.deep.equal(read);
       const other = await sales.post<DomainError>('/contracts/extract', { text: 'x' }, { headers });
       expect([other.status, other.body.error.code]).to.deep.equal([422, 'IDEMPOTENCY_KEY_REUSED']);
@@ -104,8 +164,18 @@ forEachFileServer((server, kind) => {
       expect(one?.id).to.not.equal(other?.id);
       expect(one?.fields).to.deep.equal(other?.fields);
       const { body } = await org.asOwner.get<AuditPage>('/audit', { query: { source: 'data', record: one?.id ?? '' } });
-      expect(body.items.map(({ action, actorId }) => [action, actorId])).to.deep.equal([['extractContract', org.owner.id], ['extractContract', org.owner.id]]);
-      expect(body.items.map(({ changes }) => changes.find(({ field }) => field === 'status')).map((change) => [change?.before, change?.after])).to.deep.equal([['processing', 'needs_review'], [null, 'processing']]);
+      expect(body.items.map(({ action, actorId }) => [action, actorId])).to.deep.equal([
+        ['extractContract', org.owner.id],
+        ['extractContract', org.owner.id],
+      ]);
+      expect(
+        body.items
+          .map(({ changes }) => changes.find(({ field }) => field === 'status'))
+          .map((change) => [change?.before, change?.after]),
+      ).to.deep.equal([
+        ['processing', 'needs_review'],
+        [null, 'processing'],
+      ]);
     });
   });
 });

@@ -22,7 +22,11 @@ forEachServer((server) => {
       sales = await org.join({ roleCode: 'sales' });
     });
     const readText = async (client: Client, body: object = {}): Promise<ExtractionRun> => {
-      const { status, body: run, text } = await client.post<ExtractionRun>('/contracts/extract', { text: EN_SALE.text, ...body });
+      const {
+        status,
+        body: run,
+        text,
+      } = await client.post<ExtractionRun>('/contracts/extract', { text: EN_SALE.text, ...body });
       expect(status, text).to.equal(201);
       return run;
     };
@@ -32,80 +36,182 @@ forEachServer((server) => {
       expect((await sales.client.get<ExtractionRun>(`/contracts/extractions/${run.id}`)).body).to.deep.equal(run);
       const path = `/contracts/extractions/${run.id}/review`;
       const lacking = await sales.client.patch<DomainError>(path, { fields: accept(run), applyToContract: true });
-      expect([lacking.status, lacking.body.error.code, lacking.body.error.details]).to.deep.equal([422, 'EXTRACTION_INCOMPLETE', { missingFields: ['archiveCode', 'projectName'] }]);
-      const { status, body: applied } = await sales.client.patch<ExtractionRun>(path, { fields: [...accept(run), put('archiveCode', 'AR-1'), put('projectName', 'Andes')], applyToContract: true, metadata: { tool: 'screen' } });
+      expect([lacking.status, lacking.body.error.code, lacking.body.error.details]).to.deep.equal([
+        422,
+        'EXTRACTION_INCOMPLETE',
+        { missingFields: ['archiveCode', 'projectName'] },
+      ]);
+      const { status, body: applied } = await sales.client.patch<ExtractionRun>(path, {
+        fields: [...accept(run), put('archiveCode', 'AR-1'), put('projectName', 'Andes')],
+        applyToContract: true,
+        metadata: { tool: 'screen' },
+      });
       expect(status).to.equal(200);
       expect(applied).to.deep.include({ status: 'applied', warnings: [] });
       const contract = (await sales.client.get<ContractDetail>(`/contracts/${applied.contractId ?? ''}`)).body;
-      expect(contract).to.include({ contractNo: 'SC-2026-113', ownerId: sales.id, subjectId: org.subjectId, workflowStage: 'extracted', totalAmount: 515_000 });
+      expect(contract).to.include({
+        contractNo: 'SC-2026-113',
+        ownerId: sales.id,
+        subjectId: org.subjectId,
+        workflowStage: 'extracted',
+        totalAmount: 515_000,
+      });
       expect(contract.payments).to.have.length(3);
       expect(contract.payeeAccount, 'sales sees no account numbers').to.match(/^\*{4}/);
-      expect((await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body.payeeAccount, 'but what it accepted was the whole one').to.equal('7559 1234 5678 901');
+      expect(
+        (await org.asOwner.get<ContractDetail>(`/contracts/${contract.id}`)).body.payeeAccount,
+        'but what it accepted was the whole one',
+      ).to.equal('7559 1234 5678 901');
     });
 
     it('on the free plan the contract stays a draft', async () => {
       const made = await makeTenant(server().services, { planCode: 'free' });
       const { client } = await signIn(server().client, { tenant: made.tenant, member: made.owner });
       const run = await readText(client);
-      const { body } = await client.patch<ExtractionRun>(`/contracts/extractions/${run.id}/review`, { fields: [...accept(run), put('archiveCode', 'AR-1'), put('projectName', 'Andes')], applyToContract: true });
+      const { body } = await client.patch<ExtractionRun>(`/contracts/extractions/${run.id}/review`, {
+        fields: [...accept(run), put('archiveCode', 'AR-1'), put('projectName', 'Andes')],
+        applyToContract: true,
+      });
       expect(body).to.deep.include({ status: 'applied', warnings: [] });
-      expect((await client.get<ContractDetail>(`/contracts/${body.contractId ?? ''}`)).body.workflowStage).to.equal('draft');
+      expect((await client.get<ContractDetail>(`/contracts/${body.contractId ?? ''}`)).body.workflowStage).to.equal(
+        'draft',
+      );
     });
 
     it('needs contract_edit (edit)', async () => {
       const run = await readText(sales.client);
       const viewer = (await org.join({ roleCode: 'viewer' })).client;
-      for (const answer of [await viewer.post<FrameworkError>('/contracts/extract', { nonsense: 1 }), await viewer.get<FrameworkError>(`/contracts/extractions/${run.id}`), await viewer.patch<FrameworkError>(`/contracts/extractions/${run.id}/review`, {})]) {
+      for (const answer of [
+        await viewer.post<FrameworkError>('/contracts/extract', { nonsense: 1 }),
+        await viewer.get<FrameworkError>(`/contracts/extractions/${run.id}`),
+        await viewer.patch<FrameworkError>(`/contracts/extractions/${run.id}/review`, {}),
+      ]) {
         expect([answer.status, answer.body.message]).to.deep.equal([403, 'contract_edit (edit)']);
       }
     });
 
     it('a run out of reach is answered to the byte like one that never was', async () => {
-      const contract = (await org.asOwner.post<ContractDetail>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body;
-      const [own, forContract] = [await readText(sales.client), await readText(org.asOwner, { contractId: contract.id })];
-      const [colleague, blind] = [(await org.join({ roleCode: 'sales' })).client, (await org.join({ roleCode: 'sales', subjectScope: [] })).client];
+      const contract = (
+        await org.asOwner.post<ContractDetail>(
+          '/contracts',
+          aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
+        )
+      ).body;
+      const [own, forContract] = [
+        await readText(sales.client),
+        await readText(org.asOwner, { contractId: contract.id }),
+      ];
+      const [colleague, blind] = [
+        (await org.join({ roleCode: 'sales' })).client,
+        (await org.join({ roleCode: 'sales', subjectScope: [] })).client,
+      ];
       const stranger = (await administration(server())).asOwner;
-      for (const [client, id] of [[colleague, own.id], [blind, forContract.id], [stranger, own.id], [stranger, forContract.id], [stranger, newId()], [stranger, 'no-id']] as const) {
-        for (const answer of [await client.get(`/contracts/extractions/${id}`), await client.patch(`/contracts/extractions/${id}/review`, { fields: [] })]) expect([answer.status, answer.text]).to.deep.equal([404, NOT_FOUND]);
+      for (const [client, id] of [
+        [colleague, own.id],
+        [blind, forContract.id],
+        [stranger, own.id],
+        [stranger, forContract.id],
+        [stranger, newId()],
+        [stranger, 'no-id'],
+      ] as const) {
+        for (const answer of [
+          await client.get(`/contracts/extractions/${id}`),
+          await client.patch(`/contracts/extractions/${id}/review`, { fields: [] }),
+        ])
+          expect([answer.status, answer.text]).to.deep.equal([404, NOT_FOUND]);
       }
-      expect((await colleague.get(`/contracts/extractions/${forContract.id}`)).status, 'whoever sees the contract').to.equal(200);
-      expect((await org.asOwner.get(`/contracts/extractions/${own.id}`)).status, 'an administrator of the whole book').to.equal(200);
+      expect(
+        (await colleague.get(`/contracts/extractions/${forContract.id}`)).status,
+        'whoever sees the contract',
+      ).to.equal(200);
+      expect(
+        (await org.asOwner.get(`/contracts/extractions/${own.id}`)).status,
+        'an administrator of the whole book',
+      ).to.equal(200);
       const refused = await stranger.post<DomainError>('/contracts/extract', { contractId: contract.id, text: 'x' });
-      expect([refused.status, refused.body.error.details]).to.deep.equal([422, { field: 'contractId', value: contract.id }]);
+      expect([refused.status, refused.body.error.details]).to.deep.equal([
+        422,
+        { field: 'contractId', value: contract.id },
+      ]);
     });
 
     it('people, subject companies and roles that are not there are refused by field', async () => {
       const run = await readText(sales.client);
       const [gone, stranger] = [newId(), (await administration(server())).owner.id];
-      for (const [key, value, field] of [['ownerId', gone, 'fields[1].overrideValue'], ['ownerId', stranger, 'fields[1].overrideValue'], ['subjectId', gone, 'fields[1].overrideValue'], ['workflowAllowedRoles', ['king'], 'fields[1].overrideValue[0]']] as const) {
-        const answer = await sales.client.patch<DomainError>(`/contracts/extractions/${run.id}/review`, { fields: [{ fieldKey: 'partyA', status: 'accepted' }, put(key, value)] });
-        expect([answer.status, answer.body.error.code, answer.body.error.details], key).to.deep.equal([422, 'REFERENCE_INVALID', { field, value: Array.isArray(value) ? value[0] : value }]);
+      for (const [key, value, field] of [
+        ['ownerId', gone, 'fields[1].overrideValue'],
+        ['ownerId', stranger, 'fields[1].overrideValue'],
+        ['subjectId', gone, 'fields[1].overrideValue'],
+        ['workflowAllowedRoles', ['king'], 'fields[1].overrideValue[0]'],
+      ] as const) {
+        const answer = await sales.client.patch<DomainError>(`/contracts/extractions/${run.id}/review`, {
+          fields: [{ fieldKey: 'partyA', status: 'accepted' }, put(key, value)],
+        });
+        expect([answer.status, answer.body.error.code, answer.body.error.details], key).to.deep.equal([
+          422,
+          'REFERENCE_INVALID',
+          { field, value: Array.isArray(value) ? value[0] : value },
+        ]);
       }
     });
 
-    it('the version that If-Match names is the contract\'s, and a key makes a repeat the same', async () => {
-      const contract = (await org.asOwner.post<ContractDetail>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body;
+    it("the version that If-Match names is the contract's, and a key makes a repeat the same", async () => {
+      const contract = (
+        await org.asOwner.post<ContractDetail>(
+          '/contracts',
+          aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
+        )
+      ).body;
       const run = await readText(org.asOwner, { contractId: contract.id });
       const path = `/contracts/extractions/${run.id}/review`;
       const body = { fields: [{ fieldKey: 'partyA', status: 'accepted' }], applyToContract: true };
-      expect((await org.asOwner.patch<DomainError>(path, body, { headers: { 'If-Match': '"9"' } })).status).to.equal(412);
+      expect((await org.asOwner.patch<DomainError>(path, body, { headers: { 'If-Match': '"9"' } })).status).to.equal(
+        412,
+      );
       const headers = { 'If-Match': '"1"', 'Idempotency-Key': 'review-0001' };
-      const [first, second] = [await org.asOwner.patch(path, body, { headers }), await org.asOwner.patch(path, body, { headers })];
+      const [first, second] = [
+        await org.asOwner.patch(path, body, { headers }),
+        await org.asOwner.patch(path, body, { headers }),
+      ];
       expect(first.status, first.text).to.equal(200);
       expect([second.text, second.headers.get('idempotency-replayed')]).to.deep.equal([first.text, 'true']);
     });
 
     it('bad requests are named field by field', async () => {
-      const bad = await sales.client.post<FrameworkError>('/contracts/extract', { text: 5, fileRef: [], fileName: 'x'.repeat(256), pages: 3 });
+      const bad = await sales.client.post<FrameworkError>('/contracts/extract', {
+        text: 5,
+        fileRef: [],
+        fileName: 'x'.repeat(256),
+        pages: 3,
+      });
       expect(bad.status).to.equal(400);
-      expect([...(bad.body.message as unknown as string[])].map((message) => message.split(' ')[0]).toSorted((a = '', b = '') => (a < b ? -1 : 1))).to.deep.equal(['fileName', 'fileRef', 'pages', 'text']);
-      expect((await sales.client.post<FrameworkError>('/contracts/extract', {})).body.message).to.deep.equal(['text is required when there is no fileRef']);
+      expect(
+        [...(bad.body.message as unknown as string[])]
+          .map((message) => message.split(' ')[0])
+          .toSorted((a = '', b = '') => (a < b ? -1 : 1)),
+      ).to.deep.equal(['fileName', 'fileRef', 'pages', 'text']);
+      expect((await sales.client.post<FrameworkError>('/contracts/extract', {})).body.message).to.deep.equal([
+        'text is required when there is no fileRef',
+      ]);
       const noFile = await sales.client.post<DomainError>('/contracts/extract', { fileRef: newId() });
       expect([noFile.status, noFile.body.error.code]).to.deep.equal([422, 'FILE_REFERENCE_INVALID']);
       const run = await readText(sales.client);
-      const review = await sales.client.patch<FrameworkError>(`/contracts/extractions/${run.id}/review`, { fields: [{ fieldKey: 'colour', status: 'accepted' }, put('quantity', 'two'), { fieldKey: 'partyA', status: 'maybe' }] });
+      const review = await sales.client.patch<FrameworkError>(`/contracts/extractions/${run.id}/review`, {
+        fields: [
+          { fieldKey: 'colour', status: 'accepted' },
+          put('quantity', 'two'),
+          { fieldKey: 'partyA', status: 'maybe' },
+        ],
+      });
       expect(review.body.message).to.deep.equal(['fields[2].status must be one of accepted, overridden, rejected']);
-      expect((await sales.client.patch<FrameworkError>(`/contracts/extractions/${run.id}/review`, { fields: [put('quantity', 'two')], metadata: { deep: 'x'.repeat(17_000) } })).body.message).to.deep.equal(['metadata must be plain JSON of at most 16 KB and eight levels']);
+      expect(
+        (
+          await sales.client.patch<FrameworkError>(`/contracts/extractions/${run.id}/review`, {
+            fields: [put('quantity', 'two')],
+            metadata: { deep: 'x'.repeat(17_000) },
+          })
+        ).body.message,
+      ).to.deep.equal(['metadata must be plain JSON of at most 16 KB and eight levels']);
     });
   });
 });

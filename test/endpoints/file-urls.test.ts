@@ -19,10 +19,13 @@ describe('signed links to files at the server', () => {
     const { pathname, search } = new URL(link);
     return `${server.url}${pathname}${search}`;
   };
-  const upload = (key: string, sizeBytes: number) => store().uploadUrl({ key, contentType: 'application/pdf', sizeBytes, expiresAt: Date.now() + 60_000 });
+  const upload = (key: string, sizeBytes: number) =>
+    store().uploadUrl({ key, contentType: 'application/pdf', sizeBytes, expiresAt: Date.now() + 60_000 });
 
   it('begin with PUBLIC_URL, outside the API', async () => {
-    expect((await upload('uploads/t/a', 1)).url).to.match(new RegExp(`^${server.config.publicUrl}/files/uploads/t/a\\?`));
+    expect((await upload('uploads/t/a', 1)).url).to.match(
+      new RegExp(`^${server.config.publicUrl}/files/uploads/t/a\\?`),
+    );
   });
 
   it('take and give bytes, with the headers of every other answer', async () => {
@@ -30,7 +33,12 @@ describe('signed links to files at the server', () => {
     const { url, headers } = await upload('uploads/t/b', bytes.length);
     const put = await fetch(here(url), { method: 'PUT', headers: { ...headers }, body: new Uint8Array(bytes) });
     expect([put.status, await put.text()]).to.deep.equal([200, '']);
-    const link = await store().downloadUrl({ key: 'uploads/t/b', fileName: '合同.pdf', contentType: 'application/pdf', expiresAt: Date.now() + 60_000 });
+    const link = await store().downloadUrl({
+      key: 'uploads/t/b',
+      fileName: '合同.pdf',
+      contentType: 'application/pdf',
+      expiresAt: Date.now() + 60_000,
+    });
     const got = await fetch(here(link));
     expect(Buffer.from(await got.arrayBuffer())).to.deep.equal(bytes);
     expect(got.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
@@ -42,7 +50,14 @@ describe('signed links to files at the server', () => {
 
   it('let pages of the listed origins send a file', async () => {
     const { url, headers } = await upload('uploads/t/c', 3);
-    const preflight = await fetch(here(url), { method: 'OPTIONS', headers: { Origin: ORIGIN, 'Access-Control-Request-Method': 'PUT', 'Access-Control-Request-Headers': 'content-type' } });
+    const preflight = await fetch(here(url), {
+      method: 'OPTIONS',
+      headers: {
+        Origin: ORIGIN,
+        'Access-Control-Request-Method': 'PUT',
+        'Access-Control-Request-Headers': 'content-type',
+      },
+    });
     expect(preflight.status).to.equal(204);
     expect(preflight.headers.get('access-control-allow-origin')).to.equal(ORIGIN);
     expect(preflight.headers.get('access-control-allow-methods')).to.contain('PUT');
@@ -51,22 +66,37 @@ describe('signed links to files at the server', () => {
     expect([put.status, put.headers.get('access-control-allow-origin')]).to.deep.equal([200, ORIGIN]);
     const refused = await fetch(here(url), { method: 'PUT', headers: { ...headers, Origin: ORIGIN }, body: 'abcd' });
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).to.deep.equal([413, ORIGIN]);
-    const stranger = await fetch(here(url), { method: 'PUT', headers: { ...headers, Origin: 'https://evil.example.com' }, body: 'abc' });
+    const stranger = await fetch(here(url), {
+      method: 'PUT',
+      headers: { ...headers, Origin: 'https://evil.example.com' },
+      body: 'abc',
+    });
     expect(stranger.headers.get('access-control-allow-origin')).to.equal(null);
   });
 
   it('refuse in the shape of every other refusal, and say nothing of what is stored', async () => {
     const { url, headers } = await upload('uploads/t/d', 3);
     const wrong = await fetch(here(url), { method: 'PUT', headers: { ...headers }, body: 'ab' });
-    expect([wrong.status, await wrong.json()]).to.deep.equal([400, { statusCode: 400, message: 'The upload must have 3 bytes, as the link was made for', error: 'Bad Request' }]);
+    expect([wrong.status, await wrong.json()]).to.deep.equal([
+      400,
+      { statusCode: 400, message: 'The upload must have 3 bytes, as the link was made for', error: 'Bad Request' },
+    ]);
     const refusals = new Set<string>();
-    for (const path of ['/files/', '/files/uploads/t/b', '/files/uploads/t/none', '/files/%2fetc/passwd', `${new URL(url).pathname}?signature=x`]) {
+    for (const path of [
+      '/files/',
+      '/files/uploads/t/b',
+      '/files/uploads/t/none',
+      '/files/%2fetc/passwd',
+      `${new URL(url).pathname}?signature=x`,
+    ]) {
       for (const method of ['GET', 'PUT', 'DELETE', 'POST']) {
         const answer = await fetch(`${server.url}${path}`, { method });
         refusals.add(`${answer.status} ${await answer.text()}`);
       }
     }
-    expect([...refusals]).to.deep.equal(['403 {"statusCode":403,"message":"The link is not valid, or its time is over","error":"Forbidden"}']);
+    expect([...refusals]).to.deep.equal([
+      '403 {"statusCode":403,"message":"The link is not valid, or its time is over","error":"Forbidden"}',
+    ]);
   });
 
   it('are not in the log', () => {

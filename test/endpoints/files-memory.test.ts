@@ -32,7 +32,14 @@ describe('the memory of a server that takes in large files', function () {
       env: { DATA_DIR, LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: '0', FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url },
     });
     undo.push(server.stop);
-    const { status, body, text } = await clientOf(server.origin).post<{ accessToken: string }>('/auth/register', { tenantName: 'Large', tenantSlug: 'large', adminName: 'Lin', email: 'lin@large.test', password: PASSWORD, subjectName: 'Large Ltd' });
+    const { status, body, text } = await clientOf(server.origin).post<{ accessToken: string }>('/auth/register', {
+      tenantName: 'Large',
+      tenantSlug: 'large',
+      adminName: 'Lin',
+      email: 'lin@large.test',
+      password: PASSWORD,
+      subjectName: 'Large Ltd',
+    });
     expect(status, text).to.equal(201);
     const held = await heldWhile(server, clientOf(server.origin, body.accessToken), FILES);
     if (!held) return skip(this, 'this system does not tell what a process holds of memory');

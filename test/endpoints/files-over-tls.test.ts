@@ -20,10 +20,15 @@ describe('files in an S3 store behind TLS', function () {
   const undo: (() => Promise<unknown>)[] = [];
   const install = installations();
   let minio: S3Server;
-  /** For programs that trust whoever signed the certificate of the store, as an installation with an authority of its own does. */
+  /**
+   * For programs that trust whoever signed the certificate of the store, as an installation with an authority of its
+   * own does.
+   */
   let trusting: Readonly<Record<string, string>>;
   before('MinIO', async function () {
-    const started = await startTlsMinio().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+    const started = await startTlsMinio().catch((error: unknown) =>
+      skip(this, error instanceof Error ? error.message : String(error)),
+    );
     undo.push(started.stop);
     minio = started.server;
     const folder = await mkdtemp(join(tmpdir(), 'duebook-tls-'));
@@ -37,7 +42,10 @@ describe('files in an S3 store behind TLS', function () {
 
   const addresses: Readonly<Record<string, { readonly url: () => string; readonly host: (port: string) => string }>> = {
     path: { url: () => minio.url('by-path'), host: (port) => `127.0.0.1:${port}` },
-    virtual: { url: () => `${minio.url('by-name').replace('@127.0.0.1:', '@s3.localhost:')}&style=virtual`, host: (port) => `by-name.s3.localhost:${port}` },
+    virtual: {
+      url: () => `${minio.url('by-name').replace('@127.0.0.1:', '@s3.localhost:')}&style=virtual`,
+      host: (port) => `by-name.s3.localhost:${port}`,
+    },
   };
   for (const [style, { url, host }] of Object.entries(addresses)) {
     it(`are announced, put, confirmed and downloaded with style=${style}`, async () => {
@@ -45,7 +53,9 @@ describe('files in an S3 store behind TLS', function () {
       const uploads = uploadsOf(client);
       const announced = await uploads.announce();
       expect(new URL(announced.uploadUrl)).to.include({ protocol: 'https:', host: host(new URL(minio.origin).port) });
-      expect((await overTls(announced.uploadUrl, { method: 'PUT', headers: announced.headers, body: PDF })).status).to.equal(200);
+      expect(
+        (await overTls(announced.uploadUrl, { method: 'PUT', headers: announced.headers, body: PDF })).status,
+      ).to.equal(200);
       const { status, body: file, text } = await uploads.confirm(announced);
       expect(status, text).to.equal(201);
       expect(file.scanStatus).to.equal('skipped');
@@ -54,19 +64,37 @@ describe('files in an S3 store behind TLS', function () {
     });
   }
 
-  /** A server in a process of its own, because a process reads whom it trusts when it begins; its organisation is signed in. */
+  /**
+   * A server in a process of its own, because a process reads whom it trusts when it begins; its organisation is signed
+   * in.
+   */
   async function startedOn(objectStoreUrl: string): Promise<Client> {
     const DATA_DIR = await mkdtemp(join(tmpdir(), 'duebook-tls-'));
     undo.push(() => rm(DATA_DIR, { recursive: true, force: true }));
-    const server = await startProcess([WITH_LOCAL_NAMES, program('server/main.ts')], { path: '/readyz', env: { ...trusting, DATA_DIR, LOG_LEVEL: 'warn', OBJECT_STORE_URL: objectStoreUrl } });
+    const server = await startProcess([WITH_LOCAL_NAMES, program('server/main.ts')], {
+      path: '/readyz',
+      env: { ...trusting, DATA_DIR, LOG_LEVEL: 'warn', OBJECT_STORE_URL: objectStoreUrl },
+    });
     undo.push(server.stop);
-    const { status, body, text } = await clientOf(server.origin).post<{ accessToken: string }>('/auth/register', { tenantName: 'Sealed', tenantSlug: 'sealed', adminName: 'Lin', email: 'lin@sealed.test', password: PASSWORD, subjectName: 'Sealed Ltd' });
+    const { status, body, text } = await clientOf(server.origin).post<{ accessToken: string }>('/auth/register', {
+      tenantName: 'Sealed',
+      tenantSlug: 'sealed',
+      adminName: 'Lin',
+      email: 'lin@sealed.test',
+      password: PASSWORD,
+      subjectName: 'Sealed Ltd',
+    });
     expect(status, text).to.equal(201);
     return clientOf(server.origin, body.accessToken);
   }
 
   describe('looked at by the doctor', () => {
-    interface Check { readonly name: string; readonly status: string; readonly detail: string; readonly fix: string | null }
+    interface Check {
+      readonly name: string;
+      readonly status: string;
+      readonly detail: string;
+      readonly fix: string | null;
+    }
     const objectStore = async (env: Readonly<Record<string, string>>): Promise<Check | undefined> => {
       const { stdout } = await (await install()).cli(['doctor', '--json'], { env });
       return (JSON.parse(stdout) as { checks: Check[] }).checks.find(({ name }) => name === 'object_store');
@@ -80,8 +108,13 @@ describe('files in an S3 store behind TLS', function () {
     });
 
     it('are in another region', async () => {
-      const found = await objectStore({ ...trusting, OBJECT_STORE_URL: minio.url('by-path').replace('region=eu-test-1', 'region=us-east-1') });
-      expect(found?.detail).to.contain('region: the object store is not in the region us-east-1 (AuthorizationHeaderMalformed)');
+      const found = await objectStore({
+        ...trusting,
+        OBJECT_STORE_URL: minio.url('by-path').replace('region=eu-test-1', 'region=us-east-1'),
+      });
+      expect(found?.detail).to.contain(
+        'region: the object store is not in the region us-east-1 (AuthorizationHeaderMalformed)',
+      );
       expect(found?.fix).to.equal('set region in OBJECT_STORE_URL to eu-test-1');
     });
   });

@@ -3,7 +3,11 @@ import { Readable } from 'node:stream';
 import { isFailure } from '../../data-plane-agent/base/failures.js';
 import type { ExtractionRun } from '../../data-plane-agent/plane/contract/records/extraction.js';
 import type { Download, FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
-import { ObjectStoreError, quarantineKey, type ObjectStore } from '../../data-plane-agent/plane/files/objects/object-store.js';
+import {
+  ObjectStoreError,
+  quarantineKey,
+  type ObjectStore,
+} from '../../data-plane-agent/plane/files/objects/object-store.js';
 import { administration, type Administration } from '../support/administration.js';
 import { fakeClock, type FakeClock } from '../support/clock.js';
 import { asJob, forEachFileServer, objectsOf, ownerOf, settled, until } from '../support/file-server.js';
@@ -28,178 +32,274 @@ const steered = (plain: ObjectStore): ObjectStore => ({
   remove: (...given) => (otherSteps.remove?.(plain.remove) ?? plain.remove)(...given),
 });
 
-forEachFileServer((server, kind, clamd) => {
-  describe('files between two who want something of them', function () {
-    this.timeout(60_000);
-    let org: Administration;
-    beforeEach(async () => {
-      clock.set(Date.now()); // an S3 server has a clock of its own
-      org = await administration(server());
-    });
-    const record = async (id: string) => (await (await ownerOf(server(), org)).get<FileRecord>(`/files/${id}`)).body;
-    const sweep = (orphans = false) => asJob(server(), org, clock).sweepFiles({ orphans });
-
-    /** The store with one step of it done otherwise, while `work` goes on. */
-    async function otherwise<K extends Step>(step: K, instead: (typeof otherSteps)[K], work: () => Promise<void>): Promise<void> {
-      otherSteps[step] = instead;
-      try {
-        await work();
-      } finally {
-        delete otherSteps[step];
-      }
-    }
-
-    it('one that is found infected is given to nobody, though the store does not let it be moved; it is moved later', async () => {
-      const file = await uploadsOf(org.asOwner).upload({ ...NOTE, bytes: Buffer.from('Beware of the marmalade') });
-      await settled(server());
-      expect((await record(file.id)).scanStatus).to.equal('clean');
-      await clamd().learn(`Marmalade-${kind.length}`, 'marmalade');
-      clock.advance(29 * DAY_MS);
-      const refused = () => Promise.reject(new ObjectStoreError('denied', 'no room'));
-      await otherwise('copy', () => refused, async () => {
-        const told = await asJob(server(), org, clock).scanFiles({}).then(() => undefined, (error: unknown) => error);
-        expect(isFailure(told, 'OBJECT_STORE_UNAVAILABLE'), String(told)).to.equal(true);
+forEachFileServer(
+  (server, kind, clamd) => {
+    describe('files between two who want something of them', function () {
+      this.timeout(60_000);
+      let org: Administration;
+      beforeEach(async () => {
+        clock.set(Date.now()); // an S3 server has a clock of its own
+        org = await administration(server());
       });
-      expect((await record(file.id)).scanStatus).to.equal('infected');
-      const asOwner = await ownerOf(server(), org);
-      expect((await asOwner.get(`/files/${file.id}/download`)).status).to.equal(403);
-      expect((await sweep()).removed).to.equal(1);
-      expect(await objectsOf(server(), org)).to.deep.equal([quarantineKey(org.tenant.id, file.id)]);
-      expect((await asOwner.get(`/files/${file.id}/download`)).status).to.equal(403);
-    });
+      const record = async (id: string) => (await (await ownerOf(server(), org)).get<FileRecord>(`/files/${id}`)).body;
+      const sweep = (orphans = false) => asJob(server(), org, clock).sweepFiles({ orphans });
 
-    it('a confirmation that comes too late touches nothing of the file that another has made', async () => {
-      const uploads = uploadsOf(org.asOwner);
-      const [first, second] = [Buffer.from('MZ\0\0\0\0binary'.padEnd(200)), Buffer.from('a note'.padEnd(200))];
-      const announced = await uploads.announce({ ...NOTE, bytes: first });
-      await uploads.put(announced, first);
-      const { asked, goOn, gate } = gated();
-      // The first finds what is no text, and sleeps before it removes its copy.
-      await otherwise('remove', (plain) => async (key) => {
-        if (key.startsWith('tenants/') && !asked.is) {
-          asked.is = true;
-          await gate;
+      /** The store with one step of it done otherwise, while `work` goes on. */
+      async function otherwise<K extends Step>(
+        step: K,
+        instead: (typeof otherSteps)[K],
+        work: () => Promise<void>,
+      ): Promise<void> {
+        otherSteps[step] = instead;
+        try {
+          await work();
+        } finally {
+          delete otherSteps[step];
         }
-        return plain(key);
-      }, async () => {
-        const late = uploads.confirm(announced, { ...NOTE, bytes: first });
-        await until(() => Promise.resolve(asked.is), (is) => is);
-        // Its time is over, and nobody knows of it any more.
-        clock.advance(60_000);
-        expect((await uploads.put(announced, second)).status).to.equal(200);
-        const made = await uploads.confirm(announced, { ...NOTE, bytes: second });
-        expect(made.status, made.text).to.equal(201);
-        goOn();
-        const { status, body } = await late;
-        expect([status, (body as unknown as DomainError).error.code]).to.deep.equal([422, 'FILE_CONTENT_MISMATCH']);
+      }
+
+      it('one that is found infected is given to nobody, though the store does not let it be moved; it is moved later', async () => {
+        const file = await uploadsOf(org.asOwner).upload({ ...NOTE, bytes: Buffer.from('Beware of the marmalade') });
         await settled(server());
+        expect((await record(file.id)).scanStatus).to.equal('clean');
+        await clamd().learn(`Marmalade-${kind.length}`, 'marmalade');
+        clock.advance(29 * DAY_MS);
+        const refused = () => Promise.reject(new ObjectStoreError('denied', 'no room'));
+        await otherwise(
+          'copy',
+          () => refused,
+          async () => {
+            const told = await asJob(server(), org, clock)
+              .scanFiles({})
+              .then(
+                () => undefined,
+                (error: unknown) => error,
+              );
+            expect(isFailure(told, 'OBJECT_STORE_UNAVAILABLE'), String(told)).to.equal(true);
+          },
+        );
+        expect((await record(file.id)).scanStatus).to.equal('infected');
+        const asOwner = await ownerOf(server(), org);
+        expect((await asOwner.get(`/files/${file.id}/download`)).status).to.equal(403);
+        expect((await sweep()).removed).to.equal(1);
+        expect(await objectsOf(server(), org)).to.deep.equal([quarantineKey(org.tenant.id, file.id)]);
+        expect((await asOwner.get(`/files/${file.id}/download`)).status).to.equal(403);
       });
-      const { body, status } = await org.asOwner.get<Download>(`/files/${announced.fileId}/download`);
-      expect(status, JSON.stringify(body)).to.equal(200);
-      expect(await objectsOf(server(), org)).to.have.length(1);
-      expect((await org.asOwner.post('/files/confirm', { ...announcement({ ...NOTE, bytes: second }), objectKey: announced.objectKey, uploadToken: announced.uploadToken })).status).to.equal(201);
-    });
 
-    it('one whose confirmation ended with its process is confirmed by the next, seconds later', async () => {
-      const uploads = uploadsOf(org.asOwner);
-      const announced = await uploads.announce();
-      await uploads.put(announced);
-      await server().foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) => tx.run('UPDATE file_uploads SET claimed_until = ? WHERE id = ?', [clock.now() + 20_000, announced.fileId]));
-      clock.advance(21_000);
-      expect((await uploads.confirm(announced)).status).to.equal(201);
-      expect((await org.asOwner.get(`/files/${announced.fileId}/download`)).status).to.equal(200);
-      expect(await sweep(true), 'its copy has a name of its own, and is known').to.deep.equal({ removed: 0, more: false });
-    });
-
-    const infect = (id: string) => server().foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) => tx.run("UPDATE files SET scan_status = 'infected' WHERE tenant_id = ? AND id = ?", [org.tenant.id, id]));
-
-    it('one that is found infected while a download waits for the store is not given out', async () => {
-      const file = await uploadsOf(org.asOwner).upload();
-      await settled(server());
-      const { asked, goOn, gate } = gated();
-      await otherwise('head', (plain) => async (key) => {
-        asked.is = true;
-        await gate;
-        return plain(key);
-      }, async () => {
-        const download = org.asOwner.get(`/files/${file.id}/download`);
-        await until(() => Promise.resolve(asked.is), (is) => is);
-        await infect(file.id);
-        goOn();
-        expect((await download).status).to.equal(403);
+      it('a confirmation that comes too late touches nothing of the file that another has made', async () => {
+        const uploads = uploadsOf(org.asOwner);
+        const [first, second] = [Buffer.from('MZ\0\0\0\0binary'.padEnd(200)), Buffer.from('a note'.padEnd(200))];
+        const announced = await uploads.announce({ ...NOTE, bytes: first });
+        await uploads.put(announced, first);
+        const { asked, goOn, gate } = gated();
+        // The first finds what is no text, and sleeps before it removes its copy.
+        await otherwise(
+          'remove',
+          (plain) => async (key) => {
+            if (key.startsWith('tenants/') && !asked.is) {
+              asked.is = true;
+              await gate;
+            }
+            return plain(key);
+          },
+          async () => {
+            const late = uploads.confirm(announced, { ...NOTE, bytes: first });
+            await until(
+              () => Promise.resolve(asked.is),
+              (is) => is,
+            );
+            // Its time is over, and nobody knows of it any more.
+            clock.advance(60_000);
+            expect((await uploads.put(announced, second)).status).to.equal(200);
+            const made = await uploads.confirm(announced, { ...NOTE, bytes: second });
+            expect(made.status, made.text).to.equal(201);
+            goOn();
+            const { status, body } = await late;
+            expect([status, (body as unknown as DomainError).error.code]).to.deep.equal([422, 'FILE_CONTENT_MISMATCH']);
+            await settled(server());
+          },
+        );
+        const { body, status } = await org.asOwner.get<Download>(`/files/${announced.fileId}/download`);
+        expect(status, JSON.stringify(body)).to.equal(200);
+        expect(await objectsOf(server(), org)).to.have.length(1);
+        expect(
+          (
+            await org.asOwner.post('/files/confirm', {
+              ...announcement({ ...NOTE, bytes: second }),
+              objectKey: announced.objectKey,
+              uploadToken: announced.uploadToken,
+            })
+          ).status,
+        ).to.equal(201);
       });
-    });
 
-    it('one that is found infected while it is read gives nothing away', async () => {
-      const file = await uploadsOf(org.asOwner).upload({ ...NOTE, bytes: Buffer.from('SALE CONTRACT\nContract No.: C-77\nTotal price: USD 12,000.00\n') });
-      await settled(server());
-      const { asked, goOn, gate } = gated();
-      await otherwise('read', (plain) => async (...given) => {
-        asked.is = true;
-        await gate;
-        return plain(...given);
-      }, async () => {
-        const run = (await org.asOwner.post<ExtractionRun>('/contracts/extract', { fileRef: file.id })).body;
-        await until(() => Promise.resolve(asked.is), (is) => is);
-        await infect(file.id);
-        goOn();
+      it('one whose confirmation ended with its process is confirmed by the next, seconds later', async () => {
+        const uploads = uploadsOf(org.asOwner);
+        const announced = await uploads.announce();
+        await uploads.put(announced);
+        await server().foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) =>
+          tx.run('UPDATE file_uploads SET claimed_until = ? WHERE id = ?', [clock.now() + 20_000, announced.fileId]),
+        );
+        clock.advance(21_000);
+        expect((await uploads.confirm(announced)).status).to.equal(201);
+        expect((await org.asOwner.get(`/files/${announced.fileId}/download`)).status).to.equal(200);
+        expect(await sweep(true), 'its copy has a name of its own, and is known').to.deep.equal({
+          removed: 0,
+          more: false,
+        });
+      });
+
+      const infect = (id: string) =>
+        server().foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) =>
+          tx.run("UPDATE files SET scan_status = 'infected' WHERE tenant_id = ? AND id = ?", [org.tenant.id, id]),
+        );
+
+      it('one that is found infected while a download waits for the store is not given out', async () => {
+        const file = await uploadsOf(org.asOwner).upload();
         await settled(server());
-        const read = (await org.asOwner.get<ExtractionRun>(`/contracts/extractions/${run.id}`)).body;
-        expect([read.status, read.fields, read.warnings.map(({ code }) => code)]).to.deep.equal(['failed', [], ['FILE_INFECTED']]);
+        const { asked, goOn, gate } = gated();
+        await otherwise(
+          'head',
+          (plain) => async (key) => {
+            asked.is = true;
+            await gate;
+            return plain(key);
+          },
+          async () => {
+            const download = org.asOwner.get(`/files/${file.id}/download`);
+            await until(
+              () => Promise.resolve(asked.is),
+              (is) => is,
+            );
+            await infect(file.id);
+            goOn();
+            expect((await download).status).to.equal(403);
+          },
+        );
       });
-    });
 
-    it('one whose bytes break off while they are looked at is told as the store being away, and confirmed when it is back', async () => {
-      const uploads = uploadsOf(org.asOwner);
-      const announced = await uploads.announce();
-      await uploads.put(announced);
-      const breaksOff = () => () => Promise.resolve(Readable.from((function* () {
-        yield PDF.subarray(0, 10);
-        throw new Error('reset');
-      })()));
-      await otherwise('read', breaksOff, async () => {
-        const { status, body } = await uploads.confirm(announced);
-        expect([status, (body as unknown as DomainError).error.code]).to.deep.equal([503, 'OBJECT_STORE_UNAVAILABLE']);
+      it('one that is found infected while it is read gives nothing away', async () => {
+        const file = await uploadsOf(org.asOwner).upload({
+          ...NOTE,
+          bytes: Buffer.from('SALE CONTRACT\nContract No.: C-77\nTotal price: USD 12,000.00\n'),
+        });
+        await settled(server());
+        const { asked, goOn, gate } = gated();
+        await otherwise(
+          'read',
+          (plain) =>
+            async (...given) => {
+              asked.is = true;
+              await gate;
+              return plain(...given);
+            },
+          async () => {
+            const run = (await org.asOwner.post<ExtractionRun>('/contracts/extract', { fileRef: file.id })).body;
+            await until(
+              () => Promise.resolve(asked.is),
+              (is) => is,
+            );
+            await infect(file.id);
+            goOn();
+            await settled(server());
+            const read = (await org.asOwner.get<ExtractionRun>(`/contracts/extractions/${run.id}`)).body;
+            expect([read.status, read.fields, read.warnings.map(({ code }) => code)]).to.deep.equal([
+              'failed',
+              [],
+              ['FILE_INFECTED'],
+            ]);
+          },
+        );
       });
-      expect((await uploads.confirm(announced)).status).to.equal(201);
-    });
 
-    it('one that a custom field has as its default stays when its contract goes', async () => {
-      const gone = (await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body.id;
-      const [kept, loose] = [await uploadsOf(org.asOwner).upload({ contractId: gone }), await uploadsOf(org.asOwner).upload({ contractId: gone })];
-      const made = await org.asOwner.post('/dynamic-fields/commands', { type: 'CreateField', payload: { name: 'Terms', type: 'file', defaultValue: kept.id } });
-      expect(made.status, made.text).to.equal(200);
-      await org.asOwner.delete(`/contracts/${gone}`);
-      clock.advance(30 * DAY_MS + 60_000);
-      expect((await sweep()).removed, 'within the hour in which it may still come back').to.equal(0);
-      clock.advance(DAY_MS);
-      expect((await sweep()).removed).to.equal(1);
-      const asOwner = await ownerOf(server(), org);
-      expect([(await asOwner.get(`/files/${kept.id}`)).status, (await asOwner.get(`/files/${loose.id}`)).status]).to.deep.equal([200, 404]);
-    });
-
-    // SQLite has one writer.
-    if (kind === 'postgres and minio') it('one that is removed with its contract waits for whoever comes to refer to it', async () => {
-      const contract = async () => (await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body.id;
-      const [gone, living] = [await contract(), await contract()];
-      const file = await uploadsOf(org.asOwner).upload({ contractId: gone });
-      await settled(server());
-      await org.asOwner.delete(`/contracts/${gone}`);
-      clock.advance(31 * DAY_MS);
-      const asOwner = await ownerOf(server(), org);
-      let sweeping: Promise<unknown> = Promise.resolve();
-      await server().foundation.tenant?.write({ tenantId: org.tenant.id }, async (tx) => {
-        // As the check of a reference does before it looks at the file.
-        await tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [`${org.tenant.id}/files`]);
-        sweeping = sweep();
-        await new Promise((resolve) => { setTimeout(resolve, 500); });
-        await tx.run('UPDATE contracts SET contract_attachment = ? WHERE tenant_id = ? AND id = ?', [file.id, org.tenant.id, living]);
+      it('one whose bytes break off while they are looked at is told as the store being away, and confirmed when it is back', async () => {
+        const uploads = uploadsOf(org.asOwner);
+        const announced = await uploads.announce();
+        await uploads.put(announced);
+        const breaksOff = () => () =>
+          Promise.resolve(
+            Readable.from(
+              (function* () {
+                yield PDF.subarray(0, 10);
+                throw new Error('reset');
+              })(),
+            ),
+          );
+        await otherwise('read', breaksOff, async () => {
+          const { status, body } = await uploads.confirm(announced);
+          expect([status, (body as unknown as DomainError).error.code]).to.deep.equal([
+            503,
+            'OBJECT_STORE_UNAVAILABLE',
+          ]);
+        });
+        expect((await uploads.confirm(announced)).status).to.equal(201);
       });
-      await sweeping;
-      expect((await asOwner.get(`/files/${file.id}`)).status).to.equal(200);
+
+      it('one that a custom field has as its default stays when its contract goes', async () => {
+        const gone = (
+          await org.asOwner.post<{ id: string }>(
+            '/contracts',
+            aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
+          )
+        ).body.id;
+        const [kept, loose] = [
+          await uploadsOf(org.asOwner).upload({ contractId: gone }),
+          await uploadsOf(org.asOwner).upload({ contractId: gone }),
+        ];
+        const made = await org.asOwner.post('/dynamic-fields/commands', {
+          type: 'CreateField',
+          payload: { name: 'Terms', type: 'file', defaultValue: kept.id },
+        });
+        expect(made.status, made.text).to.equal(200);
+        await org.asOwner.delete(`/contracts/${gone}`);
+        clock.advance(30 * DAY_MS + 60_000);
+        expect((await sweep()).removed, 'within the hour in which it may still come back').to.equal(0);
+        clock.advance(DAY_MS);
+        expect((await sweep()).removed).to.equal(1);
+        const asOwner = await ownerOf(server(), org);
+        expect([
+          (await asOwner.get(`/files/${kept.id}`)).status,
+          (await asOwner.get(`/files/${loose.id}`)).status,
+        ]).to.deep.equal([200, 404]);
+      });
+
+      // SQLite has one writer.
+      if (kind === 'postgres and minio')
+        it('one that is removed with its contract waits for whoever comes to refer to it', async () => {
+          const contract = async () =>
+            (
+              await org.asOwner.post<{ id: string }>(
+                '/contracts',
+                aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
+              )
+            ).body.id;
+          const [gone, living] = [await contract(), await contract()];
+          const file = await uploadsOf(org.asOwner).upload({ contractId: gone });
+          await settled(server());
+          await org.asOwner.delete(`/contracts/${gone}`);
+          clock.advance(31 * DAY_MS);
+          const asOwner = await ownerOf(server(), org);
+          let sweeping: Promise<unknown> = Promise.resolve();
+          await server().foundation.tenant?.write({ tenantId: org.tenant.id }, async (tx) => {
+            // As the check of a reference does before it looks at the file.
+            await tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [`${org.tenant.id}/files`]);
+            sweeping = sweep();
+            await new Promise((resolve) => {
+              setTimeout(resolve, 500);
+            });
+            await tx.run('UPDATE contracts SET contract_attachment = ? WHERE tenant_id = ? AND id = ?', [
+              file.id,
+              org.tenant.id,
+              living,
+            ]);
+          });
+          await sweeping;
+          expect((await asOwner.get(`/files/${file.id}`)).status).to.equal(200);
+        });
     });
-  });
-}, { clock: () => (clock = fakeClock(Date.now())), scans: true, objects: steered });
+  },
+  { clock: () => (clock = fakeClock(Date.now())), scans: true, objects: steered },
+);
 
 function gated(): { readonly asked: { is: boolean }; readonly gate: Promise<void>; goOn(): void } {
   let open = (): void => undefined;

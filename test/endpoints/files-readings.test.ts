@@ -13,7 +13,11 @@ import { uploadsOf, type ToUpload } from '../support/uploads.js';
 
 const SIZE = 8_000_000;
 /** To its end it is looked into: nothing of it can be packed. */
-const ARCHIVE: ToUpload = { fileName: 'evidence.zip', contentType: 'application/zip', bytes: aZip({ 'evidence.bin': randomBytes(SIZE) }) };
+const ARCHIVE: ToUpload = {
+  fileName: 'evidence.zip',
+  contentType: 'application/zip',
+  bytes: aZip({ 'evidence.bin': randomBytes(SIZE) }),
+};
 
 /** Made once: to pack so much takes long. */
 let packed: Buffer | undefined;
@@ -31,7 +35,11 @@ type Env = Readonly<Record<string, string>>;
 /** Linux counts what the process has read; what comes over sockets meanwhile is next to nothing. */
 const inFolder = async (env: Env): Promise<Counted> => {
   const server = await startServer({ env });
-  return { server, bytesRead: async () => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]), stop: () => server.stop() };
+  return {
+    server,
+    bytesRead: async () => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]),
+    stop: () => server.stop(),
+  };
 };
 
 const inMinio = async (env: Env): Promise<Counted> => {
@@ -65,9 +73,12 @@ for (const [kind, open, times] of [
       return store;
     };
     before(async function () {
-      if (kind === 'in a folder' && process.platform !== 'linux') skip(this, 'what a process has read is told by Linux alone');
+      if (kind === 'in a folder' && process.platform !== 'linux')
+        skip(this, 'what a process has read is told by Linux alone');
       clamd = await startClamd();
-      store = await open({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url }).catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+      store = await open({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url }).catch((error: unknown) =>
+        skip(this, error instanceof Error ? error.message : String(error)),
+      );
       await settled(counted().server);
     });
     after(async () => {
@@ -96,15 +107,23 @@ for (const [kind, open, times] of [
       const pretended = { bytes: Buffer.from(EICAR) };
       const announced = await uploads.announce(pretended);
       await uploads.put(announced, pretended.bytes);
-      expect(await uploads.confirm(announced, pretended)).to.have.nested.property('body.error.code', 'FILE_CONTENT_MISMATCH');
+      expect(await uploads.confirm(announced, pretended)).to.have.nested.property(
+        'body.error.code',
+        'FILE_CONTENT_MISMATCH',
+      );
       await settled(server);
       expect(await objectsOf(server, org)).to.deep.equal([]);
       // Nothing is found in a bomb by us, and the scanner is not kept busy with it.
-      expect(await uploads.upload({ ...ARCHIVE, bytes: bomb() })).to.deep.include({ scanStatus: 'error', scanError: 'It cannot be looked into: the archive unpacks to more than the limit.' });
+      expect(await uploads.upload({ ...ARCHIVE, bytes: bomb() })).to.deep.include({
+        scanStatus: 'error',
+        scanError: 'It cannot be looked into: the archive unpacks to more than the limit.',
+      });
       const locked = await uploads.upload({ ...ARCHIVE, bytes: encryptedZip('a.txt', 'harmless') });
       expect(locked.scanStatus).to.equal('error');
       expect(locked.scanError).to.contain('It cannot be looked into: the archive ');
-      expect(await uploads.upload({ fileName: 'a.txt', contentType: 'text/plain', bytes: Buffer.from(EICAR) })).to.include({ scanStatus: 'infected' });
+      expect(
+        await uploads.upload({ fileName: 'a.txt', contentType: 'text/plain', bytes: Buffer.from(EICAR) }),
+      ).to.include({ scanStatus: 'infected' });
     });
   });
 }

@@ -37,14 +37,19 @@ describe('a scanner that is not always there', function () {
     await clamd.stop();
   });
 
-  const record = async (id: string): Promise<FileRecord> => (await (await ownerOf(server, org)).get<FileRecord>(`/files/${id}`)).body;
-  const download = async (id: string) => (await ownerOf(server, org)).get<Download & DomainError>(`/files/${id}/download`);
+  const record = async (id: string): Promise<FileRecord> =>
+    (await (await ownerOf(server, org)).get<FileRecord>(`/files/${id}`)).body;
+  const download = async (id: string) =>
+    (await ownerOf(server, org)).get<Download & DomainError>(`/files/${id}/download`);
   const scan = () => asJob(server, org, clock).scanFiles({});
   const text = (content: string) => ({ ...TEXT, bytes: Buffer.from(content) });
 
   it('is down: files are taken in, told as not scanned and not given out; when it is back they are looked at by themselves', async () => {
     line.mode = 'refuses';
-    const [harmless, evil] = [await uploadsOf(org.asOwner).upload(text('harmless')), await uploadsOf(org.asOwner).upload(text(EICAR))];
+    const [harmless, evil] = [
+      await uploadsOf(org.asOwner).upload(text('harmless')),
+      await uploadsOf(org.asOwner).upload(text(EICAR)),
+    ];
     for (const { id, scanStatus, scanError } of [harmless, evil]) {
       expect([scanStatus, typeof scanError]).to.deep.equal(['error', 'string']);
       expect((await download(id)).body.error.code).to.equal('FILE_SCAN_PENDING');
@@ -69,9 +74,15 @@ describe('a scanner that is not always there', function () {
     const file = await uploadsOf(org.asOwner).upload(text('harmless'));
     expect(performance.now() - begun).to.be.lessThan(9_000);
     expect(file.scanStatus).to.equal('pending');
-    expect((await download(file.id)).body.error).to.deep.include({ code: 'FILE_SCAN_PENDING', details: { scanStatus: 'pending' } });
+    expect((await download(file.id)).body.error).to.deep.include({
+      code: 'FILE_SCAN_PENDING',
+      details: { scanStatus: 'pending' },
+    });
     // It is asked for its version first, in vain.
-    await until(() => Promise.resolve(line.unanswered), (times) => times >= 1);
+    await until(
+      () => Promise.resolve(line.unanswered),
+      (times) => times >= 1,
+    );
     line.mode = 'passes';
     line.hangUp();
     await settled(server);
@@ -98,7 +109,10 @@ describe('a scanner that is not always there', function () {
     line.mode = 'stalls';
     const bytes = Buffer.alloc(8_000_000, 'all is well\n');
     const uploading = uploadsOf(org.asOwner).upload({ ...TEXT, bytes });
-    await until(() => Promise.resolve(line.received), (received) => received > 100_000);
+    await until(
+      () => Promise.resolve(line.received),
+      (received) => received > 100_000,
+    );
     await clamd.kill();
     line.hangUp();
     const file = await uploading;
@@ -139,7 +153,10 @@ describe('a scanner that is not always there', function () {
 
   it('learns something: what was clean is looked at again, put into quarantine, and given out no more', async () => {
     line.version = 'ClamAV 1.4.6/27123/Thu Nov 19 08:26:00 2026';
-    const [turned, stays] = [await uploadsOf(org.asOwner).upload(text('Beware of the marmalade')), await uploadsOf(org.asOwner).upload(text('harmless'))];
+    const [turned, stays] = [
+      await uploadsOf(org.asOwner).upload(text('Beware of the marmalade')),
+      await uploadsOf(org.asOwner).upload(text('harmless')),
+    ];
     expect([turned.scanStatus, stays.scanStatus]).to.deep.equal(['clean', 'clean']);
     expect((await download(turned.id)).status).to.equal(200);
     await clamd.learn('Marmalade', 'marmalade');
@@ -149,7 +166,9 @@ describe('a scanner that is not always there', function () {
     expect(await record(turned.id)).to.include({ scanStatus: 'infected', scanSignature: 'Marmalade.UNOFFICIAL' });
     expect((await download(turned.id)).body.error.code).to.equal('FILE_INFECTED');
     expect(await record(stays.id)).to.include({ scanStatus: 'clean' });
-    expect((await objectsOf(server, org)).filter((key) => key.endsWith(turned.id))).to.deep.equal([`quarantine/${org.tenant.id}/${turned.id}`]);
+    expect((await objectsOf(server, org)).filter((key) => key.endsWith(turned.id))).to.deep.equal([
+      `quarantine/${org.tenant.id}/${turned.id}`,
+    ]);
     expect(await scan()).to.deep.equal({ scanned: 0, more: false });
   });
 
@@ -184,7 +203,10 @@ describe('a scanner that is not always there', function () {
     expect(await scan(), 'who had it is gone').to.deep.include({ scanned: 1 });
   });
 
-  const put = (id: string, what: string) => server.foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) => tx.run(`UPDATE files SET ${what} WHERE tenant_id = ? AND id = ?`, [org.tenant.id, id]));
+  const put = (id: string, what: string) =>
+    server.foundation.tenant?.write({ tenantId: org.tenant.id }, (tx) =>
+      tx.run(`UPDATE files SET ${what} WHERE tenant_id = ? AND id = ?`, [org.tenant.id, id]),
+    );
 });
 
 describe('a scanner that cannot be relied on', () => {
@@ -211,7 +233,10 @@ describe('a scanner that cannot be relied on', () => {
 /** Between the server and its clamd. */
 interface Line {
   readonly url: string;
-  /** `stalls`: takes what comes and passes nothing on; `pauses`: takes no more than the beginning of a file, until `goOn`; `only versions`: hangs up on every scan. */
+  /**
+   * `stalls`: takes what comes and passes nothing on; `pauses`: takes no more than the beginning of a file, until
+   * `goOn`; `only versions`: hangs up on every scan.
+   */
   mode: 'passes' | 'refuses' | 'silent' | 'stalls' | 'pauses' | 'only versions';
   /** What the scanner says that it is; its own words when there is nothing here. */
   version: string | undefined;
@@ -235,7 +260,10 @@ async function lineTo(clamd: URL): Promise<Line> {
     near.on('error', () => near.destroy()).on('close', () => open.delete(near));
     if (line.mode === 'refuses') near.destroy();
     else if (line.mode === 'stalls') near.on('data', (bytes: Buffer) => (received += bytes.length));
-    else near.once('data', (first: Buffer) => (line.mode === 'silent' ? (unanswered += asksVersion(first) ? 0 : 1) : speak(near, first)));
+    else
+      near.once('data', (first: Buffer) =>
+        line.mode === 'silent' ? (unanswered += asksVersion(first) ? 0 : 1) : speak(near, first),
+      );
   });
   const asksVersion = (first: Buffer): boolean => first.toString('latin1').startsWith('zVERSION');
   const speak = (near: Socket, first: Buffer): void => {

@@ -24,8 +24,14 @@ const folder = async (): Promise<Breakable> => {
   return {
     server,
     // As a disk that is not mounted any more, and a folder that has become something else.
-    takeAway: async () => { await rename(files, `${files}-away`); await writeFile(files, ''); },
-    giveBack: async () => { await rm(files); await rename(`${files}-away`, files); },
+    takeAway: async () => {
+      await rename(files, `${files}-away`);
+      await writeFile(files, '');
+    },
+    giveBack: async () => {
+      await rm(files);
+      await rename(`${files}-away`, files);
+    },
     stop: () => server.stop(),
   };
 };
@@ -39,7 +45,10 @@ const minio = async (): Promise<Breakable> => {
     server,
     takeAway: () => Promise.resolve(cable.pull()),
     giveBack: () => Promise.resolve(cable.putIn()),
-    stop: async () => { await server.stop(); await cable.stop(); },
+    stop: async () => {
+      await server.stop();
+      await cable.stop();
+    },
   };
 };
 
@@ -49,7 +58,9 @@ for (const [kind, open] of Object.entries({ 'a folder': folder, minio })) {
     let store: Breakable;
     let stop: (() => Promise<void>) | undefined;
     before(async function () {
-      store = await open().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+      store = await open().catch((error: unknown) =>
+        skip(this, error instanceof Error ? error.message : String(error)),
+      );
       stop = store.stop;
       await settled(store.server);
     });

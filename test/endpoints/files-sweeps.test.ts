@@ -13,129 +13,181 @@ import { PDF, uploadsOf } from '../support/uploads.js';
 const DAY_MS = 86_400_000;
 let clock: FakeClock;
 
-forEachFileServer((server) => {
-  describe('what nobody will ask for any more', function () {
-    this.timeout(30_000);
-    let org: Administration;
-    beforeEach(async () => {
-      clock.set(Date.now()); // an S3 server has a clock of its own
-      org = await administration(server());
-    });
-    const contract = async (changes: object = {}) => (await org.asOwner.post<{ id: string; payments: { id: string }[] }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id, payments: [aLine()], ...changes }))).body;
-    const sweep = (orphans = false) => asJob(server(), org, clock).sweepFiles({ orphans });
-    const put = (key: string) => filesOf(server()).objects.write(key, Readable.from([PDF]), { sizeBytes: PDF.length, contentType: 'application/pdf' });
-    const statusOf = async (id: string) => (await (await ownerOf(server(), org)).get(`/files/${id}`)).status;
+forEachFileServer(
+  (server) => {
+    describe('what nobody will ask for any more', function () {
+      this.timeout(30_000);
+      let org: Administration;
+      beforeEach(async () => {
+        clock.set(Date.now()); // an S3 server has a clock of its own
+        org = await administration(server());
+      });
+      const contract = async (changes: object = {}) =>
+        (
+          await org.asOwner.post<{ id: string; payments: { id: string }[] }>(
+            '/contracts',
+            aContract({ subjectId: org.subjectId, ownerId: org.owner.id, payments: [aLine()], ...changes }),
+          )
+        ).body;
+      const sweep = (orphans = false) => asJob(server(), org, clock).sweepFiles({ orphans });
+      const put = (key: string) =>
+        filesOf(server()).objects.write(key, Readable.from([PDF]), {
+          sizeBytes: PDF.length,
+          contentType: 'application/pdf',
+        });
+      const statusOf = async (id: string) => (await (await ownerOf(server(), org)).get(`/files/${id}`)).status;
 
-    it('uploads that were not confirmed go after a day, with what a broken-off confirmation copied', async () => {
-      const uploads = uploadsOf(org.asOwner);
-      const [loose, copied, empty] = [await uploads.announce(), await uploads.announce(), await uploads.announce()];
-      for (const announced of [loose, copied]) await uploads.put(announced);
-      await put(fileKey(org.tenant.id, copied.fileId, new Date(clock.now()).toISOString()));
-      await put(quarantineKey(org.tenant.id, copied.fileId));
-      const kept = await uploads.upload();
-      await settled(server());
-      clock.advance(DAY_MS - 60_000);
-      expect(await sweep(true)).to.deep.equal({ removed: 0, more: false });
-      clock.advance(120_000);
-      expect(await sweep()).to.deep.equal({ removed: 3, more: false });
-      expect(await objectsOf(server(), org)).to.have.length(1);
-      expect([await statusOf(kept.id), await statusOf(loose.fileId), await statusOf(empty.fileId)]).to.deep.equal([200, 404, 404]);
-      expect(await sweep(true)).to.deep.equal({ removed: 0, more: false });
-    });
+      it('uploads that were not confirmed go after a day, with what a broken-off confirmation copied', async () => {
+        const uploads = uploadsOf(org.asOwner);
+        const [loose, copied, empty] = [await uploads.announce(), await uploads.announce(), await uploads.announce()];
+        for (const announced of [loose, copied]) await uploads.put(announced);
+        await put(fileKey(org.tenant.id, copied.fileId, new Date(clock.now()).toISOString()));
+        await put(quarantineKey(org.tenant.id, copied.fileId));
+        const kept = await uploads.upload();
+        await settled(server());
+        clock.advance(DAY_MS - 60_000);
+        expect(await sweep(true)).to.deep.equal({ removed: 0, more: false });
+        clock.advance(120_000);
+        expect(await sweep()).to.deep.equal({ removed: 3, more: false });
+        expect(await objectsOf(server(), org)).to.have.length(1);
+        expect([await statusOf(kept.id), await statusOf(loose.fileId), await statusOf(empty.fileId)]).to.deep.equal([
+          200, 404, 404,
+        ]);
+        expect(await sweep(true)).to.deep.equal({ removed: 0, more: false });
+      });
 
-    it('goes by itself when its time has come, and whoever has nothing of it is not asked for', async () => {
-      const idle = await administration(server());
-      const uploads = uploadsOf(org.asOwner);
-      await uploads.put(await uploads.announce());
-      const filed = await uploads.upload({ contractId: (await contract()).id });
-      const gone = await contract({ contractAttachment: (await uploads.upload()).id });
-      await org.asOwner.delete(`/contracts/${gone.id}`);
-      await put(quarantineKey(org.tenant.id, newId()));
-      await settled(server());
-      expect(await objectsOf(server(), org)).to.have.length(4);
-      clock.advance(DAY_MS + 16 * 60_000);
-      await server().schedules.run('file-sweep');
-      expect(await objectsOf(server(), org)).to.have.length(3);
-      const dueOf = async ({ tenant }: Pick<Administration, 'tenant'>) => (await hostedBy(server()).database.read({ tenantId: tenant.id }, (tx) => tx.all("SELECT kind FROM due_work WHERE tenant_id = ? AND kind LIKE 'file-%' ORDER BY kind", [tenant.id]))).map((row) => row['kind']);
-      expect([(await dueOf(org)).includes('file-sweep'), await dueOf(idle)]).to.deep.equal([true, []]);
-      await server().schedules.run('file-orphans');
-      expect(await objectsOf(server(), org)).to.have.length(2);
-      clock.advance(30 * DAY_MS);
-      await server().schedules.run('file-sweep');
-      expect((await objectsOf(server(), org)).map((key) => key.split('/').at(-1))).to.deep.equal([filed.id]);
-    });
+      it('goes by itself when its time has come, and whoever has nothing of it is not asked for', async () => {
+        const idle = await administration(server());
+        const uploads = uploadsOf(org.asOwner);
+        await uploads.put(await uploads.announce());
+        const filed = await uploads.upload({ contractId: (await contract()).id });
+        const gone = await contract({ contractAttachment: (await uploads.upload()).id });
+        await org.asOwner.delete(`/contracts/${gone.id}`);
+        await put(quarantineKey(org.tenant.id, newId()));
+        await settled(server());
+        expect(await objectsOf(server(), org)).to.have.length(4);
+        clock.advance(DAY_MS + 16 * 60_000);
+        await server().schedules.run('file-sweep');
+        expect(await objectsOf(server(), org)).to.have.length(3);
+        const dueOf = async ({ tenant }: Pick<Administration, 'tenant'>) =>
+          (
+            await hostedBy(server()).database.read({ tenantId: tenant.id }, (tx) =>
+              tx.all("SELECT kind FROM due_work WHERE tenant_id = ? AND kind LIKE 'file-%' ORDER BY kind", [tenant.id]),
+            )
+          ).map((row) => row['kind']);
+        expect([(await dueOf(org)).includes('file-sweep'), await dueOf(idle)]).to.deep.equal([true, []]);
+        await server().schedules.run('file-orphans');
+        expect(await objectsOf(server(), org)).to.have.length(2);
+        clock.advance(30 * DAY_MS);
+        await server().schedules.run('file-sweep');
+        expect((await objectsOf(server(), org)).map((key) => key.split('/').at(-1))).to.deep.equal([filed.id]);
+      });
 
-    it('what was put to an old URL after its file was confirmed goes, and the file stays', async () => {
-      const uploads = uploadsOf(org.asOwner);
-      const announced = await uploads.announce();
-      await uploads.put(announced);
-      await uploads.confirm(announced);
-      await settled(server());
-      expect((await uploads.put(announced)).status).to.equal(200);
-      expect(await objectsOf(server(), org)).to.have.length(2);
-      clock.advance(DAY_MS + 60_000);
-      expect((await sweep()).removed).to.equal(1);
-      expect(await objectsOf(server(), org)).to.have.length(1);
-      expect((await (await ownerOf(server(), org)).get(`/files/${announced.fileId}/download`)).status).to.equal(200);
-    });
+      it('what was put to an old URL after its file was confirmed goes, and the file stays', async () => {
+        const uploads = uploadsOf(org.asOwner);
+        const announced = await uploads.announce();
+        await uploads.put(announced);
+        await uploads.confirm(announced);
+        await settled(server());
+        expect((await uploads.put(announced)).status).to.equal(200);
+        expect(await objectsOf(server(), org)).to.have.length(2);
+        clock.advance(DAY_MS + 60_000);
+        expect((await sweep()).removed).to.equal(1);
+        expect(await objectsOf(server(), org)).to.have.length(1);
+        expect((await (await ownerOf(server(), org)).get(`/files/${announced.fileId}/download`)).status).to.equal(200);
+      });
 
-    it('objects that belong to nothing go after a day, and those of other tenants stay', async () => {
-      const other = await administration(server());
-      const theirs = await uploadsOf(other.asOwner).upload();
-      const ours = await uploadsOf(org.asOwner).upload();
-      for (const key of [fileKey(org.tenant.id, newId(), '2026-01-02'), `tenants/${org.tenant.id}/2025/12/${ours.id}`, quarantineKey(org.tenant.id, newId()), quarantineKey(org.tenant.id, ours.id), `uploads/${org.tenant.id}/${newId()}`]) await put(key);
-      clock.advance(DAY_MS + 60_000);
-      expect((await sweep(true)).removed).to.equal(5);
-      await settled(server());
-      expect([(await objectsOf(server(), org)).length, (await objectsOf(server(), other)).length]).to.deep.equal([1, 1]);
-      expect(await statusOf(ours.id)).to.equal(200);
-      expect(theirs.id).to.be.a('string');
-    });
+      it('objects that belong to nothing go after a day, and those of other tenants stay', async () => {
+        const other = await administration(server());
+        const theirs = await uploadsOf(other.asOwner).upload();
+        const ours = await uploadsOf(org.asOwner).upload();
+        for (const key of [
+          fileKey(org.tenant.id, newId(), '2026-01-02'),
+          `tenants/${org.tenant.id}/2025/12/${ours.id}`,
+          quarantineKey(org.tenant.id, newId()),
+          quarantineKey(org.tenant.id, ours.id),
+          `uploads/${org.tenant.id}/${newId()}`,
+        ])
+          await put(key);
+        clock.advance(DAY_MS + 60_000);
+        expect((await sweep(true)).removed).to.equal(5);
+        await settled(server());
+        expect([(await objectsOf(server(), org)).length, (await objectsOf(server(), other)).length]).to.deep.equal([
+          1, 1,
+        ]);
+        expect(await statusOf(ours.id)).to.equal(200);
+        expect(theirs.id).to.be.a('string');
+      });
 
-    it('files of a deleted contract stay for thirty days, and then go, unless another has them', async () => {
-      const owner = uploadsOf(org.asOwner);
-      const named = await owner.upload();
-      const proof = await owner.upload({ kind: 'receipt' });
-      const shared = await owner.upload();
-      const gone = await contract({ contractAttachment: named.id });
-      await org.asOwner.patch(`/payments/${gone.payments[0]?.id}/receipt`, { receivedAmount: 1, proof: proof.id });
-      await org.asOwner.patch(`/payments/${gone.payments[0]?.id}/receipt`, { receivedAmount: 0, proof: proof.id });
-      await org.asOwner.post(`/contracts/${gone.id}/invoices`, { invoiceNo: newId(), invoiceAmount: 5, attachment: 'a drawer' });
-      const filed = await owner.upload({ contractId: gone.id });
-      const alsoFiled = await owner.upload({ contractId: gone.id });
-      const living = await contract({ contractAttachment: shared.id });
-      await org.asOwner.patch(`/contracts/${living.id}`, { contractAttachment: alsoFiled.id });
-      const deleted = await org.asOwner.delete(`/contracts/${gone.id}`);
-      expect(deleted.status, deleted.text).to.equal(200);
-      clock.advance(29 * DAY_MS);
-      await sweep();
-      for (const { id } of [named, filed, alsoFiled, proof]) expect(await statusOf(id)).to.equal(200);
-      clock.advance(2 * DAY_MS);
-      await sweep();
-      expect([await statusOf(named.id), await statusOf(filed.id), await statusOf(proof.id), await statusOf(alsoFiled.id), await statusOf(shared.id)]).to.deep.equal([404, 404, 404, 200, 200]);
-      expect((await objectsOf(server(), org)).map((key) => key.split('/').at(-1))).to.have.members([alsoFiled.id, shared.id]);
+      it('files of a deleted contract stay for thirty days, and then go, unless another has them', async () => {
+        const owner = uploadsOf(org.asOwner);
+        const named = await owner.upload();
+        const proof = await owner.upload({ kind: 'receipt' });
+        const shared = await owner.upload();
+        const gone = await contract({ contractAttachment: named.id });
+        await org.asOwner.patch(`/payments/${gone.payments[0]?.id}/receipt`, { receivedAmount: 1, proof: proof.id });
+        await org.asOwner.patch(`/payments/${gone.payments[0]?.id}/receipt`, { receivedAmount: 0, proof: proof.id });
+        await org.asOwner.post(`/contracts/${gone.id}/invoices`, {
+          invoiceNo: newId(),
+          invoiceAmount: 5,
+          attachment: 'a drawer',
+        });
+        const filed = await owner.upload({ contractId: gone.id });
+        const alsoFiled = await owner.upload({ contractId: gone.id });
+        const living = await contract({ contractAttachment: shared.id });
+        await org.asOwner.patch(`/contracts/${living.id}`, { contractAttachment: alsoFiled.id });
+        const deleted = await org.asOwner.delete(`/contracts/${gone.id}`);
+        expect(deleted.status, deleted.text).to.equal(200);
+        clock.advance(29 * DAY_MS);
+        await sweep();
+        for (const { id } of [named, filed, alsoFiled, proof]) expect(await statusOf(id)).to.equal(200);
+        clock.advance(2 * DAY_MS);
+        await sweep();
+        expect([
+          await statusOf(named.id),
+          await statusOf(filed.id),
+          await statusOf(proof.id),
+          await statusOf(alsoFiled.id),
+          await statusOf(shared.id),
+        ]).to.deep.equal([404, 404, 404, 200, 200]);
+        expect((await objectsOf(server(), org)).map((key) => key.split('/').at(-1))).to.have.members([
+          alsoFiled.id,
+          shared.id,
+        ]);
+      });
     });
-  });
-}, { clock: () => (clock = fakeClock(Date.now())) });
+  },
+  { clock: () => (clock = fakeClock(Date.now())) },
+);
 
-forEachFileServer((server) => {
-  describe('what is in quarantine', () => {
-    it('goes after thirty days; its record stays, and says what it was', async () => {
-      clock.set(Date.now());
-      const org = await administration(server());
-      const file = await uploadsOf(org.asOwner).upload({ fileName: 'note.txt', contentType: 'text/plain', bytes: Buffer.from(EICAR) });
-      expect(file.scanStatus).to.equal('infected');
-      await settled(server());
-      const key = quarantineKey(org.tenant.id, file.id);
-      clock.advance(29 * DAY_MS);
-      await asJob(server(), org, clock).sweepFiles({ orphans: true });
-      expect(await objectsOf(server(), org)).to.deep.equal([key]);
-      clock.advance(2 * DAY_MS);
-      await server().schedules.run('file-sweep');
-      expect(await objectsOf(server(), org)).to.deep.equal([]);
-      const after = await ownerOf(server(), org);
-      expect((await after.get<FileRecord>(`/files/${file.id}`)).body).to.include({ scanStatus: 'infected', sha256: file.sha256 });
-      expect((await after.get(`/files/${file.id}/download`)).status).to.equal(403);
+forEachFileServer(
+  (server) => {
+    describe('what is in quarantine', () => {
+      it('goes after thirty days; its record stays, and says what it was', async () => {
+        clock.set(Date.now());
+        const org = await administration(server());
+        const file = await uploadsOf(org.asOwner).upload({
+          fileName: 'note.txt',
+          contentType: 'text/plain',
+          bytes: Buffer.from(EICAR),
+        });
+        expect(file.scanStatus).to.equal('infected');
+        await settled(server());
+        const key = quarantineKey(org.tenant.id, file.id);
+        clock.advance(29 * DAY_MS);
+        await asJob(server(), org, clock).sweepFiles({ orphans: true });
+        expect(await objectsOf(server(), org)).to.deep.equal([key]);
+        clock.advance(2 * DAY_MS);
+        await server().schedules.run('file-sweep');
+        expect(await objectsOf(server(), org)).to.deep.equal([]);
+        const after = await ownerOf(server(), org);
+        expect((await after.get<FileRecord>(`/files/${file.id}`)).body).to.include({
+          scanStatus: 'infected',
+          sha256: file.sha256,
+        });
+        expect((await after.get(`/files/${file.id}/download`)).status).to.equal(403);
+      });
     });
-  });
-}, { clock: () => (clock = fakeClock(Date.now())), scans: true });
+  },
+  { clock: () => (clock = fakeClock(Date.now())), scans: true },
+);

@@ -9,7 +9,9 @@ import { PDF, reachable, uploadsOf } from '../support/uploads.js';
 forEachServer((server) => {
   describe('files over HTTP', () => {
     let org: Administration;
-    beforeEach(async () => { org = await administration(server()); });
+    beforeEach(async () => {
+      org = await administration(server());
+    });
 
     it('a file is announced, put into the store, confirmed, and downloaded as it was', async () => {
       const uploads = uploadsOf(org.asOwner);
@@ -18,7 +20,15 @@ forEachServer((server) => {
       expect((await uploads.put(announced)).status).to.equal(200);
       const { status, body: file } = await uploads.confirm(announced);
       expect(status).to.equal(201);
-      expect(file).to.include({ id: announced.fileId, fileName: 'contract.pdf', contentType: 'application/pdf', sizeBytes: PDF.length, sha256: createHash('sha256').update(PDF).digest('hex'), scanStatus: 'skipped', kind: 'contract_original' });
+      expect(file).to.include({
+        id: announced.fileId,
+        fileName: 'contract.pdf',
+        contentType: 'application/pdf',
+        sizeBytes: PDF.length,
+        sha256: createHash('sha256').update(PDF).digest('hex'),
+        scanStatus: 'skipped',
+        kind: 'contract_original',
+      });
       expect((await org.asOwner.get<FileRecord>(`/files/${file.id}`)).body).to.deep.equal(file);
 
       const download = await org.asOwner.get<Download>(`/files/${file.id}/download`);
@@ -39,7 +49,9 @@ forEachServer((server) => {
 
     it('a browser that follows the link is sent to the bytes', async () => {
       const file = await uploadsOf(org.asOwner).upload();
-      const { status, headers } = await org.asOwner.get(`/files/${file.id}/download`, { headers: { Accept: 'text/html,application/xhtml+xml' } });
+      const { status, headers } = await org.asOwner.get(`/files/${file.id}/download`, {
+        headers: { Accept: 'text/html,application/xhtml+xml' },
+      });
       expect(status).to.equal(302);
       expect((await fetch(reachable(headers.get('location') ?? '', org.asOwner))).status).to.equal(200);
     });

@@ -6,7 +6,16 @@ import type { Client, DomainError, FrameworkError } from '../support/http.js';
 import { forEachServer } from '../support/server.js';
 
 const NOT_FOUND = JSON.stringify({ statusCode: 404, message: 'Not Found', error: 'Not Found' });
-const aView = (changes: object = {}) => ({ name: 'Overdue', mode: 'table', groupBy: 'none', filters: { overdue: true, subjectId: newId() }, sortKey: 'nextDueDate', visibleFields: ['contractNo'], cardFields: [], ...changes });
+const aView = (changes: object = {}) => ({
+  name: 'Overdue',
+  mode: 'table',
+  groupBy: 'none',
+  filters: { overdue: true, subjectId: newId() },
+  sortKey: 'nextDueDate',
+  visibleFields: ['contractNo'],
+  cardFields: [],
+  ...changes,
+});
 
 forEachServer((server) => {
   describe('saved views over HTTP', () => {
@@ -16,13 +25,16 @@ forEachServer((server) => {
       org = await administration(server());
       viewer = (await org.join({ roleCode: 'viewer' })).client;
     });
-    const names = async (client: Client) => (await client.get<SavedView[]>('/saved-views/contracts')).body.map(({ name }) => name);
+    const names = async (client: Client) =>
+      (await client.get<SavedView[]>('/saved-views/contracts')).body.map(({ name }) => name);
 
     it('whoever may read contracts saves, lists, changes and removes views of his own', async () => {
       const made = await viewer.post<SavedView>('/saved-views/contracts', aView());
       expect(made.status, made.text).to.equal(201);
       expect(made.body).to.include({ name: 'Overdue', scope: 'personal', mode: 'table', sortKey: 'nextDueDate' });
-      expect((await viewer.patch<SavedView>(`/saved-views/${made.body.id}`, { mode: 'calendar' })).body).to.deep.include({ mode: 'calendar', filters: made.body.filters });
+      expect(
+        (await viewer.patch<SavedView>(`/saved-views/${made.body.id}`, { mode: 'calendar' })).body,
+      ).to.deep.include({ mode: 'calendar', filters: made.body.filters });
       expect(await names(viewer)).to.deep.equal(['Overdue']);
       expect(await names(org.asOwner)).to.deep.equal([]);
       expect((await viewer.delete(`/saved-views/${made.body.id}`)).body).to.deep.equal({ ok: true });
@@ -31,48 +43,82 @@ forEachServer((server) => {
 
     it('team views need admin (edit) to be made, changed and removed', async () => {
       const refused = await viewer.post<FrameworkError>('/saved-views/contracts', aView({ scope: 'team' }));
-      expect([refused.status, refused.body]).to.deep.equal([403, { statusCode: 403, message: 'admin (edit)', error: 'Forbidden' }]);
+      expect([refused.status, refused.body]).to.deep.equal([
+        403,
+        { statusCode: 403, message: 'admin (edit)', error: 'Forbidden' },
+      ]);
       const { body: team } = await org.asOwner.post<SavedView>('/saved-views/contracts', aView({ scope: 'team' }));
       expect(await names(viewer)).to.deep.equal(['Overdue']);
-      for (const answer of [await viewer.patch(`/saved-views/${team.id}`, { name: 'x' }), await viewer.delete(`/saved-views/${team.id}`)]) expect([answer.status, answer.text]).to.deep.equal([403, refused.text]);
+      for (const answer of [
+        await viewer.patch(`/saved-views/${team.id}`, { name: 'x' }),
+        await viewer.delete(`/saved-views/${team.id}`),
+      ])
+        expect([answer.status, answer.text]).to.deep.equal([403, refused.text]);
       const admin = await org.join({ roleCode: 'admin', subjectScope: [] });
       expect((await admin.client.delete(`/saved-views/${team.id}`)).status).to.equal(200);
     });
 
-    it('another\'s personal view is answered to the byte like one that never was', async () => {
+    it("another's personal view is answered to the byte like one that never was", async () => {
       const { body: view } = await viewer.post<SavedView>('/saved-views/contracts', aView());
       for (const client of [org.asOwner, (await administration(server())).asOwner]) {
         for (const id of [view.id, newId(), 'no-id']) {
-          for (const answer of [await client.patch(`/saved-views/${id}`, { name: 'x' }), await client.delete(`/saved-views/${id}`)]) expect([answer.status, answer.text]).to.deep.equal([404, NOT_FOUND]);
+          for (const answer of [
+            await client.patch(`/saved-views/${id}`, { name: 'x' }),
+            await client.delete(`/saved-views/${id}`),
+          ])
+            expect([answer.status, answer.text]).to.deep.equal([404, NOT_FOUND]);
         }
       }
       expect(await names(viewer)).to.deep.equal(['Overdue']);
     });
 
     it('bad fields are named one by one, a taken name is 409, and a key makes a repeat the same', async () => {
-      const bad = await viewer.post<FrameworkError>('/saved-views/contracts', aView({ mode: 'grid', sortKey: 'colour', filters: [], visibleFields: 'all', surprise: 1 }));
+      const bad = await viewer.post<FrameworkError>(
+        '/saved-views/contracts',
+        aView({ mode: 'grid', sortKey: 'colour', filters: [], visibleFields: 'all', surprise: 1 }),
+      );
       expect(bad.status).to.equal(400);
-      expect((bad.body.message as unknown as string[]).map((message) => message.split(' ')[0] ?? '').toSorted((a, b) => (a < b ? -1 : 1))).to.deep.equal(['filters', 'mode', 'sortKey', 'surprise', 'visibleFields']);
-      expect((await viewer.post<FrameworkError>('/saved-views/contracts', aView({ filters: { colour: 1 } }))).body.message).to.deep.equal(['filters.colour is not a known filter']);
-      expect((await viewer.post('/saved-views/contracts', {})).body).to.have.property('message').with.length(7);
+      expect(
+        (bad.body.message as unknown as string[])
+          .map((message) => message.split(' ')[0] ?? '')
+          .toSorted((a, b) => (a < b ? -1 : 1)),
+      ).to.deep.equal(['filters', 'mode', 'sortKey', 'surprise', 'visibleFields']);
+      expect(
+        (await viewer.post<FrameworkError>('/saved-views/contracts', aView({ filters: { colour: 1 } }))).body.message,
+      ).to.deep.equal(['filters.colour is not a known filter']);
+      expect((await viewer.post('/saved-views/contracts', {})).body)
+        .to.have.property('message')
+        .with.length(7);
       const headers = { 'Idempotency-Key': 'saved-view-1' };
-      const [first, second] = [await viewer.post('/saved-views/contracts', aView(), { headers }), await viewer.post('/saved-views/contracts', aView(), { headers })];
+      const [first, second] = [
+        await viewer.post('/saved-views/contracts', aView(), { headers }),
+        await viewer.post('/saved-views/contracts', aView(), { headers }),
+      ];
       expect(first.status).to.equal(201);
-      expect((await viewer.post<DomainError>('/saved-views/contracts', aView({ name: 'overdue' }))).body.error).to.deep.include({ code: 'DUPLICATE_CODE', details: { field: 'name', value: 'overdue' } });
+      expect(
+        (await viewer.post<DomainError>('/saved-views/contracts', aView({ name: 'overdue' }))).body.error,
+      ).to.deep.include({ code: 'DUPLICATE_CODE', details: { field: 'name', value: 'overdue' } });
       expect(second.status).to.equal(422); // another subject company in the filter: not the same request
       const body = aView({ name: 'Twice' });
       const again = { 'Idempotency-Key': 'saved-view-2' };
-      expect((await viewer.post('/saved-views/contracts', body, { headers: again })).text).to.equal((await viewer.post('/saved-views/contracts', body, { headers: again })).text);
+      expect((await viewer.post('/saved-views/contracts', body, { headers: again })).text).to.equal(
+        (await viewer.post('/saved-views/contracts', body, { headers: again })).text,
+      );
     });
 
     it('leave with their member: shown before, moved with the rest, and again nothing', async () => {
       const [leaver, heir] = [await org.join({ roleCode: 'admin' }), await org.join({ roleCode: 'sales' })];
       await leaver.client.post('/saved-views/contracts', aView());
       await leaver.client.post('/saved-views/contracts', aView({ scope: 'team', name: 'Ours' }));
-      const preview = await org.asOwner.get<{ totals: object; samples: { personalViews: { name: string }[] } }>(`/tenant-admin/members/${leaver.id}/handover-preview`);
+      const preview = await org.asOwner.get<{ totals: object; samples: { personalViews: { name: string }[] } }>(
+        `/tenant-admin/members/${leaver.id}/handover-preview`,
+      );
       expect(preview.body.totals).to.include({ personalViews: 1, teamViews: 1 });
       expect(preview.body.samples.personalViews.map(({ name }) => name)).to.deep.equal(['Overdue']);
-      const offboard = () => org.asOwner.post<{ transferred: object }>(`/tenant-admin/members/${leaver.id}/offboard`, { successorUserId: heir.id });
+      const offboard = () =>
+        org.asOwner.post<{ transferred: object }>(`/tenant-admin/members/${leaver.id}/offboard`, {
+          successorUserId: heir.id,
+        });
       expect((await offboard()).body.transferred).to.include({ personalViews: 1, teamViews: 1 });
       const [personal, team] = await names(heir.client);
       expect(personal).to.match(/^Overdue \(from .+\)$/);
@@ -83,7 +129,13 @@ forEachServer((server) => {
     it('of a member who stays are copied: they keep their own, and again nothing is copied', async () => {
       const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
       await leaver.client.post('/saved-views/contracts', aView());
-      const handOver = async (body: object = {}) => (await org.asOwner.post<{ transferred: { personalViews: number } }>(`/tenant-admin/members/${leaver.id}/offboard`, { successorUserId: heir.id, disableMember: false, ...body })).body.transferred.personalViews;
+      const handOver = async (body: object = {}) =>
+        (
+          await org.asOwner.post<{ transferred: { personalViews: number } }>(
+            `/tenant-admin/members/${leaver.id}/offboard`,
+            { successorUserId: heir.id, disableMember: false, ...body },
+          )
+        ).body.transferred.personalViews;
       expect(await handOver()).to.equal(1);
       expect(await names(leaver.client)).to.deep.equal(['Overdue']);
       const [copy] = (await heir.client.get<{ id: string; name: string }[]>('/saved-views/contracts')).body;
@@ -99,7 +151,10 @@ forEachServer((server) => {
     it('stay where they are when they are not to be transferred', async () => {
       const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
       await leaver.client.post('/saved-views/contracts', aView());
-      const { body } = await org.asOwner.post<{ transferred: object }>(`/tenant-admin/members/${leaver.id}/offboard`, { successorUserId: heir.id, transferSavedViews: false });
+      const { body } = await org.asOwner.post<{ transferred: object }>(`/tenant-admin/members/${leaver.id}/offboard`, {
+        successorUserId: heir.id,
+        transferSavedViews: false,
+      });
       expect(body.transferred).to.include({ personalViews: 0 });
       expect(await names(heir.client)).to.deep.equal([]);
     });

@@ -7,14 +7,34 @@ import { administration, type Administration } from '../support/administration.j
 import type { DomainError, FrameworkError } from '../support/http.js';
 import { forEachServer, startServer, type TestServer } from '../support/server.js';
 
-interface Channel { id: string; kind: string; name: string; target: string | null; enabled: boolean; isDefault: boolean; hasSecret: boolean }
-interface Connection { id: string; kind: string; status: string; accessMode: string | null; endpoint: string | null; provider: string | null; warnings: { code: string }[]; joinToken?: string }
+interface Channel {
+  id: string;
+  kind: string;
+  name: string;
+  target: string | null;
+  enabled: boolean;
+  isDefault: boolean;
+  hasSecret: boolean;
+}
+interface Connection {
+  id: string;
+  kind: string;
+  status: string;
+  accessMode: string | null;
+  endpoint: string | null;
+  provider: string | null;
+  warnings: { code: string }[];
+  joinToken?: string;
+}
 
 const CHANNELS = '/tenant-admin/notification-channels';
 const HOOK = 'https://hooks.example.com/services/T000/B000/sEcReT';
 /** What answers show of it: the host, and the beginning of its digest. */
 const SHOWN = `https://hooks.example.com/…${createHash('sha256').update(HOOK).digest('hex').slice(0, 8)}`;
-const named = ({ status, body }: { status: number; body: FrameworkError }) => [status, [body.message].flat().map((line) => line.split(' ')[0])];
+const named = ({ status, body }: { status: number; body: FrameworkError }) => [
+  status,
+  [body.message].flat().map((line) => line.split(' ')[0]),
+];
 
 forEachServer((server) => {
   let org: Administration;
@@ -27,21 +47,41 @@ forEachServer((server) => {
 
   describe('notification channels', () => {
     it('are added, listed, changed and removed', async () => {
-      const { status, body } = await org.asOwner.post<Channel>(CHANNELS, { kind: 'webhook', name: 'Ledger', target: HOOK });
-      expect([status, body]).to.deep.equal([201, { ...body, kind: 'webhook', name: 'Ledger', target: SHOWN, enabled: true, isDefault: true, hasSecret: false }]);
+      const { status, body } = await org.asOwner.post<Channel>(CHANNELS, {
+        kind: 'webhook',
+        name: 'Ledger',
+        target: HOOK,
+      });
+      expect([status, body]).to.deep.equal([
+        201,
+        { ...body, kind: 'webhook', name: 'Ledger', target: SHOWN, enabled: true, isDefault: true, hasSecret: false },
+      ]);
       expect(await list()).to.deep.equal([body]);
       const changed = await org.asOwner.patch<Channel>(`${CHANNELS}/${body.id}`, { name: null, enabled: false });
       expect(changed.body).to.include({ name: 'webhook', enabled: false, target: SHOWN, isDefault: true });
-      expect((await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${body.id}`, { kind: 'email' })).body.message).to.deep.equal(['kind is not a known field']);
+      expect(
+        (await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${body.id}`, { kind: 'email' })).body.message,
+      ).to.deep.equal(['kind is not a known field']);
       expect((await org.asOwner.delete(`${CHANNELS}/${body.id}`)).body).to.deep.equal({ ok: true });
       expect(await list()).to.deep.equal([]);
-      for (const answer of [await org.asOwner.delete(`${CHANNELS}/${body.id}`), await org.asOwner.patch(`${CHANNELS}/${newId()}`, { name: 'x' })]) expect(answer.status).to.equal(404);
+      for (const answer of [
+        await org.asOwner.delete(`${CHANNELS}/${body.id}`),
+        await org.asOwner.patch(`${CHANNELS}/${newId()}`, { name: 'x' }),
+      ])
+        expect(answer.status).to.equal(404);
     });
 
     it('of the neutral names are kept under the real ones', async () => {
-      const kinds = await Promise.all(['chat_a', 'chat_b', 'chat_c', 'chat_d', 'chat_e', 'slack'].map(async (kind) => (await add({ kind, target: HOOK })).kind));
+      const kinds = await Promise.all(
+        ['chat_a', 'chat_b', 'chat_c', 'chat_d', 'chat_e', 'slack'].map(
+          async (kind) => (await add({ kind, target: HOOK })).kind,
+        ),
+      );
       expect(kinds).to.deep.equal(['slack', 'teams', 'feishu', 'dingtalk', 'wecom', 'slack']);
-      expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'chat_f', target: HOOK }))).to.deep.equal([400, ['kind']]);
+      expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'chat_f', target: HOOK }))).to.deep.equal([
+        400,
+        ['kind'],
+      ]);
     });
 
     it('have one default: the first enabled one, until another takes its place', async () => {
@@ -50,7 +90,9 @@ forEachServer((server) => {
       const first = await add({ kind: 'email' });
       const second = await add({ kind: 'slack', target: HOOK });
       expect(await defaults()).to.deep.equal([first.id]);
-      expect((await org.asOwner.patch<Channel>(`${CHANNELS}/${second.id}`, { isDefault: true })).body.isDefault).to.equal(true);
+      expect(
+        (await org.asOwner.patch<Channel>(`${CHANNELS}/${second.id}`, { isDefault: true })).body.isDefault,
+      ).to.equal(true);
       expect(await defaults()).to.deep.equal([second.id]);
       const third = await add({ kind: 'email', isDefault: true });
       expect(await defaults()).to.deep.equal([third.id]);
@@ -64,11 +106,19 @@ forEachServer((server) => {
     it('that are disabled do not become the default', async () => {
       const first = await add({ kind: 'email' });
       const off = await add({ kind: 'email', enabled: false });
-      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true }))).to.deep.equal([400, ['isDefault']]);
-      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true, enabled: false }))).to.deep.equal([400, ['isDefault']]);
-      expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', enabled: false, isDefault: true }))).to.deep.equal([400, ['isDefault']]);
+      expect(
+        named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true })),
+      ).to.deep.equal([400, ['isDefault']]);
+      expect(
+        named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${off.id}`, { isDefault: true, enabled: false })),
+      ).to.deep.equal([400, ['isDefault']]);
+      expect(
+        named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', enabled: false, isDefault: true })),
+      ).to.deep.equal([400, ['isDefault']]);
       expect(await defaults()).to.deep.equal([first.id]);
-      expect((await org.asOwner.patch<Channel>(`${CHANNELS}/${off.id}`, { isDefault: true, enabled: true })).body.isDefault).to.equal(true);
+      expect(
+        (await org.asOwner.patch<Channel>(`${CHANNELS}/${off.id}`, { isDefault: true, enabled: true })).body.isDefault,
+      ).to.equal(true);
     });
 
     it('stay the default when they are disabled, as what is sent back says; another takes their place only when that is said', async () => {
@@ -76,11 +126,16 @@ forEachServer((server) => {
       const path = `${CHANNELS}/${first.id}`;
       const off = await org.asOwner.patch<Channel>(path, { name: first.name, enabled: false, isDefault: true });
       expect([off.status, off.body.enabled, off.body.isDefault]).to.deep.equal([200, false, true]);
-      expect((await org.asOwner.patch<Channel>(path, { name: 'Renamed', enabled: false, isDefault: true })).status).to.equal(200);
+      expect(
+        (await org.asOwner.patch<Channel>(path, { name: 'Renamed', enabled: false, isDefault: true })).status,
+      ).to.equal(200);
       const second = await add({ kind: 'email' });
       expect(await defaults()).to.deep.equal([first.id]);
       expect((await org.asOwner.patch<Channel>(`${CHANNELS}/${second.id}`, { isDefault: true })).status).to.equal(200);
-      expect(named(await org.asOwner.patch<FrameworkError>(path, { isDefault: true }))).to.deep.equal([400, ['isDefault']]);
+      expect(named(await org.asOwner.patch<FrameworkError>(path, { isDefault: true }))).to.deep.equal([
+        400,
+        ['isDefault'],
+      ]);
       expect(await defaults()).to.deep.equal([second.id]);
     });
 
@@ -88,7 +143,9 @@ forEachServer((server) => {
       await add({ kind: 'email' });
       for (let round = 0; round < 5; round++) {
         const { id } = await add({ kind: 'email' });
-        const [off, chosen] = await Promise.all([{ enabled: false }, { isDefault: true }].map((body) => org.asOwner.patch(`${CHANNELS}/${id}`, body)));
+        const [off, chosen] = await Promise.all(
+          [{ enabled: false }, { isDefault: true }].map((body) => org.asOwner.patch(`${CHANNELS}/${id}`, body)),
+        );
         // Made the default first and disabled then, it stays the default; the other way round it is refused.
         expect(off?.status).to.equal(200);
         expect(await defaults(), `round ${round}`).to.have.length(1);
@@ -100,20 +157,49 @@ forEachServer((server) => {
     describe('and transitions', () => {
       let transitions: string;
       beforeEach(async () => {
-        const { body: template } = await org.asOwner.post<{ id: string }>('/contract-config/lifecycle/templates', { code: 'short', name: 'Short' });
-        for (const [code, category, order] of [['draft', 'draft', 1], ['running', 'active', 2]]) await org.asOwner.post(`/contract-config/lifecycle/templates/${template.id}/stages`, { code, name: code, category, order });
+        const { body: template } = await org.asOwner.post<{ id: string }>('/contract-config/lifecycle/templates', {
+          code: 'short',
+          name: 'Short',
+        });
+        for (const [code, category, order] of [
+          ['draft', 'draft', 1],
+          ['running', 'active', 2],
+        ])
+          await org.asOwner.post(`/contract-config/lifecycle/templates/${template.id}/stages`, {
+            code,
+            name: code,
+            category,
+            order,
+          });
         transitions = `/contract-config/lifecycle/templates/${template.id}/transitions`;
       });
-      const tell = (channelId: string, code: string) => org.asOwner.post<{ id: string }>(transitions, { code, name: code, fromStageCode: 'draft', toStageCode: 'running', effects: { notifyChannelId: channelId } });
-      const remove = (id: string, headers: Record<string, string> = {}) => org.asOwner.delete<DomainError>(`${CHANNELS}/${id}`, undefined, { headers });
+      const tell = (channelId: string, code: string) =>
+        org.asOwner.post<{ id: string }>(transitions, {
+          code,
+          name: code,
+          fromStageCode: 'draft',
+          toStageCode: 'running',
+          effects: { notifyChannelId: channelId },
+        });
+      const remove = (id: string, headers: Record<string, string> = {}) =>
+        org.asOwner.delete<DomainError>(`${CHANNELS}/${id}`, undefined, { headers });
 
       it('that tell one keep it, and are named; without them it goes', async () => {
         const channel = await add({ kind: 'email' });
         const made = [await tell(channel.id, 'start'), await tell(channel.id, 'go')];
         const refused = await remove(channel.id);
-        expect([refused.status, refused.body.error.code, refused.body.error.details]).to.deep.equal([409, 'CHANNEL_IN_USE', { transitionCodes: ['go', 'start'] }]);
+        expect([refused.status, refused.body.error.code, refused.body.error.details]).to.deep.equal([
+          409,
+          'CHANNEL_IN_USE',
+          { transitionCodes: ['go', 'start'] },
+        ]);
         expect((await list()).map(({ id }) => id)).to.deep.equal([channel.id]);
-        for (const { body: { id } } of made) expect((await org.asOwner.patch(`/contract-config/lifecycle/transitions/${id}`, { effects: {} })).status).to.equal(200);
+        for (const {
+          body: { id },
+        } of made)
+          expect(
+            (await org.asOwner.patch(`/contract-config/lifecycle/transitions/${id}`, { effects: {} })).status,
+          ).to.equal(200);
         expect((await remove(channel.id)).status).to.equal(200);
         expect((await tell(channel.id, 'again')).status).to.equal(422);
         expect((await remove(channel.id)).status).to.equal(404);
@@ -121,13 +207,19 @@ forEachServer((server) => {
 
       it('may tell one whose removal was refused, and a repeat under its key is refused again', async () => {
         const channel = await add({ kind: 'email' });
-        const { body: { id } } = await tell(channel.id, 'start');
+        const {
+          body: { id },
+        } = await tell(channel.id, 'start');
         const key = { 'idempotency-key': newId() };
         expect((await remove(channel.id, key)).status).to.equal(409);
         expect((await tell(channel.id, 'more')).status).to.equal(201);
         await org.asOwner.patch(`/contract-config/lifecycle/transitions/${id}`, { effects: {} });
         const repeat = await remove(channel.id, key);
-        expect([repeat.status, repeat.body.error.details, repeat.headers.get('idempotency-replayed')]).to.deep.equal([409, { transitionCodes: ['start'] }, 'true']);
+        expect([repeat.status, repeat.body.error.details, repeat.headers.get('idempotency-replayed')]).to.deep.equal([
+          409,
+          { transitionCodes: ['start'] },
+          'true',
+        ]);
         expect((await tell(channel.id, 'most')).status, 'a repeat closes nothing').to.equal(201);
       });
 
@@ -145,30 +237,74 @@ forEachServer((server) => {
 
     it('that are all made the default at once leave one', async () => {
       const channels = await Promise.all([1, 2, 3, 4].map(() => add({ kind: 'email' })));
-      const answers = await Promise.all(channels.map(({ id }) => org.asOwner.patch(`${CHANNELS}/${id}`, { isDefault: true })));
+      const answers = await Promise.all(
+        channels.map(({ id }) => org.asOwner.patch(`${CHANNELS}/${id}`, { isDefault: true })),
+      );
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
       expect(await defaults()).to.have.length(1);
     });
 
     it('need somewhere to go: an https address, and email as many addresses as it likes', async () => {
-      for (const kind of ['webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom']) for (const target of [undefined, null, '', 'books@example.com', 'ftp://example.com', 'http://example.com/hook']) {
-        expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind, target })), `${kind} ${String(target)}`).to.deep.equal([400, ['target']]);
-      }
+      for (const kind of ['webhook', 'slack', 'teams', 'feishu', 'dingtalk', 'wecom'])
+        for (const target of [
+          undefined,
+          null,
+          '',
+          'books@example.com',
+          'ftp://example.com',
+          'http://example.com/hook',
+        ]) {
+          expect(
+            named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind, target })),
+            `${kind} ${String(target)}`,
+          ).to.deep.equal([400, ['target']]);
+        }
       expect((await add({ kind: 'email' })).target).to.equal(null);
-      expect((await add({ kind: 'email', target: 'A@Example.com,b@example.com , a@example.com' })).target).to.equal('a@example.com, b@example.com');
-      for (const target of ['nobody', 'a@example.com, nobody', 'a@example.com;b@example.com', 'A <a@example.com>']) expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', target })), target).to.deep.equal([400, ['target']]);
+      expect((await add({ kind: 'email', target: 'A@Example.com,b@example.com , a@example.com' })).target).to.equal(
+        'a@example.com, b@example.com',
+      );
+      for (const target of ['nobody', 'a@example.com, nobody', 'a@example.com;b@example.com', 'A <a@example.com>'])
+        expect(
+          named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'email', target })),
+          target,
+        ).to.deep.equal([400, ['target']]);
       const hook = await add({ kind: 'webhook', target: HOOK });
-      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: null }))).to.deep.equal([400, ['target']]);
+      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: null }))).to.deep.equal([
+        400,
+        ['target'],
+      ]);
     });
 
     it('lead to no private, loopback, link-local or metadata address, however it is written', async () => {
       const refused = [
-        'https://127.0.0.1/x', 'https://127.1/x', 'https://2130706433/', 'https://0x7f000001/', 'https://0177.0.0.1/', 'https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://10.0.0.8/', 'https://172.16.3.4/', 'https://192.168.1.1/',
-        'https://169.254.169.254/latest/meta-data', 'https://[fd00:ec2::254]/', 'https://100.100.100.200/', 'https://[fe80::1]/', 'https://0.0.0.0/', 'https://user:pass@example.com/', 'https://１２７.0.0.1/', 'http://127.0.0.1:9/',
+        'https://127.0.0.1/x',
+        'https://127.1/x',
+        'https://2130706433/',
+        'https://0x7f000001/',
+        'https://0177.0.0.1/',
+        'https://[::1]/',
+        'https://[::ffff:127.0.0.1]/',
+        'https://10.0.0.8/',
+        'https://172.16.3.4/',
+        'https://192.168.1.1/',
+        'https://169.254.169.254/latest/meta-data',
+        'https://[fd00:ec2::254]/',
+        'https://100.100.100.200/',
+        'https://[fe80::1]/',
+        'https://0.0.0.0/',
+        'https://user:pass@example.com/',
+        'https://１２７.0.0.1/',
+        'http://127.0.0.1:9/',
       ];
-      for (const target of refused) expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'webhook', target })), target).to.deep.equal([400, ['target']]);
+      for (const target of refused)
+        expect(
+          named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'webhook', target })),
+          target,
+        ).to.deep.equal([400, ['target']]);
       const hook = await add({ kind: 'webhook', target: HOOK });
-      expect(named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: 'https://10.0.0.8/' }))).to.deep.equal([400, ['target']]);
+      expect(
+        named(await org.asOwner.patch<FrameworkError>(`${CHANNELS}/${hook.id}`, { target: 'https://10.0.0.8/' })),
+      ).to.deep.equal([400, ['target']]);
       expect((await list()).map(({ target }) => target)).to.deep.equal([SHOWN]);
     });
 
@@ -177,14 +313,33 @@ forEachServer((server) => {
       const channel = await add({ kind: 'webhook', target: HOOK, secret });
       const path = `${CHANNELS}/${channel.id}`;
       expect(channel.hasSecret).to.equal(true);
-      const stored = async () => server().foundation.platform.read({ tenantId: null }, (tx) => tx.get('SELECT secret_sealed FROM notification_channels WHERE id = ?', [channel.id]));
+      const stored = async () =>
+        server().foundation.platform.read({ tenantId: null }, (tx) =>
+          tx.get('SELECT secret_sealed FROM notification_channels WHERE id = ?', [channel.id]),
+        );
       const sealed = String((await stored())?.['secret_sealed']);
-      expect(server().config.keyRing.openText(sealed, `notification_channels.secret_sealed.${org.tenant.id}.${channel.id}`)).to.equal(secret);
-      expect(() => server().config.keyRing.openText(sealed, `notification_channels.secret_sealed.${org.tenant.id}.${newId()}`)).to.throw();
+      expect(
+        server().config.keyRing.openText(sealed, `notification_channels.secret_sealed.${org.tenant.id}.${channel.id}`),
+      ).to.equal(secret);
+      expect(() =>
+        server().config.keyRing.openText(sealed, `notification_channels.secret_sealed.${org.tenant.id}.${newId()}`),
+      ).to.throw();
       // Neither an empty one nor none takes it away; that is said in so many words.
-      for (const body of [{ name: 'Renamed' }, { secret: null }, { secret: '' }, { clearSecret: false }]) expect((await org.asOwner.patch<Channel>(path, body)).body.hasSecret, JSON.stringify(body)).to.equal(true);
-      expect(named(await org.asOwner.patch<FrameworkError>(path, { secret: 'other', clearSecret: true }))).to.deep.equal([400, ['clearSecret']]);
-      expect(named(await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'webhook', target: HOOK, secret, clearSecret: true }))).to.deep.equal([400, ['clearSecret']]);
+      for (const body of [{ name: 'Renamed' }, { secret: null }, { secret: '' }, { clearSecret: false }])
+        expect((await org.asOwner.patch<Channel>(path, body)).body.hasSecret, JSON.stringify(body)).to.equal(true);
+      expect(
+        named(await org.asOwner.patch<FrameworkError>(path, { secret: 'other', clearSecret: true })),
+      ).to.deep.equal([400, ['clearSecret']]);
+      expect(
+        named(
+          await org.asOwner.post<FrameworkError>(CHANNELS, {
+            kind: 'webhook',
+            target: HOOK,
+            secret,
+            clearSecret: true,
+          }),
+        ),
+      ).to.deep.equal([400, ['clearSecret']]);
       expect((await org.asOwner.patch<Channel>(path, { secret: 'another one' })).body.hasSecret).to.equal(true);
       expect((await org.asOwner.patch<Channel>(path, { clearSecret: true })).body.hasSecret).to.equal(false);
       expect((await stored())?.['secret_sealed']).to.equal(null);
@@ -195,11 +350,20 @@ forEachServer((server) => {
   });
 
   describe('the addresses of notification channels, which carry tokens', () => {
-    const rowOf = async (id: string) => server().foundation.platform.read({ tenantId: null }, (tx) => tx.get('SELECT * FROM notification_channels WHERE id = ?', [id]));
-    const opened = (row: Row | undefined) => server().config.keyRing.openText(String(row?.['target_sealed']), `notification_channels.target_sealed.${org.tenant.id}.${String(row?.['id'])}`);
+    const rowOf = async (id: string) =>
+      server().foundation.platform.read({ tenantId: null }, (tx) =>
+        tx.get('SELECT * FROM notification_channels WHERE id = ?', [id]),
+      );
+    const opened = (row: Row | undefined) =>
+      server().config.keyRing.openText(
+        String(row?.['target_sealed']),
+        `notification_channels.target_sealed.${org.tenant.id}.${String(row?.['id'])}`,
+      );
     /** As a server kept it that did not seal addresses yet. */
     const keptBefore = async ({ id }: Channel) => {
-      await server().foundation.platform.write({ tenantId: null }, (tx) => tx.run('UPDATE notification_channels SET target = ?, target_sealed = NULL WHERE id = ?', [HOOK, id]));
+      await server().foundation.platform.write({ tenantId: null }, (tx) =>
+        tx.run('UPDATE notification_channels SET target = ?, target_sealed = NULL WHERE id = ?', [HOOK, id]),
+      );
     };
 
     it('are sealed for their row, and shown as far as their host; those of mail are told as they are', async () => {
@@ -213,21 +377,29 @@ forEachServer((server) => {
       }
       const mail = await add({ kind: 'email', target: 'books@example.com' });
       expect([mail.target, (await rowOf(mail.id))?.['target_sealed']]).to.deep.equal(['books@example.com', null]);
-      for (const place of [await list(), await org.audit(), server().logged]) expect(JSON.stringify(place)).not.to.contain('sEcReT').and.not.to.contain('targetSealed');
+      for (const place of [await list(), await org.audit(), server().logged])
+        expect(JSON.stringify(place)).not.to.contain('sEcReT').and.not.to.contain('targetSealed');
     });
 
     it('stay as they are when what was shown comes back, and change when another comes', async () => {
       const channel = await add({ kind: 'webhook', target: HOOK });
       const path = `${CHANNELS}/${channel.id}`;
       const before = await rowOf(channel.id);
-      for (const target of [SHOWN, HOOK]) expect((await org.asOwner.patch(path, { target })).body).to.deep.equal(channel);
+      for (const target of [SHOWN, HOOK])
+        expect((await org.asOwner.patch(path, { target })).body).to.deep.equal(channel);
       expect(await rowOf(channel.id), 'nothing was written').to.deep.equal(before);
       const other = `${HOOK}2`;
       const changed = (await org.asOwner.patch<Channel>(path, { target: other })).body;
-      expect(changed.target).to.match(/^https:\/\/hooks\.example\.com\/…[0-9a-f]{8}$/).and.not.to.equal(SHOWN);
+      expect(changed.target)
+        .to.match(/^https:\/\/hooks\.example\.com\/…[0-9a-f]{8}$/)
+        .and.not.to.equal(SHOWN);
       expect(opened(await rowOf(channel.id))).to.equal(other);
       // What is shown of one address is none for another channel.
-      for (const answer of [await org.asOwner.patch<FrameworkError>(path, { target: SHOWN }), await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'slack', target: SHOWN })]) expect(named(answer)).to.deep.equal([400, ['target']]);
+      for (const answer of [
+        await org.asOwner.patch<FrameworkError>(path, { target: SHOWN }),
+        await org.asOwner.post<FrameworkError>(CHANNELS, { kind: 'slack', target: SHOWN }),
+      ])
+        expect(named(answer)).to.deep.equal([400, ['target']]);
       const [entry] = (await org.audit()).filter(({ action }) => action === 'channel_changed');
       expect(entry?.changes).to.deep.equal({ target: { from: SHOWN, to: changed.target } });
     });
@@ -253,22 +425,49 @@ forEachServer((server) => {
 
   describe('data-plane connections where contract data is kept by the service itself', () => {
     it('are noted as inactive, with a warning and without a token, one of a kind', async () => {
-      const first = await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind: 'agent', location: 'Shanghai' });
-      expect([first.status, first.body.status, first.body.accessMode, first.body.warnings.map(({ code }) => code)]).to.deep.equal([201, 'inactive', 'outbound', ['DATA_PLANE_INACTIVE']]);
+      const first = await org.asOwner.post<Connection>('/tenant-admin/data-plane', {
+        kind: 'agent',
+        location: 'Shanghai',
+      });
+      expect([
+        first.status,
+        first.body.status,
+        first.body.accessMode,
+        first.body.warnings.map(({ code }) => code),
+      ]).to.deep.equal([201, 'inactive', 'outbound', ['DATA_PLANE_INACTIVE']]);
       expect(first.body.joinToken).to.equal(undefined);
-      const second = await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind: 'agent', location: 'Beijing' });
+      const second = await org.asOwner.post<Connection>('/tenant-admin/data-plane', {
+        kind: 'agent',
+        location: 'Beijing',
+      });
       expect(second.body.id).not.to.equal(first.body.id);
       await org.asOwner.post('/tenant-admin/data-plane', { kind: 'residency-note' });
       const { body } = await org.asOwner.get<Connection[]>('/tenant-admin/data-plane');
-      expect(body.map(({ kind, status, id }) => [kind, status, id === second.body.id])).to.deep.equal([['agent', 'inactive', true], ['residency-note', 'inactive', false]]);
+      expect(body.map(({ kind, status, id }) => [kind, status, id === second.body.id])).to.deep.equal([
+        ['agent', 'inactive', true],
+        ['residency-note', 'inactive', false],
+      ]);
       expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).body).to.deep.equal({ ok: true });
       expect((await org.asOwner.delete('/tenant-admin/data-plane/agent')).status).to.equal(404);
-      for (const kind of ['nothing', 'AGENT', '__proto__', '%00', '..']) expect((await org.asOwner.delete(`/tenant-admin/data-plane/${encodeURIComponent(kind)}`)).status, kind).to.be.oneOf([400, 404, 405]);
+      for (const kind of ['nothing', 'AGENT', '__proto__', '%00', '..'])
+        expect(
+          (await org.asOwner.delete(`/tenant-admin/data-plane/${encodeURIComponent(kind)}`)).status,
+          kind,
+        ).to.be.oneOf([400, 404, 405]);
     });
 
     it('take an endpoint only where it may be called', async () => {
-      const ask = (body: object) => org.asOwner.post<FrameworkError>('/tenant-admin/data-plane', { kind: 'agent', ...body });
-      for (const endpoint of ['https://10.1.2.3/', 'https://169.254.169.254/', 'http://agent.example.com', 'https://u:p@agent.example.com', 'https://agent.example.com/?a=1', 'https://agent.example.com/#a', 'agent.example.com']) {
+      const ask = (body: object) =>
+        org.asOwner.post<FrameworkError>('/tenant-admin/data-plane', { kind: 'agent', ...body });
+      for (const endpoint of [
+        'https://10.1.2.3/',
+        'https://169.254.169.254/',
+        'http://agent.example.com',
+        'https://u:p@agent.example.com',
+        'https://agent.example.com/?a=1',
+        'https://agent.example.com/#a',
+        'agent.example.com',
+      ]) {
         expect(named(await ask({ accessMode: 'direct', endpoint })), endpoint).to.deep.equal([400, ['endpoint']]);
       }
       expect(named(await ask({ accessMode: 'direct' }))).to.deep.equal([400, ['endpoint']]);
@@ -288,11 +487,21 @@ describe('data-plane connections where agents keep contract data', () => {
   after(() => server.stop());
 
   it('wait for an agent, and stay to be seen once they are revoked', async () => {
-    const declare = async (kind: string) => (await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind })).body;
-    expect((await Promise.all(['agent', 'database', 'object_storage', 'malware_scanner', 'backup'].map(declare))).map(({ kind, status, warnings }) => [kind, status, warnings])).to.deep.equal([
-      ['agent', 'pending', []], ['database', 'pending', []], ['object_storage', 'pending', []], ['malware_scanner', 'pending', []], ['backup', 'declared', []],
+    const declare = async (kind: string) =>
+      (await org.asOwner.post<Connection>('/tenant-admin/data-plane', { kind })).body;
+    expect(
+      (await Promise.all(['agent', 'database', 'object_storage', 'malware_scanner', 'backup'].map(declare))).map(
+        ({ kind, status, warnings }) => [kind, status, warnings],
+      ),
+    ).to.deep.equal([
+      ['agent', 'pending', []],
+      ['database', 'pending', []],
+      ['object_storage', 'pending', []],
+      ['malware_scanner', 'pending', []],
+      ['backup', 'declared', []],
     ]);
-    for (const kind of ['agent', 'backup']) expect((await org.asOwner.delete(`/tenant-admin/data-plane/${kind}`)).status).to.equal(200);
+    for (const kind of ['agent', 'backup'])
+      expect((await org.asOwner.delete(`/tenant-admin/data-plane/${kind}`)).status).to.equal(200);
     const { body } = await org.asOwner.get<Connection[]>('/tenant-admin/data-plane');
     expect(body.find(({ kind }) => kind === 'agent')?.status).to.equal('revoked');
     expect(body.some(({ kind }) => kind === 'backup')).to.equal(false);
@@ -302,15 +511,25 @@ describe('data-plane connections where agents keep contract data', () => {
 
   it('administration goes on without one, but for what only contract data can tell', async () => {
     expect((await org.asOwner.get('/tenant-admin/settings')).status).to.equal(200);
-    expect((await org.asOwner.get<{ steps: { key: string; done: boolean }[] }>('/tenant-admin/bootstrap-status')).body.steps.find(({ key }) => key === 'lifecycle')?.done).to.equal(false);
+    expect(
+      (
+        await org.asOwner.get<{ steps: { key: string; done: boolean }[] }>('/tenant-admin/bootstrap-status')
+      ).body.steps.find(({ key }) => key === 'lifecycle')?.done,
+    ).to.equal(false);
     const member = await org.join({ roleCode: 'sales' });
     expect((await org.asOwner.get(`/tenant-admin/members/${member.id}/handover-preview`)).status).to.equal(409);
-    expect((await org.asOwner.post(`/tenant-admin/members/${member.id}/offboard`, { successorUserId: org.owner.id })).status).to.equal(409);
+    expect(
+      (await org.asOwner.post(`/tenant-admin/members/${member.id}/offboard`, { successorUserId: org.owner.id })).status,
+    ).to.equal(409);
     expect((await member.client.get('/auth/me')).status, 'nothing was done by half').to.equal(200);
   });
 
   it('channels may lead into networks that the installation lists, and never to metadata', async () => {
     const ask = async (target: string) => (await org.asOwner.post(CHANNELS, { kind: 'webhook', target })).status;
-    expect([await ask('https://10.2.3.4/'), await ask('https://192.168.0.1/'), await ask('https://169.254.169.254/')]).to.deep.equal([201, 400, 400]);
+    expect([
+      await ask('https://10.2.3.4/'),
+      await ask('https://192.168.0.1/'),
+      await ask('https://169.254.169.254/'),
+    ]).to.deep.equal([201, 400, 400]);
   });
 });

@@ -6,164 +6,324 @@ import type { Answer, DomainError } from '../support/http.js';
 import { aContract } from '../support/samples.js';
 import { forEachServer } from '../support/server.js';
 
-interface Offboarded { transferred: Record<string, number>; disabled: boolean; auditId: string; warnings: { code: string }[] }
-interface Preview { member: { id: string; roleCode: string }; totals: Record<string, number>; samples: Record<string, { id: string }[]>; blockers: { code: string }[]; suggestedSuccessors: { id: string }[] }
-interface Contract { id: string; ownerId: string; ownerSuperiorId: string | null; ownerName: string }
+interface Offboarded {
+  transferred: Record<string, number>;
+  disabled: boolean;
+  auditId: string;
+  warnings: { code: string }[];
+}
+interface Preview {
+  member: { id: string; roleCode: string };
+  totals: Record<string, number>;
+  samples: Record<string, { id: string }[]>;
+  blockers: { code: string }[];
+  suggestedSuccessors: { id: string }[];
+}
+interface Contract {
+  id: string;
+  ownerId: string;
+  ownerSuperiorId: string | null;
+  ownerName: string;
+}
 
 const NOTHING = { contracts: 0, contractsAsSupervisor: 0, openTasks: 0, reminders: 0, personalViews: 0, teamViews: 0 };
 const refusal = ({ status, body }: Answer<DomainError>) => [status, body.error.code, body.error.details];
 
-forEachServer((server) => {
-  describe('who leaves', () => {
-    let org: Administration;
-    beforeEach(async () => {
-      org = await administration(server());
-    });
-    const offboard = <T = Offboarded>(id: string, body: object, { client = org.asOwner, headers = {} }: { client?: Administration['asOwner']; headers?: Record<string, string> } = {}) =>
-      client.post<T>(`/tenant-admin/members/${id}/offboard`, body, { headers });
-    const preview = async (id: string, client = org.asOwner) => (await client.get<Preview>(`/tenant-admin/members/${id}/handover-preview`)).body;
-    const enter = async (ownerId: string, ownerSuperiorId: string | null = null, subjectId = org.subjectId) => (await org.asOwner.post<Contract>('/contracts', aContract({ subjectId, ownerId, ownerSuperiorId }))).body;
-    const contract = async ({ id }: { id: string }) => (await org.asOwner.get<Contract>(`/contracts/${id}`)).body;
-
-    it('is shown with all that would move before anything does', async () => {
-      const [leaver, colleague, other] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'legal' })];
-      const blind = await org.join({ roleCode: 'sales', subjectScope: [] });
-      const [owned, supervised] = [await enter(leaver.id), await enter(other.id, leaver.id)];
-      const shown = await preview(leaver.id);
-      expect(shown.member).to.include({ id: leaver.id, roleCode: 'sales' });
-      expect(shown.totals).to.deep.equal({ ...NOTHING, contracts: 1, contractsAsSupervisor: 1 });
-      expect(Object.keys(shown.samples)).to.deep.equal(Object.keys(NOTHING));
-      expect([shown.samples['contracts'], shown.samples['contractsAsSupervisor']].map((list) => list?.map(({ id }) => id))).to.deep.equal([[owned.id], [supervised.id]]);
-      expect(shown.blockers).to.deep.equal([]);
-      const suggested = shown.suggestedSuccessors.map(({ id }) => id);
-      expect(suggested[0], 'a colleague first').to.equal(colleague.id);
-      expect(suggested).to.have.members([colleague.id, other.id, org.owner.id]).and.not.include(blind.id);
-      expect((await contract(owned)).ownerId).to.equal(leaver.id);
-    });
-
-    it('is shown with what stands in the way', async () => {
-      expect((await preview(org.owner.id)).blockers.map(({ code }) => code)).to.deep.equal(['LAST_OWNER', 'NO_SUCCESSOR']);
-      const admin = await org.join({ roleCode: 'admin' });
-      expect((await preview(admin.id, admin.client)).blockers.map(({ code }) => code)).to.deep.equal(['SELF_CHANGE_FORBIDDEN']);
-      expect((await org.asOwner.get(`/tenant-admin/members/${newId()}/handover-preview`)).status).to.equal(404);
-    });
-
-    it('hands everything over and is out on the next request', async () => {
-      const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
-      const { body: tokens } = await server().client.post<{ refreshToken: string }>('/auth/login', { tenantSlug: org.tenant.slug, email: leaver.email, password: PASSWORD });
-      const contracts = [await enter(leaver.id), await enter(leaver.id), await enter(heir.id, org.owner.id), await enter(org.owner.id, leaver.id)];
-      expect((await leaver.client.get('/contracts')).status).to.equal(200);
-
-      const { status, body } = await offboard(leaver.id, { successorUserId: heir.id });
-      expect([status, body]).to.deep.equal([200, { transferred: { ...NOTHING, contracts: 2, contractsAsSupervisor: 1 }, disabled: true, auditId: body.auditId, warnings: [] }]);
-
-      expect((await leaver.client.get('/contracts')).status).to.equal(401);
-      expect((await server().client.post('/auth/refresh', { refreshToken: tokens.refreshToken })).status).to.equal(401);
-      expect((await server().client.post('/auth/login', { tenantSlug: org.tenant.slug, email: leaver.email, password: PASSWORD })).status).to.equal(401);
-      expect((await Promise.all(contracts.map(contract))).map(({ ownerId, ownerSuperiorId }) => [ownerId, ownerSuperiorId])).to.deep.equal([[heir.id, null], [heir.id, null], [heir.id, org.owner.id], [org.owner.id, heir.id]]);
-      expect((await org.audit()).at(-1)).to.deep.include({
-        action: 'member_offboarded', recordId: leaver.id, actorId: org.owner.id,
-        changes: { successorId: heir.id, transferred: body.transferred, sessionsRevoked: 2, status: { from: 'active', to: 'disabled' } },
+forEachServer(
+  (server) => {
+    describe('who leaves', () => {
+      let org: Administration;
+      beforeEach(async () => {
+        org = await administration(server());
       });
-      expect((await org.asOwner.get<{ total: number }>('/contracts', { query: { ownerId: leaver.id } })).body.total).to.equal(0);
-    });
+      const offboard = <T = Offboarded>(
+        id: string,
+        body: object,
+        {
+          client = org.asOwner,
+          headers = {},
+        }: { client?: Administration['asOwner']; headers?: Record<string, string> } = {},
+      ) => client.post<T>(`/tenant-admin/members/${id}/offboard`, body, { headers });
+      const preview = async (id: string, client = org.asOwner) =>
+        (await client.get<Preview>(`/tenant-admin/members/${id}/handover-preview`)).body;
+      const enter = async (ownerId: string, ownerSuperiorId: string | null = null, subjectId = org.subjectId) =>
+        (await org.asOwner.post<Contract>('/contracts', aContract({ subjectId, ownerId, ownerSuperiorId }))).body;
+      const contract = async ({ id }: { id: string }) => (await org.asOwner.get<Contract>(`/contracts/${id}`)).body;
 
-    it('hands over the tasks that he has not finished, unless they are to stay', async () => {
-      const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
-      const { id } = await enter(org.owner.id);
-      for (const [code, status] of [['T-1', 'in_progress'], ['T-2', 'completed']]) await org.asOwner.post(`/contracts/${id}/fulfillment-tasks`, { code, title: 'Deliver', status, ownerId: leaver.id });
-      const owners = async () => (await org.asOwner.get<{ fulfillmentTasks: { ownerId: string }[] }>(`/contracts/${id}`)).body.fulfillmentTasks.map(({ ownerId }) => ownerId);
-      const shown = await preview(leaver.id);
-      expect([shown.totals['openTasks'], shown.samples['openTasks']]).to.deep.equal([1, [{ id: shown.samples['openTasks']?.[0]?.id, name: 'T-1 Deliver' }]]);
-      expect((await offboard(leaver.id, { successorUserId: heir.id, transferTasks: false, disableMember: false })).body.transferred).to.deep.equal(NOTHING);
-      expect(await owners()).to.deep.equal([leaver.id, leaver.id]);
-      expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal({ ...NOTHING, openTasks: 1 });
-      expect(await owners()).to.deep.equal([heir.id, leaver.id]);
-      expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal(NOTHING);
-    });
+      it('is shown with all that would move before anything does', async () => {
+        const [leaver, colleague, other] = [
+          await org.join({ roleCode: 'sales' }),
+          await org.join({ roleCode: 'sales' }),
+          await org.join({ roleCode: 'legal' }),
+        ];
+        const blind = await org.join({ roleCode: 'sales', subjectScope: [] });
+        const [owned, supervised] = [await enter(leaver.id), await enter(other.id, leaver.id)];
+        const shown = await preview(leaver.id);
+        expect(shown.member).to.include({ id: leaver.id, roleCode: 'sales' });
+        expect(shown.totals).to.deep.equal({ ...NOTHING, contracts: 1, contractsAsSupervisor: 1 });
+        expect(Object.keys(shown.samples)).to.deep.equal(Object.keys(NOTHING));
+        expect(
+          [shown.samples['contracts'], shown.samples['contractsAsSupervisor']].map((list) => list?.map(({ id }) => id)),
+        ).to.deep.equal([[owned.id], [supervised.id]]);
+        expect(shown.blockers).to.deep.equal([]);
+        const suggested = shown.suggestedSuccessors.map(({ id }) => id);
+        expect(suggested[0], 'a colleague first').to.equal(colleague.id);
+        expect(suggested).to.have.members([colleague.id, other.id, org.owner.id]).and.not.include(blind.id);
+        expect((await contract(owned)).ownerId).to.equal(leaver.id);
+      });
 
-    it('may be handed over again: nothing moves, and it answers the same with zero counts', async () => {
-      const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
-      const owned = await enter(leaver.id);
-      const first = await offboard(leaver.id, { successorUserId: heir.id });
-      const second = await offboard(leaver.id, { successorUserId: heir.id });
-      expect([second.status, second.body]).to.deep.equal([200, { ...first.body, transferred: NOTHING, auditId: second.body.auditId }]);
-      expect(await contract(owned)).to.include({ ownerId: heir.id, version: 2 });
-    });
+      it('is shown with what stands in the way', async () => {
+        expect((await preview(org.owner.id)).blockers.map(({ code }) => code)).to.deep.equal([
+          'LAST_OWNER',
+          'NO_SUCCESSOR',
+        ]);
+        const admin = await org.join({ roleCode: 'admin' });
+        expect((await preview(admin.id, admin.client)).blockers.map(({ code }) => code)).to.deep.equal([
+          'SELF_CHANGE_FORBIDDEN',
+        ]);
+        expect((await org.asOwner.get(`/tenant-admin/members/${newId()}/handover-preview`)).status).to.equal(404);
+      });
 
-    it('under an idempotency key is answered the first time\'s answer, counts and audit row too', async () => {
-      const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
-      await enter(leaver.id);
-      const headers = { 'Idempotency-Key': `leave-${leaver.id}` };
-      const first = await offboard(leaver.id, { successorUserId: heir.id }, { headers });
-      // Whatever has become of them since.
-      await org.asOwner.patch(`/tenant-admin/members/${heir.id}`, { status: 'disabled' });
-      const audited = await org.audit();
-      const second = await offboard(leaver.id, { successorUserId: heir.id }, { headers });
-      expect([second.text, second.headers.get('idempotency-replayed')]).to.deep.equal([first.text, 'true']);
-      expect(first.headers.get('idempotency-replayed')).to.equal(null);
-      expect(await org.audit()).to.deep.equal(audited);
-      expect(refusal(await offboard<DomainError>(leaver.id, { successorUserId: org.owner.id }, { headers }))).to.deep.equal([422, 'IDEMPOTENCY_KEY_REUSED', {}]);
-    });
+      it('hands everything over and is out on the next request', async () => {
+        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const { body: tokens } = await server().client.post<{ refreshToken: string }>('/auth/login', {
+          tenantSlug: org.tenant.slug,
+          email: leaver.email,
+          password: PASSWORD,
+        });
+        const contracts = [
+          await enter(leaver.id),
+          await enter(leaver.id),
+          await enter(heir.id, org.owner.id),
+          await enter(org.owner.id, leaver.id),
+        ];
+        expect((await leaver.client.get('/contracts')).status).to.equal(200);
 
-    it('may leave in part: each thing that is switched off stays', async () => {
-      const [leaver, heir] = [await org.join({ roleCode: 'manager' }), await org.join({ roleCode: 'manager' })];
-      const [owned, supervised] = [await enter(leaver.id), await enter(org.owner.id, leaver.id)];
-      const part = await offboard(leaver.id, { successorUserId: heir.id, transferContracts: false, disableMember: false });
-      expect(part.body).to.deep.include({ transferred: { ...NOTHING, contractsAsSupervisor: 1 }, disabled: false });
-      expect([(await contract(owned)).ownerId, (await contract(supervised)).ownerSuperiorId]).to.deep.equal([leaver.id, heir.id]);
-      expect((await leaver.client.get('/auth/me')).status).to.equal(200);
-      expect((await offboard(leaver.id, { successorUserId: heir.id, transferContracts: false })).body.disabled).to.equal(true);
-      expect((await contract(owned)).ownerId).to.equal(leaver.id);
-    });
+        const { status, body } = await offboard(leaver.id, { successorUserId: heir.id });
+        expect([status, body]).to.deep.equal([
+          200,
+          {
+            transferred: { ...NOTHING, contracts: 2, contractsAsSupervisor: 1 },
+            disabled: true,
+            auditId: body.auditId,
+            warnings: [],
+          },
+        ]);
 
-    it('leaves nobody his own superior: the successor\'s own superior stands in, if he is still there', async () => {
-      const [leaver, heir, boss] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'manager' }), await org.join({ roleCode: 'manager' })];
-      await enter(heir.id, boss.id);
-      const under = await enter(leaver.id, heir.id);
-      const { body } = await offboard(leaver.id, { successorUserId: heir.id, disableMember: false });
-      expect(body.warnings.map(({ code }) => code)).to.deep.equal(['SUPERIOR_REPLACED']);
-      expect(await contract(under)).to.include({ ownerId: heir.id, ownerSuperiorId: boss.id });
-      await server().services.tenants.members.setStatus({ tenantId: org.tenant.id, memberId: boss.id, status: 'disabled' }, OPERATOR);
-      const again = await enter(leaver.id, heir.id);
-      expect((await offboard(leaver.id, { successorUserId: heir.id })).body.warnings.map(({ code }) => code)).to.deep.equal(['SUPERIOR_CLEARED']);
-      expect(await contract(again)).to.include({ ownerId: heir.id, ownerSuperiorId: null });
-    });
+        expect((await leaver.client.get('/contracts')).status).to.equal(401);
+        expect((await server().client.post('/auth/refresh', { refreshToken: tokens.refreshToken })).status).to.equal(
+          401,
+        );
+        expect(
+          (
+            await server().client.post('/auth/login', {
+              tenantSlug: org.tenant.slug,
+              email: leaver.email,
+              password: PASSWORD,
+            })
+          ).status,
+        ).to.equal(401);
+        expect(
+          (await Promise.all(contracts.map(contract))).map(({ ownerId, ownerSuperiorId }) => [
+            ownerId,
+            ownerSuperiorId,
+          ]),
+        ).to.deep.equal([
+          [heir.id, null],
+          [heir.id, null],
+          [heir.id, org.owner.id],
+          [org.owner.id, heir.id],
+        ]);
+        expect((await org.audit()).at(-1)).to.deep.include({
+          action: 'member_offboarded',
+          recordId: leaver.id,
+          actorId: org.owner.id,
+          changes: {
+            successorId: heir.id,
+            transferred: body.transferred,
+            sessionsRevoked: 2,
+            status: { from: 'active', to: 'disabled' },
+          },
+        });
+        expect(
+          (await org.asOwner.get<{ total: number }>('/contracts', { query: { ownerId: leaver.id } })).body.total,
+        ).to.equal(0);
+      });
 
-    it('needs a successor who is active, another one, of this organisation, and may see all of it; else he stays as he is', async () => {
-      const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
-      const [leaver, gone, narrow] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales', subjectScope: [second.id] })];
-      const owned = await enter(leaver.id);
-      await org.asOwner.patch(`/tenant-admin/members/${gone.id}`, { status: 'disabled' });
-      const stranger = await administration(server());
-      const refused = async (successorUserId: string) => refusal(await offboard<DomainError>(leaver.id, { successorUserId }));
-      expect(await refused(gone.id)).to.deep.equal([422, 'SUCCESSOR_INVALID', { field: 'successorUserId', reason: 'disabled' }]);
-      expect(await refused(leaver.id)).to.deep.equal([422, 'SUCCESSOR_INVALID', { field: 'successorUserId', reason: 'the same person' }]);
-      expect(await refused(stranger.owner.id)).to.deep.equal([422, 'REFERENCE_INVALID', { field: 'successorUserId', value: stranger.owner.id }]);
-      expect(await refused(narrow.id)).to.deep.equal([409, 'SUCCESSOR_SCOPE_INSUFFICIENT', { subjectIds: [org.subjectId] }]);
-      expect((await leaver.client.get('/auth/me')).status).to.equal(200);
-      expect((await contract(owned)).ownerId).to.equal(leaver.id);
-      expect((await org.audit()).some(({ action }) => action === 'member_offboarded')).to.equal(false);
-    });
+      it('hands over the tasks that he has not finished, unless they are to stay', async () => {
+        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const { id } = await enter(org.owner.id);
+        for (const [code, status] of [
+          ['T-1', 'in_progress'],
+          ['T-2', 'completed'],
+        ])
+          await org.asOwner.post(`/contracts/${id}/fulfillment-tasks`, {
+            code,
+            title: 'Deliver',
+            status,
+            ownerId: leaver.id,
+          });
+        const owners = async () =>
+          (
+            await org.asOwner.get<{ fulfillmentTasks: { ownerId: string }[] }>(`/contracts/${id}`)
+          ).body.fulfillmentTasks.map(({ ownerId }) => ownerId);
+        const shown = await preview(leaver.id);
+        expect([shown.totals['openTasks'], shown.samples['openTasks']]).to.deep.equal([
+          1,
+          [{ id: shown.samples['openTasks']?.[0]?.id, name: 'T-1 Deliver' }],
+        ]);
+        expect(
+          (await offboard(leaver.id, { successorUserId: heir.id, transferTasks: false, disableMember: false })).body
+            .transferred,
+        ).to.deep.equal(NOTHING);
+        expect(await owners()).to.deep.equal([leaver.id, leaver.id]);
+        expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal({
+          ...NOTHING,
+          openTasks: 1,
+        });
+        expect(await owners()).to.deep.equal([heir.id, leaver.id]);
+        expect((await offboard(leaver.id, { successorUserId: heir.id })).body.transferred).to.deep.equal(NOTHING);
+      });
 
-    it('is not the owner, nor whoever asks for it himself', async () => {
-      const admin = await org.join({ roleCode: 'admin' });
-      expect(refusal(await offboard<DomainError>(org.owner.id, { successorUserId: admin.id }, { client: admin.client }))).to.deep.equal([409, 'LAST_OWNER', {}]);
-      expect(refusal(await offboard<DomainError>(admin.id, { successorUserId: org.owner.id }, { client: admin.client }))).to.deep.equal([409, 'SELF_CHANGE_FORBIDDEN', {}]);
-      const owned = await enter(admin.id);
-      expect((await offboard(admin.id, { successorUserId: org.owner.id, disableMember: false }, { client: admin.client })).body.transferred['contracts']).to.equal(1);
-      expect((await contract(owned)).ownerId).to.equal(org.owner.id);
-    });
+      it('may be handed over again: nothing moves, and it answers the same with zero counts', async () => {
+        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const owned = await enter(leaver.id);
+        const first = await offboard(leaver.id, { successorUserId: heir.id });
+        const second = await offboard(leaver.id, { successorUserId: heir.id });
+        expect([second.status, second.body]).to.deep.equal([
+          200,
+          { ...first.body, transferred: NOTHING, auditId: second.body.auditId },
+        ]);
+        expect(await contract(owned)).to.include({ ownerId: heir.id, version: 2 });
+      });
 
-    it('takes contracts along that the administrator himself may not see, and shows him none of them', async () => {
-      const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
-      const blind = await org.join({ roleCode: 'admin', subjectScope: [second.id] });
-      const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
-      const owned = await enter(leaver.id);
-      const shown = await preview(leaver.id, blind.client);
-      expect([shown.totals['contracts'], shown.samples['contracts']]).to.deep.equal([1, []]);
-      expect((await offboard(leaver.id, { successorUserId: heir.id }, { client: blind.client })).body.transferred['contracts']).to.equal(1);
-      expect((await contract(owned)).ownerId).to.equal(heir.id);
+      it("under an idempotency key is answered the first time's answer, counts and audit row too", async () => {
+        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        await enter(leaver.id);
+        const headers = { 'Idempotency-Key': `leave-${leaver.id}` };
+        const first = await offboard(leaver.id, { successorUserId: heir.id }, { headers });
+        // Whatever has become of them since.
+        await org.asOwner.patch(`/tenant-admin/members/${heir.id}`, { status: 'disabled' });
+        const audited = await org.audit();
+        const second = await offboard(leaver.id, { successorUserId: heir.id }, { headers });
+        expect([second.text, second.headers.get('idempotency-replayed')]).to.deep.equal([first.text, 'true']);
+        expect(first.headers.get('idempotency-replayed')).to.equal(null);
+        expect(await org.audit()).to.deep.equal(audited);
+        expect(
+          refusal(await offboard<DomainError>(leaver.id, { successorUserId: org.owner.id }, { headers })),
+        ).to.deep.equal([422, 'IDEMPOTENCY_KEY_REUSED', {}]);
+      });
+
+      it('may leave in part: each thing that is switched off stays', async () => {
+        const [leaver, heir] = [await org.join({ roleCode: 'manager' }), await org.join({ roleCode: 'manager' })];
+        const [owned, supervised] = [await enter(leaver.id), await enter(org.owner.id, leaver.id)];
+        const part = await offboard(leaver.id, {
+          successorUserId: heir.id,
+          transferContracts: false,
+          disableMember: false,
+        });
+        expect(part.body).to.deep.include({ transferred: { ...NOTHING, contractsAsSupervisor: 1 }, disabled: false });
+        expect([(await contract(owned)).ownerId, (await contract(supervised)).ownerSuperiorId]).to.deep.equal([
+          leaver.id,
+          heir.id,
+        ]);
+        expect((await leaver.client.get('/auth/me')).status).to.equal(200);
+        expect(
+          (await offboard(leaver.id, { successorUserId: heir.id, transferContracts: false })).body.disabled,
+        ).to.equal(true);
+        expect((await contract(owned)).ownerId).to.equal(leaver.id);
+      });
+
+      it("leaves nobody his own superior: the successor's own superior stands in, if he is still there", async () => {
+        const [leaver, heir, boss] = [
+          await org.join({ roleCode: 'sales' }),
+          await org.join({ roleCode: 'manager' }),
+          await org.join({ roleCode: 'manager' }),
+        ];
+        await enter(heir.id, boss.id);
+        const under = await enter(leaver.id, heir.id);
+        const { body } = await offboard(leaver.id, { successorUserId: heir.id, disableMember: false });
+        expect(body.warnings.map(({ code }) => code)).to.deep.equal(['SUPERIOR_REPLACED']);
+        expect(await contract(under)).to.include({ ownerId: heir.id, ownerSuperiorId: boss.id });
+        await server().services.tenants.members.setStatus(
+          { tenantId: org.tenant.id, memberId: boss.id, status: 'disabled' },
+          OPERATOR,
+        );
+        const again = await enter(leaver.id, heir.id);
+        expect(
+          (await offboard(leaver.id, { successorUserId: heir.id })).body.warnings.map(({ code }) => code),
+        ).to.deep.equal(['SUPERIOR_CLEARED']);
+        expect(await contract(again)).to.include({ ownerId: heir.id, ownerSuperiorId: null });
+      });
+
+      it('needs a successor who is active, another one, of this organisation, and may see all of it; else he stays as he is', async () => {
+        const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
+        const [leaver, gone, narrow] = [
+          await org.join({ roleCode: 'sales' }),
+          await org.join({ roleCode: 'sales' }),
+          await org.join({ roleCode: 'sales', subjectScope: [second.id] }),
+        ];
+        const owned = await enter(leaver.id);
+        await org.asOwner.patch(`/tenant-admin/members/${gone.id}`, { status: 'disabled' });
+        const stranger = await administration(server());
+        const refused = async (successorUserId: string) =>
+          refusal(await offboard<DomainError>(leaver.id, { successorUserId }));
+        expect(await refused(gone.id)).to.deep.equal([
+          422,
+          'SUCCESSOR_INVALID',
+          { field: 'successorUserId', reason: 'disabled' },
+        ]);
+        expect(await refused(leaver.id)).to.deep.equal([
+          422,
+          'SUCCESSOR_INVALID',
+          { field: 'successorUserId', reason: 'the same person' },
+        ]);
+        expect(await refused(stranger.owner.id)).to.deep.equal([
+          422,
+          'REFERENCE_INVALID',
+          { field: 'successorUserId', value: stranger.owner.id },
+        ]);
+        expect(await refused(narrow.id)).to.deep.equal([
+          409,
+          'SUCCESSOR_SCOPE_INSUFFICIENT',
+          { subjectIds: [org.subjectId] },
+        ]);
+        expect((await leaver.client.get('/auth/me')).status).to.equal(200);
+        expect((await contract(owned)).ownerId).to.equal(leaver.id);
+        expect((await org.audit()).some(({ action }) => action === 'member_offboarded')).to.equal(false);
+      });
+
+      it('is not the owner, nor whoever asks for it himself', async () => {
+        const admin = await org.join({ roleCode: 'admin' });
+        expect(
+          refusal(await offboard<DomainError>(org.owner.id, { successorUserId: admin.id }, { client: admin.client })),
+        ).to.deep.equal([409, 'LAST_OWNER', {}]);
+        expect(
+          refusal(await offboard<DomainError>(admin.id, { successorUserId: org.owner.id }, { client: admin.client })),
+        ).to.deep.equal([409, 'SELF_CHANGE_FORBIDDEN', {}]);
+        const owned = await enter(admin.id);
+        expect(
+          (await offboard(admin.id, { successorUserId: org.owner.id, disableMember: false }, { client: admin.client }))
+            .body.transferred['contracts'],
+        ).to.equal(1);
+        expect((await contract(owned)).ownerId).to.equal(org.owner.id);
+      });
+
+      it('takes contracts along that the administrator himself may not see, and shows him none of them', async () => {
+        const { body: second } = await org.asOwner.post<{ id: string }>('/tenant-admin/subjects', { name: 'Second' });
+        const blind = await org.join({ roleCode: 'admin', subjectScope: [second.id] });
+        const [leaver, heir] = [await org.join({ roleCode: 'sales' }), await org.join({ roleCode: 'sales' })];
+        const owned = await enter(leaver.id);
+        const shown = await preview(leaver.id, blind.client);
+        expect([shown.totals['contracts'], shown.samples['contracts']]).to.deep.equal([1, []]);
+        expect(
+          (await offboard(leaver.id, { successorUserId: heir.id }, { client: blind.client })).body.transferred[
+            'contracts'
+          ],
+        ).to.equal(1);
+        expect((await contract(owned)).ownerId).to.equal(heir.id);
+      });
     });
-  });
-}, { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
+  },
+  { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } },
+);

@@ -16,13 +16,23 @@ describe('where administrators need a second factor', () => {
       const made = await makeTenant(strict.services);
       const member = await makeMember(strict.services, made, { roleCode: 'viewer' });
       const { client } = await signIn(strict.client, { ...made, member });
-      await strict.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'manager' }, ACTOR);
+      await strict.services.tenants.members.setRole(
+        { tenantId: made.tenant.id, memberId: member.id, roleCode: 'manager' },
+        ACTOR,
+      );
       expect((await client.get('/auth/me')).status, 'a manager administers nothing').to.equal(200);
-      await strict.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' }, ACTOR);
+      await strict.services.tenants.members.setRole(
+        { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
+        ACTOR,
+      );
       expect((await client.get('/auth/me')).status).to.equal(200);
       const shut = await client.get<DomainError>('/tenant-admin/members');
       expect([shut.status, shut.body.error.code]).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
-      const again = await strict.client.post('/auth/login', { tenantSlug: made.tenant.slug, email: member.email, password: PASSWORD });
+      const again = await strict.client.post('/auth/login', {
+        tenantSlug: made.tenant.slug,
+        email: member.email,
+        password: PASSWORD,
+      });
       expect(again.body).to.include({ mfaRequired: true, enrollmentRequired: true });
     } finally {
       await strict.stop();
@@ -33,7 +43,10 @@ describe('where administrators need a second factor', () => {
     const made = await makeTenant(server.services);
     const member = await makeMember(server.services, made, { roleCode: 'viewer' });
     const { client } = await signIn(server.client, { ...made, member });
-    await server.services.tenants.members.setRole({ tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' }, ACTOR);
+    await server.services.tenants.members.setRole(
+      { tenantId: made.tenant.id, memberId: member.id, roleCode: 'admin' },
+      ACTOR,
+    );
     expect((await client.get('/tenant-admin/members')).status).to.equal(200);
   });
 });

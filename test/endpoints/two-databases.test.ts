@@ -35,7 +35,9 @@ describe('the same requests to both databases', () => {
       if (!sqlite || !postgres) throw new Error('both servers run by now');
       for (const [i, step] of steps.entries()) {
         for (const clock of clocks) clock.advance(STEP_MS);
-        expect(await play(postgres, step), `step ${i + 1} of ${part}: ${step.request}`).to.deep.equal(await play(sqlite, step));
+        expect(await play(postgres, step), `step ${i + 1} of ${part}: ${step.request}`).to.deep.equal(
+          await play(sqlite, step),
+        );
       }
     });
   }
@@ -43,15 +45,25 @@ describe('the same requests to both databases', () => {
   it('leave a mark for everything that is still to be done, and none that a look into the tables would add', async () => {
     for (const [i, server] of servers.entries()) {
       const now = clocks[i]?.now() ?? 0;
-      const tenants = (await server.foundation.platform.read({ tenantId: null }, (tx) => new TenantStore(tx).all())).map(({ id }) => id);
+      const tenants = (
+        await server.foundation.platform.read({ tenantId: null }, (tx) => new TenantStore(tx).all())
+      ).map(({ id }) => id);
       for (const tenantId of tenants) {
         const database = server.foundation.tenant ?? expect.fail('this edition keeps contract data');
         await database.read({ tenantId }, async (tx) => {
           for (const workKind of WORK_KINDS) {
             const next = await nextDue(workKind, { tx, tenantId, timeZone: 'UTC', now });
-            const due = (await tx.get('SELECT min(due_at) AS at FROM due_work WHERE tenant_id = ? AND kind = ?', [tenantId, workKind]))?.['at'];
+            const due = (
+              await tx.get('SELECT min(due_at) AS at FROM due_work WHERE tenant_id = ? AND kind = ?', [
+                tenantId,
+                workKind,
+              ])
+            )?.['at'];
             // What is leased just now is due again at the end of the lease.
-            if (next !== null) expect(due, `${workKind} of ${tenantId}`).to.be.a('number').that.is.at.most(Math.max(next, now + 60_000));
+            if (next !== null)
+              expect(due, `${workKind} of ${tenantId}`)
+                .to.be.a('number')
+                .that.is.at.most(Math.max(next, now + 60_000));
           }
         });
       }
@@ -59,9 +71,14 @@ describe('the same requests to both databases', () => {
   });
 
   it('leave out no endpoint of the contract book', () => {
-    const played = Object.values(LONG_SCENARIO).flat().map(({ request }) => request.replace(/\?.*$/, ''));
-    const isPlayed = (route: string): boolean => played.some((request) => new RegExp(`^${route.replaceAll(/:\w+/g, String.raw`\{\w+\}`)}$`).test(request));
-    const promised = API_DOCUMENT.map(({ route }) => route).filter((route) => /^\w+ \/(contracts|payments|saved-views|analytics|contract-config|dynamic-fields)\b/.test(route));
+    const played = Object.values(LONG_SCENARIO)
+      .flat()
+      .map(({ request }) => request.replace(/\?.*$/, ''));
+    const isPlayed = (route: string): boolean =>
+      played.some((request) => new RegExp(`^${route.replaceAll(/:\w+/g, String.raw`\{\w+\}`)}$`).test(request));
+    const promised = API_DOCUMENT.map(({ route }) => route).filter((route) =>
+      /^\w+ \/(contracts|payments|saved-views|analytics|contract-config|dynamic-fields)\b/.test(route),
+    );
     expect(promised.filter((route) => !isPlayed(route))).to.deep.equal([]);
     expect(promised).to.have.length.greaterThan(35);
   });
@@ -73,17 +90,45 @@ async function staged(server: TestServer): Promise<Stage> {
   const made = await makeTenant(services, { slug: 'two-databases' });
   const subject = await services.tenants.subjects.add({ tenantId: made.tenant.id, name: 'Harbour Leasing' }, OPERATOR);
   const other = await services.tenants.subjects.add({ tenantId: made.tenant.id, name: 'Yuanhang 远航' }, OPERATOR);
-  const [free, strangers] = [await makeTenant(services, { slug: 'two-free', planCode: 'free' }), await makeTenant(services, { slug: 'two-strangers' })];
+  const [free, strangers] = [
+    await makeTenant(services, { slug: 'two-free', planCode: 'free' }),
+    await makeTenant(services, { slug: 'two-strangers' }),
+  ];
   const clients: Record<string, Client> = { nobody: server.client };
-  for (const [name, of] of [['owner', made], ['free', free], ['stranger', strangers]] as const) clients[name] = (await signIn(server.client, { tenant: of.tenant, member: of.owner })).client;
+  for (const [name, of] of [
+    ['owner', made],
+    ['free', free],
+    ['stranger', strangers],
+  ] as const)
+    clients[name] = (await signIn(server.client, { tenant: of.tenant, member: of.owner })).client;
   for (const roleCode of ['admin', 'sales', 'viewer', 'clerk']) {
-    const member = await makeMember(services, made, { email: `${roleCode}@two-databases.test`, ...(roleCode === 'clerk' ? { roleCode: 'admin', subjectScope: [other.id] } : { roleCode }) });
+    const member = await makeMember(services, made, {
+      email: `${roleCode}@two-databases.test`,
+      ...(roleCode === 'clerk' ? { roleCode: 'admin', subjectScope: [other.id] } : { roleCode }),
+    });
     clients[roleCode] = (await signIn(server.client, { tenant: made.tenant, member })).client;
   }
   if (!foundation.tenant) throw new Error('this edition keeps contract data');
   const file = newId();
-  await foundation.tenant.write({ tenantId: made.tenant.id }, (tx) => tx.run('INSERT INTO files (tenant_id, id, kind, file_name, created_at, updated_at) VALUES (?, ?, ?, ?, 0, 0)', [made.tenant.id, file, 'contract_original', 'contract.pdf']));
-  const known = new Map(Object.entries({ owner: made.owner.id, subject: subject.id, otherSubject: other.id, foreignSubject: strangers.subjectId, file }));
-  const births = [made, free, strangers].map(({ tenant }) => new Date(Number.parseInt(tenant.id.replace('-', '').slice(0, 12), 16)).toISOString());
+  await foundation.tenant.write({ tenantId: made.tenant.id }, (tx) =>
+    tx.run('INSERT INTO files (tenant_id, id, kind, file_name, created_at, updated_at) VALUES (?, ?, ?, ?, 0, 0)', [
+      made.tenant.id,
+      file,
+      'contract_original',
+      'contract.pdf',
+    ]),
+  );
+  const known = new Map(
+    Object.entries({
+      owner: made.owner.id,
+      subject: subject.id,
+      otherSubject: other.id,
+      foreignSubject: strangers.subjectId,
+      file,
+    }),
+  );
+  const births = [made, free, strangers].map(({ tenant }) =>
+    new Date(Number.parseInt(tenant.id.replace('-', '').slice(0, 12), 16)).toISOString(),
+  );
   return { clients, known, ids: new Map(), births };
 }

@@ -11,45 +11,76 @@ import { forEachServer, startServer } from '../support/server.js';
 
 let clock: FakeClock;
 
-forEachServer((server) => {
-  describe('what the service does by itself for an organisation', () => {
-    let org: Administration;
-    let contractId: string;
-    beforeEach(async () => {
-      clock.set('2026-03-15T08:00:00Z');
-      org = await administration(server());
-      contractId = (await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body.id;
-    });
-    const settings = (patch: object) => org.asOwner.patch('/tenant-admin/settings', patch);
-    const task = async (dueDate: string) => expect((await org.asOwner.post(`/contracts/${contractId}/fulfillment-tasks`, { code: 'T', title: 'Deliver', dueDate })).status).to.equal(201);
-    const status = async () => (await (await ownerOf(server(), org)).get<ContractDetail>(`/contracts/${contractId}`)).body.fulfillmentTasks[0]?.status;
-    const at = async (instant: string) => {
-      clock.set(instant);
-      await server().schedules.run('upkeep');
-    };
-    const setStatus = (is: 'active' | 'suspended') => server().foundation.platform.write({ tenantId: null }, (tx) => new TenantStore(tx).setStatus({ id: org.tenant.id, status: is, at: clock.now() }));
-    const waiting = async () => hostedBy(server()).database.read({ tenantId: org.tenant.id }, async (tx) => Number((await tx.get('SELECT count(*) AS n FROM audit_log WHERE tenant_id = ? AND position IS NULL', [org.tenant.id]))?.['n']));
+forEachServer(
+  (server) => {
+    describe('what the service does by itself for an organisation', () => {
+      let org: Administration;
+      let contractId: string;
+      beforeEach(async () => {
+        clock.set('2026-03-15T08:00:00Z');
+        org = await administration(server());
+        contractId = (
+          await org.asOwner.post<{ id: string }>(
+            '/contracts',
+            aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
+          )
+        ).body.id;
+      });
+      const settings = (patch: object) => org.asOwner.patch('/tenant-admin/settings', patch);
+      const task = async (dueDate: string) =>
+        expect(
+          (
+            await org.asOwner.post(`/contracts/${contractId}/fulfillment-tasks`, {
+              code: 'T',
+              title: 'Deliver',
+              dueDate,
+            })
+          ).status,
+        ).to.equal(201);
+      const status = async () =>
+        (await (await ownerOf(server(), org)).get<ContractDetail>(`/contracts/${contractId}`)).body.fulfillmentTasks[0]
+          ?.status;
+      const at = async (instant: string) => {
+        clock.set(instant);
+        await server().schedules.run('upkeep');
+      };
+      const setStatus = (is: 'active' | 'suspended') =>
+        server().foundation.platform.write({ tenantId: null }, (tx) =>
+          new TenantStore(tx).setStatus({ id: org.tenant.id, status: is, at: clock.now() }),
+        );
+      const waiting = async () =>
+        hostedBy(server()).database.read({ tenantId: org.tenant.id }, async (tx) =>
+          Number(
+            (
+              await tx.get('SELECT count(*) AS n FROM audit_log WHERE tenant_id = ? AND position IS NULL', [
+                org.tenant.id,
+              ])
+            )?.['n'],
+          ),
+        );
 
-    it('goes by its own time zone: a task falls overdue with the organisation\'s midnight', async () => {
-      expect((await settings({ timezone: 'Asia/Shanghai' })).status).to.equal(200);
-      await task('2026-03-16');
-      await at('2026-03-16T15:59:00Z');
-      expect(await status()).to.equal('pending');
-      await at('2026-03-16T16:00:00Z');
-      expect(await status()).to.equal('overdue');
-    });
+      it("goes by its own time zone: a task falls overdue with the organisation's midnight", async () => {
+        expect((await settings({ timezone: 'Asia/Shanghai' })).status).to.equal(200);
+        await task('2026-03-16');
+        await at('2026-03-16T15:59:00Z');
+        expect(await status()).to.equal('pending');
+        await at('2026-03-16T16:00:00Z');
+        expect(await status()).to.equal('overdue');
+      });
 
-    it('leaves it out while it is suspended, and takes it up again', async () => {
-      await setStatus('suspended');
-      await server().schedules.run('audit-chain');
-      expect(await waiting()).to.be.greaterThan(0);
-      await setStatus('active');
-      clock.advance(3_600_000);
-      await server().schedules.run('audit-chain');
-      expect(await waiting()).to.equal(0);
+      it('leaves it out while it is suspended, and takes it up again', async () => {
+        await setStatus('suspended');
+        await server().schedules.run('audit-chain');
+        expect(await waiting()).to.be.greaterThan(0);
+        await setStatus('active');
+        clock.advance(3_600_000);
+        await server().schedules.run('audit-chain');
+        expect(await waiting()).to.equal(0);
+      });
     });
-  });
-}, { clock: (clock = fakeClock()) });
+  },
+  { clock: (clock = fakeClock()) },
+);
 
 describe('two servers over the same databases', () => {
   it('do a piece of work once', async () => {
@@ -58,14 +89,28 @@ describe('two servers over the same databases', () => {
     const first = await startServer({ clock: own, env: { SECRET_KEYS } });
     try {
       const { platformDatabaseUrl, tenantDatabaseUrl } = first.config;
-      const second = await startServer({ clock: own, env: { PLATFORM_DATABASE_URL: platformDatabaseUrl, TENANT_DATABASE_URL: tenantDatabaseUrl, SECRET_KEYS } });
+      const second = await startServer({
+        clock: own,
+        env: { PLATFORM_DATABASE_URL: platformDatabaseUrl, TENANT_DATABASE_URL: tenantDatabaseUrl, SECRET_KEYS },
+      });
       try {
         const org = await administration(first);
-        const { id } = (await org.asOwner.post<{ id: string }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id }))).body;
-        await org.asOwner.post(`/contracts/${id}/fulfillment-tasks`, { code: newId(), title: 'Deliver', dueDate: new Date(own.now()).toISOString().slice(0, 10) });
+        const { id } = (
+          await org.asOwner.post<{ id: string }>(
+            '/contracts',
+            aContract({ subjectId: org.subjectId, ownerId: org.owner.id }),
+          )
+        ).body;
+        await org.asOwner.post(`/contracts/${id}/fulfillment-tasks`, {
+          code: newId(),
+          title: 'Deliver',
+          dueDate: new Date(own.now()).toISOString().slice(0, 10),
+        });
         own.advance(2 * 86_400_000);
         await Promise.all([first, second].map(({ schedules }) => schedules.run('upkeep')));
-        const marked = await hostedBy(first).database.read({ tenantId: org.tenant.id }, (tx) => tx.all("SELECT id FROM audit_log WHERE tenant_id = ? AND action = 'stepOverdueTasks'", [org.tenant.id]));
+        const marked = await hostedBy(first).database.read({ tenantId: org.tenant.id }, (tx) =>
+          tx.all("SELECT id FROM audit_log WHERE tenant_id = ? AND action = 'stepOverdueTasks'", [org.tenant.id]),
+        );
         expect(marked).to.have.length(1);
       } finally {
         await second.stop();

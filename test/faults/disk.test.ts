@@ -19,7 +19,8 @@ const UNAVAILABLE = { status: 503, retryAfter: '5', code: 'DATA_PLANE_UNAVAILABL
 /** What the disk does, as `failing-disk.c` is told. */
 const DISK = { failing: 'E', 'failing to write': 'W', 'failing to sync': 'S', full: 'F' } as const;
 
-// A file whose rights were taken away stays open to a server that has it open, and root reads it whatever they say: that is no way to lose it.
+// A file whose rights were taken away stays open to a server that has it open, and root reads it whatever they say:
+// that is no way to lose it.
 describe('the file of the tenant database, on SQLite', function () {
   this.timeout(60_000);
   let folder = '';
@@ -29,12 +30,22 @@ describe('the file of the tenant database, on SQLite', function () {
   let owner: Owner;
 
   before('a server whose disk does as it is told', async function () {
-    if (process.platform !== 'linux') skip(this, 'a disk is made to fail by a library that is loaded before the C library, which needs Linux');
+    if (process.platform !== 'linux')
+      skip(this, 'a disk is made to fail by a library that is loaded before the C library, which needs Linux');
     folder = await mkdtemp(join(tmpdir(), 'duebook-disk-'));
     const library = join(folder, 'failing-disk.so');
-    const compiled = await run('cc', ['-shared', '-fPIC', '-o', library, join(root, 'test/faults/failing-disk.c'), '-ldl']).catch((error: unknown) => error);
+    const compiled = await run('cc', [
+      '-shared',
+      '-fPIC',
+      '-o',
+      library,
+      join(root, 'test/faults/failing-disk.c'),
+      '-ldl',
+    ]).catch((error: unknown) => error);
     if (compiled instanceof Error) skip(this, `no C compiler: ${compiled.message}`);
-    installation = await install('sqlite', { env: { LD_PRELOAD: library, DISK_FAULTS: join(folder, 'faults'), LOG_LEVEL: 'fatal' } });
+    installation = await install('sqlite', {
+      env: { LD_PRELOAD: library, DISK_FAULTS: join(folder, 'faults'), LOG_LEVEL: 'fatal' },
+    });
     server = await installation.start();
     const registered = await register(server.origin);
     ({ owner } = registered);
@@ -49,7 +60,11 @@ describe('the file of the tenant database, on SQLite', function () {
   const file = (): string => join(installation.dataDir, 'tenant.db');
   const create = () => api.post<DomainError>('/contracts', aContract(owner));
   const list = () => api.get<{ readonly total: number }>('/contracts');
-  const told = ({ status, headers, body }: Answer<unknown>) => ({ status, retryAfter: headers.get('retry-after'), code: (body as DomainError).error.code });
+  const told = ({ status, headers, body }: Answer<unknown>) => ({
+    status,
+    retryAfter: headers.get('retry-after'),
+    code: (body as DomainError).error.code,
+  });
   const health = async () => {
     const { status, body } = await api.get<{ status: string; platformDb: string; tenantDb: string }>('/health');
     expect(status).to.equal(200);
@@ -60,7 +75,15 @@ describe('the file of the tenant database, on SQLite', function () {
   };
   const expectSessions = async (): Promise<void> => {
     expect((await api.get('/auth/me')).status).to.equal(200);
-    expect((await api.post('/auth/login', { tenantSlug: 'ledger', email: 'owner@example.com', password: 'a book needs no secrets 42' })).status).to.equal(200);
+    expect(
+      (
+        await api.post('/auth/login', {
+          tenantSlug: 'ledger',
+          email: 'owner@example.com',
+          password: 'a book needs no secrets 42',
+        })
+      ).status,
+    ).to.equal(200);
   };
 
   /** While the disk does that, and after it: nothing of what was asked meanwhile has been done. */
@@ -83,7 +106,8 @@ describe('the file of the tenant database, on SQLite', function () {
   it('cannot be read or written: contract data is 503, the health is degraded, sessions go on, and it comes back by itself', async () => {
     await whileDiskIs('failing', async () => {
       // Each of the connections that read, which have prepared their statements or not.
-      for (const answer of await Promise.all(Array.from({ length: 8 }, list))) expect(told(answer)).to.deep.equal(UNAVAILABLE);
+      for (const answer of await Promise.all(Array.from({ length: 8 }, list)))
+        expect(told(answer)).to.deep.equal(UNAVAILABLE);
       expect(told(await create())).to.deep.equal(UNAVAILABLE);
       await untilHealth('degraded', 'up', 'down');
     });
@@ -93,7 +117,8 @@ describe('the file of the tenant database, on SQLite', function () {
   for (const disk of ['failing to write', 'full'] as const) {
     it(`has a disk that is ${disk}: what changes it is 503, together with what shares its commit, reading goes on, and it comes back by itself`, async () => {
       await whileDiskIs(disk, async () => {
-        for (const answer of await Promise.all(Array.from({ length: 20 }, create))) expect(told(answer)).to.deep.equal(UNAVAILABLE);
+        for (const answer of await Promise.all(Array.from({ length: 20 }, create)))
+          expect(told(answer)).to.deep.equal(UNAVAILABLE);
         expect((await list()).status).to.equal(200);
         expect(await health()).to.deep.equal(['ok', 'up', 'up']);
       });

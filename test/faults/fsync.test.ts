@@ -11,17 +11,26 @@ import { skip } from '../support/skip.js';
 const run = promisify(execFile);
 const WRITES = 40;
 
-// What was only handed to the operating system survives `kill -9` and is gone when the power fails: that must be counted, not tried.
+// What was only handed to the operating system survives `kill -9` and is gone when the power fails: that must be
+// counted, not tried.
 describe('a write on SQLite', function () {
   this.timeout(60_000);
   let folder = '';
   let library = '';
 
   before('build what counts', async function () {
-    if (process.platform !== 'linux') skip(this, 'fsync is counted by a library that is loaded before the C library, which needs Linux');
+    if (process.platform !== 'linux')
+      skip(this, 'fsync is counted by a library that is loaded before the C library, which needs Linux');
     folder = await mkdtemp(join(tmpdir(), 'duebook-fsync-'));
     library = join(folder, 'count-syncs.so');
-    const compiled = await run('cc', ['-shared', '-fPIC', '-o', library, join(root, 'test/faults/count-syncs.c'), '-ldl']).catch((error: unknown) => error);
+    const compiled = await run('cc', [
+      '-shared',
+      '-fPIC',
+      '-o',
+      library,
+      join(root, 'test/faults/count-syncs.c'),
+      '-ldl',
+    ]).catch((error: unknown) => error);
     if (compiled instanceof Error) skip(this, `no C compiler: ${compiled.message}`);
   });
 
@@ -43,15 +52,22 @@ describe('a write on SQLite', function () {
   });
 
   /** The fsyncs of a program that opens a database and makes a table, and of one that then also does some work. */
-  const syncsOf = async (work: string, writing = OURS) => ({ idle: await syncs(writing('')), total: await syncs(writing(work)) });
+  const syncsOf = async (work: string, writing = OURS) => ({
+    idle: await syncs(writing('')),
+    total: await syncs(writing(work)),
+  });
 
   async function syncs(text: string): Promise<number> {
     const home = await mkdtemp(join(folder, 'run-'));
     const counted = join(home, 'syncs');
     const env = { ...process.env, LD_PRELOAD: library, COUNT_SYNCS_TO: counted, BOOK: join(home, 'book.db') };
     // Closing in order would write what is left: the program ends by killing itself.
-    const outcome: unknown = await run(process.execPath, ['--input-type=module', '--eval', text], { cwd: root, env }).catch((error: unknown) => error);
-    if (!(outcome instanceof Error && 'signal' in outcome && outcome.signal === 'SIGKILL')) throw new Error('the program did not come to its end', { cause: outcome });
+    const outcome: unknown = await run(process.execPath, ['--input-type=module', '--eval', text], {
+      cwd: root,
+      env,
+    }).catch((error: unknown) => error);
+    if (!(outcome instanceof Error && 'signal' in outcome && outcome.signal === 'SIGKILL'))
+      throw new Error('the program did not come to its end', { cause: outcome });
     return (await readFile(counted)).length;
   }
 });

@@ -11,8 +11,15 @@ import type { Owner } from './ledger.js';
 const REQUESTS = Number(process.env['GARBAGE_REQUESTS'] ?? 3_000);
 const IN_FLIGHT = 32;
 
-/** Native objects are torn down when garbage is collected: where driver and Node.js disagree, that is when a process dies. */
-const COLLECT_EACH_SECOND = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent('setInterval(globalThis.gc, 1_000).unref();')}`];
+/**
+ * Native objects are torn down when garbage is collected: where driver and Node.js disagree, that is when a process
+ * dies.
+ */
+const COLLECT_EACH_SECOND = [
+  '--expose-gc',
+  '--import',
+  `data:text/javascript,${encodeURIComponent('setInterval(globalThis.gc, 1_000).unref();')}`,
+];
 
 describe('a server whose garbage is collected every second', () => {
   for (const kind of ['sqlite', 'postgres'] as const) {
@@ -52,7 +59,9 @@ async function mixedRequests(api: Client, owner: Owner): Promise<string[]> {
   const work = async (): Promise<void> => {
     for (let i = sent++; i < REQUESTS && unexpected.length < 10; i = sent++) {
       const [name, expected, send] = kindOf(i);
-      const { status, text } = await insisting(() => send(api, { i, owner, ...(known[i % known.length] ?? { contractId: '', lineId: '' }) }));
+      const { status, text } = await insisting(() =>
+        send(api, { i, owner, ...(known[i % known.length] ?? { contractId: '', lineId: '' }) }),
+      );
       if (status !== expected) unexpected.push(`${name}: ${status} ${text.slice(0, 300)}`);
     }
   };
@@ -60,7 +69,9 @@ async function mixedRequests(api: Client, owner: Owner): Promise<string[]> {
   return unexpected;
 }
 
-/** As a client does: what the service has no room for just now, or is still at under the same key, is asked for again. */
+/**
+ * As a client does: what the service has no room for just now, or is still at under the same key, is asked for again.
+ */
 async function insisting(send: () => Promise<Answer<unknown>>): Promise<Answer<unknown>> {
   for (let tries = 1; ; tries++) {
     const answer = await send();
@@ -70,12 +81,19 @@ async function insisting(send: () => Promise<Answer<unknown>>): Promise<Answer<u
 }
 
 async function enter(api: Client, owner: Owner): Promise<Known> {
-  const { status, text, body } = await api.post<{ id: string; payments: { id: string }[] }>('/contracts', aContract({ ...owner, payments: [aLine({ dueDate: '2026-01-31' })] }));
+  const { status, text, body } = await api.post<{ id: string; payments: { id: string }[] }>(
+    '/contracts',
+    aContract({ ...owner, payments: [aLine({ dueDate: '2026-01-31' })] }),
+  );
   if (status !== 201) throw new Error(text);
   return { contractId: body.id, lineId: body.payments[0]?.id ?? '' };
 }
 
-type Kind = readonly [name: string, status: number, send: (api: Client, about: Known & { readonly i: number; readonly owner: Owner }) => Promise<Answer<unknown>>];
+type Kind = readonly [
+  name: string,
+  status: number,
+  send: (api: Client, about: Known & { readonly i: number; readonly owner: Owner }) => Promise<Answer<unknown>>,
+];
 
 const PAPER = '设备买卖合同\n合同编号：HT-2026-09\n合同总价：人民币壹拾贰万元整（¥120,000.00）\n签订日期：2026年3月1日';
 
@@ -100,16 +118,42 @@ const LIGHT: readonly Kind[] = [
   ['invalid', 400, (api) => api.post('/contracts', { quantity: 'many' })],
   ['refused', 401, (api) => api.get('/auth/me', { token: 'x.y.z' })],
   ['list of all', 200, (api) => api.get('/contracts', { query: { pageSize: 100 } })],
-  ['note', 201, (api, { contractId, i }) => api.post(`/contracts/${contractId}/notes`, { label: 'Seen', value: `visit ${i % 40}` }, { headers: { 'Idempotency-Key': `note-${i % 40}-${contractId}` } })],
+  [
+    'note',
+    201,
+    (api, { contractId, i }) =>
+      api.post(
+        `/contracts/${contractId}/notes`,
+        { label: 'Seen', value: `visit ${i % 40}` },
+        { headers: { 'Idempotency-Key': `note-${i % 40}-${contractId}` } },
+      ),
+  ],
   ['metrics', 200, (api) => api.raw('/metrics', { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })],
 ];
 
 /** Each goes its own way through threads, streams, cryptography or native code. */
 const HEAVY: readonly Kind[] = [
-  ['create', 201, (api, { owner }) => api.post('/contracts', aContract({ ...owner, payments: [aLine(), aLine({ period: '2' })] }))],
-  ['export', 200, (api, { contractId }) => api.get('/contracts/export', { query: { ids: contractId, profile: 'full' } })],
+  [
+    'create',
+    201,
+    (api, { owner }) => api.post('/contracts', aContract({ ...owner, payments: [aLine(), aLine({ period: '2' })] })),
+  ],
+  [
+    'export',
+    200,
+    (api, { contractId }) => api.get('/contracts/export', { query: { ids: contractId, profile: 'full' } }),
+  ],
   ['extraction', 201, (api) => api.post('/contracts/extract', { text: PAPER })],
   ['import', 200, (api, { owner }) => api.post('/contracts/import', { rows: [aContract(owner)] })],
-  ['sign-in', 200, (api) => api.post('/auth/login', { tenantSlug: 'ledger', email: 'owner@example.com', password: 'a book needs no secrets 42' })],
+  [
+    'sign-in',
+    200,
+    (api) =>
+      api.post('/auth/login', {
+        tenantSlug: 'ledger',
+        email: 'owner@example.com',
+        password: 'a book needs no secrets 42',
+      }),
+  ],
   ['change', 200, (api, { contractId, i }) => api.patch(`/contracts/${contractId}`, { remark: `seen ${i}` })],
 ];

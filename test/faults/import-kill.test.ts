@@ -28,9 +28,17 @@ describe('a server that is killed in the middle of an import', () => {
         server = await installation.start();
         const { token, owner } = await register(server.origin);
         const rows = Array.from({ length: CONTRACTS }, () => contractOf(owner));
-        const send = ({ origin }: Running): Promise<Answer<ImportReport>> => client(origin, token).post<ImportReport>('/contracts/import', { rows }, { headers: { 'Idempotency-Key': 'the-whole-book' } });
+        const send = ({ origin }: Running): Promise<Answer<ImportReport>> =>
+          client(origin, token).post<ImportReport>(
+            '/contracts/import',
+            { rows },
+            { headers: { 'Idempotency-Key': 'the-whole-book' } },
+          );
 
-        const unanswered = send(server).then(({ text }) => text, () => 'not answered');
+        const unanswered = send(server).then(
+          ({ text }) => text,
+          () => 'not answered',
+        );
         await isWriting(server);
         await server.kill();
         expect(await unanswered).to.equal('not answered');
@@ -53,15 +61,22 @@ const contractOf = (owner: Owner) =>
   aContract({
     ...owner,
     payments: [aLine({ receivedAmount: 10 }), aLine({ period: '2' }), aLine({ period: '3' })],
-    terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }, { kind: 'other', title: 'Insurance', note: 'By the lessee' }],
+    terms: [
+      { kind: 'deposit', title: 'Deposit', note: 'Ten percent' },
+      { kind: 'other', title: 'Insurance', note: 'By the lessee' },
+    ],
     extraNotes: [{ label: 'Gate', value: '4' }],
   });
 
 /** Settles when the server has a transaction open over contract data. */
 async function isWriting({ origin }: Running): Promise<void> {
   for (;;) {
-    const page = await (await fetch(`${origin}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
-    const used = /^duebook_\S*\{[^}]*database="tenant"[^}]*state="used"[^}]*\} (\d+)$/m.exec(page) ?? /^duebook_\S*\{[^}]*state="used"[^}]*database="tenant"[^}]*\} (\d+)$/m.exec(page);
+    const page = await (
+      await fetch(`${origin}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })
+    ).text();
+    const used =
+      /^duebook_\S*\{[^}]*database="tenant"[^}]*state="used"[^}]*\} (\d+)$/m.exec(page) ??
+      /^duebook_\S*\{[^}]*state="used"[^}]*database="tenant"[^}]*\} (\d+)$/m.exec(page);
     if (!used) throw new Error(`there is no such metric: ${page.slice(0, 2_000)}`);
     if (Number(used[1]) > 0) return;
     await sleep(5);

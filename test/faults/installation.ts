@@ -24,7 +24,10 @@ export const METRICS_TOKEN = 'metrics-of-a-server-that-will-be-killed';
 
 /** One public address, on whichever port the next server listens: it is the issuer of tokens. */
 const start = (env: Readonly<Record<string, string>>, nodeOptions: readonly string[] = []): Promise<Running> =>
-  startProcess([...nodeOptions, program('server/main.ts')], { path: '/api/v1/health', env: { LOG_LEVEL: 'error', METRICS_TOKEN, JWT_ACCESS_TTL: '24h', PUBLIC_URL: 'http://localhost:8080', ...env } });
+  startProcess([...nodeOptions, program('server/main.ts')], {
+    path: '/api/v1/health',
+    env: { LOG_LEVEL: 'error', METRICS_TOKEN, JWT_ACCESS_TTL: '24h', PUBLIC_URL: 'http://localhost:8080', ...env },
+  });
 
 export interface InstallOptions {
   /** Whether PostgreSQL waits for the disk, as it does outside tests. */
@@ -33,14 +36,27 @@ export interface InstallOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function install(kind: 'sqlite' | 'postgres', { durable = true, env = {} }: InstallOptions = {}): Promise<Installation> {
+export async function install(
+  kind: 'sqlite' | 'postgres',
+  { durable = true, env = {} }: InstallOptions = {},
+): Promise<Installation> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-kill-'));
   const removeFolder = () => rm(dataDir, { recursive: true, force: true });
-  if (kind === 'sqlite') return { dataDir, start: (nodeOptions) => start({ ...env, DATA_DIR: dataDir }, nodeOptions), stored: () => storedInSqlite(join(dataDir, 'tenant.db')), remove: removeFolder };
+  if (kind === 'sqlite')
+    return {
+      dataDir,
+      start: (nodeOptions) => start({ ...env, DATA_DIR: dataDir }, nodeOptions),
+      stored: () => storedInSqlite(join(dataDir, 'tenant.db')),
+      remove: removeFolder,
+    };
   const [platform, tenant] = [await createDatabase({ durable }), await createDatabase({ durable })];
   return {
     dataDir,
-    start: (nodeOptions) => start({ ...env, DATA_DIR: dataDir, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url }, nodeOptions),
+    start: (nodeOptions) =>
+      start(
+        { ...env, DATA_DIR: dataDir, PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url },
+        nodeOptions,
+      ),
     stored: () => storedInPostgres(tenant.adminUrl),
     remove: async () => {
       await Promise.all([platform.drop(), tenant.drop()]);
@@ -56,7 +72,13 @@ interface Me {
 
 /** The token outlives the server that gave it: its keys are in the platform database. */
 export async function register(origin: string): Promise<{ readonly token: string; readonly owner: Owner }> {
-  const account = { tenantSlug: 'ledger', tenantName: 'Ledger', adminName: 'Ledger Owner', email: 'owner@example.com', password: 'a book needs no secrets 42' };
+  const account = {
+    tenantSlug: 'ledger',
+    tenantName: 'Ledger',
+    adminName: 'Ledger Owner',
+    email: 'owner@example.com',
+    password: 'a book needs no secrets 42',
+  };
   const { status, text, body } = await client(origin).post<{ accessToken: string }>('/auth/register', account);
   if (status !== 201) throw new Error(`cannot register: ${status} ${text}`);
   const { user, subjects } = (await client(origin, body.accessToken).get<Me>('/auth/me')).body;

@@ -9,7 +9,10 @@ import type { StoredContract } from './stored.js';
 const CREATES = 500;
 const IN_FLIGHT = 16;
 
-/** `killAt`: when so many creates have been acknowledged the server is killed, with the next ones anywhere in their transactions. */
+/**
+ * `killAt`: when so many creates have been acknowledged the server is killed, with the next ones anywhere in their
+ * transactions.
+ */
 const INSTALLATIONS = [
   { kind: 'sqlite', killAt: [40, 180, 400] },
   { kind: 'postgres', killAt: [90, 300] },
@@ -35,11 +38,19 @@ describe('a server that is killed in the middle of creates', () => {
         ledger = new Ledger(CREATES, owner);
         for (const until of killAt) {
           const victim = running;
-          await ledger.enter(client(victim.origin, token), { inFlight: IN_FLIGHT, until, whenReached: () => victim.kill() });
+          await ledger.enter(client(victim.origin, token), {
+            inFlight: IN_FLIGHT,
+            until,
+            whenReached: () => victim.kill(),
+          });
           deaths.push({ acknowledged: [...ledger.acknowledged.values()], found: await installation.stored() });
           running = server = await installation.start();
         }
-        await ledger.enter(client(running.origin, token), { inFlight: IN_FLIGHT, until: CREATES, whenReached: () => Promise.resolve() });
+        await ledger.enter(client(running.origin, token), {
+          inFlight: IN_FLIGHT,
+          until: CREATES,
+          whenReached: () => Promise.resolve(),
+        });
         await running.kill();
         atTheEnd = await installation.stored();
       });
@@ -58,7 +69,8 @@ describe('a server that is killed in the middle of creates', () => {
       });
 
       it('has left no contract without its lines, terms, notes, sums, receipt, search text and audit row', () => {
-        for (const { found } of [...deaths, { found: atTheEnd }]) expect(found.filter(({ isWhole }) => !isWhole)).to.deep.equal([]);
+        for (const { found } of [...deaths, { found: atTheEnd }])
+          expect(found.filter(({ isWhole }) => !isWhole)).to.deep.equal([]);
       });
 
       it('died with creates in flight', () => {
@@ -68,7 +80,10 @@ describe('a server that is killed in the middle of creates', () => {
       it('has made one contract, and no more, of each create that was sent again under its key', () => {
         const numbers = Array.from({ length: CREATES }, (_, i) => contractNo(i));
         expect(atTheEnd.map((stored) => stored.contractNo).toSorted()).to.deep.equal(numbers);
-        expect(new Map(atTheEnd.map((stored) => [stored.contractNo, stored.id])), 'the ids that the client was told').to.deep.equal(ledger.acknowledged);
+        expect(
+          new Map(atTheEnd.map((stored) => [stored.contractNo, stored.id])),
+          'the ids that the client was told',
+        ).to.deep.equal(ledger.acknowledged);
       });
     });
   }

@@ -23,10 +23,18 @@ export class Ledger {
   }
 
   /**
-   * Sends creates, several at once, each under a key of its own, until `until` have been acknowledged; then calls `whenReached`, once, while
-   * others are in flight. What a dead server does not answer is sent again in the next call, under the same key.
+   * Sends creates, several at once, each under a key of its own, until `until` have been acknowledged; then calls
+   * `whenReached`, once, while others are in flight. What a dead server does not answer is sent again in the next call,
+   * under the same key.
    */
-  async enter(api: Client, { inFlight, until, whenReached }: { readonly inFlight: number; readonly until: number; readonly whenReached: () => Promise<void> }): Promise<void> {
+  async enter(
+    api: Client,
+    {
+      inFlight,
+      until,
+      whenReached,
+    }: { readonly inFlight: number; readonly until: number; readonly whenReached: () => Promise<void> },
+  ): Promise<void> {
     let reached: Promise<void> | undefined;
     const work = async (): Promise<void> => {
       for (let i = this.waiting.shift(); i !== undefined; i = this.waiting.shift()) {
@@ -43,7 +51,11 @@ export class Ledger {
   }
 
   private async send(api: Client, i: number): Promise<boolean> {
-    const answer = await api.post<{ id: string }>('/contracts', contractBody(i, this.owner), { headers: { 'Idempotency-Key': `ledger-${i}` } }).catch(() => undefined);
+    const answer = await api
+      .post<{ id: string }>('/contracts', contractBody(i, this.owner), {
+        headers: { 'Idempotency-Key': `ledger-${i}` },
+      })
+      .catch(() => undefined);
     if (!answer) {
       this.unanswered += 1;
       return false;

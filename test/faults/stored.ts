@@ -10,7 +10,10 @@ export const NOTES = 1;
 export interface StoredContract {
   readonly id: string;
   readonly contractNo: string;
-  /** With all its lines, terms and notes, with sums that are those of its lines, with its receipt, its search text and its audit row. */
+  /**
+   * With all its lines, terms and notes, with sums that are those of its lines, with its receipt, its search text and
+   * its audit row.
+   */
   readonly isWhole: boolean;
 }
 
@@ -18,7 +21,10 @@ export interface StoredContract {
 export async function storedInSqlite(file: string): Promise<StoredContract[]> {
   const connection = new SqliteConnection(file);
   try {
-    const found = [connection.pragma('integrity_check', { simple: true }), ...(connection.pragma('foreign_key_check') as unknown[])];
+    const found = [
+      connection.pragma('integrity_check', { simple: true }),
+      ...(connection.pragma('foreign_key_check') as unknown[]),
+    ];
     if (found.length !== 1 || found[0] !== 'ok') throw new Error(`the file is damaged: ${JSON.stringify(found)}`);
     return (connection.prepare(STORED).all() as Row[]).map(contractOf);
   } finally {
@@ -40,7 +46,8 @@ export async function storedInPostgres(adminUrl: string): Promise<StoredContract
 /** PostgreSQL gives sums and counts as text. */
 type Row = Readonly<Record<string, string | number | null>>;
 
-const of = (what: string, table: string, key = 'contract_id') => `(SELECT ${what} FROM ${table} x WHERE x.tenant_id = c.tenant_id AND x.${key} = c.id)`;
+const of = (what: string, table: string, key = 'contract_id') =>
+  `(SELECT ${what} FROM ${table} x WHERE x.tenant_id = c.tenant_id AND x.${key} = c.id)`;
 const STORED = `SELECT c.id, c.contract_no, c.receivable_minor, c.received_minor, c.outstanding_minor, c.next_due_date,
   ${of('count(*)', 'payment_lines')} AS line_count, ${of('sum(x.amount_minor)', 'payment_lines')} AS amount, ${of('sum(x.received_minor)', 'payment_lines')} AS received,
   ${of('min(CASE WHEN x.outstanding_minor > 0 THEN x.due_date END)', 'payment_lines')} AS first_due, ${of('count(*)', 'receipts')} AS receipt_count,
@@ -49,7 +56,17 @@ const STORED = `SELECT c.id, c.contract_no, c.receivable_minor, c.received_minor
 
 function contractOf(row: Row): StoredContract {
   const number = (column: string) => Number(row[column]);
-  const parts = number('line_count') === LINES && number('term_count') === TERMS && number('note_count') === NOTES && number('receipt_count') === 1 && number('text_count') === 1 && number('audit_count') === 1;
-  const sums = number('amount') === number('receivable_minor') && number('received') === number('received_minor') && number('amount') - number('received') === number('outstanding_minor') && row['first_due'] === row['next_due_date'];
+  const parts =
+    number('line_count') === LINES &&
+    number('term_count') === TERMS &&
+    number('note_count') === NOTES &&
+    number('receipt_count') === 1 &&
+    number('text_count') === 1 &&
+    number('audit_count') === 1;
+  const sums =
+    number('amount') === number('receivable_minor') &&
+    number('received') === number('received_minor') &&
+    number('amount') - number('received') === number('outstanding_minor') &&
+    row['first_due'] === row['next_due_date'];
   return { id: String(row['id']), contractNo: String(row['contract_no']), isWhole: parts && sums };
 }

@@ -15,11 +15,19 @@ describe('the endpoints are those of the API document and of our additions', () 
   it('the list of what is promised names each route once', () => {
     const names = promised.map(({ route }) => route.replaceAll(/:\w+/g, ':'));
     expect(names.filter((name, index) => names.indexOf(name) !== index)).to.deep.equal([]);
-    expect(promised.filter(({ route, needs }) => !/^(GET|POST|PATCH|PUT|DELETE) \/[a-z]/.test(route) || !/^(public|bearer|[a-z_]+ \((view|edit)\))$/.test(needs))).to.deep.equal([]);
+    expect(
+      promised.filter(
+        ({ route, needs }) =>
+          !/^(GET|POST|PATCH|PUT|DELETE) \/[a-z]/.test(route) ||
+          !/^(public|bearer|[a-z_]+ \((view|edit)\))$/.test(needs),
+      ),
+    ).to.deep.equal([]);
   });
 
   it('each promised one is there or stands among the missing', () => {
-    expect(promised.map(({ route }) => route).filter((route) => !routes.includes(route) && !MISSING.includes(route))).to.deep.equal([]);
+    expect(
+      promised.map(({ route }) => route).filter((route) => !routes.includes(route) && !MISSING.includes(route)),
+    ).to.deep.equal([]);
   });
 
   it('none that is there stands among the missing', () => {
@@ -31,7 +39,11 @@ describe('the endpoints are those of the API document and of our additions', () 
   });
 
   it('each that is there was promised, with the same right and the same flag', () => {
-    const ours = endpoints.map(({ route, needs, feature }) => ({ route, needs: typeof needs === 'object' ? needText(needs) : needs === 'signed_in' ? 'bearer' : needs, feature }));
+    const ours = endpoints.map(({ route, needs, feature }) => ({
+      route,
+      needs: typeof needs === 'object' ? needText(needs) : needs === 'signed_in' ? 'bearer' : needs,
+      feature,
+    }));
     expect(ours).to.deep.equal(ours.map(({ route }) => promised.find((row) => row.route === route)));
   });
 
@@ -58,7 +70,9 @@ describe('the endpoints are those of the API document and of our additions', () 
 
     it('/metrics is answered to whoever has its token', async () => {
       expect((await server.client.raw('/metrics')).status).to.equal(401);
-      const answer = await server.client.raw('/metrics', { headers: { Authorization: 'Bearer a-token-for-the-metrics' } });
+      const answer = await server.client.raw('/metrics', {
+        headers: { Authorization: 'Bearer a-token-for-the-metrics' },
+      });
       expect(answer.status).to.equal(200);
       expect(answer.text).to.contain('# TYPE');
     });

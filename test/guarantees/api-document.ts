@@ -1,6 +1,7 @@
 /**
- * What the API document promises, written down by hand and apart from the endpoints: route, who may call it, and the plan's flag where
- * it asks for one. The tests hold the endpoints against it, so that neither a route nor a right can change unseen.
+ * What the API document promises, written down by hand and apart from the endpoints: route, who may call it, and the
+ * plan's flag where it asks for one. The tests hold the endpoints against it, so that neither a route nor a right can
+ * change unseen.
  */
 export interface Promised {
   readonly route: string;
@@ -170,8 +171,12 @@ export const EXTENSIONS = rows(`
 export const PAGES = ['/livez', '/readyz', '/.well-known/jwks.json', '/docs', '/api/v1/openapi.json'] as const;
 
 function rows(text: string): readonly Promised[] {
-  return text.split('\n').map((line) => line.trim()).filter((line) => line !== '').map((line) => {
-    const [route = '', needs = '', feature] = line.split(' | ');
-    return { route, needs, feature: feature as Promised['feature'] };
-  });
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [route = '', needs = '', feature] = line.split(' | ');
+      return { route, needs, feature: feature as Promised['feature'] };
+    });
 }

@@ -9,8 +9,8 @@ import { filesBelow, read, root } from '../support/source.js';
 const PAGE = 'docs/security/asvs.md';
 
 /**
- * The levels of the requirements of OWASP ASVS 5.0.0: by chapter, a text for each section and a digit for each requirement. Taken from the
- * standard's own list: 70 of level 1, 183 of level 2, 92 of level 3.
+ * The levels of the requirements of OWASP ASVS 5.0.0: by chapter, a text for each section and a digit for each
+ * requirement. Taken from the standard's own list: 70 of level 1, 183 of level 2, 92 of level 3.
  */
 const LEVELS: Readonly<Record<number, readonly string[]>> = {
   1: ['22', '1111122223', '112222222223', '222', '123'],
@@ -45,54 +45,100 @@ interface Row {
 
 const page = read(PAGE);
 const [requirements = '', gaps = ''] = page.split('\n## Gaps\n');
-const rows = requirements.split('\n').filter((line) => line.startsWith('| v5.0.0-')).map(rowOf);
-const levelOf: ReadonlyMap<string, string> = new Map(Object.entries(LEVELS).flatMap(([chapter, sections]) => sections.flatMap((levels, section) => [...levels].map((level, index) => [`${chapter}.${section + 1}.${index + 1}`, level] as const))));
+const rows = requirements
+  .split('\n')
+  .filter((line) => line.startsWith('| v5.0.0-'))
+  .map(rowOf);
+const levelOf: ReadonlyMap<string, string> = new Map(
+  Object.entries(LEVELS).flatMap(([chapter, sections]) =>
+    sections.flatMap((levels, section) =>
+      [...levels].map((level, index) => [`${chapter}.${section + 1}.${index + 1}`, level] as const),
+    ),
+  ),
+);
 const asked = [...levelOf].filter(([, level]) => level !== '3').map(([number]) => number);
 
 describe('the page on OWASP ASVS 5.0', () => {
   it('counts the standard as it is', () => {
-    expect(['1', '2', '3'].map((level) => [...levelOf.values()].filter((one) => one === level).length)).to.deep.equal([70, 183, 92]);
+    expect(['1', '2', '3'].map((level) => [...levelOf.values()].filter((one) => one === level).length)).to.deep.equal([
+      70, 183, 92,
+    ]);
   });
 
   it('has every requirement of levels 1 and 2 once, and no other', () => {
     const told = rows.flatMap(({ numbers }) => numbers);
-    expect(told.filter((number, index) => told.indexOf(number) !== index), 'twice').to.deep.equal([]);
-    expect(asked.filter((number) => !told.includes(number)), 'missing').to.deep.equal([]);
-    expect(told.filter((number) => !asked.includes(number)), 'no requirement of these levels').to.deep.equal([]);
+    expect(
+      told.filter((number, index) => told.indexOf(number) !== index),
+      'twice',
+    ).to.deep.equal([]);
+    expect(
+      asked.filter((number) => !told.includes(number)),
+      'missing',
+    ).to.deep.equal([]);
+    expect(
+      told.filter((number) => !asked.includes(number)),
+      'no requirement of these levels',
+    ).to.deep.equal([]);
   });
 
   it('says of each its level, and a state that there is', () => {
-    const levels = (numbers: readonly string[]) => [...new Set(numbers.map((number) => levelOf.get(number) ?? ''))].toSorted().join(', ');
+    const levels = (numbers: readonly string[]) =>
+      [...new Set(numbers.map((number) => levelOf.get(number) ?? ''))].toSorted().join(', ');
     expect(rows.filter(({ numbers, level }) => level !== levels(numbers)).map(({ line }) => line)).to.deep.equal([]);
     expect(rows.filter(({ state }) => !STATES.includes(state)).map(({ line }) => line)).to.deep.equal([]);
   });
 
   it('says of what is met where, and which test proves it or that none does', () => {
     const claimed = rows.filter(({ state }) => state === 'met' || state === 'partly');
-    expect(claimed.filter(({ metBy }) => pathsIn(metBy).length === 0).map(({ line }) => line), 'no file').to.deep.equal([]);
-    expect(claimed.filter(({ provedBy }) => titlesIn(provedBy).length === 0 && !provedBy.startsWith('by reading')).map(({ line }) => line), 'no test').to.deep.equal([]);
+    expect(
+      claimed.filter(({ metBy }) => pathsIn(metBy).length === 0).map(({ line }) => line),
+      'no file',
+    ).to.deep.equal([]);
+    expect(
+      claimed
+        .filter(({ provedBy }) => titlesIn(provedBy).length === 0 && !provedBy.startsWith('by reading'))
+        .map(({ line }) => line),
+      'no test',
+    ).to.deep.equal([]);
   });
 
   it('names files that there are', () => {
-    expect(linesOfAll().flatMap(({ line, where }) => pathsIn(line).filter((path) => !existsSync(join(root, path))).map((path) => `${where} ${path}`))).to.deep.equal([]);
-    const links = linesOfAll().flatMap(({ line, where }) => [...line.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => join(where, '..', target)));
+    expect(
+      linesOfAll().flatMap(({ line, where }) =>
+        pathsIn(line)
+          .filter((path) => !existsSync(join(root, path)))
+          .map((path) => `${where} ${path}`),
+      ),
+    ).to.deep.equal([]);
+    const links = linesOfAll().flatMap(({ line, where }) =>
+      [...line.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => join(where, '..', target)),
+    );
     expect(links.filter((path) => !existsSync(join(root, path)))).to.deep.equal([]);
   });
 
   it('names tests that there are, by their titles', () => {
     const named = rows.filter(isSettled).flatMap(({ provedBy }) => titlesIn(provedBy));
-    expect(named.filter(({ path, title }) => !existsSync(join(root, path)) || !hasTitle(read(path), title)).map(({ path, title }) => `${path}: ${title}`)).to.deep.equal([]);
+    expect(
+      named
+        .filter(({ path, title }) => !existsSync(join(root, path)) || !hasTitle(read(path), title))
+        .map(({ path, title }) => `${path}: ${title}`),
+    ).to.deep.equal([]);
   });
 
   it('has each requirement that is not wholly met in its list of gaps, with what lacks, and no other', () => {
-    const listed = gaps.split('\n').filter((line) => line.startsWith('| v5.0.0-')).map((line) => cellsOf(line));
+    const listed = gaps
+      .split('\n')
+      .filter((line) => line.startsWith('| v5.0.0-'))
+      .map((line) => cellsOf(line));
     const lacking = rows.filter(({ state }) => state === 'gap' || state === 'partly').flatMap(({ numbers }) => numbers);
     expect(listed.map(([number = '']) => number.replace('v5.0.0-', ''))).to.deep.equal(lacking);
     expect(listed.filter(([, what = '']) => what.length < 5)).to.deep.equal([]);
   });
 
   it('counts its states', () => {
-    const counted = STATES.map((state) => `| ${state} | ${rows.filter((row) => row.state === state).flatMap(({ numbers }) => numbers).length} |`);
+    const counted = STATES.map(
+      (state) => `| ${state} | ${rows.filter((row) => row.state === state).flatMap(({ numbers }) => numbers).length} |`,
+    );
     expect(requirements.split('\n').filter((line) => /^\| [a-z ]+ \| \d+ \|$/.test(line))).to.deep.equal(counted);
   });
 
@@ -113,22 +159,40 @@ describe('what the standard asks of headers and pages', () => {
       const { headers } = await server.client.raw(path);
       expect(headers.get('strict-transport-security'), path).to.match(/^max-age=31536000; includeSubDomains/);
       expect(headers.get('referrer-policy'), path).to.equal('no-referrer');
-      const policy = headers.get('content-security-policy')?.split(';').map((directive) => directive.trim()) ?? [];
-      expect(policy.find((directive) => directive.startsWith('frame-ancestors ')), path).to.be.oneOf(["frame-ancestors 'none'", "frame-ancestors 'self'"]);
-      expect(policy.some((directive) => directive === "object-src 'none'" || directive === "default-src 'none'"), path).to.equal(true);
+      const policy =
+        headers
+          .get('content-security-policy')
+          ?.split(';')
+          .map((directive) => directive.trim()) ?? [];
+      expect(
+        policy.find((directive) => directive.startsWith('frame-ancestors ')),
+        path,
+      ).to.be.oneOf(["frame-ancestors 'none'", "frame-ancestors 'self'"]);
+      expect(
+        policy.some((directive) => directive === "object-src 'none'" || directive === "default-src 'none'"),
+        path,
+      ).to.equal(true);
     }
   });
 
   it('TRACE is not spoken', async () => {
-    for (const [path, status] of [['/api/v1/health', 405], ['/docs', 405], ['/nothing', 404]] as const) {
-      expect(await speak(server.url, `TRACE ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), path).to.match(new RegExp(`^HTTP/1.1 ${status} `));
+    for (const [path, status] of [
+      ['/api/v1/health', 405],
+      ['/docs', 405],
+      ['/nothing', 404],
+    ] as const) {
+      expect(await speak(server.url, `TRACE ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`), path).to.match(
+        new RegExp(`^HTTP/1.1 ${status} `),
+      );
     }
   });
 
   it('passwords are typed unseen, and left to the programs that keep them', async () => {
     for (const path of ['/accept-invitation', '/reset-password']) {
       const { text } = await server.client.raw(path);
-      expect(text, path).to.match(/<input name="password" type="password" autocomplete="new-password"/).and.not.to.match(/onpaste|autocomplete="off"/);
+      expect(text, path)
+        .to.match(/<input name="password" type="password" autocomplete="new-password"/)
+        .and.not.to.match(/onpaste|autocomplete="off"/);
     }
   });
 });
@@ -137,25 +201,48 @@ describe('the bill of materials', function () {
   this.timeout(30_000); // npm is a program of its own
 
   it('has every package of the lock file, with a checksum', () => {
-    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Readonly<Record<string, { readonly version: string }>> };
-    const locked = Object.entries(packages).filter(([path]) => path !== '').map(([path, { version }]) => `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`);
-    const text = execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] });
-    const { bomFormat, components } = JSON.parse(text) as { bomFormat: string; components: readonly { readonly name: string; readonly version: string; readonly hashes?: readonly object[] }[] };
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      packages: Readonly<Record<string, { readonly version: string }>>;
+    };
+    const locked = Object.entries(packages)
+      .filter(([path]) => path !== '')
+      .map(
+        ([path, { version }]) => `${path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)}@${version}`,
+      );
+    const text = execFileSync('npm', ['run', '--silent', 'sbom'], {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 64 * 1024 * 1024,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const { bomFormat, components } = JSON.parse(text) as {
+      bomFormat: string;
+      components: readonly { readonly name: string; readonly version: string; readonly hashes?: readonly object[] }[];
+    };
     expect(bomFormat).to.equal('CycloneDX');
-    expect([...new Set(components.map(({ name, version }) => `${name}@${version}`))].toSorted()).to.deep.equal([...new Set(locked)].toSorted());
+    expect([...new Set(components.map(({ name, version }) => `${name}@${version}`))].toSorted()).to.deep.equal(
+      [...new Set(locked)].toSorted(),
+    );
     expect(components.filter(({ hashes = [] }) => hashes.length === 0).map(({ name }) => name)).to.deep.equal([]);
   });
 });
 
 function cellsOf(line: string): string[] {
-  return line.slice(1, line.lastIndexOf('|')).split(' | ').map((cell) => cell.trim());
+  return line
+    .slice(1, line.lastIndexOf('|'))
+    .split(' | ')
+    .map((cell) => cell.trim());
 }
 
 function rowOf(line: string): Row {
   const [number = '', level = '', , metBy = '', provedBy = '', state = '', ...more] = cellsOf(line);
-  const [, section = '', first = '', , last = first] = /^v5\.0\.0-(\d+\.\d+)\.(\d+)( to \1\.(\d+))?$/.exec(number) ?? [];
+  const [, section = '', first = '', , last = first] =
+    /^v5\.0\.0-(\d+\.\d+)\.(\d+)( to \1\.(\d+))?$/.exec(number) ?? [];
   if (section === '' || more.length > 0) throw new Error(`not a row of a requirement: ${line}`);
-  const numbers = Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => `${section}.${Number(first) + index}`);
+  const numbers = Array.from(
+    { length: Number(last) - Number(first) + 1 },
+    (_, index) => `${section}.${Number(first) + index}`,
+  );
   return { line, numbers, level, metBy, provedBy, state };
 }
 
@@ -165,11 +252,23 @@ const isSettled = ({ line }: { readonly line: string }): boolean => !line.includ
 
 /** The lines of all pages on security, with the page that they are on: settled ones, or those that are pending. */
 const linesOfAll = (which: 'settled' | 'pending' = 'settled'): { line: string; where: string }[] =>
-  [...filesBelow(join(root, 'docs', 'security')), 'SECURITY.md'].flatMap((where) => read(where).split('\n').map((line) => ({ line, where }))).filter((one) => isSettled(one) === (which === 'settled'));
+  [...filesBelow(join(root, 'docs', 'security')), 'SECURITY.md']
+    .flatMap((where) =>
+      read(where)
+        .split('\n')
+        .map((line) => ({ line, where })),
+    )
+    .filter((one) => isSettled(one) === (which === 'settled'));
 
 /** Files of the repository in backticks: what has a folder of ours in front, or is a document at the top. */
 const pathsIn = (text: string): string[] =>
-  [...text.matchAll(/`([^`\s]+)`/g)].map(([, path = '']) => path).filter((path) => /^(server|cli|data-plane-agent|test|docs|docker|\.ci)\/[\w./-]+$|^[\w-]+\.(md|json)$|^\.(oxlintrc\.json|npmrc)$/.test(path));
+  [...text.matchAll(/`([^`\s]+)`/g)]
+    .map(([, path = '']) => path)
+    .filter((path) =>
+      /^(server|cli|data-plane-agent|test|docs|docker|\.ci)\/[\w./-]+$|^[\w-]+\.(md|json)$|^\.(oxlintrc\.json|npmrc)$/.test(
+        path,
+      ),
+    );
 
 /** The titles in a cell, each with the file that was named last before it. */
 function titlesIn(cell: string): { path: string; title: string }[] {

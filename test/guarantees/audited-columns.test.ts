@@ -6,7 +6,12 @@ import { ContractDetail, Note, Term } from '../../data-plane-agent/plane/contrac
 import { DynamicField } from '../../data-plane-agent/plane/contract/records/fields.js';
 import { FileRecord } from '../../data-plane-agent/plane/contract/records/files.js';
 import { Invoice } from '../../data-plane-agent/plane/contract/records/invoices.js';
-import { ContractType, Stage, Template, TransitionConfig } from '../../data-plane-agent/plane/contract/records/lifecycle.js';
+import {
+  ContractType,
+  Stage,
+  Template,
+  TransitionConfig,
+} from '../../data-plane-agent/plane/contract/records/lifecycle.js';
 import { PaymentLine } from '../../data-plane-agent/plane/contract/records/lines.js';
 import { Task } from '../../data-plane-agent/plane/contract/records/tasks.js';
 import { TrashedContract } from '../../data-plane-agent/plane/contract/records/trash.js';
@@ -16,14 +21,50 @@ import { toldFields } from '../../data-plane-agent/plane/domain/audit/told.js';
 import { AUDITED as AUDITED_TABLES } from '../../data-plane-agent/plane/tables/audited.js';
 import { root } from '../support/source.js';
 
-/** What the audit calls a row of each table, and the fields that it does not keep: bookkeeping of the row itself, keys made of other fields, and what follows from other rows. */
+/**
+ * What the audit calls a row of each table, and the fields that it does not keep: bookkeeping of the row itself, keys
+ * made of other fields, and what follows from other rows.
+ */
 const AUDITED: Readonly<Record<string, readonly [record: string, ...unaudited: string[]]>> = {
-  contracts: ['contract', 'id', 'archiveKey', 'contractKey', 'tasksLive', 'tasksDone', 'tasksInTimeUntil', 'totalAmount', 'outstandingAmount', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy', 'version'],
-  payment_lines: ['payment_line', 'id', 'contractId', 'position', 'invoiceRecords', 'invoicesStanding', 'createdAt', 'updatedAt'],
+  contracts: [
+    'contract',
+    'id',
+    'archiveKey',
+    'contractKey',
+    'tasksLive',
+    'tasksDone',
+    'tasksInTimeUntil',
+    'totalAmount',
+    'outstandingAmount',
+    'createdAt',
+    'createdBy',
+    'updatedAt',
+    'updatedBy',
+    'version',
+  ],
+  payment_lines: [
+    'payment_line',
+    'id',
+    'contractId',
+    'position',
+    'invoiceRecords',
+    'invoicesStanding',
+    'createdAt',
+    'updatedAt',
+  ],
   contract_terms: ['term', 'id', 'contractId', 'position', 'createdAt', 'updatedAt'],
   contract_notes: ['note', 'id', 'contractId', 'position', 'createdAt', 'updatedAt'],
   invoices: ['invoice', 'id', 'contractId', 'invoiceKey', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'],
-  fulfillment_tasks: ['fulfillment_task', 'id', 'contractId', 'codeKey', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'],
+  fulfillment_tasks: [
+    'fulfillment_task',
+    'id',
+    'contractId',
+    'codeKey',
+    'createdAt',
+    'createdBy',
+    'updatedAt',
+    'updatedBy',
+  ],
   workflow_events: ['workflow_event', 'id', 'contractId', 'actorId', 'actorName', 'actorRole', 'source', 'createdAt'],
   contract_types: ['contract_type', 'id', 'createdAt', 'updatedAt'],
   lifecycle_templates: ['lifecycle', 'id', 'createdAt', 'updatedAt'],
@@ -33,19 +74,49 @@ const AUDITED: Readonly<Record<string, readonly [record: string, ...unaudited: s
   saved_views: ['saved_view', 'id', 'nameKey', 'createdBy', 'createdAt', 'updatedAt'],
   files: ['file', 'id', 'contractId', 'objectKey', 'etag', 'scanTries', 'scanDueAt', 'createdAt', 'updatedAt'],
 };
-/** What the API says of each record, and of that what the audit does not tell: the row's own bookkeeping, what is computed when it is asked for, and records of their own. */
+/**
+ * What the API says of each record, and of that what the audit does not tell: the row's own bookkeeping, what is
+ * computed when it is asked for, and records of their own.
+ */
 const STAMPS = ['id', 'createdAt', 'updatedAt'];
 const API: Readonly<Record<string, readonly [fields: readonly string[], ...untold: string[]]>> = {
   contract: [
-    [...fieldsOf(ContractDetail), ...fieldsOf(TrashedContract)], 'createdBy', 'updatedBy', 'version', 'amountDifference', 'workflow', 'overdueAmount', 'daysOverdue', 'isOverdue', 'isDueSoon', 'daysToEnd', 'validity',
-    'fulfillmentStatus', 'payments', 'terms', 'notes', 'fulfillmentTasks', 'invoices', 'warnings', 'deletedBy', 'restorableUntil',
+    [...fieldsOf(ContractDetail), ...fieldsOf(TrashedContract)],
+    'createdBy',
+    'updatedBy',
+    'version',
+    'amountDifference',
+    'workflow',
+    'overdueAmount',
+    'daysOverdue',
+    'isOverdue',
+    'isDueSoon',
+    'daysToEnd',
+    'validity',
+    'fulfillmentStatus',
+    'payments',
+    'terms',
+    'notes',
+    'fulfillmentTasks',
+    'invoices',
+    'warnings',
+    'deletedBy',
+    'restorableUntil',
   ],
   payment_line: [fieldsOf(PaymentLine), 'contractId', 'overpaidAmount', 'paymentStatus', 'dueStatus', 'daysOverdue'],
   term: [fieldsOf(Term)],
   note: [fieldsOf(Note)],
-  // A deletion goes through to these two, and is told of them as of the contract, though no answer shows one that is deleted.
+  // A deletion goes through to these two, and is told of them as of the contract, though no answer shows one that is
+  // deleted.
   invoice: [[...fieldsOf(Invoice), 'deletedAt'], 'contractId', 'taxAmount', 'netAmount', 'createdBy', 'updatedBy'],
-  fulfillment_task: [[...fieldsOf(Task), 'deletedAt'], 'contractId', 'isOverdue', 'daysOverdue', 'createdBy', 'updatedBy'],
+  fulfillment_task: [
+    [...fieldsOf(Task), 'deletedAt'],
+    'contractId',
+    'isOverdue',
+    'daysOverdue',
+    'createdBy',
+    'updatedBy',
+  ],
   workflow_event: [fieldsOf(WorkflowEvent), 'actor', 'source', 'at'],
   contract_type: [fieldsOf(ContractType)],
   lifecycle: [fieldsOf(Template), 'stages', 'transitions'],
@@ -55,31 +126,58 @@ const API: Readonly<Record<string, readonly [fields: readonly string[], ...untol
   saved_view: [fieldsOf(SavedView), 'createdBy', 'warnings'],
   file: [fieldsOf(FileRecord), 'contractId'],
 };
-/** A receipt is told by the line that has it; what is read of documents and of imported files is told in words of their own. */
-const UNTOLD = ['receipts', 'extraction_runs', 'extraction_field_reviews', 'extraction_reviews', 'import_batches', 'file_uploads', 'dynamic_field_forms'];
+/**
+ * A receipt is told by the line that has it; what is read of documents and of imported files is told in words of their
+ * own.
+ */
+const UNTOLD = [
+  'receipts',
+  'extraction_runs',
+  'extraction_field_reviews',
+  'extraction_reviews',
+  'import_batches',
+  'file_uploads',
+  'dynamic_field_forms',
+];
 
 describe('what the audit keeps of a row', () => {
   let tables: readonly Table<Columns>[];
 
   before(async () => {
     const folder = join(root, 'data-plane-agent', 'plane', 'tables');
-    const modules = await Promise.all(readdirSync(folder).map((file): Promise<Record<string, unknown>> => import(`../../data-plane-agent/plane/tables/${file.replace(/ts$/, 'js')}`)));
+    const modules = await Promise.all(
+      readdirSync(folder).map(
+        (file): Promise<Record<string, unknown>> =>
+          import(`../../data-plane-agent/plane/tables/${file.replace(/ts$/, 'js')}`),
+      ),
+    );
     tables = modules.flatMap((one) => Object.values(one)).filter(isTable);
   });
 
   it('is said by each table, and by each of its columns', () => {
-    const said = tables.filter(({ auditedAs }) => auditedAs !== null).map(({ name, auditedAs, columns }) => [name, [auditedAs, ...[...columns].filter(([, { auditName }]) => auditName === null).map(([field]) => field)]]);
+    const said = tables
+      .filter(({ auditedAs }) => auditedAs !== null)
+      .map(({ name, auditedAs, columns }) => [
+        name,
+        [auditedAs, ...[...columns].filter(([, { auditName }]) => auditName === null).map(([field]) => field)],
+      ]);
     expect(Object.fromEntries(said)).to.deep.equal(AUDITED);
     expect(tables.filter(({ auditedAs }) => auditedAs === null).map(({ name }) => name)).to.have.members(UNTOLD);
   });
 
   it('tells amounts, instants and account numbers for what they are', () => {
-    const wrong = tables.flatMap(({ name, columns }) => [...columns].filter(([, column]) => column.meaning !== meaningOf(column.name)).map(([field]) => `${name}.${field}`));
+    const wrong = tables.flatMap(({ name, columns }) =>
+      [...columns]
+        .filter(([, column]) => column.meaning !== meaningOf(column.name))
+        .map(([field]) => `${name}.${field}`),
+    );
     expect(wrong).to.deep.equal([]);
   });
 
   it('tells an amount only of a row that has a currency', () => {
-    const lost = tables.filter(({ columns }) => [...columns.values()].some(({ meaning }) => meaning === 'money') && !columns.has('currencyCode'));
+    const lost = tables.filter(
+      ({ columns }) => [...columns.values()].some(({ meaning }) => meaning === 'money') && !columns.has('currencyCode'),
+    );
     expect(lost.map(({ name }) => name)).to.deep.equal([]);
   });
 
@@ -93,30 +191,68 @@ describe('what the audit keeps of a row', () => {
 
 describe('what the list of the audit shows of a row', () => {
   const AT = 1_795_351_126_465;
-  const SAMPLES = { money: 500, instant: AT, decimal: '13.5', account: '****0123', plain: 'as it is', values: { key: 'value' } } as const;
+  const SAMPLES = {
+    money: 500,
+    instant: AT,
+    decimal: '13.5',
+    account: '****0123',
+    plain: 'as it is',
+    values: { key: 'value' },
+  } as const;
 
   it('is of every audited table, each in the list of them', async () => {
-    expect([...AUDITED_TABLES].map(([record, { name }]) => [name, record])).to.have.deep.members(Object.entries(AUDITED).map(([name, [record]]) => [name, record]));
+    expect([...AUDITED_TABLES].map(([record, { name }]) => [name, record])).to.have.deep.members(
+      Object.entries(AUDITED).map(([name, [record]]) => [name, record]),
+    );
     expect([...AUDITED_TABLES.keys()]).to.have.members(Object.keys(API));
   });
 
   for (const [record, table] of AUDITED_TABLES) {
     const [api = [], ...untold] = API[record] ?? [];
-    const told = () => toldFields({ record, id: AT.toString(), currency: ['JPY', 'CNY'], fields: Object.fromEntries([...table.audited].map(([name, { meaning }]) => [name, [SAMPLES[meaning], SAMPLES[meaning]]])) }, () => 'KWD');
+    const told = () =>
+      toldFields(
+        {
+          record,
+          id: AT.toString(),
+          currency: ['JPY', 'CNY'],
+          fields: Object.fromEntries(
+            [...table.audited].map(([name, { meaning }]) => [name, [SAMPLES[meaning], SAMPLES[meaning]]]),
+          ),
+        },
+        () => 'KWD',
+      );
 
     it(`of ${record}: the fields of the API, all of them but those that its event says already or that are computed`, () => {
-      expect(told().map(({ field }) => field)).to.have.members([...new Set(api)].filter((field) => ![...STAMPS, ...untold].includes(field)));
+      expect(told().map(({ field }) => field)).to.have.members(
+        [...new Set(api)].filter((field) => ![...STAMPS, ...untold].includes(field)),
+      );
     });
 
     it(`of ${record}: amounts with their currency, instants as instants, no number of storage`, () => {
-      const meanings = [...table.audited].filter(([, { apiName }]) => apiName !== null).map(([, { meaning }]) => meaning);
-      const shown = { money: [500, 5, 'CNY'], instant: [new Date(AT).toISOString(), new Date(AT).toISOString(), undefined], decimal: [13.5, 13.5, undefined], account: ['****0123', '****0123', undefined], plain: ['as it is', 'as it is', undefined], values: [SAMPLES.values, SAMPLES.values, undefined] };
-      expect(told().map(({ before, after, currencyCode }) => [before, after, currencyCode])).to.deep.equal(meanings.map((meaning) => shown[meaning]));
+      const meanings = [...table.audited]
+        .filter(([, { apiName }]) => apiName !== null)
+        .map(([, { meaning }]) => meaning);
+      const shown = {
+        money: [500, 5, 'CNY'],
+        instant: [new Date(AT).toISOString(), new Date(AT).toISOString(), undefined],
+        decimal: [13.5, 13.5, undefined],
+        account: ['****0123', '****0123', undefined],
+        plain: ['as it is', 'as it is', undefined],
+        values: [SAMPLES.values, SAMPLES.values, undefined],
+      };
+      expect(told().map(({ before, after, currencyCode }) => [before, after, currencyCode])).to.deep.equal(
+        meanings.map((meaning) => shown[meaning]),
+      );
     });
   }
 
   it('is not what an event of earlier times kept of a column that is left out today', () => {
-    expect(toldFields({ record: 'workflow_event', id: 'x', fields: { actorId: [null, 'y'], note: [null, 'n'], gone: [1, 2] } }, () => 'CNY').map(({ field }) => field)).to.deep.equal(['note']);
+    expect(
+      toldFields(
+        { record: 'workflow_event', id: 'x', fields: { actorId: [null, 'y'], note: [null, 'n'], gone: [1, 2] } },
+        () => 'CNY',
+      ).map(({ field }) => field),
+    ).to.deep.equal(['note']);
   });
 });
 
@@ -126,7 +262,8 @@ function fieldsOf({ properties }: { readonly properties: object }): readonly str
 }
 
 /** Modules that are imported on the way are not those that mocha loads: their classes are others. */
-const isTable = (value: unknown): value is Table<Columns> => typeof value === 'object' && value !== null && value.constructor.name === 'Table';
+const isTable = (value: unknown): value is Table<Columns> =>
+  typeof value === 'object' && value !== null && value.constructor.name === 'Table';
 
 /** By the names that our columns have. */
 function meaningOf(column: string): string {

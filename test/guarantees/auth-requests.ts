@@ -6,12 +6,19 @@ import type { Sample } from './requests.js';
 import { OWN_BATCHES } from './contract-import-requests.js';
 import { OWN_VIEWS } from './saved-view-requests.js';
 
-/** Requests to what belongs to the caller alone: the samples are made by `client`, and whoever sends them must be the same. */
+/**
+ * Requests to what belongs to the caller alone: the samples are made by `client`, and whoever sends them must be the
+ * same.
+ */
 export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /auth/login/resolve': ({ owner }) => ({ body: { email: owner.email } }),
-  'POST /auth/login/mfa/email': ({ tenant, owner }) => ({ body: { tenantSlug: tenant.slug, email: owner.email, password: PASSWORD } }),
+  'POST /auth/login/mfa/email': ({ tenant, owner }) => ({
+    body: { tenantSlug: tenant.slug, email: owner.email, password: PASSWORD },
+  }),
   'PATCH /auth/preferences': () => ({ body: { language: 'zh-CN', timezone: 'Asia/Shanghai', firstDayOfWeek: 0 } }),
-  'PATCH /auth/profile': ({ marker }) => ({ body: { name: marker, nameProfile: { givenName: 'Wei', nameOrder: 'family_first' } } }),
+  'PATCH /auth/profile': ({ marker }) => ({
+    body: { name: marker, nameProfile: { givenName: 'Wei', nameOrder: 'family_first' } },
+  }),
   'GET /auth/mfa/status': () => ({}),
   'POST /auth/mfa/enroll/start': async (org) => {
     await withoutFactor(org);
@@ -19,7 +26,10 @@ export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sampl
   },
   'POST /auth/mfa/enroll/confirm': async (org) => ({ body: await confirmation(org) }),
   'POST /auth/mfa/disable': async (org) => {
-    const { body, status, text } = await org.client.post<{ recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', await confirmation(org));
+    const { body, status, text } = await org.client.post<{ recoveryCodes: string[] }>(
+      '/auth/mfa/enroll/confirm',
+      await confirmation(org),
+    );
     if (status !== 200) throw new Error(`enrolment answered ${status}: ${text}`);
     return { body: { code: body.recoveryCodes[0] ?? '' } };
   },
@@ -28,12 +38,29 @@ export const AUTH_REQUESTS: Readonly<Record<string, (org: Organisation) => Sampl
   'DELETE /auth/sessions/:id': async (org) => ({ params: { id: await anotherSession(org) } }),
 };
 
-/** They end or change how the caller signs in, with their other sessions, or what is his alone: a test gives them a caller whom nothing else needs. */
-export const CHANGES_CALLER: ReadonlySet<string> = new Set(['POST /auth/logout', 'POST /auth/mfa/enroll/start', 'POST /auth/mfa/enroll/confirm', 'POST /auth/mfa/disable', 'DELETE /auth/sessions', 'DELETE /auth/sessions/:id', 'POST /auth/passkeys/register/verify', 'DELETE /auth/passkeys/:id', 'POST /tenant-admin/owner-transfer', ...OWN_VIEWS, ...OWN_BATCHES]);
+/**
+ * They end or change how the caller signs in, with their other sessions, or what is his alone: a test gives them a
+ * caller whom nothing else needs.
+ */
+export const CHANGES_CALLER: ReadonlySet<string> = new Set([
+  'POST /auth/logout',
+  'POST /auth/mfa/enroll/start',
+  'POST /auth/mfa/enroll/confirm',
+  'POST /auth/mfa/disable',
+  'DELETE /auth/sessions',
+  'DELETE /auth/sessions/:id',
+  'POST /auth/passkeys/register/verify',
+  'DELETE /auth/passkeys/:id',
+  'POST /tenant-admin/owner-transfer',
+  ...OWN_VIEWS,
+  ...OWN_BATCHES,
+]);
 
 async function confirmation(org: Organisation): Promise<{ secret: string; code: string }> {
   await withoutFactor(org);
-  const { body: { secret } } = await org.client.post<{ secret: string }>('/auth/mfa/enroll/start');
+  const {
+    body: { secret },
+  } = await org.client.post<{ secret: string }>('/auth/mfa/enroll/start');
   return { secret, code: codeOf({ secret, at: Date.now() }) };
 }
 
@@ -43,7 +70,10 @@ async function caller({ client }: Organisation): Promise<{ id: string; email: st
 
 async function withoutFactor(org: Organisation): Promise<void> {
   const { id } = await caller(org);
-  await org.server.foundation.platform.write({ tenantId: null }, async (tx) => void (await new MfaStore(tx, org.tenant.id).remove(id)));
+  await org.server.foundation.platform.write(
+    { tenantId: null },
+    async (tx) => void (await new MfaStore(tx, org.tenant.id).remove(id)),
+  );
 }
 
 async function anotherSession(org: Organisation): Promise<string> {

@@ -5,7 +5,16 @@ import type { Endpoint } from '../../server/http/endpoint.js';
 import type { Answer, FrameworkError } from '../support/http.js';
 import { nastyFor, nastyParameters } from '../support/nasty.js';
 import { forEachServer } from '../support/server.js';
-import { bodyFields, namesRecord, pathOf, queryFields, typesOf, withValue, type Field, type Json } from '../support/schemas.js';
+import {
+  bodyFields,
+  namesRecord,
+  pathOf,
+  queryFields,
+  typesOf,
+  withValue,
+  type Field,
+  type Json,
+} from '../support/schemas.js';
 import { organisation, type Organisation } from './organisations.js';
 import { sampleOf, send, type Sample } from './requests.js';
 import { platformCounts, rowsOfTenant } from './rows.js';
@@ -13,87 +22,127 @@ import { platformCounts, rowsOfTenant } from './rows.js';
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
 /** Parts that an endpoint refuses as a whole once their form is right: then the whole is named. */
 const REFUSED_WHOLE: Readonly<Record<string, RegExp>> = { 'PATCH /contracts/:id': /^payments\b/ };
-/** Rows that fail one by one: what stands in them is told in a report, and only fields that are not known refuse the request. */
-const FAILS_BY_ITSELF: Readonly<Record<string, RegExp>> = { 'POST /contracts/import': /^rows\[0\]\./, 'POST /contracts/import/preview': /^rows\[0\]\./ };
+/**
+ * Rows that fail one by one: what stands in them is told in a report, and only fields that are not known refuse the
+ * request.
+ */
+const FAILS_BY_ITSELF: Readonly<Record<string, RegExp>> = {
+  'POST /contracts/import': /^rows\[0\]\./,
+  'POST /contracts/import/preview': /^rows\[0\]\./,
+};
 const AT_ONCE = 16;
 
 /** How many values were tried. */
 let cases = 0;
 
-forEachServer((server, kind) => {
-  describe('bad input', () => {
-    let org: Organisation;
-    before(async () => {
-      org = await organisation(server());
-    });
-    after('say how much was tried', () => {
-      process.stdout.write(`      (${cases} bad values)\n`);
-    });
-
-    // Their form is refused before a database is asked: one is enough.
-    for (const endpoint of endpoints.filter(({ body }) => body !== undefined && kind === 'sqlite')) {
-      const { route } = endpoint;
-      const { bytes } = bodyLimits(endpoint);
-
-      it(`in the body of ${route} is a 400 that names the field, and nothing is stored`, async () => {
-        const sample = await sampleOf(route, org);
-        const stored = await state(org);
-        const wrong: string[] = [];
-        await each(badBodies(endpoint, sample), async ({ label, json, names }) => {
-          const answer = await sendText(org, route, sample, json);
-          const fault = Buffer.byteLength(json) > bytes ? tooLargeFault(answer, bytes) : faultOf(answer, names);
-          if (fault !== undefined) wrong.push(`${label}: ${fault}`);
-        });
-        expect(wrong).to.deep.equal([]);
-        expect(await state(org)).to.equal(stored);
-      }).timeout(60_000); // some two thousand requests
-    }
-
-    for (const endpoint of endpoints.filter(({ query }) => query !== undefined)) {
-      const { route } = endpoint;
-
-      it(`in the query of ${route} is a 400 that names the parameter`, async () => {
-        const sample = await sampleOf(route, org);
-        const wrong: string[] = [];
-        const values = queryFields(endpoint).flatMap(({ path, schema }) => {
-          const others = requiredBeside(endpoint, sample, path);
-          // A list may be given in pieces, and names the piece that is wrong.
-          const isList = typesOf(schema).includes('array');
-          return [...nastyParameters(isList ? (schema['items'] as Json) : schema).map((value) => ({ path: isList ? `${path}[0]` : path, query: `${others}${path}=${value}` })), ...(isList ? [] : [{ path, query: `${others}${path}=1&${path}=2` }])];
-        });
-        await each(values, async ({ path, query }) => {
-          const fault = faultOf(await send<FrameworkError>(org.client, route, sample, { query }), [path]);
-          if (fault !== undefined) wrong.push(`${query.slice(0, 60)}: ${fault}`);
-        });
-        expect(wrong).to.deep.equal([]);
+forEachServer(
+  (server, kind) => {
+    describe('bad input', () => {
+      let org: Organisation;
+      before(async () => {
+        org = await organisation(server());
+      });
+      after('say how much was tried', () => {
+        process.stdout.write(`      (${cases} bad values)\n`);
       });
 
-      it(`in the query of ${route}: an id that is none names no record`, async () => {
-        const sample = await sampleOf(route, org);
-        for (const { path } of queryFields(endpoint).filter(namesRecord)) {
-          for (const value of NO_IDS) expect((await send(org.client, route, { ...sample, query: { [path]: value } })).status, `${path}=${value}`).to.equal(404);
-        }
-      });
-    }
+      // Their form is refused before a database is asked: one is enough.
+      for (const endpoint of endpoints.filter(({ body }) => body !== undefined && kind === 'sqlite')) {
+        const { route } = endpoint;
+        const { bytes } = bodyLimits(endpoint);
 
-    for (const { route } of endpoints.filter((endpoint) => endpoint.route.includes('/:'))) {
-      it(`in the path of ${route}: an id that is none names no record`, async () => {
-        const sample = await sampleOf(route, org);
-        for (const value of NO_IDS) {
-          for (const name of Object.keys(sample.params ?? {})) expect((await send(org.client, route, { ...sample, params: { ...sample.params, [name]: value } })).status, value).to.equal(404);
-        }
-      });
-    }
+        it(`in the body of ${route} is a 400 that names the field, and nothing is stored`, async () => {
+          const sample = await sampleOf(route, org);
+          const stored = await state(org);
+          const wrong: string[] = [];
+          await each(badBodies(endpoint, sample), async ({ label, json, names }) => {
+            const answer = await sendText(org, route, sample, json);
+            const fault = Buffer.byteLength(json) > bytes ? tooLargeFault(answer, bytes) : faultOf(answer, names);
+            if (fault !== undefined) wrong.push(`${label}: ${fault}`);
+          });
+          expect(wrong).to.deep.equal([]);
+          expect(await state(org)).to.equal(stored);
+        }).timeout(60_000); // some two thousand requests
+      }
 
-    it('is never an unexpected error', () => {
-      expect(server().logged.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);
+      for (const endpoint of endpoints.filter(({ query }) => query !== undefined)) {
+        const { route } = endpoint;
+
+        it(`in the query of ${route} is a 400 that names the parameter`, async () => {
+          const sample = await sampleOf(route, org);
+          const wrong: string[] = [];
+          const values = queryFields(endpoint).flatMap(({ path, schema }) => {
+            const others = requiredBeside(endpoint, sample, path);
+            // A list may be given in pieces, and names the piece that is wrong.
+            const isList = typesOf(schema).includes('array');
+            return [
+              ...nastyParameters(isList ? (schema['items'] as Json) : schema).map((value) => ({
+                path: isList ? `${path}[0]` : path,
+                query: `${others}${path}=${value}`,
+              })),
+              ...(isList ? [] : [{ path, query: `${others}${path}=1&${path}=2` }]),
+            ];
+          });
+          await each(values, async ({ path, query }) => {
+            const fault = faultOf(await send<FrameworkError>(org.client, route, sample, { query }), [path]);
+            if (fault !== undefined) wrong.push(`${query.slice(0, 60)}: ${fault}`);
+          });
+          expect(wrong).to.deep.equal([]);
+        });
+
+        it(`in the query of ${route}: an id that is none names no record`, async () => {
+          const sample = await sampleOf(route, org);
+          for (const { path } of queryFields(endpoint).filter(namesRecord)) {
+            for (const value of NO_IDS)
+              expect(
+                (await send(org.client, route, { ...sample, query: { [path]: value } })).status,
+                `${path}=${value}`,
+              ).to.equal(404);
+          }
+        });
+      }
+
+      for (const { route } of endpoints.filter((endpoint) => endpoint.route.includes('/:'))) {
+        it(`in the path of ${route}: an id that is none names no record`, async () => {
+          const sample = await sampleOf(route, org);
+          for (const value of NO_IDS) {
+            for (const name of Object.keys(sample.params ?? {}))
+              expect(
+                (await send(org.client, route, { ...sample, params: { ...sample.params, [name]: value } })).status,
+                value,
+              ).to.equal(404);
+          }
+        });
+      }
+
+      it('is never an unexpected error', () => {
+        expect(server().logged.filter(({ msg }) => msg === 'unexpected error')).to.deep.equal([]);
+      });
     });
-  });
 
-  const state = async (org: Organisation): Promise<string> => JSON.stringify([await rowsOfTenant(server(), org.tenant.id), await platformCounts(server())]);
-}, { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
+    const state = async (org: Organisation): Promise<string> =>
+      JSON.stringify([await rowsOfTenant(server(), org.tenant.id), await platformCounts(server())]);
+  },
+  { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } },
+);
 
-const NO_IDS = ['no-id', '0', '-1', 'null', 'undefined', '__proto__', "' OR '1'='1", '../../etc/passwd', '01890000-0000-7000-8000-00000000000', '01890000-0000-7000-8000-0000000000000', '0189000000007000800000000000000a', '{01890000-0000-7000-8000-000000000001}', '０１８９', '💥', 'x'.repeat(90)];
+const NO_IDS = [
+  'no-id',
+  '0',
+  '-1',
+  'null',
+  'undefined',
+  '__proto__',
+  "' OR '1'='1",
+  '../../etc/passwd',
+  '01890000-0000-7000-8000-00000000000',
+  '01890000-0000-7000-8000-0000000000000',
+  '0189000000007000800000000000000a',
+  '{01890000-0000-7000-8000-000000000001}',
+  '０１８９',
+  '💥',
+  'x'.repeat(90),
+];
 
 interface Bad {
   readonly label: string;
@@ -105,28 +154,62 @@ interface Bad {
 function badBodies(endpoint: Endpoint, { body = {} }: Sample): Bad[] {
   const schema = endpoint.body as unknown as Json;
   const fields = bodyFields(endpoint);
-  const filled = (field: Field, json: string): string => JSON.stringify(withValue(body, { parts: field.parts, schema }, HERE)).replace(`"${HERE}"`, () => json);
-  const perField = fields.filter(({ path }) => !FAILS_BY_ITSELF[endpoint.route]?.test(path)).flatMap((field) => {
-    const [outermost = ''] = field.parts.map(String);
-    const whole = REFUSED_WHOLE[endpoint.route]?.test(field.path) ? [outermost] : [];
-    const named = { outermost: [outermost], element: [`${field.path}[0]`] };
-    const nasty = nastyFor(field.schema).map(({ label, json, names }): Bad => ({ label: `${field.path} = ${label}`, json: filled(field, json), names: names ? named[names] : [field.path, ...whole] }));
-    const missing: Bad[] = field.required && field.within === 'object' ? [{ label: `${field.path} left out`, json: without(filled(field, `"${HERE}"`)), names: [field.path] }] : [];
-    return [...nasty, ...missing];
-  });
-  const keys = [[], ...fields.filter((field) => field.schema['additionalProperties'] === false).map(({ parts }) => parts)].map((parts): Bad => {
+  const filled = (field: Field, json: string): string =>
+    JSON.stringify(withValue(body, { parts: field.parts, schema }, HERE)).replace(`"${HERE}"`, () => json);
+  const perField = fields
+    .filter(({ path }) => !FAILS_BY_ITSELF[endpoint.route]?.test(path))
+    .flatMap((field) => {
+      const [outermost = ''] = field.parts.map(String);
+      const whole = REFUSED_WHOLE[endpoint.route]?.test(field.path) ? [outermost] : [];
+      const named = { outermost: [outermost], element: [`${field.path}[0]`] };
+      const nasty = nastyFor(field.schema).map(({ label, json, names }): Bad => ({
+        label: `${field.path} = ${label}`,
+        json: filled(field, json),
+        names: names ? named[names] : [field.path, ...whole],
+      }));
+      const missing: Bad[] =
+        field.required && field.within === 'object'
+          ? [{ label: `${field.path} left out`, json: without(filled(field, `"${HERE}"`)), names: [field.path] }]
+          : [];
+      return [...nasty, ...missing];
+    });
+  const keys = [
+    [],
+    ...fields.filter((field) => field.schema['additionalProperties'] === false).map(({ parts }) => parts),
+  ].map((parts): Bad => {
     const path = pathOf([...parts, '__proto__']);
-    const json = JSON.stringify(withValue(body, { parts: [...parts, HERE], schema }, 1)).replace(`"${HERE}"`, '"__proto__"');
+    const json = JSON.stringify(withValue(body, { parts: [...parts, HERE], schema }, 1)).replace(
+      `"${HERE}"`,
+      '"__proto__"',
+    );
     return { label: `the key ${path}`, json, names: [path] };
   });
-  const whole = ['null', '[]', '"text"', '5', 'true', '[{}]'].map((json): Bad => ({ label: `the body ${json}`, json, names: ['body'] }));
-  const broken = ['{', '{"a":}', '{"a":1,}', '{"a":01}', "{'a':1}", '{"a":NaN}', '{"a":Infinity}', '{"a":1}{"b":2}', '{"a":"\u0000"}', '\uFEFF\uFEFF{}', '{"a":1}x'].map((json): Bad => ({ label: `the body ${json}`, json, names: null }));
+  const whole = ['null', '[]', '"text"', '5', 'true', '[{}]'].map((json): Bad => ({
+    label: `the body ${json}`,
+    json,
+    names: ['body'],
+  }));
+  const broken = [
+    '{',
+    '{"a":}',
+    '{"a":1,}',
+    '{"a":01}',
+    "{'a':1}",
+    '{"a":NaN}',
+    '{"a":Infinity}',
+    '{"a":1}{"b":2}',
+    '{"a":"\u0000"}',
+    '\uFEFF\uFEFF{}',
+    '{"a":1}x',
+  ].map((json): Bad => ({ label: `the body ${json}`, json, names: null }));
   return [...perField, ...keys, ...whole, ...broken, { label: '50 000 levels', json: '['.repeat(50_000), names: null }];
 }
 
 /** What must not be missing beside the parameter that is wrong. */
 function requiredBeside({ query }: Endpoint, sample: Sample, path: string): string {
-  const required = ((query as { required?: readonly string[] } | undefined)?.required ?? []).filter((name) => name !== path);
+  const required = ((query as { required?: readonly string[] } | undefined)?.required ?? []).filter(
+    (name) => name !== path,
+  );
   return required.map((name) => `${name}=${encodeURIComponent(sample.query?.[name] ?? '')}&`).join('');
 }
 
@@ -149,10 +232,19 @@ function faultOf({ status, body, text }: Answer<FrameworkError>, names: readonly
   return names.some((name) => message.startsWith(`${name} `)) ? undefined : `does not name it: ${message}`;
 }
 
-async function sendText(org: Organisation, route: string, sample: Sample, json: string): Promise<Answer<FrameworkError>> {
+async function sendText(
+  org: Organisation,
+  route: string,
+  sample: Sample,
+  json: string,
+): Promise<Answer<FrameworkError>> {
   const [method = '', template = ''] = route.split(' ');
   const path = template.replaceAll(/:(\w+)/g, (_, name: string) => sample.params?.[name] ?? '');
-  return org.client.raw<FrameworkError>(`/api/v1${path}`, { method, headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${org.token}` }, body: json });
+  return org.client.raw<FrameworkError>(`/api/v1${path}`, {
+    method,
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${org.token}` },
+    body: json,
+  });
 }
 
 /** A few at a time, so that the server is busy and the machine is not. */

@@ -20,7 +20,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     this.timeout(60_000);
     if (kind === 'postgres') needsPostgres();
     const [keys, laterKeys] = [generateKeyRingText(), generateKeyRingText()];
-    const canaries: Canaries = new Map([['key that seals', keys.split(':')[1] ?? ''], ['token of the metrics', 'metrics-canary-token-0001']]);
+    const canaries: Canaries = new Map([
+      ['key that seals', keys.split(':')[1] ?? ''],
+      ['token of the metrics', 'metrics-canary-token-0001'],
+    ]);
     let server: TestServer;
     let mail: MailServer;
     let org: MadeTenant;
@@ -29,7 +32,14 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       mail = await startMailServer();
       server = await startServer({
         database: kind,
-        env: { SECRET_KEYS: keys, SMTP_URL: mail.url, MAIL_FROM: 'Duebook <book@duebook.test>', METRICS_TOKEN: 'metrics-canary-token-0001', LOG_LEVEL: 'trace', LOGIN_FAILURES_PER_IP: '0' },
+        env: {
+          SECRET_KEYS: keys,
+          SMTP_URL: mail.url,
+          MAIL_FROM: 'Duebook <book@duebook.test>',
+          METRICS_TOKEN: 'metrics-canary-token-0001',
+          LOG_LEVEL: 'trace',
+          LOGIN_FAILURES_PER_IP: '0',
+        },
       });
       canaries.set('client secret of a provider', (await sharedOidc()).settings().clientSecret);
       org = await makeTenant(server.services);
@@ -50,7 +60,9 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     it('no table holds any of it', async () => {
       const cells = await everyCell(server, org);
       expect(cells.length).to.be.greaterThan(500);
-      expect(cells.flatMap(({ place, text }) => found(canaries, text).map((what) => `${what} in ${place}`))).to.deep.equal([]);
+      expect(
+        cells.flatMap(({ place, text }) => found(canaries, text).map((what) => `${what} in ${place}`)),
+      ).to.deep.equal([]);
     });
 
     it('no log line holds any of it', () => {
@@ -65,43 +77,80 @@ for (const kind of ['sqlite', 'postgres'] as const) {
           for (const file of ['', '-wal'].map((ending) => `${sqlitePath(url) ?? ''}${ending}`)) {
             const bytes = readFileSync(file).toString('latin1');
             // Digits alone stand in the midst of numbers.
-            expect([...canaries].filter(([, secret]) => !/^\d+$/.test(secret) && bytes.includes(secret)).map(([what]) => `${what} in ${file}`)).to.deep.equal([]);
+            expect(
+              [...canaries]
+                .filter(([, secret]) => !/^\d+$/.test(secret) && bytes.includes(secret))
+                .map(([what]) => `${what} in ${file}`),
+            ).to.deep.equal([]);
           }
         }
-        const kept = readdirSync(server.config.dataDir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-        expect(kept.some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(PASSWORD))).to.equal(false);
+        const kept = readdirSync(server.config.dataDir, { recursive: true, withFileTypes: true }).filter((entry) =>
+          entry.isFile(),
+        );
+        expect(kept.some(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(PASSWORD))).to.equal(
+          false,
+        );
         expect(existsSync(join(server.config.dataDir, 'secret-keys'))).to.equal(false);
       });
     }
 
     it('every sealed text is one that "duebook keys" knows of', async () => {
-      const known = [...PLATFORM_SEALED_COLUMNS.map((column) => ({ database: 'platform', ...column })), ...TENANT_SEALED_COLUMNS.map((column) => ({ database: 'tenant', ...column }))].map(({ database, table, column }) => `${database}.${table}.${column}`);
-      const sealed = new Set((await everyCell(server, org)).filter(({ text }) => SEALED.test(text)).map(({ place }) => place));
+      const known = [
+        ...PLATFORM_SEALED_COLUMNS.map((column) => ({ database: 'platform', ...column })),
+        ...TENANT_SEALED_COLUMNS.map((column) => ({ database: 'tenant', ...column })),
+      ].map(({ database, table, column }) => `${database}.${table}.${column}`);
+      const sealed = new Set(
+        (await everyCell(server, org)).filter(({ text }) => SEALED.test(text)).map(({ place }) => place),
+      );
       expect([...sealed].filter((place) => !known.includes(place))).to.deep.equal([]);
-      expect(known.filter((place) => !sealed.has(place)), 'a column of which this test has seen no row').to.deep.equal([]);
+      expect(
+        known.filter((place) => !sealed.has(place)),
+        'a column of which this test has seen no row',
+      ).to.deep.equal([]);
     });
 
     it('and all of it can be put under another key', async () => {
       const databases = { platform: server.foundation.platform, tenant: server.foundation.tenant };
       const [old, both] = [parseKeyRing(keys), parseKeyRing(`${laterKeys},${keys}`)];
       await server.schedules.stop(); // what it seals from now on would be under the old key again
-      const done = await resealEverything(databases, { keyRing: both, clock: systemClock, actor: OPERATOR, onProgress: () => undefined });
+      const done = await resealEverything(databases, {
+        keyRing: both,
+        clock: systemClock,
+        actor: OPERATOR,
+        onProgress: () => undefined,
+      });
       expect(done.unreadable).to.equal(0);
       expect(done.resealed).to.be.greaterThan(8);
       expect((await sealStatus(databases)).filter(({ keyId }) => keyId === old.active)).to.deep.equal([]);
-      expect((await everyCell(server, org)).filter(({ text }) => text.startsWith(`v1.${old.active}.`))).to.deep.equal([]);
+      expect((await everyCell(server, org)).filter(({ text }) => text.startsWith(`v1.${old.active}.`))).to.deep.equal(
+        [],
+      );
     });
   });
 }
 
 const SEALED = /^v1\.[A-Za-z0-9_-]{1,32}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{40,}$/;
 
-/** Which of the secrets the text holds, as they are or in another writing. Six digits count only as a word of their own. */
+/**
+ * Which of the secrets the text holds, as they are or in another writing. Six digits count only as a word of their own.
+ */
 function found(canaries: Canaries, text: string): string[] {
-  return [...canaries].filter(([, secret]) => (/^\d+$/.test(secret) ? new RegExp(`(?<![\\w.-])${secret}(?![\\w.-])`).test(text) : writings(secret).some((written) => text.includes(written)))).map(([what]) => what);
+  return [...canaries]
+    .filter(([, secret]) =>
+      /^\d+$/.test(secret)
+        ? new RegExp(`(?<![\\w.-])${secret}(?![\\w.-])`).test(text)
+        : writings(secret).some((written) => text.includes(written)),
+    )
+    .map(([what]) => what);
 }
 
-const writings = (secret: string): string[] => [secret, Buffer.from(secret).toString('base64').replace(/=+$/, ''), Buffer.from(secret).toString('base64url'), Buffer.from(secret).toString('hex'), encodeURIComponent(secret)];
+const writings = (secret: string): string[] => [
+  secret,
+  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+  Buffer.from(secret).toString('base64url'),
+  Buffer.from(secret).toString('hex'),
+  encodeURIComponent(secret),
+];
 
 interface Cell {
   readonly place: string;
@@ -110,16 +159,30 @@ interface Cell {
 
 async function everyCell({ foundation }: TestServer, { tenant }: MadeTenant): Promise<Cell[]> {
   if (!foundation.tenant) throw new Error('this edition keeps contract data');
-  return [...(await cellsOf('platform', foundation.platform, null)), ...(await cellsOf('tenant', foundation.tenant, tenant.id))];
+  return [
+    ...(await cellsOf('platform', foundation.platform, null)),
+    ...(await cellsOf('tenant', foundation.tenant, tenant.id)),
+  ];
 }
 
 async function cellsOf(name: string, database: Database, tenantId: string | null): Promise<Cell[]> {
   return database.read({ tenantId }, async (tx) => {
-    const tables = await tx.all(tx.dialect === 'sqlite' ? "SELECT name FROM sqlite_master WHERE type = 'table'" : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()');
+    const tables = await tx.all(
+      tx.dialect === 'sqlite'
+        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+        : 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()',
+    );
     const cells: Cell[] = [];
     for (const { name: table } of tables) {
       const rows = await tx.all(`SELECT * FROM ${String(table)}`);
-      cells.push(...rows.flatMap((row: Row) => Object.entries(row).map(([column, value]) => ({ place: `${name}.${String(table)}.${column}`, text: String(value) }))));
+      cells.push(
+        ...rows.flatMap((row: Row) =>
+          Object.entries(row).map(([column, value]) => ({
+            place: `${name}.${String(table)}.${column}`,
+            text: String(value),
+          })),
+        ),
+      );
     }
     return cells;
   });

@@ -13,7 +13,17 @@ import { tokenIn, type MailServer } from '../support/smtp.js';
 export type Canaries = Map<string, string>;
 
 /** Goes through everything that issues, shows or takes a secret, and leaves one of each that can still be used. */
-export async function issueEverything({ server, mail, org: { tenant, owner, subjectId }, canaries }: { server: TestServer; mail: MailServer; org: MadeTenant; canaries: Canaries }): Promise<void> {
+export async function issueEverything({
+  server,
+  mail,
+  org: { tenant, owner, subjectId },
+  canaries,
+}: {
+  server: TestServer;
+  mail: MailServer;
+  org: MadeTenant;
+  canaries: Canaries;
+}): Promise<void> {
   const { client, services } = server;
   const slug = tenant.slug;
   const keep = (what: string, secret: string | undefined): string => {
@@ -25,7 +35,10 @@ export async function issueEverything({ server, mail, org: { tenant, owner, subj
     if (answer.status > 302) throw new Error(`${answer.status}: ${answer.text}`);
     return answer.body;
   };
-  const session = (way: string, { accessToken, refreshToken }: { accessToken: string; refreshToken: string }): Client => {
+  const session = (
+    way: string,
+    { accessToken, refreshToken }: { accessToken: string; refreshToken: string },
+  ): Client => {
     keep(`access token, ${way}`, accessToken);
     keep(`refresh token, ${way}`, refreshToken);
     return client.as(accessToken);
@@ -36,30 +49,70 @@ export async function issueEverything({ server, mail, org: { tenant, owner, subj
     return mail.last(to);
   };
   const password = (what: string) => keep(`password, ${what}`, `Secret-${randomBytes(9).toString('base64url')}-9`);
-  const login = async (email: string, secret: string, more: object = {}) => ok(await client.post<{ accessToken: string; refreshToken: string }>('/auth/login', { tenantSlug: slug, email, password: secret, ...more }));
+  const login = async (email: string, secret: string, more: object = {}) =>
+    ok(
+      await client.post<{ accessToken: string; refreshToken: string }>('/auth/login', {
+        tenantSlug: slug,
+        email,
+        password: secret,
+        ...more,
+      }),
+    );
 
   // Passwords: the right one, wrong ones, and one that was typed into another field.
   const asOwner = session('login', await login(owner.email, keep('password, owner', PASSWORD)));
   await client.post('/auth/login', { tenantSlug: slug, email: owner.email, password: password('wrong') });
-  await client.post('/auth/login', { tenantSlug: slug, email: `${password('in place of the email').toLowerCase()}@x.test`, password: 'whatever' });
-  canaries.set('password, in place of the email', (canaries.get('password, in place of the email') ?? '').toLowerCase());
+  await client.post('/auth/login', {
+    tenantSlug: slug,
+    email: `${password('in place of the email').toLowerCase()}@x.test`,
+    password: 'whatever',
+  });
+  canaries.set(
+    'password, in place of the email',
+    (canaries.get('password, in place of the email') ?? '').toLowerCase(),
+  );
   const first = await login(owner.email, PASSWORD);
-  session('refreshed', ok(await client.post<typeof first>('/auth/refresh', { refreshToken: keep('refresh token, replaced', first.refreshToken) })));
+  session(
+    'refreshed',
+    ok(
+      await client.post<typeof first>('/auth/refresh', {
+        refreshToken: keep('refresh token, replaced', first.refreshToken),
+      }),
+    ),
+  );
   await client.post('/auth/refresh', { refreshToken: first.refreshToken });
-  await client.get('/auth/me', { token: keep('token that is none', `eyJhbGciOiJub25lIn0.${randomBytes(20).toString('base64url')}.x`) });
+  await client.get('/auth/me', {
+    token: keep('token that is none', `eyJhbGciOiJub25lIn0.${randomBytes(20).toString('base64url')}.x`),
+  });
 
   // Registration, by a code and without.
-  const account = (name: string) => ({ tenantName: name, tenantSlug: `${name}-${randomBytes(4).toString('hex')}`, adminName: 'Ann Admin', email: `ann@${name}.test`, password: password(name) });
+  const account = (name: string) => ({
+    tenantName: name,
+    tenantSlug: `${name}-${randomBytes(4).toString('hex')}`,
+    adminName: 'Ann Admin',
+    email: `ann@${name}.test`,
+    password: password(name),
+  });
   session('registration', ok(await client.post<typeof first>('/auth/register', account('canary-free'))));
   const [used, open] = await services.codes.issue({ planCode: 'business', count: 2, expiresAt: null }, OPERATOR);
   keep('redeem code, open', open?.code);
-  session('redeemed', ok(await client.post<typeof first>('/auth/redeem', { ...account('canary-paid'), code: keep('redeem code, used', used?.code) })));
+  session(
+    'redeemed',
+    ok(
+      await client.post<typeof first>('/auth/redeem', {
+        ...account('canary-paid'),
+        code: keep('redeem code, used', used?.code),
+      }),
+    ),
+  );
 
   // A second factor: the authenticator's secret and codes, recovery codes, a code by mail.
   const offered = ok(await asOwner.post<{ secret: string }>('/auth/mfa/enroll/start'));
   const secret = keep('secret of an authenticator', offered.secret);
   const code = keep('code of an authenticator', codeOf({ secret, at: Date.now() }));
-  const { recoveryCodes } = ok(await asOwner.post<{ recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', { secret, code }));
+  const { recoveryCodes } = ok(
+    await asOwner.post<{ recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', { secret, code }),
+  );
   recoveryCodes.forEach((recoveryCode, index) => keep(`recovery code ${index + 1}`, recoveryCode));
   session('recovery code', await login(owner.email, PASSWORD, { mfaCode: recoveryCodes[0] }));
   ok(await client.post('/auth/login/mfa/email', { tenantSlug: slug, email: owner.email, password: PASSWORD }));
@@ -70,9 +123,23 @@ export async function issueEverything({ server, mail, org: { tenant, owner, subj
   const registration = ok(await asOwner.post<{ options: CreationOptions }>('/auth/passkeys/register/options'));
   keep('challenge of a registration', registration.options.challenge);
   ok(await asOwner.post('/auth/passkeys/register/verify', { response: authenticator.create(registration.options) }));
-  const askPasskey = async () => ok(await client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', { tenantSlug: slug, email: owner.email }));
+  const askPasskey = async () =>
+    ok(
+      await client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', {
+        tenantSlug: slug,
+        email: owner.email,
+      }),
+    );
   const asked = await askPasskey();
-  session('passkey', ok(await client.post<typeof first>('/auth/passkeys/login/verify', { flowId: keep('flow of a passkey, used', asked.flowId), response: authenticator.get(asked.options) })));
+  session(
+    'passkey',
+    ok(
+      await client.post<typeof first>('/auth/passkeys/login/verify', {
+        flowId: keep('flow of a passkey, used', asked.flowId),
+        response: authenticator.get(asked.options),
+      }),
+    ),
+  );
   const openFlow = await askPasskey();
   keep('flow of a passkey, open', openFlow.flowId);
   keep('challenge of a passkey, open', openFlow.options.challenge);
@@ -94,15 +161,38 @@ export async function issueEverything({ server, mail, org: { tenant, owner, subj
   for (const name of ['state', 'nonce']) keep(`${name} of a sign-on, open`, to.searchParams.get(name) ?? undefined);
 
   // Invitations and resets: one used, one open, one whose mail still waits.
-  const invite = async (email: string) => ok(await asOwner.post('/tenant-admin/invitations', { email, roleCode: 'viewer' }, { headers: { 'Idempotency-Key': `key-${randomBytes(6).toString('hex')}` } }));
+  const invite = async (email: string) =>
+    ok(
+      await asOwner.post(
+        '/tenant-admin/invitations',
+        { email, roleCode: 'viewer' },
+        { headers: { 'Idempotency-Key': `key-${randomBytes(6).toString('hex')}` } },
+      ),
+    );
   await invite('ivy@canary.test');
   const invitation = keep('token of an invitation, used', tokenIn(await mailed('ivy@canary.test')));
-  session('invitation', ok(await client.post<typeof first>('/auth/invitations/accept', { token: invitation, name: 'Ivy', password: password('invited') })));
+  session(
+    'invitation',
+    ok(
+      await client.post<typeof first>('/auth/invitations/accept', {
+        token: invitation,
+        name: 'Ivy',
+        password: password('invited'),
+      }),
+    ),
+  );
   await invite('ian@canary.test');
   keep('token of an invitation, open', tokenIn(await mailed('ian@canary.test')));
-  const reset = async (email: string) => ok(await client.post('/auth/password-reset/request', { tenantSlug: slug, email }));
+  const reset = async (email: string) =>
+    ok(await client.post('/auth/password-reset/request', { tenantSlug: slug, email }));
   await reset('ivy@canary.test');
-  ok(await client.post('/auth/password-reset/confirm', { token: keep('token of a reset, used', tokenIn(await mailed('ivy@canary.test'))), tenantSlug: slug, password: password('reset') }));
+  ok(
+    await client.post('/auth/password-reset/confirm', {
+      token: keep('token of a reset, used', tokenIn(await mailed('ivy@canary.test'))),
+      tenantSlug: slug,
+      password: password('reset'),
+    }),
+  );
   await reset(member.email);
   keep('token of a reset, open', tokenIn(await mailed(member.email)));
   mail.refuse(451);
@@ -111,15 +201,38 @@ export async function issueEverything({ server, mail, org: { tenant, owner, subj
   ok(await client.post('/auth/login/mfa/email', { tenantSlug: slug, email: 'nobody@canary.test', password: PASSWORD }));
 
   // What an administrator enters, and an answer that is kept for a repeat.
-  const channel = { kind: 'webhook', name: 'Hook', target: `https://hooks.example.com/${keep('token in the address of a channel', `hook-${randomBytes(12).toString('hex')}`)}`, secret: keep('secret of a channel', `channel-${randomBytes(12).toString('hex')}`) };
-  ok(await asOwner.post('/tenant-admin/notification-channels', channel, { headers: { 'Idempotency-Key': 'canary-channel' } }));
-  ok(await asOwner.post('/contracts', aContract({ subjectId, ownerId: owner.id }), { headers: { 'Idempotency-Key': 'canary-contract' } }));
+  const channel = {
+    kind: 'webhook',
+    name: 'Hook',
+    target: `https://hooks.example.com/${keep('token in the address of a channel', `hook-${randomBytes(12).toString('hex')}`)}`,
+    secret: keep('secret of a channel', `channel-${randomBytes(12).toString('hex')}`),
+  };
+  ok(
+    await asOwner.post('/tenant-admin/notification-channels', channel, {
+      headers: { 'Idempotency-Key': 'canary-channel' },
+    }),
+  );
+  ok(
+    await asOwner.post('/contracts', aContract({ subjectId, ownerId: owner.id }), {
+      headers: { 'Idempotency-Key': 'canary-contract' },
+    }),
+  );
 
   // The keys that sign tokens, of which the database has only what is sealed.
   const { kid } = await services.keys.rotate(OPERATOR);
-  const rows = await server.foundation.platform.read({ tenantId: null }, (tx) => tx.all('SELECT kid, private_sealed FROM signing_keys'));
+  const rows = await server.foundation.platform.read({ tenantId: null }, (tx) =>
+    tx.all('SELECT kid, private_sealed FROM signing_keys'),
+  );
   for (const row of rows) {
-    const jwk = JSON.parse(server.config.keyRing.openText(String(row['private_sealed']), `signing_keys.private_sealed.${String(row['kid'])}`)) as { d: string };
-    keep(row['kid'] === kid ? 'private key, active' : `private key, retiring ${sha256Hex(String(row['kid'])).slice(0, 6)}`, jwk.d);
+    const jwk = JSON.parse(
+      server.config.keyRing.openText(
+        String(row['private_sealed']),
+        `signing_keys.private_sealed.${String(row['kid'])}`,
+      ),
+    ) as { d: string };
+    keep(
+      row['kid'] === kid ? 'private key, active' : `private key, retiring ${sha256Hex(String(row['kid'])).slice(0, 6)}`,
+      jwk.d,
+    );
   }
 }

@@ -7,18 +7,32 @@ import type { Sample } from './requests.js';
 /** Requests about contracts as a whole, their notes and terms, their trash and their history. */
 export const CONTRACT_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /contracts/bulk-delete': async (org) => ({ body: { ids: [(await contract(org)).id, newId()] } }),
-  'POST /contracts/bulk-attachment': async (org) => ({ body: { ids: [(await contract(org)).id], contractAttachment: await original(org) } }),
+  'POST /contracts/bulk-attachment': async (org) => ({
+    body: { ids: [(await contract(org)).id], contractAttachment: await original(org) },
+  }),
   'GET /contracts/trash': async (org) => {
     await deleted(org);
     return { query: { pageSize: '5' } };
   },
   'POST /contracts/:id/restore': async (org) => ({ params: { id: await deleted(org) } }),
   'GET /contracts/:id/history': async (org) => ({ params: { id: (await contract(org)).id }, query: { pageSize: '5' } }),
-  'POST /contracts/:id/notes': async (org) => ({ params: { id: (await contract(org)).id }, body: { label: 'Gate', value: org.marker } }),
-  'PATCH /contracts/:id/notes/:noteId': async (org) => ({ params: await withNote(org), body: { value: `${org.marker} changed` } }),
+  'POST /contracts/:id/notes': async (org) => ({
+    params: { id: (await contract(org)).id },
+    body: { label: 'Gate', value: org.marker },
+  }),
+  'PATCH /contracts/:id/notes/:noteId': async (org) => ({
+    params: await withNote(org),
+    body: { value: `${org.marker} changed` },
+  }),
   'DELETE /contracts/:id/notes/:noteId': async (org) => ({ params: await withNote(org) }),
-  'POST /contracts/:id/terms': async (org) => ({ params: { id: (await contract(org)).id }, body: { kind: 'delivery', title: 'Ex works', note: org.marker } }),
-  'PATCH /contracts/:id/terms/:termId': async (org) => ({ params: await withTerm(org), body: { note: `${org.marker} changed` } }),
+  'POST /contracts/:id/terms': async (org) => ({
+    params: { id: (await contract(org)).id },
+    body: { kind: 'delivery', title: 'Ex works', note: org.marker },
+  }),
+  'PATCH /contracts/:id/terms/:termId': async (org) => ({
+    params: await withTerm(org),
+    body: { note: `${org.marker} changed` },
+  }),
   'DELETE /contracts/:id/terms/:termId': async (org) => ({ params: await withTerm(org) }),
 };
 
@@ -29,7 +43,13 @@ interface Made {
 }
 
 async function contract(org: Organisation): Promise<Made> {
-  const input = aContract({ subjectId: org.subjectId, ownerId: org.owner.id, projectName: org.marker, terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }], extraNotes: [{ label: 'Gate', value: '4' }] });
+  const input = aContract({
+    subjectId: org.subjectId,
+    ownerId: org.owner.id,
+    projectName: org.marker,
+    terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }],
+    extraNotes: [{ label: 'Gate', value: '4' }],
+  });
   const { status, body, text } = await org.client.post<Made>('/contracts', input);
   if (status !== 201) throw new Error(`creating a contract answered ${status}: ${text}`);
   return body;

@@ -5,7 +5,24 @@ import { startServer, type TestServer } from '../support/server.js';
 import { send } from './requests.js';
 
 /** Who may be called without a token. A new public endpoint needs a line here. */
-const PUBLIC = ['POST /auth/register', 'POST /auth/redeem', 'POST /auth/login', 'POST /auth/login/resolve', 'POST /auth/login/mfa/email', 'POST /auth/refresh', 'POST /auth/invitations/accept', 'POST /auth/password-reset/request', 'POST /auth/password-reset/confirm', 'GET /auth/sso/providers', 'GET /auth/sso/:provider/start', 'GET /auth/sso/:provider/callback', 'POST /auth/sso/exchange', 'GET /health', 'POST /auth/passkeys/login/options', 'POST /auth/passkeys/login/verify'];
+const PUBLIC = [
+  'POST /auth/register',
+  'POST /auth/redeem',
+  'POST /auth/login',
+  'POST /auth/login/resolve',
+  'POST /auth/login/mfa/email',
+  'POST /auth/refresh',
+  'POST /auth/invitations/accept',
+  'POST /auth/password-reset/request',
+  'POST /auth/password-reset/confirm',
+  'GET /auth/sso/providers',
+  'GET /auth/sso/:provider/start',
+  'GET /auth/sso/:provider/callback',
+  'POST /auth/sso/exchange',
+  'GET /health',
+  'POST /auth/passkeys/login/options',
+  'POST /auth/passkeys/login/verify',
+];
 
 /** No token, and what is none; the last has the form of one, signed by nobody. */
 const BAD: Readonly<Record<string, string | undefined>> = {
@@ -25,19 +42,34 @@ describe('every endpoint needs a credential', () => {
   after(() => server.stop());
 
   it('but those that are listed as public', () => {
-    expect(Object.values(ENDPOINTS).filter(({ needs }) => needs === 'public').map(({ route }) => route).toSorted()).to.deep.equal(PUBLIC.toSorted());
+    expect(
+      Object.values(ENDPOINTS)
+        .filter(({ needs }) => needs === 'public')
+        .map(({ route }) => route)
+        .toSorted(),
+    ).to.deep.equal(PUBLIC.toSorted());
   });
 
   for (const { route } of Object.values(ENDPOINTS)) {
     if (PUBLIC.includes(route)) {
       it(`${route} asks for none, and minds none`, async () => {
-        const answer = await send(server.client, route, {}, { headers: { Authorization: 'Bearer garbage' }, query: 'surprise=1' });
+        const answer = await send(
+          server.client,
+          route,
+          {},
+          { headers: { Authorization: 'Bearer garbage' }, query: 'surprise=1' },
+        );
         expect(answer.status, answer.text).to.equal(400);
       });
     } else {
       it(`${route} answers 401 without one, also to a bad request for a record that is not there`, async () => {
         for (const [name, authorization] of Object.entries(BAD)) {
-          const answer = await send<FrameworkError>(server.client, route, route.startsWith('GET') ? {} : { body: { surprise: 1 } }, { query: 'surprise=1', headers: authorization === undefined ? {} : { Authorization: authorization } });
+          const answer = await send<FrameworkError>(
+            server.client,
+            route,
+            route.startsWith('GET') ? {} : { body: { surprise: 1 } },
+            { query: 'surprise=1', headers: authorization === undefined ? {} : { Authorization: authorization } },
+          );
           expect(answer.status, `${name}: ${answer.text}`).to.equal(401);
           expect(answer.body).to.include({ statusCode: 401, error: 'Unauthorized' });
           expect(answer.body.message).to.be.a('string');

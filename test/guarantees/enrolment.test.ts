@@ -16,9 +16,17 @@ describe('every endpoint asks for the second factor that policy asks for', () =>
   let token: string;
   before(async () => {
     // On a plan without any feature, in an edition where that counts: what is told first is told before the plan.
-    server = await startServer({ env: { EDITION: 'saas', MFA_REQUIRED_FOR_ADMINS: 'true', PUBLIC_REGISTRATION_ENABLED: 'true' } });
+    server = await startServer({
+      env: { EDITION: 'saas', MFA_REQUIRED_FOR_ADMINS: 'true', PUBLIC_REGISTRATION_ENABLED: 'true' },
+    });
     const slug = uniqueSlug();
-    const { body } = await server.client.post<AuthLoginResult>('/auth/register', { tenantName: 'Acme', tenantSlug: slug, adminName: 'Ann', email: `ann@${slug}.test`, password: PASSWORD });
+    const { body } = await server.client.post<AuthLoginResult>('/auth/register', {
+      tenantName: 'Acme',
+      tenantSlug: slug,
+      adminName: 'Ann',
+      email: `ann@${slug}.test`,
+      password: PASSWORD,
+    });
     token = body.accessToken;
     client = server.client.as(token);
   });
@@ -38,10 +46,21 @@ describe('every endpoint asks for the second factor that policy asks for', () =>
         const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
         const answers = [
           await send<DomainError>(client, route, { params }),
-          await send<DomainError>(client, route, { params: Object.fromEntries(Object.keys(params).map((name) => [name, 'no-id'])), ...(method === 'GET' ? {} : { body: { surprise: 1 } }) }, { query: 'surprise=1' }),
-          ...(method === 'GET' ? [] : [await client.raw<DomainError>(`/api/v1${path}`, { method, headers, body: '{"broken' })]),
+          await send<DomainError>(
+            client,
+            route,
+            {
+              params: Object.fromEntries(Object.keys(params).map((name) => [name, 'no-id'])),
+              ...(method === 'GET' ? {} : { body: { surprise: 1 } }),
+            },
+            { query: 'surprise=1' },
+          ),
+          ...(method === 'GET'
+            ? []
+            : [await client.raw<DomainError>(`/api/v1${path}`, { method, headers, body: '{"broken' })]),
         ];
-        for (const { status, body, text } of answers) expect([status, body.error?.code], text).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
+        for (const { status, body, text } of answers)
+          expect([status, body.error?.code], text).to.deep.equal([403, 'MFA_ENROLMENT_REQUIRED']);
       });
     }
   }

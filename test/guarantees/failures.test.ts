@@ -11,15 +11,40 @@ import { read, sourceFiles } from '../support/source.js';
 
 /** What any endpoint may answer by being one, without declaring it. */
 const GENERAL: ReadonlySet<string> = new Set<FailureCode>([
-  'INVALID_INPUT', 'UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND', 'RATE_LIMITED', 'MFA_ENROLMENT_REQUIRED', 'PLAN_FEATURE_NOT_ENABLED', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED',
-  'DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE', 'DATA_PLANE_OUTCOME_UNKNOWN', 'BOT_CHALLENGE_FAILED', 'BOT_CHALLENGE_UNAVAILABLE',
+  'INVALID_INPUT',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'RATE_LIMITED',
+  'MFA_ENROLMENT_REQUIRED',
+  'PLAN_FEATURE_NOT_ENABLED',
+  'IDEMPOTENCY_IN_PROGRESS',
+  'IDEMPOTENCY_KEY_REUSED',
+  'DATA_PLANE_NOT_CONNECTED',
+  'DATA_PLANE_UNAVAILABLE',
+  'DATA_PLANE_OUTCOME_UNKNOWN',
+  'BOT_CHALLENGE_FAILED',
+  'BOT_CHALLENGE_UNAVAILABLE',
 ]);
 
 /** Born in services that have no endpoint yet. Only ever shrinks. */
 const NOT_ANSWERED_YET: readonly string[] = [];
 
 /** Called by the schedule and by the CLI, not by an endpoint. */
-const OF_SCHEDULE_AND_CLI = new Set(['chainAudit', 'checkAudit', 'exportAudit', 'getAuditHead', 'stepOverdueTasks', 'scanFiles', 'sweepFiles', 'readDocuments', 'leaseMessages', 'settleMessages', 'removeEnded', 'lookForWork']);
+const OF_SCHEDULE_AND_CLI = new Set([
+  'chainAudit',
+  'checkAudit',
+  'exportAudit',
+  'getAuditHead',
+  'stepOverdueTasks',
+  'scanFiles',
+  'sweepFiles',
+  'readDocuments',
+  'leaseMessages',
+  'settleMessages',
+  'removeEnded',
+  'lookForWork',
+]);
 
 /** Called by the services of the server that work on both databases: removing a subject company or a channel. */
 const OF_SERVICES = new Set(['closeSubject', 'closeChannel', 'reopenClosed']);
@@ -32,16 +57,25 @@ const operations: OperationList = OPERATIONS;
 const declared = new Set<string>(endpoints.flatMap(declaredFailures));
 const catalogue = Object.keys(FAILURES);
 /** As the source has it: `fail('CODE', …)`. */
-const thrown = new Set(sourceFiles().filter((file) => !file.startsWith('test/')).flatMap((file) => [...read(file).matchAll(/\bfail\(\s*'([A-Z_0-9]+)'/g)].map(([, code = '']) => code)));
+const thrown = new Set(
+  sourceFiles()
+    .filter((file) => !file.startsWith('test/'))
+    .flatMap((file) => [...read(file).matchAll(/\bfail\(\s*'([A-Z_0-9]+)'/g)].map(([, code = '']) => code)),
+);
 
 describe('the catalogue of failures', () => {
   it('gives each a status that HTTP has, and a meaning in a sentence', () => {
-    const faulty = Object.entries(FAILURES).filter(([, { status, meaning }]) => status < 400 || STATUS_CODES[status] === undefined || !/^[A-Z`].{10,}\.$/.test(meaning));
+    const faulty = Object.entries(FAILURES).filter(
+      ([, { status, meaning }]) =>
+        status < 400 || STATUS_CODES[status] === undefined || !/^[A-Z`].{10,}\.$/.test(meaning),
+    );
     expect(faulty.map(([code]) => code)).to.deep.equal([]);
   });
 
-  it('answers codes in the domain\'s shape, and the framework\'s where the status says it all', () => {
-    const framework = Object.entries(FAILURES).filter(([, { shape }]) => shape === 'framework').map(([, { status }]) => status);
+  it("answers codes in the domain's shape, and the framework's where the status says it all", () => {
+    const framework = Object.entries(FAILURES)
+      .filter(([, { shape }]) => shape === 'framework')
+      .map(([, { status }]) => status);
     expect([...new Set(framework)]).to.have.members([400, 401, 403, 404, 429, 503]);
   });
 
@@ -60,8 +94,14 @@ describe('the catalogue of failures', () => {
 
   it('lists with each endpoint codes of its own, each once', () => {
     for (const { route, fails } of endpoints) {
-      expect(fails.filter((code) => !catalogue.includes(code)), route).to.deep.equal([]);
-      expect(fails.filter((code, index) => fails.indexOf(code) !== index), route).to.deep.equal([]);
+      expect(
+        fails.filter((code) => !catalogue.includes(code)),
+        route,
+      ).to.deep.equal([]);
+      expect(
+        fails.filter((code, index) => fails.indexOf(code) !== index),
+        route,
+      ).to.deep.equal([]);
     }
   });
 });
@@ -81,13 +121,19 @@ describe('an endpoint over contract data', () => {
 
     it(`${endpoint.route} calls at most one operation that writes, and none when it reads`, () => {
       const writes = called.filter((name) => operations[name]?.effect === 'write');
-      expect(writes.length).to.be.at.most(endpoint.route.startsWith('GET ') && !GOES_ON_RECORD.has(endpoint.route) ? 0 : 1);
+      expect(writes.length).to.be.at.most(
+        endpoint.route.startsWith('GET ') && !GOES_ON_RECORD.has(endpoint.route) ? 0 : 1,
+      );
     });
   }
 
   it('is there for every operation', () => {
     const called = new Set<string>(endpoints.flatMap(({ calls = [] }) => calls));
-    expect(Object.keys(operations).filter((name) => !called.has(name) && !OF_SCHEDULE_AND_CLI.has(name) && !OF_SERVICES.has(name) && !OF_JUDGES.has(name))).to.deep.equal([]);
+    expect(
+      Object.keys(operations).filter(
+        (name) => !called.has(name) && !OF_SCHEDULE_AND_CLI.has(name) && !OF_SERVICES.has(name) && !OF_JUDGES.has(name),
+      ),
+    ).to.deep.equal([]);
   });
 });
 
@@ -101,25 +147,35 @@ describe('the catalogue and the OpenAPI document', () => {
   after(() => server.stop());
 
   it('have the same codes, with status and meaning', () => {
-    const { 'x-failures': listed } = JSON.parse(text) as { 'x-failures': Record<string, { status: number; meaning: string }> };
-    expect(Object.entries(listed).map(([code, { status, meaning }]) => [code, status, meaning])).to.deep.equal(Object.entries(FAILURES).map(([code, { status, meaning }]) => [code, status, meaning]));
+    const { 'x-failures': listed } = JSON.parse(text) as {
+      'x-failures': Record<string, { status: number; meaning: string }>;
+    };
+    expect(Object.entries(listed).map(([code, { status, meaning }]) => [code, status, meaning])).to.deep.equal(
+      Object.entries(FAILURES).map(([code, { status, meaning }]) => [code, status, meaning]),
+    );
   });
 
   it('tell of every code of the domain in the introduction', () => {
     const { info } = JSON.parse(text) as { info: { description: string } };
     const domain = Object.entries(FAILURES).filter(([, { shape }]) => shape === 'domain');
-    expect(domain.filter(([code, { status }]) => !info.description.includes(`| \`${code}\` | ${status} |`))).to.deep.equal([]);
+    expect(
+      domain.filter(([code, { status }]) => !info.description.includes(`| \`${code}\` | ${status} |`)),
+    ).to.deep.equal([]);
   });
 
   it('name no code that is not one', () => {
     const { 'x-failures': _, ...document } = JSON.parse(text) as Record<string, unknown>;
-    const enums = [...JSON.stringify(document).matchAll(/"code":\{"type":"string","enum":\[([^\]]*)\]/g)].flatMap(([, values = '']) => JSON.parse(`[${values}]`) as string[]);
+    const enums = [...JSON.stringify(document).matchAll(/"code":\{"type":"string","enum":\[([^\]]*)\]/g)].flatMap(
+      ([, values = '']) => JSON.parse(`[${values}]`) as string[],
+    );
     expect(enums.length).to.be.greaterThan(5);
     expect(enums.filter((code) => !catalogue.includes(code))).to.deep.equal([]);
   });
 
   it('agree, endpoint by endpoint, on what may be answered', () => {
-    const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>> };
+    const { paths } = JSON.parse(text) as {
+      paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
+    };
     for (const endpoint of endpoints) {
       const { route } = endpoint;
       const [method = '', path = ''] = route.split(' ');

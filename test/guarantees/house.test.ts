@@ -4,7 +4,10 @@ import { importsOf, read, sourceFiles } from '../support/source.js';
 
 /** Folders of which no two import each other, directly or round a corner; several below one line stand together. */
 const HOUSES: readonly { readonly name: string; readonly folders: readonly string[] }[] = [
-  { name: 'the tables and the rules of the data plane', folders: ['data-plane-agent/plane/tables', 'data-plane-agent/plane/domain'] },
+  {
+    name: 'the tables and the rules of the data plane',
+    folders: ['data-plane-agent/plane/tables', 'data-plane-agent/plane/domain'],
+  },
 ];
 
 /** Which folder imports which, with the files that do. */
@@ -20,12 +23,18 @@ describe('no two folders import each other, directly or round a corner', () => {
   it('in the tables and the rules, these stand on those and never the other way', () => {
     const tables = sourceFiles().filter((file) => file.startsWith('data-plane-agent/plane/tables/'));
     expect(tables.length).to.be.greaterThan(10);
-    expect(tables.flatMap((file) => importsOf(file, read(file))).filter((target) => target.startsWith('data-plane-agent/plane/domain/'))).to.deep.equal([]);
+    expect(
+      tables
+        .flatMap((file) => importsOf(file, read(file)))
+        .filter((target) => target.startsWith('data-plane-agent/plane/domain/')),
+    ).to.deep.equal([]);
   });
 
   it('and what is told alike everywhere has one place: instants, and the names under which columns are kept and shown', () => {
     const product = sourceFiles().filter((file) => !file.startsWith('test/'));
-    expect(product.filter((file) => read(file).includes('toISOString'))).to.deep.equal(['data-plane-agent/base/instants.ts']);
+    expect(product.filter((file) => read(file).includes('toISOString'))).to.deep.equal([
+      'data-plane-agent/base/instants.ts',
+    ]);
     // Nothing guesses by a name what a column holds.
     expect(product.filter((file) => /Minor['"$]\)|Minor\$\//.test(read(file)))).to.deep.equal([]);
   });
@@ -33,7 +42,13 @@ describe('no two folders import each other, directly or round a corner', () => {
   it('and a circle would be found, with the files that close it', () => {
     const edges: Graph = new Map([
       ['a', new Map([['b', ['a/1.ts -> b/1.ts']]])],
-      ['b', new Map([['c', ['b/1.ts -> c/1.ts']], ['d', ['b/1.ts -> d/1.ts']]])],
+      [
+        'b',
+        new Map([
+          ['c', ['b/1.ts -> c/1.ts']],
+          ['d', ['b/1.ts -> d/1.ts']],
+        ]),
+      ],
       ['c', new Map([['a', ['c/1.ts -> a/1.ts']]])],
     ]);
     expect(circlesOf(edges)).to.deep.equal(['a, b, c: a/1.ts -> b/1.ts; b/1.ts -> c/1.ts; c/1.ts -> a/1.ts']);
@@ -58,9 +73,14 @@ function graphOf(folders: readonly string[]): Graph {
 /** Folders that all reach each other, each such set once. */
 function circlesOf(graph: Graph): string[] {
   const reached = new Map([...graph.keys()].map((folder) => [folder, reachedFrom(folder, graph)]));
-  const sets = [...graph.keys()].map((folder) => [...graph.keys()].filter((other) => reached.get(folder)?.has(other) && reached.get(other)?.has(folder)).toSorted());
+  const sets = [...graph.keys()].map((folder) =>
+    [...graph.keys()].filter((other) => reached.get(folder)?.has(other) && reached.get(other)?.has(folder)).toSorted(),
+  );
   const named = new Map(sets.filter((set) => set.length > 0).map((set) => [set.join(', '), set]));
-  return [...named].map(([name, set]) => `${name}: ${set.flatMap((from) => [...(graph.get(from) ?? [])].filter(([to]) => set.includes(to)).flatMap(([, files]) => files)).join('; ')}`);
+  return [...named].map(
+    ([name, set]) =>
+      `${name}: ${set.flatMap((from) => [...(graph.get(from) ?? [])].filter(([to]) => set.includes(to)).flatMap(([, files]) => files)).join('; ')}`,
+  );
 }
 
 function reachedFrom(folder: string, graph: Graph): ReadonlySet<string> {

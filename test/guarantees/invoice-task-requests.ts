@@ -10,22 +10,45 @@ export const INVOICE_TASK_REQUESTS: Readonly<Record<string, (org: Organisation) 
   },
   'PATCH /contracts/:id/invoices/:invoiceId': async (org) => {
     const { id } = await contract(org);
-    return { params: { id, invoiceId: await posted(org, `/contracts/${id}/invoices`, invoiceBody(org)) }, body: { status: 'issued', note: org.marker } };
+    return {
+      params: { id, invoiceId: await posted(org, `/contracts/${id}/invoices`, invoiceBody(org)) },
+      body: { status: 'issued', note: org.marker },
+    };
   },
-  'POST /contracts/:id/fulfillment-tasks': async (org) => ({ params: { id: (await contract(org)).id }, body: taskBody(org) }),
+  'POST /contracts/:id/fulfillment-tasks': async (org) => ({
+    params: { id: (await contract(org)).id },
+    body: taskBody(org),
+  }),
   'PATCH /contracts/:id/fulfillment-tasks/:taskId': async (org) => {
     const { id } = await contract(org);
-    return { params: { id, taskId: await posted(org, `/contracts/${id}/fulfillment-tasks`, taskBody(org)) }, body: { status: 'in_progress', title: `${org.marker} renamed` } };
+    return {
+      params: { id, taskId: await posted(org, `/contracts/${id}/fulfillment-tasks`, taskBody(org)) },
+      body: { status: 'in_progress', title: `${org.marker} renamed` },
+    };
   },
 };
 
 let made = 0;
 
-const invoiceBody = ({ marker }: Organisation) => ({ invoiceNo: `${marker}-${++made}`, invoiceAmount: 400, taxRate: 13 });
-const taskBody = ({ marker, owner }: Organisation) => ({ code: `task-${++made}`, title: `${marker} delivered`, kind: 'delivery', ownerId: owner.id, dueDate: '2026-05-01', metadata: { truck: 7 } });
+const invoiceBody = ({ marker }: Organisation) => ({
+  invoiceNo: `${marker}-${++made}`,
+  invoiceAmount: 400,
+  taxRate: 13,
+});
+const taskBody = ({ marker, owner }: Organisation) => ({
+  code: `task-${++made}`,
+  title: `${marker} delivered`,
+  kind: 'delivery',
+  ownerId: owner.id,
+  dueDate: '2026-05-01',
+  metadata: { truck: 7 },
+});
 
 async function contract(org: Organisation): Promise<{ id: string; lineId: string }> {
-  const { status, body, text } = await org.client.post<{ id: string; payments: { id: string }[] }>('/contracts', aContract({ subjectId: org.subjectId, ownerId: org.owner.id, projectName: org.marker, payments: [aLine()] }));
+  const { status, body, text } = await org.client.post<{ id: string; payments: { id: string }[] }>(
+    '/contracts',
+    aContract({ subjectId: org.subjectId, ownerId: org.owner.id, projectName: org.marker, payments: [aLine()] }),
+  );
   if (status !== 201) throw new Error(`creating a contract answered ${status}: ${text}`);
   return { id: body.id, lineId: body.payments[0]?.id ?? '' };
 }

@@ -9,21 +9,42 @@ const operations: OperationList = OPERATIONS;
 
 /** What stands between backticks in the first cell of a table's rows. */
 const firstCells = (from: string, to: string): string[] =>
-  page.slice(page.indexOf(from), to === '' ? undefined : page.indexOf(to)).split('\n').filter((line) => line.startsWith('| `')).flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, text = '']) => text));
+  page
+    .slice(page.indexOf(from), to === '' ? undefined : page.indexOf(to))
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, text = '']) => text));
 
 /** Texts of an `action:`, also where it is one of two. */
-const actions = new Set(product.filter((file) => file.startsWith('server/') || file.startsWith('cli/')).flatMap((file) =>
-  [...read(file).matchAll(/\baction: ([^,{}\n]*)/g)].flatMap(([, said = '']) => [...said.replaceAll(/=== '\w+'/g, '').matchAll(/'([a-z]+(?:_[a-z]+)*)'/g)].map(([, action = '']) => action))));
+const actions = new Set(
+  product
+    .filter((file) => file.startsWith('server/') || file.startsWith('cli/'))
+    .flatMap((file) =>
+      [...read(file).matchAll(/\baction: ([^,{}\n]*)/g)].flatMap(([, said = '']) =>
+        [...said.replaceAll(/=== '\w+'/g, '').matchAll(/'([a-z]+(?:_[a-z]+)*)'/g)].map(([, action = '']) => action),
+      ),
+    ),
+);
 
 /** The literal message of each line that is logged; a template is known by what comes before its first value. */
-const messages = new Set(product.flatMap((file) =>
-  [...read(file).matchAll(/\blog\.(?:trace|debug|info|warn|error|fatal)\((.*)/g)].flatMap(([, call = '']) => [...call.matchAll(/(?:^|, | \? | : )(?:'([^']+)'|`([^`$]+)[^`]*`)/g)].map(([, literal, template]) => literal ?? template ?? ''))));
+const messages = new Set(
+  product.flatMap((file) =>
+    [...read(file).matchAll(/\blog\.(?:trace|debug|info|warn|error|fatal)\((.*)/g)].flatMap(([, call = '']) =>
+      [...call.matchAll(/(?:^|, | \? | : )(?:'([^']+)'|`([^`$]+)[^`]*`)/g)].map(
+        ([, literal, template]) => literal ?? template ?? '',
+      ),
+    ),
+  ),
+);
 
 describe('the page of what is logged', () => {
-  it('has every event of the platform\'s audit', () => {
+  it("has every event of the platform's audit", () => {
     const written = new Set(firstCells('### Events of the platform', '### Events of contract data'));
     expect(actions.size).to.be.greaterThan(50);
-    expect([...actions].filter((action) => !written.has(action)), 'add it to docs/logging.md').to.deep.equal([]);
+    expect(
+      [...actions].filter((action) => !written.has(action)),
+      'add it to docs/logging.md',
+    ).to.deep.equal([]);
   });
 
   it('has no event that nothing writes', () => {
@@ -33,16 +54,29 @@ describe('the page of what is logged', () => {
   });
 
   it('has every operation that the audit of contract data tells of, each once', () => {
-    const told = Object.entries(operations).filter(([, { effect, isUpkeep }]) => effect === 'write' && !isUpkeep).map(([name]) => name);
+    const told = Object.entries(operations)
+      .filter(([, { effect, isUpkeep }]) => effect === 'write' && !isUpkeep)
+      .map(([name]) => name);
     const list = page.slice(page.indexOf('### Events of contract data'));
-    const written = [...list.matchAll(/`([a-z][A-Za-z]+)`/g)].map(([, name = '']) => name).filter((name) => name in operations);
+    const written = [...list.matchAll(/`([a-z][A-Za-z]+)`/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => name in operations);
     expect(written.toSorted()).to.deep.equal(told.toSorted());
   });
 
   it('has every line of the log', () => {
     const written = firstCells('## The log', '## The audit');
     expect(messages.size).to.be.greaterThan(25);
-    const missing = [...messages].filter((message) => !/^\$|^$/.test(message) && !written.some((text) => text === message || text.startsWith(message.trim()) || (text.endsWith(' …') && message.startsWith(text.slice(0, -2)))));
+    const missing = [...messages].filter(
+      (message) =>
+        !/^\$|^$/.test(message) &&
+        !written.some(
+          (text) =>
+            text === message ||
+            text.startsWith(message.trim()) ||
+            (text.endsWith(' …') && message.startsWith(text.slice(0, -2))),
+        ),
+    );
     expect(missing, 'add it to docs/logging.md').to.deep.equal([]);
   });
 });

@@ -6,8 +6,8 @@ import { PLATFORM_MIGRATIONS } from '../../server/store/migrations/index.js';
 import { importsOf, read, sourceFiles } from '../support/source.js';
 
 /**
- * What has landed, with the checksum of its statements for both databases. A line is added with a new step and never changed: a
- * database somewhere has applied the step as it was, and refuses to start under another.
+ * What has landed, with the checksum of its statements for both databases. A line is added with a new step and never
+ * changed: a database somewhere has applied the step as it was, and refuses to start under another.
  */
 const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: string])[]>> = {
   platform: [
@@ -43,7 +43,9 @@ const LANDED: Readonly<Record<string, readonly (readonly [id: string, checksum: 
     ['0015-due-work', '975afebe7214fc673e35eda523c338b46516711b5369f60701225f7d5c325688'],
   ],
 };
-/** The newest steps, which no release has applied yet: they may still change. One that lands moves up with its checksum. */
+/**
+ * The newest steps, which no release has applied yet: they may still change. One that lands moves up with its checksum.
+ */
 const COMING: Readonly<Record<string, readonly string[]>> = { platform: [], tenant: [] };
 const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrations: readonly Migration[] }>> = {
   platform: { folder: 'server/store/migrations/', migrations: PLATFORM_MIGRATIONS },
@@ -51,7 +53,12 @@ const LISTS: Readonly<Record<string, { readonly folder: string; readonly migrati
 };
 
 /** The checksum of a step; what works on rows in code has none, and is known by its whole file. */
-const markOf = (migration: Migration, folder: string): string => (migration.fill ? createHash('sha256').update(read(`${folder}${migration.id}.ts`)).digest('hex') : checksumOf(migration));
+const markOf = (migration: Migration, folder: string): string =>
+  migration.fill
+    ? createHash('sha256')
+        .update(read(`${folder}${migration.id}.ts`))
+        .digest('hex')
+    : checksumOf(migration);
 
 for (const [name, { folder, migrations }] of Object.entries(LISTS)) {
   describe(`the migrations of the ${name} database`, () => {
@@ -59,7 +66,11 @@ for (const [name, { folder, migrations }] of Object.entries(LISTS)) {
 
     it('are those that have landed, unchanged and in their order, and those that are coming', () => {
       const coming = COMING[name] ?? [];
-      expect(migrations.filter(({ id }) => !coming.includes(id)).map((migration) => [migration.id, markOf(migration, folder)])).to.deep.equal(LANDED[name]);
+      expect(
+        migrations
+          .filter(({ id }) => !coming.includes(id))
+          .map((migration) => [migration.id, markOf(migration, folder)]),
+      ).to.deep.equal(LANDED[name]);
       expect(migrations.slice(migrations.length - coming.length).map(({ id }) => id)).to.deep.equal(coming);
     });
 
@@ -69,7 +80,9 @@ for (const [name, { folder, migrations }] of Object.entries(LISTS)) {
     });
 
     it('import nothing but types', () => {
-      const found = files.flatMap((file) => importsOf(file, read(file).replaceAll(/^import type .*$/gm, '')).map((target) => `${file} -> ${target}`));
+      const found = files.flatMap((file) =>
+        importsOf(file, read(file).replaceAll(/^import type .*$/gm, '')).map((target) => `${file} -> ${target}`),
+      );
       expect(found).to.deep.equal([]);
     });
 

@@ -1,4 +1,7 @@
-/** What of the API document and of our additions is not there yet. It only ever shrinks: a route that is built is struck out here. */
+/**
+ * What of the API document and of our additions is not there yet. It only ever shrinks: a route that is built is struck
+ * out here.
+ */
 export const MISSING: readonly string[] = `
   GET /collections
   GET /collections/preview
@@ -14,4 +17,7 @@ export const MISSING: readonly string[] = `
   PUT /collections/:paymentId/hold
   DELETE /collections/:paymentId/hold
   GET /collections/deliveries
-`.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+`
+  .split('\n')
+  .map((line) => line.trim())
+  .filter((line) => line !== '');

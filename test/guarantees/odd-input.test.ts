@@ -55,7 +55,11 @@ describe('input that looks odd and is taken', () => {
     it(`${field} ${sent.length > 60 ? `${sent.slice(0, 20)}… (${sent.length})` : sent} is kept as ${JSON.stringify(kept).slice(0, 60)}`, async () => {
       const { body = {} } = await sampleOf('POST /contracts', org);
       const json = JSON.stringify({ ...body, [field]: 'HERE' }).replace('"HERE"', () => sent);
-      const answer = await org.client.raw<Record<string, unknown>>('/api/v1/contracts', { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${org.token}` }, body: json });
+      const answer = await org.client.raw<Record<string, unknown>>('/api/v1/contracts', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${org.token}` },
+        body: json,
+      });
       expect(answer.status, answer.text).to.equal(201);
       expect(answer.body[field]).to.deep.equal(kept);
       expect(Object.is(answer.body[field], -0)).to.equal(false);
@@ -68,16 +72,22 @@ describe('input that looks odd and is taken', () => {
     await sampleOf('GET /contracts/:id', org);
     const { total } = (await org.client.get<{ total: number }>('/contracts')).body;
     expect(total).to.be.greaterThan(0);
-    for (const query of ['q=', 'type=&status=', 'overdue=false', 'page=1&pageSize=20', 'ownerId=']) expect((await org.client.get<{ total: number }>('/contracts', { query })).body.total, query).to.equal(total);
+    for (const query of ['q=', 'type=&status=', 'overdue=false', 'page=1&pageSize=20', 'ownerId='])
+      expect((await org.client.get<{ total: number }>('/contracts', { query })).body.total, query).to.equal(total);
   });
 
   it('q finds wildcards, quotes and letters of any script as themselves', async () => {
     const fresh = await organisation(server);
     for (const word of ['100%', 'a_b', "O'Neil", '"quoted"', '合同', '👩‍👩‍👧‍👦', '\\', '*', 'ß']) {
       const { body = {} } = await sampleOf('POST /contracts', fresh);
-      const made = await send<{ id: string }>(fresh.client, 'POST /contracts', { body: { ...body, remark: `before ${word} after` } });
+      const made = await send<{ id: string }>(fresh.client, 'POST /contracts', {
+        body: { ...body, remark: `before ${word} after` },
+      });
       const found = await fresh.client.get<{ items: { id: string }[] }>('/contracts', { query: { q: word } });
-      expect(found.body.items.map(({ id }) => id), word).to.deep.equal([made.body.id]);
+      expect(
+        found.body.items.map(({ id }) => id),
+        word,
+      ).to.deep.equal([made.body.id]);
     }
   });
 });

@@ -14,9 +14,24 @@ interface Operation {
   readonly summary: string;
   readonly tags: readonly string[];
   readonly security?: readonly unknown[];
-  readonly parameters: readonly { readonly $ref?: string; readonly name: string; readonly in: string; readonly required: boolean; readonly schema: Json }[];
+  readonly parameters: readonly {
+    readonly $ref?: string;
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: Json;
+  }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Record<string, { readonly schema: Json }> };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly headers?: Readonly<Record<string, object>>; readonly content?: Readonly<Record<string, { readonly schema: Json }>> }>>;
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly headers?: Readonly<Record<string, object>>;
+        readonly content?: Readonly<Record<string, { readonly schema: Json }>>;
+      }
+    >
+  >;
 }
 interface Document {
   readonly openapi: string;
@@ -54,14 +69,19 @@ describe('the OpenAPI document', () => {
       return {};
     }
     const told = Object.keys(response?.headers ?? {}).filter((header) => header !== 'Idempotency-Replayed');
-    expect(['ETag', 'Content-Disposition', 'WWW-Authenticate', 'Retry-After'].filter((header) => headers.has(header)), `${endpoint.route} answers ${status} with these headers`).to.have.members(told);
+    expect(
+      ['ETag', 'Content-Disposition', 'WWW-Authenticate', 'Retry-After'].filter((header) => headers.has(header)),
+      `${endpoint.route} answers ${status} with these headers`,
+    ).to.have.members(told);
     const type = status < 300 ? (endpoint.produces ?? 'application/json') : 'application/json';
     expect(headers.get('content-type')).to.equal(`${type}; charset=utf-8`);
     return response?.content?.[type]?.schema ?? {};
   };
   /** The schema as its place in the document has it, with the components that it refers to. */
   const faultsIn = (value: unknown, schema: Json): unknown => {
-    const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"duebook#/components/')) as Json);
+    const validate = ajv.compile(
+      JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"duebook#/components/')) as Json,
+    );
     return validate(value) ? [] : validate.errors;
   };
 
@@ -75,12 +95,19 @@ describe('the OpenAPI document', () => {
 
   it('refers to nothing that is not in it, and holds no component that nothing refers to', () => {
     const text = JSON.stringify(document);
-    const named = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name));
+    const named = new Set(
+      [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name),
+    );
     expect([...named].toSorted()).to.deep.equal(Object.keys(document.components.schemas).toSorted());
   });
 
   it('has every endpoint once, under its name', () => {
-    const listed = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, { operationId }]) => [operationId, `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`]));
+    const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [
+        operationId,
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      ]),
+    );
     expect(listed).to.have.deep.members(endpoints.map(([name, { route }]) => [name, route]));
     expect(new Set(listed.map(([name]) => name)).size).to.equal(listed.length);
   });
@@ -92,7 +119,9 @@ describe('the OpenAPI document', () => {
   it('is answered from memory: not at all to whoever has it', async () => {
     const first = await server.client.get('/openapi.json');
     // Without a word of its own, fetch asks past every cache.
-    const again = await server.client.get('/openapi.json', { headers: { 'If-None-Match': first.headers.get('etag') ?? '', 'Cache-Control': 'max-age=0' } });
+    const again = await server.client.get('/openapi.json', {
+      headers: { 'If-None-Match': first.headers.get('etag') ?? '', 'Cache-Control': 'max-age=0' },
+    });
     expect([again.status, again.text]).to.deep.equal([304, '']);
   });
 
@@ -104,21 +133,35 @@ describe('the OpenAPI document', () => {
       expect(operation.summary).to.match(/^[A-Z][^.]{3,80}$/);
       expect(operation.tags).to.have.length(1);
       expect(operation.security).to.deep.equal(needs === 'public' ? [] : undefined);
-      expect(operation.parameters.filter((parameter) => parameter.in === 'path').map((parameter) => [parameter.name, parameter.required])).to.deep.equal([...route.matchAll(/:(\w+)/g)].map(([, param]) => [param, true]));
-      expect(operation.parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name)).to.deep.equal(Object.keys(query?.properties ?? {}));
+      expect(
+        operation.parameters
+          .filter((parameter) => parameter.in === 'path')
+          .map((parameter) => [parameter.name, parameter.required]),
+      ).to.deep.equal([...route.matchAll(/:(\w+)/g)].map(([, param]) => [param, true]));
+      expect(
+        operation.parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name),
+      ).to.deep.equal(Object.keys(query?.properties ?? {}));
       expect(operation.requestBody !== undefined).to.equal(body !== undefined);
       for (const [status, { description, content }] of Object.entries(operation.responses)) {
         expect(description, status).to.have.length.greaterThan(3);
         if (status === '302') expect(content).to.equal(undefined);
-        else expect(Object.keys(content?.[status === '200' ? (endpoint.produces ?? 'application/json') : 'application/json']?.schema ?? {}), `${status} has no schema`).not.to.deep.equal([]);
+        else
+          expect(
+            Object.keys(
+              content?.[status === '200' ? (endpoint.produces ?? 'application/json') : 'application/json']?.schema ??
+                {},
+            ),
+            `${status} has no schema`,
+          ).not.to.deep.equal([]);
       }
     });
 
-    if (body) it(`says of ${name} whether it can do without a body`, async () => {
-      const { body: _body, ...sample } = await sampleOf(route, org);
-      const answer = await send(org.client, route, sample);
-      expect(answer.status === 400, answer.text).to.equal(operationOf(endpoint).requestBody?.required);
-    });
+    if (body)
+      it(`says of ${name} whether it can do without a body`, async () => {
+        const { body: _body, ...sample } = await sampleOf(route, org);
+        const answer = await send(org.client, route, sample);
+        expect(answer.status === 400, answer.text).to.equal(operationOf(endpoint).requestBody?.required);
+      });
 
     it(`says of ${name} what it then really takes and answers`, async () => {
       const sample = await sampleOf(route, org);
@@ -127,7 +170,10 @@ describe('the OpenAPI document', () => {
       // Refused first: the request that succeeds may end the session that it is sent with.
       for (const refused of [
         await send(org.client, route, sample, { query: 'surprise=1' }),
-        await send(server.client, route, sample, { headers: { Authorization: 'Bearer garbage' }, ...(needs === 'public' ? { query: 'surprise=1' } : {}) }),
+        await send(server.client, route, sample, {
+          headers: { Authorization: 'Bearer garbage' },
+          ...(needs === 'public' ? { query: 'surprise=1' } : {}),
+        }),
         ...(route.includes('/:') ? [await send(org.client, route, { ...sample, params: {} })] : []),
       ]) {
         expect(refused.status).to.be.within(400, 404);

@@ -10,7 +10,8 @@ const STEPS = 'data-plane-agent/plane/steps/';
 const isVerb = (file: string): boolean => file.startsWith(VERBS) && dirname(file) !== VERBS.slice(0, -1);
 
 /** `get-contract.ts` has `getContract`. */
-const nameOf = (file: string): string => basename(file, '.ts').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+const nameOf = (file: string): string =>
+  basename(file, '.ts').replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const files = sourceFiles().filter((file) => file.startsWith(VERBS) || file.startsWith(STEPS));
 const verbs = files.filter(isVerb);
@@ -19,21 +20,35 @@ describe('the house of the operations', () => {
   it('has in each file of operations/<noun>/ exactly one operation of the list, under its name', () => {
     const list = read(`${VERBS}index.ts`);
     const names = verbs.map((file) => {
-      const exported = [...read(file).matchAll(/^export (?:const (\w+) = (?:operation|multiStepOperation)\(\{$)?/gm)].map(([, name]) => name);
+      const exported = [
+        ...read(file).matchAll(/^export (?:const (\w+) = (?:operation|multiStepOperation)\(\{$)?/gm),
+      ].map(([, name]) => name);
       expect(exported, `${file} exports one operation and nothing else`).to.deep.equal([nameOf(file)]);
-      expect(list).to.contain(`import { ${nameOf(file)} } from './${file.slice(VERBS.length).replace(/\.ts$/, '.js')}';\n`);
+      expect(list).to.contain(
+        `import { ${nameOf(file)} } from './${file.slice(VERBS.length).replace(/\.ts$/, '.js')}';\n`,
+      );
       return nameOf(file);
     });
     expect(names.toSorted()).to.deep.equal(Object.keys(OPERATIONS).toSorted());
   });
 
   it('has no verb that imports a verb, nor the list', () => {
-    const faults = verbs.flatMap((file) => importsOf(file, read(file)).filter((target) => target.startsWith(VERBS)).map((target) => `${file} -> ${target}`));
+    const faults = verbs.flatMap((file) =>
+      importsOf(file, read(file))
+        .filter((target) => target.startsWith(VERBS))
+        .map((target) => `${file} -> ${target}`),
+    );
     expect(faults).to.deep.equal([]);
   });
 
   it('has no step that knows a verb', () => {
-    const faults = files.filter((file) => file.startsWith(STEPS)).flatMap((file) => importsOf(file, read(file)).filter((target) => target.startsWith(VERBS)).map((target) => `${file} -> ${target}`));
+    const faults = files
+      .filter((file) => file.startsWith(STEPS))
+      .flatMap((file) =>
+        importsOf(file, read(file))
+          .filter((target) => target.startsWith(VERBS))
+          .map((target) => `${file} -> ${target}`),
+      );
     expect(faults).to.deep.equal([]);
   });
 
@@ -44,13 +59,17 @@ describe('the house of the operations', () => {
   it('would see a circle of two folders and one round a corner', () => {
     const imports = (pairs: Readonly<Record<string, readonly string[]>>) => circlesOf(foldersOf(Object.entries(pairs)));
     expect(imports({ 'a/x.ts': ['b/y.ts'], 'b/z.ts': ['a/x.ts'] })).to.deep.equal([['a', 'b']]);
-    expect(imports({ 'a/x.ts': ['b/y.ts'], 'b/y.ts': ['c/z.ts'], 'c/z.ts': ['a/w.ts'], 'd/v.ts': ['a/x.ts'] })).to.deep.equal([['a', 'b', 'c']]);
+    expect(
+      imports({ 'a/x.ts': ['b/y.ts'], 'b/y.ts': ['c/z.ts'], 'c/z.ts': ['a/w.ts'], 'd/v.ts': ['a/x.ts'] }),
+    ).to.deep.equal([['a', 'b', 'c']]);
     expect(imports({ 'a/x.ts': ['b/y.ts', 'a/z.ts'], 'b/y.ts': ['c/z.ts'] })).to.deep.equal([]);
   });
 });
 
 /** Which folders each folder imports from. */
-function foldersOf(imports: readonly (readonly [file: string, targets: readonly string[]])[]): ReadonlyMap<string, ReadonlySet<string>> {
+function foldersOf(
+  imports: readonly (readonly [file: string, targets: readonly string[]])[],
+): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>();
   for (const [file, targets] of imports) {
     const folder = dirname(file);

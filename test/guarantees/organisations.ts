@@ -11,7 +11,10 @@ export interface SignedIn {
   readonly token: string;
 }
 
-/** A tenant whose owner is signed in, with a second subject company and a second member, and a word that only its own records carry. */
+/**
+ * A tenant whose owner is signed in, with a second subject company and a second member, and a word that only its own
+ * records carry.
+ */
 export interface Organisation extends MadeTenant, SignedIn {
   readonly server: TestServer;
   readonly otherSubjectId: string;
@@ -19,22 +22,39 @@ export interface Organisation extends MadeTenant, SignedIn {
   readonly marker: string;
 }
 
-export async function organisation(server: TestServer, { planCode = 'enterprise' }: { planCode?: PlanCode } = {}): Promise<Organisation> {
+export async function organisation(
+  server: TestServer,
+  { planCode = 'enterprise' }: { planCode?: PlanCode } = {},
+): Promise<Organisation> {
   const { services } = server;
   const made = await makeTenant(services, { planCode });
   const marker = `marker-${randomBytes(8).toString('hex')}`;
-  const subject = await services.tenants.subjects.add({ tenantId: made.tenant.id, name: `${marker} Leasing` }, OPERATOR);
+  const subject = await services.tenants.subjects.add(
+    { tenantId: made.tenant.id, name: `${marker} Leasing` },
+    OPERATOR,
+  );
   const member = await makeMember(services, made, { roleCode: 'admin' });
   const owner = await signInAs(server, made, made.owner);
   return { ...made, ...owner, server, otherSubjectId: subject.id, memberId: member.id, marker };
 }
 
 /** A further member of the organisation, signed in; the owner is the one that there is. */
-export async function memberOf(org: Organisation, as: { roleCode: string; subjectScope?: readonly string[] }): Promise<SignedIn> {
-  return signInAs(org.server, org, as.roleCode === 'owner' ? org.owner : await makeMember(org.server.services, org, as));
+export async function memberOf(
+  org: Organisation,
+  as: { roleCode: string; subjectScope?: readonly string[] },
+): Promise<SignedIn> {
+  return signInAs(
+    org.server,
+    org,
+    as.roleCode === 'owner' ? org.owner : await makeMember(org.server.services, org, as),
+  );
 }
 
-async function signInAs(server: TestServer, { tenant }: MadeTenant, member: { readonly email: string }): Promise<SignedIn> {
+async function signInAs(
+  server: TestServer,
+  { tenant }: MadeTenant,
+  member: { readonly email: string },
+): Promise<SignedIn> {
   const { client, result } = await signIn(server.client, { tenant, member });
   return { client, token: result.accessToken };
 }

@@ -1,4 +1,10 @@
-import { softwareAuthenticator, type Attestation, type CreationOptions, type RequestOptions, type SoftwareAuthenticator } from '../support/authenticator.js';
+import {
+  softwareAuthenticator,
+  type Attestation,
+  type CreationOptions,
+  type RequestOptions,
+  type SoftwareAuthenticator,
+} from '../support/authenticator.js';
 import { makeMember, signIn } from '../support/accounts.js';
 import type { Organisation } from './organisations.js';
 import type { Sample } from './requests.js';
@@ -10,9 +16,13 @@ export const PASSKEY_REQUESTS: Readonly<Record<string, (org: Organisation) => Sa
     await withoutPasskeys(org);
     return {};
   },
-  'POST /auth/passkeys/register/verify': async (org) => ({ body: { response: await attestation(org, authenticatorOf(org)), label: org.marker } }),
+  'POST /auth/passkeys/register/verify': async (org) => ({
+    body: { response: await attestation(org, authenticatorOf(org)), label: org.marker },
+  }),
   'DELETE /auth/passkeys/:id': async (org) => ({ params: { id: await register(org, authenticatorOf(org)) } }),
-  'POST /auth/passkeys/login/options': ({ tenant, owner }) => ({ body: { tenantSlug: tenant.slug, email: owner.email } }),
+  'POST /auth/passkeys/login/options': ({ tenant, owner }) => ({
+    body: { tenantSlug: tenant.slug, email: owner.email },
+  }),
   'POST /auth/passkeys/login/verify': async (org) => {
     const { server, tenant } = org;
     const authenticator = authenticatorOf(org);
@@ -20,26 +30,37 @@ export const PASSKEY_REQUESTS: Readonly<Record<string, (org: Organisation) => Sa
     const member = await makeMember(server.services, org);
     const { client } = await signIn(server.client, { tenant, member });
     await register({ ...org, client }, authenticator);
-    const { body: { flowId, options } } = await server.client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', { tenantSlug: tenant.slug, email: member.email });
+    const {
+      body: { flowId, options },
+    } = await server.client.post<{ flowId: string; options: RequestOptions }>('/auth/passkeys/login/options', {
+      tenantSlug: tenant.slug,
+      email: member.email,
+    });
     return { body: { flowId, response: authenticator.get(options) } };
   },
 };
 
-const authenticatorOf = ({ server }: Organisation): SoftwareAuthenticator => softwareAuthenticator({ origin: new URL(server.config.publicUrl).origin });
+const authenticatorOf = ({ server }: Organisation): SoftwareAuthenticator =>
+  softwareAuthenticator({ origin: new URL(server.config.publicUrl).origin });
 
 async function attestation(org: Organisation, authenticator: SoftwareAuthenticator): Promise<Attestation> {
   await withoutPasskeys(org);
-  const { body: { options } } = await org.client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
+  const {
+    body: { options },
+  } = await org.client.post<{ options: CreationOptions }>('/auth/passkeys/register/options');
   return authenticator.create(options);
 }
 
 async function register(org: Organisation, authenticator: SoftwareAuthenticator): Promise<string> {
-  const { status, body, text } = await org.client.post<{ id: string }>('/auth/passkeys/register/verify', { response: await attestation(org, authenticator) });
+  const { status, body, text } = await org.client.post<{ id: string }>('/auth/passkeys/register/verify', {
+    response: await attestation(org, authenticator),
+  });
   if (status !== 201) throw new Error(`registering a passkey answered ${status}: ${text}`);
   return body.id;
 }
 
 /** Nobody has more than ten, and the tests make one after the other. */
 async function withoutPasskeys({ client }: Organisation): Promise<void> {
-  for (const { id } of (await client.get<{ id: string }[]>('/auth/passkeys')).body) await client.delete(`/auth/passkeys/${id}`);
+  for (const { id } of (await client.get<{ id: string }[]>('/auth/passkeys')).body)
+    await client.delete(`/auth/passkeys/${id}`);
 }

@@ -12,7 +12,18 @@ import { sampleOf, send } from './requests.js';
 const ABOUT_CALLER: ReadonlySet<string> = new Set(['POST /files/confirm']);
 
 /** The table of roles and modules, typed in anew: E edit, V view, – none. */
-const MODULES = ['contract_view', 'contract_edit', 'contract_delete', 'payment_entry', 'invoice', 'export', 'collection', 'admin', 'custom_fields', 'sensitive_data'];
+const MODULES = [
+  'contract_view',
+  'contract_edit',
+  'contract_delete',
+  'payment_entry',
+  'invoice',
+  'export',
+  'collection',
+  'admin',
+  'custom_fields',
+  'sensitive_data',
+];
 const ROLES: Readonly<Record<string, string>> = {
   owner: 'E E E E E E E E E E',
   admin: 'E E E E E E E E E E',
@@ -65,11 +76,17 @@ describe('every endpoint checks its module', () => {
         if (may(role, needs) && OWNER_ONLY.has(route) && role !== 'owner') {
           it(`${route} is refused with "owner"`, async () => {
             const answer = await send<FrameworkError>((await asRole()).client, route, await sampleOf(route, org));
-            expect([answer.status, answer.body]).to.deep.equal([403, { statusCode: 403, message: 'owner', error: 'Forbidden' }]);
+            expect([answer.status, answer.body]).to.deep.equal([
+              403,
+              { statusCode: 403, message: 'owner', error: 'Forbidden' },
+            ]);
           });
         } else if (may(role, needs)) {
           it(`${route} is carried out`, async () => {
-            const { client, sample } = CHANGES_CALLER.has(route) || ABOUT_CALLER.has(route) ? await ofItsOwn(route) : { client: (await asRole()).client, sample: await sampleOf(route, org) };
+            const { client, sample } =
+              CHANGES_CALLER.has(route) || ABOUT_CALLER.has(route)
+                ? await ofItsOwn(route)
+                : { client: (await asRole()).client, sample: await sampleOf(route, org) };
             const answer = await send(client, route, sample);
             expect(answer.status, answer.text).to.be.within(200, 302);
           });
@@ -89,9 +106,20 @@ describe('every endpoint checks its module', () => {
             const bad = [
               send(client, route, withIds(route, NOBODY)),
               send(client, route, withIds(route, 'no-id'), { query: 'surprise=1' }),
-              ...(method === 'GET' ? [] : [send(client, route, { body: { surprise: 1 } }), client.raw(`/api/v1${path}`, { method, headers, body: '{"broken' }), client.raw(`/api/v1${path}`, { method, headers: { ...headers, 'Content-Type': 'text/plain' }, body: 'x' })]),
+              ...(method === 'GET'
+                ? []
+                : [
+                    send(client, route, { body: { surprise: 1 } }),
+                    client.raw(`/api/v1${path}`, { method, headers, body: '{"broken' }),
+                    client.raw(`/api/v1${path}`, {
+                      method,
+                      headers: { ...headers, 'Content-Type': 'text/plain' },
+                      body: 'x',
+                    }),
+                  ]),
             ];
-            for (const answer of await Promise.all(bad)) expect([answer.status, answer.text]).to.deep.equal([403, refused.text]);
+            for (const answer of await Promise.all(bad))
+              expect([answer.status, answer.text]).to.deep.equal([403, refused.text]);
           });
         }
       }
@@ -111,7 +139,9 @@ for (const [edition, planDecides] of Object.entries(EDITIONS)) {
     let server: TestServer;
     const members = new Map<string, { owner: Client; viewer: Client }>();
     before(async () => {
-      server = await startServer({ env: { EDITION: edition, LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
+      server = await startServer({
+        env: { EDITION: edition, LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' },
+      });
       for (const planCode of Object.keys(PLANS) as (keyof typeof PLANS)[]) {
         const org = await organisation(server, { planCode });
         const { client: viewer } = await memberOf(org, { roleCode: 'viewer' });
@@ -129,9 +159,13 @@ for (const [edition, planDecides] of Object.entries(EDITIONS)) {
           const answer = await send<DomainError>(owner, route, withIds(route, NOBODY), { query: 'surprise=1' });
           if (lacking === undefined) return void expect(answer.status, answer.text).to.equal(400);
           expect(answer.status, answer.text).to.equal(403);
-          expect(answer.body.error).to.include({ code: 'PLAN_FEATURE_NOT_ENABLED' }).and.to.deep.include({ details: { feature: lacking } });
+          expect(answer.body.error)
+            .to.include({ code: 'PLAN_FEATURE_NOT_ENABLED' })
+            .and.to.deep.include({ details: { feature: lacking } });
           // The plan is asked before the module: who lacks both hears of the plan, whatever the request.
-          const both = await send(viewer, route, route.startsWith('GET') ? {} : { body: { surprise: 1 } }, { query: 'surprise=1' });
+          const both = await send(viewer, route, route.startsWith('GET') ? {} : { body: { surprise: 1 } }, {
+            query: 'surprise=1',
+          });
           expect([both.status, both.text]).to.deep.equal([answer.status, answer.text]);
         });
       }
@@ -149,8 +183,13 @@ function may(role: string, needs: string): boolean {
 /** `apiAccess` comes first, and is asked of everything that needs a caller outside /auth and /health. */
 function lackingFeature(route: string, flags: readonly string[], planDecides: boolean): string | undefined {
   const { needs, feature } = promised.get(route) ?? {};
-  const asked = [...(needs === 'public' || !planDecides || / \/(auth|health)(\/|$)/.test(route) ? [] : ['apiAccess']), ...(feature ? [feature] : [])];
+  const asked = [
+    ...(needs === 'public' || !planDecides || / \/(auth|health)(\/|$)/.test(route) ? [] : ['apiAccess']),
+    ...(feature ? [feature] : []),
+  ];
   return asked.find((flag) => !flags.includes(flag));
 }
 
-const withIds = (route: string, id: string) => ({ params: Object.fromEntries([...route.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, id])) });
+const withIds = (route: string, id: string) => ({
+  params: Object.fromEntries([...route.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, id])),
+});

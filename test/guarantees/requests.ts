@@ -27,15 +27,22 @@ export interface Sample {
 }
 
 /**
- * For each route a request that succeeds when the organisation's owner sends it, with records of its own behind it. From these the
- * guarantee tests make theirs; an endpoint that is not here fails them. Bodies hold nothing that asks for a second module.
+ * For each route a request that succeeds when the organisation's owner sends it, with records of its own behind it.
+ * From these the guarantee tests make theirs; an endpoint that is not here fails them. Bodies hold nothing that asks
+ * for a second module.
  */
 export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'POST /auth/register': () => ({ body: account() }),
   'POST /auth/redeem': async ({ server }) => ({ body: { ...account(), code: await redeemCode(server.services) } }),
-  'POST /auth/login': ({ tenant, owner }) => ({ body: { tenantSlug: tenant.slug, email: owner.email, password: PASSWORD } }),
+  'POST /auth/login': ({ tenant, owner }) => ({
+    body: { tenantSlug: tenant.slug, email: owner.email, password: PASSWORD },
+  }),
   'POST /auth/refresh': async ({ server, tenant, owner }) => {
-    const { body } = await server.client.post<{ refreshToken: string }>('/auth/login', { tenantSlug: tenant.slug, email: owner.email, password: PASSWORD });
+    const { body } = await server.client.post<{ refreshToken: string }>('/auth/login', {
+      tenantSlug: tenant.slug,
+      email: owner.email,
+      password: PASSWORD,
+    });
     return { body: { refreshToken: body.refreshToken } };
   },
   'POST /auth/logout': () => ({}),
@@ -45,7 +52,9 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   ...SSO_REQUESTS,
   ...INVITATION_REQUESTS,
   'GET /health': () => ({}),
-  'GET /audit': ({ owner }) => ({ query: { actor: owner.id, action: 'login_succeeded', from: '2026-01-01', pageSize: '5' } }),
+  'GET /audit': ({ owner }) => ({
+    query: { actor: owner.id, action: 'login_succeeded', from: '2026-01-01', pageSize: '5' },
+  }),
 
   ...TENANT_ADMIN_REQUESTS,
   ...DYNAMIC_FIELD_REQUESTS,
@@ -56,7 +65,10 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   'GET /contracts': (org) => ({ query: { subjectId: org.subjectId, ownerId: org.owner.id, q: org.marker } }),
   'GET /contracts/:id': async (org) => ({ params: { id: (await contract(org)).id } }),
   'POST /contracts': (org) => ({ body: contractBody(org) }),
-  'PATCH /contracts/:id': async (org) => ({ params: { id: (await contract(org)).id }, body: { projectName: `${org.marker} renamed` } }),
+  'PATCH /contracts/:id': async (org) => ({
+    params: { id: (await contract(org)).id },
+    body: { projectName: `${org.marker} renamed` },
+  }),
   'DELETE /contracts/:id': async (org) => ({ params: { id: (await contract(org)).id } }),
   'POST /contracts/:id/payments': async (org) => ({ params: { id: (await contract(org)).id }, body: { ...aLine() } }),
 
@@ -67,31 +79,54 @@ export const REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | P
   ...LIFECYCLE_REQUESTS,
   ...INVOICE_TASK_REQUESTS,
 
-  'GET /payments': async (org) => ({ query: { tab: 'all', contractId: (await contract(org)).id, subjectId: org.subjectId } }),
+  'GET /payments': async (org) => ({
+    query: { tab: 'all', contractId: (await contract(org)).id, subjectId: org.subjectId },
+  }),
   'GET /payments/stats': () => ({}),
   ...ANALYTICS_REQUESTS,
   'PATCH /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) }, body: { amount: 1_200 } }),
   'DELETE /payments/:paymentId': async (org) => ({ params: { paymentId: await line(org) } }),
   'GET /payments/:paymentId/receipts': async (org) => ({ params: { paymentId: await line(org) } }),
-  'PATCH /payments/:paymentId/receipt': async (org) => ({ params: { paymentId: await line(org) }, body: { receivedAmount: 400, payerName: org.marker } }),
-  'PATCH /payments/:paymentId/invoice': async (org) => ({ params: { paymentId: await line(org) }, body: { invoiceAmount: 400, invoiceNo: `${org.marker}-line-${++invoiced}` } }),
+  'PATCH /payments/:paymentId/receipt': async (org) => ({
+    params: { paymentId: await line(org) },
+    body: { receivedAmount: 400, payerName: org.marker },
+  }),
+  'PATCH /payments/:paymentId/invoice': async (org) => ({
+    params: { paymentId: await line(org) },
+    body: { invoiceAmount: 400, invoiceNo: `${org.marker}-line-${++invoiced}` },
+  }),
 };
 
 /** An invoice number is used once. */
 let invoiced = 0;
 
 /** Sends it as that client; `options` go to the client, `sample` may be changed on the way. */
-export function send<T = unknown>(client: Client, route: string, sample: Sample, options: RequestOptions = {}): Promise<Answer<T>> {
+export function send<T = unknown>(
+  client: Client,
+  route: string,
+  sample: Sample,
+  options: RequestOptions = {},
+): Promise<Answer<T>> {
   const [method = '', template = ''] = route.split(' ');
   const path = template.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(sample.params?.[name] ?? name));
-  const more: RequestOptions = { ...(sample.query ? { query: sample.query } : {}), ...options, ...(sample.headers ? { headers: { ...sample.headers, ...options.headers } } : {}) };
+  const more: RequestOptions = {
+    ...(sample.query ? { query: sample.query } : {}),
+    ...options,
+    ...(sample.headers ? { headers: { ...sample.headers, ...options.headers } } : {}),
+  };
   switch (method) {
-    case 'GET': return client.get<T>(path, { ...more, body: sample.body });
-    case 'POST': return client.post<T>(path, sample.body, more);
-    case 'PUT': return client.put<T>(path, sample.body, more);
-    case 'PATCH': return client.patch<T>(path, sample.body, more);
-    case 'DELETE': return client.delete<T>(path, sample.body, more);
-    default: throw new Error(`no client method for ${route}`);
+    case 'GET':
+      return client.get<T>(path, { ...more, body: sample.body });
+    case 'POST':
+      return client.post<T>(path, sample.body, more);
+    case 'PUT':
+      return client.put<T>(path, sample.body, more);
+    case 'PATCH':
+      return client.patch<T>(path, sample.body, more);
+    case 'DELETE':
+      return client.delete<T>(path, sample.body, more);
+    default:
+      throw new Error(`no client method for ${route}`);
   }
 }
 
@@ -101,7 +136,13 @@ export async function sampleOf(route: string, org: Organisation): Promise<Sample
   return make(org);
 }
 
-const account = () => ({ tenantName: 'Acme Leasing', tenantSlug: uniqueSlug(), adminName: 'Ann Admin', email: 'ann@acme.test', password: PASSWORD });
+const account = () => ({
+  tenantName: 'Acme Leasing',
+  tenantSlug: uniqueSlug(),
+  adminName: 'Ann Admin',
+  email: 'ann@acme.test',
+  password: PASSWORD,
+});
 
 async function redeemCode({ codes }: Organisation['server']['services']): Promise<string> {
   const [issued] = await codes.issue({ planCode: 'business', count: 1, expiresAt: null }, OPERATOR);
@@ -109,11 +150,22 @@ async function redeemCode({ codes }: Organisation['server']['services']): Promis
   return issued.code;
 }
 
-const contractBody = (org: Organisation) =>
-  ({ ...aContract({ subjectId: org.subjectId, ownerId: org.owner.id, projectName: org.marker, payments: [aLine()], terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }], extraNotes: [{ label: 'Gate', value: '4' }] }) });
+const contractBody = (org: Organisation) => ({
+  ...aContract({
+    subjectId: org.subjectId,
+    ownerId: org.owner.id,
+    projectName: org.marker,
+    payments: [aLine()],
+    terms: [{ kind: 'deposit', title: 'Deposit', note: 'Ten percent' }],
+    extraNotes: [{ label: 'Gate', value: '4' }],
+  }),
+});
 
 async function contract(org: Organisation): Promise<{ id: string; payments: { id: string }[] }> {
-  const { status, body, text } = await org.client.post<{ id: string; payments: { id: string }[] }>('/contracts', contractBody(org));
+  const { status, body, text } = await org.client.post<{ id: string; payments: { id: string }[] }>(
+    '/contracts',
+    contractBody(org),
+  );
   if (status !== 201) throw new Error(`creating a contract answered ${status}: ${text}`);
   return body;
 }

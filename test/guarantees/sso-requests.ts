@@ -7,7 +7,10 @@ const params = { provider: 'corp' };
 /** The owner comes by the provider that every server of a run has. */
 export const SSO_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample | Promise<Sample>>> = {
   'GET /auth/sso/providers': () => ({}),
-  'GET /auth/sso/:provider/start': ({ tenant }) => ({ params, query: { tenantSlug: tenant.slug, next: '/in', client: 'web' } }),
+  'GET /auth/sso/:provider/start': ({ tenant }) => ({
+    params,
+    query: { tenantSlug: tenant.slug, next: '/in', client: 'web' },
+  }),
   'GET /auth/sso/:provider/callback': async (org) => {
     const { back, cookie } = await begin(org);
     return { params, query: Object.fromEntries(back.searchParams), headers: { Cookie: cookie } };
@@ -15,7 +18,10 @@ export const SSO_REQUESTS: Readonly<Record<string, (org: Organisation) => Sample
   'POST /auth/sso/exchange': async (org) => {
     const { finish, cookie } = await begin(org);
     const location = (await finish()).headers.get('location') ?? '';
-    return { body: { code: new URLSearchParams(location.slice(location.indexOf('?'))).get('code') }, headers: { Cookie: cookie } };
+    return {
+      body: { code: new URLSearchParams(location.slice(location.indexOf('?'))).get('code') },
+      headers: { Cookie: cookie },
+    };
   },
 };
 

@@ -40,7 +40,7 @@ describe('every table of the tenant database', () => {
     expect(keys.filter(({ first }) => first !== 'tenant_id')).to.deep.equal([]);
   });
 
-  it('forces row-level security by tenant, also on the tables\' owner', async () => {
+  it("forces row-level security by tenant, also on the tables' owner", async () => {
     const tables = await catalogue(`
       SELECT c.relname AS name, c.relrowsecurity::int AS enabled, c.relforcerowsecurity::int AS forced
       FROM pg_class c WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'`);
@@ -55,60 +55,120 @@ describe('every table of the tenant database', () => {
       FROM pg_class c LEFT JOIN pg_policy p ON p.polrelid = c.oid
       WHERE c.relkind IN ('r', 'p', 'm', 'f') AND c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'`);
     const ofTenant = "(tenant_id = (NULLIF(current_setting('duebook.tenant'::text, true), ''::text))::uuid)";
-    const others = policies.filter(({ command, permissive, roles, shown, taken }) => command !== '*' || permissive !== 1 || roles !== '{0}' || shown !== ofTenant || (taken !== null && taken !== ofTenant));
-    // One table may be read by who names an instant instead of a tenant: who has work due by then, and nothing else. Writing it is bound to the tenant.
-    const [found, ...rest] = others.toSorted((a, b) => (a['name'] === 'due_work' ? -1 : b['name'] === 'due_work' ? 1 : 0));
-    expect(found).to.deep.equal({ name: 'due_work', command: 'r', permissive: 1, roles: '{0}', shown: "(due_at <= (NULLIF(current_setting('duebook.due_until'::text, true), ''::text))::bigint)", taken: null });
+    const others = policies.filter(
+      ({ command, permissive, roles, shown, taken }) =>
+        command !== '*' ||
+        permissive !== 1 ||
+        roles !== '{0}' ||
+        shown !== ofTenant ||
+        (taken !== null && taken !== ofTenant),
+    );
+    // One table may be read by who names an instant instead of a tenant: who has work due by then, and nothing else.
+    // Writing it is bound to the tenant.
+    const [found, ...rest] = others.toSorted((a, b) =>
+      a['name'] === 'due_work' ? -1 : b['name'] === 'due_work' ? 1 : 0,
+    );
+    expect(found).to.deep.equal({
+      name: 'due_work',
+      command: 'r',
+      permissive: 1,
+      roles: '{0}',
+      shown: "(due_at <= (NULLIF(current_setting('duebook.due_until'::text, true), ''::text))::bigint)",
+      taken: null,
+    });
     // One table shows less than that: of the tenant's own rows, those that are looked for.
-    expect(rest.map(({ name, command, taken, shown }) => [name, command, taken, String(shown).startsWith(`(${ofTenant} AND (grams @> `)])).to.deep.equal([['contract_grams', '*', ofTenant, true]]);
+    expect(
+      rest.map(({ name, command, taken, shown }) => [
+        name,
+        command,
+        taken,
+        String(shown).startsWith(`(${ofTenant} AND (grams @> `),
+      ]),
+    ).to.deep.equal([['contract_grams', '*', ofTenant, true]]);
     expect(new Set(policies.map(({ name }) => name)).size).to.equal(policies.length - 1);
   });
 
   it('shows due work without a tenant up to the instant that is named, and takes none', async () => {
     const [one, other] = [newId(), newId()];
-    const put = (scope: string | null, tenantId: string, dueAt: number) => database.write({ tenantId: scope }, (tx) => tx.run("INSERT INTO due_work (tenant_id, kind, slot, due_at) VALUES (?, 'audit', 0, ?)", [tenantId, dueAt]));
+    const put = (scope: string | null, tenantId: string, dueAt: number) =>
+      database.write({ tenantId: scope }, (tx) =>
+        tx.run("INSERT INTO due_work (tenant_id, kind, slot, due_at) VALUES (?, 'audit', 0, ?)", [tenantId, dueAt]),
+      );
     await put(one, one, 100);
     await put(other, other, 200);
-    const seen = (tenantId: string | null, until?: number) => database.read({ tenantId }, async (tx) => {
-      if (until !== undefined) await tx.get("SELECT set_config('duebook.due_until', ?, true)", [String(until)]);
-      return (await tx.all('SELECT tenant_id FROM due_work ORDER BY due_at')).map((row) => row['tenant_id']);
-    });
-    expect([await seen(null), await seen(null, 99), await seen(null, 100), await seen(null, 200)]).to.deep.equal([[], [], [one], [one, other]]);
-    expect([await seen(one), await seen(other), await seen(newId())], 'after another has named one on the connection').to.deep.equal([[one], [other], []]);
-    const changed = (tenantId: string | null, sql: string) => database.write({ tenantId }, async (tx) => {
-      await tx.get("SELECT set_config('duebook.due_until', '1000', true)");
-      return tx.run(sql);
-    });
-    for (const sql of ['UPDATE due_work SET due_at = 7', 'DELETE FROM due_work']) expect([await changed(null, sql), await changed(newId(), sql)], sql).to.deep.equal([0, 0]);
+    const seen = (tenantId: string | null, until?: number) =>
+      database.read({ tenantId }, async (tx) => {
+        if (until !== undefined) await tx.get("SELECT set_config('duebook.due_until', ?, true)", [String(until)]);
+        return (await tx.all('SELECT tenant_id FROM due_work ORDER BY due_at')).map((row) => row['tenant_id']);
+      });
+    expect([await seen(null), await seen(null, 99), await seen(null, 100), await seen(null, 200)]).to.deep.equal([
+      [],
+      [],
+      [one],
+      [one, other],
+    ]);
+    expect(
+      [await seen(one), await seen(other), await seen(newId())],
+      'after another has named one on the connection',
+    ).to.deep.equal([[one], [other], []]);
+    const changed = (tenantId: string | null, sql: string) =>
+      database.write({ tenantId }, async (tx) => {
+        await tx.get("SELECT set_config('duebook.due_until', '1000', true)");
+        return tx.run(sql);
+      });
+    for (const sql of ['UPDATE due_work SET due_at = 7', 'DELETE FROM due_work'])
+      expect([await changed(null, sql), await changed(newId(), sql)], sql).to.deep.equal([0, 0]);
     expect(await put(null, newId(), 1).catch((error: unknown) => error)).to.be.instanceOf(Error);
     expect(await put(one, other, 1).catch((error: unknown) => error)).to.be.instanceOf(Error);
   });
 
   it('shows the pieces of searched texts to their tenant alone, whatever is looked for', async () => {
-    const data = createLocalDataPlane({ operations: OPERATIONS, database, clock: fakeClock(), keyRing: parseKeyRing(generateKeyRingText()) });
+    const data = createLocalDataPlane({
+      operations: OPERATIONS,
+      database,
+      clock: fakeClock(),
+      keyRing: parseKeyRing(generateKeyRingText()),
+    });
     const [one, other] = [aCall(), aCall()];
     const made: string[] = [];
-    for (const call of [one, other]) made.push((await bind(data, call, { operations: OPERATIONS }).createContract(aContract({ remark: 'searched by both' }))).id);
-    const tenantsSeen = (tenantId: string | null, pieces: string) => database.read({ tenantId }, async (tx) => {
-      await tx.get("SELECT set_config('duebook.grams', ?, true)", [pieces]);
-      return (await tx.all('SELECT tenant_id FROM contract_grams')).map((row) => row['tenant_id']);
-    });
+    for (const call of [one, other])
+      made.push(
+        (await bind(data, call, { operations: OPERATIONS }).createContract(aContract({ remark: 'searched by both' })))
+          .id,
+      );
+    const tenantsSeen = (tenantId: string | null, pieces: string) =>
+      database.read({ tenantId }, async (tx) => {
+        await tx.get("SELECT set_config('duebook.grams', ?, true)", [pieces]);
+        return (await tx.all('SELECT tenant_id FROM contract_grams')).map((row) => row['tenant_id']);
+      });
     for (const { tenantId } of [one, other]) {
-      const ofText = await database.read({ tenantId }, (tx) => tx.get('SELECT grams[1:3]::text AS some FROM contract_grams'));
-      for (const pieces of ['', '{}', String(ofText?.['some'])]) expect(await tenantsSeen(tenantId, pieces), pieces).to.deep.equal([tenantId]);
-      for (const stranger of [newId(), null]) expect(await tenantsSeen(stranger, String(ofText?.['some']))).to.deep.equal([]);
+      const ofText = await database.read({ tenantId }, (tx) =>
+        tx.get('SELECT grams[1:3]::text AS some FROM contract_grams'),
+      );
+      for (const pieces of ['', '{}', String(ofText?.['some'])])
+        expect(await tenantsSeen(tenantId, pieces), pieces).to.deep.equal([tenantId]);
+      for (const stranger of [newId(), null])
+        expect(await tenantsSeen(stranger, String(ofText?.['some']))).to.deep.equal([]);
     }
     await bind(data, one, { operations: OPERATIONS }).deleteContract({ contractId: made[0] ?? '' });
-    expect([await tenantsSeen(one.tenantId, '{}'), await tenantsSeen(other.tenantId, '{}')]).to.deep.equal([[], [other.tenantId]]);
+    expect([await tenantsSeen(one.tenantId, '{}'), await tenantsSeen(other.tenantId, '{}')]).to.deep.equal([
+      [],
+      [other.tenantId],
+    ]);
   });
 
-  it('shows and takes only rows of the transaction\'s tenant, whatever the statement says', async () => {
+  it("shows and takes only rows of the transaction's tenant, whatever the statement says", async () => {
     const [one, other] = [newId(), newId()];
     const insert = (scope: string, tenantId: string) =>
-      database.write({ tenantId: scope }, (tx) => tx.run('INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, 0, 1)', [tenantId]));
+      database.write({ tenantId: scope }, (tx) =>
+        tx.run('INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, 0, 1)', [tenantId]),
+      );
     await insert(one, one);
     await insert(other, other);
-    const seen = (tenantId: string | null) => database.read({ tenantId }, async (tx) => (await tx.all('SELECT tenant_id FROM data_versions')).map((row) => row['tenant_id']));
+    const seen = (tenantId: string | null) =>
+      database.read({ tenantId }, async (tx) =>
+        (await tx.all('SELECT tenant_id FROM data_versions')).map((row) => row['tenant_id']),
+      );
     expect(await seen(one)).to.deep.equal([one]);
     expect(await seen(other)).to.deep.equal([other]);
     expect(await seen(null)).to.deep.equal([]);
@@ -120,7 +180,9 @@ describe('every table of the tenant database', () => {
     const narrow = await openDatabase(place.url, { poolMax: 1 });
     try {
       await narrow.read({ tenantId: newId() }, (tx) => tx.all('SELECT 1'));
-      const rows = await narrow.read({ tenantId: null }, (tx) => tx.all("SELECT current_setting('duebook.tenant', true) AS tenant"));
+      const rows = await narrow.read({ tenantId: null }, (tx) =>
+        tx.all("SELECT current_setting('duebook.tenant', true) AS tenant"),
+      );
       expect(rows[0]?.['tenant']).to.equal('');
     } finally {
       await narrow.close();

@@ -30,7 +30,13 @@ const RECORDS: Readonly<Record<string, (org: Organisation) => string | Promise<s
   contractId: async (org) => (await contractOf(org)).id,
   paymentId: async (org) => String((await sampleOf('PATCH /payments/:paymentId', org)).params?.['paymentId']),
   defaultLifecycleTemplateId: async (org) => (await contractOf(org)).lifecycleTemplateId,
-  notifyChannelId: async ({ server, tenant }) => (await server.services.tenants.channels.add({ tenantId: tenant.id, kind: 'email', fields: { name: `books ${newId()}`, target: 'books@example.com' } }, OPERATOR)).id,
+  notifyChannelId: async ({ server, tenant }) =>
+    (
+      await server.services.tenants.channels.add(
+        { tenantId: tenant.id, kind: 'email', fields: { name: `books ${newId()}`, target: 'books@example.com' } },
+        OPERATOR,
+      )
+    ).id,
   lifecycleTemplateId: async (org) => (await contractOf(org)).lifecycleTemplateId,
   // Files of the other tenant.
   contractAttachment: fileOf,
@@ -45,7 +51,10 @@ const RECORDS: Readonly<Record<string, (org: Organisation) => string | Promise<s
   afterFieldId: customFieldOf,
   id: customFieldOf,
 };
-/** Named by an authenticator or by a flow of sign-in, and so of no record of ours; what those of others are worth is tested with passkeys. */
+/**
+ * Named by an authenticator or by a flow of sign-in, and so of no record of ours; what those of others are worth is
+ * tested with passkeys.
+ */
 const NO_RECORDS = new Set(['flowId', 'response.id', 'response.rawId']);
 /** What is no file's id is kept as it is: it points to evidence elsewhere. */
 const FREE_TEXT = new Set(['attachment']);
@@ -64,179 +73,242 @@ const REFUSED_SOONER: readonly { readonly route: string; readonly path: RegExp; 
   { route: 'POST /contracts/extract', path: /^fileRef$/, status: 400 },
   // The token says where the upload belongs, and everything else is a mismatch.
   { route: 'POST /files/confirm', path: /Id$/, status: 422 },
-  // The sample makes a text, which names no field and has no options; commands that name fields are tested with custom fields.
+  // The sample makes a text, which names no field and has no options; commands that name fields are tested with custom
+  // fields.
   { route: 'POST /dynamic-fields/commands', path: /^payload\./, status: 400 },
 ];
 
 /** Its answers name a batch, each another one: its preview, which has the same rules, stands for it. */
 const LIKE_ITS_PREVIEW = 'POST /contracts/import';
 
-forEachServer((server) => {
-  describe('of another tenant', () => {
-    let ours: Organisation;
-    let theirs: Organisation;
-    let unchanged: () => Promise<void>;
-    let tests = 0;
-    beforeEach(async () => {
-      // Each test leaves records behind and looks at all that there are: new organisations keep them few.
-      if (tests++ % 12 === 0) [ours, theirs] = [await organisation(server()), await organisation(server())];
-      unchanged = async () => undefined;
-    });
-    /** From here on nothing of theirs may change. */
-    const watch = async () => {
-      const before = await rowsOfTenant(server(), theirs.tenant.id);
-      unchanged = async () => void expect(await rowsOfTenant(server(), theirs.tenant.id)).to.equal(before);
-    };
-    afterEach(() => unchanged());
-
-    for (const { route } of withPathIds) {
-      it(`${route} finds no record, to the byte as if there were none`, async () => {
-        const [foreign, own] = [await sampleOf(route, theirs), await sampleOf(route, ours)];
-        await watch();
-        for (const name of Object.keys(foreign.params ?? {})) {
-          const ask = (id: string) => send(ours.client, route, { ...own, params: { ...own.params, [name]: id } });
-          const answer = await ask(foreign.params?.[name] ?? '');
-          expect(answer.status, answer.text).to.equal(404);
-          for (const nothing of [newId(), randomUUID(), 'no-id', '0', `${foreign.params?.[name] ?? ''}x`]) expect(seen(await ask(nothing)), nothing).to.deep.equal(seen(answer));
-        }
+forEachServer(
+  (server) => {
+    describe('of another tenant', () => {
+      let ours: Organisation;
+      let theirs: Organisation;
+      let unchanged: () => Promise<void>;
+      let tests = 0;
+      beforeEach(async () => {
+        // Each test leaves records behind and looks at all that there are: new organisations keep them few.
+        if (tests++ % 12 === 0) [ours, theirs] = [await organisation(server()), await organisation(server())];
+        unchanged = async () => undefined;
       });
-
-      it(`${route} changes nothing under an idempotency key or a version either`, async () => {
-        const [foreign, own] = [await sampleOf(route, theirs), await sampleOf(route, ours)];
-        await watch();
-        for (const headers of [{ 'Idempotency-Key': `key-${newId()}` }, { 'If-Match': '"1"' }, { 'If-Match': '"99"' }] as readonly Record<string, string>[]) {
-          const answer = await send(ours.client, route, { ...own, params: foreign.params ?? {} }, { headers });
-          const nothing = await send(ours.client, route, { ...own, params: strangers(foreign) }, { headers: 'Idempotency-Key' in headers ? { 'Idempotency-Key': `key-${newId()}` } : headers });
-          expect(answer.status, answer.text).to.equal(404);
-          expect(seen(nothing)).to.deep.equal(seen(answer));
-        }
-      });
-    }
-
-    for (const endpoint of endpoints) {
-      for (const { parts, path, schema } of (endpoint.route === LIKE_ITS_PREVIEW ? [] : bodyFields(endpoint)).filter((field) => namesRecord(field) && !NO_RECORDS.has(field.path) && !('properties' in field.schema))) {
-        it(`${endpoint.route} takes no ${path}`, async () => {
-          const id = await recordFor(parts, theirs);
-          await watch();
-          const sample = await sampleOf(endpoint.route, ours);
-          const ask = (value: string) =>
-            send<DomainError>(ours.client, endpoint.route, { ...sample, body: withValue(sample.body, { parts, schema: endpoint.body as unknown as Json }, schema['items'] ? [value] : value) as Record<string, unknown> });
-          const answer = await ask(id);
-          const sooner = REFUSED_SOONER.find((row) => row.route === endpoint.route && row.path.test(path));
-          expect(answer.status, answer.text).to.equal(sooner?.status ?? 422);
-          if (!sooner) {
-            expect(answer.body.error.code).to.be.oneOf(['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID']);
-            expect(answer.body.error.details).to.include({ field: path });
-          }
-          for (const nothing of [newId(), ...(FREE_TEXT.has(path) ? [] : ['no-id'])]) expect(seen(await ask(nothing), nothing)).to.deep.equal(seen(answer, id));
-        });
-      }
-
-      for (const { path } of queryFields(endpoint).filter(namesRecord)) {
-        it(`${endpoint.route} filters by no ${path}`, async () => {
-          const id = await recordFor([path], theirs);
-          const sample = await sampleOf(endpoint.route, ours);
-          const ask = (value: string) => send(ours.client, endpoint.route, { ...sample, query: { [path]: value } });
-          const answer = await ask(id);
-          expect(seen(await ask(newId()))).to.deep.equal(seen(answer));
-          expect(answer.text).not.to.contain(theirs.marker);
-        });
-      }
-
-      it(`${endpoint.route} tells nothing`, async () => {
-        await sampleOf('GET /contracts/:id', theirs);
-        const own = CHANGES_CALLER.has(endpoint.route) ? await organisation(server()) : ours;
-        const mine = await sampleOf(endpoint.route, own);
-        const answer = await send(own.client, endpoint.route, endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:') ? {} : mine);
-        expect(answer.status, answer.text).to.be.within(200, 302);
-        for (const secret of [theirs.marker, theirs.tenant.id, theirs.subjectId, theirs.owner.id]) expect(answer.text).not.to.contain(secret);
-      });
-    }
-  });
-
-  describe('outside the caller\'s own records', () => {
-    let org: Organisation;
-    const narrow = new Map<string, Client>();
-    let tests = 0;
-    beforeEach(async () => {
-      if (tests++ % 40 !== 0) return; // as above
-      org = await organisation(server());
-      narrow.set('a scope of another subject company', (await memberOf(org, { roleCode: 'admin', subjectScope: [org.otherSubjectId] })).client);
-      narrow.set('a scope of no subject company', (await memberOf(org, { roleCode: 'admin', subjectScope: [] })).client);
-      await server().services.tenants.updateSettings({ tenantId: org.tenant.id, settings: { ownerScopeEnabled: true } }, OPERATOR);
-      for (const roleCode of ['manager', 'sales']) narrow.set(`the owner scope of ${roleCode}`, (await memberOf(org, { roleCode })).client);
-    });
-
-    for (const who of ['a scope of another subject company', 'a scope of no subject company', 'the owner scope of manager', 'the owner scope of sales']) {
-      const client = () => {
-        const found = narrow.get(who);
-        if (!found) throw new Error(`nobody has ${who}`);
-        return found;
+      /** From here on nothing of theirs may change. */
+      const watch = async () => {
+        const before = await rowsOfTenant(server(), theirs.tenant.id);
+        unchanged = async () => void expect(await rowsOfTenant(server(), theirs.tenant.id)).to.equal(before);
       };
+      afterEach(() => unchanged());
 
-      for (const { route } of ofTheBook) {
-        it(`${route} finds no record for ${who}`, async () => {
-          const sample = await sampleOf(route, org);
-          const before = await rowsOfTenant(server(), org.tenant.id);
-          const answer = await send(client(), route, sample);
-          // A role that may not call at all hears so, whatever it asks for.
-          expect(answer.status, answer.text).to.be.oneOf(who.startsWith('the owner scope') ? [403, 404] : [404]);
-          expect(seen(await send(client(), route, { ...sample, params: strangers(sample) }))).to.deep.equal(seen(answer));
-          expect(await rowsOfTenant(server(), org.tenant.id)).to.equal(before);
+      for (const { route } of withPathIds) {
+        it(`${route} finds no record, to the byte as if there were none`, async () => {
+          const [foreign, own] = [await sampleOf(route, theirs), await sampleOf(route, ours)];
+          await watch();
+          for (const name of Object.keys(foreign.params ?? {})) {
+            const ask = (id: string) => send(ours.client, route, { ...own, params: { ...own.params, [name]: id } });
+            const answer = await ask(foreign.params?.[name] ?? '');
+            expect(answer.status, answer.text).to.equal(404);
+            for (const nothing of [newId(), randomUUID(), 'no-id', '0', `${foreign.params?.[name] ?? ''}x`])
+              expect(seen(await ask(nothing)), nothing).to.deep.equal(seen(answer));
+          }
+        });
+
+        it(`${route} changes nothing under an idempotency key or a version either`, async () => {
+          const [foreign, own] = [await sampleOf(route, theirs), await sampleOf(route, ours)];
+          await watch();
+          for (const headers of [
+            { 'Idempotency-Key': `key-${newId()}` },
+            { 'If-Match': '"1"' },
+            { 'If-Match': '"99"' },
+          ] as readonly Record<string, string>[]) {
+            const answer = await send(ours.client, route, { ...own, params: foreign.params ?? {} }, { headers });
+            const nothing = await send(
+              ours.client,
+              route,
+              { ...own, params: strangers(foreign) },
+              { headers: 'Idempotency-Key' in headers ? { 'Idempotency-Key': `key-${newId()}` } : headers },
+            );
+            expect(answer.status, answer.text).to.equal(404);
+            expect(seen(nothing)).to.deep.equal(seen(answer));
+          }
         });
       }
-
-      for (const { route } of endpoints.filter((endpoint) => endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:'))) {
-        it(`${route} shows nothing to ${who}`, async () => {
-          const contract = await contractOf(org);
-          const answer = await send(client(), route, {});
-          expect(answer.status, answer.text).to.be.oneOf([200, 403]);
-          for (const secret of [contract.id, contract.contractNo]) expect(answer.text).not.to.contain(secret);
-        });
-      }
-    }
-
-    for (const who of ['a scope of another subject company', 'a scope of no subject company']) {
-      const client = () => narrow.get(who) ?? org.client;
-      const outside: Readonly<Record<string, () => Promise<string>>> = { subjectId: async () => org.subjectId, contractId: async () => (await contractOf(org)).id };
 
       for (const endpoint of endpoints) {
-        for (const { path } of queryFields(endpoint).filter((field) => field.path in outside)) {
-          it(`${endpoint.route} filters by no ${path} outside ${who}`, async () => {
-            const sample = await sampleOf(endpoint.route, org);
-            const ask = (value: string) => send(client(), endpoint.route, { ...sample, query: { [path]: value } });
-            const answer = await ask((await outside[path]?.()) ?? '');
-            expect(answer.text).not.to.contain(org.marker);
+        for (const { parts, path, schema } of (endpoint.route === LIKE_ITS_PREVIEW ? [] : bodyFields(endpoint)).filter(
+          (field) => namesRecord(field) && !NO_RECORDS.has(field.path) && !('properties' in field.schema),
+        )) {
+          it(`${endpoint.route} takes no ${path}`, async () => {
+            const id = await recordFor(parts, theirs);
+            await watch();
+            const sample = await sampleOf(endpoint.route, ours);
+            const ask = (value: string) =>
+              send<DomainError>(ours.client, endpoint.route, {
+                ...sample,
+                body: withValue(
+                  sample.body,
+                  { parts, schema: endpoint.body as unknown as Json },
+                  schema['items'] ? [value] : value,
+                ) as Record<string, unknown>,
+              });
+            const answer = await ask(id);
+            const sooner = REFUSED_SOONER.find((row) => row.route === endpoint.route && row.path.test(path));
+            expect(answer.status, answer.text).to.equal(sooner?.status ?? 422);
+            if (!sooner) {
+              expect(answer.body.error.code).to.be.oneOf(['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID']);
+              expect(answer.body.error.details).to.include({ field: path });
+            }
+            for (const nothing of [newId(), ...(FREE_TEXT.has(path) ? [] : ['no-id'])])
+              expect(seen(await ask(nothing), nothing)).to.deep.equal(seen(answer, id));
+          });
+        }
+
+        for (const { path } of queryFields(endpoint).filter(namesRecord)) {
+          it(`${endpoint.route} filters by no ${path}`, async () => {
+            const id = await recordFor([path], theirs);
+            const sample = await sampleOf(endpoint.route, ours);
+            const ask = (value: string) => send(ours.client, endpoint.route, { ...sample, query: { [path]: value } });
+            const answer = await ask(id);
             expect(seen(await ask(newId()))).to.deep.equal(seen(answer));
+            expect(answer.text).not.to.contain(theirs.marker);
+          });
+        }
+
+        it(`${endpoint.route} tells nothing`, async () => {
+          await sampleOf('GET /contracts/:id', theirs);
+          const own = CHANGES_CALLER.has(endpoint.route) ? await organisation(server()) : ours;
+          const mine = await sampleOf(endpoint.route, own);
+          const answer = await send(
+            own.client,
+            endpoint.route,
+            endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:') ? {} : mine,
+          );
+          expect(answer.status, answer.text).to.be.within(200, 302);
+          for (const secret of [theirs.marker, theirs.tenant.id, theirs.subjectId, theirs.owner.id])
+            expect(answer.text).not.to.contain(secret);
+        });
+      }
+    });
+
+    describe("outside the caller's own records", () => {
+      let org: Organisation;
+      const narrow = new Map<string, Client>();
+      let tests = 0;
+      beforeEach(async () => {
+        if (tests++ % 40 !== 0) return; // as above
+        org = await organisation(server());
+        narrow.set(
+          'a scope of another subject company',
+          (await memberOf(org, { roleCode: 'admin', subjectScope: [org.otherSubjectId] })).client,
+        );
+        narrow.set(
+          'a scope of no subject company',
+          (await memberOf(org, { roleCode: 'admin', subjectScope: [] })).client,
+        );
+        await server().services.tenants.updateSettings(
+          { tenantId: org.tenant.id, settings: { ownerScopeEnabled: true } },
+          OPERATOR,
+        );
+        for (const roleCode of ['manager', 'sales'])
+          narrow.set(`the owner scope of ${roleCode}`, (await memberOf(org, { roleCode })).client);
+      });
+
+      for (const who of [
+        'a scope of another subject company',
+        'a scope of no subject company',
+        'the owner scope of manager',
+        'the owner scope of sales',
+      ]) {
+        const client = () => {
+          const found = narrow.get(who);
+          if (!found) throw new Error(`nobody has ${who}`);
+          return found;
+        };
+
+        for (const { route } of ofTheBook) {
+          it(`${route} finds no record for ${who}`, async () => {
+            const sample = await sampleOf(route, org);
+            const before = await rowsOfTenant(server(), org.tenant.id);
+            const answer = await send(client(), route, sample);
+            // A role that may not call at all hears so, whatever it asks for.
+            expect(answer.status, answer.text).to.be.oneOf(who.startsWith('the owner scope') ? [403, 404] : [404]);
+            expect(seen(await send(client(), route, { ...sample, params: strangers(sample) }))).to.deep.equal(
+              seen(answer),
+            );
+            expect(await rowsOfTenant(server(), org.tenant.id)).to.equal(before);
+          });
+        }
+
+        for (const { route } of endpoints.filter(
+          (endpoint) => endpoint.route.startsWith('GET ') && !endpoint.route.includes('/:'),
+        )) {
+          it(`${route} shows nothing to ${who}`, async () => {
+            const contract = await contractOf(org);
+            const answer = await send(client(), route, {});
+            expect(answer.status, answer.text).to.be.oneOf([200, 403]);
+            for (const secret of [contract.id, contract.contractNo]) expect(answer.text).not.to.contain(secret);
           });
         }
       }
 
-      it(`POST /contracts takes no subject company outside ${who}`, async () => {
+      for (const who of ['a scope of another subject company', 'a scope of no subject company']) {
+        const client = () => narrow.get(who) ?? org.client;
+        const outside: Readonly<Record<string, () => Promise<string>>> = {
+          subjectId: async () => org.subjectId,
+          contractId: async () => (await contractOf(org)).id,
+        };
+
+        for (const endpoint of endpoints) {
+          for (const { path } of queryFields(endpoint).filter((field) => field.path in outside)) {
+            it(`${endpoint.route} filters by no ${path} outside ${who}`, async () => {
+              const sample = await sampleOf(endpoint.route, org);
+              const ask = (value: string) => send(client(), endpoint.route, { ...sample, query: { [path]: value } });
+              const answer = await ask((await outside[path]?.()) ?? '');
+              expect(answer.text).not.to.contain(org.marker);
+              expect(seen(await ask(newId()))).to.deep.equal(seen(answer));
+            });
+          }
+        }
+
+        it(`POST /contracts takes no subject company outside ${who}`, async () => {
+          const { body } = await sampleOf('POST /contracts', org);
+          const ask = (subjectId: string) =>
+            send<DomainError>(client(), 'POST /contracts', { body: { ...body, subjectId } });
+          const [answer, nothing] = [await ask(org.subjectId), newId()];
+          expect(answer.status, answer.text).to.equal(422);
+          expect(seen(await ask(nothing), nothing)).to.deep.equal(seen(answer, org.subjectId));
+        });
+      }
+
+      it("PATCH /contracts/:id moves no contract out of the caller's scope", async () => {
+        const client = narrow.get('a scope of another subject company') ?? org.client;
         const { body } = await sampleOf('POST /contracts', org);
-        const ask = (subjectId: string) => send<DomainError>(client(), 'POST /contracts', { body: { ...body, subjectId } });
+        const { body: contract, status } = await send<{ id: string }>(client, 'POST /contracts', {
+          body: { ...body, subjectId: org.otherSubjectId },
+        });
+        expect(status).to.equal(201);
+        const ask = (subjectId: string) =>
+          send(client, 'PATCH /contracts/:id', { params: { id: contract.id }, body: { subjectId } });
         const [answer, nothing] = [await ask(org.subjectId), newId()];
         expect(answer.status, answer.text).to.equal(422);
         expect(seen(await ask(nothing), nothing)).to.deep.equal(seen(answer, org.subjectId));
       });
-    }
-
-    it('PATCH /contracts/:id moves no contract out of the caller\'s scope', async () => {
-      const client = narrow.get('a scope of another subject company') ?? org.client;
-      const { body } = await sampleOf('POST /contracts', org);
-      const { body: contract, status } = await send<{ id: string }>(client, 'POST /contracts', { body: { ...body, subjectId: org.otherSubjectId } });
-      expect(status).to.equal(201);
-      const ask = (subjectId: string) => send(client, 'PATCH /contracts/:id', { params: { id: contract.id }, body: { subjectId } });
-      const [answer, nothing] = [await ask(org.subjectId), newId()];
-      expect(answer.status, answer.text).to.equal(422);
-      expect(seen(await ask(nothing), nothing)).to.deep.equal(seen(answer, org.subjectId));
     });
-  });
-}, { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } });
+  },
+  { env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0' } },
+);
 
-/** Status, headers and bytes, without what tells one answer from the next and without the id that the caller himself sent. */
+/**
+ * Status, headers and bytes, without what tells one answer from the next and without the id that the caller himself
+ * sent.
+ */
 function seen({ status, headers, text }: Answer<unknown>, sent?: string) {
-  const kept = [...headers].filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive', ...(sent === undefined ? [] : ['content-length'])].includes(name));
+  const kept = [...headers].filter(
+    ([name]) =>
+      !['date', 'x-request-id', 'connection', 'keep-alive', ...(sent === undefined ? [] : ['content-length'])].includes(
+        name,
+      ),
+  );
   return { status, headers: kept, text: sent === undefined ? text : text.replaceAll(sent, 'SENT') };
 }
 
@@ -266,13 +338,20 @@ async function contractOf(org: Organisation): Promise<Contract> {
 async function receiptOf(org: Organisation): Promise<string> {
   const sample = await sampleOf('PATCH /payments/:paymentId/receipt', org);
   await send(org.client, 'PATCH /payments/:paymentId/receipt', sample);
-  const { body } = await org.client.get<{ items: { id: string }[] }>(`/payments/${sample.params?.['paymentId'] ?? ''}/receipts`);
+  const { body } = await org.client.get<{ items: { id: string }[] }>(
+    `/payments/${sample.params?.['paymentId'] ?? ''}/receipts`,
+  );
   return body.items[0]?.id ?? '';
 }
 
 async function customFieldOf(org: Organisation): Promise<string> {
-  const made = await send<{ field: { id: string } }>(org.client, 'POST /dynamic-fields/commands', await sampleOf('POST /dynamic-fields/commands', org));
+  const made = await send<{ field: { id: string } }>(
+    org.client,
+    'POST /dynamic-fields/commands',
+    await sampleOf('POST /dynamic-fields/commands', org),
+  );
   return made.body.field.id;
 }
 
-const strangers = ({ params = {} }: Sample): Record<string, string> => Object.fromEntries(Object.keys(params).map((name) => [name, newId()]));
+const strangers = ({ params = {} }: Sample): Record<string, string> =>
+  Object.fromEntries(Object.keys(params).map((name) => [name, newId()]));

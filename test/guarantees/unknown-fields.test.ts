@@ -21,19 +21,36 @@ describe('unknown fields are refused, and named', () => {
 
     it(`in the query of ${route}${openQuery ? ', which lets them pass' : ''}`, async () => {
       const sample = await sampleOf(route, org);
-      const answer = await send<FrameworkError>(org.client, route, { ...sample, query: { ...sample.query, surprise: '1' } });
+      const answer = await send<FrameworkError>(org.client, route, {
+        ...sample,
+        query: { ...sample.query, surprise: '1' },
+      });
       if (openQuery) return void expect(answer.status, answer.text).to.be.below(400);
-      expect(answer.body, answer.text).to.deep.equal({ statusCode: 400, message: ['surprise is not a known parameter'], error: 'Bad Request' });
+      expect(answer.body, answer.text).to.deep.equal({
+        statusCode: 400,
+        message: ['surprise is not a known parameter'],
+        error: 'Bad Request',
+      });
     });
 
     it(`in the body of ${route}, at every depth`, async () => {
       const sample = await sampleOf(route, org);
-      for (const { parts } of [{ parts: [], schema: (body ?? {}) as Json }, ...(body ? bodyFields(endpoint) : [])].filter(closedObject)) {
+      for (const { parts } of [
+        { parts: [], schema: (body ?? {}) as Json },
+        ...(body ? bodyFields(endpoint) : []),
+      ].filter(closedObject)) {
         for (const name of ['surprise', 'constructor', 'hasOwnProperty', 'tenantId']) {
           const path = [...parts, name];
           const sent = body ? withValue(sample.body, { parts: path, schema: (body ?? {}) as Json }, 1) : { [name]: 1 };
-          const answer = await send<FrameworkError>(org.client, route, { ...sample, body: sent as Record<string, unknown> });
-          expect(answer.body, answer.text).to.deep.equal({ statusCode: 400, message: [`${pathOf(path)} is not a known field`], error: 'Bad Request' });
+          const answer = await send<FrameworkError>(org.client, route, {
+            ...sample,
+            body: sent as Record<string, unknown>,
+          });
+          expect(answer.body, answer.text).to.deep.equal({
+            statusCode: 400,
+            message: [`${pathOf(path)} is not a known field`],
+            error: 'Bad Request',
+          });
         }
       }
     });
@@ -41,4 +58,5 @@ describe('unknown fields are refused, and named', () => {
 });
 
 /** An object whose fields are listed; a free one takes what it is given. */
-const closedObject = ({ parts, schema }: { parts: readonly unknown[]; schema: Json }): boolean => parts.length === 0 || (typesOf(schema).includes('object') && schema['additionalProperties'] === false);
+const closedObject = ({ parts, schema }: { parts: readonly unknown[]; schema: Json }): boolean =>
+  parts.length === 0 || (typesOf(schema).includes('object') && schema['additionalProperties'] === false);

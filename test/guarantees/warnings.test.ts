@@ -7,41 +7,81 @@ import { read, sourceFiles } from '../support/source.js';
 
 const CATALOGUE = 'data-plane-agent/base/warnings.ts';
 const codes = Object.keys(WARNINGS);
-const product = sourceFiles().filter((file) => !file.startsWith('test/') && file !== CATALOGUE).map((file) => [file, read(file)] as const);
-const found = (pattern: RegExp) => product.flatMap(([file, text]) => [...text.matchAll(pattern)].map(([, code = '']) => ({ file, code })));
+const product = sourceFiles()
+  .filter((file) => !file.startsWith('test/') && file !== CATALOGUE)
+  .map((file) => [file, read(file)] as const);
+const found = (pattern: RegExp) =>
+  product.flatMap(([file, text]) => [...text.matchAll(pattern)].map(([, code = '']) => ({ file, code })));
 
 describe('the catalogue of warnings', () => {
   it('says of each what it means in a sentence', () => {
-    expect(Object.entries(WARNINGS).filter(([, { meaning }]) => !/^[A-Z].{10,}\.$/.test(meaning)).map(([code]) => code)).to.deep.equal([]);
+    expect(
+      Object.entries(WARNINGS)
+        .filter(([, { meaning }]) => !/^[A-Z].{10,}\.$/.test(meaning))
+        .map(([code]) => code),
+    ).to.deep.equal([]);
   });
 
-  it('is the only place where codes of warnings are born: whatever else is told by code and message is told by a failure\'s', () => {
+  it("is the only place where codes of warnings are born: whatever else is told by code and message is told by a failure's", () => {
     expect(found(/\bwarn\(\s*'([A-Z_]+)'/g).filter(({ code }) => !codes.includes(code))).to.deep.equal([]);
     // What is read of documents has its codes by type, and comes out by `warn`.
-    const made = found(/\bcode: [`']([^`']*)[`'], message\b/g).filter(({ file, code }) => /^(server|data-plane-agent\/plane\/(domain|store|steps|operations))\//.test(file) && !Object.keys(FAILURES).includes(code));
+    const made = found(/\bcode: [`']([^`']*)[`'], message\b/g).filter(
+      ({ file, code }) =>
+        /^(server|data-plane-agent\/plane\/(domain|store|steps|operations))\//.test(file) &&
+        !Object.keys(FAILURES).includes(code),
+    );
     // What stands in the way of offboarding is no warning.
     expect(made).to.deep.equal([{ file: 'server/tenants/handover.ts', code: 'NO_SUCCESSOR' }]);
   });
 
   it('holds none that nothing gives', () => {
-    const given = new Set(found(/'([A-Z][A-Z_]+)'/g).filter(({ file }) => file !== 'data-plane-agent/base/failures.ts').map(({ code }) => code));
+    const given = new Set(
+      found(/'([A-Z][A-Z_]+)'/g)
+        .filter(({ file }) => file !== 'data-plane-agent/base/failures.ts')
+        .map(({ code }) => code),
+    );
     expect(codes.filter((code) => !given.has(code))).to.deep.equal([]);
   });
 
   it('gives the meaning where a warning has no words of its own, and the details beside it', () => {
-    expect(warn('BANK_SERIAL_REUSED', { paymentIds: ['x'] })).to.deep.equal({ code: 'BANK_SERIAL_REUSED', message: WARNINGS.BANK_SERIAL_REUSED.meaning, paymentIds: ['x'] });
+    expect(warn('BANK_SERIAL_REUSED', { paymentIds: ['x'] })).to.deep.equal({
+      code: 'BANK_SERIAL_REUSED',
+      message: WARNINGS.BANK_SERIAL_REUSED.meaning,
+      paymentIds: ['x'],
+    });
     expect(warn('OPEN_TASKS', { message: 'Two.' })).to.deep.equal({ code: 'OPEN_TASKS', message: 'Two.' });
   });
 
   it('is in the OpenAPI document, code by code, with meaning and details', () => {
-    const document = openapi(ENDPOINTS, { productName: 'Duebook' }) as { readonly 'x-warnings': Record<string, { meaning: string; details: { properties?: object } }>; readonly info: { readonly description: string } };
-    expect(Object.entries(document['x-warnings']).map(([code, { meaning, details }]) => [code, meaning, Object.keys(details.properties ?? {})])).to.deep.equal(Object.entries(WARNINGS).map(([code, { meaning, details }]) => [code, meaning, Object.keys(details.properties)]));
+    const document = openapi(ENDPOINTS, { productName: 'Duebook' }) as {
+      readonly 'x-warnings': Record<string, { meaning: string; details: { properties?: object } }>;
+      readonly info: { readonly description: string };
+    };
+    expect(
+      Object.entries(document['x-warnings']).map(([code, { meaning, details }]) => [
+        code,
+        meaning,
+        Object.keys(details.properties ?? {}),
+      ]),
+    ).to.deep.equal(
+      Object.entries(WARNINGS).map(([code, { meaning, details }]) => [code, meaning, Object.keys(details.properties)]),
+    );
     expect(codes.filter((code) => !document.info.description.includes(`| \`${code}\` | `))).to.deep.equal([]);
   });
 
   it('is in docs/api-conventions.md, code by code, with meaning and details', () => {
     const [, section = ''] = read('docs/api-conventions.md').split('## Warnings\n');
-    const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `([A-Z_]+)` \| (.*) \| (.*) \|$/gm)].map(([, ...cells]) => cells);
-    expect(rows).to.deep.equal(Object.entries(WARNINGS).map(([code, { meaning, details }]) => [code, meaning, Object.keys(details.properties).map((name) => `\`${name}\``).join(', ')]));
+    const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `([A-Z_]+)` \| (.*) \| (.*) \|$/gm)].map(
+      ([, ...cells]) => cells,
+    );
+    expect(rows).to.deep.equal(
+      Object.entries(WARNINGS).map(([code, { meaning, details }]) => [
+        code,
+        meaning,
+        Object.keys(details.properties)
+          .map((name) => `\`${name}\``)
+          .join(', '),
+      ]),
+    );
   });
 });

@@ -1,7 +1,16 @@
 import { newId } from '../../data-plane-agent/base/ids.js';
 import { bodyLimits } from '../../server/http/body-limits.js';
 import type { Endpoint } from '../../server/http/endpoint.js';
-import { bodyFields, namesRecord, queryFields, typesOf, validOf, withValue, type Field, type Json } from '../support/schemas.js';
+import {
+  bodyFields,
+  namesRecord,
+  queryFields,
+  typesOf,
+  validOf,
+  withValue,
+  type Field,
+  type Json,
+} from '../support/schemas.js';
 import type { Sample } from './requests.js';
 
 /** A body, or a query, that costs its endpoint as much as any can. */
@@ -12,34 +21,93 @@ export interface Worst {
 }
 
 const ACUTE = '\u0301';
-/** What is dear about them: sorted marks, letters that fold by their neighbours or grow, signs of two units, signs that JSON escapes, blanks that are taken off. */
-const UNITS: Readonly<Record<string, string>> = { marks: `a${'\u0316\u0301'.repeat(15)}`, ligatures: '\ufdfa', sigmas: 'AΣ', emoji: '💶', quotes: '"\\', lines: 'x\n' };
+/**
+ * What is dear about them: sorted marks, letters that fold by their neighbours or grow, signs of two units, signs that
+ * JSON escapes, blanks that are taken off.
+ */
+const UNITS: Readonly<Record<string, string>> = {
+  marks: `a${'\u0316\u0301'.repeat(15)}`,
+  ligatures: '\ufdfa',
+  sigmas: 'AΣ',
+  emoji: '💶',
+  quotes: '"\\',
+  lines: 'x\n',
+};
 
-/** Every way in which we know to make a body of this endpoint dear, within its limits. `make` gives a body that it takes. */
+/**
+ * Every way in which we know to make a body of this endpoint dear, within its limits. `make` gives a body that it
+ * takes.
+ */
 export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] {
   const limits = bodyLimits(endpoint);
   const schema = (endpoint.body ?? { type: 'object', properties: {} }) as unknown as Json;
-  const full = Object.entries(UNITS).map(([name, unit]): Worst => ({ label: `texts of ${name}`, text: () => whole(schema, body, { unit, bytes: limits.bytes }) }));
+  const full = Object.entries(UNITS).map(([name, unit]): Worst => ({
+    label: `texts of ${name}`,
+    text: () => whole(schema, body, { unit, bytes: limits.bytes }),
+  }));
   const texts = bodyFields(endpoint).filter(({ schema: field }) => typesOf(field).includes('string'));
   const lists = bodyFields(endpoint).filter(({ schema: field }) => typesOf(field).includes('array'));
   const objects = bodyFields(endpoint).filter(({ schema: field }) => typesOf(field).includes('object'));
-  const put = ({ parts }: Pick<Field, 'parts'>, json: string): string => JSON.stringify(withValue(body, { parts, schema }, HERE)).replace(`"${HERE}"`, () => json);
+  const put = ({ parts }: Pick<Field, 'parts'>, json: string): string =>
+    JSON.stringify(withValue(body, { parts, schema }, HERE)).replace(`"${HERE}"`, () => json);
   const room = (field: Pick<Field, 'parts'>): number => limits.bytes - Buffer.byteLength(put(field, '""'));
-  const filled = (field: Field, unit: string): string => put(field, `"${unit.repeat(Math.floor(room(field) / Buffer.byteLength(unit)))}"`);
-  const longest = texts.toSorted((a, b) => Number(b.schema['maxLength'] ?? 0) - Number(a.schema['maxLength'] ?? 0)).slice(0, 1);
+  const filled = (field: Field, unit: string): string =>
+    put(field, `"${unit.repeat(Math.floor(room(field) / Buffer.byteLength(unit)))}"`);
+  const longest = texts
+    .toSorted((a, b) => Number(b.schema['maxLength'] ?? 0) - Number(a.schema['maxLength'] ?? 0))
+    .slice(0, 1);
   const documents = texts.filter(({ schema: field }) => field['x-document'] === true);
   const root: Pick<Field, 'parts' | 'path'> = { parts: [], path: 'the body' };
   return [
     ...full,
-    { label: 'as many of everything as it takes', text: () => whole(schema, body, { unit: undefined, bytes: limits.bytes }) },
+    {
+      label: 'as many of everything as it takes',
+      text: () => whole(schema, body, { unit: undefined, bytes: limits.bytes }),
+    },
     { label: 'runs of marks', text: () => whole(schema, body, { unit: ACUTE, bytes: limits.bytes }) },
-    ...longest.flatMap((field) => Object.entries({ marks: ACUTE, 'line ends': '\\r\\n', letters: 'a', escapes: '\\u0301', emoji: '💶' }).map(([name, unit]): Worst => ({ label: `a text of ${name} at ${field.path}`, text: () => filled(field, unit) }))),
-    ...documents.flatMap((field) => SAID.map((said): Worst => ({ label: `a document of ${JSON.stringify(said)} at ${field.path}`, text: () => put(field, JSON.stringify(said.repeat(Math.floor(Number(field.schema['maxLength']) / said.length)))) }))),
-    ...[root, ...objects].map((field): Worst => ({ label: `keys at ${field.path}`, text: () => put(field, keys(limits)) })),
-    ...lists.flatMap((field) => ['1', '{}', '""', '[]'].map((item): Worst => ({ label: `${item} at ${field.path}`, text: () => put(field, `[${Array.from({ length: Math.min(limits.values - 100, Math.floor(room(field) / (item.length + 1))) / (item.length > 1 ? 2 : 1) }, () => item).join(',')}]`) }))),
-    { label: 'as many values as a body may have', text: () => put(root, `{"a":[${'1,'.repeat(Math.min(limits.values, limits.bytes / 2) - 100)}1]}`) },
-    { label: 'objects', text: () => put(root, `{"a":[${`{"b":"${'x'.repeat(20)}"},`.repeat(Math.min(limits.values, limits.bytes / 16) / 3)}1]}`) },
-    { label: 'levels', text: () => put(root, `{"a":${'['.repeat(limits.levels - 1)}${'{},'.repeat(Math.min(limits.values, limits.bytes / 3) / 2 - 100)}1${']'.repeat(limits.levels - 1)}}`) },
+    ...longest.flatMap((field) =>
+      Object.entries({ marks: ACUTE, 'line ends': '\\r\\n', letters: 'a', escapes: '\\u0301', emoji: '💶' }).map(
+        ([name, unit]): Worst => ({ label: `a text of ${name} at ${field.path}`, text: () => filled(field, unit) }),
+      ),
+    ),
+    ...documents.flatMap((field) =>
+      SAID.map((said): Worst => ({
+        label: `a document of ${JSON.stringify(said)} at ${field.path}`,
+        text: () =>
+          put(field, JSON.stringify(said.repeat(Math.floor(Number(field.schema['maxLength']) / said.length)))),
+      })),
+    ),
+    ...[root, ...objects].map((field): Worst => ({
+      label: `keys at ${field.path}`,
+      text: () => put(field, keys(limits)),
+    })),
+    ...lists.flatMap((field) =>
+      ['1', '{}', '""', '[]'].map((item): Worst => ({
+        label: `${item} at ${field.path}`,
+        text: () =>
+          put(
+            field,
+            `[${Array.from({ length: Math.min(limits.values - 100, Math.floor(room(field) / (item.length + 1))) / (item.length > 1 ? 2 : 1) }, () => item).join(',')}]`,
+          ),
+      })),
+    ),
+    {
+      label: 'as many values as a body may have',
+      text: () => put(root, `{"a":[${'1,'.repeat(Math.min(limits.values, limits.bytes / 2) - 100)}1]}`),
+    },
+    {
+      label: 'objects',
+      text: () =>
+        put(root, `{"a":[${`{"b":"${'x'.repeat(20)}"},`.repeat(Math.min(limits.values, limits.bytes / 16) / 3)}1]}`),
+    },
+    {
+      label: 'levels',
+      text: () =>
+        put(
+          root,
+          `{"a":${'['.repeat(limits.levels - 1)}${'{},'.repeat(Math.min(limits.values, limits.bytes / 3) / 2 - 100)}1${']'.repeat(limits.levels - 1)}}`,
+        ),
+    },
     { label: 'open brackets', text: () => '['.repeat(limits.bytes) },
     { label: 'no JSON at its end', text: () => `{"a":"${'x\\n'.repeat(limits.bytes / 3 - 10)}"` },
   ];
@@ -47,18 +115,56 @@ export function worstBodies(endpoint: Endpoint, { body = {} }: Sample): Worst[] 
 
 /** Queries of as much as a request line takes. */
 export function worstQueries(endpoint: Endpoint): Worst[] {
-  const fields = queryFields(endpoint).filter(({ schema }) => typesOf(schema).includes('string') || typesOf(schema).includes('array'));
-  const of = (path: string, unit: string): Worst => ({ label: `${path} of ${encodeURIComponent(unit)}`, text: () => `${path}=${encodeURIComponent(unit).repeat(Math.floor(12_000 / encodeURIComponent(unit).length))}` });
-  return [...fields.flatMap(({ path }) => [ACUTE, '\u0316\u0301', UNITS['marks'] ?? '', '%', 'Σ', ','].map((unit) => of(path, unit))), { label: 'parameters', text: () => 'a=&'.repeat(4_000) }];
+  const fields = queryFields(endpoint).filter(
+    ({ schema }) => typesOf(schema).includes('string') || typesOf(schema).includes('array'),
+  );
+  const of = (path: string, unit: string): Worst => ({
+    label: `${path} of ${encodeURIComponent(unit)}`,
+    text: () => `${path}=${encodeURIComponent(unit).repeat(Math.floor(12_000 / encodeURIComponent(unit).length))}`,
+  });
+  return [
+    ...fields.flatMap(({ path }) =>
+      [ACUTE, '\u0316\u0301', UNITS['marks'] ?? '', '%', 'Σ', ','].map((unit) => of(path, unit)),
+    ),
+    { label: 'parameters', text: () => 'a=&'.repeat(4_000) },
+  ];
 }
 
 /** What readers of documents look for, or go back and forth over. */
-const SAID: readonly string[] = ['1', '1 ', '1,234.56 ', '壹', '壹拾万', '2026-01-01 ', '合同编号：', '合同金额：1', '租赁', 'a', 'a ', ' ', '\n', '\f', 'paid by ', 'payable monthly in advance ', 'for the premises known as ', 'purchase two (2) units of the crane, ', 'landlord account with ', '$1 per unit ', '(', '________', '|', 'Party A: x\n', 'Tel: 1\n', '% vat '];
+const SAID: readonly string[] = [
+  '1',
+  '1 ',
+  '1,234.56 ',
+  '壹',
+  '壹拾万',
+  '2026-01-01 ',
+  '合同编号：',
+  '合同金额：1',
+  '租赁',
+  'a',
+  'a ',
+  ' ',
+  '\n',
+  '\f',
+  'paid by ',
+  'payable monthly in advance ',
+  'for the premises known as ',
+  'purchase two (2) units of the crane, ',
+  'landlord account with ',
+  '$1 per unit ',
+  '(',
+  '________',
+  '|',
+  'Party A: x\n',
+  'Tel: 1\n',
+  '% vat ',
+];
 
 const HERE = 'b8d1-here';
 
 /** As many as are read, each of which is unknown. */
-const keys = ({ keys: most, bytes }: { readonly keys: number; readonly bytes: number }): string => `{${Array.from({ length: Math.min(most, Math.floor(bytes / 12) - 100) }, (_, i) => `"k${i}":1`).join(',')}}`;
+const keys = ({ keys: most, bytes }: { readonly keys: number; readonly bytes: number }): string =>
+  `{${Array.from({ length: Math.min(most, Math.floor(bytes / 12) - 100) }, (_, i) => `"k${i}":1`).join(',')}}`;
 
 interface Filling {
   /** Texts are full of it; without it they are short, and lists long. */
@@ -66,7 +172,9 @@ interface Filling {
   readonly bytes: number;
 }
 
-/** The sample with every text as long, and every list with as many elements, as the schema and the body have room for. */
+/**
+ * The sample with every text as long, and every list with as many elements, as the schema and the body have room for.
+ */
 function whole(schema: Json, sample: unknown, { unit, bytes }: Filling): string {
   const of = (items: number): string => JSON.stringify(filledIn(schema, sample, { unit, items }));
   const roomFor = (size: (json: string) => number, most: number): number => {
@@ -74,35 +182,59 @@ function whole(schema: Json, sample: unknown, { unit, bytes }: Filling): string 
     return one === none ? 0 : Math.max(0, Math.floor((most - none) / (one - none)) - 1);
   };
   const characters = Number(schema['x-characters'] ?? Infinity);
-  return of(Math.min(roomFor(Buffer.byteLength, bytes), characters === Infinity ? 100_000 : roomFor((json) => json.replaceAll('\\', '').length, characters)));
+  return of(
+    Math.min(
+      roomFor(Buffer.byteLength, bytes),
+      characters === Infinity ? 100_000 : roomFor((json) => json.replaceAll('\\', '').length, characters),
+    ),
+  );
 }
 
-function filledIn(schema: Json, sample: unknown, { unit, items }: { readonly unit: string | undefined; readonly items: number }, name = ''): unknown {
+function filledIn(
+  schema: Json,
+  sample: unknown,
+  { unit, items }: { readonly unit: string | undefined; readonly items: number },
+  name = '',
+): unknown {
   const types = typesOf(schema);
   if (types.includes('object') && schema['properties'] !== undefined) {
     const given = (sample ?? {}) as Readonly<Record<string, unknown>>;
     const properties = Object.entries(schema['properties'] as Readonly<Record<string, Json>>);
-    return Object.fromEntries(properties.flatMap(([key, child]) => {
-      // A list of plain values that the sample does not have would name records that are not there.
-      const isFillable = isFree(key, child) || (child['items'] as Json | undefined)?.['properties'] !== undefined || child['properties'] !== undefined;
-      return key in given || isFillable ? [[key, filledIn(child, given[key], { unit, items }, key)]] : [];
-    }));
+    return Object.fromEntries(
+      properties.flatMap(([key, child]) => {
+        // A list of plain values that the sample does not have would name records that are not there.
+        const isFillable =
+          isFree(key, child) ||
+          (child['items'] as Json | undefined)?.['properties'] !== undefined ||
+          child['properties'] !== undefined;
+        return key in given || isFillable ? [[key, filledIn(child, given[key], { unit, items }, key)]] : [];
+      }),
+    );
   }
   if (types.includes('array') && !types.includes('string')) {
     const [first] = (Array.isArray(sample) ? sample : []) as readonly unknown[];
     const item = schema['items'] as Json;
     const isIds = /ids?$/i.test(name);
-    return Array.from({ length: Math.min(items, Number(schema['maxItems'] ?? 1_000)) }, () => (isIds ? newId() : filledIn(item, first ?? validOf(item), { unit, items })));
+    return Array.from({ length: Math.min(items, Number(schema['maxItems'] ?? 1_000)) }, () =>
+      isIds ? newId() : filledIn(item, first ?? validOf(item), { unit, items }),
+    );
   }
   if (!isFree(name, schema)) return sample ?? validOf(schema);
   const max = Number(schema['maxLength'] ?? 1);
   if (max > 1_000_000) return sample ?? validOf(schema);
   // Numbers of invoices and the like are to be unlike each other.
-  return [...`${(++made).toString(36)}${unit === undefined ? '' : unit.repeat(max).slice(0, 2 * max)}`].slice(0, max).join('');
+  return [...`${(++made).toString(36)}${unit === undefined ? '' : unit.repeat(max).slice(0, 2 * max)}`]
+    .slice(0, max)
+    .join('');
 }
 
 let made = 0;
 
 /** A text that says what it likes. */
 const isFree = (name: string, schema: Json): boolean =>
-  typesOf(schema).includes('string') && schema['enum'] === undefined && schema['format'] === undefined && schema['pattern'] === undefined && Number(schema['maxLength'] ?? 0) >= 200 && !namesRecord({ parts: [name] });
+  typesOf(schema).includes('string') &&
+  schema['enum'] === undefined &&
+  schema['format'] === undefined &&
+  schema['pattern'] === undefined &&
+  Number(schema['maxLength'] ?? 0) >= 200 &&
+  !namesRecord({ parts: [name] });

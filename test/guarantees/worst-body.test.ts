@@ -13,18 +13,27 @@ import { worstBodies, worstQueries, type Worst } from './worst-bodies.js';
 import { prepareWorkbooks, worstImports } from './worst-imports.js';
 
 const BOUND_MS = 50;
-/** What is over the bound once may have been a collection of garbage, or code that was compiled; work is over it each time. */
+/**
+ * What is over the bound once may have been a collection of garbage, or code that was compiled; work is over it each
+ * time.
+ */
 const TRIES = 5;
 
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
-const bodiesOf = (endpoint: Endpoint, sample: Sample): Worst[] => [...worstImports(endpoint.route, sample), ...worstBodies(endpoint, sample)];
+const bodiesOf = (endpoint: Endpoint, sample: Sample): Worst[] => [
+  ...worstImports(endpoint.route, sample),
+  ...worstBodies(endpoint, sample),
+];
 
 describe('the worst body', () => {
   let server: TestServer;
   let org: Organisation;
   let thread: Worker;
   before(async () => {
-    server = await startServer({ env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0', RATE_LIMIT_PER_MINUTE: '0' }, checkAnswers: false });
+    server = await startServer({
+      env: { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_IP: '0', RATE_LIMIT_PER_MINUTE: '0' },
+      checkAnswers: false,
+    });
     org = await organisation(server);
     await prepareWorkbooks();
     thread = new Worker(program('test/support/send-worker.ts'), { execArgv: [] });
@@ -52,12 +61,20 @@ describe('the worst body', () => {
     for (let tries = 0; tries < TRIES && least > BOUND_MS; tries++) {
       if (tries > 0) collectGarbage();
       const toSend = await make();
-      least = Math.min(least, await longestWork(async () => {
-        last = await send(toSend);
-      }));
+      least = Math.min(
+        least,
+        await longestWork(async () => {
+          last = await send(toSend);
+        }),
+      );
     }
-    if (process.env['WORST']) process.stdout.write(`${least > BOUND_MS ? '!!' : '  '} ${least.toFixed(0).padStart(5)} ${last?.status} ${label} ${process.env['WORST'] === '2' || least > BOUND_MS ? (last?.text ?? '').slice(0, 120) : ''}\n`);
-    return least > BOUND_MS ? `${label}: ${least.toFixed(0)} ms, ${last?.status} ${last?.text.slice(0, 100)}` : undefined;
+    if (process.env['WORST'])
+      process.stdout.write(
+        `${least > BOUND_MS ? '!!' : '  '} ${least.toFixed(0).padStart(5)} ${last?.status} ${label} ${process.env['WORST'] === '2' || least > BOUND_MS ? (last?.text ?? '').slice(0, 120) : ''}\n`,
+      );
+    return least > BOUND_MS
+      ? `${label}: ${least.toFixed(0)} ms, ${last?.status} ${last?.text.slice(0, 100)}`
+      : undefined;
   };
 
   const addressed = (route: string, { params, query }: Sample, search?: string): Pick<ToSend, 'url' | 'method'> => {
@@ -66,7 +83,11 @@ describe('the worst body', () => {
     const text = search ?? new URLSearchParams(query ?? {}).toString();
     return { method, url: `${server.client.base}${path}${text === '' ? '' : `?${text}`}` };
   };
-  const headersOf = ({ needs }: Endpoint, { headers }: Sample): Record<string, string> => ({ 'Content-Type': 'application/json', ...(needs === 'public' ? {} : { Authorization: `Bearer ${org.token}` }), ...headers });
+  const headersOf = ({ needs }: Endpoint, { headers }: Sample): Record<string, string> => ({
+    'Content-Type': 'application/json',
+    ...(needs === 'public' ? {} : { Authorization: `Bearer ${org.token}` }),
+    ...headers,
+  });
 
   for (const endpoint of endpoints) {
     const { route } = endpoint;
@@ -74,17 +95,27 @@ describe('the worst body', () => {
       const slow: (string | undefined)[] = [];
       const bodies = route.startsWith('GET ') ? [] : bodiesOf(endpoint, await sample(route));
       for (const { label } of bodies) {
-        slow.push(await blocked(`${route}: ${label}`, async () => {
-          const fresh = await sample(route);
-          const body = bodiesOf(endpoint, fresh).find((worst) => worst.label === label)?.text();
-          return { ...addressed(route, fresh), headers: headersOf(endpoint, fresh), body };
-        }));
+        slow.push(
+          await blocked(`${route}: ${label}`, async () => {
+            const fresh = await sample(route);
+            const body = bodiesOf(endpoint, fresh)
+              .find((worst) => worst.label === label)
+              ?.text();
+            return { ...addressed(route, fresh), headers: headersOf(endpoint, fresh), body };
+          }),
+        );
       }
       for (const { label, text } of worstQueries(endpoint)) {
-        slow.push(await blocked(`${route}: ${label}`, async () => {
-          const fresh = await sample(route);
-          return { ...addressed(route, fresh, text()), headers: headersOf(endpoint, fresh), body: fresh.body && JSON.stringify(fresh.body) };
-        }));
+        slow.push(
+          await blocked(`${route}: ${label}`, async () => {
+            const fresh = await sample(route);
+            return {
+              ...addressed(route, fresh, text()),
+              headers: headersOf(endpoint, fresh),
+              body: fresh.body && JSON.stringify(fresh.body),
+            };
+          }),
+        );
       }
       expect(slow.filter((fault) => fault !== undefined)).to.deep.equal([]);
     }).timeout(300_000); // some of them are of megabytes

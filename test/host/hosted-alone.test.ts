@@ -25,12 +25,20 @@ describe('a data plane that a program hosts alone', () => {
   let plane: BoundPlane<Operations>;
   const call = aCall();
   const logged: Record<string, unknown>[] = [];
-  const log: Log = createLog({ level: 'info', name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
+  const log: Log = createLog({
+    level: 'info',
+    name: 'test',
+    destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+  });
   const undo: (() => unknown)[] = [];
 
   /** As a program reads them from its environment, by the one list. */
   const settingsIn = (env: Record<string, string>) => {
-    const read = readConfig({ ...PROCESS_SETTINGS, ...HOST_SETTINGS }, { DATA_DIR: directory, ...env }, { production: false });
+    const read = readConfig(
+      { ...PROCESS_SETTINGS, ...HOST_SETTINGS },
+      { DATA_DIR: directory, ...env },
+      { production: false },
+    );
     if (!read.ok) throw new Error(reportFaults(read.faults));
     return { ...read.values, keyRing: parseKeyRing(generateKeyRingText()) };
   };
@@ -56,19 +64,49 @@ describe('a data plane that a program hosts alone', () => {
   });
 
   it('keeps a contract, and money that is received on it', async () => {
-    const { id, payments: [line] } = await plane.createContract(aContract({ payments: [{ period: '2026-04', dueDate: '2026-04-30', amount: 1_000 }] }));
-    const paid = await plane.recordReceipt({ paymentId: line?.id ?? '', receivedAmount: 400, receivedDate: '2026-03-01' });
+    const {
+      id,
+      payments: [line],
+    } = await plane.createContract(
+      aContract({ payments: [{ period: '2026-04', dueDate: '2026-04-30', amount: 1_000 }] }),
+    );
+    const paid = await plane.recordReceipt({
+      paymentId: line?.id ?? '',
+      receivedAmount: 400,
+      receivedDate: '2026-03-01',
+    });
     expect(paid).to.include({ receivedAmount: 400 });
     expect((await plane.getContract({ contractId: id })).payments[0]).to.include({ receivedAmount: 400 });
     expect((await plane.listContracts({})).items.map((one) => one.id)).to.deep.equal([id]);
   });
 
   it('takes and gives the bytes of files at its own signed links', async () => {
-    const announced = await plane.presignFile({ fileName: 'contract.pdf', contentType: 'application/pdf', kind: 'contract_original', sizeBytes: PDF.length });
+    const announced = await plane.presignFile({
+      fileName: 'contract.pdf',
+      contentType: 'application/pdf',
+      kind: 'contract_original',
+      sizeBytes: PDF.length,
+    });
     expect(announced.uploadUrl).to.match(new RegExp(`^${url}/files/`));
-    expect((await fetch(announced.uploadUrl, { method: 'PUT', headers: { ...announced.headers }, body: new Uint8Array(PDF) })).status).to.equal(200);
+    expect(
+      (
+        await fetch(announced.uploadUrl, {
+          method: 'PUT',
+          headers: { ...announced.headers },
+          body: new Uint8Array(PDF),
+        })
+      ).status,
+    ).to.equal(200);
     const { bucket, objectKey, uploadToken } = announced;
-    const { id } = await plane.confirmFile({ bucket, objectKey, uploadToken, fileName: 'contract.pdf', contentType: 'application/pdf', kind: 'contract_original', sizeBytes: PDF.length });
+    const { id } = await plane.confirmFile({
+      bucket,
+      objectKey,
+      uploadToken,
+      fileName: 'contract.pdf',
+      contentType: 'application/pdf',
+      kind: 'contract_original',
+      sizeBytes: PDF.length,
+    });
     const link = await plane.downloadFile({ fileId: id });
     const got = await fetch(link.url);
     expect(Buffer.from(await got.arrayBuffer())).to.deep.equal(PDF);
@@ -76,12 +114,18 @@ describe('a data plane that a program hosts alone', () => {
   });
 
   it('answers its probes, its metrics to their token, and nothing of the API', async () => {
-    for (const path of ['/livez', '/readyz']) expect(await (await fetch(`${url}${path}`)).json()).to.deep.equal({ status: 'ok' });
+    for (const path of ['/livez', '/readyz'])
+      expect(await (await fetch(`${url}${path}`)).json()).to.deep.equal({ status: 'ok' });
     expect((await fetch(`${url}/metrics`)).status).to.equal(401);
-    const metrics = await (await fetch(`${url}/metrics`, { headers: { Authorization: 'Bearer a-token-for-the-metrics' } })).text();
+    const metrics = await (
+      await fetch(`${url}/metrics`, { headers: { Authorization: 'Bearer a-token-for-the-metrics' } })
+    ).text();
     expect(metrics).to.contain('duebook_database_connections').and.to.contain('database="tenant"');
     expect((await fetch(`${url}/api/v1/contracts`)).status).to.equal(404);
-    expect(logged.find(({ msg, route }) => msg === 'request' && route === '/livez')).to.include({ status: 200, method: 'GET' });
+    expect(logged.find(({ msg, route }) => msg === 'request' && route === '/livez')).to.include({
+      status: 200,
+      method: 'GET',
+    });
   });
 
   it('finds by itself whose upkeep is due, and has it done for those whom it is told to work for', async () => {
@@ -89,7 +133,13 @@ describe('a data plane that a program hosts alone', () => {
     const jobs = hosted.jobs({
       tenants: async (ids) => {
         asked.push(...ids);
-        return ids.map((id) => ({ id, timeZone: 'Asia/Shanghai', reminderLeadDays: 7, currencyCode: 'CNY', language: 'zh-CN' }));
+        return ids.map((id) => ({
+          id,
+          timeZone: 'Asia/Shanghai',
+          reminderLeadDays: 7,
+          currencyCode: 'CNY',
+          language: 'zh-CN',
+        }));
       },
     });
     for (const { run } of jobs) await run(new AbortController().signal);
@@ -102,9 +152,17 @@ describe('a data plane that a program hosts alone', () => {
   it('says what its object store does not allow', async () => {
     const file = join(directory, 'no-folder');
     await writeFile(file, '');
-    const { hosted: other } = await started({ OBJECT_STORE_URL: `file:${file}`, TENANT_DATABASE_URL: `sqlite:${join(directory, 'other.db')}` });
+    const { hosted: other } = await started({
+      OBJECT_STORE_URL: `file:${file}`,
+      TENANT_DATABASE_URL: `sqlite:${join(directory, 'other.db')}`,
+    });
     await other.probes.files();
-    expect(logged.some(({ level, msg }) => level === 50 && String(msg).startsWith('the object store cannot be used as files need it: '))).to.equal(true);
+    expect(
+      logged.some(
+        ({ level, msg }) =>
+          level === 50 && String(msg).startsWith('the object store cannot be used as files need it: '),
+      ),
+    ).to.equal(true);
     expect(await other.probes.database(1_000)).to.equal(true);
   });
 

@@ -11,7 +11,11 @@ describe('the end of a process that hosts a data plane', () => {
 
   it('gives up readings first, waits for schedules and for what goes on after its answer, and closes databases last', async () => {
     const stopping = lifecycle();
-    stopInOrder(stopping, { hosted: { background: { settled: end('background') }, files: { documents: { close: end('documents') } } }, schedules: { stop: end('schedules') }, close: end('databases') });
+    stopInOrder(stopping, {
+      hosted: { background: { settled: end('background') }, files: { documents: { close: end('documents') } } },
+      schedules: { stop: end('schedules') },
+      close: end('databases'),
+    });
     expect(await stopping.stop('test')).to.equal(0);
     expect(ended).to.deep.equal(['documents', 'schedules', 'background', 'databases']);
   });

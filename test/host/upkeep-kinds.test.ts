@@ -33,12 +33,27 @@ forEachDatabase((kind, fresh) => {
     beforeEach(() => {
       clock = fakeClock();
       zones = {};
-      process = upkeepProcess({ database, clock, tenants: (ids) => inShanghai(ids.filter((id) => id in zones)).map((tenant) => ({ ...tenant, timeZone: zones[tenant.id] ?? '' })) });
+      process = upkeepProcess({
+        database,
+        clock,
+        tenants: (ids) =>
+          inShanghai(ids.filter((id) => id in zones)).map((tenant) => ({
+            ...tenant,
+            timeZone: zones[tenant.id] ?? '',
+          })),
+      });
     });
-    const job = async (name: string, consumers: Consumers = {}) => planeJobs({ upkeep: process.upkeep, files: outside.external.files, consumers }).find((one) => one.name === name)?.run(new AbortController().signal);
+    const job = async (name: string, consumers: Consumers = {}) =>
+      planeJobs({ upkeep: process.upkeep, files: outside.external.files, consumers })
+        .find((one) => one.name === name)
+        ?.run(new AbortController().signal);
     /** What the jobs did for the tenant. */
-    const done = (tenantId: string) => process.calls.filter(({ call }) => call.tenantId === tenantId).map(({ name }) => name);
-    const rows = (tenantId: string, table: string) => database.read({ tenantId }, async (tx) => Number((await tx.get(`SELECT count(*) AS n FROM ${table} WHERE tenant_id = ?`, [tenantId]))?.['n']));
+    const done = (tenantId: string) =>
+      process.calls.filter(({ call }) => call.tenantId === tenantId).map(({ name }) => name);
+    const rows = (tenantId: string, table: string) =>
+      database.read({ tenantId }, async (tx) =>
+        Number((await tx.get(`SELECT count(*) AS n FROM ${table} WHERE tenant_id = ?`, [tenantId]))?.['n']),
+      );
     const tenantIn = (timeZone: string): string => {
       const id = newId();
       zones[id] = timeZone;
@@ -60,7 +75,7 @@ forEachDatabase((kind, fresh) => {
         return async () => (await plane.getContract({ contractId })).fulfillmentTasks[0]?.status;
       };
 
-      it('are marked at the tenant\'s midnight, and not before', async () => {
+      it("are marked at the tenant's midnight, and not before", async () => {
         const tenantId = tenantIn('Asia/Shanghai');
         const status = await taskOf(tenantId, '2026-03-17');
         await walkTo('2026-03-17T15:59:59Z', 'upkeep');
@@ -77,7 +92,10 @@ forEachDatabase((kind, fresh) => {
       it('are marked at midnight by the clocks of that night', async () => {
         clock.set('2026-03-06T00:00:00Z');
         const [spring, south] = [tenantIn('America/New_York'), tenantIn('Africa/Cairo')];
-        const [inNewYork, inCairo] = [await taskOf(spring, '2026-03-08', { today: '2026-03-05' }), await taskOf(south, '2026-04-23', { today: '2026-03-06' })];
+        const [inNewYork, inCairo] = [
+          await taskOf(spring, '2026-03-08', { today: '2026-03-05' }),
+          await taskOf(south, '2026-04-23', { today: '2026-03-06' }),
+        ];
         // New York goes to summer time on the eighth: its day has twenty-three hours.
         await walkTo('2026-03-09T03:59:00Z', 'upkeep');
         expect(await inNewYork()).to.equal('pending');
@@ -102,7 +120,7 @@ forEachDatabase((kind, fresh) => {
         expect(await status()).to.equal('overdue');
       });
 
-      it('that were due before they were entered are marked with the tenant\'s next midnight; others and those that are done stay', async () => {
+      it("that were due before they were entered are marked with the tenant's next midnight; others and those that are done stay", async () => {
         const tenantId = tenantIn('Asia/Shanghai');
         const late = await taskOf(tenantId, '2026-03-01');
         const far = await taskOf(tenantId, '9999-12-31');
@@ -124,7 +142,11 @@ forEachDatabase((kind, fresh) => {
       const field = await aField({ plane });
       await plane.createContract(aContract({ dynamicFields: { [field.id]: '7' } }));
       await fieldCommand({ plane }, 'UpdateFieldType', { fieldId: field.id, type: 'number' });
-      const kept = async () => [await rows(tenantId, 'idempotency_records'), await rows(tenantId, 'import_batches'), await rows(tenantId, 'dynamic_field_forms')];
+      const kept = async () => [
+        await rows(tenantId, 'idempotency_records'),
+        await rows(tenantId, 'import_batches'),
+        await rows(tenantId, 'dynamic_field_forms'),
+      ];
       expect(await kept()).to.deep.equal([1, 1, 1]);
       clock.advance(DAY_MS - 1);
       await job('upkeep');
@@ -152,20 +174,30 @@ forEachDatabase((kind, fresh) => {
         const { id: contractId } = await plane.createContract(aContract());
         const { templates } = await plane.getContractCatalog({});
         const [template] = templates;
-        const transition = template?.transitions.find(({ code }) => code === 'submit_review') ?? expect.fail('there is no such transition');
+        const transition =
+          template?.transitions.find(({ code }) => code === 'submit_review') ??
+          expect.fail('there is no such transition');
         const channelId = newId();
-        await process.as({ tenantId, controls: { draft: 'admin' } }).updateLifecycleTransition({ transitionId: transition.id, changes: { effects: { notifyChannelId: channelId } } });
+        await process.as({ tenantId, controls: { draft: 'admin' } }).updateLifecycleTransition({
+          transitionId: transition.id,
+          changes: { effects: { notifyChannelId: channelId } },
+        });
         await plane.transitionContract({ contractId, transitionCode: 'submit_review' });
         return { tenantId, contractId, channelId };
       };
-      const stateOf = (tenantId: string) => database.read({ tenantId }, (tx) => tx.get('SELECT state, attempts, error FROM outbox WHERE tenant_id = ?', [tenantId]));
+      const stateOf = (tenantId: string) =>
+        database.read({ tenantId }, (tx) =>
+          tx.get('SELECT state, attempts, error FROM outbox WHERE tenant_id = ?', [tenantId]),
+        );
 
       it('hands a message to the consumer of its topic, once', async () => {
         const { tenantId, contractId, channelId } = await announced();
         const got: unknown[] = [];
-        const consumers: Consumers = { 'workflow.moved': async ({ topic, reference, attempts }, plane, tenant) => {
-          got.push([topic, reference, attempts, tenant, (await plane.getContract({ contractId })).workflowStage]);
-        } };
+        const consumers: Consumers = {
+          'workflow.moved': async ({ topic, reference, attempts }, plane, tenant) => {
+            got.push([topic, reference, attempts, tenant, (await plane.getContract({ contractId })).workflowStage]);
+          },
+        };
         await job('upkeep');
         expect(got, 'nobody takes messages').to.deep.equal([]);
         await job('upkeep', consumers);
@@ -180,10 +212,12 @@ forEachDatabase((kind, fresh) => {
         const { tenantId } = await announced();
         const tries: number[] = [];
         const begun = clock.now();
-        const consumers: Consumers = { 'workflow.moved': () => {
-          tries.push(clock.now() - begun);
-          return Promise.reject(new Error(`refused ${tries.length}`));
-        } };
+        const consumers: Consumers = {
+          'workflow.moved': () => {
+            tries.push(clock.now() - begun);
+            return Promise.reject(new Error(`refused ${tries.length}`));
+          },
+        };
         while (clock.now() < begun + 2 * DAY_MS) {
           await job('upkeep', consumers);
           clock.advance(tries.length < 4 ? 60_000 : HOUR_MS / 2);
@@ -196,10 +230,16 @@ forEachDatabase((kind, fresh) => {
       it('hears a receiver that says when to come again, and one that says never', async () => {
         const [later, never] = [await announced(), await announced()];
         const tries: string[] = [];
-        const consumers: Consumers = { 'workflow.moved': (_message, _plane, tenantId) => {
-          tries.push(tenantId);
-          return Promise.reject(tenantId === never.tenantId ? new NotHandedOver('it is gone', { isFinal: true }) : new NotHandedOver('too many', { retryAfterMs: 2 * HOUR_MS }));
-        } };
+        const consumers: Consumers = {
+          'workflow.moved': (_message, _plane, tenantId) => {
+            tries.push(tenantId);
+            return Promise.reject(
+              tenantId === never.tenantId
+                ? new NotHandedOver('it is gone', { isFinal: true })
+                : new NotHandedOver('too many', { retryAfterMs: 2 * HOUR_MS }),
+            );
+          },
+        };
         await job('upkeep', consumers);
         expect(tries).to.have.members([later.tenantId, never.tenantId]);
         expect(await stateOf(never.tenantId)).to.deep.equal({ state: 'failed', attempts: 1, error: 'it is gone' });
@@ -224,23 +264,58 @@ forEachDatabase((kind, fresh) => {
 
     it(`is found on ${kind} in what was there before it was kept: everything is looked at once, and old messages are not sent`, async () => {
       const before = await fresh();
-      await migrate(before.database, TENANT_MIGRATIONS.filter(({ id }) => id < '0015'));
+      await migrate(
+        before.database,
+        TENANT_MIGRATIONS.filter(({ id }) => id < '0015'),
+      );
       const [tenantId, keyedOnly] = [newId(), newId()];
       await before.database.write({ tenantId }, async (tx) => {
-        await tx.run('INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, 3, 1), (?, 4, 2)', [tenantId, tenantId]);
-        await tx.run("INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts) VALUES (?, ?, 'file.infected', '{}', ?, ?, 0)", [tenantId, newId(), clock.now() - DAY_MS, clock.now() - DAY_MS]);
-        await tx.run("INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_name, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, 'user', 'Ming', 'r', 'createContract', 'contract', ?, '[]')", [tenantId, newId(), clock.now(), newId()]);
+        await tx.run('INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, 3, 1), (?, 4, 2)', [
+          tenantId,
+          tenantId,
+        ]);
+        await tx.run(
+          "INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts) VALUES (?, ?, 'file.infected', '{}', ?, ?, 0)",
+          [tenantId, newId(), clock.now() - DAY_MS, clock.now() - DAY_MS],
+        );
+        await tx.run(
+          "INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_name, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, 'user', 'Ming', 'r', 'createContract', 'contract', ?, '[]')",
+          [tenantId, newId(), clock.now(), newId()],
+        );
       });
-      await before.database.write({ tenantId: keyedOnly }, (tx) => tx.run("INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, 'k', 'createContract', 'h', '', ?)", [keyedOnly, clock.now() - 1]));
+      await before.database.write({ tenantId: keyedOnly }, (tx) =>
+        tx.run(
+          "INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, 'k', 'createContract', 'h', '', ?)",
+          [keyedOnly, clock.now() - 1],
+        ),
+      );
       expect(await migrate(before.database, TENANT_MIGRATIONS)).to.include('0015-due-work');
       process = upkeepProcess({ database: before.database, clock });
       const got: unknown[] = [];
-      for (const name of ['audit-chain', 'upkeep', 'documents', 'file-sweep']) await job(name, { 'file.infected': (message) => Promise.resolve(void got.push(message)) }).catch(() => undefined);
+      for (const name of ['audit-chain', 'upkeep', 'documents', 'file-sweep'])
+        await job(name, { 'file.infected': (message) => Promise.resolve(void got.push(message)) }).catch(
+          () => undefined,
+        );
       expect(got).to.deep.equal([]);
-      const state = await before.database.read({ tenantId }, async (tx) => [await tx.get('SELECT state FROM outbox WHERE tenant_id = ?', [tenantId]), await tx.get('SELECT position FROM audit_log WHERE tenant_id = ?', [tenantId])]);
+      const state = await before.database.read({ tenantId }, async (tx) => [
+        await tx.get('SELECT state FROM outbox WHERE tenant_id = ?', [tenantId]),
+        await tx.get('SELECT position FROM audit_log WHERE tenant_id = ?', [tenantId]),
+      ]);
       expect(state).to.deep.equal([{ state: 'expired' }, { position: 1 }]);
-      expect(await before.database.read({ tenantId: keyedOnly }, (tx) => tx.all('SELECT key FROM idempotency_records WHERE tenant_id = ?', [keyedOnly]))).to.deep.equal([]);
-      const left = (id: string) => before.database.read({ tenantId: id }, async (tx) => (await tx.all("SELECT kind FROM due_work WHERE tenant_id = ? AND kind NOT IN ('documents', 'file-orphans', 'file-scans', 'file-sweep') ORDER BY kind", [id])).map((row) => row['kind']));
+      expect(
+        await before.database.read({ tenantId: keyedOnly }, (tx) =>
+          tx.all('SELECT key FROM idempotency_records WHERE tenant_id = ?', [keyedOnly]),
+        ),
+      ).to.deep.equal([]);
+      const left = (id: string) =>
+        before.database.read({ tenantId: id }, async (tx) =>
+          (
+            await tx.all(
+              "SELECT kind FROM due_work WHERE tenant_id = ? AND kind NOT IN ('documents', 'file-orphans', 'file-scans', 'file-sweep') ORDER BY kind",
+              [id],
+            )
+          ).map((row) => row['kind']),
+        );
       expect([await left(tenantId), await left(keyedOnly)]).to.deep.equal([['expiry'], []]);
     });
   });

@@ -40,24 +40,49 @@ forEachDatabase((kind, fresh) => {
       clock = fakeClock();
       await forget();
     });
-    const dueOf = (tenantId: string) => database.read({ tenantId }, async (tx) => (await tx.all('SELECT kind, min(due_at) AS due_at FROM due_work WHERE tenant_id = ? GROUP BY kind ORDER BY kind', [tenantId])).map((row) => [row['kind'], row['due_at']]));
+    const dueOf = (tenantId: string) =>
+      database.read({ tenantId }, async (tx) =>
+        (
+          await tx.all(
+            'SELECT kind, min(due_at) AS due_at FROM due_work WHERE tenant_id = ? GROUP BY kind ORDER BY kind',
+            [tenantId],
+          )
+        ).map((row) => [row['kind'], row['due_at']]),
+      );
     /** Rows of former tests, of whatever tenant. */
-    const forget = () => database.exclusive(async (connection) => {
-      if (kind === 'postgres') await connection.run('TRUNCATE due_work');
-      else await connection.run('DELETE FROM due_work');
-    });
+    const forget = () =>
+      database.exclusive(async (connection) => {
+        if (kind === 'postgres') await connection.run('TRUNCATE due_work');
+        else await connection.run('DELETE FROM due_work');
+      });
 
     it('asks a handful of questions a minute for a thousand idle tenants, and serves the one that has something due', async () => {
       for (let i = 0; i < 1_000; i++) {
         const tenantId = newId();
-        await database.write({ tenantId }, (tx) => tx.run("INSERT INTO due_work (tenant_id, kind, slot, due_at) VALUES (?, 'expiry', 0, ?), (?, 'tasks', 0, ?), (?, 'file-sweep', 0, ?)", [tenantId, clock.now() + MINUTE_MS, tenantId, clock.now() + MINUTE_MS, tenantId, clock.now() + MINUTE_MS]));
+        await database.write({ tenantId }, (tx) =>
+          tx.run(
+            "INSERT INTO due_work (tenant_id, kind, slot, due_at) VALUES (?, 'expiry', 0, ?), (?, 'tasks', 0, ?), (?, 'file-sweep', 0, ?)",
+            [tenantId, clock.now() + MINUTE_MS, tenantId, clock.now() + MINUTE_MS, tenantId, clock.now() + MINUTE_MS],
+          ),
+        );
       }
       const watched = counted(database);
       const { upkeep, calls, asked, as } = upkeepProcess({ database: watched.database, clock });
       const { files } = outside.external;
-      const jobs = planeJobs({ upkeep, files: { ...files, policy: { ...files.policy, scans: true }, scanner: { ...files.scanner, version: () => Promise.resolve({ engine: 'test', signatures: '1', signaturesAt: null }) } } });
+      const jobs = planeJobs({
+        upkeep,
+        files: {
+          ...files,
+          policy: { ...files.policy, scans: true },
+          scanner: {
+            ...files.scanner,
+            version: () => Promise.resolve({ engine: 'test', signatures: '1', signaturesAt: null }),
+          },
+        },
+      });
       const minute = async () => {
-        for (const { rule, run } of jobs) for (let times = timesAMinute(rule); times > 0; times -= 1) await run(new AbortController().signal);
+        for (const { rule, run } of jobs)
+          for (let times = timesAMinute(rule); times > 0; times -= 1) await run(new AbortController().signal);
       };
       await minute(); // at the first time the scanner's signatures are new
       Object.assign(watched.counts, { transactions: 0, statements: 0 });
@@ -78,7 +103,8 @@ forEachDatabase((kind, fresh) => {
     it('is done once by two processes at once', async () => {
       const processes = [upkeepProcess({ database, clock }), upkeepProcess({ database: await again(), clock })];
       const tenants = Array.from({ length: 12 }, newId);
-      for (const tenantId of tenants) for (let i = 0; i < 3; i++) await processes[0]?.as({ tenantId }).createContract(aContract());
+      for (const tenantId of tenants)
+        for (let i = 0; i < 3; i++) await processes[0]?.as({ tenantId }).createContract(aContract());
       const steps: string[] = [];
       const counting: Step = (plane, tenantId) => {
         steps.push(tenantId);
@@ -86,7 +112,8 @@ forEachDatabase((kind, fresh) => {
       };
       await Promise.all(processes.map(({ round }) => round({ audit: counting })));
       expect(steps.toSorted()).to.deep.equal(tenants.toSorted());
-      for (const tenantId of tenants) expect(await processes[1]?.as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
+      for (const tenantId of tenants)
+        expect(await processes[1]?.as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
     });
 
     it('of a process that has died is taken over when its lease is over, and not before', async () => {
@@ -95,10 +122,12 @@ forEachDatabase((kind, fresh) => {
       await dying.as({ tenantId }).createContract(aContract());
       const { promise: death, reject: dies } = Promise.withResolvers<{ more: boolean }>();
       const { promise: begun, resolve: begins } = Promise.withResolvers<void>();
-      const dead = dying.round({ audit: () => {
-        begins();
-        return death;
-      } });
+      const dead = dying.round({
+        audit: () => {
+          begins();
+          return death;
+        },
+      });
       await begun;
       clock.advance(MINUTE_MS - 1);
       await other.round({ audit: chaining });
@@ -115,27 +144,35 @@ forEachDatabase((kind, fresh) => {
       const { as, round, calls } = upkeepProcess({ database, clock });
       const tenantId = newId();
       await as({ tenantId }).createContract(aContract());
-      await round({ audit: async (plane, id) => {
-        const done = await chaining(plane, id);
-        await as({ tenantId }).createContract(aContract());
-        return done;
-      } });
+      await round({
+        audit: async (plane, id) => {
+          const done = await chaining(plane, id);
+          await as({ tenantId }).createContract(aContract());
+          return done;
+        },
+      });
       expect(await as({ tenantId }).getAuditHead({})).to.include({ waiting: 1 });
       await round({ audit: chaining });
       expect(await as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
       expect(calls).to.have.length(2);
 
-      const keyed = (key: string) => as({ tenantId, idempotency: { key, requestHash: 'h' } }).createContract(aContract());
+      const keyed = (key: string) =>
+        as({ tenantId, idempotency: { key, requestHash: 'h' } }).createContract(aContract());
       await keyed('first');
       clock.advance(24 * 60 * MINUTE_MS);
       let second = 0;
-      await round({ expiry: async (plane) => {
-        const done = await plane.removeEnded({});
-        await keyed('second');
-        second = clock.now();
-        return done;
-      } });
-      expect((await dueOf(tenantId)).find(([of]) => of === 'expiry')).to.deep.equal(['expiry', second + 24 * 60 * MINUTE_MS]);
+      await round({
+        expiry: async (plane) => {
+          const done = await plane.removeEnded({});
+          await keyed('second');
+          second = clock.now();
+          return done;
+        },
+      });
+      expect((await dueOf(tenantId)).find(([of]) => of === 'expiry')).to.deep.equal([
+        'expiry',
+        second + 24 * 60 * MINUTE_MS,
+      ]);
     });
 
     it('is told when it fails, is tried again after a minute, and holds up nobody else', async () => {
@@ -150,7 +187,9 @@ forEachDatabase((kind, fresh) => {
       };
       for (let i = 0; i < 3; i++) await round({ audit: step });
       expect(tries).to.equal(1);
-      expect(logged.map(({ msg, job, tenantId }) => [msg, job, tenantId])).to.deep.equal([['not done for this organisation', 'test', failing]]);
+      expect(logged.map(({ msg, job, tenantId }) => [msg, job, tenantId])).to.deep.equal([
+        ['not done for this organisation', 'test', failing],
+      ]);
       for (const tenantId of others) expect(await as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
       clock.advance(MINUTE_MS);
       await round({ audit: chaining });
@@ -162,10 +201,16 @@ forEachDatabase((kind, fresh) => {
       const tenantId = newId();
       await stopping.as({ tenantId }).createContract(aContract());
       const stop = new AbortController();
-      await stopping.upkeep.round({ job: 'test', signal: stop.signal, steps: { audit: () => {
-        stop.abort();
-        return Promise.reject(new Error('broken off'));
-      } } });
+      await stopping.upkeep.round({
+        job: 'test',
+        signal: stop.signal,
+        steps: {
+          audit: () => {
+            stop.abort();
+            return Promise.reject(new Error('broken off'));
+          },
+        },
+      });
       expect(stopping.logged).to.deep.equal([]);
       await other.round({ audit: chaining });
       expect(await other.as({ tenantId }).getAuditHead({})).to.include({ waiting: 0 });
@@ -176,12 +221,16 @@ forEachDatabase((kind, fresh) => {
       const [busy, other] = [newId(), newId()];
       for (const tenantId of [busy, other]) await as({ tenantId }).createContract(aContract());
       const steps: string[] = [];
-      await round({ audit: async (plane, tenantId) => {
-        steps.push(tenantId);
-        if (tenantId === busy) return { more: true };
-        return chaining(plane, tenantId);
-      } });
-      expect([steps.filter((id) => id === busy).length, steps.filter((id) => id === other).length]).to.deep.equal([50, 1]);
+      await round({
+        audit: async (plane, tenantId) => {
+          steps.push(tenantId);
+          if (tenantId === busy) return { more: true };
+          return chaining(plane, tenantId);
+        },
+      });
+      expect([steps.filter((id) => id === busy).length, steps.filter((id) => id === other).length]).to.deep.equal([
+        50, 1,
+      ]);
       // What is left of it is due, behind those that have waited longer.
       expect((await dueOf(busy)).filter(([of]) => of === 'audit')).to.deep.equal([['audit', clock.now()]]);
     });
@@ -189,7 +238,11 @@ forEachDatabase((kind, fresh) => {
     it('leaves out whom nobody works for, and asks for them again in an hour', async () => {
       const suspended = newId();
       let isSuspended = true;
-      const { as, round, calls, asked } = upkeepProcess({ database, clock, tenants: (ids) => inShanghai(ids.filter((id) => id !== suspended || !isSuspended)) });
+      const { as, round, calls, asked } = upkeepProcess({
+        database,
+        clock,
+        tenants: (ids) => inShanghai(ids.filter((id) => id !== suspended || !isSuspended)),
+      });
       await as({ tenantId: suspended }).createContract(aContract());
       for (let i = 0; i < 3; i++) await round({ audit: chaining });
       expect([calls, asked]).to.deep.equal([[], [[suspended]]]);
@@ -199,13 +252,20 @@ forEachDatabase((kind, fresh) => {
       expect(calls.map(({ name }) => name)).to.deep.equal(['chainAudit']);
     });
 
-    it('calls with the tenant\'s own time zone, currency, lead days and language', async () => {
+    it("calls with the tenant's own time zone, currency, lead days and language", async () => {
       const { as, round, calls } = upkeepProcess({ database, clock });
       const tenantId = newId();
       await as({ tenantId }).createContract(aContract());
       clock.set('2026-03-15T16:30:00Z');
       await round({ audit: chaining });
-      expect(calls[0]?.call).to.deep.include({ tenantId, timeZone: 'Asia/Shanghai', today: '2026-03-16', currencyCode: 'EUR', reminderLeadDays: 3, language: 'zh-CN' });
+      expect(calls[0]?.call).to.deep.include({
+        tenantId,
+        timeZone: 'Asia/Shanghai',
+        today: '2026-03-16',
+        currencyCode: 'EUR',
+        reminderLeadDays: 3,
+        language: 'zh-CN',
+      });
       expect(calls[0]?.call.actor).to.deep.equal({ kind: 'system', id: null, name: 'test', roleCode: null, ip: null });
     });
 
@@ -223,14 +283,23 @@ forEachDatabase((kind, fresh) => {
 
     it('finds what is due by an index, and moves it with the data version in one statement', async () => {
       const plans: string[] = [];
-      const explaining: Database = Object.assign(Object.create(database) as Database, { read: (scope: Scope, work: (tx: Transaction) => Promise<unknown>) => database.read(scope, (tx) => work(Object.assign(Object.create(tx) as Transaction, {
-        get: tx.get.bind(tx),
-        all: async (sql: string, values: readonly Value[]) => {
-          if (kind === 'postgres') await tx.get("SELECT set_config('enable_seqscan', 'off', true)");
-          plans.push(JSON.stringify(await tx.all(`EXPLAIN ${kind === 'sqlite' ? 'QUERY PLAN ' : ''}${sql}`, values)));
-          return [];
-        },
-      }))) });
+      const explaining: Database = Object.assign(Object.create(database) as Database, {
+        read: (scope: Scope, work: (tx: Transaction) => Promise<unknown>) =>
+          database.read(scope, (tx) =>
+            work(
+              Object.assign(Object.create(tx) as Transaction, {
+                get: tx.get.bind(tx),
+                all: async (sql: string, values: readonly Value[]) => {
+                  if (kind === 'postgres') await tx.get("SELECT set_config('enable_seqscan', 'off', true)");
+                  plans.push(
+                    JSON.stringify(await tx.all(`EXPLAIN ${kind === 'sqlite' ? 'QUERY PLAN ' : ''}${sql}`, values)),
+                  );
+                  return [];
+                },
+              }),
+            ),
+          ),
+      });
       await findDue(explaining, { kinds: ['audit', 'tasks'], now: clock.now(), limit: 200 });
       expect(plans.join()).to.contain('due_work_by_time');
       const watched = counted(database);

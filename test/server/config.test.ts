@@ -10,7 +10,13 @@ const faults = (env: NodeJS.ProcessEnv) => {
   const result = readServerConfig(env);
   return result.ok ? [] : result.faults;
 };
-const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com', MFA_REQUIRED_FOR_ADMINS: 'false', CLAMAV_URL: 'tcp://127.0.0.1:3310' };
+const production = {
+  NODE_ENV: 'production',
+  SECRET_KEYS: generateKeyRingText(),
+  PUBLIC_URL: 'https://book.example.com',
+  MFA_REQUIRED_FOR_ADMINS: 'false',
+  CLAMAV_URL: 'tcp://127.0.0.1:3310',
+};
 
 describe('the configuration of the server', () => {
   it('has defaults for a development machine', () => {
@@ -18,8 +24,26 @@ describe('the configuration of the server', () => {
     expect(result).to.have.property('ok', true);
     if (result.ok) {
       expect(result.values).to.include({
-        edition: 'self_hosted', host: '127.0.0.1', port: 8080, publicUrl: 'http://localhost:8080', dataDir: './data', platformDatabaseUrl: 'sqlite:./data/platform.db', tenantDatabaseUrl: 'sqlite:./data/tenant.db',
-        databasePoolMax: 10, publicRegistrationEnabled: true, mfaRequiredForAdmins: false, rateLimitPerMinute: 0, trustProxy: 0, loginFailuresPerAccount: 10, loginFailuresPerIp: 100, loginResolvesPerMinute: 120, productName: 'Duebook', logLevel: 'info', metricsToken: undefined, keyRing: undefined, planCatalog: undefined,
+        edition: 'self_hosted',
+        host: '127.0.0.1',
+        port: 8080,
+        publicUrl: 'http://localhost:8080',
+        dataDir: './data',
+        platformDatabaseUrl: 'sqlite:./data/platform.db',
+        tenantDatabaseUrl: 'sqlite:./data/tenant.db',
+        databasePoolMax: 10,
+        publicRegistrationEnabled: true,
+        mfaRequiredForAdmins: false,
+        rateLimitPerMinute: 0,
+        trustProxy: 0,
+        loginFailuresPerAccount: 10,
+        loginFailuresPerIp: 100,
+        loginResolvesPerMinute: 120,
+        productName: 'Duebook',
+        logLevel: 'info',
+        metricsToken: undefined,
+        keyRing: undefined,
+        planCatalog: undefined,
       });
       expect(result.values.accessTtl).to.deep.equal({ text: '15m', ms: 900_000 });
       expect(result.values.refreshTtl.text).to.equal('30d');
@@ -27,19 +51,40 @@ describe('the configuration of the server', () => {
   });
 
   it('reports all faults at once', () => {
-    expect(faults({ EDITION: 'cloud', PORT: '99999', PUBLIC_URL: 'https://x.test/path', SECRET_KEYS: 'k1:short', CORS_ORIGINS: 'https://a.test,b.test', PLAN_CATALOG: '{"free":1}' }).map(({ name }) => name))
-      .to.have.members(['EDITION', 'PORT', 'PUBLIC_URL', 'SECRET_KEYS', 'CORS_ORIGINS', 'PLAN_CATALOG']);
+    expect(
+      faults({
+        EDITION: 'cloud',
+        PORT: '99999',
+        PUBLIC_URL: 'https://x.test/path',
+        SECRET_KEYS: 'k1:short',
+        CORS_ORIGINS: 'https://a.test,b.test',
+        PLAN_CATALOG: '{"free":1}',
+      }).map(({ name }) => name),
+    ).to.have.members(['EDITION', 'PORT', 'PUBLIC_URL', 'SECRET_KEYS', 'CORS_ORIGINS', 'PLAN_CATALOG']);
   });
 
   it('is refused in production without keys, and with plain http on a public host', () => {
     expect(faults({ ...production, SECRET_KEYS: '' })).to.deep.equal([{ name: 'SECRET_KEYS', problem: 'is required' }]);
-    expect(faults({ ...production, PUBLIC_URL: 'http://book.example.com' }).map(({ name }) => name)).to.deep.equal(['PUBLIC_URL']);
-    for (const address of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:8080', 'https://book.example.com']) expect(faults({ ...production, PUBLIC_URL: address }), address).to.deep.equal([]);
+    expect(faults({ ...production, PUBLIC_URL: 'http://book.example.com' }).map(({ name }) => name)).to.deep.equal([
+      'PUBLIC_URL',
+    ]);
+    for (const address of [
+      'http://localhost:8080',
+      'http://127.0.0.1',
+      'http://[::1]:8080',
+      'https://book.example.com',
+    ])
+      expect(faults({ ...production, PUBLIC_URL: address }), address).to.deep.equal([]);
     expect(faults({ ...production, PUBLIC_URL: 'http://127.0.0.1.evil.test' })).to.have.length(1);
   });
 
   it('asks admins for a second factor by default in production, and elsewhere when it is told to', () => {
-    for (const [env, required] of [[{ ...production, MFA_REQUIRED_FOR_ADMINS: '' }, true], [production, false], [{ MFA_REQUIRED_FOR_ADMINS: 'true' }, true], [{}, false]] as const) {
+    for (const [env, required] of [
+      [{ ...production, MFA_REQUIRED_FOR_ADMINS: '' }, true],
+      [production, false],
+      [{ MFA_REQUIRED_FOR_ADMINS: 'true' }, true],
+      [{}, false],
+    ] as const) {
       const result = readServerConfig(env);
       expect(result.ok && result.values.mfaRequiredForAdmins).to.equal(required);
     }
@@ -48,20 +93,51 @@ describe('the configuration of the server', () => {
   it('warns in production of open registration and of admins without a second factor', () => {
     const result = readServerConfig({ ...production, PUBLIC_REGISTRATION_ENABLED: 'true' });
     expect(result.ok).to.equal(true);
-    expect(result.warnings.map(({ name }) => name)).to.deep.equal(['MFA_REQUIRED_FOR_ADMINS', 'PUBLIC_REGISTRATION_ENABLED']);
+    expect(result.warnings.map(({ name }) => name)).to.deep.equal([
+      'MFA_REQUIRED_FOR_ADMINS',
+      'PUBLIC_REGISTRATION_ENABLED',
+    ]);
     expect(readServerConfig({}).warnings).to.deep.equal([]);
   });
 
   it('warns of what goes through the network in the open: a PostgreSQL on another machine, mail', () => {
     const warned = (env: NodeJS.ProcessEnv) => readServerConfig(env).warnings.map(({ name }) => name);
-    for (const address of ['postgres://u:p@db.example.com/x', 'postgresql://10.0.0.5:5432/x?sslmode=disable', 'postgres://db/x?ssl=0', 'postgres:///x?host=10.0.0.5', 'postgres://localhost/x?host=db', 'postgres://127.0.0.1.example.com/x', 'postgres://db/x?sslmode=']) {
+    for (const address of [
+      'postgres://u:p@db.example.com/x',
+      'postgresql://10.0.0.5:5432/x?sslmode=disable',
+      'postgres://db/x?ssl=0',
+      'postgres:///x?host=10.0.0.5',
+      'postgres://localhost/x?host=db',
+      'postgres://127.0.0.1.example.com/x',
+      'postgres://db/x?sslmode=',
+    ]) {
       expect(warned({ PLATFORM_DATABASE_URL: address }), address).to.deep.equal(['PLATFORM_DATABASE_URL']);
-      expect(warned({ PLATFORM_DATABASE_URL: address, TENANT_DATABASE_URL: address }), address).to.deep.equal(['PLATFORM_DATABASE_URL', 'TENANT_DATABASE_URL']);
+      expect(warned({ PLATFORM_DATABASE_URL: address, TENANT_DATABASE_URL: address }), address).to.deep.equal([
+        'PLATFORM_DATABASE_URL',
+        'TENANT_DATABASE_URL',
+      ]);
     }
-    for (const address of ['sqlite:x.db', 'postgres://db/x?sslmode=require', 'postgres://db/x?sslmode=verify-full', 'postgres://db/x?ssl=true', 'postgres://db/x?sslrootcert=/ca.pem', 'postgres://localhost/x', 'postgres://127.0.0.1/x', 'postgres://[::1]/x', 'postgres:///x?host=/run/postgresql', 'postgres://%2Frun%2Fpostgresql/x', 'postgres:///x?host=::1']) {
+    for (const address of [
+      'sqlite:x.db',
+      'postgres://db/x?sslmode=require',
+      'postgres://db/x?sslmode=verify-full',
+      'postgres://db/x?ssl=true',
+      'postgres://db/x?sslrootcert=/ca.pem',
+      'postgres://localhost/x',
+      'postgres://127.0.0.1/x',
+      'postgres://[::1]/x',
+      'postgres:///x?host=/run/postgresql',
+      'postgres://%2Frun%2Fpostgresql/x',
+      'postgres:///x?host=::1',
+    ]) {
       expect(warned({ PLATFORM_DATABASE_URL: address }), address).to.deep.equal([]);
     }
-    for (const [url, names] of [['smtp://mail.example.com', []], ['smtp://mail.example.com?requireTLS=false', ['SMTP_URL']], ['smtp://localhost?requireTLS=false', []]] as const) expect(warned({ SMTP_URL: url, MAIL_FROM: 'a@example.com' }), url).to.deep.equal(names);
+    for (const [url, names] of [
+      ['smtp://mail.example.com', []],
+      ['smtp://mail.example.com?requireTLS=false', ['SMTP_URL']],
+      ['smtp://localhost?requireTLS=false', []],
+    ] as const)
+      expect(warned({ SMTP_URL: url, MAIL_FROM: 'a@example.com' }), url).to.deep.equal(names);
   });
 
   it('is refused with a scanner that is nowhere, which in production is the default, and says both ways out', () => {
@@ -72,20 +148,41 @@ describe('the configuration of the server', () => {
     }
     const read = (env: NodeJS.ProcessEnv) => {
       const result = readServerConfig(env);
-      return { scan: result.ok && [result.values.fileScanMode, result.values.fileDownloadRequiresCleanScan], warnings: result.warnings.map(({ name }) => name) };
+      return {
+        scan: result.ok && [result.values.fileScanMode, result.values.fileDownloadRequiresCleanScan],
+        warnings: result.warnings.map(({ name }) => name),
+      };
     };
     expect(read({})).to.deep.equal({ scan: ['off', true], warnings: [] });
-    expect(read({ ...production, CLAMAV_URL: '', FILE_SCAN_MODE: 'off' })).to.deep.equal({ scan: ['off', true], warnings: ['MFA_REQUIRED_FOR_ADMINS', 'FILE_SCAN_MODE'] });
-    expect(read({ ...production, FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN: 'false' })).to.deep.equal({ scan: ['clamav', false], warnings: ['MFA_REQUIRED_FOR_ADMINS', 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN'] });
-    for (const url of ['tcp://clamd:3310', 'unix:/run/clamav/clamd.sock']) expect(faults({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: url })).to.deep.equal([]);
-    for (const url of ['clamd:3310', 'http://clamd:3310', 'unix:clamd.sock']) expect(faults({ CLAMAV_URL: url })).to.deep.equal([{ name: 'CLAMAV_URL', problem: 'must be tcp://host:port or unix:/path' }]);
+    expect(read({ ...production, CLAMAV_URL: '', FILE_SCAN_MODE: 'off' })).to.deep.equal({
+      scan: ['off', true],
+      warnings: ['MFA_REQUIRED_FOR_ADMINS', 'FILE_SCAN_MODE'],
+    });
+    expect(read({ ...production, FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN: 'false' })).to.deep.equal({
+      scan: ['clamav', false],
+      warnings: ['MFA_REQUIRED_FOR_ADMINS', 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN'],
+    });
+    for (const url of ['tcp://clamd:3310', 'unix:/run/clamav/clamd.sock'])
+      expect(faults({ FILE_SCAN_MODE: 'clamav', CLAMAV_URL: url })).to.deep.equal([]);
+    for (const url of ['clamd:3310', 'http://clamd:3310', 'unix:clamd.sock'])
+      expect(faults({ CLAMAV_URL: url })).to.deep.equal([
+        { name: 'CLAMAV_URL', problem: 'must be tcp://host:port or unix:/path' },
+      ]);
   });
 
   it('gives codes by mail in production to members alone, and warns of more', () => {
-    const production = { NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), PUBLIC_URL: 'https://book.example.com', FILE_SCAN_MODE: 'off' };
+    const production = {
+      NODE_ENV: 'production',
+      SECRET_KEYS: generateKeyRingText(),
+      PUBLIC_URL: 'https://book.example.com',
+      FILE_SCAN_MODE: 'off',
+    };
     const read = (env: NodeJS.ProcessEnv) => {
       const result = readServerConfig(env);
-      return [result.ok && result.values.mfaEmailFallback, result.warnings.some(({ name }) => name === 'MFA_EMAIL_FALLBACK')];
+      return [
+        result.ok && result.values.mfaEmailFallback,
+        result.warnings.some(({ name }) => name === 'MFA_EMAIL_FALLBACK'),
+      ];
     };
     expect(read({})).to.deep.equal(['all', false]);
     expect(read(production)).to.deep.equal(['members', false]);
@@ -97,34 +194,62 @@ describe('the configuration of the server', () => {
   it('lets in no files that nothing is known about', () => {
     const result = readServerConfig({ FILE_CONTENT_TYPES: 'Application/PDF, image/png' });
     expect(result.ok && result.values.fileContentTypes).to.deep.equal(['application/pdf', 'image/png']);
-    expect(faults({ FILE_CONTENT_TYPES: 'application/pdf,text/html,image/svg+xml' })).to.deep.equal([{ name: 'FILE_CONTENT_TYPES', problem: 'has types that files cannot be checked for: text/html, image/svg+xml' }]);
+    expect(faults({ FILE_CONTENT_TYPES: 'application/pdf,text/html,image/svg+xml' })).to.deep.equal([
+      { name: 'FILE_CONTENT_TYPES', problem: 'has types that files cannot be checked for: text/html, image/svg+xml' },
+    ]);
   });
 
   it('reads origins as browsers name them', () => {
-    const result = readServerConfig({ PUBLIC_URL: 'HTTPS://Book.Example.com:443/', CORS_ORIGINS: 'https://a.test , http://b.test:3000/' });
-    expect(result.ok && [result.values.publicUrl, result.values.corsOrigins]).to.deep.equal(['https://book.example.com', ['https://a.test', 'http://b.test:3000']]);
+    const result = readServerConfig({
+      PUBLIC_URL: 'HTTPS://Book.Example.com:443/',
+      CORS_ORIGINS: 'https://a.test , http://b.test:3000/',
+    });
+    expect(result.ok && [result.values.publicUrl, result.values.corsOrigins]).to.deep.equal([
+      'https://book.example.com',
+      ['https://a.test', 'http://b.test:3000'],
+    ]);
   });
 
   it('takes the domain and the origin of passkeys from the public address, and refuses a domain that their pages are not on', () => {
     const result = readServerConfig({ PUBLIC_URL: 'https://book.example.com' });
-    expect(result.ok && [result.values.webauthnRpId, result.values.webauthnOrigins]).to.deep.equal(['book.example.com', ['https://book.example.com']]);
-    for (const allowed of [{ WEBAUTHN_RP_ID: 'example.com' }, { WEBAUTHN_RP_ID: 'example.com', WEBAUTHN_ORIGINS: 'https://app.example.com,https://example.com:8443' }]) {
+    expect(result.ok && [result.values.webauthnRpId, result.values.webauthnOrigins]).to.deep.equal([
+      'book.example.com',
+      ['https://book.example.com'],
+    ]);
+    for (const allowed of [
+      { WEBAUTHN_RP_ID: 'example.com' },
+      { WEBAUTHN_RP_ID: 'example.com', WEBAUTHN_ORIGINS: 'https://app.example.com,https://example.com:8443' },
+    ]) {
       expect(faults({ PUBLIC_URL: 'https://book.example.com', ...allowed })).to.deep.equal([]);
     }
-    for (const refused of [{ WEBAUTHN_RP_ID: 'ample.com' }, { WEBAUTHN_RP_ID: 'other.com' }, { WEBAUTHN_ORIGINS: 'https://elsewhere.com' }]) {
-      expect(faults({ PUBLIC_URL: 'https://book.example.com', ...refused }).map(({ name }) => name), JSON.stringify(refused)).to.deep.equal(['WEBAUTHN_RP_ID']);
+    for (const refused of [
+      { WEBAUTHN_RP_ID: 'ample.com' },
+      { WEBAUTHN_RP_ID: 'other.com' },
+      { WEBAUTHN_ORIGINS: 'https://elsewhere.com' },
+    ]) {
+      expect(
+        faults({ PUBLIC_URL: 'https://book.example.com', ...refused }).map(({ name }) => name),
+        JSON.stringify(refused),
+      ).to.deep.equal(['WEBAUTHN_RP_ID']);
     }
     expect(faults({ PUBLIC_URL: 'ftp://book.example.com' }).map(({ name }) => name)).to.deep.equal(['PUBLIC_URL']);
   });
 
   it('reads a plan catalogue from the file that PLAN_CATALOG_FILE names', () => {
     const plan = { name: 'P', features: ['customFields'] };
-    const result = readServerConfig({ PLAN_CATALOG_FILE: '/etc/plans.json' }, { readFile: () => JSON.stringify({ free: plan, pro: plan, business: plan, enterprise: plan }) });
+    const result = readServerConfig(
+      { PLAN_CATALOG_FILE: '/etc/plans.json' },
+      { readFile: () => JSON.stringify({ free: plan, pro: plan, business: plan, enterprise: plan }) },
+    );
     expect(result.ok && result.values.planCatalog?.free.features).to.deep.equal(['customFields']);
   });
 
   it('hides what is secret', () => {
-    expect(Object.values(SETTINGS).filter((setting) => 'secret' in setting && setting.secret).map(({ name }) => name)).to.deep.equal(['SECRET_KEYS', 'SMTP_URL', 'BOT_CHALLENGE_SECRET', 'SSO_PROVIDERS', 'METRICS_TOKEN']);
+    expect(
+      Object.values(SETTINGS)
+        .filter((setting) => 'secret' in setting && setting.secret)
+        .map(({ name }) => name),
+    ).to.deep.equal(['SECRET_KEYS', 'SMTP_URL', 'BOT_CHALLENGE_SECRET', 'SSO_PROVIDERS', 'METRICS_TOKEN']);
   });
 
   it('makes keys once for an installation that has none, readable to its owner only', () => {

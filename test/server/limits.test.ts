@@ -13,7 +13,10 @@ describe('login limits by address', () => {
       await migrate(database, PLATFORM_MIGRATIONS);
       const limits = createLoginLimits({ database, clock: fakeClock(), failuresPerAccount: 0, failuresPerIp: 1 });
       await database.write({ tenantId: null }, (tx) => limits.failed(tx, { account: null, ip: first }));
-      return limits.refuseLocked({ account: null, ip: second }).then(() => false, () => true);
+      return limits.refuseLocked({ account: null, ip: second }).then(
+        () => false,
+        () => true,
+      );
     };
 
     it('count an IPv6 network of 64 bits as one, however its addresses are written', async () => {
@@ -33,7 +36,10 @@ describe('login limits by address', () => {
       await migrate(database, PLATFORM_MIGRATIONS);
       const clock = fakeClock();
       const limits = createLoginLimits({ database, clock, failuresPerAccount: 10, failuresPerIp: 10 });
-      const failFrom = (ip: string) => database.write({ tenantId: null }, (tx) => limits.failed(tx, { account: { tenantSlug: 'a', email: `${ip}@b.test` }, ip }));
+      const failFrom = (ip: string) =>
+        database.write({ tenantId: null }, (tx) =>
+          limits.failed(tx, { account: { tenantSlug: 'a', email: `${ip}@b.test` }, ip }),
+        );
       for (let host = 1; host <= 5; host++) await failFrom(`192.0.2.${host}`);
       clock.advance(12 * 3_600_000);
       await failFrom('192.0.2.9');

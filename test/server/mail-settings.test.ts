@@ -10,12 +10,28 @@ const faultsOf = (env: NodeJS.ProcessEnv): string[] => {
 
 describe('the settings of mail and bot challenge', () => {
   it('take a sender with and without a name', () => {
-    expect(parseMailAddress('Duebook <duebook@example.com>')).to.deep.equal({ name: 'Duebook', address: 'duebook@example.com' });
-    expect(parseMailAddress('"Duebook, Acme" <duebook@example.com>')).to.deep.equal({ name: 'Duebook, Acme', address: 'duebook@example.com' });
+    expect(parseMailAddress('Duebook <duebook@example.com>')).to.deep.equal({
+      name: 'Duebook',
+      address: 'duebook@example.com',
+    });
+    expect(parseMailAddress('"Duebook, Acme" <duebook@example.com>')).to.deep.equal({
+      name: 'Duebook, Acme',
+      address: 'duebook@example.com',
+    });
     expect(parseMailAddress(' duebook@example.com ')).to.deep.equal({ name: '', address: 'duebook@example.com' });
   });
 
-  for (const bad of ['', 'Duebook', 'a@b@c', 'a b@example.com', 'Duebook <>', 'Duebook <a@example.com> b', 'A\r\nBcc: x@y.test <a@example.com>', 'a@example.com\nBcc: b@example.com', 'a@example.com, b@example.com']) {
+  for (const bad of [
+    '',
+    'Duebook',
+    'a@b@c',
+    'a b@example.com',
+    'Duebook <>',
+    'Duebook <a@example.com> b',
+    'A\r\nBcc: x@y.test <a@example.com>',
+    'a@example.com\nBcc: b@example.com',
+    'a@example.com, b@example.com',
+  ]) {
     it(`take no ${JSON.stringify(bad)} for a sender`, () => {
       expect(parseMailAddress(bad)).to.equal(undefined);
     });
@@ -25,14 +41,19 @@ describe('the settings of mail and bot challenge', () => {
     expect(faultsOf({ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'a@example.com' })).to.deep.equal([]);
     expect(faultsOf({ SMTP_URL: 'smtp://mail.example.com' })).to.deep.equal(['MAIL_FROM is required beside SMTP_URL']);
     expect(faultsOf({ SMTP_URL: 'https://mail.example.com', MAIL_FROM: 'a@example.com' })).to.have.length(1);
-    expect(faultsOf({ BOT_CHALLENGE_PROVIDER: 'turnstile' })).to.deep.equal(['BOT_CHALLENGE_SECRET is required beside BOT_CHALLENGE_PROVIDER']);
+    expect(faultsOf({ BOT_CHALLENGE_PROVIDER: 'turnstile' })).to.deep.equal([
+      'BOT_CHALLENGE_SECRET is required beside BOT_CHALLENGE_PROVIDER',
+    ]);
     expect(faultsOf({ BOT_CHALLENGE_PROVIDER: 'hcaptcha', BOT_CHALLENGE_SECRET: 'x' })).to.deep.equal([]);
     expect(faultsOf({ BOT_CHALLENGE_PROVIDER: 'none' })).to.deep.equal([]);
     expect(faultsOf({ BOT_CHALLENGE_PROVIDER: 'another' })).to.have.length(1);
   });
 
-  it('never show the mail server\'s password', () => {
-    const read = readServerConfig({ SECRET_KEYS: generateKeyRingText(), SMTP_URL: 'ftp://user:hush-hush@mail.example.com' });
+  it("never show the mail server's password", () => {
+    const read = readServerConfig({
+      SECRET_KEYS: generateKeyRingText(),
+      SMTP_URL: 'ftp://user:hush-hush@mail.example.com',
+    });
     expect(JSON.stringify(read)).not.to.contain('hush-hush');
   });
 });

@@ -33,10 +33,22 @@ forEachDatabase((_kind, fresh) => {
     let delivery: MailDelivery;
     let tenantId: string;
 
-    const deliveryBy = (send: SendMail, through: Database = database) => createMailDelivery({ database: through, clock, keyRing, log, send, productName: 'Duebook' });
-    const put = (message: Partial<MailMessage> = {}) => database.write({ tenantId: null }, (tx) => outbox.enqueue(tx, { ...invitation(tenantId), ...message } as MailMessage));
-    const rows = () => database.read({ tenantId: null }, (tx) => tx.all('SELECT status, attempts, values_sealed, last_error, next_at FROM mail_outbox ORDER BY id'));
-    const audited = async () => (await database.read({ tenantId: null }, (tx) => tx.all("SELECT action, changes FROM audit_log WHERE record_kind = 'invitation' ORDER BY id"))).map((row) => [row['action'], JSON.parse(String(row['changes'])) as unknown]);
+    const deliveryBy = (send: SendMail, through: Database = database) =>
+      createMailDelivery({ database: through, clock, keyRing, log, send, productName: 'Duebook' });
+    const put = (message: Partial<MailMessage> = {}) =>
+      database.write({ tenantId: null }, (tx) =>
+        outbox.enqueue(tx, { ...invitation(tenantId), ...message } as MailMessage),
+      );
+    const rows = () =>
+      database.read({ tenantId: null }, (tx) =>
+        tx.all('SELECT status, attempts, values_sealed, last_error, next_at FROM mail_outbox ORDER BY id'),
+      );
+    const audited = async () =>
+      (
+        await database.read({ tenantId: null }, (tx) =>
+          tx.all("SELECT action, changes FROM audit_log WHERE record_kind = 'invitation' ORDER BY id"),
+        )
+      ).map((row) => [row['action'], JSON.parse(String(row['changes'])) as unknown]);
 
     before(async () => {
       const place = await fresh();
@@ -54,16 +66,27 @@ forEachDatabase((_kind, fresh) => {
         await tx.run('DELETE FROM mail_outbox');
         await tx.run('DELETE FROM audit_log');
         const at = clock.now();
-        await new TenantStore(tx).insert({ id: tenantId, slug: `mail-${tenantId}`, name: 'Acme', planCode: 'free', status: 'active', settings: {}, createdAt: at, updatedAt: at });
+        await new TenantStore(tx).insert({
+          id: tenantId,
+          slug: `mail-${tenantId}`,
+          name: 'Acme',
+          planCode: 'free',
+          status: 'active',
+          settings: {},
+          createdAt: at,
+          updatedAt: at,
+        });
       });
     });
     afterEach(() => server.stop());
 
     it('leaves with what it tells of, and not when that is rolled back', async () => {
-      await database.write({ tenantId: null }, async (tx) => {
-        await outbox.enqueue(tx, invitation(tenantId));
-        throw new Error('thought better of it');
-      }).catch(() => undefined);
+      await database
+        .write({ tenantId: null }, async (tx) => {
+          await outbox.enqueue(tx, invitation(tenantId));
+          throw new Error('thought better of it');
+        })
+        .catch(() => undefined);
       expect(await delivery.isDue()).to.equal(false);
       await put();
       expect(await delivery.deliverDue()).to.equal(1);
@@ -77,12 +100,21 @@ forEachDatabase((_kind, fresh) => {
       const { parsed } = server.last('ann@acme.test');
       expect(parsed.from).to.deep.include(FROM);
       expect(parsed.subject).to.equal('Olive invites you to Acme');
-      for (const text of [parsed.text, parsed.html]) expect(text).to.contain('Olive has invited you to join Acme on Duebook').and.to.contain('https://book.example.test/accept-invitation#token=abc');
+      for (const text of [parsed.text, parsed.html])
+        expect(text)
+          .to.contain('Olive has invited you to join Acme on Duebook')
+          .and.to.contain('https://book.example.test/accept-invitation#token=abc');
       expect(parsed.headers.find(({ key }) => key === 'auto-submitted')?.value).to.equal('auto-generated');
     });
 
     it('speaks Simplified Chinese to who reads it, and English to everybody else', async () => {
-      for (const [language, subject] of [['zh-CN', 'Olive邀请您加入Acme'], ['zh', 'Olive邀请您加入Acme'], ['zh-Hant-TW', 'Olive invites you to Acme'], ['de', 'Olive invites you to Acme'], ['', 'Olive invites you to Acme']]) {
+      for (const [language, subject] of [
+        ['zh-CN', 'Olive邀请您加入Acme'],
+        ['zh', 'Olive邀请您加入Acme'],
+        ['zh-Hant-TW', 'Olive invites you to Acme'],
+        ['de', 'Olive invites you to Acme'],
+        ['', 'Olive invites you to Acme'],
+      ]) {
         await put({ language: language ?? '' });
         await delivery.deliverDue();
         expect(server.last('ann@acme.test').parsed.subject, language).to.equal(subject);
@@ -102,15 +134,21 @@ forEachDatabase((_kind, fresh) => {
 
     it('header injection in names: a line end in a name makes neither a header nor a line of its own', async () => {
       const nasty = 'Eve\r\nBcc: victim@elsewhere.test\r\n\r\nHello <script>alert(1)</script> & "friends"\u202e';
-      await put({ values: { ...invitation(tenantId).values, inviterName: nasty, tenantName: nasty } } as Partial<MailMessage>);
+      await put({
+        values: { ...invitation(tenantId).values, inviterName: nasty, tenantName: nasty },
+      } as Partial<MailMessage>);
       await delivery.deliverDue();
       const { parsed, to, raw } = server.last('ann@acme.test');
       expect(to).to.deep.equal(['ann@acme.test']);
       expect(raw.split('\r\n\r\n')[0]).not.to.match(/^bcc:/im);
       expect(parsed.bcc).to.equal(undefined);
-      expect(parsed.subject).to.contain('Eve Bcc: victim@elsewhere.test Hello').and.not.to.match(/[\r\n\u202e]/);
+      expect(parsed.subject)
+        .to.contain('Eve Bcc: victim@elsewhere.test Hello')
+        .and.not.to.match(/[\r\n\u202e]/);
       expect(parsed.text?.split('\n').filter((line) => /^(Bcc|Hello)/.test(line))).to.deep.equal([]);
-      expect(parsed.html).to.contain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;friends&quot;').and.not.to.contain('<script');
+      expect(parsed.html)
+        .to.contain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;friends&quot;')
+        .and.not.to.contain('<script');
     });
 
     it('mail down: nothing is lost, and it is tried again after 1, 5, 30 minutes, 2, 5, 8, 8 hours', async () => {
@@ -126,9 +164,19 @@ forEachDatabase((_kind, fresh) => {
         expect(await delivery.isDue(), 'not before its time').to.equal(false);
         clock.advance(1);
       }
-      expect(waits).to.deep.equal([MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 8 * HOUR_MS, 8 * HOUR_MS]);
+      expect(waits).to.deep.equal([
+        MINUTE_MS,
+        5 * MINUTE_MS,
+        30 * MINUTE_MS,
+        2 * HOUR_MS,
+        5 * HOUR_MS,
+        8 * HOUR_MS,
+        8 * HOUR_MS,
+      ]);
       expect((await rows())[0]).to.include({ status: 'failed', attempts: 8, values_sealed: null });
-      expect(await audited()).to.deep.equal([['mail_failed', { template: 'invitation', attempts: 8, error: 'ESOCKET' }]]);
+      expect(await audited()).to.deep.equal([
+        ['mail_failed', { template: 'invitation', attempts: 8, error: 'ESOCKET' }],
+      ]);
       server = await startMailServer();
     });
 
@@ -145,7 +193,9 @@ forEachDatabase((_kind, fresh) => {
       await delivery.deliverDue();
       ids.push(...server.mails.map(({ parsed }) => parsed.messageId ?? ''));
       expect(ids).to.have.length(2);
-      expect(ids[0]).to.equal(ids[1]).and.to.match(/^<[0-9a-f-]{36}@book\.example\.test>$/);
+      expect(ids[0])
+        .to.equal(ids[1])
+        .and.to.match(/^<[0-9a-f-]{36}@book\.example\.test>$/);
       expect((await rows())[0]).to.include({ status: 'sent', attempts: 2 });
     });
 
@@ -163,7 +213,9 @@ forEachDatabase((_kind, fresh) => {
     it('is sent once by two processes that look at once', async () => {
       for (let count = 0; count < 8; count += 1) await put();
       const send = createSmtp({ url: server.url, from: FROM });
-      await Promise.all([deliveryBy(send), deliveryBy(send, other), deliveryBy(send)].map((process) => process.deliverDue()));
+      await Promise.all(
+        [deliveryBy(send), deliveryBy(send, other), deliveryBy(send)].map((process) => process.deliverDue()),
+      );
       expect(server.mails).to.have.length(8);
     });
 
@@ -185,7 +237,9 @@ forEachDatabase((_kind, fresh) => {
       const about = { kind: 'invitation', id: newId() };
       await put({ notAfter: clock.now() + MINUTE_MS });
       await put({ about });
-      await database.write({ tenantId: null }, (tx) => outbox.withdraw(tx, { tenantId, template: 'invitation', about }));
+      await database.write({ tenantId: null }, (tx) =>
+        outbox.withdraw(tx, { tenantId, template: 'invitation', about }),
+      );
       clock.advance(MINUTE_MS);
       await delivery.deliverDue();
       expect(server.mails).to.have.length(0);
@@ -197,7 +251,9 @@ forEachDatabase((_kind, fresh) => {
       const none = createMailOutbox({ clock, keyRing, configured: false });
       await database.write({ tenantId: null }, (tx) => none.enqueue(tx, invitation(tenantId)));
       expect((await rows())[0]).to.include({ status: 'not_sent', values_sealed: null });
-      expect(await audited()).to.deep.equal([['mail_not_sent', { template: 'invitation', reason: 'no mail server is configured' }]]);
+      expect(await audited()).to.deep.equal([
+        ['mail_not_sent', { template: 'invitation', reason: 'no mail server is configured' }],
+      ]);
     });
   });
 });
@@ -207,7 +263,14 @@ describe('the mail server', () => {
     const server = await startMailServer();
     try {
       const send = createSmtp({ url: server.url.replace('smtp://', 'smtp://user:hush-hush@'), from: FROM });
-      const error: unknown = await send({ id: newId(), to: 'ann@acme.test', date: new Date(0), subject: 's', text: 't', html: 'h' }).catch((reason: unknown) => reason);
+      const error: unknown = await send({
+        id: newId(),
+        to: 'ann@acme.test',
+        date: new Date(0),
+        subject: 's',
+        text: 't',
+        html: 'h',
+      }).catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(Error).and.to.have.property('code', 'ETLS');
       expect(server.mails).to.have.length(0);
     } finally {
@@ -222,16 +285,39 @@ describe('a mail server on another machine', () => {
 
   const sent = async (url: string): Promise<{ readonly code: unknown; readonly encrypted: readonly boolean[] }> => {
     const send = createSmtp({ url, from: FROM });
-    const error: unknown = await send({ id: newId(), to: 'ann@acme.test', date: new Date(0), subject: 's', text: 't', html: 'h' }).catch((reason: unknown) => reason);
-    return { code: error instanceof Error && 'code' in error ? error.code : error, encrypted: server.mails.map(({ encrypted }) => encrypted) };
+    const error: unknown = await send({
+      id: newId(),
+      to: 'ann@acme.test',
+      date: new Date(0),
+      subject: 's',
+      text: 't',
+      html: 'h',
+    }).catch((reason: unknown) => reason);
+    return {
+      code: error instanceof Error && 'code' in error ? error.code : error,
+      encrypted: server.mails.map(({ encrypted }) => encrypted),
+    };
   };
 
   it('that offers no TLS gets no mail, and the error says what to do', async () => {
     server = await startMailServer();
     expect(await sent(server.elsewhere)).to.deep.equal({ code: 'ETLS', encrypted: [] });
-    for (const more of ['?requireTLS=true', '?ignoreTLS=true', '?opportunisticTLS=true', '?secure=false', '?requireTLS=true&requireTLS=false']) expect(await sent(server.elsewhere + more), more).to.deep.equal({ code: 'ETLS', encrypted: [] });
-    const greeted: unknown = await greetSmtp({ url: server.elsewhere, deadlineMs: 5_000 }).catch((error: unknown) => error);
-    expect(greeted).to.be.instanceOf(Error).and.to.have.property('message').that.contains('STARTTLS').and.contains('SMTP_URL');
+    for (const more of [
+      '?requireTLS=true',
+      '?ignoreTLS=true',
+      '?opportunisticTLS=true',
+      '?secure=false',
+      '?requireTLS=true&requireTLS=false',
+    ])
+      expect(await sent(server.elsewhere + more), more).to.deep.equal({ code: 'ETLS', encrypted: [] });
+    const greeted: unknown = await greetSmtp({ url: server.elsewhere, deadlineMs: 5_000 }).catch(
+      (error: unknown) => error,
+    );
+    expect(greeted)
+      .to.be.instanceOf(Error)
+      .and.to.have.property('message')
+      .that.contains('STARTTLS')
+      .and.contains('SMTP_URL');
   });
 
   it('gets it in the open where the address says so, and on this machine always', async () => {
@@ -243,23 +329,48 @@ describe('a mail server on another machine', () => {
   it('that offers TLS gets it under TLS, if the certificate is trusted', async () => {
     server = await startMailServer({ tls: true });
     expect((await sent(server.elsewhere)).encrypted).to.deep.equal([]);
-    expect(await sent(`${server.elsewhere}?tls.rejectUnauthorized=false`)).to.deep.equal({ code: undefined, encrypted: [true] });
-    expect(await sent(`${server.elsewhere}?requireTLS=false&tls.rejectUnauthorized=false`), 'it is taken where it is offered').to.deep.equal({ code: undefined, encrypted: [true, true] });
+    expect(await sent(`${server.elsewhere}?tls.rejectUnauthorized=false`)).to.deep.equal({
+      code: undefined,
+      encrypted: [true],
+    });
+    expect(
+      await sent(`${server.elsewhere}?requireTLS=false&tls.rejectUnauthorized=false`),
+      'it is taken where it is offered',
+    ).to.deep.equal({ code: undefined, encrypted: [true, true] });
   });
 
   it('is told from this one by its address alone', () => {
     server = { stop: () => Promise.resolve() } as MailServer;
     const cases: [url: string, encryption: string][] = [
-      ['smtp://mail.example.com', 'always'], ['smtp://u:p@mail.example.com:587', 'always'], ['smtps://mail.example.com?requireTLS=false', 'always'], ['smtp://mail.example.com?requireTLS=false', 'where offered'], ['smtp://mail.example.com?requireTLS=0', 'where offered'],
-      ['smtp://127.0.0.1.example.com', 'always'], ['smtp://10.0.0.5', 'always'], ['smtp://localhost:25', 'on this machine'], ['smtp://127.0.0.1', 'on this machine'], ['smtp://[::1]:25', 'on this machine'], ['smtp://u:p@localhost', 'always'], ['smtp://u:p@localhost?requireTLS=false', 'on this machine'],
+      ['smtp://mail.example.com', 'always'],
+      ['smtp://u:p@mail.example.com:587', 'always'],
+      ['smtps://mail.example.com?requireTLS=false', 'always'],
+      ['smtp://mail.example.com?requireTLS=false', 'where offered'],
+      ['smtp://mail.example.com?requireTLS=0', 'where offered'],
+      ['smtp://127.0.0.1.example.com', 'always'],
+      ['smtp://10.0.0.5', 'always'],
+      ['smtp://localhost:25', 'on this machine'],
+      ['smtp://127.0.0.1', 'on this machine'],
+      ['smtp://[::1]:25', 'on this machine'],
+      ['smtp://u:p@localhost', 'always'],
+      ['smtp://u:p@localhost?requireTLS=false', 'on this machine'],
     ];
     for (const [url, encryption] of cases) expect(smtpEncryption(url), url).to.equal(encryption);
   });
 });
 
 const invitation = (tenantId: string): MailMessage & { template: 'invitation' } => ({
-  tenantId, to: 'ann@acme.test', template: 'invitation', language: 'en', about: { kind: 'invitation', id: newId() },
-  values: { tenantName: 'Acme', inviterName: 'Olive', link: 'https://book.example.test/accept-invitation#token=abc', days: 7 },
+  tenantId,
+  to: 'ann@acme.test',
+  template: 'invitation',
+  language: 'en',
+  about: { kind: 'invitation', id: newId() },
+  values: {
+    tenantName: 'Acme',
+    inviterName: 'Olive',
+    link: 'https://book.example.test/accept-invitation#token=abc',
+    days: 7,
+  },
 });
 
 describe('greeting a mail server', () => {
@@ -271,7 +382,9 @@ describe('greeting a mail server', () => {
     });
     talker.listen(0, '127.0.0.1');
     await once(talker, 'listening');
-    const hungUp = (once(talker, 'connection') as Promise<[Socket]>).then(([socket]) => new Promise((resolve) => socket.on('close', resolve)));
+    const hungUp = (once(talker, 'connection') as Promise<[Socket]>).then(
+      ([socket]) => new Promise((resolve) => socket.on('close', resolve)),
+    );
     try {
       const greeted = greetSmtp({ url: `smtp://127.0.0.1:${(talker.address() as AddressInfo).port}`, deadlineMs: 200 });
       expect(await greeted.catch((error: unknown) => error)).to.have.property('code', 'ETIMEDOUT');

@@ -18,7 +18,11 @@ describe('duebook-server', function () {
   after(() => rmSync(home, { recursive: true, force: true }));
 
   const run = (env: Record<string, string>) =>
-    spawn(process.execPath, [program('server/main.ts')], { cwd: home, env: { PATH: process.env['PATH'], DATA_DIR: join(home, 'data'), PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    spawn(process.execPath, [program('server/main.ts')], {
+      cwd: home,
+      env: { PATH: process.env['PATH'], DATA_DIR: join(home, 'data'), PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
 
   it('serves, and on SIGTERM stops in order and exits 0', async () => {
     const child = run({});
@@ -43,18 +47,34 @@ describe('duebook-server', function () {
     child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
     const [code] = (await once(child, 'close')) as [number];
     expect(code).to.equal(78);
-    expect(said.join('')).to.equal('The configuration has 2 faults:\n  EDITION must be one of self_hosted, saas, enterprise_hybrid, not "cloud"\n  PORT must be an integer from 0 to 65535, not "x"\n');
+    expect(said.join('')).to.equal(
+      'The configuration has 2 faults:\n  EDITION must be one of self_hosted, saas, enterprise_hybrid, not "cloud"\n  PORT must be an integer from 0 to 65535, not "x"\n',
+    );
   });
 
   it('exits 78 in production when one of several providers of single sign-on does not say to which organisations', async () => {
-    const provider = { id: 'corp', name: 'Corp', issuer: 'https://login.example.com', clientId: 'duebook', clientSecret: 'shh', tenants: ['acme'] };
+    const provider = {
+      id: 'corp',
+      name: 'Corp',
+      issuer: 'https://login.example.com',
+      clientId: 'duebook',
+      clientSecret: 'shh',
+      tenants: ['acme'],
+    };
     const { tenants: _, ...silent } = provider;
-    const child = run({ NODE_ENV: 'production', SECRET_KEYS: generateKeyRingText(), FILE_SCAN_MODE: 'off', SSO_PROVIDERS: JSON.stringify([provider, { ...silent, id: 'second' }]) });
+    const child = run({
+      NODE_ENV: 'production',
+      SECRET_KEYS: generateKeyRingText(),
+      FILE_SCAN_MODE: 'off',
+      SSO_PROVIDERS: JSON.stringify([provider, { ...silent, id: 'second' }]),
+    });
     const said: string[] = [];
     child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
     const [code] = (await once(child, 'close')) as [number];
     expect(code).to.equal(78);
-    expect(said.join('')).to.equal('The configuration has a fault:\n  SSO_PROVIDERS has several providers, and no tenants of one of them (second): name the organisations that it signs in to, or "*" alone for all\n');
+    expect(said.join('')).to.equal(
+      'The configuration has a fault:\n  SSO_PROVIDERS has several providers, and no tenants of one of them (second): name the organisations that it signs in to, or "*" alone for all\n',
+    );
   });
 
   it('exits 78 and names DATA_DIR when its keys cannot be kept there', async () => {
@@ -65,7 +85,9 @@ describe('duebook-server', function () {
     child.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
     const [code] = (await once(child, 'close')) as [number];
     expect(code).to.equal(78);
-    expect(said.join('')).to.match(/^The configuration has a fault:\n  DATA_DIR must be a folder that can be read and written \(E[A-Z]+: .*\)\n$/);
+    expect(said.join('')).to.match(
+      /^The configuration has a fault:\n  DATA_DIR must be a folder that can be read and written \(E[A-Z]+: .*\)\n$/,
+    );
   });
 
   it('says which port is in use, and exits 1', async () => {

@@ -14,7 +14,13 @@ describe('exports of one tenant', () => {
     expect((await pieces.next()).value).to.equal('first');
     return pieces;
   };
-  const refusalOf = (tenantId: string): Promise<unknown> => oneOfFew(tenantId, file()).next().then(() => 'begun', (error: unknown) => (isFailure(error, 'RATE_LIMITED') ? error.details : error));
+  const refusalOf = (tenantId: string): Promise<unknown> =>
+    oneOfFew(tenantId, file())
+      .next()
+      .then(
+        () => 'begun',
+        (error: unknown) => (isFailure(error, 'RATE_LIMITED') ? error.details : error),
+      );
 
   it('are so many at once and no more, whatever others do', async () => {
     const [tenant, other] = [newId(), newId()];

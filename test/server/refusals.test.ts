@@ -20,7 +20,11 @@ forEachDatabase((_kind, fresh) => {
     let clock: FakeClock;
     let tenantId: string;
     const logged: Record<string, unknown>[] = [];
-    const log = createLog({ level: 'error', name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
+    const log = createLog({
+      level: 'error',
+      name: 'test',
+      destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+    });
 
     before(async () => {
       place = await fresh();
@@ -33,17 +37,36 @@ forEachDatabase((_kind, fresh) => {
       logged.length = 0;
     });
 
-    const recorder = (options: { database?: Database; most?: number } = {}): Refusals => createRefusals({ database, clock, log, ...options });
-    const refuse = (refusals: Refusals, { route = 'GET /audit', userId = NOBODY }: { route?: string; userId?: string } = {}) =>
-      refusals.record({ principal: { sessionId: 's', tenant: { id: tenantId }, user: { id: userId, name: 'Ann' } } as Principal, request: aRequest(), route, code: 'FORBIDDEN', needs: 'admin (view)' }); // as far as the audit needs a caller
-    const rows = async (): Promise<Record<string, unknown>[]> => (await database.read({ tenantId: null }, (tx) => tx.all('SELECT changes FROM audit_log WHERE tenant_id = ? ORDER BY id', [tenantId]))).map((row) => JSON.parse(String(row['changes'])) as Record<string, unknown>);
+    const recorder = (options: { database?: Database; most?: number } = {}): Refusals =>
+      createRefusals({ database, clock, log, ...options });
+    const refuse = (
+      refusals: Refusals,
+      { route = 'GET /audit', userId = NOBODY }: { route?: string; userId?: string } = {},
+    ) =>
+      refusals.record({
+        principal: { sessionId: 's', tenant: { id: tenantId }, user: { id: userId, name: 'Ann' } } as Principal,
+        request: aRequest(),
+        route,
+        code: 'FORBIDDEN',
+        needs: 'admin (view)',
+      }); // as far as the audit needs a caller
+    const rows = async (): Promise<Record<string, unknown>[]> =>
+      (
+        await database.read({ tenantId: null }, (tx) =>
+          tx.all('SELECT changes FROM audit_log WHERE tenant_id = ? ORDER BY id', [tenantId]),
+        )
+      ).map((row) => JSON.parse(String(row['changes'])) as Record<string, unknown>);
     const endHour = async () => {
       clock.advance(HOUR_MS + 10 * 60_000);
       await createTellRepeats({ database, clock })();
     };
 
     it('are counted over all processes, and told as one number', async () => {
-      const processes = [recorder(), recorder({ database: await place.again() }), recorder({ database: await place.again() })];
+      const processes = [
+        recorder(),
+        recorder({ database: await place.again() }),
+        recorder({ database: await place.again() }),
+      ];
       for (const one of processes) for (let n = 0; n < 5; n++) await refuse(one);
       for (const one of processes) await one.flush();
       expect(await rows()).to.have.length(1);
@@ -58,7 +81,11 @@ forEachDatabase((_kind, fresh) => {
       await refuse(refusals);
       await refusals.flush();
       await endHour();
-      expect((await rows())[1]).to.include({ repeats: 1, since: '2026-03-15T08:00:00.000Z', until: '2026-03-15T08:02:00.000Z' });
+      expect((await rows())[1]).to.include({
+        repeats: 1,
+        since: '2026-03-15T08:00:00.000Z',
+        until: '2026-03-15T08:02:00.000Z',
+      });
     });
 
     it('begin anew with the next hour', async () => {
@@ -78,42 +105,64 @@ forEachDatabase((_kind, fresh) => {
       await endHour();
       await refusals.flush();
       await endHour();
-      expect((await rows()).reduce((sum, { repeats }) => sum + (typeof repeats === 'number' ? repeats : 1), 0)).to.equal(4);
+      expect(
+        (await rows()).reduce((sum, { repeats }) => sum + (typeof repeats === 'number' ? repeats : 1), 0),
+      ).to.equal(4);
     });
 
     it('are told of every route of one member apart, however many they are', async () => {
       const refusals = recorder();
       for (let n = 0; n < 130; n++) await refuse(refusals, { route: `GET /route-${n}` });
-      expect((await rows()).map(({ route }) => route)).to.have.members(Array.from({ length: 130 }, (_, n) => `GET /route-${n}`));
+      expect((await rows()).map(({ route }) => route)).to.have.members(
+        Array.from({ length: 130 }, (_, n) => `GET /route-${n}`),
+      );
       await endHour();
       expect(await rows()).to.have.length(130);
     });
 
     it('are one for each route and code whatever the caller names in the request; rights of the role are told apart', async () => {
       const refusals = recorder();
-      const who = { principal: { sessionId: 's', tenant: { id: tenantId }, user: { id: NOBODY, name: 'Ann' } } as Principal, request: aRequest(), route: 'POST /contracts' }; // as far as the audit needs a caller
-      for (let n = 0; n < 130; n++) await refusals.record({ ...who, code: 'FIELD_NOT_EDITABLE', needs: `{"fields":["${n}"]}` });
-      for (const needs of ['invoice (edit)', 'payment_entry (edit)']) for (let n = 0; n < 2; n++) await refusals.record({ ...who, code: 'FORBIDDEN', needs });
+      const who = {
+        principal: { sessionId: 's', tenant: { id: tenantId }, user: { id: NOBODY, name: 'Ann' } } as Principal,
+        request: aRequest(),
+        route: 'POST /contracts',
+      }; // as far as the audit needs a caller
+      for (let n = 0; n < 130; n++)
+        await refusals.record({ ...who, code: 'FIELD_NOT_EDITABLE', needs: `{"fields":["${n}"]}` });
+      for (const needs of ['invoice (edit)', 'payment_entry (edit)'])
+        for (let n = 0; n < 2; n++) await refusals.record({ ...who, code: 'FORBIDDEN', needs });
       await refusals.flush();
       await endHour();
       expect((await rows()).map(({ code, needs, repeats }) => [code, needs, repeats])).to.have.deep.members([
-        ['FIELD_NOT_EDITABLE', '{"fields":["0"]}', undefined], ['FORBIDDEN', 'invoice (edit)', undefined], ['FORBIDDEN', 'payment_entry (edit)', undefined],
-        ['FIELD_NOT_EDITABLE', undefined, 129], ['FORBIDDEN', 'invoice (edit)', 1], ['FORBIDDEN', 'payment_entry (edit)', 1],
+        ['FIELD_NOT_EDITABLE', '{"fields":["0"]}', undefined],
+        ['FORBIDDEN', 'invoice (edit)', undefined],
+        ['FORBIDDEN', 'payment_entry (edit)', undefined],
+        ['FIELD_NOT_EDITABLE', undefined, 129],
+        ['FORBIDDEN', 'invoice (edit)', 1],
+        ['FORBIDDEN', 'payment_entry (edit)', 1],
       ]);
     });
 
     it('take no more memory than they may; of what is not remembered each is counted by the database', async () => {
       const refusals = recorder({ most: 2 });
-      for (let n = 0; n < 5; n++) for (const userId of [NOBODY, newId()]) await refuse(refusals, { userId, route: `GET /${n}` });
+      for (let n = 0; n < 5; n++)
+        for (const userId of [NOBODY, newId()]) await refuse(refusals, { userId, route: `GET /${n}` });
       for (let n = 0; n < 3; n++) await refuse(refusals, { route: 'GET /4' });
       await refusals.flush();
       await endHour();
-      expect((await rows()).filter(({ route }) => route === 'GET /4').map(({ repeats }) => repeats)).to.deep.equal([undefined, undefined, 3]);
+      expect((await rows()).filter(({ route }) => route === 'GET /4').map(({ repeats }) => repeats)).to.deep.equal([
+        undefined,
+        undefined,
+        3,
+      ]);
     });
 
     it('wait for a database that cannot be reached, which changes no refusal', async () => {
       let isAway = true;
-      const flaky: Database = Object.assign(Object.create(database) as Database, { write: ((scope, work) => (isAway ? Promise.reject(new Error('no database')) : database.write(scope, work))) as Database['write'] });
+      const flaky: Database = Object.assign(Object.create(database) as Database, {
+        write: ((scope, work) =>
+          isAway ? Promise.reject(new Error('no database')) : database.write(scope, work)) as Database['write'],
+      });
       const refusals = recorder({ database: flaky });
       for (let n = 0; n < 3; n++) await refuse(refusals);
       await refusals.flush();

@@ -17,8 +17,13 @@ forEachDatabase((_kind, fresh) => {
     let database: Database;
     let clock: FakeClock;
     const logged: Record<string, unknown>[] = [];
-    const log = createLog({ level: 'error', name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
-    const processOf = (jobs: readonly Job[], holder: string) => createSchedules({ jobs, leases: new Leases(database, clock, { holder, log }), log });
+    const log = createLog({
+      level: 'error',
+      name: 'test',
+      destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+    });
+    const processOf = (jobs: readonly Job[], holder: string) =>
+      createSchedules({ jobs, leases: new Leases(database, clock, { holder, log }), log });
 
     before(async () => {
       ({ database } = await fresh());
@@ -29,7 +34,14 @@ forEachDatabase((_kind, fresh) => {
     it('run a job in one process at a time, and in the next one when that is done', async () => {
       let release: () => void = () => undefined;
       let runs = 0;
-      const job: Job = { name: 'alone', rule: NEVER, run: () => { runs += 1; return runs === 1 ? new Promise<void>((resolve) => (release = resolve)) : Promise.resolve(); } };
+      const job: Job = {
+        name: 'alone',
+        rule: NEVER,
+        run: () => {
+          runs += 1;
+          return runs === 1 ? new Promise<void>((resolve) => (release = resolve)) : Promise.resolve();
+        },
+      };
       const [one, other] = [processOf([job], 'one'), processOf([job], 'other')];
       const first = one.run('alone');
       while (runs === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -43,10 +55,25 @@ forEachDatabase((_kind, fresh) => {
 
     it('take no lease when nothing is due', async () => {
       let asked = 0;
-      const idle = processOf([{ name: 'idle', rule: NEVER, isDue: () => { asked += 1; return Promise.resolve(false); }, run: () => Promise.reject(new Error('nothing is due')) }], 'one');
+      const idle = processOf(
+        [
+          {
+            name: 'idle',
+            rule: NEVER,
+            isDue: () => {
+              asked += 1;
+              return Promise.resolve(false);
+            },
+            run: () => Promise.reject(new Error('nothing is due')),
+          },
+        ],
+        'one',
+      );
       await idle.run('idle');
       expect(asked).to.equal(1);
-      expect(await database.read({ tenantId: null }, (tx) => tx.get("SELECT 1 AS found FROM leases WHERE name = 'idle'"))).to.equal(undefined);
+      expect(
+        await database.read({ tenantId: null }, (tx) => tx.get("SELECT 1 AS found FROM leases WHERE name = 'idle'")),
+      ).to.equal(undefined);
     });
 
     it('log a failure and go on', async () => {
@@ -58,11 +85,20 @@ forEachDatabase((_kind, fresh) => {
     it('wait at the stop for what is running, tell it so, and begin nothing more', async () => {
       let begun = 0;
       const seen: boolean[] = [];
-      const schedules = processOf([{ name: 'long', rule: NEVER, run: async (signal) => {
-        begun += 1;
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-        seen.push(signal.aborted);
-      } }], 'one');
+      const schedules = processOf(
+        [
+          {
+            name: 'long',
+            rule: NEVER,
+            run: async (signal) => {
+              begun += 1;
+              await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+              seen.push(signal.aborted);
+            },
+          },
+        ],
+        'one',
+      );
       schedules.start();
       const running = schedules.run('long');
       while (begun === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -76,15 +112,33 @@ forEachDatabase((_kind, fresh) => {
     it('remove what is over, and nothing that is not', async () => {
       const at = clock.now();
       await database.write({ tenantId: null }, async (tx) => {
-        for (const [name, expiresAt] of [['over', at], ['live', at + 1]] as const) {
-          await tx.run('INSERT INTO password_resets (account_hash, token_hash, tenant_id, member_id, expires_at, created_at) VALUES (?, ?, NULL, NULL, ?, ?)', [name, name, expiresAt, at]);
+        for (const [name, expiresAt] of [
+          ['over', at],
+          ['live', at + 1],
+        ] as const) {
+          await tx.run(
+            'INSERT INTO password_resets (account_hash, token_hash, tenant_id, member_id, expires_at, created_at) VALUES (?, ?, NULL, NULL, ?, ?)',
+            [name, name, expiresAt, at],
+          );
         }
-        for (const [id, status, createdAt] of [['01890000-0000-7000-8000-000000000001', 'void', at - DAY_MS], ['01890000-0000-7000-8000-000000000002', 'queued', at - 400 * DAY_MS], ['01890000-0000-7000-8000-000000000003', 'sent', at - DAY_MS]] as const) {
-          await tx.run("INSERT INTO mail_outbox (id, template, language, recipient, status, attempts, next_at, created_at, updated_at) VALUES (?, 'x', 'en', '', ?, 0, 0, ?, 0)", [id, status, createdAt]);
+        for (const [id, status, createdAt] of [
+          ['01890000-0000-7000-8000-000000000001', 'void', at - DAY_MS],
+          ['01890000-0000-7000-8000-000000000002', 'queued', at - 400 * DAY_MS],
+          ['01890000-0000-7000-8000-000000000003', 'sent', at - DAY_MS],
+        ] as const) {
+          await tx.run(
+            "INSERT INTO mail_outbox (id, template, language, recipient, status, attempts, next_at, created_at, updated_at) VALUES (?, 'x', 'en', '', ?, 0, 0, ?, 0)",
+            [id, status, createdAt],
+          );
         }
       });
       expect(await removeExpired(database, { at })).to.equal(2);
-      const left = await database.read({ tenantId: null }, async (tx) => [...(await tx.all('SELECT account_hash AS it FROM password_resets')), ...(await tx.all('SELECT status AS it FROM mail_outbox ORDER BY id'))].map(({ it }) => it));
+      const left = await database.read({ tenantId: null }, async (tx) =>
+        [
+          ...(await tx.all('SELECT account_hash AS it FROM password_resets')),
+          ...(await tx.all('SELECT status AS it FROM mail_outbox ORDER BY id')),
+        ].map(({ it }) => it),
+      );
       expect(left).to.deep.equal(['live', 'queued', 'sent']);
       expect(await removeExpired(database, { at })).to.equal(0);
     });

@@ -14,7 +14,13 @@ import { freePort } from '../support/guardian.js';
 import { forEachServer, startServer } from '../support/server.js';
 
 const ID = '01890000-0000-7000-8000-00000000000a';
-const owner = (slug: string) => ({ tenantName: 'Acme Leasing', tenantSlug: slug, adminName: 'Ann', email: 'Ann@Acme.test', password: 'correct horse battery' });
+const owner = (slug: string) => ({
+  tenantName: 'Acme Leasing',
+  tenantSlug: slug,
+  adminName: 'Ann',
+  email: 'Ann@Acme.test',
+  password: 'correct horse battery',
+});
 
 describe('the composed service', () => {
   forEachServer((server) => {
@@ -25,7 +31,14 @@ describe('the composed service', () => {
       const health = await client.get<Record<string, string>>('/health');
       expect(health.status).to.equal(200);
       expect(health.body).to.include({ status: 'ok', edition: 'self_hosted', platformDb: 'up', tenantDb: 'up' });
-      expect(Object.keys(health.body)).to.have.members(['status', 'edition', 'platformDb', 'tenantDb', 'time', 'isolate']);
+      expect(Object.keys(health.body)).to.have.members([
+        'status',
+        'edition',
+        'platformDb',
+        'tenantDb',
+        'time',
+        'isolate',
+      ]);
       expect((await client.get('/health', { query: 'x=1' })).status).to.equal(400);
     });
 
@@ -39,10 +52,14 @@ describe('the composed service', () => {
     it('lets an owner from registration to contract data', async () => {
       const registered = await server().client.post<{ accessToken: string }>('/auth/register', owner('acme'));
       expect(registered.status, registered.text).to.equal(201);
-      expect(registered.headers.get('set-cookie')).to.match(/^service_tenant_refresh=[^;]+; Path=\/api\/v1\/auth; Max-Age=2592000; HttpOnly; SameSite=Strict$/);
+      expect(registered.headers.get('set-cookie')).to.match(
+        /^service_tenant_refresh=[^;]+; Path=\/api\/v1\/auth; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
+      );
       const signedIn = server().client.as(registered.body.accessToken);
       expect((await signedIn.get('/auth/me')).status).to.equal(200);
-      expect((await signedIn.get(`/contracts/${ID}`)).text).to.equal('{"statusCode":404,"message":"Not Found","error":"Not Found"}');
+      expect((await signedIn.get(`/contracts/${ID}`)).text).to.equal(
+        '{"statusCode":404,"message":"Not Found","error":"Not Found"}',
+      );
       const line = server().logged.find(({ route }) => route === '/contracts/:id');
       expect(line?.['tenantId']).to.match(/^[0-9a-f-]{36}$/);
     });
@@ -66,17 +83,29 @@ describe('the composed service', () => {
 
     it('keeps contract data behind agents in the hybrid edition: without one every call is refused, and nothing falls back', async () => {
       const server = await started({ EDITION: 'enterprise_hybrid' });
-      const { body } = await server.client.post<{ accessToken: string; user: { id: string } }>('/auth/register', owner('hybrid'));
-      await server.services.tenants.standing.setPlan({ slug: 'hybrid', planCode: 'enterprise' }, { kind: 'cli', id: null, name: 'test', requestId: 'test', ip: null });
+      const { body } = await server.client.post<{ accessToken: string; user: { id: string } }>(
+        '/auth/register',
+        owner('hybrid'),
+      );
+      await server.services.tenants.standing.setPlan(
+        { slug: 'hybrid', planCode: 'enterprise' },
+        { kind: 'cli', id: null, name: 'test', requestId: 'test', ip: null },
+      );
       const answer = await server.client.as(body.accessToken).get<DomainError>(`/contracts/${ID}`);
       expect([answer.status, answer.body.error.code]).to.deep.equal([409, 'DATA_PLANE_NOT_CONNECTED']);
-      expect((await server.client.get('/health')).body).to.include({ status: 'ok', edition: 'enterprise_hybrid', tenantDb: 'up' });
+      expect((await server.client.get('/health')).body).to.include({
+        status: 'ok',
+        edition: 'enterprise_hybrid',
+        tenantDb: 'up',
+      });
     });
 
     it('sets Secure on cookies where the public address is https', async () => {
       const server = await started({ PUBLIC_URL: 'https://book.test' });
       const { headers } = await server.client.post('/auth/register', owner('secure'));
-      expect(headers.get('set-cookie')).to.match(/^service_tenant_refresh=[^;]+; Path=\/api\/v1\/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/);
+      expect(headers.get('set-cookie')).to.match(
+        /^service_tenant_refresh=[^;]+; Path=\/api\/v1\/auth; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/,
+      );
     });
 
     it('drains before it stops: not ready, then gone', async () => {
@@ -96,7 +125,12 @@ describe('the composed service', () => {
       });
       expect(await lifecycle.stop('test')).to.equal(0);
       expect(seen).to.equal(503);
-      expect(await client.raw('/livez').then(() => 'answers', () => 'gone')).to.equal('gone');
+      expect(
+        await client.raw('/livez').then(
+          () => 'answers',
+          () => 'gone',
+        ),
+      ).to.equal('gone');
     });
 
     it('is alive while databases migrate, and neither ready nor of any other use', async () => {
@@ -116,7 +150,10 @@ describe('the composed service', () => {
         }
         const [ready, api] = [await client.raw('/readyz'), await client.get('/health')];
         expect([ready.status, ready.headers.get('retry-after')]).to.deep.equal([503, '1']);
-        expect([api.status, api.body]).to.deep.equal([503, { statusCode: 503, message: 'Starting', error: 'Service Unavailable' }]);
+        expect([api.status, api.body]).to.deep.equal([
+          503,
+          { statusCode: 503, message: 'Starting', error: 'Service Unavailable' },
+        ]);
       });
       await starting;
       expect((await client.raw('/readyz')).status).to.equal(200);
@@ -126,9 +163,13 @@ describe('the composed service', () => {
       const url = `sqlite:${join(folder(), 'platform.db')}`;
       await (await startServer({ env: { PLATFORM_DATABASE_URL: url } })).stop();
       const database = await openDatabase(url, { poolMax: 1 });
-      await database.exclusive((connection) => connection.run('INSERT INTO schema_migrations (id, checksum) VALUES (?, ?)', ['9999-later', 'x']));
+      await database.exclusive((connection) =>
+        connection.run('INSERT INTO schema_migrations (id, checksum) VALUES (?, ?)', ['9999-later', 'x']),
+      );
       await database.close();
-      expect(await started({ PLATFORM_DATABASE_URL: url }).then(() => 'started', String)).to.contain('migrated by a newer program (9999-later)');
+      expect(await started({ PLATFORM_DATABASE_URL: url }).then(() => 'started', String)).to.contain(
+        'migrated by a newer program (9999-later)',
+      );
     });
   });
 });
@@ -145,7 +186,13 @@ describe('the health record', () => {
         return Promise.reject(new Error('refused'));
       },
     });
-    expect(await health.record()).to.include({ status: 'degraded', edition: 'saas', platformDb: 'up', tenantDb: 'down', time: '2026-03-31T00:00:00.000Z' });
+    expect(await health.record()).to.include({
+      status: 'degraded',
+      edition: 'saas',
+      platformDb: 'up',
+      tenantDb: 'down',
+      time: '2026-03-31T00:00:00.000Z',
+    });
     await health.record();
     expect(asked).to.equal(1);
   });

@@ -28,12 +28,18 @@ describe('whether a session may be issued', () => {
       const expected = way === 'password' ? PASSWORD[name] : 'yes';
 
       it(`by ${way} with ${name}: ${expected ?? ''}`, () => {
-        expect(mayIssueSession({ way, tenant: { status: 'active' }, member: { status: 'active' }, mfa })).to.equal(expected);
+        expect(mayIssueSession({ way, tenant: { status: 'active' }, member: { status: 'active' }, mfa })).to.equal(
+          expected,
+        );
       });
 
       it(`by ${way} with ${name}: never to a disabled member or in a suspended tenant`, () => {
-        expect(mayIssueSession({ way, tenant: { status: 'active' }, member: { status: 'disabled' }, mfa })).to.equal('no');
-        expect(mayIssueSession({ way, tenant: { status: 'suspended' }, member: { status: 'active' }, mfa })).to.equal('no');
+        expect(mayIssueSession({ way, tenant: { status: 'active' }, member: { status: 'disabled' }, mfa })).to.equal(
+          'no',
+        );
+        expect(mayIssueSession({ way, tenant: { status: 'suspended' }, member: { status: 'active' }, mfa })).to.equal(
+          'no',
+        );
       });
     }
   }

@@ -1,7 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
-import { makeTenant, OPERATOR, PUBLIC_URL, serveIdentity, signIn, startIdentity, type MadeTenant, type TestIdentity } from '../support/accounts.js';
+import {
+  makeTenant,
+  OPERATOR,
+  PUBLIC_URL,
+  serveIdentity,
+  signIn,
+  startIdentity,
+  type MadeTenant,
+  type TestIdentity,
+} from '../support/accounts.js';
 import { forEachDatabase } from '../support/database.js';
 import type { LittleApp } from '../support/little-app.js';
 
@@ -25,14 +34,25 @@ describe('tokens', () => {
 
     const statusOf = async (token: string): Promise<number> => (await app.client.get('/auth/me', { token })).status;
     /** A token signed by the service's own key, but for what the test changes. */
-    const signed = async (payload: JWTPayload, header: { alg?: string; typ?: string; kid?: string } = {}): Promise<string> => {
+    const signed = async (
+      payload: JWTPayload,
+      header: { alg?: string; typ?: string; kid?: string } = {},
+    ): Promise<string> => {
       const { kid, key } = await identity.keys.current();
       return new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid, ...header }).sign(key);
     };
-    const unsigned = (header: object, payload: object): string => [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    const unsigned = (header: object, payload: object): string =>
+      [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
 
     it('carry the documented claims, of the kind that each is', () => {
-      expect(decodeJwt(access)).to.include({ iss: PUBLIC_URL, sub: made.owner.id, tenantId: made.tenant.id, roleCode: 'owner', subjectScope: null, scope: 'tenant' });
+      expect(decodeJwt(access)).to.include({
+        iss: PUBLIC_URL,
+        sub: made.owner.id,
+        tenantId: made.tenant.id,
+        roleCode: 'owner',
+        subjectScope: null,
+        scope: 'tenant',
+      });
       expect(decodeJwt(access)).to.include.keys('aud', 'sid', 'iat', 'exp', 'jti');
       expect((decodeJwt(access).exp ?? 0) - (decodeJwt(access).iat ?? 0)).to.equal(15 * 60);
       expect(decodeProtectedHeader(access)).to.include({ alg: 'EdDSA', typ: 'at+jwt' });
@@ -46,18 +66,23 @@ describe('tokens', () => {
     });
 
     it('are refused without a signature', async () => {
-      for (const alg of ['none', 'None', 'NONE']) expect(await statusOf(`${unsigned({ ...decodeProtectedHeader(access), alg }, decodeJwt(access))}.`)).to.equal(401);
+      for (const alg of ['none', 'None', 'NONE'])
+        expect(await statusOf(`${unsigned({ ...decodeProtectedHeader(access), alg }, decodeJwt(access))}.`)).to.equal(
+          401,
+        );
     });
 
     it('are refused when the public key is used as an HMAC secret', async () => {
       const { keys } = await identity.keys.jwks();
       for (const secret of [JSON.stringify(keys[0]), Buffer.from(String(keys[0]?.x), 'base64url')]) {
         const input = unsigned({ ...decodeProtectedHeader(access), alg: 'HS256' }, decodeJwt(access));
-        expect(await statusOf(`${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`)).to.equal(401);
+        expect(await statusOf(`${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`)).to.equal(
+          401,
+        );
       }
     });
 
-    it('are refused in each other\'s place', async () => {
+    it("are refused in each other's place", async () => {
       expect(await statusOf(refresh)).to.equal(401);
       expect((await app.client.post('/auth/refresh', { refreshToken: access })).status).to.equal(401);
     });
@@ -70,7 +95,19 @@ describe('tokens', () => {
     });
 
     it('are refused without any one of their claims', async () => {
-      for (const claim of ['iss', 'aud', 'sub', 'sid', 'tenantId', 'roleCode', 'subjectScope', 'scope', 'iat', 'exp', 'jti']) {
+      for (const claim of [
+        'iss',
+        'aud',
+        'sub',
+        'sid',
+        'tenantId',
+        'roleCode',
+        'subjectScope',
+        'scope',
+        'iat',
+        'exp',
+        'jti',
+      ]) {
         const { [claim]: _left, ...rest } = decodeJwt(access);
         expect(await statusOf(await signed(rest)), claim).to.equal(401);
       }
@@ -81,19 +118,36 @@ describe('tokens', () => {
       const foreign = await signIn(app.client, { ...other, member: other.owner });
       const now = Math.floor(identity.clock.now() / 1_000);
       const changes: JWTPayload[] = [
-        { iss: 'https://other.example' }, { aud: 'https://other.example/api/v1' }, { scope: 'platform' }, { tenantId: other.tenant.id }, { sub: other.owner.id },
-        { sid: String(decodeJwt(foreign.result.accessToken)['sid']) }, { sid: 'not-an-id' }, { exp: now }, { nbf: now + 60 },
+        { iss: 'https://other.example' },
+        { aud: 'https://other.example/api/v1' },
+        { scope: 'platform' },
+        { tenantId: other.tenant.id },
+        { sub: other.owner.id },
+        { sid: String(decodeJwt(foreign.result.accessToken)['sid']) },
+        { sid: 'not-an-id' },
+        { exp: now },
+        { nbf: now + 60 },
       ];
-      for (const change of changes) expect(await statusOf(await signed({ ...decodeJwt(access), ...change })), JSON.stringify(change)).to.equal(401);
+      for (const change of changes)
+        expect(await statusOf(await signed({ ...decodeJwt(access), ...change })), JSON.stringify(change)).to.equal(401);
       expect(await statusOf(await signed(decodeJwt(access), { typ: 'JWT' }))).to.equal(401);
     });
 
-    it('are refused under a key that is not the service\'s', async () => {
+    it("are refused under a key that is not the service's", async () => {
       const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
       const { kid } = await identity.keys.current();
-      const forge = (header: object) => new SignJWT(decodeJwt(access)).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', ...header }).sign(privateKey);
+      const forge = (header: object) =>
+        new SignJWT(decodeJwt(access)).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', ...header }).sign(privateKey);
       const jwk = { kty: 'OKP', crv: 'Ed25519', x: (await crypto.subtle.exportKey('jwk', publicKey)).x ?? '' };
-      for (const header of [{ kid }, { kid: 'unknown' }, { kid: '../../etc/passwd' }, { kid: 'x'.repeat(500) }, {}, { kid, jwk }, { kid, jku: 'http://127.0.0.1:1/jwks' }]) {
+      for (const header of [
+        { kid },
+        { kid: 'unknown' },
+        { kid: '../../etc/passwd' },
+        { kid: 'x'.repeat(500) },
+        {},
+        { kid, jwk },
+        { kid, jku: 'http://127.0.0.1:1/jwks' },
+      ]) {
         expect(await statusOf(await forge(header)), JSON.stringify(header)).to.equal(401);
       }
     });
@@ -142,8 +196,11 @@ describe('tokens', () => {
     });
 
     it('show only public keys', async () => {
-      for (const key of (await identity.keys.jwks()).keys) expect(Object.keys(key).toSorted()).to.deep.equal(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
-      const rows = await identity.database.read({ tenantId: null }, (tx) => tx.all('SELECT public_jwk, private_sealed FROM signing_keys'));
+      for (const key of (await identity.keys.jwks()).keys)
+        expect(Object.keys(key).toSorted()).to.deep.equal(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+      const rows = await identity.database.read({ tenantId: null }, (tx) =>
+        tx.all('SELECT public_jwk, private_sealed FROM signing_keys'),
+      );
       for (const row of rows) {
         expect(row['public_jwk']).not.to.match(/"d"/);
         expect(row['private_sealed']).to.match(/^v1\./);

@@ -63,8 +63,13 @@ export interface TestIdentity extends Identity {
   readonly options: IdentityOptions;
 }
 
-/** The product's identity services over a database, migrated here. `options` of an earlier one make a second replica. */
-export async function startIdentity(database: Database, { mailConfigured = false, ...overrides }: Partial<IdentityOptions> & { mailConfigured?: boolean } = {}): Promise<TestIdentity> {
+/**
+ * The product's identity services over a database, migrated here. `options` of an earlier one make a second replica.
+ */
+export async function startIdentity(
+  database: Database,
+  { mailConfigured = false, ...overrides }: Partial<IdentityOptions> & { mailConfigured?: boolean } = {},
+): Promise<TestIdentity> {
   await migrate(database, PLATFORM_MIGRATIONS);
   const clock = overrides.clock ?? fakeClock();
   const keyRing = overrides.keyRing ?? parseKeyRing(generateKeyRingText());
@@ -96,15 +101,28 @@ export async function startIdentity(database: Database, { mailConfigured = false
   };
   const { mail, argon2, outbound, plans, tenantOutbound } = options;
   const keyed = keyedDatabase({ database: options.database, clock, keyRing });
-  const parts = { database: keyed, clock, mail, changes: createChanges(), passwords: await createPasswords({ cores: availableParallelism(), argon2 }), waysIn: createWaysIn({ clock, mail }) };
+  const parts = {
+    database: keyed,
+    clock,
+    mail,
+    changes: createChanges(),
+    passwords: await createPasswords({ cores: availableParallelism(), argon2 }),
+    waysIn: createWaysIn({ clock, mail }),
+  };
   const tenants = composeTenants(options, { ...parts, dataPlanes: agentsOnly(), outbound: tenantOutbound });
   const auth = await composeAuth(options, { ...parts, plans, directory: tenants.directory, outbound });
   return { ...auth, ...tenants, mail, challenge: NO_CHALLENGE, clock, database, options };
 }
 
 /** The identity's endpoints over HTTP; `more` are endpoints of a test's own beside them. */
-export async function serveIdentity(identity: Identity, { more = {}, ...app }: { more?: Endpoints } & Parameters<typeof littleApp>[1] = {}) {
-  return littleApp({ ...authEndpoints, ...mfaEndpoints, ...profileEndpoints, ...sessionEndpoints, ...passkeyEndpoints, ...more }, { ...app, api: { authenticator: identity.authenticator, services: identity as unknown as Services, ...app.api } }); // no health: the endpoints here ask for none
+export async function serveIdentity(
+  identity: Identity,
+  { more = {}, ...app }: { more?: Endpoints } & Parameters<typeof littleApp>[1] = {},
+) {
+  return littleApp(
+    { ...authEndpoints, ...mfaEndpoints, ...profileEndpoints, ...sessionEndpoints, ...passkeyEndpoints, ...more },
+    { ...app, api: { authenticator: identity.authenticator, services: identity as unknown as Services, ...app.api } },
+  ); // no health: the endpoints here ask for none
 }
 
 export interface MadeTenant {
@@ -114,21 +132,50 @@ export interface MadeTenant {
 }
 
 /** A tenant of its own, whose owner signs in with `PASSWORD`. */
-export const makeTenant = ({ tenants }: Pick<Identity, 'tenants'>, { planCode = 'enterprise', slug = uniqueSlug() }: { planCode?: PlanCode; slug?: string } = {}): Promise<MadeTenant> =>
-  tenants.create({ slug, name: `Org ${slug}`, planCode, owner: { name: 'Olive Owner', email: `owner@${slug}.test`, password: PASSWORD } }, OPERATOR);
+export const makeTenant = (
+  { tenants }: Pick<Identity, 'tenants'>,
+  { planCode = 'enterprise', slug = uniqueSlug() }: { planCode?: PlanCode; slug?: string } = {},
+): Promise<MadeTenant> =>
+  tenants.create(
+    {
+      slug,
+      name: `Org ${slug}`,
+      planCode,
+      owner: { name: 'Olive Owner', email: `owner@${slug}.test`, password: PASSWORD },
+    },
+    OPERATOR,
+  );
 
 /** A member of the tenant, who signs in with `PASSWORD`. */
 export function makeMember(
   { tenants }: Pick<Identity, 'tenants'>,
   { tenant }: Pick<MadeTenant, 'tenant'>,
-  { roleCode = 'viewer', subjectScope = null, email = `${roleCode}-${randomBytes(3).toString('hex')}@${tenant.slug}.test` }: { roleCode?: string; subjectScope?: readonly string[] | null; email?: string } = {},
+  {
+    roleCode = 'viewer',
+    subjectScope = null,
+    email = `${roleCode}-${randomBytes(3).toString('hex')}@${tenant.slug}.test`,
+  }: { roleCode?: string; subjectScope?: readonly string[] | null; email?: string } = {},
 ): Promise<MemberRecord> {
-  return tenants.members.add({ tenantId: tenant.id, email, name: `A ${roleCode}`, roleCode, subjectScope, password: PASSWORD }, OPERATOR);
+  return tenants.members.add(
+    { tenantId: tenant.id, email, name: `A ${roleCode}`, roleCode, subjectScope, password: PASSWORD },
+    OPERATOR,
+  );
 }
 
 /** Signs in over HTTP; the client that comes back carries the access token. */
-export async function signIn(client: Client, { tenant, member, password = PASSWORD }: { tenant: Pick<TenantRecord, 'slug'>; member: Pick<MemberRecord, 'email'>; password?: string }): Promise<{ client: Client; result: AuthLoginResult; answer: Answer<AuthLoginResult> }> {
-  const answer = await client.post<AuthLoginResult>('/auth/login', { tenantSlug: tenant.slug, email: member.email, password });
+export async function signIn(
+  client: Client,
+  {
+    tenant,
+    member,
+    password = PASSWORD,
+  }: { tenant: Pick<TenantRecord, 'slug'>; member: Pick<MemberRecord, 'email'>; password?: string },
+): Promise<{ client: Client; result: AuthLoginResult; answer: Answer<AuthLoginResult> }> {
+  const answer = await client.post<AuthLoginResult>('/auth/login', {
+    tenantSlug: tenant.slug,
+    email: member.email,
+    password,
+  });
   if (answer.status !== 200) throw new Error(`sign-in answered ${answer.status}: ${answer.text}`);
   return { client: client.as(answer.body.accessToken), result: answer.body, answer };
 }
@@ -137,8 +184,10 @@ export const uniqueSlug = (): string => `org-${createHash('sha256').update(rando
 
 /** The real hashing, which is meant to be dear: each password is hashed once, and each hash verified once. */
 export const onceArgon2: Argon2 = {
-  hash: ((...given: Parameters<typeof hash>) => once(hashes, JSON.stringify(given), () => hash(...given))) as typeof hash,
-  verify: ((...given: Parameters<typeof verify>) => once(verdicts, JSON.stringify(given), () => verify(...given))) as typeof verify,
+  hash: ((...given: Parameters<typeof hash>) =>
+    once(hashes, JSON.stringify(given), () => hash(...given))) as typeof hash,
+  verify: ((...given: Parameters<typeof verify>) =>
+    once(verdicts, JSON.stringify(given), () => verify(...given))) as typeof verify,
 };
 const hashes = new Map<string, Promise<string>>();
 const verdicts = new Map<string, Promise<boolean>>();

@@ -4,12 +4,24 @@ import { crc32, deflateRawSync } from 'node:zlib';
 
 /** A zip as a program writes it; files may be given with options of their own. */
 export const aZip = (files: Readonly<Record<string, string | Uint8Array>>): Buffer =>
-  Buffer.from(zipSync(Object.fromEntries(Object.entries(files).map(([name, content]) => [name, typeof content === 'string' ? strToU8(content) : content])) satisfies Zippable));
+  Buffer.from(
+    zipSync(
+      Object.fromEntries(
+        Object.entries(files).map(([name, content]) => [
+          name,
+          typeof content === 'string' ? strToU8(content) : content,
+        ]),
+      ) satisfies Zippable,
+    ),
+  );
 
 /** A zip whose one file is marked as encrypted, as which its bytes then count. */
 export function encryptedZip(name: string, text: string): Buffer {
   const zip = Buffer.from(zipSync({ [name]: [strToU8(`twelve bytes${text}`), { level: 0 }] }));
-  for (const [signature, flags] of [['PK\x03\x04', 6], ['PK\x01\x02', 8]] as const) {
+  for (const [signature, flags] of [
+    ['PK\x03\x04', 6],
+    ['PK\x01\x02', 8],
+  ] as const) {
     const at = zip.indexOf(signature, 0, 'latin1') + flags;
     zip.writeUInt16LE(zip.readUInt16LE(at) | 1, at);
   }
@@ -17,7 +29,14 @@ export function encryptedZip(name: string, text: string): Buffer {
 }
 
 /** A zip whose files tell their sizes behind their bytes, as a program writes it that cannot go back. */
-export function streamedZip(files: Readonly<Record<string, string>>, { sizeBits = 32, hasSignature = true, method = 8 }: { sizeBits?: 32 | 64; hasSignature?: boolean; method?: 0 | 8 } = {}): Buffer {
+export function streamedZip(
+  files: Readonly<Record<string, string>>,
+  {
+    sizeBits = 32,
+    hasSignature = true,
+    method = 8,
+  }: { sizeBits?: 32 | 64; hasSignature?: boolean; method?: 0 | 8 } = {},
+): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
@@ -25,28 +44,74 @@ export function streamedZip(files: Readonly<Record<string, string>>, { sizeBits 
     const content = Buffer.from(text);
     const packed = method === 8 ? deflateRawSync(content) : content;
     const common = [u16(20), u16(8), u16(method), u32(0)];
-    const local = Buffer.concat([Buffer.from('PK\x03\x04'), ...common, u32(0), u32(0), u32(0), u16(name.length), u16(0), Buffer.from(name), packed, hasSignature ? Buffer.from('PK\x07\x08') : Buffer.alloc(0), u32(crc32(content)), ...[packed.length, content.length].map((size) => (sizeBits === 64 ? u64(size) : u32(size)))]);
-    directory.push(Buffer.concat([Buffer.from('PK\x01\x02'), u16(20), ...common, u32(crc32(content)), u32(packed.length), u32(content.length), u16(name.length), u16(0), u16(0), u16(0), u16(0), u32(0), u32(at), Buffer.from(name)]));
+    const local = Buffer.concat([
+      Buffer.from('PK\x03\x04'),
+      ...common,
+      u32(0),
+      u32(0),
+      u32(0),
+      u16(name.length),
+      u16(0),
+      Buffer.from(name),
+      packed,
+      hasSignature ? Buffer.from('PK\x07\x08') : Buffer.alloc(0),
+      u32(crc32(content)),
+      ...[packed.length, content.length].map((size) => (sizeBits === 64 ? u64(size) : u32(size))),
+    ]);
+    directory.push(
+      Buffer.concat([
+        Buffer.from('PK\x01\x02'),
+        u16(20),
+        ...common,
+        u32(crc32(content)),
+        u32(packed.length),
+        u32(content.length),
+        u16(name.length),
+        u16(0),
+        u16(0),
+        u16(0),
+        u16(0),
+        u32(0),
+        u32(at),
+        Buffer.from(name),
+      ]),
+    );
     parts.push(local);
     at += local.length;
   }
   const listed = Buffer.concat(directory);
-  return Buffer.concat([...parts, listed, Buffer.from('PK\x05\x06'), u16(0), u16(0), u16(directory.length), u16(directory.length), u32(listed.length), u32(at), u16(0)]);
+  return Buffer.concat([
+    ...parts,
+    listed,
+    Buffer.from('PK\x05\x06'),
+    u16(0),
+    u16(0),
+    u16(directory.length),
+    u16(directory.length),
+    u32(listed.length),
+    u32(at),
+    u16(0),
+  ]);
 }
 
 /** A stream of so many zero bytes, made as it is read. */
 export function zeros(sizeBytes: number): Readable {
   const piece = Buffer.alloc(65_536);
-  return Readable.from((function* () {
-    for (let left = sizeBytes; left > 0; left -= piece.length) yield left < piece.length ? piece.subarray(0, left) : piece;
-  })());
+  return Readable.from(
+    (function* () {
+      for (let left = sizeBytes; left > 0; left -= piece.length)
+        yield left < piece.length ? piece.subarray(0, left) : piece;
+    })(),
+  );
 }
 
 /** Bytes as they may come from a store. */
 export const inPieces = (bytes: Uint8Array, size: number): Readable =>
-  Readable.from((function* () {
-    for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
-  })());
+  Readable.from(
+    (function* () {
+      for (let at = 0; at < bytes.length; at += size) yield Buffer.from(bytes.subarray(at, at + size));
+    })(),
+  );
 
 const written = (size: number, write: (bytes: Buffer) => void): Buffer => {
   const bytes = Buffer.alloc(size);

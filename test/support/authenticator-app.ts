@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
 
-/** The six digits that an authenticator app shows, worked out here by RFC 6238 alone. `steps` are thirty seconds each, later or (below 0) earlier. */
+/**
+ * The six digits that an authenticator app shows, worked out here by RFC 6238 alone. `steps` are thirty seconds each,
+ * later or (below 0) earlier.
+ */
 export function codeOf({ secret, at, steps = 0 }: { secret: string; at: number; steps?: number }): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000) + steps));
@@ -16,6 +19,8 @@ export function wrongCode({ secret, at }: { secret: string; at: number }): strin
 }
 
 function base32(text: string): Buffer {
-  const bits = [...text].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0')).join('');
+  const bits = [...text]
+    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }

@@ -6,8 +6,8 @@ import { chromium, type Browser } from 'playwright-core';
 import { skip } from './skip.js';
 
 /**
- * To be called in a `describe` that needs a browser: starts Debian's Chromium without a window, or skips the suite where there is none
- * (which REQUIRE_SERVICES=1 makes a failure). `CHROMIUM` names another binary.
+ * To be called in a `describe` that needs a browser: starts Debian's Chromium without a window, or skips the suite
+ * where there is none (which REQUIRE_SERVICES=1 makes a failure). `CHROMIUM` names another binary.
  */
 export function needsBrowser(): () => Browser {
   let browser: Browser | undefined;
@@ -27,7 +27,9 @@ export function needsBrowser(): () => Browser {
 
 /** One page on `http://localhost:<port>`, which browsers trust as they trust https. */
 export async function servePage(html: string): Promise<{ readonly origin: string; stop(): Promise<void> }> {
-  const server: Server = createServer((_request, answer) => void answer.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(html));
+  const server: Server = createServer(
+    (_request, answer) => void answer.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(html),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo; // of a server on a port, not on a pipe
   return {
@@ -40,4 +42,8 @@ export async function servePage(html: string): Promise<{ readonly origin: string
   };
 }
 
-const found = (name: string): string | undefined => (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, name)).find(existsSync);
+const found = (name: string): string | undefined =>
+  (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find(existsSync);

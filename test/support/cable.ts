@@ -22,14 +22,19 @@ export async function cableTo(port: number): Promise<Cable> {
     if (!isIn) return end(near);
     const far = connect(port, '127.0.0.1');
     far.on('data', (bytes: Buffer) => (sentBytes += bytes.length));
-    for (const [one, other] of [[near, far], [far, near]] as const) {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       open.add(one);
       one.pipe(other);
       // Whichever end goes first takes the other along; why it went is told to those who use it.
-      one.on('error', () => end(other)).on('close', () => {
-        open.delete(one);
-        end(other);
-      });
+      one
+        .on('error', () => end(other))
+        .on('close', () => {
+          open.delete(one);
+          end(other);
+        });
     }
   });
   server.listen(0, '127.0.0.1');

@@ -1,4 +1,7 @@
-/** For a TLS server of a test's own: self-signed, for `hooks.example.test`, valid for a hundred years. The key protects nothing. */
+/**
+ * For a TLS server of a test's own: self-signed, for `hooks.example.test`, valid for a hundred years. The key protects
+ * nothing.
+ */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBsDCCAVagAwIBAgIUQ49ZeG/AbgiQdhiYEYqmkYUF5ikwCgYIKoZIzj0EAwIw
 HTEbMBkGA1UEAwwSaG9va3MuZXhhbXBsZS50ZXN0MCAXDTI2MTEyMTIxMzg1OFoY
@@ -20,7 +23,10 @@ EtqN/meoarcXmYWq6kwjZCjrz7WKqnis3I9EXw3y2oK/8Yd5pCPnbA8c
 -----END PRIVATE KEY-----
 `;
 
-/** For a store on this machine, as `localhost`, `127.0.0.1`, `s3.localhost` and one name below that: self-signed too, valid until 2124. */
+/**
+ * For a store on this machine, as `localhost`, `127.0.0.1`, `s3.localhost` and one name below that: self-signed too,
+ * valid until 2124.
+ */
 export const LOCAL_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBdzCCAR2gAwIBAgIETxoJwjAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2Nh
 bGhvc3QwIBcNMjQwMTAxMDAwMDAwWhgPMjEyNDAxMDEwMDAwMDBaMBQxEjAQBgNV

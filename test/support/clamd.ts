@@ -24,10 +24,13 @@ export interface TestClamd {
 export const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE!', '$H+H*'].join('');
 
 /**
- * Starts a clamd with docker/clamd.conf, changed only in where it listens and keeps things, and in `settings`. It knows one signature, which
- * finds EICAR wherever it stands. Throws when there is no clamd here: see `needsClamd`.
+ * Starts a clamd with docker/clamd.conf, changed only in where it listens and keeps things, and in `settings`. It knows
+ * one signature, which finds EICAR wherever it stands. Throws when there is no clamd here: see `needsClamd`.
  */
-export async function startClamd({ settings = {}, listen = 'tcp' }: { settings?: Readonly<Record<string, string>>; listen?: 'tcp' | 'unix' } = {}): Promise<TestClamd> {
+export async function startClamd({
+  settings = {},
+  listen = 'tcp',
+}: { settings?: Readonly<Record<string, string>>; listen?: 'tcp' | 'unix' } = {}): Promise<TestClamd> {
   const program = clamdProgram();
   if (program === undefined) throw new Error(NONE);
   const port = await freePort();
@@ -39,10 +42,23 @@ export async function startClamd({ settings = {}, listen = 'tcp' }: { settings?:
     command: (folder) => {
       const socket = join(folder, 'clamd.sock');
       if (listen === 'unix') [target, url] = [{ path: socket }, `unix:${socket}`];
-      const place = listen === 'unix' ? { LocalSocket: socket, LocalSocketMode: '660' } : { TCPSocket: String(port), TCPAddr: '127.0.0.1' };
+      const place =
+        listen === 'unix'
+          ? { LocalSocket: socket, LocalSocketMode: '660' }
+          : { TCPSocket: String(port), TCPAddr: '127.0.0.1' };
       mkdirSync(join(folder, 'signatures'));
       writeFileSync(join(folder, 'signatures', 'test.ndb'), signature('Eicar-Test', EICAR));
-      writeFileSync(join(folder, 'clamd.conf'), configuration({ ...place, DatabaseDirectory: join(folder, 'signatures'), TemporaryDirectory: folder, PidFile: join(folder, 'pid'), User: userInfo().username, ...settings }));
+      writeFileSync(
+        join(folder, 'clamd.conf'),
+        configuration({
+          ...place,
+          DatabaseDirectory: join(folder, 'signatures'),
+          TemporaryDirectory: folder,
+          PidFile: join(folder, 'pid'),
+          User: userInfo().username,
+          ...settings,
+        }),
+      );
       return [program, '-c', join(folder, 'clamd.conf')];
     },
     answers: async () => (await asked(target, 'PING').catch(() => '')) === 'PONG', // not yet there
@@ -59,13 +75,22 @@ export async function startClamd({ settings = {}, listen = 'tcp' }: { settings?:
     async kill() {
       process.kill(Number(await readFile(join(home, 'pid'), 'utf8')), 'SIGKILL');
       // Gone is it when nobody listens any more: until then connections may still be taken, and broken off.
-      while ((await asked(target, 'PING').then(() => '', (error: unknown) => codeOf(error))) !== 'ECONNREFUSED') await sleep(5);
+      while (
+        (await asked(target, 'PING').then(
+          () => '',
+          (error: unknown) => codeOf(error),
+        )) !== 'ECONNREFUSED'
+      )
+        await sleep(5);
     },
     stop,
   };
 }
 
-/** To be called first in a `describe` that needs clamd: skips the suite where there is none, which REQUIRE_SERVICES=1 makes a failure. */
+/**
+ * To be called first in a `describe` that needs clamd: skips the suite where there is none, which REQUIRE_SERVICES=1
+ * makes a failure.
+ */
 export function needsClamd(): void {
   before('clamd', function () {
     if (clamdProgram() === undefined) skip(this, NONE);
@@ -77,14 +102,21 @@ const NONE = 'no clamd was found (CLAMD_BIN, PATH, /usr/sbin); Debian has it in 
 function clamdProgram(): string | undefined {
   const named = process.env['CLAMD_BIN'];
   if (named !== undefined && named !== '') return existsSync(named) ? named : undefined;
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== ''), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/sbin'];
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== ''),
+    '/usr/sbin',
+    '/usr/local/sbin',
+    '/opt/homebrew/sbin',
+  ];
   return folders.map((folder) => join(folder, 'clamd')).find((path) => existsSync(path));
 }
 
 /** The file that is shipped, with some settings in place of its own. */
 function configuration(settings: Readonly<Record<string, string>>): string {
   const replaced = new Set([...Object.keys(settings), 'LocalSocket', 'LocalSocketMode', 'FixStaleSocket']);
-  const shipped = read('docker/clamd.conf').split('\n').filter((line) => !replaced.has(line.split(' ')[0] ?? ''));
+  const shipped = read('docker/clamd.conf')
+    .split('\n')
+    .filter((line) => !replaced.has(line.split(' ')[0] ?? ''));
   return [...shipped, ...Object.entries(settings).map(([name, value]) => `${name} ${value}`), ''].join('\n');
 }
 
@@ -99,6 +131,9 @@ function asked(target: Target, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
     const socket = connect(target, () => socket.write(`z${command}\0`));
-    socket.on('data', (text: Buffer) => (answer += text.toString().replace('\0', ''))).on('error', reject).on('close', () => resolve(answer));
+    socket
+      .on('data', (text: Buffer) => (answer += text.toString().replace('\0', '')))
+      .on('error', reject)
+      .on('close', () => resolve(answer));
   });
 }

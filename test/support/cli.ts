@@ -67,16 +67,23 @@ export function installations(hook: Mocha.HookFunction = afterEach): () => Promi
       folder,
       dataDir,
       start,
-      cli: (args, { env = {}, input = '' } = {}) => child(args, { folder, env: { DATA_DIR: dataDir, ...env }, input }).ended,
+      cli: (args, { env = {}, input = '' } = {}) =>
+        child(args, { folder, env: { DATA_DIR: dataDir, ...env }, input }).ended,
       inProcess: (args, options = {}) => inProcess(args, { ...options, env: { DATA_DIR: dataDir, ...options.env } }),
     };
   };
 }
 
 /** Only what a process needs to run at all, and what the test gives: the machine's own settings stay out. */
-function child(args: readonly string[], { folder, env, input = '' }: { folder: string; env: Env; input?: string }): Running {
+function child(
+  args: readonly string[],
+  { folder, env, input = '' }: { folder: string; env: Env; input?: string },
+): Running {
   const { PATH = '', HOME = '' } = process.env;
-  const started = spawn(process.execPath, [program('cli/main.ts'), ...args], { cwd: folder, env: { PATH, HOME, ...env } });
+  const started = spawn(process.execPath, [program('cli/main.ts'), ...args], {
+    cwd: folder,
+    env: { PATH, HOME, ...env },
+  });
   let stdout = '';
   let stderr = '';
   let look: () => void = () => undefined;
@@ -100,12 +107,17 @@ function child(args: readonly string[], { folder, env, input = '' }: { folder: s
           if (stdout.includes(text)) resolve(stdout);
         };
         look();
-        void ended.then((outcome) => reject(new Error(`ended before it printed "${text}": ${JSON.stringify(outcome)}`)));
+        void ended.then((outcome) =>
+          reject(new Error(`ended before it printed "${text}": ${JSON.stringify(outcome)}`)),
+        );
       }),
   };
 }
 
-async function inProcess(args: readonly string[], { env = {}, input = '', answers, clock = systemClock, nodeVersion = process.versions.node }: InProcess): Promise<Outcome> {
+async function inProcess(
+  args: readonly string[],
+  { env = {}, input = '', answers, clock = systemClock, nodeVersion = process.versions.node }: InProcess,
+): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
   const waiting = [...(answers ?? [])];
@@ -123,6 +135,12 @@ async function inProcess(args: readonly string[], { env = {}, input = '', answer
       return answer === undefined ? Promise.reject(new Error(`nobody answers "${question}"`)) : Promise.resolve(answer);
     },
   };
-  const code = await run(args, { io, clock, env: () => ({ ...env }), nodeVersion, process: { on: () => undefined, exit: () => undefined } });
+  const code = await run(args, {
+    io,
+    clock,
+    env: () => ({ ...env }),
+    nodeVersion,
+    process: { on: () => undefined, exit: () => undefined },
+  });
   return { code, stdout, stderr };
 }

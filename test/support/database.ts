@@ -12,8 +12,13 @@ export interface FreshDatabase {
   again(): Promise<Database>;
 }
 
-/** Runs the same tests on an SQLite file and on a real PostgreSQL. `fresh` opens an empty database that goes with the suite. */
-export function forEachDatabase(body: (kind: 'sqlite' | 'postgres', fresh: () => Promise<FreshDatabase>) => void): void {
+/**
+ * Runs the same tests on an SQLite file and on a real PostgreSQL. `fresh` opens an empty database that goes with the
+ * suite.
+ */
+export function forEachDatabase(
+  body: (kind: 'sqlite' | 'postgres', fresh: () => Promise<FreshDatabase>) => void,
+): void {
   for (const kind of ['sqlite', 'postgres'] as const) {
     describe(`on ${kind}`, () => {
       if (kind === 'postgres') needsPostgres();
@@ -22,7 +27,8 @@ export function forEachDatabase(body: (kind: 'sqlite' | 'postgres', fresh: () =>
         for (const step of undo.toReversed()) await step();
       });
       body(kind, async () => {
-        const url = kind === 'sqlite' ? `sqlite:${join(await temporaryFolder(undo), 'test.db')}` : (await createDatabase()).url;
+        const url =
+          kind === 'sqlite' ? `sqlite:${join(await temporaryFolder(undo), 'test.db')}` : (await createDatabase()).url;
         const again = async () => {
           const database = await openDatabase(url, { poolMax: 10 });
           undo.push(() => database.close());

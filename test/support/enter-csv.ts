@@ -13,19 +13,33 @@ export interface EnterOptions {
 }
 
 /**
- * Enters a CSV with one row for each payment line through the API, as a person would: each contract with its plan, then what was
- * received and invoiced on its lines. Rows of one contract stand together and repeat its cells. Answers the contracts as they then are.
+ * Enters a CSV with one row for each payment line through the API, as a person would: each contract with its plan, then
+ * what was received and invoiced on its lines. Rows of one contract stand together and repeat its cells. Answers the
+ * contracts as they then are.
  */
 export async function enterCsv(text: string, { client, subjects, ownerId }: EnterOptions): Promise<ContractDetail[]> {
   const rows = parse(text, { columns: true }) as Cells[];
   const byContract = new Map<string, Cells[]>();
-  for (const row of rows) byContract.set(row['contractNo'] ?? '', [...(byContract.get(row['contractNo'] ?? '') ?? []), row]);
+  for (const row of rows)
+    byContract.set(row['contractNo'] ?? '', [...(byContract.get(row['contractNo'] ?? '') ?? []), row]);
   const entered: ContractDetail[] = [];
   for (const lines of byContract.values()) {
     const [cells] = lines;
     if (!cells) continue;
-    const plan = lines.map((line) => ({ period: line['period'], dueDate: line['dueDate'], amount: Number(line['amount']), currencyCode: line['lineCurrency'] }));
-    const { id, payments } = done(await client.post<ContractDetail>('/contracts', { ...contractOf(cells), subjectId: subjects.get(cells['subject'] ?? ''), ownerId, payments: plan }));
+    const plan = lines.map((line) => ({
+      period: line['period'],
+      dueDate: line['dueDate'],
+      amount: Number(line['amount']),
+      currencyCode: line['lineCurrency'],
+    }));
+    const { id, payments } = done(
+      await client.post<ContractDetail>('/contracts', {
+        ...contractOf(cells),
+        subjectId: subjects.get(cells['subject'] ?? ''),
+        ownerId,
+        payments: plan,
+      }),
+    );
     const idOf = new Map(payments.map((line) => [line.period, line.id]));
     for (const line of lines) {
       const path = `/payments/${idOf.get(line['period'] ?? '')}`;
@@ -37,8 +51,33 @@ export async function enterCsv(text: string, { client, subjects, ownerId }: Ente
   return entered;
 }
 
-const CONTRACT = ['archiveCode', 'contractNo', 'projectName', 'type', 'partyA', 'partyB', 'equipmentName', 'equipmentModel', 'quantity', 'unitPrice', 'currencyCode', 'paymentMethod', 'signDate', 'startDate', 'endDate', 'remark'];
-const RECEIPT = ['receivedAmount', 'receivedDate', 'method', 'payerName', 'bankSerialNo', 'reconciliationStatus', 'reconciliationNote'];
+const CONTRACT = [
+  'archiveCode',
+  'contractNo',
+  'projectName',
+  'type',
+  'partyA',
+  'partyB',
+  'equipmentName',
+  'equipmentModel',
+  'quantity',
+  'unitPrice',
+  'currencyCode',
+  'paymentMethod',
+  'signDate',
+  'startDate',
+  'endDate',
+  'remark',
+];
+const RECEIPT = [
+  'receivedAmount',
+  'receivedDate',
+  'method',
+  'payerName',
+  'bankSerialNo',
+  'reconciliationStatus',
+  'reconciliationNote',
+];
 const INVOICE = ['invoiceAmount', 'invoiceNo', 'invoiceDate'];
 const NUMBERS = new Set(['quantity', 'unitPrice', 'receivedAmount', 'invoiceAmount']);
 
@@ -46,7 +85,11 @@ const contractOf = (cells: Cells) => given(cells, CONTRACT);
 
 /** The cells that hold something, numbers as numbers. */
 const given = (cells: Cells, fields: readonly string[]): Record<string, unknown> =>
-  Object.fromEntries(fields.filter((field) => cells[field] !== '').map((field) => [field, NUMBERS.has(field) ? Number(cells[field]) : cells[field]]));
+  Object.fromEntries(
+    fields
+      .filter((field) => cells[field] !== '')
+      .map((field) => [field, NUMBERS.has(field) ? Number(cells[field]) : cells[field]]),
+  );
 
 function done<T>({ status, body, text }: Answer<T>): T {
   if (status >= 300) throw new Error(`answered ${status}: ${text}`);

@@ -20,8 +20,13 @@ export function explaining(tx: Transaction, plans: string[]): Transaction {
   };
 }
 
-/** Has the planner know what the tables hold. A connection that reads learns of it with a statement that is carried out, and not with an EXPLAIN. */
+/**
+ * Has the planner know what the tables hold. A connection that reads learns of it with a statement that is carried out,
+ * and not with an EXPLAIN.
+ */
 export async function analyse(database: Database): Promise<void> {
-  await database.exclusive((connection) => connection.run(database.dialect === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE'));
+  await database.exclusive((connection) =>
+    connection.run(database.dialect === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE'),
+  );
   await database.read({ tenantId: null }, (tx) => tx.all('SELECT count(*) FROM schema_migrations'));
 }

@@ -16,13 +16,33 @@ export interface TestExternalServices {
   close(): Promise<void>;
 }
 
-/** What a data plane needs beside its database: files in a folder of their own that nobody scans, unless `settings` say otherwise. */
-export async function openExternalServices({ clock, keyRing, settings = {} }: { readonly clock: Clock; readonly keyRing: KeyRing; readonly settings?: Partial<FileSettings> }): Promise<TestExternalServices> {
+/**
+ * What a data plane needs beside its database: files in a folder of their own that nobody scans, unless `settings` say
+ * otherwise.
+ */
+export async function openExternalServices({
+  clock,
+  keyRing,
+  settings = {},
+}: {
+  readonly clock: Clock;
+  readonly keyRing: KeyRing;
+  readonly settings?: Partial<FileSettings>;
+}): Promise<TestExternalServices> {
   const directory = await mkdtemp(join(tmpdir(), 'duebook-files-'));
   const log = createLog({ level: 'silent', name: 'test' });
   const background = createBackground();
   const files = openFileServices(
-    { objectStoreUrl: { provider: 'filesystem', directory }, publicUrl: 'http://127.0.0.1', fileMaxBytes: 52_428_800, fileContentTypes: CONTENT_TYPES, fileScanMode: 'off', fileDownloadRequiresCleanScan: true, keyRing, ...settings },
+    {
+      objectStoreUrl: { provider: 'filesystem', directory },
+      publicUrl: 'http://127.0.0.1',
+      fileMaxBytes: 52_428_800,
+      fileContentTypes: CONTENT_TYPES,
+      fileScanMode: 'off',
+      fileDownloadRequiresCleanScan: true,
+      keyRing,
+      ...settings,
+    },
     { clock, log, residentBytes: () => process.memoryUsage.rss() },
   );
   return {

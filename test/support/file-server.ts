@@ -31,8 +31,20 @@ interface FileServerOptions {
 
 let buckets = 0;
 
-/** The same suite on each way to keep files. `server()` and, where files are scanned, `clamd()` give the running ones, in hooks and tests. */
-export function forEachFileServer(define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void, { env = {}, clock, scans = false, objects, kinds = ['sqlite and a folder', 'postgres and minio', 'remote and a folder'] }: FileServerOptions = {}): void {
+/**
+ * The same suite on each way to keep files. `server()` and, where files are scanned, `clamd()` give the running ones,
+ * in hooks and tests.
+ */
+export function forEachFileServer(
+  define: (server: () => TestServer, kind: FileServerKind, clamd: () => TestClamd) => void,
+  {
+    env = {},
+    clock,
+    scans = false,
+    objects,
+    kinds = ['sqlite and a folder', 'postgres and minio', 'remote and a folder'],
+  }: FileServerOptions = {},
+): void {
   for (const kind of kinds) {
     describe(`on ${kind}`, () => {
       if (kind === 'postgres and minio') needsPostgres();
@@ -41,14 +53,27 @@ export function forEachFileServer(define: (server: () => TestServer, kind: FileS
       let running: { readonly server: TestServer; readonly clamd: TestClamd | undefined } | undefined;
       before('start the server', async function () {
         this.timeout(60_000); // servers that start on a busy machine
-        const bucket = kind === 'postgres and minio' ? (await sharedMinio().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)))).url(`duebook-f-${process.pid}-${++buckets}`) : undefined;
+        const bucket =
+          kind === 'postgres and minio'
+            ? (
+                await sharedMinio().catch((error: unknown) =>
+                  skip(this, error instanceof Error ? error.message : String(error)),
+                )
+              ).url(`duebook-f-${process.pid}-${++buckets}`)
+            : undefined;
         const clamd = scans ? await startClamd() : undefined;
         if (clamd) undo.push(() => clamd.stop());
         const server = await startServer({
-          env: { ...(bucket === undefined ? {} : { OBJECT_STORE_URL: bucket }), ...(clamd ? { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url } : {}), ...env },
+          env: {
+            ...(bucket === undefined ? {} : { OBJECT_STORE_URL: bucket }),
+            ...(clamd ? { FILE_SCAN_MODE: 'clamav', CLAMAV_URL: clamd.url } : {}),
+            ...env,
+          },
           ...(clock ? { clock: clock() } : {}),
           objects,
-          ...(kind === 'remote and a folder' ? { remote: true } : { database: kind === 'postgres and minio' ? 'postgres' : 'sqlite' }),
+          ...(kind === 'remote and a folder'
+            ? { remote: true }
+            : { database: kind === 'postgres and minio' ? 'postgres' : 'sqlite' }),
         });
         undo.push(() => server.stop());
         // Makes the bucket, and shows the scanner the test files.
@@ -62,11 +87,15 @@ export function forEachFileServer(define: (server: () => TestServer, kind: FileS
         if (!running) throw new Error('the server runs in hooks and tests, once its suite has begun');
         return running;
       };
-      define(() => now().server, kind, () => {
-        const { clamd } = now();
-        if (!clamd) throw new Error('this suite has no scanner');
-        return clamd;
-      });
+      define(
+        () => now().server,
+        kind,
+        () => {
+          const { clamd } = now();
+          if (!clamd) throw new Error('this suite has no scanner');
+          return clamd;
+        },
+      );
     });
   }
 }
@@ -90,12 +119,17 @@ export const settled = (server: TestServer): Promise<void> => hostedBy(server).b
 
 /** The data plane as a job calls it. */
 export function asJob(server: TestServer, { tenant }: Pick<Administration, 'tenant'>, clock: Clock): Plane {
-  const call = systemCall({ tenantId: tenant.id, actor: { kind: 'system', id: null, name: 'job', ip: null, requestId: newId() }, at: clock.now() });
+  const call = systemCall({
+    tenantId: tenant.id,
+    actor: { kind: 'system', id: null, name: 'job', ip: null, requestId: newId() },
+    at: clock.now(),
+  });
   return bind(server.foundation.dataPlanes.forTenant(tenant.id), call, { operations: OPERATIONS });
 }
 
 /** Signed in anew: access tokens do not outlive a clock that is moved. */
-export const ownerOf = async (server: TestServer, org: Administration): Promise<Client> => (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
+export const ownerOf = async (server: TestServer, org: Administration): Promise<Client> =>
+  (await signIn(server.client, { tenant: org.tenant, member: org.owner })).client;
 
 /** Asks again until it is so. */
 export async function until<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {

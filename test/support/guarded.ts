@@ -12,10 +12,19 @@ export interface Guarded {
 }
 
 /**
- * Starts a server program in a new temporary directory, which goes with it however we end. `answers` says whether it serves already.
+ * Starts a server program in a new temporary directory, which goes with it however we end. `answers` says whether it
+ * serves already.
  */
-export async function startGuarded({ name, command, env, answers }: {
-  readonly name: string; readonly command: (home: string) => readonly string[]; readonly env: (home: string) => NodeJS.ProcessEnv; readonly answers: () => Promise<boolean>;
+export async function startGuarded({
+  name,
+  command,
+  env,
+  answers,
+}: {
+  readonly name: string;
+  readonly command: (home: string) => readonly string[];
+  readonly env: (home: string) => NodeJS.ProcessEnv;
+  readonly answers: () => Promise<boolean>;
 }): Promise<Guarded> {
   const home = await mkdtemp(join(tmpdir(), `duebook-${name}-`));
   const guardian = await guarded({ home, command: command(home), env: env(home), signal: 'TERM' });

@@ -16,14 +16,21 @@ export interface Guard {
 }
 
 /**
- * Starts a server whose parent is a shell that waits on a pipe which only this process holds: however we end, SIGKILL included, the pipe closes,
- * the shell ends the server and removes the directory. It is detached, so that Ctrl-C reaches us and not the server, and keeps nobody from ending.
+ * Starts a server whose parent is a shell that waits on a pipe which only this process holds: however we end, SIGKILL
+ * included, the pipe closes, the shell ends the server and removes the directory. It is detached, so that Ctrl-C
+ * reaches us and not the server, and keeps nobody from ending.
  */
 export async function guarded({ home, command, env, signal, runAs }: Guard): Promise<ChildProcess> {
   const script = `home=$1; shift; "$@" & server=$!; read -r keep; kill -${signal} "$server" 2>/dev/null; wait "$server"; cd /; [ -n "$keep" ] || rm -rf "$home"`;
   const log = await open(join(home, 'log'), 'a');
   try {
-    const guardian = spawn('/bin/sh', ['-c', script, 'guardian', home, ...command], { ...runAs, env, cwd: home, detached: true, stdio: ['pipe', log.fd, log.fd] });
+    const guardian = spawn('/bin/sh', ['-c', script, 'guardian', home, ...command], {
+      ...runAs,
+      env,
+      cwd: home,
+      detached: true,
+      stdio: ['pipe', log.fd, log.fd],
+    });
     await once(guardian, 'spawn');
     guardian.unref();
     if (guardian.stdin && 'unref' in guardian.stdin) (guardian.stdin as Socket).unref(); // the pipe of a child is a socket
@@ -34,7 +41,10 @@ export async function guarded({ home, command, env, signal, runAs }: Guard): Pro
 }
 
 /** Resolves when the server has ended. Its directory goes with it, unless it is to be started again there. */
-export async function ended(guardian: ChildProcess, { keepsHome = false }: { readonly keepsHome?: boolean } = {}): Promise<void> {
+export async function ended(
+  guardian: ChildProcess,
+  { keepsHome = false }: { readonly keepsHome?: boolean } = {},
+): Promise<void> {
   if (guardian.exitCode !== null || guardian.signalCode !== null) return;
   const exited = once(guardian, 'exit');
   guardian.ref();

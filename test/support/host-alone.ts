@@ -10,11 +10,19 @@ import type { WireRequest } from '../../data-plane-agent/plane/contract/wire.js'
 import { OPERATION_NAMES } from '../../data-plane-agent/plane/operations/index.js';
 import { serve } from '../../data-plane-agent/plane/serve.js';
 
-/** A program that hosts a data plane and nothing else, as an agent does: its operations, its signed URLs, health and metrics over HTTP. `test/guarantees/imports.test.ts` sees that it needs nothing of the server. */
-export async function hostAlone(settings: Omit<HostSettings, 'publicUrl'> & { readonly metricsToken?: string | undefined }, parts: HostParts): Promise<{ readonly hosted: HostedPlane; readonly port: number; stop(): Promise<void> }> {
+/**
+ * A program that hosts a data plane and nothing else, as an agent does: its operations, its signed URLs, health and
+ * metrics over HTTP. `test/guarantees/imports.test.ts` sees that it needs nothing of the server.
+ */
+export async function hostAlone(
+  settings: Omit<HostSettings, 'publicUrl'> & { readonly metricsToken?: string | undefined },
+  parts: HostParts,
+): Promise<{ readonly hosted: HostedPlane; readonly port: number; stop(): Promise<void> }> {
   const front = await openFront({ host: '127.0.0.1', port: 0, ...parts });
   const hosted = await openPlane({ ...settings, publicUrl: `http://127.0.0.1:${front.port}` }, parts);
-  const answer = serve(hosted.plane, OPERATION_NAMES, (error) => parts.log.error({ err: error }, 'a fault of the plane'));
+  const answer = serve(hosted.plane, OPERATION_NAMES, (error) =>
+    parts.log.error({ err: error }, 'a fault of the plane'),
+  );
   const operations: HttpMiddleware = async (ctx, next) => {
     if (ctx.path !== OPERATIONS_PATH) return next();
     const gone = new AbortController();
@@ -23,7 +31,17 @@ export async function hostAlone(settings: Omit<HostSettings, 'publicUrl'> & { re
   };
   const metrics = createMetrics({ token: settings.metricsToken, pools: { tenant: () => hosted.database.pool() } });
   const pages = [livez, readyz({ ready: () => hosted.probes.database(1_000) }), metrics.page];
-  front.serve(createHttpApp({ ...parts, trustProxy: 0, corsOrigins: [], observers: [metrics.observe], isTransient: () => false, pages, routes: [operations, ...hosted.routes] }));
+  front.serve(
+    createHttpApp({
+      ...parts,
+      trustProxy: 0,
+      corsOrigins: [],
+      observers: [metrics.observe],
+      isTransient: () => false,
+      pages,
+      routes: [operations, ...hosted.routes],
+    }),
+  );
   return { hosted, port: front.port, stop: front.stop };
 }
 

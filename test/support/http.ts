@@ -35,7 +35,11 @@ export interface FrameworkError {
   readonly error: string;
 }
 export interface DomainError {
-  readonly error: { readonly code: string; readonly message: string; readonly details: Readonly<Record<string, unknown>> };
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly details: Readonly<Record<string, unknown>>;
+  };
 }
 
 /** Speaks JSON to the service under test. Paths are relative to `/api/v1`. */
@@ -57,10 +61,18 @@ export interface Client {
 
 export function client(origin: string, token?: string): Client {
   const base = `${origin}/api/v1`;
-  const send = async <T>(method: string, path: string, body: unknown, options: RequestOptions = {}): Promise<Answer<T>> => {
+  const send = async <T>(
+    method: string,
+    path: string,
+    body: unknown,
+    options: RequestOptions = {},
+  ): Promise<Answer<T>> => {
     const { query, headers = {}, token: other } = options;
     const bearer = other === undefined ? token : other;
-    const search = query === undefined ? '' : `?${typeof query === 'string' ? query : new URLSearchParams(Object.entries(query).map(([key, value]): [string, string] => [key, String(value)])).toString()}`;
+    const search =
+      query === undefined
+        ? ''
+        : `?${typeof query === 'string' ? query : new URLSearchParams(Object.entries(query).map(([key, value]): [string, string] => [key, String(value)])).toString()}`;
     return exchange<T>(`${base}${path}${search}`, {
       method,
       headers: {
@@ -88,7 +100,10 @@ export function client(origin: string, token?: string): Client {
 const agent = new Agent({ keepAlive: true, timeout: 3_000 });
 
 /** Not by `fetch`, which takes four times the processor: the suite sends some hundred thousand requests. */
-async function exchange<T>(url: string, { method = 'GET', headers = {}, body = '' }: RawRequest = {}): Promise<Answer<T>> {
+async function exchange<T>(
+  url: string,
+  { method = 'GET', headers = {}, body = '' }: RawRequest = {},
+): Promise<Answer<T>> {
   const length = body instanceof Readable || body === '' ? {} : { 'Content-Length': Buffer.byteLength(body) };
   const sent = request(url, { method, agent, headers: { ...length, ...headers } });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {

@@ -17,20 +17,52 @@ let made = 0;
 export function cellsOf(changes: Readonly<Record<string, SheetCell>> = {}): Record<string, SheetCell> {
   const n = ++made;
   return {
-    archiveCode: `IA-${n}`, contractNo: `IC-${n}`, projectName: `Import ${n}`, subjectName: HARBOUR.name, partyA: 'Harbour Logistics Ltd', partyB: '上海远东机械有限公司', equipmentName: 'Crawler crane', equipmentModel: 'QUY-80',
-    quantity: 2, unitPrice: 5000, paymentMethod: 'bank transfer', startDate: '2026-01-01', endDate: '2026-12-31', ownerEmail: MING.email, ...changes,
+    archiveCode: `IA-${n}`,
+    contractNo: `IC-${n}`,
+    projectName: `Import ${n}`,
+    subjectName: HARBOUR.name,
+    partyA: 'Harbour Logistics Ltd',
+    partyB: '上海远东机械有限公司',
+    equipmentName: 'Crawler crane',
+    equipmentModel: 'QUY-80',
+    quantity: 2,
+    unitPrice: 5000,
+    paymentMethod: 'bank transfer',
+    startDate: '2026-01-01',
+    endDate: '2026-12-31',
+    ownerEmail: MING.email,
+    ...changes,
   };
 }
 
 /** A sheet with these rows; its header has every column that one of them names. `null` for a blank row. */
-export function aSheet(rows: readonly (Readonly<Record<string, SheetCell>> | null)[], { decimalComma = false, date1904 = false } = {}): ImportInput {
+export function aSheet(
+  rows: readonly (Readonly<Record<string, SheetCell>> | null)[],
+  { decimalComma = false, date1904 = false } = {},
+): ImportInput {
   const header = [...new Set(rows.flatMap((row) => Object.keys(row ?? {})))];
-  return { rows: null, sheet: sheetOf([header, ...rows.map((row) => header.map((name) => row?.[name] ?? null))], { decimalComma, date1904 }), people: PEOPLE };
+  return {
+    rows: null,
+    sheet: sheetOf([header, ...rows.map((row) => header.map((name) => row?.[name] ?? null))], {
+      decimalComma,
+      date1904,
+    }),
+    people: PEOPLE,
+  };
 }
 
-export const ofRows = (rows: readonly unknown[]): ImportInput => ({ rows: rows as ImportInput['rows'], sheet: null, people: PEOPLE });
+export const ofRows = (rows: readonly unknown[]): ImportInput => ({
+  rows: rows as ImportInput['rows'],
+  sheet: null,
+  people: PEOPLE,
+});
 
-export const ofCsv = async (text: string, people: People = PEOPLE): Promise<ImportInput> => ({ rows: null, sheet: await readCsv(text), people });
+export const ofCsv = async (text: string, people: People = PEOPLE): Promise<ImportInput> => ({
+  rows: null,
+  sheet: await readCsv(text),
+  people,
+});
 
 /** What is wrong with the rows, in short: `3 line.amount INVALID_INPUT`. */
-export const faultsOf = ({ rows }: ImportReport): string[] => rows.flatMap(({ row, errors = [] }) => errors.map(({ field, code }) => `${row} ${field ?? '-'} ${code}`));
+export const faultsOf = ({ rows }: ImportReport): string[] =>
+  rows.flatMap(({ row, errors = [] }) => errors.map(({ field, code }) => `${row} ${field ?? '-'} ${code}`));

@@ -23,7 +23,8 @@ interface Landed {
   readonly secretKeys: string;
   /** When it was written, epoch milliseconds. */
   readonly at: number;
-  readonly named: Readonly<Record<'one' | 'two' | 'trashed' | 'four' | 'five' | 'secondSubject', string>> & Readonly<Record<'harbour' | 'quay', LandedTenant>>;
+  readonly named: Readonly<Record<'one' | 'two' | 'trashed' | 'four' | 'five' | 'secondSubject', string>> &
+    Readonly<Record<'harbour' | 'quay', LandedTenant>>;
   /** What the program of that time answered: contracts by id, `stats` and the tabs by organisation. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly platform: Tables;
@@ -31,8 +32,9 @@ interface Landed {
 }
 
 /**
- * Two organisations as the last program before invoice records wrote them, row by row: plans, receipts, invoice numbers on lines (some
- * twice), a deleted contract, a sealed answer, a chained trail. The texts carry the hashes that PostgreSQL searches by.
+ * Two organisations as the last program before invoice records wrote them, row by row: plans, receipts, invoice numbers
+ * on lines (some twice), a deleted contract, a sealed answer, a chained trail. The texts carry the hashes that
+ * PostgreSQL searches by.
  */
 export const LANDED = JSON.parse(readFileSync(new URL('landed-schema.json', import.meta.url), 'utf8')) as Landed;
 
@@ -46,10 +48,16 @@ export interface LandedDatabase {
 }
 
 /** The tenant database of that time. */
-export const openLandedTenants = (kind: DatabaseKind): Promise<LandedDatabase> => opened(kind, TENANT_MIGRATIONS.slice(0, LANDED_STEPS), LANDED.tenant);
+export const openLandedTenants = (kind: DatabaseKind): Promise<LandedDatabase> =>
+  opened(kind, TENANT_MIGRATIONS.slice(0, LANDED_STEPS), LANDED.tenant);
 
 /** The platform database of that time, without anybody's session. */
-export const openLandedPlatform = (kind: DatabaseKind): Promise<LandedDatabase> => opened(kind, PLATFORM_MIGRATIONS.filter(({ id }) => id <= '0007-audit-chain'), LANDED.platform);
+export const openLandedPlatform = (kind: DatabaseKind): Promise<LandedDatabase> =>
+  opened(
+    kind,
+    PLATFORM_MIGRATIONS.filter(({ id }) => id <= '0007-audit-chain'),
+    LANDED.platform,
+  );
 
 async function opened(kind: DatabaseKind, migrations: readonly Migration[], tables: Tables): Promise<LandedDatabase> {
   const { url, remove } = await place(kind);
@@ -70,7 +78,14 @@ async function opened(kind: DatabaseKind, migrations: readonly Migration[], tabl
 async function enter(database: Database, table: string, row: Row): Promise<void> {
   const tenantId = typeof row['tenant_id'] === 'string' ? row['tenant_id'] : null;
   const insert = (name: string, values: Row) =>
-    database.write({ tenantId }, (tx) => tx.run(`INSERT INTO ${name} (${Object.keys(values).join(', ')}) VALUES (${Object.keys(values).map(() => '?').join(', ')})`, Object.values(values)));
+    database.write({ tenantId }, (tx) =>
+      tx.run(
+        `INSERT INTO ${name} (${Object.keys(values).join(', ')}) VALUES (${Object.keys(values)
+          .map(() => '?')
+          .join(', ')})`,
+        Object.values(values),
+      ),
+    );
   if (table !== 'contract_texts') return void (await insert(table, row));
   const { grams = null, doc = null, ...text } = row;
   if (database.dialect === 'sqlite') {

@@ -26,10 +26,19 @@ export interface LittleApp {
 export type Callers = Readonly<Record<string, Principal>>;
 
 /** HTTP as the product speaks it, over endpoints of a test's own and without anything behind them. */
-export async function littleApp(endpoints: Endpoints, options: { callers?: Callers; perMinute?: number; logLevel?: string; plane?: Partial<Plane> } & Partial<Omit<AppOptions, 'endpoints' | 'api' | 'log'>> & { api?: Partial<Api> } = {}): Promise<LittleApp> {
+export async function littleApp(
+  endpoints: Endpoints,
+  options: { callers?: Callers; perMinute?: number; logLevel?: string; plane?: Partial<Plane> } & Partial<
+    Omit<AppOptions, 'endpoints' | 'api' | 'log'>
+  > & { api?: Partial<Api> } = {},
+): Promise<LittleApp> {
   const logged: Record<string, unknown>[] = [];
   const calls: Caller[] = [];
-  const log = createLog({ level: options.logLevel ?? 'debug', name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
+  const log = createLog({
+    level: options.logLevel ?? 'debug',
+    name: 'test',
+    destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+  });
   const app = createApp({
     endpoints,
     pages: [],
@@ -62,16 +71,29 @@ export async function littleApp(endpoints: Endpoints, options: { callers?: Calle
   });
   // Koa's callback answers a promise that never rejects: it ends in Koa's own error path.
   const handle = app.callback();
-  const { port, stop } = await listen((request, answer) => void handle(request, answer), { host: '127.0.0.1', port: 0 });
+  const { port, stop } = await listen((request, answer) => void handle(request, answer), {
+    host: '127.0.0.1',
+    port: 0,
+  });
   return { client: client(`http://127.0.0.1:${port}`), logged, calls, stop };
 }
 
 /** A member with every permission and feature but those that are said to be otherwise. */
-export function caller({ levels = {}, without = [], ownPages = false }: { levels?: Partial<Record<Module, Level>>; without?: readonly Feature[]; ownPages?: boolean } = {}): Principal {
+export function caller({
+  levels = {},
+  without = [],
+  ownPages = false,
+}: { levels?: Partial<Record<Module, Level>>; without?: readonly Feature[]; ownPages?: boolean } = {}): Principal {
   return {
     sessionId: 'session-1',
     tenant: { id: '01890000-0000-7000-8000-000000000001', slug: 'acme', name: 'Acme', plan: 'business' },
-    user: { id: '01890000-0000-7000-8000-000000000002', email: 'a@acme.test', name: 'A', roleCode: 'owner', subjectScope: null },
+    user: {
+      id: '01890000-0000-7000-8000-000000000002',
+      email: 'a@acme.test',
+      name: 'A',
+      roleCode: 'owner',
+      subjectScope: null,
+    },
     permissions: { ...record(MODULES, 'edit' as Level), ...levels },
     controls: {},
     features: { ...record(FEATURES, true), ...record(without, false) },
@@ -81,4 +103,5 @@ export function caller({ levels = {}, without = [], ownPages = false }: { levels
   };
 }
 
-const record = <K extends string, V>(keys: readonly K[], value: V): Record<K, V> => Object.fromEntries(keys.map((key) => [key, value])) as Record<K, V>; // fromEntries forgets the keys
+const record = <K extends string, V>(keys: readonly K[], value: V): Record<K, V> =>
+  Object.fromEntries(keys.map((key) => [key, value])) as Record<K, V>; // fromEntries forgets the keys

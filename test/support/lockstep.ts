@@ -35,14 +35,22 @@ const HEADERS = ['content-type', 'content-disposition', 'etag', 'allow', 'idempo
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 /** Plays a step and holds it to its status. */
-export async function play(stage: Stage, { request, status, body, as = 'owner', headers = {}, keep = {} }: Step): Promise<Played> {
-  const filled = (text: string): string => text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => stage.known.get(name) ?? whole);
+export async function play(
+  stage: Stage,
+  { request, status, body, as = 'owner', headers = {}, keep = {} }: Step,
+): Promise<Played> {
+  const filled = (text: string): string =>
+    text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => stage.known.get(name) ?? whole);
   const [method = '', path = ''] = filled(request).split(' ');
   const client = stage.clients[as];
   if (!client) throw new Error(`nobody is called ${as}`);
   const sent = body === undefined ? undefined : (JSON.parse(filled(JSON.stringify(body))) as unknown);
-  const options = { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, filled(value)])) };
-  const answer = await (method === 'GET' ? client.get(path, options) : client[method.toLowerCase() as 'post' | 'patch' | 'put' | 'delete'](path, sent, options));
+  const options = {
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, filled(value)])),
+  };
+  const answer = await (method === 'GET'
+    ? client.get(path, options)
+    : client[method.toLowerCase() as 'post' | 'patch' | 'put' | 'delete'](path, sent, options));
   expect(answer.status, `${request}: ${answer.text.slice(0, 1_000)}`).to.equal(status);
   for (const [name, place] of Object.entries(keep)) stage.known.set(name, textAt(answer.body, place));
   const ordinal = (id: string): string => {
@@ -50,12 +58,20 @@ export async function play(stage: Stage, { request, status, body, as = 'owner', 
     stage.ids.set(id, known);
     return known;
   };
-  return { status: answer.status, text: stage.births.reduce((text, birth) => text.replaceAll(birth, 'at its birth'), answer.text.replaceAll(ID, ordinal)), headers: Object.fromEntries(HEADERS.map((name) => [name, answer.headers.get(name)])) };
+  return {
+    status: answer.status,
+    text: stage.births.reduce(
+      (text, birth) => text.replaceAll(birth, 'at its birth'),
+      answer.text.replaceAll(ID, ordinal),
+    ),
+    headers: Object.fromEntries(HEADERS.map((name) => [name, answer.headers.get(name)])),
+  };
 }
 
 function textAt(root: unknown, place: string): string {
   let value = root;
-  for (const key of place.split(/[.[\]]+/).filter((one) => one !== '')) value = (value as Record<string, unknown> | undefined)?.[key];
+  for (const key of place.split(/[.[\]]+/).filter((one) => one !== ''))
+    value = (value as Record<string, unknown> | undefined)?.[key];
   if (typeof value !== 'string') throw new Error(`there is no text at ${place}`);
   return value;
 }

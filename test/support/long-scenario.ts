@@ -2,37 +2,137 @@ import { CONTRACT_SORTS } from '../../data-plane-agent/plane/contract/records/co
 import type { Step } from './lockstep.js';
 
 type More = Pick<Step, 'as' | 'headers' | 'keep'>;
-const step = (request: string, status: number, body?: unknown, more: More = {}): Step => ({ request, status, ...(body === undefined ? {} : { body }), ...more });
+const step = (request: string, status: number, body?: unknown, more: More = {}): Step => ({
+  request,
+  status,
+  ...(body === undefined ? {} : { body }),
+  ...more,
+});
 
 /** What every contract of the scenario has, unless it says otherwise. */
 const contract = (n: number, more: Readonly<Record<string, unknown>> = {}) => ({
-  archiveCode: `A-${n}`, contractNo: `C-${n}`, projectName: `Project ${n}`, subjectId: '{subject}', partyA: 'Harbour Logistics Ltd', partyB: '上海远东机械有限公司', equipmentName: 'Crawler crane', equipmentModel: 'QUY-80',
-  quantity: 3, unitPrice: 0.333333, paymentMethod: 'bank transfer', startDate: '2026-01-01', endDate: '2026-12-31', ownerId: '{owner}', ...more,
+  archiveCode: `A-${n}`,
+  contractNo: `C-${n}`,
+  projectName: `Project ${n}`,
+  subjectId: '{subject}',
+  partyA: 'Harbour Logistics Ltd',
+  partyB: '上海远东机械有限公司',
+  equipmentName: 'Crawler crane',
+  equipmentModel: 'QUY-80',
+  quantity: 3,
+  unitPrice: 0.333333,
+  paymentMethod: 'bank transfer',
+  startDate: '2026-01-01',
+  endDate: '2026-12-31',
+  ownerId: '{owner}',
+  ...more,
 });
-const line = (period: string, dueDate: string, amount: number, more: Readonly<Record<string, unknown>> = {}) => ({ period, dueDate, amount, ...more });
+const line = (period: string, dueDate: string, amount: number, more: Readonly<Record<string, unknown>> = {}) => ({
+  period,
+  dueDate,
+  amount,
+  ...more,
+});
 const command = (type: string, payload: unknown) => ({ type, payload });
 const NOWHERE = '01890000-0000-7000-8000-000000000000';
 
 /** Letters of several scripts, cases and planes, so that order and search have something to differ in. */
-const NAMES = ['apple', 'Banana', 'ähre', 'Ähre', 'été', '漢字工程', '𝔘nicode', 'zebra', 'İzmir', '100% _sure_', '\'quoted\' "twice"', 'straße', '😀 plant'];
+const NAMES = [
+  'apple',
+  'Banana',
+  'ähre',
+  'Ähre',
+  'été',
+  '漢字工程',
+  '𝔘nicode',
+  'zebra',
+  'İzmir',
+  '100% _sure_',
+  '\'quoted\' "twice"',
+  'straße',
+  '😀 plant',
+];
 
 const CONFIGURATION: readonly Step[] = [
-  step('GET /contract-config/catalog', 200, undefined, { keep: { template: 'templates[0].id', draft: 'templates[0].stages[0].id', submit: 'templates[0].transitions[0].id', sale: 'types[0].id' } }),
-  step('POST /contract-config/types', 201, { code: 'turnkey', name: 'Turnkey 交钥匙', category: 'lease', fieldSchema: { z: 1, a: [1.5, '𝔘', null], '10': 1, '9': 2 }, defaultRules: { remindFromStage: 'signed' } }, { keep: { type: 'id' } }),
+  step('GET /contract-config/catalog', 200, undefined, {
+    keep: {
+      template: 'templates[0].id',
+      draft: 'templates[0].stages[0].id',
+      submit: 'templates[0].transitions[0].id',
+      sale: 'types[0].id',
+    },
+  }),
+  step(
+    'POST /contract-config/types',
+    201,
+    {
+      code: 'turnkey',
+      name: 'Turnkey 交钥匙',
+      category: 'lease',
+      fieldSchema: { z: 1, a: [1.5, '𝔘', null], '10': 1, '9': 2 },
+      defaultRules: { remindFromStage: 'signed' },
+    },
+    { keep: { type: 'id' } },
+  ),
   step('POST /contract-config/types', 409, { code: 'turnkey', name: 'Again' }),
-  step('POST /contract-config/types', 400, { code: 'turnkey', name: 'Again', defaultRules: { remindFromStage: 'nowhere' } }),
+  step('POST /contract-config/types', 400, {
+    code: 'turnkey',
+    name: 'Again',
+    defaultRules: { remindFromStage: 'nowhere' },
+  }),
   step('POST /contract-config/types', 422, { code: 'other', name: 'O', defaultLifecycleTemplateId: NOWHERE }),
   step('PATCH /contract-config/types/{type}', 200, { order: 5, description: 'd', enabled: true }),
   step(`PATCH /contract-config/types/${NOWHERE}`, 404, { name: 'x' }),
-  step('POST /contract-config/lifecycle/templates', 201, { code: 'short', name: 'Short', copyFrom: '{template}' }, { keep: { short: 'id' } }),
+  step(
+    'POST /contract-config/lifecycle/templates',
+    201,
+    { code: 'short', name: 'Short', copyFrom: '{template}' },
+    { keep: { short: 'id' } },
+  ),
   step('PATCH /contract-config/lifecycle/templates/{short}', 200, { description: 'A copy' }),
-  step('POST /contract-config/lifecycle/templates/{short}/stages', 201, { code: 'commissioning', name: 'Commissioning', category: 'active', order: 65, completionRules: { requireTasksDone: true }, allowedRoleCodes: ['manager', 'owner'] }, { keep: { stage: 'id' } }),
+  step(
+    'POST /contract-config/lifecycle/templates/{short}/stages',
+    201,
+    {
+      code: 'commissioning',
+      name: 'Commissioning',
+      category: 'active',
+      order: 65,
+      completionRules: { requireTasksDone: true },
+      allowedRoleCodes: ['manager', 'owner'],
+    },
+    { keep: { stage: 'id' } },
+  ),
   step('POST /contract-config/lifecycle/templates/{short}/stages', 409, { code: 'commissioning', name: 'Again' }),
   step('PATCH /contract-config/lifecycle/stages/{stage}', 200, { allowedRoleCodes: [], locksCoreFields: true }),
   step('PATCH /contract-config/lifecycle/stages/{stage}', 422, { allowedRoleCodes: ['pirate'] }),
-  step('POST /contract-config/lifecycle/templates/{short}/transitions', 201, { code: 'commission', name: 'Commission', fromStageCode: 'draft', toStageCode: 'commissioning', conditions: { requireNote: true, minAmount: 0.5, requireFields: ['remark'] }, effects: { setFieldToday: ['signDate'], createTask: { code: 'go', title: 'Go', dueInDays: 3 } } }, { keep: { transition: 'id' } }),
-  step('POST /contract-config/lifecycle/templates/{short}/transitions', 422, { code: 'lost', name: 'Lost', fromStageCode: 'draft', toStageCode: 'nowhere' }),
-  step('POST /contract-config/lifecycle/templates/{short}/transitions', 400, { code: 'UPPER', name: '\u200b', fromStageCode: 'draft', toStageCode: 'draft', requiredControl: 'king', surprise: 1 }),
+  step(
+    'POST /contract-config/lifecycle/templates/{short}/transitions',
+    201,
+    {
+      code: 'commission',
+      name: 'Commission',
+      fromStageCode: 'draft',
+      toStageCode: 'commissioning',
+      conditions: { requireNote: true, minAmount: 0.5, requireFields: ['remark'] },
+      effects: { setFieldToday: ['signDate'], createTask: { code: 'go', title: 'Go', dueInDays: 3 } },
+    },
+    { keep: { transition: 'id' } },
+  ),
+  step('POST /contract-config/lifecycle/templates/{short}/transitions', 422, {
+    code: 'lost',
+    name: 'Lost',
+    fromStageCode: 'draft',
+    toStageCode: 'nowhere',
+  }),
+  step('POST /contract-config/lifecycle/templates/{short}/transitions', 400, {
+    code: 'UPPER',
+    name: '\u200b',
+    fromStageCode: 'draft',
+    toStageCode: 'draft',
+    requiredControl: 'king',
+    surprise: 1,
+  }),
   step('PATCH /contract-config/lifecycle/transitions/{transition}', 200, { requiredControl: 'approve', order: 7 }),
   step('POST /contract-config/types', 403, { code: 'no', name: 'No' }, { as: 'sales' }),
   step('POST /contract-config/types', 403, { code: 'no', name: 'No' }, { as: 'free' }),
@@ -41,10 +141,37 @@ const CONFIGURATION: readonly Step[] = [
 ];
 
 const FIELDS: readonly Step[] = [
-  step('POST /dynamic-fields/commands', 200, command('CreateField', { name: 'Crane colour 颜色', type: 'select', options: [{ label: 'Red' }, { label: 'Grün' }, { label: '蓝' }], section: 'Tech' }), { keep: { colour: 'field.id', red: 'field.options[0].id', green: 'field.options[1].id' } }),
-  step('POST /dynamic-fields/commands', 200, command('CreateField', { name: 'Load', type: 'number', settings: { min: 0, precision: 2, unit: 't' }, defaultValue: 1.25 }), { keep: { load: 'field.id' } }),
-  step('POST /dynamic-fields/commands', 200, command('CreateField', { name: 'Remark of finance', type: 'text', visibleRoles: ['finance', 'owner'] }), { keep: { secret: 'field.id' } }),
-  step('POST /dynamic-fields/commands', 200, command('CreateField', { name: 'Words', type: 'text' }), { keep: { words: 'field.id' } }),
+  step(
+    'POST /dynamic-fields/commands',
+    200,
+    command('CreateField', {
+      name: 'Crane colour 颜色',
+      type: 'select',
+      options: [{ label: 'Red' }, { label: 'Grün' }, { label: '蓝' }],
+      section: 'Tech',
+    }),
+    { keep: { colour: 'field.id', red: 'field.options[0].id', green: 'field.options[1].id' } },
+  ),
+  step(
+    'POST /dynamic-fields/commands',
+    200,
+    command('CreateField', {
+      name: 'Load',
+      type: 'number',
+      settings: { min: 0, precision: 2, unit: 't' },
+      defaultValue: 1.25,
+    }),
+    { keep: { load: 'field.id' } },
+  ),
+  step(
+    'POST /dynamic-fields/commands',
+    200,
+    command('CreateField', { name: 'Remark of finance', type: 'text', visibleRoles: ['finance', 'owner'] }),
+    { keep: { secret: 'field.id' } },
+  ),
+  step('POST /dynamic-fields/commands', 200, command('CreateField', { name: 'Words', type: 'text' }), {
+    keep: { words: 'field.id' },
+  }),
   step('POST /dynamic-fields/commands', 409, command('CreateField', { name: 'LOAD', type: 'text' })),
   step('POST /dynamic-fields/commands', 400, command('CreateField', { name: '\u200b', type: 'colour', colour: 1 })),
   step('POST /dynamic-fields/commands', 400, command('DropField', {})),
@@ -57,27 +184,96 @@ const FIELDS: readonly Step[] = [
 ];
 
 const ENTERING: readonly Step[] = [
-  step('POST /contracts', 201, contract(1, {
-    typeCode: 'turnkey', lifecycleTemplateId: '{short}', deposit: 10.5, invoicePoints: 13, remark: 'Zeile 1\r\nZeile 2', payeeAccount: '6222020200112233445', dynamicFields: { '{colour}': '{green}', '{words}': ' 1,250.5 ', '{secret}': 'geheim' },
-    payments: [line('2026-01', '2026-01-31', 100), line('2026-02', '2026-02-28', 200.55, { receivedAmount: 50.5, receivedDate: '2026-03-01', bankSerialNo: 'TX-1', receiptAccount: 'DE89370400440532013000' }), line('2026-03', '2026-03-20', 300, { currencyCode: 'JPY' }), line('2026-12', '2026-12-31', 0.01, { invoiceNo: 'INV-1', invoiceAmount: 0.01 })],
-    terms: [{ kind: 'deposit', title: 'Kaution', date: '2026-01-05T23:00:00-11:00', note: 'n' }, { kind: 'other', title: 't', note: 'e\u0301' }], extraNotes: [{ label: 'Gate', value: '4' }],
-  }), { keep: { crane: 'id', january: 'payments[0].id', february: 'payments[1].id', yen: 'payments[2].id', december: 'payments[3].id', term: 'terms[0].id', note: 'notes[0].id' } }),
+  step(
+    'POST /contracts',
+    201,
+    contract(1, {
+      typeCode: 'turnkey',
+      lifecycleTemplateId: '{short}',
+      deposit: 10.5,
+      invoicePoints: 13,
+      remark: 'Zeile 1\r\nZeile 2',
+      payeeAccount: '6222020200112233445',
+      dynamicFields: { '{colour}': '{green}', '{words}': ' 1,250.5 ', '{secret}': 'geheim' },
+      payments: [
+        line('2026-01', '2026-01-31', 100),
+        line('2026-02', '2026-02-28', 200.55, {
+          receivedAmount: 50.5,
+          receivedDate: '2026-03-01',
+          bankSerialNo: 'TX-1',
+          receiptAccount: 'DE89370400440532013000',
+        }),
+        line('2026-03', '2026-03-20', 300, { currencyCode: 'JPY' }),
+        line('2026-12', '2026-12-31', 0.01, { invoiceNo: 'INV-1', invoiceAmount: 0.01 }),
+      ],
+      terms: [
+        { kind: 'deposit', title: 'Kaution', date: '2026-01-05T23:00:00-11:00', note: 'n' },
+        { kind: 'other', title: 't', note: 'e\u0301' },
+      ],
+      extraNotes: [{ label: 'Gate', value: '4' }],
+    }),
+    {
+      keep: {
+        crane: 'id',
+        january: 'payments[0].id',
+        february: 'payments[1].id',
+        yen: 'payments[2].id',
+        december: 'payments[3].id',
+        term: 'terms[0].id',
+        note: 'notes[0].id',
+      },
+    },
+  ),
   step('POST /contracts', 409, contract(1)),
   step('POST /contracts', 409, contract(99, { archiveCode: 'a-1' })),
-  step('POST /contracts', 400, { ...contract(2, { quantity: 0, unitPrice: '5', endDate: '2025-01-01', currencyCode: 'XXQ', partyA: ' \u200b ', surprise: true, payments: [line('p', '2026-02-30', -1)] }) }),
+  step('POST /contracts', 400, {
+    ...contract(2, {
+      quantity: 0,
+      unitPrice: '5',
+      endDate: '2025-01-01',
+      currencyCode: 'XXQ',
+      partyA: ' \u200b ',
+      surprise: true,
+      payments: [line('p', '2026-02-30', -1)],
+    }),
+  }),
   step('POST /contracts', 422, contract(2, { ownerId: NOWHERE })),
   step('POST /contracts', 422, contract(2, { subjectId: '{foreignSubject}' })),
   step('POST /contracts', 422, contract(2, { typeCode: 'nothing' })),
   step('POST /contracts', 422, contract(2, { contractAttachment: NOWHERE })),
   step('POST /contracts', 422, contract(2, { workflowAllowedRoles: ['pirate'] })),
-  step('POST /contracts', 422, contract(2, { payments: [line('p', '2026-05-01', 1, { reconciliationStatus: 'matched' })] })),
+  step(
+    'POST /contracts',
+    422,
+    contract(2, { payments: [line('p', '2026-05-01', 1, { reconciliationStatus: 'matched' })] }),
+  ),
   step('POST /contracts', 403, contract(2, { lifecycleStageCode: 'signed' }), { as: 'sales' }),
-  step('POST /contracts', 403, contract(2, { payments: [line('p', '2026-05-01', 1, { receivedAmount: 1 })] }), { as: 'sales' }),
+  step('POST /contracts', 403, contract(2, { payments: [line('p', '2026-05-01', 1, { receivedAmount: 1 })] }), {
+    as: 'sales',
+  }),
   step('POST /contracts', 403, contract(2), { as: 'viewer' }),
-  ...NAMES.map((projectName, i) => step('POST /contracts', 201, contract(10 + i, {
-    projectName, ...(i % 2 === 0 ? { subjectId: '{otherSubject}', partyA: projectName.toUpperCase() } : {}), ...(i % 3 === 0 ? { currencyCode: i % 2 === 0 ? 'KWD' : 'JPY', unitPrice: 7, signDate: '2026-02-0' + String(1 + (i % 9)) } : {}), ...(i % 4 === 0 ? { type: 'lease', status: 'completed' } : {}),
-    payments: i % 5 === 0 ? [] : [line('1', `2026-0${1 + (i % 6)}-15`, 10 * i, i % 2 === 0 ? { receivedAmount: 10 * i } : {}), line('2', '2026-03-15', 5)],
-  }), i === 0 ? { keep: { apple: 'id' } } : {})),
+  ...NAMES.map((projectName, i) =>
+    step(
+      'POST /contracts',
+      201,
+      contract(10 + i, {
+        projectName,
+        ...(i % 2 === 0 ? { subjectId: '{otherSubject}', partyA: projectName.toUpperCase() } : {}),
+        ...(i % 3 === 0
+          ? { currencyCode: i % 2 === 0 ? 'KWD' : 'JPY', unitPrice: 7, signDate: '2026-02-0' + String(1 + (i % 9)) }
+          : {}),
+        ...(i % 4 === 0 ? { type: 'lease', status: 'completed' } : {}),
+        payments:
+          i % 5 === 0
+            ? []
+            : [
+                line('1', `2026-0${1 + (i % 6)}-15`, 10 * i, i % 2 === 0 ? { receivedAmount: 10 * i } : {}),
+                line('2', '2026-03-15', 5),
+              ],
+      }),
+      i === 0 ? { keep: { apple: 'id' } } : {},
+    ),
+  ),
   step('GET /contracts/{crane}', 200),
   step('GET /contracts/{crane}', 200, undefined, { as: 'sales' }),
   step('GET /contracts/{crane}', 404, undefined, { as: 'clerk' }),
@@ -86,9 +282,44 @@ const ENTERING: readonly Step[] = [
 ];
 
 const LISTS: readonly Step[] = [
-  ...CONTRACT_SORTS.flatMap((sort) => ['asc', 'desc'].map((order) => step(`GET /contracts?sort=${sort}&order=${order}&pageSize=6&page=2`, 200))),
-  ...['apple', 'ÄHRE', 'ähre', 'ÉTÉ', '漢', '%25', '_', '%27', '%22', 'izmir', 'İZMİR', 'STRASSE', '𝔘', '%F0%9F%98%80', 'C-1', '远东', '%EF%BC%A3%EF%BC%B2%EF%BC%A1%EF%BC%AE%EF%BC%A5'].map((q) => step(`GET /contracts?q=${/^[%\w-]+$/.test(q) ? q : encodeURIComponent(q)}&pageSize=50`, 200)),
-  ...['type=lease', 'typeCode=turnkey', 'status=completed', 'payment=paid', 'payment=partial', 'payment=unpaid', 'workflow=draft', 'overdue=true', 'dueSoon=true', 'overdue=true&dueSoon=true', 'subjectId={otherSubject}', 'ownerId={owner}', 'lifecycleStageCode=draft', 'page=99'].map((query) => step(`GET /contracts?${query}`, 200)),
+  ...CONTRACT_SORTS.flatMap((sort) =>
+    ['asc', 'desc'].map((order) => step(`GET /contracts?sort=${sort}&order=${order}&pageSize=6&page=2`, 200)),
+  ),
+  ...[
+    'apple',
+    'ÄHRE',
+    'ähre',
+    'ÉTÉ',
+    '漢',
+    '%25',
+    '_',
+    '%27',
+    '%22',
+    'izmir',
+    'İZMİR',
+    'STRASSE',
+    '𝔘',
+    '%F0%9F%98%80',
+    'C-1',
+    '远东',
+    '%EF%BC%A3%EF%BC%B2%EF%BC%A1%EF%BC%AE%EF%BC%A5',
+  ].map((q) => step(`GET /contracts?q=${/^[%\w-]+$/.test(q) ? q : encodeURIComponent(q)}&pageSize=50`, 200)),
+  ...[
+    'type=lease',
+    'typeCode=turnkey',
+    'status=completed',
+    'payment=paid',
+    'payment=partial',
+    'payment=unpaid',
+    'workflow=draft',
+    'overdue=true',
+    'dueSoon=true',
+    'overdue=true&dueSoon=true',
+    'subjectId={otherSubject}',
+    'ownerId={owner}',
+    'lifecycleStageCode=draft',
+    'page=99',
+  ].map((query) => step(`GET /contracts?${query}`, 200)),
   step('GET /contracts', 200, undefined, { as: 'clerk' }),
   step('GET /contracts?sort=price', 400),
   step('GET /contracts?pageSize=201&page=0&overdue=yes&colour=red', 400),
@@ -102,15 +333,34 @@ const LISTS: readonly Step[] = [
 ];
 
 const CHANGES: readonly Step[] = [
-  step('PATCH /contracts/{crane}', 200, { remark: 'geändert', dynamicFields: { '{colour}': '{red}' }, terms: [{ kind: 'delivery', title: 'Lieferung', note: 'x' }] }, { headers: { 'If-Match': '"1"' }, keep: { term: 'terms[0].id' } }),
+  step(
+    'PATCH /contracts/{crane}',
+    200,
+    {
+      remark: 'geändert',
+      dynamicFields: { '{colour}': '{red}' },
+      terms: [{ kind: 'delivery', title: 'Lieferung', note: 'x' }],
+    },
+    { headers: { 'If-Match': '"1"' }, keep: { term: 'terms[0].id' } },
+  ),
   step('PATCH /contracts/{crane}', 412, { remark: 'zu spät' }, { headers: { 'If-Match': '"1"' } }),
   step('PATCH /contracts/{crane}', 400, { dynamicFields: { '{load}': 'much', nothing: 1 }, quantity: 1.5 }),
-  step('PATCH /contracts/{crane}', 400, { payments: [line('p', '2026-05-01', 1), line('q', '2026-05-01', 1), line('p', '2026-05-01', 2)] }),
+  step('PATCH /contracts/{crane}', 400, {
+    payments: [line('p', '2026-05-01', 1), line('q', '2026-05-01', 1), line('p', '2026-05-01', 2)],
+  }),
   step('PATCH /contracts/{crane}', 409, { currencyCode: 'EUR' }),
   step('PATCH /contracts/{crane}', 409, { contractNo: 'c-10' }),
   step('PATCH /contracts/{crane}', 409, { lifecycleStageCode: 'active' }),
   step('PATCH /contracts/{crane}', 409, { payments: [line('2026-01', '2026-01-31', 100)] }),
-  step('PATCH /contracts/{crane}', 200, { payments: [line('2026-01', '2026-02-10', 111.11), line('2026-02', '2026-02-28', 200.55), line('2026-03', '2026-03-20', 300), line('2026-12', '2026-12-31', 0.01), line('2027-01', '2027-01-31', 1)] }),
+  step('PATCH /contracts/{crane}', 200, {
+    payments: [
+      line('2026-01', '2026-02-10', 111.11),
+      line('2026-02', '2026-02-28', 200.55),
+      line('2026-03', '2026-03-20', 300),
+      line('2026-12', '2026-12-31', 0.01),
+      line('2027-01', '2027-01-31', 1),
+    ],
+  }),
   step('PATCH /contracts/{crane}', 200, {}),
   step('PATCH /contracts/{crane}', 404, { remark: 'x' }, { as: 'clerk' }),
   step('POST /contracts/{crane}/notes', 201, { label: 'Tor', value: '7' }, { keep: { note: 'id' } }),
@@ -118,13 +368,29 @@ const CHANGES: readonly Step[] = [
   step('POST /contracts/{crane}/notes', 400, { label: '\u200b' }),
   step('DELETE /contracts/{crane}/notes/{note}', 200),
   step('DELETE /contracts/{crane}/notes/{note}', 404),
-  step('POST /contracts/{crane}/terms', 201, { kind: 'payment', title: 'Skonto', date: '2026-04-01', note: '2 %' }, { keep: { term: 'id' } }),
+  step(
+    'POST /contracts/{crane}/terms',
+    201,
+    { kind: 'payment', title: 'Skonto', date: '2026-04-01', note: '2 %' },
+    { keep: { term: 'id' } },
+  ),
   step('PATCH /contracts/{crane}/terms/{term}', 200, { date: null }),
   step('POST /contracts/{crane}/terms', 400, { kind: 'gift', title: 't' }),
   step('DELETE /contracts/{crane}/terms/{term}', 200),
   step('POST /contracts/bulk-attachment', 200, { ids: ['{crane}', '{crane}', NOWHERE], contractAttachment: '{file}' }),
   step('POST /contracts/bulk-attachment', 422, { ids: ['{crane}'], contractAttachment: NOWHERE }),
-  step('POST /contracts/{crane}/fulfillment-tasks', 201, { code: 'install', title: 'Install', kind: 'installation', dueDate: '2026-03-01', metadata: { b: 1, a: { z: null, y: [0.1] } } }, { keep: { task: 'id' } }),
+  step(
+    'POST /contracts/{crane}/fulfillment-tasks',
+    201,
+    {
+      code: 'install',
+      title: 'Install',
+      kind: 'installation',
+      dueDate: '2026-03-01',
+      metadata: { b: 1, a: { z: null, y: [0.1] } },
+    },
+    { keep: { task: 'id' } },
+  ),
   step('POST /contracts/{crane}/fulfillment-tasks', 409, { code: 'install', title: 'Again' }),
   step('POST /contracts/{crane}/fulfillment-tasks', 422, { code: 'x', title: 'x', ownerId: NOWHERE }),
   step('PATCH /contracts/{crane}/fulfillment-tasks/{task}', 200, { status: 'in_progress' }),
@@ -137,22 +403,64 @@ const MONEY: readonly Step[] = [
   step('POST /contracts/{crane}/payments', 400, { period: 'x', dueDate: '2026-03-10', amount: 1.001 }),
   step('POST /contracts/{crane}/payments', 403, line('x', '2026-03-10', 1), { as: 'viewer' }),
   step('PATCH /payments/{extra}', 200, { amount: 80.08, dueDate: '2026-03-11' }),
-  step('PATCH /payments/{extra}/receipt', 200, { receivedAmount: 90, method: 'wire', bankSerialNo: 'TX-1', payerName: '付款人' }),
-  step('PATCH /payments/{extra}/receipt', 200, { receivedAmount: 80.08, reconciliationStatus: 'matched', reconciliationNote: 'n' }),
-  step('PATCH /payments/{extra}/receipt', 200, { receivedAmount: 80.08, reconciliationStatus: 'matched', reconciliationNote: 'n' }, { headers: { 'Idempotency-Key': 'receipt-0001' } }),
-  step('PATCH /payments/{extra}/receipt', 200, { receivedAmount: 80.08, reconciliationStatus: 'matched', reconciliationNote: 'n' }, { headers: { 'Idempotency-Key': 'receipt-0001' } }),
-  step('PATCH /payments/{extra}/receipt', 422, { receivedAmount: 1 }, { headers: { 'Idempotency-Key': 'receipt-0001' } }),
+  step('PATCH /payments/{extra}/receipt', 200, {
+    receivedAmount: 90,
+    method: 'wire',
+    bankSerialNo: 'TX-1',
+    payerName: '付款人',
+  }),
+  step('PATCH /payments/{extra}/receipt', 200, {
+    receivedAmount: 80.08,
+    reconciliationStatus: 'matched',
+    reconciliationNote: 'n',
+  }),
+  step(
+    'PATCH /payments/{extra}/receipt',
+    200,
+    { receivedAmount: 80.08, reconciliationStatus: 'matched', reconciliationNote: 'n' },
+    { headers: { 'Idempotency-Key': 'receipt-0001' } },
+  ),
+  step(
+    'PATCH /payments/{extra}/receipt',
+    200,
+    { receivedAmount: 80.08, reconciliationStatus: 'matched', reconciliationNote: 'n' },
+    { headers: { 'Idempotency-Key': 'receipt-0001' } },
+  ),
+  step(
+    'PATCH /payments/{extra}/receipt',
+    422,
+    { receivedAmount: 1 },
+    { headers: { 'Idempotency-Key': 'receipt-0001' } },
+  ),
   step('PATCH /payments/{january}/receipt', 422, { reconciliationStatus: 'matched' }),
   step('PATCH /payments/{january}/receipt', 422, { proof: NOWHERE }),
-  step('PATCH /payments/{january}/receipt', 400, { receivedAmount: -1, receivedDate: 'soon', reconciliationStatus: 'maybe' }),
+  step('PATCH /payments/{january}/receipt', 400, {
+    receivedAmount: -1,
+    receivedDate: 'soon',
+    reconciliationStatus: 'maybe',
+  }),
   step(`PATCH /payments/${NOWHERE}/receipt`, 404, { receivedAmount: 1 }),
   step('PATCH /payments/{january}/receipt', 404, { receivedAmount: 1 }, { as: 'clerk' }),
   step('GET /payments/{extra}/receipts', 200),
-  step('PATCH /payments/{january}/invoice', 200, { invoiceAmount: 111.11, invoiceNo: 'INV-2', invoiceDate: '2026-03-02' }),
+  step('PATCH /payments/{january}/invoice', 200, {
+    invoiceAmount: 111.11,
+    invoiceNo: 'INV-2',
+    invoiceDate: '2026-03-02',
+  }),
   step('PATCH /payments/{february}/invoice', 409, { invoiceNo: 'inv-2', invoiceAmount: 1 }),
   step('PATCH /payments/{february}/invoice', 403, { invoiceNo: 'x' }, { as: 'sales' }),
-  step('POST /contracts/{crane}/invoices', 201, { receivablePlanId: '{february}', invoiceNo: 'INV-3', invoiceAmount: 250, status: 'issued', note: 'zu viel' }, { keep: { invoice: 'id' } }),
-  step('POST /contracts/{crane}/invoices', 409, { receivablePlanId: '{february}', invoiceNo: 'INV-4', invoiceAmount: 251, status: 'red_letter' }),
+  step(
+    'POST /contracts/{crane}/invoices',
+    201,
+    { receivablePlanId: '{february}', invoiceNo: 'INV-3', invoiceAmount: 250, status: 'issued', note: 'zu viel' },
+    { keep: { invoice: 'id' } },
+  ),
+  step('POST /contracts/{crane}/invoices', 409, {
+    receivablePlanId: '{february}',
+    invoiceNo: 'INV-4',
+    invoiceAmount: 251,
+    status: 'red_letter',
+  }),
   step('POST /contracts/{crane}/invoices', 409, { invoiceNo: 'INV-3', invoiceAmount: 1 }),
   step('POST /contracts/{crane}/invoices', 422, { receivablePlanId: NOWHERE, invoiceNo: 'INV-5', invoiceAmount: 1 }),
   step('PATCH /contracts/{crane}/invoices/{invoice}', 409, { invoiceAmount: 5 }),
@@ -169,7 +477,11 @@ const MONEY: readonly Step[] = [
   step('GET /payments/stats', 200, undefined, { as: 'clerk' }),
   step('PATCH /contracts/{crane}', 200, { subjectId: '{otherSubject}' }),
   ...['summary', 'cashflow', 'distribution'].flatMap((kind) => [
-    step(`GET /analytics/${kind}`, 200), step(`GET /analytics/${kind}?subjectId={otherSubject}`, 200), step(`GET /analytics/${kind}`, 200, undefined, { as: 'free' }), step(`GET /analytics/${kind}`, 403, undefined, { as: 'sales' }), step(`GET /analytics/${kind}?subjectId={foreignSubject}`, 404),
+    step(`GET /analytics/${kind}`, 200),
+    step(`GET /analytics/${kind}?subjectId={otherSubject}`, 200),
+    step(`GET /analytics/${kind}`, 200, undefined, { as: 'free' }),
+    step(`GET /analytics/${kind}`, 403, undefined, { as: 'sales' }),
+    step(`GET /analytics/${kind}?subjectId={foreignSubject}`, 404),
   ]),
 ];
 
@@ -193,8 +505,17 @@ const WORKFLOW: readonly Step[] = [
 ];
 
 const PAPER: readonly Step[] = [
-  step('POST /contracts/import', 200, { csv: 'contractNo,archiveCode,projectName,subjectName,partyA,partyB,equipmentName,equipmentModel,quantity,unitPrice,paymentMethod,startDate,endDate,ownerEmail,cf:load,workflowAllowedRoles,line.period,line.dueDate,line.amount,mystery\nI-1,IA-1,漢 import,Harbour Leasing,a,b,e,m,2,5.5,cash,2026/1/1,2026年12月31日,owner@two-databases.test,2.5,,1,2026-04-01,10,x\nI-1,IA-1,漢 import,Harbour Leasing,a,b,e,m,2,5.5,cash,2026/1/1,2026年12月31日,owner@two-databases.test,2.5,,2,2026-05-01,11,x\nI-2,IA-2,p,Nobody,a,b,e,m,x,5.5,cash,2026/1/1,2026/2/30,who@example.test,-1,"[""pirate""]",,,,\n\nC-1,IA-3,p,Harbour Leasing,a,b,e,m,1,1,cash,2026-01-01,2026-12-31,owner@two-databases.test,,,,,,' }, { keep: { batch: 'batchId' } }),
-  step('POST /contracts/import/preview', 200, { rows: [contract(70), contract(71, { workflowAllowedRoles: ['sales', 'pirate'] }), contract(70), {}] }),
+  step(
+    'POST /contracts/import',
+    200,
+    {
+      csv: 'contractNo,archiveCode,projectName,subjectName,partyA,partyB,equipmentName,equipmentModel,quantity,unitPrice,paymentMethod,startDate,endDate,ownerEmail,cf:load,workflowAllowedRoles,line.period,line.dueDate,line.amount,mystery\nI-1,IA-1,漢 import,Harbour Leasing,a,b,e,m,2,5.5,cash,2026/1/1,2026年12月31日,owner@two-databases.test,2.5,,1,2026-04-01,10,x\nI-1,IA-1,漢 import,Harbour Leasing,a,b,e,m,2,5.5,cash,2026/1/1,2026年12月31日,owner@two-databases.test,2.5,,2,2026-05-01,11,x\nI-2,IA-2,p,Nobody,a,b,e,m,x,5.5,cash,2026/1/1,2026/2/30,who@example.test,-1,"[""pirate""]",,,,\n\nC-1,IA-3,p,Harbour Leasing,a,b,e,m,1,1,cash,2026-01-01,2026-12-31,owner@two-databases.test,,,,,,',
+    },
+    { keep: { batch: 'batchId' } },
+  ),
+  step('POST /contracts/import/preview', 200, {
+    rows: [contract(70), contract(71, { workflowAllowedRoles: ['sales', 'pirate'] }), contract(70), {}],
+  }),
   step('POST /contracts/import', 400, {}),
   step('POST /contracts/import', 400, { rows: [{ surprise: 1 }], csv: 'x' }),
   step('POST /contracts/import', 422, { xlsxBase64: 'QUJD' }),
@@ -202,20 +523,83 @@ const PAPER: readonly Step[] = [
   step('GET /contracts/import/batches/{batch}/errors.csv', 200),
   step('GET /contracts/import/batches/{batch}', 404, undefined, { as: 'sales' }),
   step('GET /contracts/import/template.csv?language=zh', 200),
-  step('POST /contracts/extract', 201, { text: 'Sales contract\nContract No.: X-77\nParty A: Nordwind GmbH\nParty B: 东方公司\nTotal: CNY 1,200.00\nPayment: 30% by 2026-04-01, 70% by 2026-06-01\n' }, { keep: { run: 'id' } }),
+  step(
+    'POST /contracts/extract',
+    201,
+    {
+      text: 'Sales contract\nContract No.: X-77\nParty A: Nordwind GmbH\nParty B: 东方公司\nTotal: CNY 1,200.00\nPayment: 30% by 2026-04-01, 70% by 2026-06-01\n',
+    },
+    { keep: { run: 'id' } },
+  ),
   step('POST /contracts/extract', 400, {}),
   step('POST /contracts/extract', 422, { text: 'x', contractId: NOWHERE }),
   step('GET /contracts/extractions/{run}', 200),
   step('PATCH /contracts/extractions/{run}/review', 422, { fields: [], applyToContract: true }),
   step('PATCH /contracts/extractions/{run}/review', 200, {
-    fields: Object.entries({ ...contract(80), ownerId: '{owner}', subjectId: '{subject}' }).map(([fieldKey, overrideValue]) => ({ fieldKey, status: 'overridden', overrideValue })), applyToContract: true, metadata: { by: '手' },
+    fields: Object.entries({ ...contract(80), ownerId: '{owner}', subjectId: '{subject}' }).map(
+      ([fieldKey, overrideValue]) => ({ fieldKey, status: 'overridden', overrideValue }),
+    ),
+    applyToContract: true,
+    metadata: { by: '手' },
   }),
   step(`GET /contracts/extractions/${NOWHERE}`, 404),
-  step('POST /saved-views/contracts', 201, { name: 'Überfällig', mode: 'table', groupBy: '{colour}', filters: { overdue: true, q: '漢' }, sortKey: 'nextDueDate', visibleFields: ['contractNo', '{load}', 'nothing'], cardFields: [] }, { keep: { view: 'id' } }),
-  step('POST /saved-views/contracts', 201, { name: 'a team view', mode: 'board', scope: 'team', groupBy: 'none', filters: {}, sortKey: 'createdAt', visibleFields: [], cardFields: [] }),
-  step('POST /saved-views/contracts', 409, { name: 'überfällig', mode: 'table', groupBy: 'none', filters: {}, sortKey: 'createdAt', visibleFields: [], cardFields: [] }),
-  step('POST /saved-views/contracts', 403, { name: 'mine', mode: 'table', scope: 'team', groupBy: 'none', filters: {}, sortKey: 'createdAt', visibleFields: [], cardFields: [] }, { as: 'sales' }),
-  step('POST /saved-views/contracts', 400, { name: '\u200b', mode: 'list', groupBy: 'none', filters: { colour: 'red' }, sortKey: 'price', visibleFields: [], cardFields: [] }),
+  step(
+    'POST /saved-views/contracts',
+    201,
+    {
+      name: 'Überfällig',
+      mode: 'table',
+      groupBy: '{colour}',
+      filters: { overdue: true, q: '漢' },
+      sortKey: 'nextDueDate',
+      visibleFields: ['contractNo', '{load}', 'nothing'],
+      cardFields: [],
+    },
+    { keep: { view: 'id' } },
+  ),
+  step('POST /saved-views/contracts', 201, {
+    name: 'a team view',
+    mode: 'board',
+    scope: 'team',
+    groupBy: 'none',
+    filters: {},
+    sortKey: 'createdAt',
+    visibleFields: [],
+    cardFields: [],
+  }),
+  step('POST /saved-views/contracts', 409, {
+    name: 'überfällig',
+    mode: 'table',
+    groupBy: 'none',
+    filters: {},
+    sortKey: 'createdAt',
+    visibleFields: [],
+    cardFields: [],
+  }),
+  step(
+    'POST /saved-views/contracts',
+    403,
+    {
+      name: 'mine',
+      mode: 'table',
+      scope: 'team',
+      groupBy: 'none',
+      filters: {},
+      sortKey: 'createdAt',
+      visibleFields: [],
+      cardFields: [],
+    },
+    { as: 'sales' },
+  ),
+  step('POST /saved-views/contracts', 400, {
+    name: '\u200b',
+    mode: 'list',
+    groupBy: 'none',
+    filters: { colour: 'red' },
+    sortKey: 'price',
+    visibleFields: [],
+    cardFields: [],
+  }),
   step('PATCH /saved-views/{view}', 200, { mode: 'calendar' }),
   step('PATCH /saved-views/{view}', 404, { mode: 'calendar' }, { as: 'sales' }),
   step('GET /saved-views/contracts', 200),
@@ -225,12 +609,29 @@ const PAPER: readonly Step[] = [
 ];
 
 const ENDINGS: readonly Step[] = [
-  step('POST /dynamic-fields/commands', 200, command('UpdateFieldType', { fieldId: '{words}', type: 'number', dryRun: true })),
+  step(
+    'POST /dynamic-fields/commands',
+    200,
+    command('UpdateFieldType', { fieldId: '{words}', type: 'number', dryRun: true }),
+  ),
   step('POST /dynamic-fields/commands', 200, command('UpdateFieldType', { fieldId: '{words}', type: 'currency' })),
   step('POST /dynamic-fields/commands', 200, command('UpdateFieldType', { fieldId: '{colour}', type: 'multi_select' })),
   step('POST /dynamic-fields/commands', 409, command('UpdateFieldType', { fieldId: '{secret}', type: 'date' })),
-  step('POST /dynamic-fields/commands', 403, command('UpdateFieldType', { fieldId: '{secret}', type: 'date', dryRun: true }), { as: 'admin' }),
-  step('POST /dynamic-fields/commands', 200, command('UpdateFieldOptions', { fieldId: '{colour}', options: [{ id: '{red}', label: 'Rot' }, { label: 'Gelb' }], onRemoved: 'clear' })),
+  step(
+    'POST /dynamic-fields/commands',
+    403,
+    command('UpdateFieldType', { fieldId: '{secret}', type: 'date', dryRun: true }),
+    { as: 'admin' },
+  ),
+  step(
+    'POST /dynamic-fields/commands',
+    200,
+    command('UpdateFieldOptions', {
+      fieldId: '{colour}',
+      options: [{ id: '{red}', label: 'Rot' }, { label: 'Gelb' }],
+      onRemoved: 'clear',
+    }),
+  ),
   step('POST /dynamic-fields/commands', 200, command('DuplicateField', { fieldId: '{words}', includeValues: true })),
   step('POST /dynamic-fields/commands', 200, command('ArchiveField', { fieldId: '{load}' })),
   step('GET /dynamic-fields', 200),
@@ -243,13 +644,23 @@ const ENDINGS: readonly Step[] = [
   step('GET /contracts/trash', 200),
   step('POST /contracts/{apple}/restore', 200),
   step('POST /contracts/bulk-delete', 200, { ids: ['{apple}', '{apple}', '{crane}', NOWHERE, 'x'] }),
-  step('POST /contracts/bulk-delete', 400, { ids: [] , all: true }),
+  step('POST /contracts/bulk-delete', 400, { ids: [], all: true }),
   step('GET /contracts?pageSize=200', 200),
   step('GET /payments/stats', 200),
   step('GET /analytics/summary', 200),
 ];
 
-/** A book from its configuration to its trash: every endpoint of the contract book, and the answers that it may give. */
+/**
+ * A book from its configuration to its trash: every endpoint of the contract book, and the answers that it may give.
+ */
 export const LONG_SCENARIO: Readonly<Record<string, readonly Step[]>> = {
-  'the contract configuration': CONFIGURATION, 'custom fields': FIELDS, 'entering contracts': ENTERING, 'lists and exports': LISTS, 'changes of a contract': CHANGES, 'payments, invoices and figures': MONEY, 'the workflow': WORKFLOW, 'imports, readings and views': PAPER, 'conversions and endings': ENDINGS,
+  'the contract configuration': CONFIGURATION,
+  'custom fields': FIELDS,
+  'entering contracts': ENTERING,
+  'lists and exports': LISTS,
+  'changes of a contract': CHANGES,
+  'payments, invoices and figures': MONEY,
+  'the workflow': WORKFLOW,
+  'imports, readings and views': PAPER,
+  'conversions and endings': ENDINGS,
 };

@@ -23,10 +23,15 @@ const AT_ONCE = 4;
 const LOOK_MS = 20;
 
 /**
- * Has files uploaded, confirmed and scanned by a server, four at a time, and follows what its process holds. What every process takes at its
- * first files, whatever their size, is taken before it is measured. Where the system does not tell (Linux does) the answer is `undefined`.
+ * Has files uploaded, confirmed and scanned by a server, four at a time, and follows what its process holds. What every
+ * process takes at its first files, whatever their size, is taken before it is measured. Where the system does not tell
+ * (Linux does) the answer is `undefined`.
  */
-export async function heldWhile({ pid }: Pick<Running, 'pid'>, client: Client, { count, sizeBytes }: ManyFiles): Promise<Held | undefined> {
+export async function heldWhile(
+  { pid }: Pick<Running, 'pid'>,
+  client: Client,
+  { count, sizeBytes }: ManyFiles,
+): Promise<Held | undefined> {
   await uploadAll(client, { count: 2 * AT_ONCE, sizeBytes: 2 ** 20 });
   const before = residentMb(pid);
   if (before === undefined) return undefined;
@@ -44,13 +49,20 @@ export async function heldWhile({ pid }: Pick<Running, 'pid'>, client: Client, {
 async function uploadAll(client: Client, { count, sizeBytes }: ManyFiles): Promise<void> {
   const bytes = randomFillSync(Buffer.alloc(sizeBytes));
   bytes.write('%PDF-1.7\n');
-  await Promise.all(Array.from({ length: AT_ONCE }, async (_, lane) => {
-    for (let done = lane; done < count; done += AT_ONCE) await untilScanned(client, await uploadsOf(client).upload({ fileName: `evidence-${done}.pdf`, bytes }));
-  }));
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async (_, lane) => {
+      for (let done = lane; done < count; done += AT_ONCE)
+        await untilScanned(client, await uploadsOf(client).upload({ fileName: `evidence-${done}.pdf`, bytes }));
+    }),
+  );
 }
 
 async function untilScanned(client: Client, file: FileRecord): Promise<void> {
-  for (let { scanStatus } = file; scanStatus !== 'clean'; { scanStatus } = (await client.get<FileRecord>(`/files/${file.id}`)).body) {
+  for (
+    let { scanStatus } = file;
+    scanStatus !== 'clean';
+    { scanStatus } = (await client.get<FileRecord>(`/files/${file.id}`)).body
+  ) {
     if (scanStatus !== 'pending') throw new Error(`a harmless file is ${scanStatus}`);
     await sleep(50);
   }

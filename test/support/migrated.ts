@@ -10,7 +10,10 @@ import { once } from './once.js';
 /** The databases that the product migrates. Tests migrate each once and go on with copies. */
 export type Schema = 'platform' | 'tenant';
 
-const MIGRATIONS: Readonly<Record<Schema, readonly Migration[]>> = { platform: PLATFORM_MIGRATIONS, tenant: TENANT_MIGRATIONS };
+const MIGRATIONS: Readonly<Record<Schema, readonly Migration[]>> = {
+  platform: PLATFORM_MIGRATIONS,
+  tenant: TENANT_MIGRATIONS,
+};
 
 export async function migrateTo(schema: Schema, url: string): Promise<void> {
   const database = await openDatabase(url, { poolMax: 2 });
@@ -22,15 +25,16 @@ export async function migrateTo(schema: Schema, url: string): Promise<void> {
 }
 
 /** The content of a fresh, migrated SQLite file. */
-export const migratedFile = (schema: Schema): Promise<Buffer> => once(files, schema, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'duebook-migrated-'));
-  try {
-    const path = join(folder, 'migrated.db');
-    await migrateTo(schema, `sqlite:${path}`);
-    return await readFile(path);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-});
+export const migratedFile = (schema: Schema): Promise<Buffer> =>
+  once(files, schema, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'duebook-migrated-'));
+    try {
+      const path = join(folder, 'migrated.db');
+      await migrateTo(schema, `sqlite:${path}`);
+      return await readFile(path);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
 
 const files = new Map<string, Promise<Buffer>>();

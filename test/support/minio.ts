@@ -25,8 +25,8 @@ export function sharedMinio(): Promise<S3Server> {
 }
 
 /**
- * One of a test's own that speaks TLS alone, with `LOCAL_CERTIFICATE`, and is in a region of its own. Its buckets are to be had below `s3.localhost`
- * too, to which `style=virtual` makes the address. To be stopped.
+ * One of a test's own that speaks TLS alone, with `LOCAL_CERTIFICATE`, and is in a region of its own. Its buckets are
+ * to be had below `s3.localhost` too, to which `style=virtual` makes the address. To be stopped.
  */
 export const startTlsMinio = (): Promise<StartedMinio> => start('eu-test-1', { tls: true });
 
@@ -39,19 +39,56 @@ let shared: Promise<S3Server> | undefined;
 let running: StartedMinio | undefined;
 
 async function start(region: string, { tls = false }: { readonly tls?: boolean } = {}): Promise<StartedMinio> {
-  const binary = [process.env['MINIO_BIN'] ?? '', ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'minio')), join(homedir(), '.cache', 'duebook', `minio-${VERSION}`, 'minio')].find((path) => path !== '' && existsSync(path));
+  const binary = [
+    process.env['MINIO_BIN'] ?? '',
+    ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'minio')),
+    join(homedir(), '.cache', 'duebook', `minio-${VERSION}`, 'minio'),
+  ].find((path) => path !== '' && existsSync(path));
   if (binary === undefined) throw new Error('no MinIO server: MINIO_BIN, PATH and the cache of .ci/run have none');
   const port = await freePort();
   const origin = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
   const [accessKey, secretKey] = [`key-${randomBytes(6).toString('hex')}`, `${randomBytes(18).toString('base64')}/+%`];
   const { stop } = await startGuarded({
     name: 'minio',
-    command: (home) => [binary, 'server', join(home, 'data'), '--address', `127.0.0.1:${port}`, '--quiet', ...(tls ? ['--certs-dir', certificatesIn(home)] : [])],
-    env: (home) => ({ HOME: home, PATH: process.env.PATH, MINIO_ROOT_USER: accessKey, MINIO_ROOT_PASSWORD: secretKey, MINIO_BROWSER: 'off', MINIO_UPDATE: 'off', MINIO_CI_CD: '1', ...(tls ? { MINIO_DOMAIN: 's3.localhost', MINIO_SITE_REGION: region } : {}) }),
+    command: (home) => [
+      binary,
+      'server',
+      join(home, 'data'),
+      '--address',
+      `127.0.0.1:${port}`,
+      '--quiet',
+      ...(tls ? ['--certs-dir', certificatesIn(home)] : []),
+    ],
+    env: (home) => ({
+      HOME: home,
+      PATH: process.env.PATH,
+      MINIO_ROOT_USER: accessKey,
+      MINIO_ROOT_PASSWORD: secretKey,
+      MINIO_BROWSER: 'off',
+      MINIO_UPDATE: 'off',
+      MINIO_CI_CD: '1',
+      ...(tls ? { MINIO_DOMAIN: 's3.localhost', MINIO_SITE_REGION: region } : {}),
+    }),
     // Alive is sooner than ready: until then it answers 503.
-    answers: () => (tls ? overTls(`${origin}/not-there`).then(({ status }) => status < 500, () => false) : speaksHttp(`${origin}/not-there`)),
+    answers: () =>
+      tls
+        ? overTls(`${origin}/not-there`).then(
+            ({ status }) => status < 500,
+            () => false,
+          )
+        : speaksHttp(`${origin}/not-there`),
   });
-  return { server: { origin, accessKey, secretKey, region, url: (bucket) => `s3://${encodeURIComponent(accessKey)}:${encodeURIComponent(secretKey)}@127.0.0.1:${port}/${bucket}?tls=${tls}&region=${region}` }, stop };
+  return {
+    server: {
+      origin,
+      accessKey,
+      secretKey,
+      region,
+      url: (bucket) =>
+        `s3://${encodeURIComponent(accessKey)}:${encodeURIComponent(secretKey)}@127.0.0.1:${port}/${bucket}?tls=${tls}&region=${region}`,
+    },
+    stop,
+  };
 }
 
 /** Under the names that MinIO looks for. */

@@ -4,7 +4,10 @@ import { typesOf, validOf, type Json } from './schemas.js';
 export interface Nasty {
   readonly label: string;
   readonly json: string;
-  /** What is named is not the field: its outermost one, when it is refused before fields are looked at, or its first element. */
+  /**
+   * What is named is not the field: its outermost one, when it is refused before fields are looked at, or its first
+   * element.
+   */
   readonly names?: 'outermost' | 'element';
 }
 
@@ -15,7 +18,8 @@ export function nastyFor(schema: Json): Nasty[] {
   const all: Nasty[] = [...wrongTypes(types), DEEP];
   if (!nullable) all.push({ label: 'null', json: 'null' });
   if (types.includes('string')) all.push(...nastyTexts(schema, nullable));
-  if (types.includes('number') || types.includes('integer')) all.push(...nastyNumbers(schema, types.includes('integer')));
+  if (types.includes('number') || types.includes('integer'))
+    all.push(...nastyNumbers(schema, types.includes('integer')));
   if (types.includes('array')) all.push(...nastyLists(schema));
   if (types.includes('object')) all.push(...nastyObjects(schema));
   return all;
@@ -40,7 +44,9 @@ function wrongTypes(types: readonly unknown[]): Nasty[] {
     ['object', 'an object with __proto__', '{"__proto__":{"admin":true}}'],
     ['object', 'an object that looks like a text', '{"length":3,"toString":"x"}'],
   ];
-  return others.filter(([type]) => !types.includes(type) && !(type === 'number' && types.includes('integer'))).map(([, label, json]) => ({ label, json }));
+  return others
+    .filter(([type]) => !types.includes(type) && !(type === 'number' && types.includes('integer')))
+    .map(([, label, json]) => ({ label, json }));
 }
 
 const MILLION = JSON.stringify('x'.repeat(1_000_000));
@@ -57,27 +63,70 @@ function nastyTexts(schema: Json, nullable: boolean): Nasty[] {
     ['a surrogate pair the wrong way round', `"${fill}\\udc00\\ud800${fill}"`],
     ['a surrogate before a letter', `"\\udbffa${fill}"`],
   ];
-  if (!verbatim) for (const code of ['0000', '0007', '000b', '001b', '007f']) values.push([`the control character U+${code}`, `"${fill}\\u${code}${fill}"`]);
+  if (!verbatim)
+    for (const code of ['0000', '0007', '000b', '001b', '007f'])
+      values.push([`the control character U+${code}`, `"${fill}\\u${code}${fill}"`]);
   // What steers how a text is shown: overrides, isolates and marks of direction, C1 controls, separators of lines.
-  if (schema['x-name'] === true || schema['x-plain'] === true) for (const code of ['0085', '009b', '061c', '200e', '200f', '202a', '202e', '2066', '2069']) values.push([`the control U+${code}`, `"${fill}\\u${code}${fill}"`]);
-  if (schema['x-name'] === true) for (const code of ['0009', '000a', '000d\\u000a', '2028', '2029']) values.push([`the break U+${code}`, `"${fill}\\u${code}${fill}"`]);
-  if (!nullable && min > 0) values.push(['nothing', '""'], ...(verbatim ? [] : ([['blanks', '"  \\t "']] as [string, string][])));
+  if (schema['x-name'] === true || schema['x-plain'] === true)
+    for (const code of ['0085', '009b', '061c', '200e', '200f', '202a', '202e', '2066', '2069'])
+      values.push([`the control U+${code}`, `"${fill}\\u${code}${fill}"`]);
+  if (schema['x-name'] === true)
+    for (const code of ['0009', '000a', '000d\\u000a', '2028', '2029'])
+      values.push([`the break U+${code}`, `"${fill}\\u${code}${fill}"`]);
+  if (!nullable && min > 0)
+    values.push(['nothing', '""'], ...(verbatim ? [] : ([['blanks', '"  \\t "']] as [string, string][])));
   if (min > 1) values.push(['too few characters', JSON.stringify('x'.repeat(min - 1))]);
-  if (Array.isArray(schema['enum'])) values.push(...[`${String(schema['enum'][0])}s`, String(schema['enum'][0]).toUpperCase(), 'constructor', '__proto__'].map((text): [string, string] => [`the unknown word ${text}`, JSON.stringify(text)]));
+  if (Array.isArray(schema['enum']))
+    values.push(
+      ...[`${String(schema['enum'][0])}s`, String(schema['enum'][0]).toUpperCase(), 'constructor', '__proto__'].map(
+        (text): [string, string] => [`the unknown word ${text}`, JSON.stringify(text)],
+      ),
+    );
   for (const text of FORMATS[String(schema['format'])] ?? []) values.push([text, JSON.stringify(text)]);
-  if (schema['pattern'] !== undefined) values.push(...['Not A Match!', '-leading', 'trailing-', 'ümlaut', `ok\\nok`].filter((text) => !new RegExp(String(schema['pattern']), 'u').test(text)).map((text): [string, string] => [`what does not match (${text})`, JSON.stringify(text)]));
+  if (schema['pattern'] !== undefined)
+    values.push(
+      ...['Not A Match!', '-leading', 'trailing-', 'ümlaut', `ok\\nok`]
+        .filter((text) => !new RegExp(String(schema['pattern']), 'u').test(text))
+        .map((text): [string, string] => [`what does not match (${text})`, JSON.stringify(text)]),
+    );
   return values.map(([label, json]) => ({ label, json }));
 }
 
 /** What looks like a value of a format and is none. */
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
-  date: ['2026-02-30', '2026-02-29', '2026-13-01', '2026-00-10', '2026-04-00', '0000-00-00', '2026-1-1', '20260101', '01.02.2026', '2026-02-30T10:00:00.000Z', '2026-05-01T25:00:00Z', '+012026-01-01', '-000001-01-01', 'tomorrow', '２０２６-01-01', '2026-05-01 OR 1=1'],
+  date: [
+    '2026-02-30',
+    '2026-02-29',
+    '2026-13-01',
+    '2026-00-10',
+    '2026-04-00',
+    '0000-00-00',
+    '2026-1-1',
+    '20260101',
+    '01.02.2026',
+    '2026-02-30T10:00:00.000Z',
+    '2026-05-01T25:00:00Z',
+    '+012026-01-01',
+    '-000001-01-01',
+    'tomorrow',
+    '２０２６-01-01',
+    '2026-05-01 OR 1=1',
+  ],
   currency: ['QQQ', 'EURO', 'EU', '€', '978', 'ＥＵＲ'],
   'time-zone': ['Mars/Olympus', '+08:00', '../UTC'],
   'language-tag': ['not a language', 'e', 'zh_CN', `en-${'a'.repeat(40)}`],
   'locale-or-region': ['12', 'zh_CN', 'C'],
   calendar: ['mayan', 'Gregory'],
-  email: ['nobody', 'nobody@', '@example.test', 'a b@example.test', 'a@b@example.test', 'a@example..test', 'a@<b>.test', `a@${'x'.repeat(260)}.test`],
+  email: [
+    'nobody',
+    'nobody@',
+    '@example.test',
+    'a b@example.test',
+    'a@b@example.test',
+    'a@example..test',
+    'a@<b>.test',
+    `a@${'x'.repeat(260)}.test`,
+  ],
 };
 
 function nastyNumbers(schema: Json, whole: boolean): Nasty[] {
@@ -94,7 +143,14 @@ function nastyNumbers(schema: Json, whole: boolean): Nasty[] {
 
 function nastyLists(schema: Json): Nasty[] {
   const max = Number(schema['maxItems']);
-  const items: Nasty[] = Number.isFinite(max) ? [{ label: 'one element too many', json: `[${Array.from({ length: max + 1 }, () => JSON.stringify(validOf(schema['items'] as Json))).join(',')}]` }] : [];
+  const items: Nasty[] = Number.isFinite(max)
+    ? [
+        {
+          label: 'one element too many',
+          json: `[${Array.from({ length: max + 1 }, () => JSON.stringify(validOf(schema['items'] as Json))).join(',')}]`,
+        },
+      ]
+    : [];
   return [...items, { label: 'a list with a hole', json: '[null]', names: 'element' }];
 }
 
@@ -116,8 +172,10 @@ function nastyObjects(schema: Json): Nasty[] {
 /** What a query's parameter must refuse; `undefined` where a value is not refused for its form. */
 export function nastyParameters(schema: Json): readonly string[] {
   const types = typesOf(schema);
-  if (types.includes('integer')) return ['abc', '1.5', '-1', '1e3', '0x10', 'NaN', 'Infinity', '99999999999', '١', '%001', '+1', '1,2', 'null'];
+  if (types.includes('integer'))
+    return ['abc', '1.5', '-1', '1e3', '0x10', 'NaN', 'Infinity', '99999999999', '١', '%001', '+1', '1,2', 'null'];
   if (types.includes('boolean')) return ['yes', '1', '0', 'TRUE', 'truefalse', 'null'];
-  if (Array.isArray(schema['enum'])) return ['nonsense', '__proto__', String(schema['enum'][0]).toUpperCase(), `${String(schema['enum'][0])}%00`];
+  if (Array.isArray(schema['enum']))
+    return ['nonsense', '__proto__', String(schema['enum'][0]).toUpperCase(), `${String(schema['enum'][0])}%00`];
   return ['a%00b', 'a%1Bb', 'x'.repeat(Number(schema['maxLength'] ?? 1_000) + 1)];
 }

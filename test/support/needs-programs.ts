@@ -3,7 +3,10 @@ import { delimiter, join } from 'node:path';
 import type { Context } from 'mocha';
 import { skip } from './skip.js';
 
-/** To be called in a `describe` that starts programs of the system: skips its tests where one is not on the PATH, which REQUIRE_SERVICES=1 makes a failure. */
+/**
+ * To be called in a `describe` that starts programs of the system: skips its tests where one is not on the PATH, which
+ * REQUIRE_SERVICES=1 makes a failure.
+ */
 export function needsPrograms(...names: readonly string[]): void {
   before(`${names.join(' and ')} on the PATH`, function () {
     skipUnless(this, ...names);

@@ -17,10 +17,18 @@ export interface Account {
 export interface TestProvider {
   readonly issuer: string;
   /** The provider's entry in `SSO_PROVIDERS`. */
-  settings(more?: Readonly<Record<string, unknown>>): { readonly id: string; readonly name: string; readonly issuer: string; readonly clientId: string; readonly clientSecret: string } & Readonly<Record<string, unknown>>;
+  settings(more?: Readonly<Record<string, unknown>>): {
+    readonly id: string;
+    readonly name: string;
+    readonly issuer: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+  } & Readonly<Record<string, unknown>>;
   /** Who is signed in at the provider from now on; `null` refuses to sign in. */
   account: Account | null;
-  /** Follows the browser's way through the provider, from where the service sent it to where the provider sends it back. */
+  /**
+   * Follows the browser's way through the provider, from where the service sent it to where the provider sends it back.
+   */
   visit(location: string): Promise<URL>;
   stop(): Promise<void>;
   /** At the same address, after a stop. */
@@ -35,15 +43,25 @@ export interface ProviderOptions {
   readonly clientAuth?: 'client_secret_basic' | 'client_secret_post';
 }
 
-/** The provider itself is made at its first request: its server costs nothing until then, and holds up no process that ends. */
-export async function startOidc({ publicUrl, claimsInIdToken = false, clientAuth = 'client_secret_basic' }: ProviderOptions): Promise<TestProvider> {
+/**
+ * The provider itself is made at its first request: its server costs nothing until then, and holds up no process that
+ * ends.
+ */
+export async function startOidc({
+  publicUrl,
+  claimsInIdToken = false,
+  clientAuth = 'client_secret_basic',
+}: ProviderOptions): Promise<TestProvider> {
   const clientSecret = randomBytes(24).toString('base64url');
   let made: Promise<RequestListener> | undefined;
   const server = createServer((request, response) => {
     // A connection that is kept would hold up the end of the run.
     response.setHeader('Connection', 'close');
     made ??= makeProvider();
-    made.then((listener) => listener(request, response), (error: unknown) => response.writeHead(500).end(String(error)));
+    made.then(
+      (listener) => listener(request, response),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
   });
   const issuer = await listening(server);
 
@@ -51,15 +69,28 @@ export async function startOidc({ publicUrl, claimsInIdToken = false, clientAuth
     const { default: ProviderClass } = await import('oidc-provider');
     const redirect_uris = [...PROVIDER_IDS].map((id) => `${publicUrl}/api/v1/auth/sso/${id}/callback`);
     const provider = new ProviderClass(issuer, {
-      clients: [{ client_id: CLIENT_ID, client_secret: clientSecret, redirect_uris, token_endpoint_auth_method: clientAuth }],
+      clients: [
+        { client_id: CLIENT_ID, client_secret: clientSecret, redirect_uris, token_endpoint_auth_method: clientAuth },
+      ],
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
       jwks: { keys: [await signingKey()] },
-      ttl: { AccessToken: HOUR_S, AuthorizationCode: 60, Grant: HOUR_S, IdToken: HOUR_S, Interaction: HOUR_S, Session: HOUR_S },
+      ttl: {
+        AccessToken: HOUR_S,
+        AuthorizationCode: 60,
+        Grant: HOUR_S,
+        IdToken: HOUR_S,
+        Interaction: HOUR_S,
+        Session: HOUR_S,
+      },
       conformIdTokenClaims: !claimsInIdToken,
       cookies: { keys: [randomBytes(16).toString('hex')] },
       features: { devInteractions: { enabled: false } },
       findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ ...(accounts.get(sub) ?? { sub }) }) }),
-      loadExistingGrant: (ctx) => grantAll(ctx.oidc.provider, { accountId: ctx.oidc.session?.accountId ?? '', clientId: ctx.oidc.client?.clientId ?? '' }),
+      loadExistingGrant: (ctx) =>
+        grantAll(ctx.oidc.provider, {
+          accountId: ctx.oidc.session?.accountId ?? '',
+          clientId: ctx.oidc.client?.clientId ?? '',
+        }),
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     } satisfies Configuration);
     const callback = provider.callback();
@@ -67,8 +98,12 @@ export async function startOidc({ publicUrl, claimsInIdToken = false, clientAuth
       if (!request.url?.startsWith('/interaction/')) return void callback(request, response);
       const { account } = test;
       if (account) accounts.set(account.sub, account);
-      const result = account ? { login: { accountId: account.sub } } : { error: 'access_denied', error_description: 'The user said no' };
-      provider.interactionFinished(request, response, result).catch((error: unknown) => response.writeHead(500).end(String(error)));
+      const result = account
+        ? { login: { accountId: account.sub } }
+        : { error: 'access_denied', error_description: 'The user said no' };
+      provider
+        .interactionFinished(request, response, result)
+        .catch((error: unknown) => response.writeHead(500).end(String(error)));
     };
   };
 
@@ -78,10 +113,11 @@ export async function startOidc({ publicUrl, claimsInIdToken = false, clientAuth
     account: null,
     settings: (more = {}) => ({ id: 'corp', name: 'Corp Login', issuer, clientId: CLIENT_ID, clientSecret, ...more }),
     visit: (location) => visit(location, issuer),
-    stop: () => new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
     restart: () => new Promise((resolve) => server.listen(Number(new URL(issuer).port), '127.0.0.1', () => resolve())),
   };
   return test;
@@ -93,8 +129,18 @@ let shared: Promise<TestProvider> | undefined;
 /** `PUBLIC_URL` of servers in tests. */
 export const SERVER_URL = 'http://localhost:8080';
 
-/** A sign-in up to its callback: what the service answers when the browser is back. `cookie` goes with the callback, and with the exchange of the code that comes of it. */
-export async function beginSso(client: Client, { provider, id = 'corp', query }: { provider: Pick<TestProvider, 'visit'>; id?: string; query: Readonly<Record<string, string>> }): Promise<{ cookie: string; back: URL; finish(): ReturnType<Client['get']> }> {
+/**
+ * A sign-in up to its callback: what the service answers when the browser is back. `cookie` goes with the callback, and
+ * with the exchange of the code that comes of it.
+ */
+export async function beginSso(
+  client: Client,
+  {
+    provider,
+    id = 'corp',
+    query,
+  }: { provider: Pick<TestProvider, 'visit'>; id?: string; query: Readonly<Record<string, string>> },
+): Promise<{ cookie: string; back: URL; finish(): ReturnType<Client['get']> }> {
   const start = await client.get(`/auth/sso/${id}/start`, { query });
   const location = start.headers.get('location');
   if (start.status !== 302 || location === null) throw new Error(`start answered ${start.status}: ${start.text}`);
@@ -104,7 +150,10 @@ export async function beginSso(client: Client, { provider, id = 'corp', query }:
     cookie,
     back,
     finish: async () => {
-      const answer = await client.get(`/auth/sso/${id}/callback`, { query: back.search.slice(1), headers: { Cookie: cookie } });
+      const answer = await client.get(`/auth/sso/${id}/callback`, {
+        query: back.search.slice(1),
+        headers: { Cookie: cookie },
+      });
       cookies.set(codeIn(answer.headers.get('location')), cookie);
       return answer;
     },
@@ -112,7 +161,8 @@ export async function beginSso(client: Client, { provider, id = 'corp', query }:
 }
 
 /** As the browser that the code came to: what it is exchanged for. */
-export const exchangeSso = <T>(client: Client, code: string) => client.post<T>('/auth/sso/exchange', { code }, { headers: { Cookie: cookies.get(code) ?? '' } });
+export const exchangeSso = <T>(client: Client, code: string) =>
+  client.post<T>('/auth/sso/exchange', { code }, { headers: { Cookie: cookies.get(code) ?? '' } });
 
 /** Of the browsers that came back, by the code with which each did. */
 const cookies = new Map<string, string>();
@@ -143,19 +193,27 @@ async function grantAll(provider: Provider, { accountId, clientId }: { accountId
   return grant;
 }
 
-/** A browser that knows the provider only: it keeps its cookies and goes where it is sent, until it is sent elsewhere. */
+/**
+ * A browser that knows the provider only: it keeps its cookies and goes where it is sent, until it is sent elsewhere.
+ */
 async function visit(location: string, issuer: string): Promise<URL> {
   const cookies = new Map<string, string>();
   let at = new URL(location);
   for (let steps = 0; at.origin === issuer && steps < 10; steps += 1) {
-    const answer = await fetch(at, { redirect: 'manual', headers: { Cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') } });
+    const answer = await fetch(at, {
+      redirect: 'manual',
+      headers: { Cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    });
     for (const line of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === '') cookies.delete(name);
       else cookies.set(name, value);
     }
     const next = answer.headers.get('location');
-    if (next === null) throw new Error(`the provider answered ${answer.status} at ${at.pathname}: ${(await answer.text()).slice(0, 500)}`);
+    if (next === null)
+      throw new Error(
+        `the provider answered ${answer.status} at ${at.pathname}: ${(await answer.text()).slice(0, 500)}`,
+      );
     await answer.arrayBuffer();
     at = new URL(next, at);
   }

@@ -8,9 +8,13 @@ export type RunAs = { uid: number; gid: number } | undefined;
 /** `nobody`, where we are root: it is there on every system, so that none needs a user made. */
 export function ordinaryUser(): RunAs {
   if (process.getuid?.() !== 0) return undefined;
-  const entry = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':')).find(([name]) => name === 'nobody');
+  const entry = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([name]) => name === 'nobody');
   const [uid, gid] = [Number(entry?.[2]), Number(entry?.[3])];
-  if (!Number.isInteger(uid) || !Number.isInteger(gid)) throw new Error('as root a server is run as the user nobody, and there is none');
+  if (!Number.isInteger(uid) || !Number.isInteger(gid))
+    throw new Error('as root a server is run as the user nobody, and there is none');
   return { uid, gid };
 }
 

@@ -2,15 +2,37 @@ import { request } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { LOCAL_CERTIFICATE } from './certificate.js';
 
-/** Asks a server on this machine over TLS, whatever name of it stands in the link, as somebody who trusts its certificate alone. */
-export function overTls(link: string, { method = 'GET', headers = {}, body }: { readonly method?: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: Uint8Array } = {}): Promise<{ readonly status: number; readonly bytes: Buffer }> {
+/**
+ * Asks a server on this machine over TLS, whatever name of it stands in the link, as somebody who trusts its
+ * certificate alone.
+ */
+export function overTls(
+  link: string,
+  {
+    method = 'GET',
+    headers = {},
+    body,
+  }: { readonly method?: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: Uint8Array } = {},
+): Promise<{ readonly status: number; readonly bytes: Buffer }> {
   const { hostname, host, port, pathname, search } = new URL(link);
   // An address is no name to be told to a server.
   const name = hostname === '127.0.0.1' ? 'localhost' : hostname;
   return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, servername: name, ca: LOCAL_CERTIFICATE, agent: false, method, path: `${pathname}${search}`, headers: { Host: host, ...(body ? { 'Content-Length': String(body.length) } : {}), ...headers } }, (answer) => {
-      buffer(answer).then((bytes) => resolve({ status: answer.statusCode ?? 0, bytes }), reject);
-    });
+    const asked = request(
+      {
+        host: '127.0.0.1',
+        port,
+        servername: name,
+        ca: LOCAL_CERTIFICATE,
+        agent: false,
+        method,
+        path: `${pathname}${search}`,
+        headers: { Host: host, ...(body ? { 'Content-Length': String(body.length) } : {}), ...headers },
+      },
+      (answer) => {
+        buffer(answer).then((bytes) => resolve({ status: answer.statusCode ?? 0, bytes }), reject);
+      },
+    );
     asked.on('error', reject);
     asked.end(body);
   });

@@ -34,15 +34,22 @@ export interface TestPlane {
   readonly database: Database;
 }
 
-/** Makes a caller of a fresh tenant in the suite's database. May be called from hooks and tests, not while suites are defined. */
+/**
+ * Makes a caller of a fresh tenant in the suite's database. May be called from hooks and tests, not while suites are
+ * defined.
+ */
 export type MakePlane = (changes?: Partial<Call>) => TestPlane;
 
 /**
- * Defines one suite for each data plane: SQLite in process and PostgreSQL in process; with `PLANES` also for one behind a wire (HTTP on loopback,
- * JSON). What endpoints ask of operations goes over the wire in the endpoint suites; a suite of operations goes there too where it says what a
- * wire could change: values of any shape, keys and their answers, large answers. `only` names those for which the tests make a difference.
+ * Defines one suite for each data plane: SQLite in process and PostgreSQL in process; with `PLANES` also for one behind
+ * a wire (HTTP on loopback, JSON). What endpoints ask of operations goes over the wire in the endpoint suites; a suite
+ * of operations goes there too where it says what a wire could change: values of any shape, keys and their answers,
+ * large answers. `only` names those for which the tests make a difference.
  */
-export function forEachPlane(define: (name: PlaneName, makePlane: MakePlane) => void, { only = DATABASES }: { readonly only?: readonly PlaneName[] } = {}): void {
+export function forEachPlane(
+  define: (name: PlaneName, makePlane: MakePlane) => void,
+  { only = DATABASES }: { readonly only?: readonly PlaneName[] } = {},
+): void {
   for (const name of only) {
     describe(`on ${name}`, () => {
       if (name === 'postgres') needsPostgres();
@@ -105,7 +112,9 @@ async function openPlane(name: PlaneName) {
 }
 
 /** A fresh, migrated tenant database that goes with `close`. */
-export async function openTenantDatabase(name: DatabaseName): Promise<{ readonly database: Database; close(): Promise<void> }> {
+export async function openTenantDatabase(
+  name: DatabaseName,
+): Promise<{ readonly database: Database; close(): Promise<void> }> {
   const { url, remove } = name === 'postgres' ? await postgresPlace() : await sqlitePlace();
   const database = await openDatabase(url, { poolMax: 10 });
   return {

@@ -56,12 +56,18 @@ type Link = { source: string; target: string };
 
 async function symbolicLinks(origin: string): Promise<Link[]> {
   const listed: unknown = JSON.parse(await readFile(join(origin, 'pg-symlinks.json'), 'utf8'));
-  if (!Array.isArray(listed) || !listed.every(isLink)) throw new Error(`${origin}/pg-symlinks.json is not a list of links`);
+  if (!Array.isArray(listed) || !listed.every(isLink))
+    throw new Error(`${origin}/pg-symlinks.json is not a list of links`);
   return listed;
 }
 
 const isLink = (value: unknown): value is Link =>
-  typeof value === 'object' && value !== null && 'source' in value && typeof value.source === 'string' && 'target' in value && typeof value.target === 'string';
+  typeof value === 'object' &&
+  value !== null &&
+  'source' in value &&
+  typeof value.source === 'string' &&
+  'target' in value &&
+  typeof value.target === 'string';
 
 const installed = (bin: string): Source => ({
   name: bin,
@@ -73,6 +79,7 @@ async function installedDirectories(): Promise<string[]> {
   const versions = existsSync(debian) ? await readdir(debian) : [];
   const newestFirst = versions.toSorted((a, b) => Number(basename(b)) - Number(basename(a)));
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '');
-  return [...newestFirst.map((version) => join(debian, version, 'bin')), ...path]
-    .filter((directory) => existsSync(join(directory, 'initdb')) && existsSync(join(directory, 'postgres')));
+  return [...newestFirst.map((version) => join(debian, version, 'bin')), ...path].filter(
+    (directory) => existsSync(join(directory, 'initdb')) && existsSync(join(directory, 'postgres')),
+  );
 }

@@ -17,7 +17,10 @@ export type PostgresServer = {
   home: string;
   /** Ends the server and removes its directory. Calling it again waits for the same end. */
   stop(): Promise<void>;
-  /** Ends the server and starts it again, with the same data at the same address; what `between` does is done while there is none. */
+  /**
+   * Ends the server and starts it again, with the same data at the same address; what `between` does is done while
+   * there is none.
+   */
   restart(between: () => Promise<void>): Promise<void>;
 };
 
@@ -49,8 +52,16 @@ async function startIn({ durable, ...place }: Place & { durable: boolean }): Pro
   const password = randomBytes(18).toString('base64url');
   await initialise({ ...place, password });
   const port = await freePort();
-  const server = [join(place.binaries.bin, 'postgres'), '-D', join(place.home, 'data'), '-p', String(port), ...settings(durable)];
-  const start = () => guarded({ home: place.home, command: server, env: place.binaries.env, signal: 'INT', runAs: place.runAs });
+  const server = [
+    join(place.binaries.bin, 'postgres'),
+    '-D',
+    join(place.home, 'data'),
+    '-p',
+    String(port),
+    ...settings(durable),
+  ];
+  const start = () =>
+    guarded({ home: place.home, command: server, env: place.binaries.env, signal: 'INT', runAs: place.runAs });
   let guardian = await start();
   const adminUrl = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   let ending: Promise<void> | undefined;
@@ -78,19 +89,44 @@ async function initialise({ home, runAs, binaries, password }: Place & { passwor
   const passwordFile = join(home, 'password');
   await writeFile(passwordFile, password, { mode: 0o600 });
   await giveAway(passwordFile, runAs);
-  const flags = ['-D', join(home, 'data'), '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
-  const child = spawn(join(binaries.bin, 'initdb'), flags, { ...runAs, env: binaries.env, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] });
+  const flags = [
+    '-D',
+    join(home, 'data'),
+    '-U',
+    'postgres',
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '--no-sync',
+    '--no-instructions',
+  ];
+  const child = spawn(join(binaries.bin, 'initdb'), flags, {
+    ...runAs,
+    env: binaries.env,
+    cwd: home,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let complaint = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => { complaint += text; });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text;
+  });
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`initdb ended with ${String(code)}: ${complaint.trim()}`);
   await rm(passwordFile);
 }
 
-const settings = (durable: boolean): string[] => [
-  'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'max_connections=200', 'shared_buffers=64MB',
-  ...(durable ? [] : ['fsync=off', 'full_page_writes=off']),
-].flatMap((setting) => ['-c', setting]);
+const settings = (durable: boolean): string[] =>
+  [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'timezone=UTC',
+    'max_connections=200',
+    'shared_buffers=64MB',
+    ...(durable ? [] : ['fsync=off', 'full_page_writes=off']),
+  ].flatMap((setting) => ['-c', setting]);
 
 async function end(guardian: ChildProcess, home: string): Promise<void> {
   await ended(guardian);
@@ -108,7 +144,8 @@ async function untilItAnswers(url: string, home: string): Promise<void> {
       const log = await readFile(join(home, 'log'), 'utf8');
       // "the database system is starting up" is a FATAL too, but one that passes.
       const fatal = /FATAL: {2}(?!the database system is starting up).*/.exec(log)?.[0];
-      if (fatal !== undefined || Date.now() > deadline) throw new Error(fatal ?? `no answer in 30 s: ${log.slice(-2000)}`, { cause: error });
+      if (fatal !== undefined || Date.now() > deadline)
+        throw new Error(fatal ?? `no answer in 30 s: ${log.slice(-2000)}`, { cause: error });
       await sleep(25);
     }
   }

@@ -11,25 +11,40 @@ describe('PostgreSQL for tests', () => {
   needsPostgres();
 
   let database: TestDatabase;
-  before(async () => { database = await createDatabase(); });
+  before(async () => {
+    database = await createDatabase();
+  });
 
   it('gives an empty database in UTF-8 and locale C, owned by the role that connects', async () => {
-    expect(await one(database.url, `
+    expect(
+      await one(
+        database.url,
+        `
       SELECT pg_encoding_to_char(encoding) AS encoding, datcollate, datctype, pg_get_userbyid(datdba) = current_user AS owned,
              (SELECT count(*)::int FROM pg_tables WHERE schemaname = 'public') AS tables
-      FROM pg_database WHERE datname = current_database()`))
-      .to.deep.equal({ encoding: 'UTF8', datcollate: 'C', datctype: 'C', owned: true, tables: 0 });
+      FROM pg_database WHERE datname = current_database()`,
+      ),
+    ).to.deep.equal({ encoding: 'UTF8', datcollate: 'C', datctype: 'C', owned: true, tables: 0 });
   });
 
   it('connects as a role that cannot get round row-level security', async () => {
-    expect(await one(database.url, 'SELECT rolsuper, rolbypassrls, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = current_user'))
-      .to.deep.equal({ rolsuper: false, rolbypassrls: false, rolcreatedb: false, rolcreaterole: false });
-    await one(database.url, `
+    expect(
+      await one(
+        database.url,
+        'SELECT rolsuper, rolbypassrls, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = current_user',
+      ),
+    ).to.deep.equal({ rolsuper: false, rolbypassrls: false, rolcreatedb: false, rolcreaterole: false });
+    await one(
+      database.url,
+      `
       CREATE TABLE kept (tenant text); INSERT INTO kept VALUES ('a'), ('b');
       ALTER TABLE kept ENABLE ROW LEVEL SECURITY; ALTER TABLE kept FORCE ROW LEVEL SECURITY;
-      CREATE POLICY own ON kept USING (tenant = 'a')`);
+      CREATE POLICY own ON kept USING (tenant = 'a')`,
+    );
     expect(await one(database.url, 'SELECT count(*)::int FROM kept')).to.deep.equal({ count: 1 });
-    expect(await one(database.adminUrl, 'SELECT count(*)::int FROM kept'), 'the superuser sees all').to.deep.equal({ count: 2 });
+    expect(await one(database.adminUrl, 'SELECT count(*)::int FROM kept'), 'the superuser sees all').to.deep.equal({
+      count: 2,
+    });
   });
 
   it('keeps databases apart and removes one although somebody is connected', async () => {
@@ -40,19 +55,24 @@ describe('PostgreSQL for tests', () => {
     await client.query('CREATE TABLE here (x int)');
     expect(await one(database.url, `SELECT to_regclass('here') AS here`)).to.deep.equal({ here: null });
     await other.drop();
-    expect(await one(database.adminUrl, `SELECT count(*)::int FROM pg_database WHERE datname = '${new URL(other.url).pathname.slice(1)}'`))
-      .to.deep.equal({ count: 0 });
+    expect(
+      await one(
+        database.adminUrl,
+        `SELECT count(*)::int FROM pg_database WHERE datname = '${new URL(other.url).pathname.slice(1)}'`,
+      ),
+    ).to.deep.equal({ count: 0 });
     await client.end();
   });
 
   // The settings of a server that was named are its owner's.
-  if (!process.env['TEST_POSTGRES_URL']) it('has fsync only where a test asks for it', async function () {
-    this.timeout(60_000); // a second initdb
-    expect(await one(database.url, 'SHOW fsync')).to.deep.equal({ fsync: 'off' });
-    const durable = await createDatabase({ durable: true });
-    expect(await one(durable.url, 'SHOW fsync')).to.deep.equal({ fsync: 'on' });
-    await durable.drop();
-  });
+  if (!process.env['TEST_POSTGRES_URL'])
+    it('has fsync only where a test asks for it', async function () {
+      this.timeout(60_000); // a second initdb
+      expect(await one(database.url, 'SHOW fsync')).to.deep.equal({ fsync: 'off' });
+      const durable = await createDatabase({ durable: true });
+      expect(await one(durable.url, 'SHOW fsync')).to.deep.equal({ fsync: 'on' });
+      await durable.drop();
+    });
 
   for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     it(`leaves no server and no directory behind when the run ends by ${signal}`, async function () {
@@ -65,7 +85,12 @@ describe('PostgreSQL for tests', () => {
       await ended;
       for (const deadline = Date.now() + 20_000; existsSync(home) && Date.now() < deadline;) await sleep(20);
       expect(existsSync(home), 'its directory').to.equal(false);
-      expect(await one(adminUrl, 'SELECT 1').then(() => 'answers', (error: NodeJS.ErrnoException) => error.code)).to.equal('ECONNREFUSED');
+      expect(
+        await one(adminUrl, 'SELECT 1').then(
+          () => 'answers',
+          (error: NodeJS.ErrnoException) => error.code,
+        ),
+      ).to.equal('ECONNREFUSED');
     });
   }
 });
@@ -88,9 +113,12 @@ async function runThatStartsOne(): Promise<{ child: ChildProcess; home: string; 
     const { home, adminUrl } = await startServer({ durable: false });
     process.stdout.write(JSON.stringify({ home, adminUrl }) + '\\n');
     setInterval(() => undefined, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
   const said: unknown = JSON.parse(String(line));
-  if (typeof said !== 'object' || said === null || !('home' in said) || !('adminUrl' in said)) throw new Error(`unexpected: ${String(line)}`);
+  if (typeof said !== 'object' || said === null || !('home' in said) || !('adminUrl' in said))
+    throw new Error(`unexpected: ${String(line)}`);
   return { child, home: String(said.home), adminUrl: String(said.adminUrl) };
 }

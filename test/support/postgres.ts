@@ -21,8 +21,10 @@ interface DatabaseOptions {
 }
 
 /**
- * Makes a fresh database (UTF-8, locale C), empty or `migrated`. The server behind it is started by the first call and shared by the whole run;
- * `durable` asks for one that does fsync. `TEST_POSTGRES_URL`, a superuser's connection string, names one to be used instead, whose settings then count.
+ * Makes a fresh database (UTF-8, locale C), empty or `migrated`. The server behind it is started by the first call and
+ * shared by the whole run;
+ * `durable` asks for one that does fsync. `TEST_POSTGRES_URL`, a superuser's connection string, names one to be used
+ * instead, whose settings then count.
  */
 export async function createDatabase({ durable = false, migrated }: DatabaseOptions = {}): Promise<TestDatabase> {
   return copyOf(migrated === undefined ? 'template0' : await templateOf(migrated, { durable }), { durable });
@@ -32,7 +34,10 @@ async function copyOf(template: string, { durable }: { durable: boolean }): Prom
   const [{ adminUrl }, owner] = await Promise.all([sharedServer({ durable }), sharedOwner({ durable })]);
   const name = `duebook_test_${randomBytes(6).toString('hex')}`;
   // Copied as files, which takes half of what it takes through the log.
-  await asAdmin(adminUrl, `CREATE DATABASE ${name} OWNER ${owner.name} TEMPLATE ${template} STRATEGY FILE_COPY ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`);
+  await asAdmin(
+    adminUrl,
+    `CREATE DATABASE ${name} OWNER ${owner.name} TEMPLATE ${template} STRATEGY FILE_COPY ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`,
+  );
   const database: TestDatabase = {
     url: withParts(adminUrl, { database: name, username: owner.name, password: owner.password }),
     adminUrl: withParts(adminUrl, { database: name }),
@@ -46,11 +51,12 @@ async function copyOf(template: string, { durable }: { durable: boolean }): Prom
 }
 
 /** The name of a database that is migrated once, to be copied. */
-const templateOf = (schema: Schema, { durable }: { durable: boolean }): Promise<string> => once(templates, `${schema} ${durable}`, async () => {
-  const { url } = await copyOf('template0', { durable });
-  await migrateTo(schema, url);
-  return new URL(url).pathname.slice(1);
-});
+const templateOf = (schema: Schema, { durable }: { durable: boolean }): Promise<string> =>
+  once(templates, `${schema} ${durable}`, async () => {
+    const { url } = await copyOf('template0', { durable });
+    await migrateTo(schema, url);
+    return new URL(url).pathname.slice(1);
+  });
 
 interface Owner {
   readonly name: string;
@@ -58,12 +64,19 @@ interface Owner {
 }
 
 /** No superuser, and of all databases of this process. */
-const sharedOwner = ({ durable }: { durable: boolean }): Promise<Owner> => once(owners, String(durable), async () => {
-  const { adminUrl } = await sharedServer({ durable });
-  const owner = { name: `duebook_test_${randomBytes(6).toString('hex')}`, password: randomBytes(18).toString('base64url') };
-  await asAdmin(adminUrl, `CREATE ROLE ${owner.name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS PASSWORD '${owner.password}'`);
-  return owner;
-});
+const sharedOwner = ({ durable }: { durable: boolean }): Promise<Owner> =>
+  once(owners, String(durable), async () => {
+    const { adminUrl } = await sharedServer({ durable });
+    const owner = {
+      name: `duebook_test_${randomBytes(6).toString('hex')}`,
+      password: randomBytes(18).toString('base64url'),
+    };
+    await asAdmin(
+      adminUrl,
+      `CREATE ROLE ${owner.name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS PASSWORD '${owner.password}'`,
+    );
+    return owner;
+  });
 
 /**
  * To be called first in a `describe` that needs PostgreSQL: starts the server, or skips the suite with the reason why
@@ -87,7 +100,10 @@ export async function whyNoPostgres(): Promise<string | undefined> {
   }
 }
 
-/** Ends the servers that this run started, or leaves one that was named as it was. A mocha run in one process does it by itself. */
+/**
+ * Ends the servers that this run started, or leaves one that was named as it was. A mocha run in one process does it by
+ * itself.
+ */
 export async function stopPostgres(): Promise<void> {
   if (process.env['TEST_POSTGRES_URL']) await dropRest();
   const started = [...servers.values()];
@@ -101,7 +117,8 @@ export async function dropRest(): Promise<void> {
   templates.clear();
   const made = await Promise.all(owners.values());
   owners.clear();
-  for (const { name } of made) await asAdmin((await sharedServer({ durable: false })).adminUrl, `DROP ROLE IF EXISTS ${name}`);
+  for (const { name } of made)
+    await asAdmin((await sharedServer({ durable: false })).adminUrl, `DROP ROLE IF EXISTS ${name}`);
 }
 
 const undropped = new Set<TestDatabase>();
@@ -116,7 +133,12 @@ function sharedServer({ durable }: { durable: boolean }): Promise<PostgresServer
 
 async function useServer(adminUrl: string): Promise<PostgresServer> {
   await asAdmin(adminUrl, 'SELECT 1');
-  return { adminUrl, home: '', stop: () => Promise.resolve(), restart: () => Promise.reject(new Error('a server that was named is not ours to end')) };
+  return {
+    adminUrl,
+    home: '',
+    stop: () => Promise.resolve(),
+    restart: () => Promise.reject(new Error('a server that was named is not ours to end')),
+  };
 }
 
 async function asAdmin(adminUrl: string, ...statements: string[]): Promise<void> {
@@ -129,7 +151,10 @@ async function asAdmin(adminUrl: string, ...statements: string[]): Promise<void>
   }
 }
 
-function withParts(url: string, { database, username, password }: { database: string; username?: string; password?: string }): string {
+function withParts(
+  url: string,
+  { database, username, password }: { database: string; username?: string; password?: string },
+): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
   if (username !== undefined) changed.username = username;

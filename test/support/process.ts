@@ -16,26 +16,46 @@ export interface Running {
   kill(): Promise<void>;
 }
 
-/** Starts a Node program that listens on `PORT`; `path` answers 200 once it serves. What it prints on stderr is shown. */
-export async function startProcess(args: readonly string[], { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> }): Promise<Running> {
+/**
+ * Starts a Node program that listens on `PORT`; `path` answers 200 once it serves. What it prints on stderr is shown.
+ */
+export async function startProcess(
+  args: readonly string[],
+  { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
+): Promise<Running> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const began = performance.now();
-  const child = spawn(process.execPath, args, { env: { ...withoutOurs(process.env), PUBLIC_URL: origin, ...env, PORT: String(port) }, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, args, {
+    env: { ...withoutOurs(process.env), PUBLIC_URL: origin, ...env, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   await answering(child, `${origin}${path}`).catch(async (error: unknown) => {
     await end(child, 'SIGKILL');
     throw error;
   });
   if (child.pid === undefined) throw new Error('a process that answers has an id');
-  return { origin, pid: child.pid, startedInMs: performance.now() - began, stop: () => end(child, 'SIGTERM'), kill: async () => void (await end(child, 'SIGKILL')) };
+  return {
+    origin,
+    pid: child.pid,
+    startedInMs: performance.now() - began,
+    stop: () => end(child, 'SIGTERM'),
+    kill: async () => void (await end(child, 'SIGKILL')),
+  };
 }
 
 /** An installation of the developer's own must not leak into what is measured. */
-const withoutOurs = ({ PATH, HOME, TMPDIR, LANG }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH, HOME, TMPDIR, LANG });
+const withoutOurs = ({ PATH, HOME, TMPDIR, LANG }: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  PATH,
+  HOME,
+  TMPDIR,
+  LANG,
+});
 
 async function answering(child: ChildProcess, url: string): Promise<void> {
   for (const giveUpAt = performance.now() + 60_000; ; await sleep(5)) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the process ended with ${child.exitCode ?? child.signalCode} before it answered`);
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the process ended with ${child.exitCode ?? child.signalCode} before it answered`);
     if (performance.now() > giveUpAt) throw new Error(`no answer from ${url} in 60 s`);
     const answer = await fetch(url).catch(() => undefined); // nobody listens yet
     await answer?.text();
@@ -53,7 +73,9 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
 
 /** Processor time that the process has taken so far, in milliseconds, where the system tells (Linux). */
 export function processorMs(pid: number): number | undefined {
-  const fields = procFile(pid, 'stat')?.replace(/^.*\) /, '').split(' '); // a name may have spaces
+  const fields = procFile(pid, 'stat')
+    ?.replace(/^.*\) /, '')
+    .split(' '); // a name may have spaces
   return fields && (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
 }
 

@@ -7,7 +7,11 @@ import { loadServerConfig } from '../../server/config-load.js';
 import type { RequestInfo } from '../../data-plane-agent/base/http/request.js';
 
 /** The product on what an installation has kept, without its HTTP side: what a server beside the CLI would do. */
-export async function withProduct<T>(env: Readonly<Record<string, string>>, work: (product: Composed) => Promise<T>, { clock = systemClock }: { clock?: Clock } = {}): Promise<T> {
+export async function withProduct<T>(
+  env: Readonly<Record<string, string>>,
+  work: (product: Composed) => Promise<T>,
+  { clock = systemClock }: { clock?: Clock } = {},
+): Promise<T> {
   const loaded = loadServerConfig(env);
   if (!loaded.ok) throw new Error(reportFaults(loaded.faults));
   const product = await compose(loaded.config, { clock, log: createLog({ level: 'silent', name: 'test' }) });
@@ -19,4 +23,13 @@ export async function withProduct<T>(env: Readonly<Record<string, string>>, work
 }
 
 /** A request that comes from nowhere in particular. */
-export const aRequest = (): RequestInfo => ({ id: 'test-request', ip: '127.0.0.1', userAgent: 'test', origin: undefined, secFetchSite: undefined, cookies: {}, ifMatch: undefined, receivedAt: Date.now() });
+export const aRequest = (): RequestInfo => ({
+  id: 'test-request',
+  ip: '127.0.0.1',
+  userAgent: 'test',
+  origin: undefined,
+  secFetchSite: undefined,
+  cookies: {},
+  ifMatch: undefined,
+  receivedAt: Date.now(),
+});

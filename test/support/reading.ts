@@ -5,7 +5,11 @@ import type { ExtractionRun } from '../../data-plane-agent/plane/contract/record
 import type { Client } from './http.js';
 
 /** Has a file read; the run is `processing`. */
-export async function beginReading(client: Client, { id }: Pick<FileRecord, 'id'>, more: object = {}): Promise<ExtractionRun> {
+export async function beginReading(
+  client: Client,
+  { id }: Pick<FileRecord, 'id'>,
+  more: object = {},
+): Promise<ExtractionRun> {
   const { status, body, text } = await client.post<ExtractionRun>('/contracts/extract', { fileRef: id, ...more });
   expect(status, text).to.equal(201);
   expect(body).to.deep.include({ status: 'processing', fields: [], missingFields: [], warnings: [] });
@@ -22,7 +26,12 @@ export async function untilRead(client: Client, { id }: Pick<ExtractionRun, 'id'
   }
 }
 
-export const readFile = async (client: Client, file: Pick<FileRecord, 'id'>, more: object = {}): Promise<ExtractionRun> => untilRead(client, await beginReading(client, file, more));
+export const readFile = async (
+  client: Client,
+  file: Pick<FileRecord, 'id'>,
+  more: object = {},
+): Promise<ExtractionRun> => untilRead(client, await beginReading(client, file, more));
 
 /** What was read, by field. */
-export const valuesOf = ({ fields }: ExtractionRun): Record<string, unknown> => Object.fromEntries(fields.map(({ fieldKey, value }) => [fieldKey, value]));
+export const valuesOf = ({ fields }: ExtractionRun): Record<string, unknown> =>
+  Object.fromEntries(fields.map(({ fieldKey, value }) => [fieldKey, value]));

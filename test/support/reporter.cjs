@@ -15,7 +15,9 @@ class PlainEnd extends reporters.Spec {
   done(failures, fn) {
     const { passes, failures: failed } = this.stats;
     const skippedCounts = process.env.REQUIRE_SERVICES === '1' ? this.skipped.length : 0;
-    const lines = this.skipped.map((test) => `${skippedCounts ? 'failed, was skipped' : 'skipped'}: ${test.fullTitle()} (${reasonOf(test)})`);
+    const lines = this.skipped.map(
+      (test) => `${skippedCounts ? 'failed, was skipped' : 'skipped'}: ${test.fullTitle()} (${reasonOf(test)})`,
+    );
     const left = this.skipped.length - skippedCounts;
     lines.push(`${passes} passed, ${failed + skippedCounts} failed${left ? `, ${left} skipped` : ''}`);
     process.stdout.write(`${lines.join('\n')}\n`);

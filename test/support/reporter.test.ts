@@ -8,18 +8,28 @@ import { root } from './source.js';
 
 describe('the test reporter', () => {
   let directory: string;
-  before(async () => { directory = await mkdtemp(join(tmpdir(), 'duebook-reporter-')); });
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'duebook-reporter-'));
+  });
   after(() => rm(directory, { recursive: true, force: true }));
 
   it('ends with one plain line', async () => {
-    expect(await run(`it('holds', () => {}); it('fails', () => { throw new Error('on purpose'); });`))
-      .to.deep.equal({ code: 1, end: ['1 passed, 1 failed'] });
+    expect(await run(`it('holds', () => {}); it('fails', () => { throw new Error('on purpose'); });`)).to.deep.equal({
+      code: 1,
+      end: ['1 passed, 1 failed'],
+    });
   });
 
   it('names each skipped test with its reason, also those of a whole suite', async () => {
     expect(await run(skipping)).to.deep.equal({
       code: 0,
-      end: ['skipped: alone (not today)', 'skipped: later (no reason given)', 'skipped: suite a (no scanner here)', 'skipped: suite b (no scanner here)', '1 passed, 0 failed, 4 skipped'],
+      end: [
+        'skipped: alone (not today)',
+        'skipped: later (no reason given)',
+        'skipped: suite a (no scanner here)',
+        'skipped: suite b (no scanner here)',
+        '1 passed, 0 failed, 4 skipped',
+      ],
     });
   });
 
@@ -46,10 +56,18 @@ describe('the test reporter', () => {
     const { REQUIRE_SERVICES: _, ...outer } = process.env;
     const args = ['--no-config', '--reporter', join(root, 'test/support/reporter.cjs'), file];
     return new Promise((resolve) => {
-      execFile(join(root, 'node_modules/.bin/mocha'), args, { cwd: root, env: { ...outer, ...env } }, (error, stdout) => {
-        const lines = stdout.trimEnd().split('\n');
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, end: lines.filter((line) => /^(skipped|failed, was skipped): |^\d+ passed,/.test(line)) });
-      });
+      execFile(
+        join(root, 'node_modules/.bin/mocha'),
+        args,
+        { cwd: root, env: { ...outer, ...env } },
+        (error, stdout) => {
+          const lines = stdout.trimEnd().split('\n');
+          resolve({
+            code: typeof error?.code === 'number' ? error.code : 0,
+            end: lines.filter((line) => /^(skipped|failed, was skipped): |^\d+ passed,/.test(line)),
+          });
+        },
+      );
     });
   }
 });

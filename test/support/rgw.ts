@@ -10,8 +10,8 @@ import { ended, endsWithItsRun, freePort, guarded } from './guardian.js';
 import type { S3Server } from './minio.js';
 
 /**
- * A second S3 implementation: Ceph's gateway over one monitor and one store in memory, from Debian's `radosgw`, `ceph-mon` and `ceph-osd`.
- * Throws with the reason where they are not, or when not root, as which alone they start.
+ * A second S3 implementation: Ceph's gateway over one monitor and one store in memory, from Debian's `radosgw`,
+ * `ceph-mon` and `ceph-osd`. Throws with the reason where they are not, or when not root, as which alone they start.
  */
 export function sharedRgw(): Promise<S3Server> {
   return (shared ??= start());
@@ -33,32 +33,93 @@ async function start(): Promise<S3Server> {
   const origin = `http://127.0.0.1:${port}`;
   for (const folder of ['mon', 'osd0', 'rgw', 'run', 'logs']) await mkdir(join(at, folder));
   await writeFile(join(at, 'ceph.conf'), configuration(at, { port, mon2, mon1 }));
-  reaper = await guarded({ home: at, command: ['/bin/sh', '-c', REAPER, 'reaper', join(at, 'run')], env: { PATH: process.env.PATH }, signal: 'TERM' });
+  reaper = await guarded({
+    home: at,
+    command: ['/bin/sh', '-c', REAPER, 'reaper', join(at, 'run')],
+    env: { PATH: process.env.PATH },
+    signal: 'TERM',
+  });
   const keyring = join(at, 'keyring');
   const env = { ...process.env, HOME: at, CEPH_CONF: join(at, 'ceph.conf') };
-  const program = async (name: string, ...args: readonly string[]): Promise<string> => (await run(name, ['-c', join(at, 'ceph.conf'), ...args], { env })).stdout;
+  const program = async (name: string, ...args: readonly string[]): Promise<string> =>
+    (await run(name, ['-c', join(at, 'ceph.conf'), ...args], { env })).stdout;
   const tool = async (name: string, ...args: readonly string[]): Promise<unknown> => run(name, [...args], { env });
   await tool('ceph-authtool', keyring, '--create-keyring', '--gen-key', '-n', 'mon.', '--cap', 'mon', 'allow *');
-  await tool('ceph-authtool', keyring, '--gen-key', '-n', 'client.admin', '--cap', 'mon', 'allow *', '--cap', 'osd', 'allow *', '--cap', 'mgr', 'allow *');
-  await tool('monmaptool', '--create', '--addv', 'a', `[v2:127.0.0.1:${mon2},v1:127.0.0.1:${mon1}]`, '--fsid', FSID, join(at, 'monmap'));
+  await tool(
+    'ceph-authtool',
+    keyring,
+    '--gen-key',
+    '-n',
+    'client.admin',
+    '--cap',
+    'mon',
+    'allow *',
+    '--cap',
+    'osd',
+    'allow *',
+    '--cap',
+    'mgr',
+    'allow *',
+  );
+  await tool(
+    'monmaptool',
+    '--create',
+    '--addv',
+    'a',
+    `[v2:127.0.0.1:${mon2},v1:127.0.0.1:${mon1}]`,
+    '--fsid',
+    FSID,
+    join(at, 'monmap'),
+  );
   await program('ceph-mon', '--mkfs', '-i', 'a', '--monmap', join(at, 'monmap'), '--keyring', keyring);
   await program('ceph-mon', '-i', 'a');
   await program('ceph', 'osd', 'new', OSD);
-  await tool('ceph-authtool', keyring, '--gen-key', '-n', 'osd.0', '--cap', 'mon', 'allow profile osd', '--cap', 'osd', 'allow *');
+  await tool(
+    'ceph-authtool',
+    keyring,
+    '--gen-key',
+    '-n',
+    'osd.0',
+    '--cap',
+    'mon',
+    'allow profile osd',
+    '--cap',
+    'osd',
+    'allow *',
+  );
   await program('ceph', 'auth', 'add', 'osd.0', '-i', keyring);
   await program('ceph-osd', '-i', '0', '--mkfs', '--osd-uuid', OSD);
   await program('ceph-osd', '-i', '0');
   const [accessKey, secretKey, region] = ['testkey', 'test/secret+%', 'default'];
-  await program('radosgw-admin', 'user', 'create', '--uid=test', '--display-name=test', `--access-key=${accessKey}`, `--secret=${secretKey}`);
+  await program(
+    'radosgw-admin',
+    'user',
+    'create',
+    '--uid=test',
+    '--display-name=test',
+    `--access-key=${accessKey}`,
+    `--secret=${secretKey}`,
+  );
   await program('radosgw', '-n', 'client.admin', '--pid-file', join(at, 'run', 'rgw.pid'));
-  for (const giveUpAt = performance.now() + 30_000; !(await speaksHttp(origin)); await sleep(50)) if (performance.now() > giveUpAt) throw new Error('the Ceph gateway did not answer in 30 s');
-  return { origin, accessKey, secretKey, region, url: (bucket) => `s3://${encodeURIComponent(accessKey)}:${encodeURIComponent(secretKey)}@127.0.0.1:${port}/${bucket}?tls=false&region=${region}` };
+  for (const giveUpAt = performance.now() + 30_000; !(await speaksHttp(origin)); await sleep(50))
+    if (performance.now() > giveUpAt) throw new Error('the Ceph gateway did not answer in 30 s');
+  return {
+    origin,
+    accessKey,
+    secretKey,
+    region,
+    url: (bucket) =>
+      `s3://${encodeURIComponent(accessKey)}:${encodeURIComponent(secretKey)}@127.0.0.1:${port}/${bucket}?tls=false&region=${region}`,
+  };
 }
 
 const FSID = '6c7b1a55-2f0e-4a53-9d1f-3a0b6f8f5f10';
 const OSD = '0e0a4a0e-7d1c-4e0b-8a50-59f0c3a0b7a1';
 
-/** The servers put themselves into the background and write their process ids; whoever watches over them ends them by these. */
+/**
+ * The servers put themselves into the background and write their process ids; whoever watches over them ends them by
+ * these.
+ */
 const REAPER = `
 end() {
   pids=$!
@@ -76,7 +137,10 @@ async function stop(): Promise<void> {
   shared = undefined;
 }
 
-const configuration = (at: string, { port, mon2, mon1 }: { port: number; mon2: number; mon1: number }): string => `[global]
+const configuration = (
+  at: string,
+  { port, mon2, mon1 }: { port: number; mon2: number; mon1: number },
+): string => `[global]
 fsid = ${FSID}
 keyring = ${at}/keyring
 mon host = [v2:127.0.0.1:${mon2},v1:127.0.0.1:${mon1}]

@@ -5,7 +5,16 @@ import type { TestPlane } from './plane.js';
 
 const TABLES = {
   receivable_days: ['person_id', 'subject_id', 'currency_code', 'day'],
-  contract_groups: ['subject_id', 'owner_id', 'superior_id', 'currency_code', 'type', 'status', 'stage', 'payment_status'],
+  contract_groups: [
+    'subject_id',
+    'owner_id',
+    'superior_id',
+    'currency_code',
+    'type',
+    'status',
+    'stage',
+    'payment_status',
+  ],
 } as const;
 
 /** The rollups of a tenant as readers see them: every slot of a key together, without keys of which nothing is left. */
@@ -20,17 +29,27 @@ export async function rollupsOf({ database, call }: TestPlane): Promise<Record<s
   });
 }
 
-/** Throws the rollups of all tenants away and makes them from what there is, by the statements of the migration that brings them to a book. */
+/**
+ * Throws the rollups of all tenants away and makes them from what there is, by the statements of the migration that
+ * brings them to a book.
+ */
 export async function rebuildRollups({ database }: TestPlane): Promise<void> {
   const { dialect } = database;
   // What the statements look at of the types is the dialect.
   const types: ColumnTypes = { dialect, id: '', text: '', int: '', big: '', real: '', bytes: '' };
   const tables = Object.keys(TABLES);
-  const force = (word: string) => (dialect === 'postgres' ? tables.map((table) => `ALTER TABLE ${table} ${word} ROW LEVEL SECURITY`) : []);
+  const force = (word: string) =>
+    dialect === 'postgres' ? tables.map((table) => `ALTER TABLE ${table} ${word} ROW LEVEL SECURITY`) : [];
   const filling = rollups.statements(types).filter((statement) => /^INSERT|FORCE ROW LEVEL SECURITY$/.test(statement));
   await database.exclusive((connection) =>
     connection.transaction(async () => {
-      for (const statement of [...force('NO FORCE'), ...tables.map((table) => `DELETE FROM ${table}`), ...filling, ...force('FORCE')]) await connection.run(statement);
+      for (const statement of [
+        ...force('NO FORCE'),
+        ...tables.map((table) => `DELETE FROM ${table}`),
+        ...filling,
+        ...force('FORCE'),
+      ])
+        await connection.run(statement);
     }),
   );
 }
@@ -40,7 +59,20 @@ function folded(rows: readonly Row[], keys: readonly string[]): Row[] {
   for (const { tenant_id: _tenant, slot: _slot, ...row } of rows) {
     const key = keys.map((name) => row[name]).join(' ');
     const known = byKey.get(key);
-    byKey.set(key, known ? Object.fromEntries(Object.entries(row).map(([name, value]) => [name, keys.includes(name) ? value : Number(known[name]) + Number(value)])) : row);
+    byKey.set(
+      key,
+      known
+        ? Object.fromEntries(
+            Object.entries(row).map(([name, value]) => [
+              name,
+              keys.includes(name) ? value : Number(known[name]) + Number(value),
+            ]),
+          )
+        : row,
+    );
   }
-  return [...byKey].filter(([, row]) => Object.entries(row).some(([name, value]) => !keys.includes(name) && value !== 0)).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return [...byKey]
+    .filter(([, row]) => Object.entries(row).some(([name, value]) => !keys.includes(name) && value !== 0))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, row]) => row);
 }

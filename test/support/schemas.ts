@@ -19,23 +19,39 @@ export function fieldsOf(schema: unknown, parts: readonly (string | number)[] = 
   const json = schema as Json;
   const required = new Set((json['required'] ?? []) as readonly string[]);
   const properties = Object.entries((json['properties'] ?? {}) as Readonly<Record<string, Json>>);
-  const children: Field[] = properties.map(([name, child]) => field([...parts, name], child, { required: required.has(name), within: 'object' }));
-  if (json['items'] !== undefined) children.push(field([...parts, 0], json['items'] as Json, { required: true, within: 'list' }));
-  if (typeof json['additionalProperties'] === 'object' && json['additionalProperties'] !== null) children.push(field([...parts, 'key'], json['additionalProperties'] as Json, { required: true, within: 'map' }));
+  const children: Field[] = properties.map(([name, child]) =>
+    field([...parts, name], child, { required: required.has(name), within: 'object' }),
+  );
+  if (json['items'] !== undefined)
+    children.push(field([...parts, 0], json['items'] as Json, { required: true, within: 'list' }));
+  if (typeof json['additionalProperties'] === 'object' && json['additionalProperties'] !== null)
+    children.push(field([...parts, 'key'], json['additionalProperties'] as Json, { required: true, within: 'map' }));
   return children.flatMap((child) => [child, ...fieldsOf(child.schema, child.parts)]);
 }
 
-const field = (parts: readonly (string | number)[], schema: Json, more: Pick<Field, 'required' | 'within'>): Field => ({ path: pathOf(parts), parts, schema, ...more });
+const field = (parts: readonly (string | number)[], schema: Json, more: Pick<Field, 'required' | 'within'>): Field => ({
+  path: pathOf(parts),
+  parts,
+  schema,
+  ...more,
+});
 
 /** `['payments', 0, 'amount']` as `payments[0].amount`. */
 export const pathOf = (parts: readonly (string | number)[]): string =>
-  parts.reduce<string>((path, part) => (typeof part === 'number' ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '');
+  parts.reduce<string>(
+    (path, part) => (typeof part === 'number' ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`),
+    '',
+  );
 
 export const bodyFields = ({ body }: Endpoint): Field[] => (body ? fieldsOf(body) : []);
-export const queryFields = ({ query }: Endpoint): Field[] => (query ? fieldsOf(query).filter(({ parts }) => parts.length === 1) : []);
+export const queryFields = ({ query }: Endpoint): Field[] =>
+  query ? fieldsOf(query).filter(({ parts }) => parts.length === 1) : [];
 
 /** By its name the field refers to a record. */
-export const namesRecord = ({ parts }: Pick<Field, 'parts'>): boolean => /^ids?$|Ids?$|^(contractAttachment|invoiceAttachment|attachment|proof|fileRef)$/.test(String(parts.findLast((part) => typeof part === 'string')));
+export const namesRecord = ({ parts }: Pick<Field, 'parts'>): boolean =>
+  /^ids?$|Ids?$|^(contractAttachment|invoiceAttachment|attachment|proof|fileRef)$/.test(
+    String(parts.findLast((part) => typeof part === 'string')),
+  );
 
 export const typesOf = (schema: Json): readonly unknown[] => [schema['type']].flat();
 
@@ -46,7 +62,9 @@ export function validOf(schema: Json): unknown {
   if (types.includes('object')) {
     const required = new Set((schema['required'] ?? []) as readonly string[]);
     const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, Json>>);
-    return Object.fromEntries(properties.filter(([name]) => required.has(name)).map(([name, child]) => [name, validOf(child)]));
+    return Object.fromEntries(
+      properties.filter(([name]) => required.has(name)).map(([name, child]) => [name, validOf(child)]),
+    );
   }
   if (types.includes('array')) return [];
   if (types.includes('boolean')) return true;
@@ -61,16 +79,28 @@ export function validOf(schema: Json): unknown {
 }
 
 /** The body with the value at the place; what leads there and is not in it yet is made. */
-export function withValue(body: unknown, { parts, schema }: { parts: readonly (string | number)[]; schema: Json }, value: unknown): unknown {
+export function withValue(
+  body: unknown,
+  { parts, schema }: { parts: readonly (string | number)[]; schema: Json },
+  value: unknown,
+): unknown {
   const [first, ...rest] = parts;
   if (first === undefined) return value;
   if (typeof first === 'number') {
     const list = Array.isArray(body) ? [...(body as unknown[])] : [];
-    list[first] = withValue(list[first] ?? validOf(schema['items'] as Json), { parts: rest, schema: schema['items'] as Json }, value);
+    list[first] = withValue(
+      list[first] ?? validOf(schema['items'] as Json),
+      { parts: rest, schema: schema['items'] as Json },
+      value,
+    );
     return list;
   }
-  const object = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : (validOf(schema) as Record<string, unknown>);
-  const child = ((schema['properties'] as Readonly<Record<string, Json>> | undefined)?.[first] ?? schema['additionalProperties']) as Json;
+  const object =
+    typeof body === 'object' && body !== null
+      ? (body as Record<string, unknown>)
+      : (validOf(schema) as Record<string, unknown>);
+  const child = ((schema['properties'] as Readonly<Record<string, Json>> | undefined)?.[first] ??
+    schema['additionalProperties']) as Json;
   // A computed key and not an assignment: `__proto__` is a key like any other here.
   return { ...object, [first]: withValue(object[first], { parts: rest, schema: child }, value) };
 }

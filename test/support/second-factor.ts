@@ -13,7 +13,11 @@ export interface Account {
 /** Whatever a login may answer. */
 export type LoginAnswer = Answer<AuthLoginResult & MfaLoginRequired & DomainError>;
 
-export const logIn = (client: Client, { tenant, member }: Account, shown: Readonly<Record<string, unknown>> = {}): Promise<LoginAnswer> =>
+export const logIn = (
+  client: Client,
+  { tenant, member }: Account,
+  shown: Readonly<Record<string, unknown>> = {},
+): Promise<LoginAnswer> =>
   client.post('/auth/login', { tenantSlug: tenant.slug, email: member.email, password: PASSWORD, ...shown });
 
 export interface EnrolledAccount {
@@ -26,23 +30,43 @@ export interface EnrolledAccount {
 /** Enrols the member over HTTP. The code of the clock's present time is then used up. */
 export async function enrol(anonymous: Client, account: Account, { at }: { at: number }): Promise<EnrolledAccount> {
   const { client } = await signIn(anonymous, account);
-  const { body: { secret } } = await client.post<{ secret: string }>('/auth/mfa/enroll/start');
-  const { status, text, body } = await client.post<{ recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', { secret, code: codeOf({ secret, at }) });
+  const {
+    body: { secret },
+  } = await client.post<{ secret: string }>('/auth/mfa/enroll/start');
+  const { status, text, body } = await client.post<{ recoveryCodes: string[] }>('/auth/mfa/enroll/confirm', {
+    secret,
+    code: codeOf({ secret, at }),
+  });
   if (status !== 200) throw new Error(`enrolment answered ${status}: ${text}`);
   return { secret, recoveryCodes: body.recoveryCodes, client };
 }
 
-/** The codes in mail that was put down for the member, oldest first: out of the outbox, as the mail server would get them. */
-export async function mailedCodes({ database, options: { keyRing } }: TestIdentity, { member }: Account): Promise<string[]> {
-  const rows = await database.read({ tenantId: null }, (tx) => tx.all("SELECT id, tenant_id, values_sealed FROM mail_outbox WHERE template = 'login_code' AND recipient = ? ORDER BY id", [member.email]));
+/**
+ * The codes in mail that was put down for the member, oldest first: out of the outbox, as the mail server would get
+ * them.
+ */
+export async function mailedCodes(
+  { database, options: { keyRing } }: TestIdentity,
+  { member }: Account,
+): Promise<string[]> {
+  const rows = await database.read({ tenantId: null }, (tx) =>
+    tx.all(
+      "SELECT id, tenant_id, values_sealed FROM mail_outbox WHERE template = 'login_code' AND recipient = ? ORDER BY id",
+      [member.email],
+    ),
+  );
   return rows.map((row) => {
     const [id, tenantId] = [String(row['id']), String(row['tenant_id'])];
-    return (JSON.parse(keyRing.openText(String(row['values_sealed']), sealContext({ tenantId, id }))) as { code: string }).code;
+    return (
+      JSON.parse(keyRing.openText(String(row['values_sealed']), sealContext({ tenantId, id }))) as { code: string }
+    ).code;
   });
 }
 
 /** What the platform's audit says of a member, as actions in their order. */
 export async function auditedOf({ database }: Pick<TestIdentity, 'database'>, { member }: Account): Promise<string[]> {
-  const rows = await database.read({ tenantId: null }, (tx) => tx.all('SELECT action FROM audit_log WHERE actor_id = ? ORDER BY id', [member.id]));
+  const rows = await database.read({ tenantId: null }, (tx) =>
+    tx.all('SELECT action FROM audit_log WHERE actor_id = ? ORDER BY id', [member.id]),
+  );
   return rows.map(({ action }) => String(action));
 }

@@ -1,7 +1,10 @@
 import { request } from 'node:http';
 import { parentPort } from 'node:worker_threads';
 
-/** Sends what it is told from a thread of its own, so that a test which watches the thread of its server does not watch itself. */
+/**
+ * Sends what it is told from a thread of its own, so that a test which watches the thread of its server does not watch
+ * itself.
+ */
 export interface ToSend {
   readonly url: string;
   readonly method: string;
@@ -23,7 +26,9 @@ parentPort?.on('message', ({ url, method, headers, body }: ToSend) => {
   const sent = request(url, { method, headers }, (answer) => {
     const pieces: Buffer[] = [];
     answer.on('data', (piece: Buffer) => void (pieces.length < 4 && pieces.push(piece)));
-    answer.on('end', () => tell({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString().slice(0, 300) }));
+    answer.on('end', () =>
+      tell({ status: answer.statusCode ?? 0, text: Buffer.concat(pieces).toString().slice(0, 300) }),
+    );
   });
   // A server may answer and stop reading while a body is still on its way: what it said comes first.
   sent.on('error', (error) => setTimeout(() => tell({ status: 0, text: error.message }), 200));

@@ -46,7 +46,10 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly argon2?: Argon2;
-  /** Contract data is hosted by a program of its own and reached over HTTP on loopback: `createRemoteDataPlane`, and `serve` at the other end. */
+  /**
+   * Contract data is hosted by a program of its own and reached over HTTP on loopback: `createRemoteDataPlane`, and
+   * `serve` at the other end.
+   */
   readonly remote?: boolean;
   /** What files are kept in, given the store that the settings name. */
   readonly objects?: HostParts['objects'];
@@ -54,11 +57,25 @@ export interface ServerOptions {
   readonly checkAnswers?: boolean;
 }
 export type DatabaseKind = 'sqlite' | 'postgres';
-/** As `forEachServer` runs them: on `remote` the contract data of an SQLite server is behind HTTP, as it is behind an agent. */
+/**
+ * As `forEachServer` runs them: on `remote` the contract data of an SQLite server is behind HTTP, as it is behind an
+ * agent.
+ */
 export type ServerKind = DatabaseKind | 'remote';
 
-/** The whole service as `npm start` runs it, on a free port, with databases of its own. Answers that are not as declared are 500. */
-export async function startServer({ database = 'sqlite', env = {}, clock = systemClock, argon2 = onceArgon2, remote = false, objects, checkAnswers = true }: ServerOptions = {}): Promise<TestServer> {
+/**
+ * The whole service as `npm start` runs it, on a free port, with databases of its own. Answers that are not as declared
+ * are 500.
+ */
+export async function startServer({
+  database = 'sqlite',
+  env = {},
+  clock = systemClock,
+  argon2 = onceArgon2,
+  remote = false,
+  objects,
+  checkAnswers = true,
+}: ServerOptions = {}): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'duebook-server-'));
   const undo: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const remove = async (): Promise<void> => {
@@ -67,13 +84,33 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
   try {
     const urls = database === 'postgres' ? await postgresUrls(undo) : {};
     if (database === 'sqlite') await migratedFiles(dataDir);
-    const loaded = loadServerConfig({ DATA_DIR: dataDir, PORT: '0', PUBLIC_URL: SERVER_URL, SSO_PROVIDERS: JSON.stringify([(await sharedOidc()).settings()]), LOG_LEVEL: 'info', ...urls, ...env });
+    const loaded = loadServerConfig({
+      DATA_DIR: dataDir,
+      PORT: '0',
+      PUBLIC_URL: SERVER_URL,
+      SSO_PROVIDERS: JSON.stringify([(await sharedOidc()).settings()]),
+      LOG_LEVEL: 'info',
+      ...urls,
+      ...env,
+    });
     if (!loaded.ok) throw new Error(reportFaults(loaded.faults));
     const logged: Record<string, unknown>[] = [];
-    const log = createLog({ level: loaded.config.logLevel, name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
+    const log = createLog({
+      level: loaded.config.logLevel,
+      name: 'test',
+      destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+    });
     const lifecycle = createLifecycle({ log });
     undo.push(async () => void (await lifecycle.stop('test')));
-    const { port, services, foundation, schedules } = await serve(loaded.config, { clock, log, lifecycle, residentBytes: () => process.memoryUsage.rss(), checkAnswers, argon2, host: remote ? hostedAlone(undo, objects) : hostedHere(objects) });
+    const { port, services, foundation, schedules } = await serve(loaded.config, {
+      clock,
+      log,
+      lifecycle,
+      residentBytes: () => process.memoryUsage.rss(),
+      checkAnswers,
+      argon2,
+      host: remote ? hostedAlone(undo, objects) : hostedHere(objects),
+    });
     const url = `http://127.0.0.1:${port}`;
     return { url, client: client(url), services, foundation, schedules, config: loaded.config, logged, stop: remove };
   } catch (error) {
@@ -82,8 +119,14 @@ export async function startServer({ database = 'sqlite', env = {}, clock = syste
   }
 }
 
-/** The same suite on a server over SQLite, on one over PostgreSQL, and on one whose contract data is behind a wire. `server()` gives the running one, in hooks and tests. */
-export function forEachServer(define: (server: () => TestServer, kind: ServerKind) => void, options: Omit<ServerOptions, 'database' | 'remote'> = {}): void {
+/**
+ * The same suite on a server over SQLite, on one over PostgreSQL, and on one whose contract data is behind a wire.
+ * `server()` gives the running one, in hooks and tests.
+ */
+export function forEachServer(
+  define: (server: () => TestServer, kind: ServerKind) => void,
+  options: Omit<ServerOptions, 'database' | 'remote'> = {},
+): void {
   for (const kind of ['sqlite', 'postgres', 'remote'] as const) {
     describe(`on ${kind}`, () => {
       if (kind === 'postgres') needsPostgres();
@@ -100,12 +143,17 @@ export function forEachServer(define: (server: () => TestServer, kind: ServerKin
   }
 }
 
-const hostedHere = (objects: HostParts['objects']): Host => async (settings, parts) => {
-  const hosted = await openPlane(settings, { ...parts, objects });
-  return { hosted, dataPlanes: embedded(hosted.plane) };
-};
+const hostedHere =
+  (objects: HostParts['objects']): Host =>
+  async (settings, parts) => {
+    const hosted = await openPlane(settings, { ...parts, objects });
+    return { hosted, dataPlanes: embedded(hosted.plane) };
+  };
 
-/** The data plane as an agent has it: hosted by a program of its own, which serves its files too, at the other end of one wire. */
+/**
+ * The data plane as an agent has it: hosted by a program of its own, which serves its files too, at the other end of
+ * one wire.
+ */
 function hostedAlone(undo: (() => Promise<void>)[], objects: HostParts['objects']): Host {
   return async (settings, parts) => {
     const { hosted, port, stop } = await hostAlone(settings, { ...parts, objects });
@@ -120,11 +168,15 @@ function hostedAlone(undo: (() => Promise<void>)[], objects: HostParts['objects'
 
 /** Where the server looks for them unless it is told otherwise. */
 async function migratedFiles(dataDir: string): Promise<void> {
-  for (const schema of ['platform', 'tenant'] as const) await writeFile(join(dataDir, `${schema}.db`), await migratedFile(schema), { mode: 0o600 });
+  for (const schema of ['platform', 'tenant'] as const)
+    await writeFile(join(dataDir, `${schema}.db`), await migratedFile(schema), { mode: 0o600 });
 }
 
 async function postgresUrls(undo: (() => Promise<void>)[]): Promise<Record<string, string>> {
-  const [platform, tenant] = await Promise.all([createDatabase({ migrated: 'platform' }), createDatabase({ migrated: 'tenant' })]);
+  const [platform, tenant] = await Promise.all([
+    createDatabase({ migrated: 'platform' }),
+    createDatabase({ migrated: 'tenant' }),
+  ]);
   undo.push(platform.drop, tenant.drop);
   return { PLATFORM_DATABASE_URL: platform.url, TENANT_DATABASE_URL: tenant.url };
 }

@@ -7,7 +7,11 @@ import { contractSheet, type Names } from '../../server/spreadsheets/contract-sh
 export type SheetRow = Readonly<Record<string, string>>;
 
 /** Names that show whose they are. */
-export const NAMES: Names = { subjectName: (id) => `subject ${id}`, memberName: (id) => `name ${id}`, memberEmail: (id) => `${id}@members.test` };
+export const NAMES: Names = {
+  subjectName: (id) => `subject ${id}`,
+  memberName: (id) => `name ${id}`,
+  memberEmail: (id) => `${id}@members.test`,
+};
 
 /** A CSV as a spreadsheet reads it: one record for each row, by header. */
 export function rowsOf(text: string): SheetRow[] {
@@ -16,7 +20,14 @@ export function rowsOf(text: string): SheetRow[] {
 }
 
 /** A whole export as text. */
-export async function exported(plane: BoundPlane<Operations>, { profile = 'summary', filter = {}, names = NAMES }: { profile?: ExportProfile; filter?: ExportFilter; names?: Names } = {}): Promise<string> {
+export async function exported(
+  plane: BoundPlane<Operations>,
+  {
+    profile = 'summary',
+    filter = {},
+    names = NAMES,
+  }: { profile?: ExportProfile; filter?: ExportFilter; names?: Names } = {},
+): Promise<string> {
   let text = '';
   for await (const piece of contractSheet({ plane, profile, filter, names })) text += piece;
   return text;

@@ -12,7 +12,10 @@ export interface Siteverify {
   stop(): Promise<void>;
 }
 
-/** A verifier of bot challenges over real HTTP. Each token that begins with `good` passes once; everything else is refused. */
+/**
+ * A verifier of bot challenges over real HTTP. Each token that begins with `good` passes once; everything else is
+ * refused.
+ */
 export async function startSiteverify(): Promise<Siteverify> {
   const asked: Record<string, string>[] = [];
   const used = new Set<string>();
@@ -20,7 +23,13 @@ export async function startSiteverify(): Promise<Siteverify> {
     const passes = token.startsWith('good') && !used.has(token);
     used.add(token);
     response.setHeader('Content-Type', 'application/json');
-    response.end(JSON.stringify({ success: passes, hostname: 'book.example.test', 'error-codes': passes ? [] : [token.startsWith('good') ? 'timeout-or-duplicate' : 'invalid-input-response'] }));
+    response.end(
+      JSON.stringify({
+        success: passes,
+        hostname: 'book.example.test',
+        'error-codes': passes ? [] : [token.startsWith('good') ? 'timeout-or-duplicate' : 'invalid-input-response'],
+      }),
+    );
   };
   let reply = once200;
   const server = createServer((request, response) => {

@@ -28,8 +28,17 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
-/** A real mail server in this process, on a free port of the loopback. It keeps what it is given. With `account` it lets nobody else in, and in plain text: `url` says so. */
-export async function startMailServer({ account, tls = false }: { account?: { user: string; password: string }; /** It offers STARTTLS, with a certificate that nobody trusts. */ tls?: boolean } = {}): Promise<MailServer> {
+/**
+ * A real mail server in this process, on a free port of the loopback. It keeps what it is given. With `account` it lets
+ * nobody else in, and in plain text: `url` says so.
+ */
+export async function startMailServer({
+  account,
+  tls = false,
+}: {
+  account?: { user: string; password: string };
+  /** It offers STARTTLS, with a certificate that nobody trusts. */ tls?: boolean;
+} = {}): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let refusal: number | undefined;
   const server = new SMTPServer({
@@ -53,7 +62,13 @@ export async function startMailServer({ account, tls = false }: { account?: { us
         const raw = Buffer.concat(chunks);
         const { mailFrom, rcptTo } = session.envelope;
         const keep = async (): Promise<void> => {
-          mails.push({ from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address), raw: raw.toString('latin1'), encrypted: session.secure, parsed: await PostalMime.parse(raw) });
+          mails.push({
+            from: mailFrom === false ? '' : mailFrom.address,
+            to: rcptTo.map(({ address }) => address),
+            raw: raw.toString('latin1'),
+            encrypted: session.secure,
+            parsed: await PostalMime.parse(raw),
+          });
         };
         callbackify(keep)(done);
       });
@@ -67,7 +82,10 @@ export async function startMailServer({ account, tls = false }: { account?: { us
     mails,
     last: (to) => {
       const found = mails.findLast((mail) => mail.to.includes(to));
-      if (!found) throw new Error(`there is no mail to ${to}, only to ${mails.map((mail) => mail.to.join()).join(', ') || 'nobody'}`);
+      if (!found)
+        throw new Error(
+          `there is no mail to ${to}, only to ${mails.map((mail) => mail.to.join()).join(', ') || 'nobody'}`,
+        );
       return found;
     },
     refuse: (code) => {

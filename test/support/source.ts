@@ -22,10 +22,12 @@ export function filesBelow(directory: string): string[] {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw error;
   }
-  return entries.flatMap((entry) => {
-    const path = join(directory, entry.name);
-    return entry.isDirectory() ? filesBelow(path) : [relative(root, path).split('\\').join('/')];
-  }).toSorted();
+  return entries
+    .flatMap((entry) => {
+      const path = join(directory, entry.name);
+      return entry.isDirectory() ? filesBelow(path) : [relative(root, path).split('\\').join('/')];
+    })
+    .toSorted();
 }
 
 export const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -41,7 +43,9 @@ export function importsOf(file: string, text: string): string[] {
   });
 }
 
-const IMPORT = /^[ \t]*(?:import|export)\b[^;'"`]*?\bfrom\s*['"]([^'"\n]+)['"]|^[ \t]*import\s*['"]([^'"\n]+)['"]|\bimport\s*\(\s*['"`]([^'"`\n]+)['"`]/gm;
+const IMPORT =
+  /^[ \t]*(?:import|export)\b[^;'"`]*?\bfrom\s*['"]([^'"\n]+)['"]|^[ \t]*import\s*['"]([^'"\n]+)['"]|\bimport\s*\(\s*['"`]([^'"`\n]+)['"`]/gm;
 
 // A comment that begins inside a string literal (`'https://…'`) is only cut to the line's end, which imports survive.
-const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');

@@ -10,7 +10,10 @@ import { generateKeyRingText, parseKeyRing } from '../../data-plane-agent/base/s
 import { createFileLinks } from '../../data-plane-agent/plane/files/objects/file-system-links.js';
 import { createFileSystemStore } from '../../data-plane-agent/plane/files/objects/file-system-store.js';
 import { createFileUrls, type FileUrls } from '../../data-plane-agent/plane/files/objects/file-system-urls.js';
-import { objectStoreAddress, type ObjectStoreAddress } from '../../data-plane-agent/plane/files/objects/object-store-address.js';
+import {
+  objectStoreAddress,
+  type ObjectStoreAddress,
+} from '../../data-plane-agent/plane/files/objects/object-store-address.js';
 import type { ObjectStore, StoredObject } from '../../data-plane-agent/plane/files/objects/object-store.js';
 import { openObjectStore } from '../../data-plane-agent/plane/files/objects/open-store.js';
 import { sharedMinio } from './minio.js';
@@ -30,7 +33,10 @@ export interface TestStore {
 
 let buckets = 0;
 
-/** The same suite on the file system and on the S3 servers that can be had. `store()` gives the open one, in hooks and tests; it is empty at first. */
+/**
+ * The same suite on the file system and on the S3 servers that can be had. `store()` gives the open one, in hooks and
+ * tests; it is empty at first.
+ */
 export function forEachStore(define: (store: () => TestStore, kind: StoreKind) => void): void {
   for (const kind of ['filesystem', 'minio', 'rgw'] as const) {
     describe(`on ${kind}`, () => {
@@ -40,7 +46,9 @@ export function forEachStore(define: (store: () => TestStore, kind: StoreKind) =
         this.timeout(60_000); // a server that starts on a busy machine
         if (kind === 'filesystem') open = await onFileSystem(undo);
         else {
-          const server = await (kind === 'minio' ? sharedMinio() : sharedRgw()).catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+          const server = await (kind === 'minio' ? sharedMinio() : sharedRgw()).catch((error: unknown) =>
+            skip(this, error instanceof Error ? error.message : String(error)),
+          );
           open = await onS3(server.url(`duebook-${process.pid}-${++buckets}`), undo);
         }
       });
@@ -65,16 +73,25 @@ export const bytesOf = (text: string): Buffer => Buffer.from(text);
 export const never = (): AbortSignal => new AbortController().signal;
 
 /** Writes plain bytes. */
-export const putObject = (store: ObjectStore, key: string, bytes: Buffer): Promise<StoredObject> => store.write(key, Readable.from(bytes.length === 0 ? [] : [bytes]), { sizeBytes: bytes.length, contentType: 'application/pdf' });
+export const putObject = (store: ObjectStore, key: string, bytes: Buffer): Promise<StoredObject> =>
+  store.write(key, Readable.from(bytes.length === 0 ? [] : [bytes]), {
+    sizeBytes: bytes.length,
+    contentType: 'application/pdf',
+  });
 
 /** When a signed link ends, in milliseconds, as what is signed has it. */
 export function endOf(link: string): number {
   const query = new URL(link).searchParams;
   const [, y, m, d, h, min, s] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(query.get('X-Amz-Date') ?? '') ?? [];
-  return query.has('expires') ? Number(query.get('expires')) : Date.parse(`${y}-${m}-${d}T${h}:${min}:${s}Z`) + Number(query.get('X-Amz-Expires')) * 1_000;
+  return query.has('expires')
+    ? Number(query.get('expires'))
+    : Date.parse(`${y}-${m}-${d}T${h}:${min}:${s}Z`) + Number(query.get('X-Amz-Expires')) * 1_000;
 }
 
-export async function onFileSystem(undo: (() => unknown)[], { idleMs }: { readonly idleMs?: number } = {}): Promise<TestStore & { readonly directory: string }> {
+export async function onFileSystem(
+  undo: (() => unknown)[],
+  { idleMs }: { readonly idleMs?: number } = {},
+): Promise<TestStore & { readonly directory: string }> {
   const home = await mkdtemp(join(tmpdir(), 'duebook-files-'));
   undo.push(() => rm(home, { recursive: true, force: true }));
   const directory = join(home, 'files');

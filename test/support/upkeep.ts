@@ -26,14 +26,27 @@ export interface UpkeepProcess {
 }
 
 /** Whose work is done: everybody's, in Shanghai, unless a test says otherwise. */
-export const inShanghai = (ids: readonly string[]): WorkedTenant[] => ids.map((id) => ({ id, timeZone: 'Asia/Shanghai', reminderLeadDays: 3, currencyCode: 'EUR', language: 'zh-CN' }));
+export const inShanghai = (ids: readonly string[]): WorkedTenant[] =>
+  ids.map((id) => ({ id, timeZone: 'Asia/Shanghai', reminderLeadDays: 3, currencyCode: 'EUR', language: 'zh-CN' }));
 
-export function upkeepProcess({ database, clock, tenants = inShanghai }: { readonly database: Database; readonly clock: Clock; readonly tenants?: (ids: readonly string[]) => WorkedTenant[] }): UpkeepProcess {
+export function upkeepProcess({
+  database,
+  clock,
+  tenants = inShanghai,
+}: {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly tenants?: (ids: readonly string[]) => WorkedTenant[];
+}): UpkeepProcess {
   const data = createLocalDataPlane({ operations: OPERATIONS, database, clock, keyRing: KEYS });
   const calls: UpkeepProcess['calls'] = [];
   const asked: (readonly string[])[] = [];
   const logged: Record<string, unknown>[] = [];
-  const log = createLog({ level: 'info', name: 'test', destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) } });
+  const log = createLog({
+    level: 'info',
+    name: 'test',
+    destination: { write: (line) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+  });
   const watched: DataPlane<Operations> = {
     invoke: (name, asking, input) => {
       calls.push({ name, call: asking.call });
@@ -50,23 +63,47 @@ export function upkeepProcess({ database, clock, tenants = inShanghai }: { reado
       return tenants(ids);
     },
   });
-  return { upkeep, round: (steps) => upkeep.round({ job: 'test', steps }), as: (changes = {}) => bind(data, { ...aCall(), ...changes }, { operations: OPERATIONS }), data, calls, asked, logged };
+  return {
+    upkeep,
+    round: (steps) => upkeep.round({ job: 'test', steps }),
+    as: (changes = {}) => bind(data, { ...aCall(), ...changes }, { operations: OPERATIONS }),
+    data,
+    calls,
+    asked,
+    logged,
+  };
 }
 
 const KEYS = parseKeyRing(generateKeyRingText());
 
 /** The database, with the transactions and statements that go through it counted. */
-export function counted(database: Database): { readonly database: Database; readonly counts: { transactions: number; statements: number } } {
+export function counted(database: Database): {
+  readonly database: Database;
+  readonly counts: { transactions: number; statements: number };
+} {
   const counts = { transactions: 0, statements: 0 };
-  const watching = <K extends 'read' | 'write'>(kind: K): Database[K] => (scope, work) => {
-    counts.transactions += 1;
-    return database[kind](scope, (tx) => work(new Proxy(tx, {
-      get(target, name) {
-        if (name === 'all' || name === 'get' || name === 'run') counts.statements += 1;
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
-      },
-    })));
+  const watching =
+    <K extends 'read' | 'write'>(kind: K): Database[K] =>
+    (scope, work) => {
+      counts.transactions += 1;
+      return database[kind](scope, (tx) =>
+        work(
+          new Proxy(tx, {
+            get(target, name) {
+              if (name === 'all' || name === 'get' || name === 'run') counts.statements += 1;
+              const value: unknown = Reflect.get(target, name, target);
+              return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
+            },
+          }),
+        ),
+      );
+    };
+  return {
+    counts,
+    database: Object.assign(Object.create(database) as Database, {
+      dialect: database.dialect,
+      read: watching('read'),
+      write: watching('write'),
+    }),
   };
-  return { counts, database: Object.assign(Object.create(database) as Database, { dialect: database.dialect, read: watching('read'), write: watching('write') }) };
 }

@@ -25,7 +25,13 @@ export interface Uploads {
   upload(file?: ToUpload): Promise<FileRecord>;
 }
 
-export const announcement = ({ bytes = PDF, ...file }: ToUpload = {}) => ({ fileName: 'contract.pdf', contentType: 'application/pdf', kind: 'contract_original', ...file, sizeBytes: bytes.length });
+export const announcement = ({ bytes = PDF, ...file }: ToUpload = {}) => ({
+  fileName: 'contract.pdf',
+  contentType: 'application/pdf',
+  kind: 'contract_original',
+  ...file,
+  sizeBytes: bytes.length,
+});
 
 export function uploadsOf(client: Client): Uploads {
   const uploads: Uploads = {
@@ -34,8 +40,10 @@ export function uploadsOf(client: Client): Uploads {
       expect(status, text).to.equal(201);
       return body;
     },
-    put: ({ uploadUrl, headers }, bytes = PDF) => fetch(reachable(uploadUrl, client), { method: 'PUT', headers: { ...headers }, body: new Uint8Array(bytes) }),
-    confirm: ({ bucket, objectKey, uploadToken }, file, changes = {}) => client.post<FileRecord>('/files/confirm', { ...announcement(file), bucket, objectKey, uploadToken, ...changes }),
+    put: ({ uploadUrl, headers }, bytes = PDF) =>
+      fetch(reachable(uploadUrl, client), { method: 'PUT', headers: { ...headers }, body: new Uint8Array(bytes) }),
+    confirm: ({ bucket, objectKey, uploadToken }, file, changes = {}) =>
+      client.post<FileRecord>('/files/confirm', { ...announcement(file), bucket, objectKey, uploadToken, ...changes }),
     async upload(file) {
       const announced = await uploads.announce(file);
       const stored = await uploads.put(announced, file?.bytes);
@@ -48,7 +56,10 @@ export function uploadsOf(client: Client): Uploads {
   return uploads;
 }
 
-/** A test server listens elsewhere than its PUBLIC_URL says; an S3 server, and a data plane with a host of its own, are where their links say. */
+/**
+ * A test server listens elsewhere than its PUBLIC_URL says; an S3 server, and a data plane with a host of its own, are
+ * where their links say.
+ */
 export function reachable(link: string, { origin }: Pick<Client, 'origin'>): string {
   const { hostname, pathname, search, href } = new URL(link);
   return pathname.startsWith('/files/') && hostname !== '127.0.0.1' ? `${origin}${pathname}${search}` : href;

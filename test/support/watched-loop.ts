@@ -4,9 +4,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * The longest stretch in which the thread did nothing but one piece of work, in milliseconds of its processor that its own code took. What depends on
- * the machine is not counted: waiting for a processor, and the kernel's part, which is to hand out memory and to write files. Nor is what collects
- * the whole heap, of which the tests themselves and all that they have loaded are the greater part.
+ * The longest stretch in which the thread did nothing but one piece of work, in milliseconds of its processor that its
+ * own code took. What depends on the machine is not counted: waiting for a processor, and the kernel's part, which is
+ * to hand out memory and to write files. Nor is what collects the whole heap, of which the tests themselves and all
+ * that they have loaded are the greater part.
  */
 export async function longestWork(work: () => Promise<void>): Promise<number> {
   const stretches: Stretch[] = [];
@@ -25,7 +26,10 @@ export async function longestWork(work: () => Promise<void>): Promise<number> {
     await sleep(2); // what began with the answer ends first
     look();
     await sleep(1); // what was observed is told a turn later
-    return Math.max(...stretches.filter(({ ms }) => ms > 5).map(({ from, to, ms }) => ms - collectedMs(collections, from, to)), 0);
+    return Math.max(
+      ...stretches.filter(({ ms }) => ms > 5).map(({ from, to, ms }) => ms - collectedMs(collections, from, to)),
+      0,
+    );
   } finally {
     clearInterval(timer);
     observer.disconnect();
@@ -45,12 +49,20 @@ export function collectGarbage(): void {
   collect();
 }
 
-const WHOLE_HEAP: readonly (number | undefined)[] = [constants.NODE_PERFORMANCE_GC_MAJOR, constants.NODE_PERFORMANCE_GC_INCREMENTAL, constants.NODE_PERFORMANCE_GC_WEAKCB];
+const WHOLE_HEAP: readonly (number | undefined)[] = [
+  constants.NODE_PERFORMANCE_GC_MAJOR,
+  constants.NODE_PERFORMANCE_GC_INCREMENTAL,
+  constants.NODE_PERFORMANCE_GC_WEAKCB,
+];
 
 // The types of Node.js leave out what an entry about a collection tells.
-const isOfWholeHeap = (entry: PerformanceEntry): boolean => WHOLE_HEAP.includes((entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } }).detail?.kind);
+const isOfWholeHeap = (entry: PerformanceEntry): boolean =>
+  WHOLE_HEAP.includes((entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } }).detail?.kind);
 
 const collectedMs = (collections: readonly PerformanceEntry[], from: number, to: number): number =>
-  collections.reduce((sum, { startTime, duration }) => sum + Math.max(0, Math.min(to, startTime + duration) - Math.max(from, startTime)), 0);
+  collections.reduce(
+    (sum, { startTime, duration }) => sum + Math.max(0, Math.min(to, startTime + duration) - Math.max(from, startTime)),
+    0,
+  );
 
 const processorMs = (): number => process.threadCpuUsage().user / 1_000;

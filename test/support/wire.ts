@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DataPlane, OperationList } from '../../data-plane-agent/plane/contract/data-plane.js';
-import { TransportError, type Transport, type WireReply, type WireRequest } from '../../data-plane-agent/plane/contract/wire.js';
+import {
+  TransportError,
+  type Transport,
+  type WireReply,
+  type WireRequest,
+} from '../../data-plane-agent/plane/contract/wire.js';
 import { serve } from '../../data-plane-agent/plane/serve.js';
 
 export interface Wire {
@@ -16,7 +21,11 @@ export interface Wire {
 export type Disturb = (request: WireRequest, when: 'before' | 'after') => 'lost' | undefined;
 
 /** Puts real HTTP between a data plane and whoever calls the transport: one route on loopback, JSON both ways. */
-export async function serveOverHttp<L extends OperationList>(plane: DataPlane<L>, names: readonly (keyof L & string)[], disturb: Disturb = () => undefined): Promise<Wire> {
+export async function serveOverHttp<L extends OperationList>(
+  plane: DataPlane<L>,
+  names: readonly (keyof L & string)[],
+  disturb: Disturb = () => undefined,
+): Promise<Wire> {
   const faults: unknown[] = [];
   const far = serve(plane, names, (fault) => faults.push(fault));
   const server = createServer((incoming, answer) => {
@@ -51,18 +60,43 @@ export async function serveOverHttp<L extends OperationList>(plane: DataPlane<L>
 }
 
 /** The near end: each message is posted as JSON. */
-export function callOverHttp({ port, path }: { readonly port: number; readonly path: string }): { readonly transport: Transport; close(): void } {
+export function callOverHttp({ port, path }: { readonly port: number; readonly path: string }): {
+  readonly transport: Transport;
+  close(): void;
+} {
   const agent = new Agent({ keepAlive: true });
-  return { transport: (message, { signal }) => post({ port, path, agent, body: JSON.stringify(message), signal }), close: () => agent.destroy() };
+  return {
+    transport: (message, { signal }) => post({ port, path, agent, body: JSON.stringify(message), signal }),
+    close: () => agent.destroy(),
+  };
 }
 
-function post({ port, path, agent, body, signal }: { readonly port: number; readonly path: string; readonly agent: Agent; readonly body: string; readonly signal: AbortSignal }): Promise<WireReply> {
+function post({
+  port,
+  path,
+  agent,
+  body,
+  signal,
+}: {
+  readonly port: number;
+  readonly path: string;
+  readonly agent: Agent;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}): Promise<WireReply> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, path, agent, method: 'POST', headers: { 'Content-Type': 'application/json' } }, (answer) => {
-      if (answer.statusCode !== 200) reject(new Error(`the far end answered ${String(answer.statusCode)}`));
-      textOf(answer).then((text) => resolve(JSON.parse(text) as WireReply)).catch(reject);
-    });
-    outgoing.on('error', (cause: NodeJS.ErrnoException) => reject(new TransportError('no reply', { nothingRan: cause.code === 'ECONNREFUSED', cause })));
+    const outgoing = request(
+      { host: '127.0.0.1', port, path, agent, method: 'POST', headers: { 'Content-Type': 'application/json' } },
+      (answer) => {
+        if (answer.statusCode !== 200) reject(new Error(`the far end answered ${String(answer.statusCode)}`));
+        textOf(answer)
+          .then((text) => resolve(JSON.parse(text) as WireReply))
+          .catch(reject);
+      },
+    );
+    outgoing.on('error', (cause: NodeJS.ErrnoException) =>
+      reject(new TransportError('no reply', { nothingRan: cause.code === 'ECONNREFUSED', cause })),
+    );
     signal.addEventListener('abort', () => outgoing.destroy(), { once: true });
     outgoing.end(body);
   });

@@ -2,16 +2,33 @@ import { strFromU8, strToU8, unzipSync, zipSync, type Zippable } from 'fflate';
 import writeXlsxFile, { type SheetData } from 'write-excel-file/node';
 
 /** A workbook with one sheet, `Sheet1`, as a spreadsheet program writes it. Days are dates, formatted. */
-export async function aWorkbook(rows: readonly (readonly (string | number | boolean | Date | null)[])[]): Promise<Uint8Array> {
-  const data = rows.map((row) => row.map((value) => (value === null ? null : value instanceof Date ? { value, type: Date, format: 'yyyy-mm-dd' } : { value, type: typeof value === 'string' ? String : typeof value === 'number' ? Number : Boolean })));
+export async function aWorkbook(
+  rows: readonly (readonly (string | number | boolean | Date | null)[])[],
+): Promise<Uint8Array> {
+  const data = rows.map((row) =>
+    row.map((value) =>
+      value === null
+        ? null
+        : value instanceof Date
+          ? { value, type: Date, format: 'yyyy-mm-dd' }
+          : { value, type: typeof value === 'string' ? String : typeof value === 'number' ? Number : Boolean },
+    ),
+  );
   const bytes: Buffer = await writeXlsxFile(data as SheetData).toBuffer();
   return new Uint8Array(bytes);
 }
 
 /** The same with its parts changed: `null` takes one away. */
-export function altered(workbook: Uint8Array, change: (parts: Record<string, string>) => Record<string, string | null>): Uint8Array {
-  const parts = Object.fromEntries(Object.entries(unzipSync(workbook)).map(([name, bytes]) => [name, strFromU8(bytes)]));
-  const changed = Object.entries({ ...parts, ...change(parts) }).filter((entry): entry is [string, string] => entry[1] !== null);
+export function altered(
+  workbook: Uint8Array,
+  change: (parts: Record<string, string>) => Record<string, string | null>,
+): Uint8Array {
+  const parts = Object.fromEntries(
+    Object.entries(unzipSync(workbook)).map(([name, bytes]) => [name, strFromU8(bytes)]),
+  );
+  const changed = Object.entries({ ...parts, ...change(parts) }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
   return zipSync(Object.fromEntries(changed.map(([name, text]) => [name, strToU8(text)])) as Zippable, { level: 1 });
 }
 
@@ -19,5 +36,7 @@ export const SHEET = 'xl/worksheets/sheet1.xml';
 
 /** A workbook whose sheet has these rows, as XML. */
 export async function workbookOfXml(rows: string): Promise<Uint8Array> {
-  return altered(await aWorkbook([['a']]), (parts) => ({ [SHEET]: (parts[SHEET] ?? '').replace(/<sheetData>.*<\/sheetData>/s, `<sheetData>${rows}</sheetData>`) }));
+  return altered(await aWorkbook([['a']]), (parts) => ({
+    [SHEET]: (parts[SHEET] ?? '').replace(/<sheetData>.*<\/sheetData>/s, `<sheetData>${rows}</sheetData>`),
+  }));
 }

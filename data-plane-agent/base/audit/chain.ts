@@ -29,20 +29,52 @@ export interface Link {
 export type ChainedEvent = AuditEvent & Link;
 
 /** Where the chain of this name begins; `chain` is a tenant's id or `platform`. */
-export const beginningOf = (chain: string): Link => ({ position: 0, hash: sha256Hex(`duebook audit chain v1 ${chain}`) });
+export const beginningOf = (chain: string): Link => ({
+  position: 0,
+  hash: sha256Hex(`duebook audit chain v1 ${chain}`),
+});
 
 /**
- * The link after this one: SHA-256 over the JSON of `['v1', previous hash, position, tenant, id, at, actor kind, actor id, actor name, ip,
- * request id, action, record kind, record id, changes]`, so that whoever has the rows can compute it again. Frozen: chains that stand depend on it.
+ * The link after this one: SHA-256 over the JSON of `['v1', previous hash, position, tenant, id, at, actor kind, actor
+ * id, actor name, ip, request id, action, record kind, record id, changes]`, so that whoever has the rows can compute
+ * it again. Frozen: chains that stand depend on it.
  */
 export function linkAfter({ position, hash }: Link, event: AuditEvent): Link {
-  const { tenantId, id, at, actorKind, actorId, actorName, ip, requestId, action, recordKind, recordId, changes } = event;
+  const { tenantId, id, at, actorKind, actorId, actorName, ip, requestId, action, recordKind, recordId, changes } =
+    event;
   const next = position + 1;
-  return { position: next, hash: sha256Hex(JSON.stringify(['v1', hash, next, tenantId, id, at, actorKind, actorId, actorName, ip, requestId, action, recordKind, recordId, changes])) };
+  return {
+    position: next,
+    hash: sha256Hex(
+      JSON.stringify([
+        'v1',
+        hash,
+        next,
+        tenantId,
+        id,
+        at,
+        actorKind,
+        actorId,
+        actorName,
+        ip,
+        requestId,
+        action,
+        recordKind,
+        recordId,
+        changes,
+      ]),
+    ),
+  };
 }
 
-/** Walks a chain from a link over the events that follow it, in the order of their positions, and names what does not fit. */
-export function walk(from: Link, events: readonly ChainedEvent[]): { readonly link: Link; readonly faults: readonly AuditFault[] } {
+/**
+ * Walks a chain from a link over the events that follow it, in the order of their positions, and names what does not
+ * fit.
+ */
+export function walk(
+  from: Link,
+  events: readonly ChainedEvent[],
+): { readonly link: Link; readonly faults: readonly AuditFault[] } {
   const faults: AuditFault[] = [];
   let link = from;
   for (const event of events) {
@@ -57,12 +89,21 @@ export function walk(from: Link, events: readonly ChainedEvent[]): { readonly li
   return { link, faults };
 }
 
-/** What is wrong with the end of a chain that was walked to `link`. `sealed` is the head as it was sealed, `undefined` when its seal does not open. */
-export function checkHead(link: Link, { head, sealed }: { head: Link | undefined; sealed: Link | undefined }): AuditFault[] {
-  if (!head) return link.position === 0 ? [] : [{ kind: 'head_altered', position: link.position, eventId: null, count: 1 }];
+/**
+ * What is wrong with the end of a chain that was walked to `link`. `sealed` is the head as it was sealed, `undefined`
+ * when its seal does not open.
+ */
+export function checkHead(
+  link: Link,
+  { head, sealed }: { head: Link | undefined; sealed: Link | undefined },
+): AuditFault[] {
+  if (!head)
+    return link.position === 0 ? [] : [{ kind: 'head_altered', position: link.position, eventId: null, count: 1 }];
   if (!isSame(head, sealed)) return [{ kind: 'head_altered', position: head.position, eventId: null, count: 1 }];
-  if (link.position < head.position) return [{ kind: 'cut', position: link.position + 1, eventId: null, count: head.position - link.position }];
+  if (link.position < head.position)
+    return [{ kind: 'cut', position: link.position + 1, eventId: null, count: head.position - link.position }];
   return isSame(link, head) ? [] : [{ kind: 'head_altered', position: head.position, eventId: null, count: 1 }];
 }
 
-export const isSame = (link: Link, other: Link | undefined): boolean => link.position === other?.position && link.hash === other.hash;
+export const isSame = (link: Link, other: Link | undefined): boolean =>
+  link.position === other?.position && link.hash === other.hash;

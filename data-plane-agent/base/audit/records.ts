@@ -17,9 +17,17 @@ export const AuditChange = s.object(
     recordKind: s.text(),
     recordId: s.nullable(s.text()),
     field: s.text({ about: 'As requests and answers name it.' }),
-    before: anything('The value before, as answers give it; null where there was none. Secrets are never here, account numbers are masked.'),
+    before: anything(
+      'The value before, as answers give it; null where there was none. Secrets are never here, account numbers are masked.',
+    ),
     after: anything('The value after; null where there is none.'),
-    currencyCode: s.omittable(s.text({ max: 3, about: 'Of amounts alone: the currency of `after`, or of `before` where there is nothing after. Where it changed, that is one of the changes too.' })),
+    currencyCode: s.omittable(
+      s.text({
+        max: 3,
+        about:
+          'Of amounts alone: the currency of `after`, or of `before` where there is nothing after. Where it changed, that is one of the changes too.',
+      }),
+    ),
   },
   { title: 'AuditChange' },
 );
@@ -39,7 +47,13 @@ export const AuditEntry = s.object(
     recordId: s.nullable(s.id()),
     changes: s.list(AuditChange, SHOWN_CHANGES, `The first ${SHOWN_CHANGES} changed fields.`),
     changeCount: s.integer({ about: 'How many fields changed in all.' }),
-    position: s.nullable(s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The place in the chain; null until the event has been chained, within ten seconds.' })),
+    position: s.nullable(
+      s.integer({
+        min: 1,
+        max: Number.MAX_SAFE_INTEGER,
+        about: 'The place in the chain; null until the event has been chained, within ten seconds.',
+      }),
+    ),
     hash: s.nullable(s.text({ max: 64, about: 'SHA-256 over the hash of the event before it and this event.' })),
   },
   { title: 'AuditEntry' },
@@ -56,7 +70,10 @@ export const AuditFilter = s.object({
 });
 export type AuditFilter = Static<typeof AuditFilter>;
 
-/** An event whole, as it is exported; `changes` is JSON to the letter as it was written, so that the hash can be computed again. */
+/**
+ * An event whole, as it is exported; `changes` is JSON to the letter as it was written, so that the hash can be
+ * computed again.
+ */
 export const AuditRow = s.object({
   tenantId: s.nullable(s.id()),
   id: s.id(),
@@ -76,8 +93,10 @@ export const AuditRow = s.object({
 export type AuditRow = Static<typeof AuditRow>;
 
 /**
- * What does not fit in a chain. `changed`: the event is not what it was when it was chained; `removed`: `count` events are missing before this one;
- * `repeated`: a position is there twice; `cut`: the last `count` events are missing; `head_altered`: count and head hash are not those that were sealed.
+ * What does not fit in a chain. `changed`: the event is not what it was when it was chained; `removed`: `count` events
+ * are missing before this one;
+ * `repeated`: a position is there twice; `cut`: the last `count` events are missing; `head_altered`: count and head
+ * hash are not those that were sealed.
  */
 export const AuditFault = s.object({
   kind: s.enum(['changed', 'removed', 'repeated', 'cut', 'head_altered']),

@@ -20,8 +20,9 @@ export interface TrailName {
 const BATCH = 200;
 
 /**
- * Reads an audit and chains it. Writers only leave rows; they are put in order and hashed here, afterwards, so that no writer waits for another.
- * Count and head hash stand beside the rows under a seal, so that neither a cut tail nor a head that was moved back with it passes.
+ * Reads an audit and chains it. Writers only leave rows; they are put in order and hashed here, afterwards, so that no
+ * writer waits for another. Count and head hash stand beside the rows under a seal, so that neither a cut tail nor a
+ * head that was moved back with it passes.
  */
 export class AuditTrail {
   constructor(
@@ -31,19 +32,32 @@ export class AuditTrail {
   ) {}
 
   /** Newest first. */
-  async page(filter: AuditFilter, { page, pageSize }: { page: number; pageSize: number }): Promise<{ rows: AuditRow[]; total: number }> {
+  async page(
+    filter: AuditFilter,
+    { page, pageSize }: { page: number; pageSize: number },
+  ): Promise<{ rows: AuditRow[]; total: number }> {
     const where = this.seen(filter);
-    const total = Number((await this.tx.get(`SELECT count(*) AS n FROM audit_log WHERE ${where.sql}`, where.values))?.['n']);
+    const total = Number(
+      (await this.tx.get(`SELECT count(*) AS n FROM audit_log WHERE ${where.sql}`, where.values))?.['n'],
+    );
     const offset = (page - 1) * pageSize;
     if (offset >= total) return { rows: [], total };
-    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${where.sql} ORDER BY id DESC LIMIT ? OFFSET ?`, [...where.values, pageSize, offset]);
+    const rows = await this.tx.all(
+      `SELECT ${COLUMNS} FROM audit_log WHERE ${where.sql} ORDER BY id DESC LIMIT ? OFFSET ?`,
+      [...where.values, pageSize, offset],
+    );
     return { rows: rows.map(rowOf), total };
   }
 
   /** The next events in the order of their ids, chained or not. */
   async following(afterId: string, filter: AuditFilter): Promise<AuditRow[]> {
     const where = allOf([this.seen(filter), fragment('id > ?', afterId)]);
-    return (await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${where.sql} ORDER BY id LIMIT ?`, [...where.values, BATCH])).map(rowOf);
+    return (
+      await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${where.sql} ORDER BY id LIMIT ?`, [
+        ...where.values,
+        BATCH,
+      ])
+    ).map(rowOf);
   }
 
   /** Chains the oldest events that wait. Answers how many, and whether more may wait. */
@@ -55,7 +69,10 @@ export class AuditTrail {
     for (const id of waiting) {
       const event = await this.event(id);
       link = linkAfter(link, event);
-      await this.tx.run(`UPDATE audit_log SET position = ?, hash = ? WHERE ${this.name.rows.sql} AND id = ? AND position IS NULL`, [link.position, link.hash, ...this.name.rows.values, event.id]);
+      await this.tx.run(
+        `UPDATE audit_log SET position = ?, hash = ? WHERE ${this.name.rows.sql} AND id = ? AND position IS NULL`,
+        [link.position, link.hash, ...this.name.rows.values, event.id],
+      );
     }
     await this.moveHead(link, head);
     return { chained: waiting.length, more: waiting.length === BATCH };
@@ -67,9 +84,15 @@ export class AuditTrail {
     return { ...head, waiting: await this.countWaiting() };
   }
 
-  /** Checks a stretch of the chain from a link on; `undefined` begins with the first event. One that goes to the position `until` at most is never the last. */
+  /**
+   * Checks a stretch of the chain from a link on; `undefined` begins with the first event. One that goes to the
+   * position `until` at most is never the last.
+   */
   async check(from: Link = beginningOf(this.name.chain), until?: number): Promise<AuditCheck> {
-    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM audit_log WHERE ${this.name.rows.sql} AND position > ? AND position <= ? ORDER BY position, id LIMIT ?`, [...this.name.rows.values, from.position, until ?? Number.MAX_SAFE_INTEGER, BATCH]);
+    const rows = await this.tx.all(
+      `SELECT ${COLUMNS} FROM audit_log WHERE ${this.name.rows.sql} AND position > ? AND position <= ? ORDER BY position, id LIMIT ?`,
+      [...this.name.rows.values, from.position, until ?? Number.MAX_SAFE_INTEGER, BATCH],
+    );
     const { link, faults } = walk(from, rows.map(rowOf) as ChainedEvent[]); // the condition leaves only rows that have a position
     const done = rows.length < BATCH && until === undefined;
     const waiting = done ? await this.countWaiting() : 0;
@@ -81,12 +104,24 @@ export class AuditTrail {
   }
 
   private async countWaiting(): Promise<number> {
-    return Number((await this.tx.get(`SELECT count(*) AS n FROM audit_log WHERE ${this.name.rows.sql} AND position IS NULL`, this.name.rows.values))?.['n']);
+    return Number(
+      (
+        await this.tx.get(
+          `SELECT count(*) AS n FROM audit_log WHERE ${this.name.rows.sql} AND position IS NULL`,
+          this.name.rows.values,
+        )
+      )?.['n'],
+    );
   }
 
   private async waiting(limit: number): Promise<string[]> {
     const { sql, values } = this.name.rows;
-    return (await this.tx.all(`SELECT id FROM audit_log WHERE ${sql} AND position IS NULL ORDER BY id LIMIT ?`, [...values, limit])).map((row) => text(row, 'id'));
+    return (
+      await this.tx.all(`SELECT id FROM audit_log WHERE ${sql} AND position IS NULL ORDER BY id LIMIT ?`, [
+        ...values,
+        limit,
+      ])
+    ).map((row) => text(row, 'id'));
   }
 
   /** One by one: each may be of megabytes, and others wait while it is read. */
@@ -100,25 +135,46 @@ export class AuditTrail {
   /** The head, which no other process moves before this transaction ends. SQLite has one writer anyway. */
   private async lockHead(): Promise<{ link: Link; intact: boolean }> {
     const start = beginningOf(this.name.chain);
-    await this.tx.run(`INSERT INTO audit_heads (${this.name.headKey}, position, hash, seal) VALUES (?, ?, ?, ?) ON CONFLICT (${this.name.headKey}) DO NOTHING`, [
-      this.name.chain, start.position, start.hash, this.seal(start),
-    ]);
+    await this.tx.run(
+      `INSERT INTO audit_heads (${this.name.headKey}, position, hash, seal) VALUES (?, ?, ?, ?) ON CONFLICT (${this.name.headKey}) DO NOTHING`,
+      [this.name.chain, start.position, start.hash, this.seal(start)],
+    );
     const { head, sealed } = await this.head(this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '');
     if (!head) throw new Error(`the audit chain ${this.name.chain} has lost its head`);
     return { link: head, intact: isSame(head, sealed) };
   }
 
   private async head(lock: '' | ' FOR UPDATE' = ''): Promise<{ head: Link | undefined; sealed: Link | undefined }> {
-    const row = await this.tx.get(`SELECT position, hash, seal FROM audit_heads WHERE ${this.name.headKey} = ?${lock}`, [this.name.chain]);
+    const row = await this.tx.get(
+      `SELECT position, hash, seal FROM audit_heads WHERE ${this.name.headKey} = ?${lock}`,
+      [this.name.chain],
+    );
     if (!row) return { head: undefined, sealed: undefined };
-    return { head: { position: Number(row['position']), hash: String(row['hash']) }, sealed: this.opened(String(row['seal'])) };
+    return {
+      head: { position: Number(row['position']), hash: String(row['hash']) },
+      sealed: this.opened(String(row['seal'])),
+    };
   }
 
-  /** A head that is not as it was sealed keeps its old seal, so that to go on chaining does not hide what was done to it. */
+  /**
+   * A head that is not as it was sealed keeps its old seal, so that to go on chaining does not hide what was done to
+   * it.
+   */
   private async moveHead(to: Link, { intact }: { intact: boolean }): Promise<void> {
     const { chain, headKey } = this.name;
-    if (intact) await this.tx.run(`UPDATE audit_heads SET position = ?, hash = ?, seal = ? WHERE ${headKey} = ?`, [to.position, to.hash, this.seal(to), chain]);
-    else await this.tx.run(`UPDATE audit_heads SET position = ?, hash = ? WHERE ${headKey} = ?`, [to.position, to.hash, chain]);
+    if (intact)
+      await this.tx.run(`UPDATE audit_heads SET position = ?, hash = ?, seal = ? WHERE ${headKey} = ?`, [
+        to.position,
+        to.hash,
+        this.seal(to),
+        chain,
+      ]);
+    else
+      await this.tx.run(`UPDATE audit_heads SET position = ?, hash = ? WHERE ${headKey} = ?`, [
+        to.position,
+        to.hash,
+        chain,
+      ]);
   }
 
   private seal({ position, hash }: Link): string {
@@ -130,7 +186,8 @@ export class AuditTrail {
       const [position = '', hash = ''] = this.keyRing.openText(seal, headContext(this.name.chain)).split(':');
       return { position: Number(position), hash };
     } catch (error) {
-      // Without its key nothing can be said of it, and nothing may be sealed in its place; the rest is a fault of the chain, and told as one.
+      // Without its key nothing can be said of it, and nothing may be sealed in its place; the rest is a fault of the
+      // chain, and told as one.
       if (error instanceof SealError && error.code !== 'SEAL_KEY_UNKNOWN') return undefined;
       throw error;
     }
@@ -140,7 +197,8 @@ export class AuditTrail {
 /** What the head of a chain is sealed for. */
 export const headContext = (chain: string): string => `audit_heads.seal.${chain}`;
 
-const COLUMNS = 'tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes, position, hash';
+const COLUMNS =
+  'tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes, position, hash';
 
 const filtered = ({ actorId, recordId, action, from, before }: AuditFilter): Fragment[] => [
   ...(actorId ? [fragment('actor_id = ?', actorId)] : []),

@@ -1,6 +1,9 @@
 import type { Row, Transaction, Value } from './database.js';
 
-/** What a column's values mean beyond their type: those who tell a row to people go by it. Money is in minor units of the row's own `currencyCode`; `values` are many under their keys. */
+/**
+ * What a column's values mean beyond their type: those who tell a row to people go by it. Money is in minor units of
+ * the row's own `currencyCode`; `values` are many under their keys.
+ */
 export type Meaning = 'plain' | 'money' | 'decimal' | 'instant' | 'account' | 'values';
 
 /**
@@ -18,7 +21,10 @@ export interface Column<T> {
   readonly isDerived: boolean;
   encode(value: T): Value;
   decode(value: Value): T;
-  /** Not in the audit: bookkeeping that the event's own time and actor already say, a key made of another field, what follows from other rows. */
+  /**
+   * Not in the audit: bookkeeping that the event's own time and actor already say, a key made of another field, what
+   * follows from other rows.
+   */
   unaudited(): Column<T>;
   auditedAs(name: string): Column<T>;
   shownAs(name: string): Column<T>;
@@ -44,16 +50,24 @@ const columnOf = <T>({ auditName, apiName, isDerived = false, ...parts }: Parts<
   };
 };
 
-const column = <T>(encode: (value: T) => Value, decode: (value: Value) => T, meaning: Meaning = 'plain') => (name: string): Column<T> => columnOf({ name, meaning, encode, decode });
+const column =
+  <T>(encode: (value: T) => Value, decode: (value: Value) => T, meaning: Meaning = 'plain') =>
+  (name: string): Column<T> =>
+    columnOf({ name, meaning, encode, decode });
 const orNull = <T>({ encode, decode, ...rest }: Column<T>): Column<T | null> =>
-  columnOf<T | null>({ ...rest, encode: (value) => (value === null ? null : encode(value)), decode: (value) => (value === null ? null : decode(value)) });
+  columnOf<T | null>({
+    ...rest,
+    encode: (value) => (value === null ? null : encode(value)),
+    decode: (value) => (value === null ? null : decode(value)),
+  });
 const asIs = <T extends Value>(value: T): T => value;
 
 export const c = {
   /** Ids, codes, days (`YYYY-MM-DD`), texts. */
   text: column<string>(asIs, String),
   /** A text of a closed vocabulary. */
-  word: <W extends string>(name: string): Column<W> => columnOf({ name, meaning: 'plain', encode: asIs, decode: (value) => String(value) as W }),
+  word: <W extends string>(name: string): Column<W> =>
+    columnOf({ name, meaning: 'plain', encode: asIs, decode: (value) => String(value) as W }),
   /** A number as decimal text, exact. */
   decimal: column<string>(asIs, String, 'decimal'),
   /** An account number: the audit keeps its last four characters. */
@@ -65,10 +79,25 @@ export const c = {
   instant: column<number>(asIs, Number, 'instant'),
   /** Amounts in major units, for sorting alone. */
   real: column<number>(asIs, Number),
-  flag: column<boolean>((value) => (value ? 1 : 0), (value) => value === 1),
-  json: <T>(name: string): Column<T> => columnOf({ name, meaning: 'plain', encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as T }),
+  flag: column<boolean>(
+    (value) => (value ? 1 : 0),
+    (value) => value === 1,
+  ),
+  json: <T>(name: string): Column<T> =>
+    columnOf({
+      name,
+      meaning: 'plain',
+      encode: (value) => JSON.stringify(value),
+      decode: (value) => JSON.parse(String(value)) as T,
+    }),
   /** Values by key, of which the audit keeps those that change. */
-  values: (name: string): Column<Record<string, unknown>> => columnOf({ name, meaning: 'values', encode: (value) => JSON.stringify(value), decode: (value) => JSON.parse(String(value)) as Record<string, unknown> }),
+  values: (name: string): Column<Record<string, unknown>> =>
+    columnOf({
+      name,
+      meaning: 'values',
+      encode: (value) => JSON.stringify(value),
+      decode: (value) => JSON.parse(String(value)) as Record<string, unknown>,
+    }),
   orNull,
 } as const;
 
@@ -104,13 +133,19 @@ export class Table<C extends Columns> {
     this.facts = facts;
     this.entries = Object.entries(declared) as [string, Column<unknown>][];
     this.columns = new Map(this.entries);
-    this.audited = new Map(this.entries.flatMap(([field, one]) => (one.auditName === null ? [] : [[one.auditName ?? field, one]])));
+    this.audited = new Map(
+      this.entries.flatMap(([field, one]) => (one.auditName === null ? [] : [[one.auditName ?? field, one]])),
+    );
     this.columnNames = this.entries.map(([, { name: column }]) => `${name}.${column}`).join(', ');
   }
 
   /** The same table read in part: only these fields. */
   only<K extends keyof C & string>(...fields: readonly K[]): Table<Pick<C, K>> {
-    return new Table(this.name, Object.fromEntries(fields.map((field) => [field, this.declared[field]])) as Pick<C, K>, this);
+    return new Table(
+      this.name,
+      Object.fromEntries(fields.map((field) => [field, this.declared[field]])) as Pick<C, K>,
+      this,
+    );
   }
 
   decode(row: Row): Fields<C> {
@@ -139,7 +174,7 @@ export class Table<C extends Columns> {
 
   private async inserted(tx: Transaction, rows: readonly (readonly Value[])[], unless: string): Promise<number> {
     let inserted = 0;
-    for (let at = 0; at < rows.length; ) {
+    for (let at = 0; at < rows.length;) {
       const size = INSERT_SIZES.find((n) => n <= rows.length - at) ?? 1;
       inserted += await tx.run(this.insertSql(size) + unless, rows.slice(at, at + size).flat());
       at += size;
@@ -148,13 +183,22 @@ export class Table<C extends Columns> {
   }
 
   /** Writes the fields that differ between two states of a row. */
-  async update(tx: Transaction, tenantId: string, { id, before, after }: { readonly id: string; readonly before: Fields<C>; readonly after: Fields<C> }): Promise<void> {
+  async update(
+    tx: Transaction,
+    tenantId: string,
+    { id, before, after }: { readonly id: string; readonly before: Fields<C>; readonly after: Fields<C> },
+  ): Promise<void> {
     const old = this.values(before);
     const fresh = this.values(after);
-    const changed = this.entries.map(([, { name }], i) => ({ name, value: fresh[i] ?? null, same: old[i] === fresh[i] })).filter(({ same }) => !same);
+    const changed = this.entries
+      .map(([, { name }], i) => ({ name, value: fresh[i] ?? null, same: old[i] === fresh[i] }))
+      .filter(({ same }) => !same);
     if (changed.length === 0) return;
     // The shapes are as many as there are kinds of change, not as there are rows.
-    await tx.run(`UPDATE ${this.name} SET ${changed.map(({ name }) => `${name} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`, [...changed.map(({ value }) => value), tenantId, id]);
+    await tx.run(
+      `UPDATE ${this.name} SET ${changed.map(({ name }) => `${name} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`,
+      [...changed.map(({ value }) => value), tenantId, id],
+    );
   }
 
   private insertSql(rows: number): string {
@@ -168,5 +212,12 @@ export class Table<C extends Columns> {
   }
 }
 
-/** `audit` is what the audit calls a row: repositories tell the recorder every change of such a table. Rows of one without leave no trace there. */
-export const table = <C extends Columns>(name: string, columns: C, { audit = null, facts = [] }: { readonly audit?: string | null; readonly facts?: readonly string[] } = {}): Table<C> => new Table(name, columns, { auditedAs: audit, facts });
+/**
+ * `audit` is what the audit calls a row: repositories tell the recorder every change of such a table. Rows of one
+ * without leave no trace there.
+ */
+export const table = <C extends Columns>(
+  name: string,
+  columns: C,
+  { audit = null, facts = [] }: { readonly audit?: string | null; readonly facts?: readonly string[] } = {},
+): Table<C> => new Table(name, columns, { auditedAs: audit, facts });

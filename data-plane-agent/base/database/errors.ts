@@ -1,8 +1,19 @@
 /**
- * What a driver's error means, whichever driver it was. Anything that is not named here is a fault of ours. `in_doubt` is a connection that was
- * lost while its transaction ended: what was changed may be there or not.
+ * What a driver's error means, whichever driver it was. Anything that is not named here is a fault of ours. `in_doubt`
+ * is a connection that was lost while its transaction ended: what was changed may be there or not.
  */
-export type DatabaseProblem = 'unique' | 'foreign_key' | 'check' | 'not_null' | 'conflict' | 'busy' | 'unreachable' | 'in_doubt' | 'timeout' | 'full' | 'read_only';
+export type DatabaseProblem =
+  | 'unique'
+  | 'foreign_key'
+  | 'check'
+  | 'not_null'
+  | 'conflict'
+  | 'busy'
+  | 'unreachable'
+  | 'in_doubt'
+  | 'timeout'
+  | 'full'
+  | 'read_only';
 
 export class DatabaseError extends Error {
   readonly problem: DatabaseProblem;

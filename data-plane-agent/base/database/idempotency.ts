@@ -9,9 +9,13 @@ import type { KeyRing } from '../secrets.js';
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** What a write came to: an output or a refusal by rule. Both are stored, and both are answered again. */
-export type Settled = { readonly output: unknown; readonly replayed: boolean } | { readonly failure: Failure; readonly replayed: boolean };
+export type Settled =
+  { readonly output: unknown; readonly replayed: boolean } | { readonly failure: Failure; readonly replayed: boolean };
 /** Sees to it that an answer goes when it is over. */
-export type KeptAnswer = (tx: Transaction, answer: { readonly tenantId: string; readonly expiresAt: number }) => Promise<void>;
+export type KeptAnswer = (
+  tx: Transaction,
+  answer: { readonly tenantId: string; readonly expiresAt: number },
+) => Promise<void>;
 /** Whose write it is, and under which key. */
 export interface Keyed {
   readonly tenantId: string;
@@ -19,7 +23,10 @@ export interface Keyed {
 }
 type Stored = { readonly output: unknown } | { readonly code: FailureCode; readonly details: DetailsOf<FailureCode> };
 
-/** Makes a write that is sent twice under one key happen once: the answer is stored, sealed, in the transaction of the write. */
+/**
+ * Makes a write that is sent twice under one key happen once: the answer is stored, sealed, in the transaction of the
+ * write.
+ */
 export class IdempotencyStore {
   private readonly running = new Set<string>();
 
@@ -29,7 +36,9 @@ export class IdempotencyStore {
     private readonly kept: KeptAnswer,
   ) {}
 
-  /** Refuses a second request with the key while the first still runs in this process. Other processes meet in `once`. */
+  /**
+   * Refuses a second request with the key while the first still runs in this process. Other processes meet in `once`.
+   */
   async alone<T>(call: Keyed, work: () => Promise<T>): Promise<T> {
     if (!call.idempotency) return work();
     const key = `${call.tenantId}/${call.idempotency.key}`;
@@ -42,19 +51,33 @@ export class IdempotencyStore {
     }
   }
 
-  async once(tx: Transaction, { call, operation }: { readonly call: Keyed; readonly operation: string }, work: () => Promise<unknown>): Promise<Settled> {
+  async once(
+    tx: Transaction,
+    { call, operation }: { readonly call: Keyed; readonly operation: string },
+    work: () => Promise<unknown>,
+  ): Promise<Settled> {
     if (!call.idempotency) return { output: await work(), replayed: false };
     const { key, requestHash } = call.idempotency;
     await this.takeTurn(tx, call.tenantId, key);
     const stored = await this.stored(tx, call, operation);
     if (stored) return stored;
     const settled = await this.attempt(tx, work);
-    const answer: Stored = 'failure' in settled ? { code: settled.failure.code, details: settled.failure.details } : { output: settled.output };
+    const answer: Stored =
+      'failure' in settled
+        ? { code: settled.failure.code, details: settled.failure.details }
+        : { output: settled.output };
     const expiresAt = this.clock.now() + KEPT_MS;
     await tx.run(
       `INSERT INTO idempotency_records (tenant_id, key, operation, request_hash, answer, expires_at) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (tenant_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer, expires_at = excluded.expires_at`,
-      [call.tenantId, key, operation, requestHash, this.keyRing.seal(await stringifyYielding(answer), context(call.tenantId, key)), expiresAt],
+      [
+        call.tenantId,
+        key,
+        operation,
+        requestHash,
+        this.keyRing.seal(await stringifyYielding(answer), context(call.tenantId, key)),
+        expiresAt,
+      ],
     );
     await this.kept(tx, { tenantId: call.tenantId, expiresAt });
     return settled;
@@ -64,13 +87,20 @@ export class IdempotencyStore {
   async stored(tx: Transaction, { tenantId, idempotency }: Keyed, operation: string): Promise<Settled | undefined> {
     if (!idempotency) return undefined;
     const { key, requestHash } = idempotency;
-    const row = await tx.get('SELECT operation, request_hash, answer, expires_at FROM idempotency_records WHERE tenant_id = ? AND key = ?', [tenantId, key]);
+    const row = await tx.get(
+      'SELECT operation, request_hash, answer, expires_at FROM idempotency_records WHERE tenant_id = ? AND key = ?',
+      [tenantId, key],
+    );
     if (!row || Number(row['expires_at']) <= this.clock.now()) return undefined;
-    if (row['request_hash'] !== requestHash || row['operation'] !== operation) return { failure: fail('IDEMPOTENCY_KEY_REUSED', {}), replayed: false };
+    if (row['request_hash'] !== requestHash || row['operation'] !== operation)
+      return { failure: fail('IDEMPOTENCY_KEY_REUSED', {}), replayed: false };
     return replay(JSON.parse(this.keyRing.openText(String(row['answer']), context(tenantId, key))) as Stored);
   }
 
-  /** A refusal by rule undoes what the write did, and is an answer to store. Anything else is no answer, a limit that passes neither: the next try may fare better. */
+  /**
+   * A refusal by rule undoes what the write did, and is an answer to store. Anything else is no answer, a limit that
+   * passes neither: the next try may fare better.
+   */
   private async attempt(tx: Transaction, work: () => Promise<unknown>): Promise<Settled> {
     try {
       return { output: await tx.savepoint(work), replayed: false };
@@ -83,17 +113,38 @@ export class IdempotencyStore {
   /** On PostgreSQL two replicas may run at once; the lock ends with the transaction. SQLite has one writer. */
   private async takeTurn(tx: Transaction, tenantId: string, key: string): Promise<void> {
     if (tx.dialect !== 'postgres') return;
-    const row = await tx.get('SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0))::int AS mine', [`${tenantId}/${key}`]);
+    const row = await tx.get('SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0))::int AS mine', [
+      `${tenantId}/${key}`,
+    ]);
     if (row?.['mine'] !== 1) throw fail('IDEMPOTENCY_IN_PROGRESS', {});
   }
 }
 
 /** A refusal by rule. */
-export const isRefusal = (error: unknown): error is Failure => isFailure(error) && !PASSING.includes(error.code) && FAILURES[error.code].status < 500 && FAILURES[error.code].status !== 429;
+export const isRefusal = (error: unknown): error is Failure =>
+  isFailure(error) &&
+  !PASSING.includes(error.code) &&
+  FAILURES[error.code].status < 500 &&
+  FAILURES[error.code].status !== 429;
 
-/** Validation comes before the rules; what another request is at just now, and what a client waits for, is over soon; signing in again mends what asks for it. */
-const PASSING: readonly string[] = ['INVALID_INPUT', 'UNAUTHENTICATED', 'RECENT_LOGIN_REQUIRED', 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED', 'FILE_BEING_CONFIRMED', 'FILE_NOT_UPLOADED', 'FILE_SCAN_PENDING'];
+/**
+ * Validation comes before the rules; what another request is at just now, and what a client waits for, is over soon;
+ * signing in again mends what asks for it.
+ */
+const PASSING: readonly string[] = [
+  'INVALID_INPUT',
+  'UNAUTHENTICATED',
+  'RECENT_LOGIN_REQUIRED',
+  'IDEMPOTENCY_IN_PROGRESS',
+  'IDEMPOTENCY_KEY_REUSED',
+  'FILE_BEING_CONFIRMED',
+  'FILE_NOT_UPLOADED',
+  'FILE_SCAN_PENDING',
+];
 
 const context = (tenantId: string, key: string) => `idempotency_records.answer.${tenantId}.${key}`;
 
-const replay = (stored: Stored): Settled => ('output' in stored ? { output: stored.output, replayed: true } : { failure: fail(stored.code, stored.details, { replayed: true }), replayed: true });
+const replay = (stored: Stored): Settled =>
+  'output' in stored
+    ? { output: stored.output, replayed: true }
+    : { failure: fail(stored.code, stored.details, { replayed: true }), replayed: true };

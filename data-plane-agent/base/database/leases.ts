@@ -5,13 +5,15 @@ import type { Log } from '../log.js';
 /** The right to do one kind of work alone, until it runs out. */
 export interface Lease {
   readonly name: string;
-  /** Moves by one whenever the lease changes hands, so that work of a former holder can be told from the present one's. */
+  /**
+   * Moves by one whenever the lease changes hands, so that work of a former holder can be told from the present one's.
+   */
   readonly fence: number;
 }
 
 /**
- * Leases in a database: of several processes, one holds a name at a time, and a holder that died is replaced once its time is over.
- * Needs the table `leases (name, holder, fence, until)`.
+ * Leases in a database: of several processes, one holds a name at a time, and a holder that died is replaced once its
+ * time is over. Needs the table `leases (name, holder, fence, until)`.
  */
 export class Leases {
   /** This process, by a name that no other has. */
@@ -47,17 +49,25 @@ export class Leases {
 
   /** Gives the lease back before its time, if it is still ours. */
   async release({ name, fence }: Lease): Promise<void> {
-    await this.database.write({ tenantId: null }, (tx) => tx.run('UPDATE leases SET until = 0 WHERE name = ? AND holder = ? AND fence = ?', [name, this.holder, fence]));
+    await this.database.write({ tenantId: null }, (tx) =>
+      tx.run('UPDATE leases SET until = 0 WHERE name = ? AND holder = ? AND fence = ?', [name, this.holder, fence]),
+    );
   }
 
-  /** Runs `work` while holding the lease, prolonging it at half time; answers `undefined` without running it when somebody else holds it. */
+  /**
+   * Runs `work` while holding the lease, prolonging it at half time; answers `undefined` without running it when
+   * somebody else holds it.
+   */
   async during<T>(name: string, ms: number, work: () => Promise<T>): Promise<T | undefined> {
     const lease = await this.take(name, ms);
     if (!lease) return undefined;
     let renewal: Promise<unknown> = Promise.resolve();
     const timer = setInterval(() => {
-      // A renewal that fails is tried again at the next beat; if none comes through, another process takes over, which is right.
-      renewal = this.take(name, ms).catch((error: unknown) => this.log.warn({ err: error, lease: name }, 'lease not renewed'));
+      // A renewal that fails is tried again at the next beat; if none comes through, another process takes over, which
+      // is right.
+      renewal = this.take(name, ms).catch((error: unknown) =>
+        this.log.warn({ err: error, lease: name }, 'lease not renewed'),
+      );
     }, ms / 2);
     try {
       return await work();

@@ -11,10 +11,15 @@ export interface ManagedDatabase {
 }
 
 /** Opens it and brings it up to date. Throws SchemaMismatch for one that a newer program has migrated. */
-export async function openMigrated({ name, url, migrations }: ManagedDatabase, { poolMax, log }: { readonly poolMax: number; readonly log: Log }): Promise<Database> {
+export async function openMigrated(
+  { name, url, migrations }: ManagedDatabase,
+  { poolMax, log }: { readonly poolMax: number; readonly log: Log },
+): Promise<Database> {
   const database = await openDatabase(url, { poolMax });
   try {
-    const applied = await migrate(database, migrations, (wait) => log.info({ database: name, ...wait }, 'waiting for the migration lock: another program migrates this database'));
+    const applied = await migrate(database, migrations, (wait) =>
+      log.info({ database: name, ...wait }, 'waiting for the migration lock: another program migrates this database'),
+    );
     if (applied.length > 0) log.info({ database: name, applied }, 'migrated');
     return database;
   } catch (error) {

@@ -18,16 +18,27 @@ export interface ColumnTypes {
 
 const TYPES: Readonly<Record<Dialect, ColumnTypes>> = {
   sqlite: { dialect: 'sqlite', id: 'TEXT', text: 'TEXT', int: 'INTEGER', big: 'INTEGER', real: 'REAL', bytes: 'BLOB' },
-  postgres: { dialect: 'postgres', id: 'UUID', text: 'TEXT COLLATE "C"', int: 'INTEGER', big: 'BIGINT', real: 'DOUBLE PRECISION', bytes: 'BYTEA' },
+  postgres: {
+    dialect: 'postgres',
+    id: 'UUID',
+    text: 'TEXT COLLATE "C"',
+    int: 'INTEGER',
+    big: 'BIGINT',
+    real: 'DOUBLE PRECISION',
+    bytes: 'BYTEA',
+  },
 };
 
-/** One step of a schema. Imports nothing from the application and is never edited once it has landed: a checksum says so. */
+/**
+ * One step of a schema. Imports nothing from the application and is never edited once it has landed: a checksum says
+ * so.
+ */
 export interface Migration {
   readonly id: string;
   statements(types: ColumnTypes): readonly string[];
   /**
-   * Work on rows that SQL alone cannot do, before the statements and outside their transaction: it takes one of its own for each batch,
-   * and finds by itself what is left to do, since it is run again when it was broken off.
+   * Work on rows that SQL alone cannot do, before the statements and outside their transaction: it takes one of its own
+   * for each batch, and finds by itself what is left to do, since it is run again when it was broken off.
    */
   fill?(connection: Exclusive): Promise<void>;
 }
@@ -38,22 +49,34 @@ export interface MigrationState {
 }
 
 export const checksumOf = (migration: Migration): string =>
-  createHash('sha256').update(JSON.stringify([migration.statements(TYPES.sqlite), migration.statements(TYPES.postgres)])).digest('hex');
+  createHash('sha256')
+    .update(JSON.stringify([migration.statements(TYPES.sqlite), migration.statements(TYPES.postgres)]))
+    .digest('hex');
 
 /**
  * Brings a database up to date, under a lock: of several that start at once, one migrates and the others wait.
- * Refuses a database that a newer program has migrated, and one whose applied steps differ from ours. Answers the steps that it applied.
+ * Refuses a database that a newer program has migrated, and one whose applied steps differ from ours. Answers the steps
+ * that it applied.
  */
-export function migrate(database: Database, migrations: readonly Migration[], waiting?: Waiting): Promise<readonly string[]> {
+export function migrate(
+  database: Database,
+  migrations: readonly Migration[],
+  waiting?: Waiting,
+): Promise<readonly string[]> {
   return database.exclusive(async (connection) => {
     const types = TYPES[connection.dialect];
-    await connection.run(`CREATE TABLE IF NOT EXISTS schema_migrations (id ${types.text} PRIMARY KEY, checksum ${types.text} NOT NULL)`);
+    await connection.run(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (id ${types.text} PRIMARY KEY, checksum ${types.text} NOT NULL)`,
+    );
     const pending = await pendingSteps(connection, migrations);
     for (const migration of pending) {
       await migration.fill?.(connection);
       await connection.transaction(async () => {
         for (const statement of migration.statements(types)) await connection.run(statement);
-        await connection.run('INSERT INTO schema_migrations (id, checksum) VALUES (?, ?)', [migration.id, checksumOf(migration)]);
+        await connection.run('INSERT INTO schema_migrations (id, checksum) VALUES (?, ?)', [
+          migration.id,
+          checksumOf(migration),
+        ]);
       });
     }
     return pending.map(({ id }) => id);
@@ -76,12 +99,25 @@ export class SchemaMismatch extends Error {
 type Reader = Pick<Exclusive, 'dialect' | 'all'>;
 
 async function pendingSteps(connection: Reader, migrations: readonly Migration[]): Promise<readonly Migration[]> {
-  const applied = new Map((await connection.all('SELECT id, checksum FROM schema_migrations')).map((row) => [row['id'], row['checksum']]));
-  const changed = migrations.find((migration) => applied.has(migration.id) && applied.get(migration.id) !== checksumOf(migration));
-  if (changed) throw new SchemaMismatch(`migration ${changed.id} was applied in another form; restore the program that applied it`);
+  const applied = new Map(
+    (await connection.all('SELECT id, checksum FROM schema_migrations')).map((row) => [row['id'], row['checksum']]),
+  );
+  const changed = migrations.find(
+    (migration) => applied.has(migration.id) && applied.get(migration.id) !== checksumOf(migration),
+  );
+  if (changed)
+    throw new SchemaMismatch(
+      `migration ${changed.id} was applied in another form; restore the program that applied it`,
+    );
   const ours = new Set<unknown>(migrations.map(({ id }) => id));
-  const newer = applied.keys().filter((id) => !ours.has(id)).toArray();
-  if (newer.length > 0) throw new SchemaMismatch(`the database has been migrated by a newer program (${newer.join(', ')}); upgrade this one`);
+  const newer = applied
+    .keys()
+    .filter((id) => !ours.has(id))
+    .toArray();
+  if (newer.length > 0)
+    throw new SchemaMismatch(
+      `the database has been migrated by a newer program (${newer.join(', ')}); upgrade this one`,
+    );
   return migrations.filter(({ id }) => !applied.has(id));
 }
 
@@ -89,6 +125,8 @@ async function hasHistory(connection: Reader): Promise<boolean> {
   const rows =
     connection.dialect === 'sqlite'
       ? await connection.all("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'")
-      : await connection.all("SELECT 1 AS found FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'schema_migrations'");
+      : await connection.all(
+          "SELECT 1 AS found FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = 'schema_migrations'",
+        );
   return rows.length > 0;
 }

@@ -15,4 +15,5 @@ export async function openDatabase(url: string, options: { readonly poolMax: num
 }
 
 /** The file of an `sqlite:` URL, or `undefined` for another database. */
-export const sqlitePath = (url: string): string | undefined => (url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined);
+export const sqlitePath = (url: string): string | undefined =>
+  url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;

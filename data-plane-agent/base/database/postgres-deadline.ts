@@ -3,8 +3,8 @@ import { CallEnded, type Deadline } from '../deadline.js';
 import { isDatabaseError, translateError } from './errors.js';
 
 /**
- * Ends the statements of one transaction with its deadline. The one that is under way is cancelled, as PostgreSQL wants it: over another connection. The
- * server has been told the time as well, should that connection not be had.
+ * Ends the statements of one transaction with its deadline. The one that is under way is cancelled, as PostgreSQL wants
+ * it: over another connection. The server has been told the time as well, should that connection not be had.
  */
 export class StatementDeadline {
   private underWay = 0;
@@ -42,7 +42,10 @@ export class StatementDeadline {
     }
   }
 
-  /** To be called before the transaction is rolled back or its connection given on, so that the cancellation meets no other statement. */
+  /**
+   * To be called before the transaction is rolled back or its connection given on, so that the cancellation meets no
+   * other statement.
+   */
   async over(): Promise<void> {
     this.deadline.signal.removeEventListener('abort', this.end);
     await this.cancelling;

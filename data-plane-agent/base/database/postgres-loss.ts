@@ -10,14 +10,22 @@ export function noteLoss(client: pg.Client, done: (error: null, client: pg.Clien
   done(null, client);
 }
 
-/** On a connection that is lost, the driver has errors without a code: the one by which it was lost where the server said nothing, and one for each query after it. */
-export const translated = (client: pg.Client, error: unknown): unknown => (lost.has(client) && isUncoded(error) ? new DatabaseError('unreachable', undefined, error) : translateError(error));
+/**
+ * On a connection that is lost, the driver has errors without a code: the one by which it was lost where the server
+ * said nothing, and one for each query after it.
+ */
+export const translated = (client: pg.Client, error: unknown): unknown =>
+  lost.has(client) && isUncoded(error) ? new DatabaseError('unreachable', undefined, error) : translateError(error);
 
 /** A plain `Error`, as the driver makes them. */
-const isUncoded = (error: unknown): boolean => error instanceof Error && Object.getPrototypeOf(error) === Error.prototype && !('code' in error);
+const isUncoded = (error: unknown): boolean =>
+  error instanceof Error && Object.getPrototypeOf(error) === Error.prototype && !('code' in error);
 
 /** A query of ours. */
-export async function ask<R extends pg.QueryResultRow>(client: pg.Client, query: string | pg.QueryConfig): Promise<pg.QueryResult<R>> {
+export async function ask<R extends pg.QueryResultRow>(
+  client: pg.Client,
+  query: string | pg.QueryConfig,
+): Promise<pg.QueryResult<R>> {
   try {
     return await client.query<R>(query);
   } catch (error) {

@@ -25,16 +25,27 @@ export function openPostgres(url: string, options: { readonly poolMax: number })
     application_name: 'duebook',
   };
   const pool = { min: 0, max: options.poolMax, afterCreate: noteLoss };
-  return new PostgresDatabase(knex({ client: 'pg', connection, pool, acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS, log: THROWN_ANYWAY }), connection);
+  return new PostgresDatabase(
+    knex({ client: 'pg', connection, pool, acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS, log: THROWN_ANYWAY }),
+    connection,
+  );
 }
 
 /** knex prints to the console what it also throws; the caller of the work logs it, once and as JSON. */
-const THROWN_ANYWAY = { warn: () => undefined, error: () => undefined, deprecate: () => undefined, debug: () => undefined };
+const THROWN_ANYWAY = {
+  warn: () => undefined,
+  error: () => undefined,
+  deprecate: () => undefined,
+  debug: () => undefined,
+};
 
 const INT8 = 20;
 const NUMERIC = 1700;
 
-/** int8 and numeric sums come as text by default. Ours are bounded to safe integers, so they come as numbers; one that is not is a fault. */
+/**
+ * int8 and numeric sums come as text by default. Ours are bounded to safe integers, so they come as numbers; one that
+ * is not is a fault.
+ */
 const getTypeParser = (oid: number, format = 'text'): ((text: string) => unknown) =>
   oid === INT8 || oid === NUMERIC ? safeNumber : pg.types.getTypeParser(oid, format as 'text');
 
@@ -73,9 +84,15 @@ class PostgresDatabase implements Database {
       const statements = deadline && new StatementDeadline(deadline, this.connection);
       const tx = new PostgresTransaction(client, this.knex, statements);
       try {
-        // One round trip. The settings end with the transaction, so that the next user of the connection cannot inherit them.
-        const timeout = statements ? `, pg_backend_pid() AS pid, set_config('statement_timeout', '${statements.timeoutMs(STATEMENT_TIMEOUT_MS)}', true)` : '';
-        const begun: unknown = await ask(client, `${begin}; SELECT set_config('duebook.tenant', '${tenantSetting(scope)}', true)${timeout}`);
+        // One round trip. The settings end with the transaction, so that the next user of the connection cannot inherit
+        // them.
+        const timeout = statements
+          ? `, pg_backend_pid() AS pid, set_config('statement_timeout', '${statements.timeoutMs(STATEMENT_TIMEOUT_MS)}', true)`
+          : '';
+        const begun: unknown = await ask(
+          client,
+          `${begin}; SELECT set_config('duebook.tenant', '${tenantSetting(scope)}', true)${timeout}`,
+        );
         statements?.begin(processIdIn(begun));
         const result = await work(tx);
         statements?.check();
@@ -109,16 +126,23 @@ class PostgresDatabase implements Database {
     try {
       return await (deadline ? unlessAborted(deadline.signal, acquiring) : acquiring);
     } catch (error) {
-      // Whatever it says: no server, one that shuts down, lets nobody in or has no room, a pool whose connections are all taken.
+      // Whatever it says: no server, one that shuts down, lets nobody in or has no room, a pool whose connections are
+      // all taken.
       if (!deadline?.signal.aborted) throw new DatabaseError('unreachable', undefined, error);
       // One that comes too late is the next one's. That none came is told to nobody: nobody waits for it any more.
-      acquiring.then((late) => this.knex.client.releaseConnection(late) as Promise<void>, () => undefined);
+      acquiring.then(
+        (late) => this.knex.client.releaseConnection(late) as Promise<void>,
+        () => undefined,
+      );
       throw deadline.signal.reason;
     }
   }
 
   async ping(timeoutMs: number): Promise<boolean> {
-    const answer = this.withClient((client) => client.query('SELECT 1')).then(() => true, () => false);
+    const answer = this.withClient((client) => client.query('SELECT 1')).then(
+      () => true,
+      () => false,
+    );
     return Promise.race([answer, sleep(timeoutMs, false, { ref: false })]);
   }
 
@@ -130,9 +154,11 @@ class PostgresDatabase implements Database {
   exclusive<T>(work: (connection: Exclusive) => Promise<T>, waiting?: Waiting): Promise<T> {
     return this.withClient(async (client) => {
       await migrationLock(client, waiting);
-      const all = async (sql: string, values: readonly Value[] = []) => (await client.query({ text: numbered(sql).text, values: [...values] })).rows as Row[];
+      const all = async (sql: string, values: readonly Value[] = []) =>
+        (await client.query({ text: numbered(sql).text, values: [...values] })).rows as Row[];
       try {
-        // An index over a large table takes its time. Locks that others hold are waited for as long as ever: behind a statement that waits, all others do.
+        // An index over a large table takes its time. Locks that others hold are waited for as long as ever: behind a
+        // statement that waits, all others do.
         await client.query(`SET lock_timeout = ${STATEMENT_TIMEOUT_MS}; SET statement_timeout = 0`);
         return await work({
           dialect: 'postgres',
@@ -170,12 +196,20 @@ const TOLD_EVERY_MS = 10_000;
 async function migrationLock(client: pg.Client, waiting: Waiting | undefined): Promise<void> {
   const begun = performance.now();
   for (let tellAt = begun; ; await sleep(LOCK_STEP_MS)) {
-    if ((await client.query<{ mine: boolean }>(`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS mine`)).rows[0]?.mine) return;
+    if ((await client.query<{ mine: boolean }>(`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS mine`)).rows[0]?.mine)
+      return;
     const now = performance.now();
     if (!waiting || now < tellAt) continue;
     tellAt = now + TOLD_EVERY_MS;
-    const { rows: [holder] } = await client.query<{ pid: number; client: string | null }>(HOLDER);
-    waiting({ heldBy: holder ? `PostgreSQL process ${holder.pid}, for a client at ${holder.client ?? 'a local socket'}` : 'nobody any more', waitedMs: Math.round(now - begun) });
+    const {
+      rows: [holder],
+    } = await client.query<{ pid: number; client: string | null }>(HOLDER);
+    waiting({
+      heldBy: holder
+        ? `PostgreSQL process ${holder.pid}, for a client at ${holder.client ?? 'a local socket'}`
+        : 'nobody any more',
+      waitedMs: Math.round(now - begun),
+    });
   }
 }
 
@@ -194,7 +228,12 @@ function tenantSetting({ tenantId }: Scope): string {
 
 /** Of what `BEGIN; SELECT …` answers: a result for each of the two. */
 function processIdIn(results: unknown): number {
-  const [, { rows: [row] }] = results as [pg.QueryResult, pg.QueryResult<{ pid: number }>];
+  const [
+    ,
+    {
+      rows: [row],
+    },
+  ] = results as [pg.QueryResult, pg.QueryResult<{ pid: number }>];
   if (!row) throw new Error('a SELECT without FROM has a row');
   return row.pid;
 }
@@ -269,11 +308,17 @@ class PostgresTransaction implements Transaction {
   }
 }
 
-/** Each connection keeps a statement for good once it is prepared under a name: filters that are combined as never before get none. */
+/**
+ * Each connection keeps a statement for good once it is prepared under a name: filters that are combined as never
+ * before get none.
+ */
 const NAMED = 1_000;
 const known = new Map<string, { readonly name: string; readonly text: string }>();
 
-/** The text with `$1, $2, …` for its `?`, and the name under which each connection keeps it prepared. No statement of ours has a `?` in a literal. */
+/**
+ * The text with `$1, $2, …` for its `?`, and the name under which each connection keeps it prepared. No statement of
+ * ours has a `?` in a literal.
+ */
 function numbered(sql: string): { readonly name?: string; readonly text: string } {
   const statement = known.get(sql);
   if (statement) return statement;

@@ -2,7 +2,8 @@ import { SealError, type KeyRing } from '../secrets.js';
 import type { Database, Row, Scope, Transaction, Value } from './database.js';
 
 /**
- * A column that holds sealed text. Its rows are sealed for `table.column.` and the values of `place`, joined by dots, an absent one empty;
+ * A column that holds sealed text. Its rows are sealed for `table.column.` and the values of `place`, joined by dots,
+ * an absent one empty;
  * `place` also finds the row.
  */
 export interface SealedColumn {
@@ -25,13 +26,22 @@ interface Where {
   readonly tenantId: string | null;
 }
 
-/** Counts what stands under which key. In a tenant database only the rows of one tenant can be seen, so that it is asked for each. */
-export async function countSeals({ database, tenantId }: Where, columns: readonly SealedColumn[]): Promise<SealCount[]> {
+/**
+ * Counts what stands under which key. In a tenant database only the rows of one tenant can be seen, so that it is asked
+ * for each.
+ */
+export async function countSeals(
+  { database, tenantId }: Where,
+  columns: readonly SealedColumn[],
+): Promise<SealCount[]> {
   return database.read({ tenantId }, async (tx) => {
     const counts: SealCount[] = [];
     for (const { table, column } of columns) {
       const { sql, values } = ofTenant({ tenantId });
-      const rows = await tx.all(`SELECT ${keyIdOf(tx, column)} AS key_id, count(*) AS n FROM ${table} WHERE ${column} IS NOT NULL${sql} GROUP BY 1`, values);
+      const rows = await tx.all(
+        `SELECT ${keyIdOf(tx, column)} AS key_id, count(*) AS n FROM ${table} WHERE ${column} IS NOT NULL${sql} GROUP BY 1`,
+        values,
+      );
       for (const row of rows) counts.push({ table, column, keyId: String(row['key_id']), rows: Number(row['n']) });
     }
     return counts;
@@ -48,13 +58,18 @@ export interface Resealed {
 const BATCH = 200;
 
 /**
- * Seals every row of the column under the ring's active key that another key has sealed, batch by batch, each in a transaction of its own. What
- * is done is done: called again it goes on where it ended. A row that changes meanwhile is left to whoever changed it. `onProgress` hears of each batch.
+ * Seals every row of the column under the ring's active key that another key has sealed, batch by batch, each in a
+ * transaction of its own. What is done is done: called again it goes on where it ended. A row that changes meanwhile is
+ * left to whoever changed it. `onProgress` hears of each batch.
  */
-export async function reseal({ database, tenantId }: Where, column: SealedColumn, { keyRing, onProgress = () => undefined }: { keyRing: KeyRing; onProgress?: (rows: number) => void }): Promise<Resealed> {
+export async function reseal(
+  { database, tenantId }: Where,
+  column: SealedColumn,
+  { keyRing, onProgress = () => undefined }: { keyRing: KeyRing; onProgress?: (rows: number) => void },
+): Promise<Resealed> {
   let resealed = 0;
   let unreadable = 0;
-  for (let last = BATCH; last === BATCH; ) {
+  for (let last = BATCH; last === BATCH;) {
     const skip = unreadable;
     const batch = await database.write({ tenantId }, (tx) => resealBatch(tx, { column, keyRing, tenantId, skip }));
     resealed += batch.resealed;
@@ -65,7 +80,10 @@ export async function reseal({ database, tenantId }: Where, column: SealedColumn
   return { resealed, unreadable };
 }
 
-async function resealBatch(tx: Transaction, { column: sealed, keyRing, tenantId, skip }: { column: SealedColumn; keyRing: KeyRing; skip: number } & Scope): Promise<Resealed & { rows: number }> {
+async function resealBatch(
+  tx: Transaction,
+  { column: sealed, keyRing, tenantId, skip }: { column: SealedColumn; keyRing: KeyRing; skip: number } & Scope,
+): Promise<Resealed & { rows: number }> {
   const { table, column, place } = sealed;
   const scope = ofTenant({ tenantId });
   const prefix = `v1.${keyRing.active}.`;
@@ -94,16 +112,28 @@ function sealAnew(keyRing: KeyRing, sealed: string, context: string): string | u
 }
 
 /** Answers 0 when the row is not as it was read. */
-function replace(tx: Transaction, { table, column, place }: SealedColumn, { row, before, after }: { row: Row; before: string; after: string }): Promise<number> {
+function replace(
+  tx: Transaction,
+  { table, column, place }: SealedColumn,
+  { row, before, after }: { row: Row; before: string; after: string },
+): Promise<number> {
   const values: Value[] = place.flatMap((name) => row[name] ?? []);
   const conditions = place.map((name) => (row[name] === null ? `${name} IS NULL` : `${name} = ?`));
-  return tx.run(`UPDATE ${table} SET ${column} = ? WHERE ${conditions.join(' AND ')} AND ${column} = ?`, [after, ...values, before]);
+  return tx.run(`UPDATE ${table} SET ${column} = ? WHERE ${conditions.join(' AND ')} AND ${column} = ?`, [
+    after,
+    ...values,
+    before,
+  ]);
 }
 
-const contextOf = ({ table, column, place }: SealedColumn, row: Row): string => [table, column, ...place.map((name) => row[name] ?? '')].join('.');
+const contextOf = ({ table, column, place }: SealedColumn, row: Row): string =>
+  [table, column, ...place.map((name) => row[name] ?? '')].join('.');
 
-const ofTenant = ({ tenantId }: Scope): { sql: string; values: readonly Value[] } => (tenantId === null ? { sql: '', values: [] } : { sql: ' AND tenant_id = ?', values: [tenantId] });
+const ofTenant = ({ tenantId }: Scope): { sql: string; values: readonly Value[] } =>
+  tenantId === null ? { sql: '', values: [] } : { sql: ' AND tenant_id = ?', values: [tenantId] };
 
 /** The part between the first two dots of `v1.<key id>.<nonce>.<text>`. */
 const keyIdOf = ({ dialect }: Transaction, column: string): string =>
-  dialect === 'postgres' ? `split_part(${column}, '.', 2)` : `substr(${column}, 4, instr(substr(${column}, 4), '.') - 1)`;
+  dialect === 'postgres'
+    ? `split_part(${column}, '.', 2)`
+    : `substr(${column}, 4, instr(substr(${column}, 4), '.') - 1)`;

@@ -8,9 +8,12 @@ export interface SqliteFile {
   readonly probe: Connection;
 }
 
-/** A file that was removed, or whose disk was, can be written to as long as it is open, and what was written is lost. */
+/**
+ * A file that was removed, or whose disk was, can be written to as long as it is open, and what was written is lost.
+ */
 export function refuseWhenGone(filename: string): void {
-  if (!existsSync(filename)) throw new DatabaseError('unreachable', undefined, new Error(`${filename} is not there any more`));
+  if (!existsSync(filename))
+    throw new DatabaseError('unreachable', undefined, new Error(`${filename} is not there any more`));
 }
 
 /** Of the probe: it must not answer from memory. */
@@ -28,6 +31,8 @@ export function isReadable({ filename, probe }: SqliteFile): boolean {
 
 /** Where SQLite cannot read the tables' definitions, it says that the statement is wrong or the file broken. */
 export const translated = (error: unknown, file: SqliteFile): unknown =>
-  error instanceof Error && 'code' in error && AMBIGUOUS.has(error.code) && !isReadable(file) ? new DatabaseError('unreachable', undefined, error) : translateError(error);
+  error instanceof Error && 'code' in error && AMBIGUOUS.has(error.code) && !isReadable(file)
+    ? new DatabaseError('unreachable', undefined, error)
+    : translateError(error);
 
 const AMBIGUOUS: ReadonlySet<unknown> = new Set(['SQLITE_ERROR', 'SQLITE_CORRUPT']);

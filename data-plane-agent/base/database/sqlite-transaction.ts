@@ -9,7 +9,12 @@ class Prepared {
   private readonly names: readonly string[];
 
   constructor(readonly statement: Statement) {
-    this.names = statement.reader ? statement.raw().columns().map(({ name }) => name) : [];
+    this.names = statement.reader
+      ? statement
+          .raw()
+          .columns()
+          .map(({ name }) => name)
+      : [];
   }
 
   all(values: readonly Value[]): Row[] {
@@ -56,7 +61,11 @@ export class SqliteTransaction implements Transaction {
 
   constructor(
     private readonly connection: Connection,
-    { statements, opener, deadline }: { readonly statements: Statements; readonly opener: Knex; readonly deadline?: Deadline | undefined },
+    {
+      statements,
+      opener,
+      deadline,
+    }: { readonly statements: Statements; readonly opener: Knex; readonly deadline?: Deadline | undefined },
   ) {
     this.statements = statements;
     this.opener = opener;

@@ -8,7 +8,10 @@ import { DatabaseError, isAway, isDatabaseError, translateError } from './errors
 import { isReadable, NO_CACHE, refuseWhenGone, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 
-/** Readers see the last commit while a write runs (WAL), so a few suffice: work on them never waits for anything but other work. */
+/**
+ * Readers see the last commit while a write runs (WAL), so a few suffice: work on them never waits for anything but
+ * other work.
+ */
 const READERS = 4;
 /** Waiting writes that share one commit. */
 const GROUP = 64;
@@ -21,7 +24,12 @@ const BUSY_MS = 10_000;
 
 /** Opens an SQLite file in WAL mode with `synchronous=FULL` on every connection. */
 export async function openSqlite(filename: string): Promise<Database> {
-  const opener = knex({ client: 'better-sqlite3', connection: { filename }, useNullAsDefault: true, pool: { min: 1, max: 2 + READERS } });
+  const opener = knex({
+    client: 'better-sqlite3',
+    connection: { filename },
+    useNullAsDefault: true,
+    pool: { min: 1, max: 2 + READERS },
+  });
   const opened: Connection[] = [];
   const open = async (pragmas: readonly string[]): Promise<Connection> => {
     const connection = (await opener.client.acquireConnection()) as Connection;
@@ -56,8 +64,15 @@ async function whenFree(work: () => void): Promise<void> {
   }
 }
 
-// A later connection to a WAL file opens with synchronous=NORMAL, which loses the last commits when the power fails: hence on each.
-const EVERY_CONNECTION = ['synchronous = FULL', 'foreign_keys = ON', 'busy_timeout = 50', 'temp_store = MEMORY', 'cache_size = -16384'];
+// A later connection to a WAL file opens with synchronous=NORMAL, which loses the last commits when the power fails:
+// hence on each.
+const EVERY_CONNECTION = [
+  'synchronous = FULL',
+  'foreign_keys = ON',
+  'busy_timeout = 50',
+  'temp_store = MEMORY',
+  'cache_size = -16384',
+];
 
 // What a transaction has changed and still has in memory is written when it ends, in one go.
 const WRITER_CACHE = 'cache_size = -4096';
@@ -73,8 +88,15 @@ interface Opened extends SqliteFile {
   readonly writer: Connection;
 }
 
-/** Waits in a queue, and leaves it when a deadline that lies ahead comes first; whoever has been taken out of it goes on. */
-function taken<T, W>(queue: W[], enter: (resolve: (value: T) => void, reject: (reason: unknown) => void) => W, deadline: Deadline | undefined): Promise<T> {
+/**
+ * Waits in a queue, and leaves it when a deadline that lies ahead comes first; whoever has been taken out of it goes
+ * on.
+ */
+function taken<T, W>(
+  queue: W[],
+  enter: (resolve: (value: T) => void, reject: (reason: unknown) => void) => W,
+  deadline: Deadline | undefined,
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const signal = deadline?.signal;
     const leave = (): void => {
@@ -84,7 +106,16 @@ function taken<T, W>(queue: W[], enter: (resolve: (value: T) => void, reject: (r
       reject(signal?.reason as Error);
     };
     const over = (): void => signal?.removeEventListener('abort', leave);
-    const waiting = enter((value) => { over(); resolve(value); }, (reason) => { over(); reject(reason as Error); });
+    const waiting = enter(
+      (value) => {
+        over();
+        resolve(value);
+      },
+      (reason) => {
+        over();
+        reject(reason as Error);
+      },
+    );
     signal?.addEventListener('abort', leave, { once: true });
     queue.push(waiting);
   });
@@ -102,7 +133,10 @@ class SqliteDatabase implements Database {
   private readonly writer: Connection;
   private readonly file: SqliteFile;
 
-  constructor({ opener, writer, ...file }: Opened, private readonly idle: Connection[]) {
+  constructor(
+    { opener, writer, ...file }: Opened,
+    private readonly idle: Connection[],
+  ) {
     this.opener = opener;
     this.writer = writer;
     this.file = file;
@@ -112,7 +146,9 @@ class SqliteDatabase implements Database {
     this.refuseWhenClosed();
     refuseWhenGone(this.file.filename);
     deadline?.signal.throwIfAborted();
-    const connection = this.idle.pop() ?? (await taken<Connection, (reader: Connection) => void>(this.readersWanted, (resolve) => resolve, deadline));
+    const connection =
+      this.idle.pop() ??
+      (await taken<Connection, (reader: Connection) => void>(this.readersWanted, (resolve) => resolve, deadline));
     const tx = this.begin(connection, deadline);
     try {
       if (connection.inTransaction) connection.exec('ROLLBACK');
@@ -132,24 +168,28 @@ class SqliteDatabase implements Database {
   async write<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     this.refuseWhenClosed();
     deadline?.signal.throwIfAborted();
-    const outcome = taken<{ readonly value: T } | { readonly error: unknown }, WaitingWrite>(this.waiting, (resolve, reject) => {
-      let came: { readonly value: T } | { readonly error: unknown };
-      return {
-        run: async (tx) => {
-          try {
-            came = { value: await tx.savepoint(() => tx.until(deadline, () => work(tx))) };
-            return undefined;
-          } catch (error) {
-            came = { error };
-            return error;
-          }
-        },
-        settle: (failure) => {
-          if (failure !== undefined) reject(failure);
-          else resolve(came);
-        },
-      };
-    }, deadline);
+    const outcome = taken<{ readonly value: T } | { readonly error: unknown }, WaitingWrite>(
+      this.waiting,
+      (resolve, reject) => {
+        let came: { readonly value: T } | { readonly error: unknown };
+        return {
+          run: async (tx) => {
+            try {
+              came = { value: await tx.savepoint(() => tx.until(deadline, () => work(tx))) };
+              return undefined;
+            } catch (error) {
+              came = { error };
+              return error;
+            }
+          },
+          settle: (failure) => {
+            if (failure !== undefined) reject(failure);
+            else resolve(came);
+          },
+        };
+      },
+      deadline,
+    );
     this.writing ??= this.drain();
     const came = await outcome;
     if ('error' in came) throw translated(came.error, this.file);
@@ -189,7 +229,8 @@ class SqliteDatabase implements Database {
         group.push(write);
         const failed = translated(await write.run(tx), this.file);
         // A full disk or an I/O error ends the whole transaction by itself: nothing of the group happened.
-        if (!this.writer.inTransaction) throw isAway(failed) ? failed : new DatabaseError('unreachable', undefined, failed);
+        if (!this.writer.inTransaction)
+          throw isAway(failed) ? failed : new DatabaseError('unreachable', undefined, failed);
       }
       const isLong = tx.writes > LONG_WRITES;
       if (isLong) this.writer.pragma('wal_autocheckpoint = 0');
@@ -201,9 +242,16 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /** Copies the log in a thread of its own; else the commit would do it, and everybody wait. If the thread cannot, the next commit does. */
+  /**
+   * Copies the log in a thread of its own; else the commit would do it, and everybody wait. If the thread cannot, the
+   * next commit does.
+   */
   private async checkpointAside(): Promise<void> {
-    const thread = new Worker(new URL('./checkpoint-thread.js', import.meta.url), { workerData: this.file.filename, execArgv: [], env: {} });
+    const thread = new Worker(new URL('./checkpoint-thread.js', import.meta.url), {
+      workerData: this.file.filename,
+      execArgv: [],
+      env: {},
+    });
     await new Promise<void>((resolve) => {
       thread.once('error', () => resolve());
       thread.once('exit', () => resolve());
@@ -212,7 +260,10 @@ class SqliteDatabase implements Database {
     if (!this.closed) this.writer.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   }
 
-  /** `IMMEDIATE`, because a deferred transaction that reads first fails at its first write when another process wrote meanwhile. */
+  /**
+   * `IMMEDIATE`, because a deferred transaction that reads first fails at its first write when another process wrote
+   * meanwhile.
+   */
   private async beginImmediate(): Promise<void> {
     if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
     return whenFree(() => void this.writer.exec('BEGIN IMMEDIATE'));
@@ -229,7 +280,11 @@ class SqliteDatabase implements Database {
   }
 
   pool() {
-    return { used: READERS - this.idle.length + (this.writing ? 1 : 0), free: this.idle.length, waiting: this.waiting.length + this.readersWanted.length };
+    return {
+      used: READERS - this.idle.length + (this.writing ? 1 : 0),
+      free: this.idle.length,
+      waiting: this.waiting.length + this.readersWanted.length,
+    };
   }
 
   /** Takes its turn among the writes: they share the connection. */
@@ -271,7 +326,8 @@ class SqliteDatabase implements Database {
     while (this.writing) await this.writing;
     await this.checkpoint;
     this.closed = true;
-    for (const connection of [this.writer, this.file.probe, ...this.idle]) await this.opener.client.releaseConnection(connection);
+    for (const connection of [this.writer, this.file.probe, ...this.idle])
+      await this.opener.client.releaseConnection(connection);
     await this.opener.destroy();
   }
 
@@ -284,6 +340,7 @@ function end(connection: Connection, ending: () => void): void {
   try {
     if (connection.inTransaction) ending();
   } catch {
-    // A file that cannot be read keeps a transaction from ending: the next work on its connection ends it, and is refused until it can.
+    // A file that cannot be read keeps a transaction from ending: the next work on its connection ends it, and is
+    // refused until it can.
   }
 }

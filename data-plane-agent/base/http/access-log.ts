@@ -1,8 +1,25 @@
 import type { Log } from '../log.js';
 import type { Served } from './exchange.js';
 
-/** One line for each request, which tells by ids who asked and from where: no names, no bodies, no query, no tokens. `docs/logging.md` lists its fields. */
-export const accessLog = (log: Log) => ({ exchange, method, route, status, durationMs, aborted }: Served): void => {
-  const { info, caller } = exchange;
-  log.info({ requestId: info.id, ...caller, ip: info.ip, method, route, status, ms: Math.round(durationMs * 10) / 10, ...(aborted ? { aborted } : {}) }, 'request');
-};
+/**
+ * One line for each request, which tells by ids who asked and from where: no names, no bodies, no query, no tokens.
+ * `docs/logging.md` lists its fields.
+ */
+export const accessLog =
+  (log: Log) =>
+  ({ exchange, method, route, status, durationMs, aborted }: Served): void => {
+    const { info, caller } = exchange;
+    log.info(
+      {
+        requestId: info.id,
+        ...caller,
+        ip: info.ip,
+        method,
+        route,
+        status,
+        ms: Math.round(durationMs * 10) / 10,
+        ...(aborted ? { aborted } : {}),
+      },
+      'request',
+    );
+  };

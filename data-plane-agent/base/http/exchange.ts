@@ -31,7 +31,13 @@ export interface Served {
 }
 
 /** Begins every request: gives it an id, which is always answered, and tells the observers when it ends. */
-export function beginExchange({ clock, observers }: { clock: Clock; observers: readonly ((served: Served) => void)[] }): HttpMiddleware {
+export function beginExchange({
+  clock,
+  observers,
+}: {
+  clock: Clock;
+  observers: readonly ((served: Served) => void)[];
+}): HttpMiddleware {
   return (ctx, next) => {
     const exchange: Exchange = { info: infoOf(ctx, clock), route: undefined, caller: undefined };
     ctx.state.exchange = exchange;
@@ -39,7 +45,14 @@ export function beginExchange({ clock, observers }: { clock: Clock; observers: r
     const began = performance.now();
     ctx.res.once('close', () => {
       const aborted = !ctx.res.writableFinished;
-      const served: Served = { method: ctx.method, route: exchange.route, status: ctx.res.statusCode, durationMs: performance.now() - began, exchange, aborted };
+      const served: Served = {
+        method: ctx.method,
+        route: exchange.route,
+        status: ctx.res.statusCode,
+        durationMs: performance.now() - began,
+        exchange,
+        aborted,
+      };
       for (const observe of observers) observe(served);
     });
     return next();
@@ -74,13 +87,16 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
   };
 }
 
-/** A proxy may report anything; only an address is believed, in its plain form when it is an IPv4 one in IPv6 clothes. */
+/**
+ * A proxy may report anything; only an address is believed, in its plain form when it is an IPv4 one in IPv6 clothes.
+ */
 function addressOf(ctx: HttpContext): string {
   const reported = plainAddress(ctx.ip);
   return isIP(reported) === 0 ? plainAddress(ctx.req.socket.remoteAddress ?? '') : reported;
 }
 
-const plainAddress = (address: string): string => (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address);
+const plainAddress = (address: string): string =>
+  address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
 
 const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 

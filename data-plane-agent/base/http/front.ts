@@ -16,7 +16,17 @@ export interface Front extends Listening {
 }
 
 /** Listens at once: until there is an app, probes are answered and everything else is 503. Port 0 takes a free one. */
-export async function openFront({ host, port, clock, log }: { readonly host: string; readonly port: number; readonly clock: Clock; readonly log: Log }): Promise<Front> {
+export async function openFront({
+  host,
+  port,
+  clock,
+  log,
+}: {
+  readonly host: string;
+  readonly port: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Promise<Front> {
   let handle = callbackOf(startingApp({ clock, log }));
   const listening = await listen((request, answer) => handle(request, answer), { host, port });
   return { ...listening, serve: (app) => void (handle = callbackOf(app)) };

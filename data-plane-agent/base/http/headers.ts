@@ -14,10 +14,14 @@ export const setHeaders: HttpMiddleware = (ctx, next) => {
   return next();
 };
 
-/** Refuses what no route can be looked up for: a URL with broken escapes, a host that is none, or two, of which a proxy may have believed the other. */
+/**
+ * Refuses what no route can be looked up for: a URL with broken escapes, a host that is none, or two, of which a proxy
+ * may have believed the other.
+ */
 export const refuseMalformed: HttpMiddleware = (ctx, next) => {
   const [host, ...more] = ctx.req.headersDistinct.host ?? [];
-  if (more.length > 0 || (host === undefined ? ctx.req.httpVersion !== '1.0' : !HOST.test(host))) throw problem(400, 'The Host header is missing or not valid');
+  if (more.length > 0 || (host === undefined ? ctx.req.httpVersion !== '1.0' : !HOST.test(host)))
+    throw problem(400, 'The Host header is missing or not valid');
   if (ctx.url.includes('%')) checkEscapes(ctx.url);
   return next();
 };
@@ -30,7 +34,16 @@ export function allowOrigins(origins: readonly string[]): HttpMiddleware | undef
     origin: (ctx) => (allowed.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
     credentials: true,
     allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposeHeaders: ['ETag', 'X-Request-Id', 'Idempotency-Replayed', 'Content-Disposition', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+    exposeHeaders: [
+      'ETag',
+      'X-Request-Id',
+      'Idempotency-Replayed',
+      'Content-Disposition',
+      'Retry-After',
+      'RateLimit-Limit',
+      'RateLimit-Remaining',
+      'RateLimit-Reset',
+    ],
     maxAge: 600,
   });
 }
@@ -47,11 +60,18 @@ function checkEscapes(url: string): void {
 
 function collect(): [string, string][] {
   const headers: [string, string][] = [];
-  const answer = { setHeader: (name: string, value: string) => headers.push([name, value]), removeHeader: () => undefined };
+  const answer = {
+    setHeader: (name: string, value: string) => headers.push([name, value]),
+    removeHeader: () => undefined,
+  };
   // Of request and answer helmet uses these two methods alone.
   // Its own policy lets a page of ours say where its relative addresses lead; none has to.
-  helmet({ contentSecurityPolicy: { directives: { 'base-uri': ["'none'"] } } })({} as IncomingMessage, answer as unknown as ServerResponse, (error?: unknown) => {
-    if (error) throw error;
-  });
+  helmet({ contentSecurityPolicy: { directives: { 'base-uri': ["'none'"] } } })(
+    {} as IncomingMessage,
+    answer as unknown as ServerResponse,
+    (error?: unknown) => {
+      if (error) throw error;
+    },
+  );
   return headers;
 }

@@ -23,9 +23,21 @@ const HEADER_BYTES = 64 * 1024;
 export const allowLonger = (request: IncomingMessage, ms: number): void => extensions.get(request)?.(ms);
 
 /** Serves over HTTP; port 0 takes a free one. Rejects when the address cannot be had. */
-export async function listen(handle: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> {
+export async function listen(
+  handle: RequestListener,
+  { host, port }: { host: string; port: number },
+): Promise<Listening> {
   // A missing Host header is refused by us, in our error shape.
-  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: HEADER_BYTES, requireHostHeader: false }, handle);
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: HEADER_BYTES,
+      requireHostHeader: false,
+    },
+    handle,
+  );
   // The client that asks first is told to go on when its body is wanted, not before.
   server.on('checkContinue', handle);
   answerParseErrors(server);
@@ -56,7 +68,12 @@ function limitRequests(server: Server): void {
   const limit = (request: IncomingMessage): void => {
     if (request.complete) return;
     const over = (): void => {
-      if (!request.complete) server.emit('clientError', Object.assign(new Error('the request did not come in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), request.socket);
+      if (!request.complete)
+        server.emit(
+          'clientError',
+          Object.assign(new Error('the request did not come in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+          request.socket,
+        );
     };
     const { socket } = request;
     let timer = setTimeout(over, REQUEST_MS);
@@ -92,7 +109,11 @@ function answerParseErrors(server: Server): void {
   });
 }
 
-const STATUS_OF: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, HPE_CHUNK_EXTENSIONS_OVERFLOW: 413, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+const STATUS_OF: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
 
 function refusal(status: number): string {
   const body = JSON.stringify(frameworkBody(status, statusText(status)));

@@ -15,13 +15,31 @@ export interface Metrics {
 const PATH = '/metrics';
 
 /** Prometheus metrics behind a token of their own. Without one there is no such page, and nothing is measured. */
-export function createMetrics({ token, pools }: { token: string | undefined; pools: Readonly<Record<string, PoolReading>> }): Metrics {
-  if (token === undefined) return { observe: () => undefined, page: { path: PATH, answer: () => Promise.reject(fail('NOT_FOUND', {})) } };
+export function createMetrics({
+  token,
+  pools,
+}: {
+  token: string | undefined;
+  pools: Readonly<Record<string, PoolReading>>;
+}): Metrics {
+  if (token === undefined)
+    return { observe: () => undefined, page: { path: PATH, answer: () => Promise.reject(fail('NOT_FOUND', {})) } };
   const registry = new Registry();
   // Process, event-loop lag, garbage collection.
   collectDefaultMetrics({ register: registry });
-  const requests = new Counter({ name: 'duebook_http_requests_total', help: 'Requests by method, route template and status.', labelNames: ['method', 'route', 'status'], registers: [registry] });
-  const durations = new Histogram({ name: 'duebook_http_request_duration_seconds', help: 'Time from the request to the end of its answer.', labelNames: ['method', 'route'], buckets: BUCKETS_S, registers: [registry] });
+  const requests = new Counter({
+    name: 'duebook_http_requests_total',
+    help: 'Requests by method, route template and status.',
+    labelNames: ['method', 'route', 'status'],
+    registers: [registry],
+  });
+  const durations = new Histogram({
+    name: 'duebook_http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer.',
+    labelNames: ['method', 'route'],
+    buckets: BUCKETS_S,
+    registers: [registry],
+  });
   gaugePools(pools, registry);
 
   return {

@@ -3,7 +3,9 @@ import { sha256Hex } from '../secrets.js';
 import { fail } from '../failures.js';
 import { JSON_TYPE, problem } from './problems.js';
 
-/** What is served beside the endpoints, under a path of its own: probes, metrics, keys, documents. It is read with GET. */
+/**
+ * What is served beside the endpoints, under a path of its own: probes, metrics, keys, documents. It is read with GET.
+ */
 export interface Page {
   readonly path: string;
   answer(ctx: HttpContext): void | Promise<void>;
@@ -32,7 +34,15 @@ export function sendJson(ctx: HttpContext, body: object): void {
 }
 
 /** A document that does not change while the process lives, with an entity tag that a client may come back with. */
-export function sendDocument(ctx: HttpContext, { type, etag, body, cacheControl = 'no-cache' }: { type: string; etag: string; body: string | Buffer; cacheControl?: string }): void {
+export function sendDocument(
+  ctx: HttpContext,
+  {
+    type,
+    etag,
+    body,
+    cacheControl = 'no-cache',
+  }: { type: string; etag: string; body: string | Buffer; cacheControl?: string },
+): void {
   ctx.status = 200;
   ctx.set({ 'Content-Type': type, ETag: etag, 'Cache-Control': cacheControl });
   if (ctx.fresh) ctx.status = 304;
@@ -40,7 +50,10 @@ export function sendDocument(ctx: HttpContext, { type, etag, body, cacheControl 
 }
 
 /** Documents that are made once, under one content policy. */
-export function documents(files: readonly { readonly path: string; readonly type: string; readonly body: string | Buffer }[], policy: string): readonly Page[] {
+export function documents(
+  files: readonly { readonly path: string; readonly type: string; readonly body: string | Buffer }[],
+  policy: string,
+): readonly Page[] {
   return files.map(({ path, type, body }) => {
     const etag = `"${sha256Hex(body).slice(0, 32)}"`;
     return {

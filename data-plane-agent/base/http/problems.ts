@@ -27,13 +27,23 @@ export interface Refusal {
 }
 
 /** The framework's shape: `{ statusCode, message, error }`. */
-export const frameworkBody = (status: number, message: string | readonly string[]): object => ({ statusCode: status, message, error: statusText(status) });
+export const frameworkBody = (status: number, message: string | readonly string[]): object => ({
+  statusCode: status,
+  message,
+  error: statusText(status),
+});
 
 /**
  * The outermost writer of errors. It stands outside everything that may throw, because Koa's own error path drops the
  * headers set so far and answers in plain text.
  */
-export function writeProblems({ log, isTransient }: { log: Log; isTransient: (error: unknown) => boolean }): HttpMiddleware {
+export function writeProblems({
+  log,
+  isTransient,
+}: {
+  log: Log;
+  isTransient: (error: unknown) => boolean;
+}): HttpMiddleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -52,8 +62,10 @@ export function writeProblems({ log, isTransient }: { log: Log; isTransient: (er
         return;
       }
       const refusal = refusalOf(error, { requestId: info.id, isTransient });
-      if (refusal.status === 500) log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'unexpected error');
-      else if (refusal.status >= 502) log.warn({ err: error, requestId: info.id, method: ctx.method, route }, 'not available');
+      if (refusal.status === 500)
+        log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'unexpected error');
+      else if (refusal.status >= 502)
+        log.warn({ err: error, requestId: info.id, method: ctx.method, route }, 'not available');
       write(ctx, refusal);
     }
   };
@@ -61,18 +73,28 @@ export function writeProblems({ log, isTransient }: { log: Log; isTransient: (er
 
 export function write(ctx: HttpContext, { status, headers, body }: Refusal): void {
   ctx.status = status;
-  for (const [name, value] of Object.entries(headers)) if (!ctx.res.hasHeader(name)) ctx.set(name, typeof value === 'string' ? value : [...value]);
+  for (const [name, value] of Object.entries(headers))
+    if (!ctx.res.hasHeader(name)) ctx.set(name, typeof value === 'string' ? value : [...value]);
   ctx.set('Content-Type', JSON_TYPE);
   ctx.body = JSON.stringify(body);
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-function refusalOf(error: unknown, { requestId, isTransient }: { requestId: string; isTransient: (error: unknown) => boolean }): Refusal {
+function refusalOf(
+  error: unknown,
+  { requestId, isTransient }: { requestId: string; isTransient: (error: unknown) => boolean },
+): Refusal {
   if (isFailure(error)) return failureRefusal(error);
-  if (isProblem(error)) return { status: error.status, headers: error.headers, body: frameworkBody(error.status, error.message) };
-  if (isTransient(error)) return { status: 503, headers: retryAfter(TRANSIENT_RETRY_S), body: frameworkBody(503, statusText(503)) };
-  return { status: 500, headers: {}, body: frameworkBody(500, `Something went wrong on our side (request ${requestId})`) };
+  if (isProblem(error))
+    return { status: error.status, headers: error.headers, body: frameworkBody(error.status, error.message) };
+  if (isTransient(error))
+    return { status: 503, headers: retryAfter(TRANSIENT_RETRY_S), body: frameworkBody(503, statusText(503)) };
+  return {
+    status: 500,
+    headers: {},
+    body: frameworkBody(500, `Something went wrong on our side (request ${requestId})`),
+  };
 }
 
 /** After a lost or busy database; a pool has made new connections by then. */
@@ -82,18 +104,25 @@ function failureRefusal(failure: Failure): Refusal {
   const { status, shape } = FAILURES[failure.code];
   const headers = failureHeaders(failure, status);
   if (shape === 'framework') return { status, headers, body: frameworkBody(status, frameworkMessage(failure)) };
-  return { status, headers, body: { error: { code: failure.code, message: failure.message, details: failure.details } } };
+  return {
+    status,
+    headers,
+    body: { error: { code: failure.code, message: failure.message, details: failure.details } },
+  };
 }
 
 function failureHeaders({ details }: Failure, status: number): Record<string, string> {
   if (status === 401) return { 'WWW-Authenticate': 'Bearer' };
   if (!('retryAfterSeconds' in details)) return {};
   const seconds = details.retryAfterSeconds;
-  return status === 429 ? { ...retryAfter(seconds), 'RateLimit-Remaining': '0', 'RateLimit-Reset': String(seconds) } : retryAfter(seconds);
+  return status === 429
+    ? { ...retryAfter(seconds), 'RateLimit-Remaining': '0', 'RateLimit-Reset': String(seconds) }
+    : retryAfter(seconds);
 }
 
 function frameworkMessage(failure: Failure): string | string[] {
-  if (isFailure(failure, 'INVALID_INPUT')) return failure.details.issues.map(({ path, problem: what }) => `${path === '' ? 'body' : path} ${what}`);
+  if (isFailure(failure, 'INVALID_INPUT'))
+    return failure.details.issues.map(({ path, problem: what }) => `${path === '' ? 'body' : path} ${what}`);
   if (isFailure(failure, 'UNAUTHENTICATED')) return failure.details.message ?? statusText(401);
   if (isFailure(failure, 'FORBIDDEN')) return failure.details.needs;
   if (isFailure(failure, 'ORIGIN_NOT_ALLOWED')) return failure.message;
@@ -101,9 +130,12 @@ function frameworkMessage(failure: Failure): string | string[] {
   return statusText(FAILURES[failure.code].status);
 }
 
-const retryAfter = (seconds: number): Record<string, string> => ({ 'Retry-After': String(Math.max(1, Math.ceil(seconds))) });
+const retryAfter = (seconds: number): Record<string, string> => ({
+  'Retry-After': String(Math.max(1, Math.ceil(seconds))),
+});
 
-export const isProblem = (error: unknown): error is HttpProblem => typeof error === 'object' && error !== null && PROBLEM in error;
+export const isProblem = (error: unknown): error is HttpProblem =>
+  typeof error === 'object' && error !== null && PROBLEM in error;
 
 const isGone = (ctx: HttpContext): boolean => ctx.res.destroyed || ctx.req.socket.destroyed;
 

@@ -10,7 +10,10 @@ export interface RequestInfo {
   readonly origin: string | undefined;
   readonly secFetchSite: string | undefined;
   readonly cookies: Readonly<Record<string, string>>;
-  /** Cookies of which more than one came under a name: all but one were set by somebody else, another host of the domain or a page without TLS. */
+  /**
+   * Cookies of which more than one came under a name: all but one were set by somebody else, another host of the domain
+   * or a page without TLS.
+   */
   readonly repeatedCookies?: readonly string[];
   /** Under which name the service was asked for, without the port. */
   readonly host?: string;

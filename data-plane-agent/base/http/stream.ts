@@ -5,8 +5,9 @@ import type { HttpContext } from './exchange.js';
 const STALLED_MS = 120_000;
 
 /**
- * Sends an answer piece by piece, no faster than the client takes it. `begin` sets status and headers, once the first piece is there: what
- * fails before is an error like any other, and what fails later breaks the connection off. When the client goes, `pieces` is told to stop.
+ * Sends an answer piece by piece, no faster than the client takes it. `begin` sets status and headers, once the first
+ * piece is there: what fails before is an error like any other, and what fails later breaks the connection off. When
+ * the client goes, `pieces` is told to stop.
  */
 export async function stream(ctx: HttpContext, pieces: AsyncIterable<string>, begin: () => void): Promise<void> {
   const { res } = ctx;
@@ -15,7 +16,8 @@ export async function stream(ctx: HttpContext, pieces: AsyncIterable<string>, be
     if (begun) return;
     begun = true;
     begin();
-    // From here on the answer is written past Koa, whose own way to send a stream ends a broken one as if it were whole.
+    // From here on the answer is written past Koa, whose own way to send a stream ends a broken one as if it were
+    // whole.
     ctx.respond = false;
     res.setTimeout(STALLED_MS, () => res.destroy());
   };

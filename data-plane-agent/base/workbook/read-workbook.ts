@@ -21,11 +21,16 @@ const DEADLINE_MS = 20_000;
 const MEMORY_MB = 512;
 
 /**
- * Reads one sheet of an .xlsx workbook, the first unless one is named: values only, of formulas the ones that were calculated last. What it
- * would unpack to is added up before anything is unpacked. Workbooks are read one at a time, those of different `readers` (tenants) by turns. Fails
- * with IMPORT_FILE_INVALID, and with RATE_LIMITED when too many of the reader wait.
+ * Reads one sheet of an .xlsx workbook, the first unless one is named: values only, of formulas the ones that were
+ * calculated last. What it would unpack to is added up before anything is unpacked. Workbooks are read one at a time,
+ * those of different `readers` (tenants) by turns. Fails with IMPORT_FILE_INVALID, and with RATE_LIMITED when too many
+ * of the reader wait.
  */
-export async function readWorkbook(bytes: Uint8Array, sheetName: string | null, reader: string): Promise<WorkbookSheet> {
+export async function readWorkbook(
+  bytes: Uint8Array,
+  sheetName: string | null,
+  reader: string,
+): Promise<WorkbookSheet> {
   checkArchive(bytes);
   return take(reader, () => readInThread(bytes, sheetName));
 }
@@ -36,12 +41,15 @@ const WAITING = 10;
 const take = createFairQueue({ waitingOfEach: WAITING });
 
 function checkArchive(bytes: Uint8Array): void {
-  if (isCompoundFile(bytes)) throw refused('it is an old .xls or is protected by a password; save it as .xlsx without one');
+  if (isCompoundFile(bytes))
+    throw refused('it is an old .xls or is protected by a password; save it as .xlsx without one');
   if (Buffer.from(bytes.subarray(0, 4)).toString('hex') !== '504b0304') throw refused('it is no .xlsx workbook');
   const directory = zipContents(bytes, { parts: MAX_PARTS, unpackedBytes: MAX_UNPACKED_BYTES });
   if ('fault' in directory) throw refused(FAULTS[directory.fault]);
-  if (directory.parts.some(({ name }) => /(^|\/)vbaProject\.bin$/i.test(name))) throw refused('workbooks with macros are not read; save it as .xlsx');
-  if (directory.parts.some(({ name }) => name === 'xl/workbook.bin')) throw refused('binary workbooks are not read; save it as .xlsx');
+  if (directory.parts.some(({ name }) => /(^|\/)vbaProject\.bin$/i.test(name)))
+    throw refused('workbooks with macros are not read; save it as .xlsx');
+  if (directory.parts.some(({ name }) => name === 'xl/workbook.bin'))
+    throw refused('binary workbooks are not read; save it as .xlsx');
 }
 
 const FAULTS: Readonly<Record<ZipFault, string>> = {
@@ -50,7 +58,10 @@ const FAULTS: Readonly<Record<ZipFault, string>> = {
   unpacks_to_too_much: 'it unpacks to more than 100 MB',
 };
 
-type Message = { readonly rows: readonly (readonly WorkbookCell[])[] } | { readonly done: true; readonly date1904: boolean } | { readonly refused: string };
+type Message =
+  | { readonly rows: readonly (readonly WorkbookCell[])[] }
+  | { readonly done: true; readonly date1904: boolean }
+  | { readonly refused: string };
 
 function readInThread(bytes: Uint8Array, sheetName: string | null): Promise<WorkbookSheet> {
   return new Promise((resolve, reject) => {
@@ -73,7 +84,11 @@ function readInThread(bytes: Uint8Array, sheetName: string | null): Promise<Work
       else if ('done' in message) end(() => resolve({ rows, date1904: message.date1904 }));
       else end(() => reject(refused(message.refused)));
     });
-    thread.on('error', (error: Error & { code?: unknown }) => end(() => reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? refused('it takes too much memory to read') : error)));
+    thread.on('error', (error: Error & { code?: unknown }) =>
+      end(() =>
+        reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? refused('it takes too much memory to read') : error),
+      ),
+    );
     thread.on('exit', (code) => end(() => reject(new Error(`the thread that reads workbooks ended with ${code}`))));
   });
 }

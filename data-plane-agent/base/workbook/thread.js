@@ -14,13 +14,15 @@ const { bytes, sheetName, maxRow, maxColumn } = workerData;
 /** Rows in one message: the other side unpacks a message in one go. */
 const BATCH = 200;
 
-const WANTED = /^(\[Content_Types\]\.xml|xl\/(_rels\/workbook\.xml\.rels|workbook\.xml|styles\.xml|sharedStrings\.xml|worksheets\/[^/]+\.xml))$/;
+const WANTED =
+  /^(\[Content_Types\]\.xml|xl\/(_rels\/workbook\.xml\.rels|workbook\.xml|styles\.xml|sharedStrings\.xml|worksheets\/[^/]+\.xml))$/;
 const CELL = /<(?:\w+:)?c(?=[\s/>])([^>]*?)(\/?)>/g;
 const ROW = /<(?:\w+:)?row\s[^>]*?\br=["'](\d+)["']/g;
 /** Spreadsheets have no more. */
 const LAST_ROW = 1_048_576;
 const ERROR_CELL = /(<(?:\w+:)?c\s[^>]*?\bt=)["']e["']/g;
-const UNCALCULATED = /<((?:\w+:)?c)\s[^>]*?\br=["']([A-Z]+\d+)["'][^>]*>\s*<(?:\w+:)?f\b(?:[^>]*\/>|[^>]*>[^<]*<\/(?:\w+:)?f>)\s*<\/(?:\w+:)?c>/g;
+const UNCALCULATED =
+  /<((?:\w+:)?c)\s[^>]*?\br=["']([A-Z]+\d+)["'][^>]*>\s*<(?:\w+:)?f\b(?:[^>]*\/>|[^>]*>[^<]*<\/(?:\w+:)?f>)\s*<\/(?:\w+:)?c>/g;
 
 /** Why a workbook is not taken. */
 class Refusal extends Error {
@@ -32,7 +34,8 @@ try {
   const { parts, date1904 } = prepared(bytes);
   const rows = await readSheet(/** @type {ArrayBuffer} */ (zipSync(parts, { level: 0 }).buffer), sheetName ?? 1);
   if (!Array.isArray(rows)) throw new Refusal('the sheet holds no cells');
-  for (let at = 0; at < rows.length; at += BATCH) post({ rows: rows.slice(at, at + BATCH).map((row) => row.map(plain)) });
+  for (let at = 0; at < rows.length; at += BATCH)
+    post({ rows: rows.slice(at, at + BATCH).map((row) => row.map(plain)) });
   post({ done: true, date1904 });
 } catch (error) {
   post({ refused: reasonOf(error) });
@@ -56,7 +59,10 @@ function prepared(/** @type {Uint8Array} */ archive) {
     // Any part may be named as the sheet.
     parts[name] = strToU8(visible(xml));
   }
-  return { parts, date1904: /<(?:\w+:)?workbookPr\b[^>]*\bdate1904="(?:1|true)"/.test(textOf(parts['xl/workbook.xml'])) };
+  return {
+    parts,
+    date1904: /<(?:\w+:)?workbookPr\b[^>]*\bdate1904="(?:1|true)"/.test(textOf(parts['xl/workbook.xml'])),
+  };
 }
 
 /** The reader takes error cells and formulas that were never calculated for empty: an amount would be lost without a word. */
@@ -69,7 +75,8 @@ function visible(/** @type {string} */ xml) {
 
 /** The reader makes a cell for every place up to the last one that holds something. */
 function checkBounds(/** @type {string} */ xml) {
-  for (const [, row = '0'] of xml.matchAll(ROW)) if (Number(row) > LAST_ROW) throw new Refusal(`there are rows below row ${LAST_ROW}`);
+  for (const [, row = '0'] of xml.matchAll(ROW))
+    if (Number(row) > LAST_ROW) throw new Refusal(`there are rows below row ${LAST_ROW}`);
   for (const [, attributes = '', closed] of xml.matchAll(CELL)) {
     if (closed !== '') continue;
     const [, letters = '', row = '0'] = /\br=["']([A-Z]{1,8})(\d{1,9})["']/.exec(attributes) ?? [];
@@ -93,6 +100,10 @@ function plain(/** @type {unknown} */ cell) {
 function reasonOf(/** @type {unknown} */ error) {
   if (!(error instanceof Error)) return 'it cannot be read';
   if (error.name === 'Refusal') return error.message;
-  if (error.name === 'SheetNotFoundError') return `it has no sheet of that name; there are: ${/** @type {Error & { sheets: string[] }} */ (error).sheets.join(', ')}`.slice(0, 400);
+  if (error.name === 'SheetNotFoundError')
+    return `it has no sheet of that name; there are: ${/** @type {Error & { sheets: string[] }} */ (error).sheets.join(', ')}`.slice(
+      0,
+      400,
+    );
   return 'it is damaged, or no .xlsx workbook';
 }

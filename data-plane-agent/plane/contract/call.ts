@@ -1,7 +1,10 @@
 import { s, type Static } from '../../base/schema.js';
 import { CONTROLS } from './vocabulary.js';
 
-/** What the caller may see or write beside what the endpoint itself asks for: an operation whose input mixes modules looks here. */
+/**
+ * What the caller may see or write beside what the endpoint itself asks for: an operation whose input mixes modules
+ * looks here.
+ */
 export const Rights = s.object({
   /** Account numbers in full (`sensitive_data`, view); else the last four characters. */
   sensitive: s.flag(),
@@ -17,11 +20,18 @@ export const Rights = s.object({
 export type Rights = Static<typeof Rights>;
 
 /** Those of a job, and of whoever has the machine. */
-export const ALL_RIGHTS: Rights = { sensitive: true, paymentEntry: true, invoice: true, admin: true, workflowAutomation: true };
+export const ALL_RIGHTS: Rights = {
+  sensitive: true,
+  paymentEntry: true,
+  invoice: true,
+  admin: true,
+  workflowAutomation: true,
+};
 
 /**
  * Who calls, for whom and under which settings. It travels with every operation, whether or not that crosses a wire.
- * The control plane decides modules and plan features before it calls; the data plane decides which rows, from the scopes in here.
+ * The control plane decides modules and plan features before it calls; the data plane decides which rows, from the
+ * scopes in here.
  */
 export const Call = s.object({
   tenantId: s.id(),

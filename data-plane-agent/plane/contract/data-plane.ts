@@ -14,15 +14,20 @@ export interface Answer<T> {
 }
 
 /**
- * The one interface between the planes. Whoever holds it cannot tell whether the operation runs in this process or behind a wire:
- * nothing in its types would not survive one. Rejects with a `Failure` of the catalogue.
+ * The one interface between the planes. Whoever holds it cannot tell whether the operation runs in this process or
+ * behind a wire: nothing in its types would not survive one. Rejects with a `Failure` of the catalogue.
  */
 export interface DataPlane<L extends OperationList> {
   /**
-   * Ends within the call's time: DATA_PLANE_UNAVAILABLE when nothing was done, DATA_PLANE_OUTCOME_UNKNOWN when it may have been. `signal` says that nobody
-   * waits any more: it ends a read and whatever waits for its turn, and a write that has not begun or has no idempotency key.
+   * Ends within the call's time: DATA_PLANE_UNAVAILABLE when nothing was done, DATA_PLANE_OUTCOME_UNKNOWN when it may
+   * have been. `signal` says that nobody waits any more: it ends a read and whatever waits for its turn, and a write
+   * that has not begun or has no idempotency key.
    */
-  invoke<N extends keyof L & string>(name: N, asking: Asking, input: Static<L[N]['input']>): Promise<Answer<Static<L[N]['output']>>>;
+  invoke<N extends keyof L & string>(
+    name: N,
+    asking: Asking,
+    input: Static<L[N]['input']>,
+  ): Promise<Answer<Static<L[N]['output']>>>;
 }
 
 /** Who asks, and whether they still wait. */
@@ -32,7 +37,9 @@ export interface Asking {
 }
 
 /** The operations as methods, for one call. */
-export type BoundPlane<L extends OperationList> = { readonly [N in keyof L & string]: (input: Static<L[N]['input']>) => Promise<Static<L[N]['output']>> };
+export type BoundPlane<L extends OperationList> = {
+  readonly [N in keyof L & string]: (input: Static<L[N]['input']>) => Promise<Static<L[N]['output']>>;
+};
 
 export interface Binding<L extends OperationList, N extends keyof L & string = keyof L & string> {
   readonly operations: L;
@@ -45,9 +52,18 @@ export interface Binding<L extends OperationList, N extends keyof L & string = k
 }
 
 /** Binds a data plane to a call. */
-export function bind<L extends OperationList, N extends keyof L & string = keyof L & string>(plane: DataPlane<L>, call: Call, { operations, only, onReplay, signal }: Binding<L, N>): Pick<BoundPlane<L>, N> {
+export function bind<L extends OperationList, N extends keyof L & string = keyof L & string>(
+  plane: DataPlane<L>,
+  call: Call,
+  { operations, only, onReplay, signal }: Binding<L, N>,
+): Pick<BoundPlane<L>, N> {
   const methods = methodsOf(operations, only);
-  return Object.assign(Object.create(methods) as Bound, { invoke: plane.invoke.bind(plane) as Bound['invoke'], call, onReplay, signal }) as unknown as Pick<BoundPlane<L>, N>; // the prototype has a method for each name
+  return Object.assign(Object.create(methods) as Bound, {
+    invoke: plane.invoke.bind(plane) as Bound['invoke'],
+    call,
+    onReplay,
+    signal,
+  }) as unknown as Pick<BoundPlane<L>, N>; // the prototype has a method for each name
 }
 
 interface Bound {
@@ -63,7 +79,11 @@ const known = new WeakMap<object, object>();
 function methodsOf(operations: OperationList, only: readonly string[] | undefined): object {
   const made = known.get(only ?? operations);
   if (made) return made;
-  const methods = Object.fromEntries(Object.entries(operations).filter(([name]) => only?.includes(name) ?? true).map(([name, { effect }]) => [name, method(name, effect)]));
+  const methods = Object.fromEntries(
+    Object.entries(operations)
+      .filter(([name]) => only?.includes(name) ?? true)
+      .map(([name, { effect }]) => [name, method(name, effect)]),
+  );
   known.set(only ?? operations, methods);
   return methods;
 }
@@ -71,7 +91,11 @@ function methodsOf(operations: OperationList, only: readonly string[] | undefine
 const method = (name: string, effect: Declared['effect']) =>
   async function (this: Bound, input: unknown) {
     try {
-      const answer = await this.invoke(name, { call: this.call, signal: effect === 'read' ? this.signal : undefined }, input);
+      const answer = await this.invoke(
+        name,
+        { call: this.call, signal: effect === 'read' ? this.signal : undefined },
+        input,
+      );
       if (answer.replayed) this.onReplay?.();
       return answer.output;
     } catch (error) {

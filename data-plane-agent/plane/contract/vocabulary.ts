@@ -1,7 +1,16 @@
 /** Closed vocabularies of the API document (parts 2, 3 and 5), shared by both planes. */
 export const CONTRACT_TYPES = ['sale', 'lease'] as const;
 export const CONTRACT_STATUSES = ['in_progress', 'completed'] as const;
-export const WORKFLOW_STAGES = ['draft', 'extracted', 'review', 'approved', 'signed', 'active', 'completed', 'archived'] as const;
+export const WORKFLOW_STAGES = [
+  'draft',
+  'extracted',
+  'review',
+  'approved',
+  'signed',
+  'active',
+  'completed',
+  'archived',
+] as const;
 export const PAYMENT_STATUSES = ['unpaid', 'partial', 'paid'] as const;
 export const DUE_STATUSES = ['settled', 'overdue', 'due_soon', 'not_due'] as const;
 export const RECONCILIATION_STATUSES = ['pending', 'matched', 'exception'] as const;
@@ -15,7 +24,15 @@ export const SCAN_STATUSES = ['pending', 'clean', 'infected', 'error', 'skipped'
 export const WORKFLOW_EVENT_KINDS = ['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied'] as const;
 export const WORKFLOW_EVENT_SOURCES = ['user', 'system', 'import'] as const;
 export const INVOICE_STATUSES = ['draft', 'issued', 'void', 'red_letter'] as const;
-export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'accepted', 'blocked', 'canceled', 'overdue'] as const;
+export const TASK_STATUSES = [
+  'pending',
+  'in_progress',
+  'completed',
+  'accepted',
+  'blocked',
+  'canceled',
+  'overdue',
+] as const;
 /** Workflow control levels, weakest first: each includes the ones before it. */
 export const CONTROLS = ['none', 'view', 'edit', 'approve', 'sign', 'admin'] as const;
 

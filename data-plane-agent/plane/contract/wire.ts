@@ -15,14 +15,20 @@ export interface WireRequest {
 /** What comes back. A fault of the agent's is told without its inside. */
 export type WireReply =
   | { readonly ok: true; readonly output: unknown; readonly replayed: boolean }
-  | { readonly ok: false; readonly code: FailureCode; readonly details: DetailsOf<FailureCode>; readonly replayed: boolean }
+  | {
+      readonly ok: false;
+      readonly code: FailureCode;
+      readonly details: DetailsOf<FailureCode>;
+      readonly replayed: boolean;
+    }
   | { readonly ok: false; readonly fault: true }
   /** The request was made in a version that is not spoken there; nothing was looked at, and nothing ran. */
   | { readonly ok: false; readonly speaks: number };
 
 /**
- * Carries one request and its reply as JSON. Rejects with a `TransportError` when no reply came: `nothingRan` only when the request
- * cannot have reached the other side. The signal says that no reply is waited for any more, and is told to the other side.
+ * Carries one request and its reply as JSON. Rejects with a `TransportError` when no reply came: `nothingRan` only when
+ * the request cannot have reached the other side. The signal says that no reply is waited for any more, and is told to
+ * the other side.
  */
 export type Transport = (request: WireRequest, options: { readonly signal: AbortSignal }) => Promise<WireReply>;
 

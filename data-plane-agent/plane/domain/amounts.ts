@@ -21,14 +21,25 @@ export class AmountReader {
     return this.or('0', path, unitPriceText(value));
   }
 
-  product(path: string, { quantity, unitPrice, currency }: { readonly quantity: number; readonly unitPrice: string; readonly currency: string }): number {
+  product(
+    path: string,
+    {
+      quantity,
+      unitPrice,
+      currency,
+    }: { readonly quantity: number; readonly unitPrice: string; readonly currency: string },
+  ): number {
     return this.or(0, path, multiply(quantity, unitPrice, currency));
   }
 
-  /** Refuses amounts of a contract's lines whose sum no longer fits. Each may well fit by itself, so the refusal speaks of the sum. */
+  /**
+   * Refuses amounts of a contract's lines whose sum no longer fits. Each may well fit by itself, so the refusal speaks
+   * of the sum.
+   */
   fits(path: string, amounts: readonly number[], currency: string): void {
     const sum = sumMinor(amounts, currency);
-    if (isAmountProblem(sum)) this.refuse(path, `must leave the sum of the contract's lines in bounds: it ${sum.message}`);
+    if (isAmountProblem(sum))
+      this.refuse(path, `must leave the sum of the contract's lines in bounds: it ${sum.message}`);
   }
 
   refuse(path: string, problem: string): void {

@@ -6,19 +6,31 @@ import { lines } from '../tables/payment-lines.js';
 export const masked = (account: string): string => `****${account.slice(-4)}`;
 
 /** The fields of contracts and lines that hold account numbers, as their columns say. */
-const ACCOUNTS: ReadonlySet<string> = new Set([...contracts.columns, ...lines.columns].filter(([, { meaning }]) => meaning === 'account').map(([field, { apiName }]) => apiName ?? field));
+const ACCOUNTS: ReadonlySet<string> = new Set(
+  [...contracts.columns, ...lines.columns]
+    .filter(([, { meaning }]) => meaning === 'account')
+    .map(([field, { apiName }]) => apiName ?? field),
+);
 
-/** Whether a field is an account number, by its name or its path: `payeeAccount`, `line.receiptAccount`, `payments[2].receiptAccount`. */
+/**
+ * Whether a field is an account number, by its name or its path: `payeeAccount`, `line.receiptAccount`,
+ * `payments[2].receiptAccount`.
+ */
 export const isAccountField = (path: string): boolean => ACCOUNTS.has(path.slice(path.lastIndexOf('.') + 1));
 
 /** An account number as the caller may see it. */
-export const shown = (account: string | null, { sensitive }: Pick<Rights, 'sensitive'>): string | null => (account === null || sensitive ? account : masked(account));
+export const shown = (account: string | null, { sensitive }: Pick<Rights, 'sensitive'>): string | null =>
+  account === null || sensitive ? account : masked(account);
 
 /**
- * What was sent for an account number: the masked form of the present one, sent back with a record, changes nothing. Any other masked
- * number is refused, since nobody can be paid to it.
+ * What was sent for an account number: the masked form of the present one, sent back with a record, changes nothing.
+ * Any other masked number is refused, since nobody can be paid to it.
  */
-export function accountSent<T extends string | null | undefined>(sent: T, present: string | null, refuse: (problem: string) => void): T | string {
+export function accountSent<T extends string | null | undefined>(
+  sent: T,
+  present: string | null,
+  refuse: (problem: string) => void,
+): T | string {
   if (typeof sent !== 'string' || !isMasked(sent)) return sent;
   if (present !== null && sent === masked(present)) return present;
   refuse('is masked: send the whole account number, or leave it out');

@@ -12,7 +12,10 @@ export interface Branch {
   readonly waitedMs: number;
 }
 
-/** One reading of content for several readers, in flat memory. It ends when the content does, or when nobody reads any more. */
+/**
+ * One reading of content for several readers, in flat memory. It ends when the content does, or when nobody reads any
+ * more.
+ */
 export class OneReading {
   private readonly open = new Set<OpenBranch>();
 

@@ -43,9 +43,17 @@ export interface FileParts {
 }
 
 /** Everything that files need beside the database. Asks nobody anything yet. */
-export function openFileServices(settings: FileSettings, { clock, log, residentBytes, objects = (named) => named }: FileParts): OpenedFiles {
+export function openFileServices(
+  settings: FileSettings,
+  { clock, log, residentBytes, objects = (named) => named }: FileParts,
+): OpenedFiles {
   const { objectStoreUrl, objectStorePublicUrl, publicUrl, fileMaxBytes, keyRing } = settings;
-  const { store, urls } = openObjectStore(objectStoreUrl, { publicUrl, storePublicUrl: objectStorePublicUrl, keyRing, clock });
+  const { store, urls } = openObjectStore(objectStoreUrl, {
+    publicUrl,
+    storePublicUrl: objectStorePublicUrl,
+    keyRing,
+    clock,
+  });
   const documents = documentReader({ residentBytes, maxBytes: fileMaxBytes, deadlineMs: READING_MS });
   return {
     objects: objects(store),
@@ -67,8 +75,12 @@ export function openFileServices(settings: FileSettings, { clock, log, residentB
   };
 }
 
-function scannerOf({ fileScanMode, clamavUrl, fileMaxBytes }: FileSettings, { clock, log }: { readonly clock: Clock; readonly log: Log }): Scanner {
-  if (fileScanMode === 'clamav' && clamavUrl !== undefined) return trusted(createClamd({ url: clamavUrl, fileMaxBytes, log }), { clock, log });
+function scannerOf(
+  { fileScanMode, clamavUrl, fileMaxBytes }: FileSettings,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Scanner {
+  if (fileScanMode === 'clamav' && clamavUrl !== undefined)
+    return trusted(createClamd({ url: clamavUrl, fileMaxBytes, log }), { clock, log });
   return NOBODY;
 }
 

@@ -30,18 +30,35 @@ const ISSUER = 'duebook-files';
 const TYPE = 'up+jwt';
 
 /** Tokens are JWTs (HS256, type `up+jwt`, RFC 8725) under a key that is derived for nothing else. */
-export function createUploadTokens({ keyRing, clock }: { readonly keyRing: KeyRing; readonly clock: Clock }): UploadTokens {
+export function createUploadTokens({
+  keyRing,
+  clock,
+}: {
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+}): UploadTokens {
   const key = keyRing.derive('file-upload-tokens');
   return {
     issue: (announced, expiresAt) =>
-      new SignJWT({ file: announced }).setProtectedHeader({ alg: 'HS256', typ: TYPE }).setIssuer(ISSUER).setExpirationTime(Math.floor(expiresAt / 1000)).sign(key),
+      new SignJWT({ file: announced })
+        .setProtectedHeader({ alg: 'HS256', typ: TYPE })
+        .setIssuer(ISSUER)
+        .setExpirationTime(Math.floor(expiresAt / 1000))
+        .sign(key),
     async read(token) {
       try {
-        const { payload } = await jwtVerify(token, key, { algorithms: ['HS256'], typ: TYPE, issuer: ISSUER, requiredClaims: ['exp', 'file'], currentDate: new Date(clock.now()) });
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: ['HS256'],
+          typ: TYPE,
+          issuer: ISSUER,
+          requiredClaims: ['exp', 'file'],
+          currentDate: new Date(clock.now()),
+        });
         return { announced: payload['file'] as Announced, isExpired: false };
       } catch (error) {
         // The signature is verified before the time is looked at.
-        if (error instanceof errors.JWTExpired) return { announced: error.payload['file'] as Announced, isExpired: true };
+        if (error instanceof errors.JWTExpired)
+          return { announced: error.payload['file'] as Announced, isExpired: true };
         if (error instanceof errors.JOSEError) return undefined;
         throw error;
       }

@@ -30,10 +30,15 @@ export interface LocalDataPlaneOptions<L> {
 type Listed = Operation<OperationContext> | MultiStepOperation<MultiStepContext>;
 
 /**
- * The data plane in this process. Around every `run` stand the validation of the input and the time that the caller gives (here), and the unit of work:
- * the transaction, the idempotency record, the audit rows, the outbox rows, the rollups, and the tenant's data version, under which totals are cached.
+ * The data plane in this process. Around every `run` stand the validation of the input and the time that the caller
+ * gives (here), and the unit of work: the transaction, the idempotency record, the audit rows, the outbox rows, the
+ * rollups, and the tenant's data version, under which totals are cached.
  */
-export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>({ operations, external: outside, ...options }: LocalDataPlaneOptions<L>): DataPlane<L> {
+export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>({
+  operations,
+  external: outside,
+  ...options
+}: LocalDataPlaneOptions<L>): DataPlane<L> {
   const units = createUnitsOfWork(options);
   const runOperation = operationRunner(units);
   const runMultiStep = multiStepRunner({ units, external: outside, clock: options.clock });
@@ -47,7 +52,9 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
       const progress: Progress = { hasWritten: false };
       try {
         const checked = await validated(operation.input, input);
-        const answer = await ('perform' in operation ? runMultiStep(operation, asked, { input: checked, progress }) : runOperation(operation, asked, checked));
+        const answer = await ('perform' in operation
+          ? runMultiStep(operation, asked, { input: checked, progress })
+          : runOperation(operation, asked, checked));
         return answer as Answer<never>; // its output is what the operation declares
       } catch (error) {
         throw told(error, { asked, effect: operation.effect, progress, log: outside?.log });
@@ -66,12 +73,18 @@ interface Unfinished {
 }
 
 /** What kept the operation from its end, as the caller is told it. The log tells more. */
-function told(error: unknown, { asked: { call, deadline }, effect, progress: { hasWritten }, log }: Unfinished): unknown {
+function told(
+  error: unknown,
+  { asked: { call, deadline }, effect, progress: { hasWritten }, log }: Unfinished,
+): unknown {
   if (isFailure(error)) return error;
   if (!(error instanceof ObjectStoreError)) return outOfReach(error, { effect, call, hasWritten });
   if (deadline.signal.aborted) return outOfReach(deadline.signal.reason, { effect, call, hasWritten });
   // A store out of reach, and one that its operator has locked us out of, are alike to the caller: try again later.
-  log?.error({ err: error, requestId: call.requestId, tenantId: call.tenantId }, error.code === 'denied' ? 'the object store refuses us: see duebook doctor' : 'the object store is out of reach');
+  log?.error(
+    { err: error, requestId: call.requestId, tenantId: call.tenantId },
+    error.code === 'denied' ? 'the object store refuses us: see duebook doctor' : 'the object store is out of reach',
+  );
   return fail('OBJECT_STORE_UNAVAILABLE', { retryAfterSeconds: 10 }, { cause: error });
 }
 

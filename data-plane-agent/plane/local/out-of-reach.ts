@@ -14,12 +14,17 @@ export interface Attempted {
 }
 
 /**
- * What a caller hears of a database that is out of reach, and of a call whose time was over: nothing was done, unless a step of it has been committed before,
- * or it ended while a change was being committed. Other errors stay as they are.
+ * What a caller hears of a database that is out of reach, and of a call whose time was over: nothing was done, unless a
+ * step of it has been committed before, or it ended while a change was being committed. Other errors stay as they are.
  */
 export function outOfReach(error: unknown, { effect, call, hasWritten }: Attempted): unknown {
   if (!isAway(error) && !isEnded(error)) return error;
   const mayBeDone = hasWritten || (effect === 'write' && isDatabaseError(error, 'in_doubt'));
-  if (mayBeDone) return fail('DATA_PLANE_OUTCOME_UNKNOWN', { operationId: call.idempotency?.key ?? call.requestId }, { cause: error });
+  if (mayBeDone)
+    return fail(
+      'DATA_PLANE_OUTCOME_UNKNOWN',
+      { operationId: call.idempotency?.key ?? call.requestId },
+      { cause: error },
+    );
   return fail('DATA_PLANE_UNAVAILABLE', { retryAfterSeconds: RETRY_AFTER_S }, { cause: error });
 }

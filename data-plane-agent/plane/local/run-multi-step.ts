@@ -31,10 +31,18 @@ export interface MultiStepOptions {
 }
 
 /**
- * Runs operations that no transaction can hold. Each step is a unit of work of its own; the last one, or else whatever the whole comes to, is the answer
- * under the idempotency key.
+ * Runs operations that no transaction can hold. Each step is a unit of work of its own; the last one, or else whatever
+ * the whole comes to, is the answer under the idempotency key.
  */
-export function multiStepRunner({ units, external: outside, clock }: MultiStepOptions): (operation: MultiStepOperation<MultiStepContext>, asked: Asked, run: { readonly input: unknown; readonly progress: Progress }) => Promise<Answer<unknown>> {
+export function multiStepRunner({
+  units,
+  external: outside,
+  clock,
+}: MultiStepOptions): (
+  operation: MultiStepOperation<MultiStepContext>,
+  asked: Asked,
+  run: { readonly input: unknown; readonly progress: Progress },
+) => Promise<Answer<unknown>> {
   return async (operation, asked, { input, progress }) => {
     const { name, call, deadline } = asked;
     if (!outside) throw new Error(`${name} needs an object store, and this data plane was opened without one`);
@@ -66,7 +74,11 @@ export function multiStepRunner({ units, external: outside, clock }: MultiStepOp
       afterwards(rest) {
         // Its answer stands: what goes on now has all its time.
         deadline.settle();
-        outside.afterwards(rest().catch((error: unknown) => { log.error({ err: error }, 'not finished'); }));
+        outside.afterwards(
+          rest().catch((error: unknown) => {
+            log.error({ err: error }, 'not finished');
+          }),
+        );
       },
     };
     const output = await units.alone(asked, async () => {
@@ -85,11 +97,12 @@ export function multiStepRunner({ units, external: outside, clock }: MultiStepOp
 }
 
 /**
- * A store whose questions end with the call. What changes an object is waited for, within the store's own time: given up half-way it might still come to
- * pass, after whoever asks again has done it anew.
+ * A store whose questions end with the call. What changes an object is waited for, within the store's own time: given
+ * up half-way it might still come to pass, after whoever asks again has done it anew.
  */
 const untilEnded = (objects: ObjectStore, signal: AbortSignal): ObjectStore => {
-  const begun = <T>(change: () => Promise<T>): Promise<T> => (signal.aborted ? Promise.reject(signal.reason as Error) : change());
+  const begun = <T>(change: () => Promise<T>): Promise<T> =>
+    signal.aborted ? Promise.reject(signal.reason as Error) : change();
   return {
     provider: objects.provider,
     bucket: objects.bucket,

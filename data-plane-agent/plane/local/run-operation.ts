@@ -10,12 +10,23 @@ import { answered, type Asked, type UnitsOfWork } from './unit-of-work.js';
 const LONG_WRITES_WAITING = 10;
 
 /** Runs operations that a transaction holds: a read in a snapshot, a write under its idempotency key. */
-export function operationRunner(units: UnitsOfWork): (operation: Operation<OperationContext>, asked: Asked, input: unknown) => Promise<Answer<unknown>> {
+export function operationRunner(
+  units: UnitsOfWork,
+): (operation: Operation<OperationContext>, asked: Asked, input: unknown) => Promise<Answer<unknown>> {
   const turns = { read: createFairQueue(), write: createFairQueue({ waitingOfEach: LONG_WRITES_WAITING }) };
-  const inTurn = <T>({ queued: takesTurns, effect }: Operation<OperationContext>, { call, deadline }: Asked, work: () => Promise<T>): Promise<T> => (takesTurns ? turns[effect](call.tenantId, work, { signal: deadline.signal }) : work());
+  const inTurn = <T>(
+    { queued: takesTurns, effect }: Operation<OperationContext>,
+    { call, deadline }: Asked,
+    work: () => Promise<T>,
+  ): Promise<T> => (takesTurns ? turns[effect](call.tenantId, work, { signal: deadline.signal }) : work());
 
   const read = (operation: Operation<OperationContext>, asked: Asked, input: unknown): Promise<Answer<unknown>> =>
-    inTurn(operation, asked, () => units.read(asked, async (context) => ({ output: await operation.run(context, asked.call, input), replayed: false })));
+    inTurn(operation, asked, () =>
+      units.read(asked, async (context) => ({
+        output: await operation.run(context, asked.call, input),
+        replayed: false,
+      })),
+    );
 
   const change = (operation: Operation<OperationContext>, asked: Asked, input: unknown): Promise<Settled> =>
     inTurn(operation, asked, async () => {
@@ -33,7 +44,9 @@ export function operationRunner(units: UnitsOfWork): (operation: Operation<Opera
       if (afterRefusal) await units.write(asked, (context) => afterRefusal(context, asked.call, { input, failure }));
       throw failure;
     };
-    const settled = await units.alone(asked, () => change(operation, asked, input)).catch((error: unknown) => (isFailure(error) ? refused(error) : Promise.reject(error)));
+    const settled = await units
+      .alone(asked, () => change(operation, asked, input))
+      .catch((error: unknown) => (isFailure(error) ? refused(error) : Promise.reject(error)));
     return 'failure' in settled && !settled.replayed ? refused(settled.failure) : answered(settled);
   };
 }

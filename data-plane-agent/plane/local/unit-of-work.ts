@@ -26,16 +26,23 @@ export interface Asked {
 type Run<T> = (context: OperationContext) => Promise<T>;
 
 /**
- * The transactions in which a call does its work. Each is a unit: what a write changes, its audit and outbox rows, the rollups, the tenant's data version
- * under which totals are cached, and the answer kept under its key are committed together or not at all.
+ * The transactions in which a call does its work. Each is a unit: what a write changes, its audit and outbox rows, the
+ * rollups, the tenant's data version under which totals are cached, and the answer kept under its key are committed
+ * together or not at all.
  */
 export interface UnitsOfWork {
   /** One consistent snapshot. */
   read<T>(asked: Asked, run: Run<T>): Promise<T>;
   write<T>(asked: Asked, run: Run<T>): Promise<T>;
-  /** The write whose output, or refusal by rule, is the answer to the call's idempotency key; nothing runs when there is one already. */
+  /**
+   * The write whose output, or refusal by rule, is the answer to the call's idempotency key; nothing runs when there is
+   * one already.
+   */
   writeOnce(asked: Asked, run: Run<unknown>): Promise<Settled>;
-  /** Claims and counters that are nobody's contract data. They are written and given back whether or not anybody waits for the answer. */
+  /**
+   * Claims and counters that are nobody's contract data. They are written and given back whether or not anybody waits
+   * for the answer.
+   */
   upkeep<T>(asked: Asked, run: Run<T>): Promise<T>;
   /** The answer kept under the call's key. */
   kept(asked: Asked): Promise<Settled | undefined>;
@@ -53,7 +60,11 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   const idempotency = new IdempotencyStore(keyRing, clock, expiringAnswers);
   const totals = new Totals();
   const scopeOf = ({ call, deadline }: Asked) => ({ tenantId: call.tenantId, deadline });
-  const contextOf = (tx: Transaction, { call, deadline }: Asked, { recorder, rollupDelta } = { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() }): OperationContext => ({
+  const contextOf = (
+    tx: Transaction,
+    { call, deadline }: Asked,
+    { recorder, rollupDelta } = { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() },
+  ): OperationContext => ({
     store: createStore({ tx, call, clock, keyRing, totals, recorder, rollupDelta }),
     recorder,
     clock,
@@ -84,7 +95,12 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
   return {
     read: (asked, run) => database.read(scopeOf(asked), (tx) => run(contextOf(tx, asked))),
     write: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => recorded(tx, asked, run))),
-    writeOnce: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => idempotency.once(tx, { call: asked.call, operation: asked.name }, () => recorded(tx, asked, run)))),
+    writeOnce: (asked, run) =>
+      afterLostRace(() =>
+        database.write(scopeOf(asked), (tx) =>
+          idempotency.once(tx, { call: asked.call, operation: asked.name }, () => recorded(tx, asked, run)),
+        ),
+      ),
     upkeep: (asked, run) =>
       database.write({ tenantId: asked.call.tenantId }, async (tx) => {
         const recorder = new ChangeRecorder();
@@ -105,7 +121,14 @@ const expiringAnswers: KeptAnswer = async (tx, { tenantId, expiresAt }) => {
 };
 
 /** What a savepoint undoes, the change recorder and the rollup delta forget. */
-async function savepoint<T>({ tx, recorder, rollupDelta }: { readonly tx: Transaction; readonly recorder: ChangeRecorder; readonly rollupDelta: RollupDelta }, attempt: () => Promise<T>): Promise<T> {
+async function savepoint<T>(
+  {
+    tx,
+    recorder,
+    rollupDelta,
+  }: { readonly tx: Transaction; readonly recorder: ChangeRecorder; readonly rollupDelta: RollupDelta },
+  attempt: () => Promise<T>,
+): Promise<T> {
   const marks = { recorder: recorder.mark(), rollupDelta: rollupDelta.mark() };
   try {
     return await tx.savepoint(attempt);
@@ -116,7 +139,10 @@ async function savepoint<T>({ tx, recorder, rollupDelta }: { readonly tx: Transa
   }
 }
 
-/** A unique index that refused a row lost a race against a check that found nothing: run again, that check finds it and names it. */
+/**
+ * A unique index that refused a row lost a race against a check that found nothing: run again, that check finds it and
+ * names it.
+ */
 async function afterLostRace<T>(change: () => Promise<T>): Promise<T> {
   try {
     return await change();

@@ -14,12 +14,20 @@ export const tenantTrail = (call: Caller, dialect: Dialect): TrailName => ({
   visible: () => withinContracts(call, dialect),
 });
 
-/** Records that belong to the whole tenant. What is neither one of them nor a contract is shown only to who sees everything. */
+/**
+ * Records that belong to the whole tenant. What is neither one of them nor a contract is shown only to who sees
+ * everything.
+ */
 const OF_EVERYBODY = "'lifecycle'";
 
 /** Whoever sees some contracts only sees what was done to those, deleted ones too. */
 function withinContracts(call: Caller, dialect: Dialect): readonly Fragment[] {
   if (call.subjectScope === null && call.ownerScope === null) return [];
   const { sql, values } = withinScope(call, dialect, 'c');
-  return [fragment(`(record_kind IN (${OF_EVERYBODY}) OR record_id IN (SELECT c.id FROM contracts c WHERE ${sql}))`, ...values)];
+  return [
+    fragment(
+      `(record_kind IN (${OF_EVERYBODY}) OR record_id IN (SELECT c.id FROM contracts c WHERE ${sql}))`,
+      ...values,
+    ),
+  ];
 }

@@ -40,7 +40,8 @@ export interface RecorderMark {
 }
 
 /**
- * What one operation changed. Repositories tell it as they write, so that no author of an operation can forget; the wrapper around
+ * What one operation changed. Repositories tell it as they write, so that no author of an operation can forget; the
+ * wrapper around
  * `run` then writes one audit row for each record at the root (a contract), in the same transaction.
  */
 export class ChangeRecorder {
@@ -49,7 +50,11 @@ export class ChangeRecorder {
   hasEvents = false;
   /** What is left to be done later. What a savepoint undoes of it may stay: it is looked at, and found done. */
   readonly due = new DueMarks();
-  private readonly messages: { readonly topic: string; readonly reference: unknown; readonly dueAt: number | undefined }[] = [];
+  private readonly messages: {
+    readonly topic: string;
+    readonly reference: unknown;
+    readonly dueAt: number | undefined;
+  }[] = [];
 
   /** Of an audited table's row, as its columns say. Fields that did not change are left out. */
   record<T extends Table<Columns>>({ table, id, root, before, after, facts }: RowChange<T>): void {
@@ -61,14 +66,35 @@ export class ChangeRecorder {
       const column = columns.get(field);
       return column && column.auditName !== null ? [{ field, column, change }] : [];
     });
-    const fields = { ...Object.fromEntries(found.map(({ field, column, change }) => [column.auditName ?? field, kept(column, change)])), ...Object.fromEntries(differences({}, facts ?? {})) };
+    const fields = {
+      ...Object.fromEntries(
+        found.map(({ field, column, change }) => [column.auditName ?? field, kept(column, change)]),
+      ),
+      ...Object.fromEntries(differences({}, facts ?? {})),
+    };
     const hasMoney = found.some(({ column }) => column.meaning === 'money');
-    this.entries.push({ root: root ?? { kind: record, id }, change: { record, id, ...(hasMoney ? { currency: [currencyOf(before), currencyOf(after)] } : {}), fields } });
+    this.entries.push({
+      root: root ?? { kind: record, id },
+      change: { record, id, ...(hasMoney ? { currency: [currencyOf(before), currencyOf(after)] } : {}), fields },
+    });
   }
 
   /** Of what is no row of an audited table, as it is given. */
-  recordFact({ record, id, before, after }: { record: FactKind; id: string; before: object | null; after: object | null }): void {
-    this.entries.push({ root: { kind: record, id }, change: { record, id, fields: Object.fromEntries(differences(before ?? {}, after ?? {})) } });
+  recordFact({
+    record,
+    id,
+    before,
+    after,
+  }: {
+    record: FactKind;
+    id: string;
+    before: object | null;
+    after: object | null;
+  }): void {
+    this.entries.push({
+      root: { kind: record, id },
+      change: { record, id, fields: Object.fromEntries(differences(before ?? {}, after ?? {})) },
+    });
   }
 
   /** Something that was done and changed no row, and is kept on record all the same. */
@@ -77,7 +103,9 @@ export class ChangeRecorder {
     this.recordFact({ record, id, before: null, after: about });
   }
 
-  /** Leaves a reference in the outbox; whoever handles the topic renders it when it is sent. `dueAt` defaults to now. */
+  /**
+   * Leaves a reference in the outbox; whoever handles the topic renders it when it is sent. `dueAt` defaults to now.
+   */
   enqueue(topic: string, reference: unknown, dueAt?: number): void {
     this.messages.push({ topic, reference, dueAt });
   }
@@ -98,7 +126,10 @@ export class ChangeRecorder {
   }
 
   /** The due marks are still to be written. */
-  async write(tx: Transaction, { call, action, now }: { readonly call: Call; readonly action: string; readonly now: number }): Promise<void> {
+  async write(
+    tx: Transaction,
+    { call, action, now }: { readonly call: Call; readonly action: string; readonly now: number },
+  ): Promise<void> {
     this.due.at('audit', now);
     const byRoot = new Map<string, { readonly kind: string; readonly changes: KeptChange[] }>();
     for (const { root, change } of this.entries) {
@@ -109,19 +140,42 @@ export class ChangeRecorder {
     const turn = yielding(); // an import has thousands
     for (const [recordId, { kind, changes }] of byRoot) {
       await turn();
-      await tx.run(AUDIT_SQL, [call.tenantId, newId(), now, call.actor.kind, call.actor.id, call.actor.name, call.actor.ip, call.requestId, action, kind, recordId, await stringifyYielding(changes)]);
+      await tx.run(AUDIT_SQL, [
+        call.tenantId,
+        newId(),
+        now,
+        call.actor.kind,
+        call.actor.id,
+        call.actor.name,
+        call.actor.ip,
+        call.requestId,
+        action,
+        kind,
+        recordId,
+        await stringifyYielding(changes),
+      ]);
     }
     for (const { topic, reference, dueAt } of this.messages) {
       const sendAt = dueAt ?? now;
-      await tx.run(OUTBOX_SQL, [call.tenantId, newId(), topic, JSON.stringify(reference), now, sendAt, sendAt + KEPT_QUEUED_MS]);
+      await tx.run(OUTBOX_SQL, [
+        call.tenantId,
+        newId(),
+        topic,
+        JSON.stringify(reference),
+        now,
+        sendAt,
+        sendAt + KEPT_QUEUED_MS,
+      ]);
       this.due.at('outbox', sendAt);
       this.due.at('expiry', sendAt + KEPT_QUEUED_MS);
     }
   }
 }
 
-const AUDIT_SQL = 'INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-const OUTBOX_SQL = "INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts, state, leased_until, expires_at) VALUES (?, ?, ?, ?, ?, ?, 0, 'queued', 0, ?)";
+const AUDIT_SQL =
+  'INSERT INTO audit_log (tenant_id, id, at, actor_kind, actor_id, actor_name, ip, request_id, action, record_kind, record_id, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+const OUTBOX_SQL =
+  "INSERT INTO outbox (tenant_id, id, topic, reference, created_at, due_at, attempts, state, leased_until, expires_at) VALUES (?, ?, ?, ?, ?, ?, 0, 'queued', 0, ?)";
 
 /** The fields that differ, in the order in which they stand. */
 function differences(before: object, after: object): Map<string, Move> {
@@ -146,9 +200,11 @@ function kept({ meaning }: Column<unknown>, move: Move): Move {
 
 /** Beside nothing the other is kept whole. */
 function changedKeys(before: unknown, after: unknown): Move {
-  if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null) return [before, after];
+  if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null)
+    return [before, after];
   const changed = [...differences(before, after)];
-  const side = (at: 0 | 1) => Object.fromEntries(changed.flatMap(([key, move]) => (move[at] === null ? [] : [[key, move[at]]])));
+  const side = (at: 0 | 1) =>
+    Object.fromEntries(changed.flatMap(([key, move]) => (move[at] === null ? [] : [[key, move[at]]])));
   return [side(0), side(1)];
 }
 

@@ -26,8 +26,15 @@ export class ContractExport {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  /** The ids of all that match, in order; of those of `among` alone, when that is given. `undefined` when they are more than can be held. */
-  async ids(filter: ContractFilter, order: ContractOrder, among: readonly string[] | undefined): Promise<string[] | undefined> {
+  /**
+   * The ids of all that match, in order; of those of `among` alone, when that is given. `undefined` when they are more
+   * than can be held.
+   */
+  async ids(
+    filter: ContractFilter,
+    order: ContractOrder,
+    among: readonly string[] | undefined,
+  ): Promise<string[] | undefined> {
     const { where, route, total } = await this.list.select(filter);
     if (!among && total > MAX_EXPORT_IDS) return undefined;
     const wanted = among ? allOf([where, isOneOf(this.tx.dialect, 'contracts.id', among)]) : where;
@@ -42,16 +49,35 @@ export class ContractExport {
   async byIds(ids: readonly string[]): Promise<ContractRow[]> {
     const among = isOneOf(this.tx.dialect, 'contracts.id', ids);
     const index = this.tx.dialect === 'sqlite' ? ' INDEXED BY sqlite_autoindex_contracts_1' : '';
-    const rows = await this.tx.all(`SELECT ${contracts.columnNames} FROM contracts${index} WHERE ${this.scope.sql} AND ${among.sql} AND contracts.deleted_at IS NULL`, [...this.scope.values, ...among.values]);
+    const rows = await this.tx.all(
+      `SELECT ${contracts.columnNames} FROM contracts${index} WHERE ${this.scope.sql} AND ${among.sql} AND contracts.deleted_at IS NULL`,
+      [...this.scope.values, ...among.values],
+    );
     const byId = new Map(rows.map((row) => [String(row['id']), contracts.decode(row)]));
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
 
-  /** The next ones that match, in the order in which contracts were entered: nothing that happens meanwhile makes one come twice. */
-  async following(filter: ContractFilter, { direction, after, limit }: { readonly direction: 'asc' | 'desc'; readonly after: { readonly createdAt: number; readonly id: string } | null; readonly limit: number }): Promise<ContractRow[]> {
+  /**
+   * The next ones that match, in the order in which contracts were entered: nothing that happens meanwhile makes one
+   * come twice.
+   */
+  async following(
+    filter: ContractFilter,
+    {
+      direction,
+      after,
+      limit,
+    }: {
+      readonly direction: 'asc' | 'desc';
+      readonly after: { readonly createdAt: number; readonly id: string } | null;
+      readonly limit: number;
+    },
+  ): Promise<ContractRow[]> {
     const { where, route } = await this.list.matching(filter);
     const order: ContractOrder = { sort: 'createdAt', order: direction };
-    const wanted = after ? allOf([where, from(order, { value: after.createdAt, id: after.id, isIncluded: false })]) : where;
+    const wanted = after
+      ? allOf([where, from(order, { value: after.createdAt, id: after.id, isIncluded: false })])
+      : where;
     const rows = await this.tx.all(
       `SELECT ${contracts.columnNames} FROM (SELECT contracts.id FROM contracts${walking(this.tx.dialect, { order, route, isRare: false })} WHERE ${wanted.sql} ORDER BY ${orderBy(order)} LIMIT ?) AS chunk
        JOIN contracts ON contracts.tenant_id = ? AND contracts.id = chunk.id ORDER BY ${orderBy(order)}`,
@@ -63,35 +89,70 @@ export class ContractExport {
   /** How many lines, terms and notes each contract has, removed lines included: from the indexes alone. */
   async sizes(ids: readonly string[]): Promise<Map<string, number>> {
     const among = isOneOf(this.tx.dialect, 'contract_id', ids);
-    const of = (table: string) => fragment(`SELECT contract_id FROM ${table} WHERE tenant_id = ? AND ${among.sql}`, this.call.tenantId, ...among.values);
+    const of = (table: string) =>
+      fragment(
+        `SELECT contract_id FROM ${table} WHERE tenant_id = ? AND ${among.sql}`,
+        this.call.tenantId,
+        ...among.values,
+      );
     const parts = [of('payment_lines'), of('contract_terms'), of('contract_notes')];
-    const rows = await this.tx.all(`SELECT contract_id, count(*) AS size FROM (${parts.map(({ sql }) => sql).join(' UNION ALL ')}) AS parts GROUP BY contract_id`, parts.flatMap(({ values }) => values));
+    const rows = await this.tx.all(
+      `SELECT contract_id, count(*) AS size FROM (${parts.map(({ sql }) => sql).join(' UNION ALL ')}) AS parts GROUP BY contract_id`,
+      parts.flatMap(({ values }) => values),
+    );
     return new Map(rows.map((row) => [String(row['contract_id']), Number(row['size'])]));
   }
 
   /** The live lines of contracts, by due date. */
   lines(ids: readonly string[]): Promise<Map<string, LineRow[]>> {
-    return this.parts(ids, { table: 'payment_lines', columns: lines.columnNames, where: ' AND deleted_at IS NULL', order: 'due_date, position, id' }, (row) => lines.decode(row));
+    return this.parts(
+      ids,
+      {
+        table: 'payment_lines',
+        columns: lines.columnNames,
+        where: ' AND deleted_at IS NULL',
+        order: 'due_date, position, id',
+      },
+      (row) => lines.decode(row),
+    );
   }
 
   terms(ids: readonly string[]): Promise<Map<string, TermRow[]>> {
-    return this.parts(ids, { table: 'contract_terms', columns: terms.columnNames, where: '', order: 'position, id' }, (row) => terms.decode(row));
+    return this.parts(
+      ids,
+      { table: 'contract_terms', columns: terms.columnNames, where: '', order: 'position, id' },
+      (row) => terms.decode(row),
+    );
   }
 
   notes(ids: readonly string[]): Promise<Map<string, NoteRow[]>> {
-    return this.parts(ids, { table: 'contract_notes', columns: notes.columnNames, where: '', order: 'position, id' }, (row) => notes.decode(row));
+    return this.parts(
+      ids,
+      { table: 'contract_notes', columns: notes.columnNames, where: '', order: 'position, id' },
+      (row) => notes.decode(row),
+    );
   }
 
   /** The codes of lifecycle templates. */
   async templateCodes(ids: readonly string[]): Promise<Map<string, string>> {
     const among = isOneOf(this.tx.dialect, 'id', ids);
-    const rows = await this.tx.all(`SELECT id, code FROM lifecycle_templates WHERE tenant_id = ? AND ${among.sql}`, [this.call.tenantId, ...among.values]);
+    const rows = await this.tx.all(`SELECT id, code FROM lifecycle_templates WHERE tenant_id = ? AND ${among.sql}`, [
+      this.call.tenantId,
+      ...among.values,
+    ]);
     return new Map(rows.map((row) => [String(row['id']), String(row['code'])]));
   }
 
-  private async parts<T extends { contractId: string }>(ids: readonly string[], { table, columns, where, order }: Parts, decode: (row: Row) => T): Promise<Map<string, T[]>> {
+  private async parts<T extends { contractId: string }>(
+    ids: readonly string[],
+    { table, columns, where, order }: Parts,
+    decode: (row: Row) => T,
+  ): Promise<Map<string, T[]>> {
     const among = isOneOf(this.tx.dialect, 'contract_id', ids);
-    const rows = await this.tx.all(`SELECT ${columns} FROM ${table} WHERE tenant_id = ? AND ${among.sql}${where} ORDER BY contract_id, ${order}`, [this.call.tenantId, ...among.values]);
+    const rows = await this.tx.all(
+      `SELECT ${columns} FROM ${table} WHERE tenant_id = ? AND ${among.sql}${where} ORDER BY contract_id, ${order}`,
+      [this.call.tenantId, ...among.values],
+    );
     const byContract = new Map<string, T[]>();
     for (const row of rows) {
       const part = decode(row);

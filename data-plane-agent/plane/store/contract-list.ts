@@ -4,7 +4,16 @@ import type { Day } from '../../base/day.js';
 import type { Call } from '../contract/call.js';
 import type { Receivable } from '../domain/payments/receivable.js';
 import { contracts, type ContractRow } from '../tables/contracts.js';
-import { counting, from, orderBy, placeOf, walking, type ContractOrder, type PagePosition, type Route } from './contract-order.js';
+import {
+  counting,
+  from,
+  orderBy,
+  placeOf,
+  walking,
+  type ContractOrder,
+  type PagePosition,
+  type Route,
+} from './contract-order.js';
 import { allOf, fragment, isOneOf, type Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
 import { TextSearch } from './search-index.js';
@@ -41,7 +50,9 @@ export interface Selection extends Matching {
   readonly total: number;
 }
 
-/** Up to so many matches are gathered and sorted; of more, a walk in the order of the list soon meets enough for a page. */
+/**
+ * Up to so many matches are gathered and sorted; of more, a walk in the order of the list soon meets enough for a page.
+ */
 const RARE = 500;
 /** To skip so many costs less than to remember where a page began. */
 const NEAR = 1_000;
@@ -68,19 +79,47 @@ export class ContractList {
     const own = conditionsOf(filter, dueWithinByRow);
     const isFiltered = own.length > 0 || this.call.subjectScope !== null || this.call.ownerScope !== null;
     const byText = filter.q ? await this.searched(filter.q) : undefined;
-    const whole = (conditions: readonly Fragment[]) => allOf([this.scope, fragment('contracts.deleted_at IS NULL'), ...conditions, ...(byText ? [byText.where] : [])]);
+    const whole = (conditions: readonly Fragment[]) =>
+      allOf([this.scope, fragment('contracts.deleted_at IS NULL'), ...conditions, ...(byText ? [byText.where] : [])]);
     const where = whole(own);
     const counted = whole(conditionsOf(filter, dueWithinByLines(this.call.tenantId)));
-    const route: Route = { byId: byText?.byId ?? false, ownerId: isGiven(filter.ownerId), subjectId: isGiven(filter.subjectId), isFiltered: isFiltered || byText !== undefined };
-    const count = byText && !byText.byId && !isFiltered ? byText.total : fragment(`SELECT count(*) AS total FROM contracts${counting(this.tx.dialect, route)} WHERE ${counted.sql}`, ...counted.values);
+    const route: Route = {
+      byId: byText?.byId ?? false,
+      ownerId: isGiven(filter.ownerId),
+      subjectId: isGiven(filter.subjectId),
+      isFiltered: isFiltered || byText !== undefined,
+    };
+    const count =
+      byText && !byText.byId && !isFiltered
+        ? byText.total
+        : fragment(
+            `SELECT count(*) AS total FROM contracts${counting(this.tx.dialect, route)} WHERE ${counted.sql}`,
+            ...counted.values,
+          );
     return { where, route, count };
   }
 
-  /** A page of a selection. Where a far page begins is remembered while the data stays, for whoever reads on from there. */
-  async page({ where, route, total }: Selection, order: ContractOrder, { offset, limit }: { readonly offset: number; readonly limit: number }): Promise<ContractRow[]> {
-    const places = offset + limit >= NEAR ? await this.totals.places(this.tx, this.call.tenantId, { where, order: orderBy(order) }) : undefined;
+  /**
+   * A page of a selection. Where a far page begins is remembered while the data stays, for whoever reads on from there.
+   */
+  async page(
+    { where, route, total }: Selection,
+    order: ContractOrder,
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): Promise<ContractRow[]> {
+    const places =
+      offset + limit >= NEAR
+        ? await this.totals.places(this.tx, this.call.tenantId, { where, order: orderBy(order) })
+        : undefined;
     const place = places?.at(offset);
-    const rows = await this.rows({ where, route, order, isRare: total <= RARE, limit, ...(place ? { place, offset: 0 } : { offset }) });
+    const rows = await this.rows({
+      where,
+      route,
+      order,
+      isRare: total <= RARE,
+      limit,
+      ...(place ? { place, offset: 0 } : { offset }),
+    });
     places?.keep(offset, placeOf(order, rows[0], { isIncluded: true }));
     places?.keep(offset + rows.length, placeOf(order, rows.at(-1), { isIncluded: false }));
     return rows;
@@ -97,7 +136,9 @@ export class ContractList {
     return mapYielding(rows, (row) => contracts.decode(row)); // custom values may be of 256 KB each
   }
 
-  /** The open lines, due until `horizon`, of contracts that were just listed: those that make one overdue or due soon. */
+  /**
+   * The open lines, due until `horizon`, of contracts that were just listed: those that make one overdue or due soon.
+   */
   async dueLines(listed: readonly ContractRow[], horizon: Day): Promise<Map<string, Receivable[]>> {
     const byContract = new Map<string, Receivable[]>();
     const ids = listed.filter(({ nextDueDate }) => nextDueDate !== null && nextDueDate <= horizon).map(({ id }) => id);
@@ -124,7 +165,9 @@ export class ContractList {
   }
 
   /** Few matches are fetched through the index of the texts; many are met soon enough in the order of the list. */
-  private async searched(q: string): Promise<{ readonly where: Fragment; readonly byId: boolean; readonly total: Fragment }> {
+  private async searched(
+    q: string,
+  ): Promise<{ readonly where: Fragment; readonly byId: boolean; readonly total: Fragment }> {
     const search = await TextSearch.begin(this.tx, this.call.tenantId, q);
     const matches = await this.remembered('matches', fragment(search.needle), () => search.few());
     const byId = matches < TextSearch.FEW;
@@ -164,14 +207,27 @@ function conditionsOf(filter: ContractFilter, dueWithin: DueWithin): Fragment[] 
   ];
 }
 
-/** For a page: the row keeps its earliest open due date, and only an overdue contract needs a look at its lines, since it may be due soon as well. */
+/**
+ * For a page: the row keeps its earliest open due date, and only an overdue contract needs a look at its lines, since
+ * it may be due soon as well.
+ */
 const dueWithinByRow: DueWithin = ([first, last]) =>
   fragment(
     `contracts.next_due_date <= ? AND (contracts.next_due_date >= ? OR EXISTS (SELECT 1 FROM payment_lines l
      WHERE l.tenant_id = contracts.tenant_id AND l.contract_id = contracts.id AND l.deleted_at IS NULL AND l.outstanding_minor > 0 AND l.due_date BETWEEN ? AND ?))`,
-    last, first, first, last,
+    last,
+    first,
+    first,
+    last,
   );
 
 /** For a count, which would look at the lines of every overdue contract: the few lines of those days, all at once. */
-const dueWithinByLines = (tenantId: string): DueWithin => ([first, last]) =>
-  fragment('contracts.id IN (SELECT l.contract_id FROM payment_lines l WHERE l.tenant_id = ? AND l.deleted_at IS NULL AND l.outstanding_minor > 0 AND l.due_date BETWEEN ? AND ?)', tenantId, first, last);
+const dueWithinByLines =
+  (tenantId: string): DueWithin =>
+  ([first, last]) =>
+    fragment(
+      'contracts.id IN (SELECT l.contract_id FROM payment_lines l WHERE l.tenant_id = ? AND l.deleted_at IS NULL AND l.outstanding_minor > 0 AND l.due_date BETWEEN ? AND ?)',
+      tenantId,
+      first,
+      last,
+    );

@@ -43,7 +43,11 @@ export function from({ sort, order }: ContractOrder, { value, id, isIncluded }: 
   return fragment(`(contracts.${SORTED[sort][0]}, contracts.id) ${compare} (?, ?)`, value, id);
 }
 
-export function placeOf({ sort }: ContractOrder, row: ContractRow | undefined, { isIncluded }: { readonly isIncluded: boolean }): PagePosition | undefined {
+export function placeOf(
+  { sort }: ContractOrder,
+  row: ContractRow | undefined,
+  { isIncluded }: { readonly isIncluded: boolean },
+): PagePosition | undefined {
   if (!row || NULLABLE.has(sort)) return undefined;
   const value = row[SORTED[sort][1]];
   return typeof value === 'string' || typeof value === 'number' ? { value, id: row.id, isIncluded } : undefined;
@@ -61,10 +65,17 @@ export interface Route {
 }
 
 /**
- * The index to take on SQLite, whose planner has no statistics: a page is met soonest by walking its order, unless so few match that
- * the walk would pass nearly everything. PostgreSQL has statistics, and chooses by itself.
+ * The index to take on SQLite, whose planner has no statistics: a page is met soonest by walking its order, unless so
+ * few match that the walk would pass nearly everything. PostgreSQL has statistics, and chooses by itself.
  */
-export function walking(dialect: Dialect, { order: { sort }, route, isRare }: { readonly order: ContractOrder; readonly route: Route; readonly isRare: boolean }): string {
+export function walking(
+  dialect: Dialect,
+  {
+    order: { sort },
+    route,
+    isRare,
+  }: { readonly order: ContractOrder; readonly route: Route; readonly isRare: boolean },
+): string {
   if (dialect !== 'sqlite') return '';
   if (route.byId) return ' INDEXED BY sqlite_autoindex_contracts_1';
   return ` INDEXED BY ${isRare || sort === 'createdAt' ? gathering(route) : `contracts_by_${SORTED[sort][0]}`}`;

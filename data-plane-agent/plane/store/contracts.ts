@@ -29,26 +29,43 @@ export class ContractStore {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  /** A live contract in scope. `forUpdate` holds it until the transaction ends, so that what is computed from it stays true. */
-  async find(id: string, options: { readonly forUpdate?: boolean; readonly deleted?: boolean } = {}): Promise<ContractRow | undefined> {
+  /**
+   * A live contract in scope. `forUpdate` holds it until the transaction ends, so that what is computed from it stays
+   * true.
+   */
+  async find(
+    id: string,
+    options: { readonly forUpdate?: boolean; readonly deleted?: boolean } = {},
+  ): Promise<ContractRow | undefined> {
     if (!isId(id)) return undefined;
     const lock = options.forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
     const live = options.deleted ? 'IS NOT NULL' : 'IS NULL';
-    const row = await this.tx.get(`SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND contracts.id = ? AND contracts.deleted_at ${live}${lock}`, [...this.scope.values, id]);
+    const row = await this.tx.get(
+      `SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND contracts.id = ? AND contracts.deleted_at ${live}${lock}`,
+      [...this.scope.values, id],
+    );
     return row && contracts.decode(row);
   }
 
-  /** The live contracts in scope among these ids, held until the transaction ends, in the order of their ids: two that hold many wait for each other instead of locking crosswise. */
+  /**
+   * The live contracts in scope among these ids, held until the transaction ends, in the order of their ids: two that
+   * hold many wait for each other instead of locking crosswise.
+   */
   async hold(ids: readonly string[]): Promise<ContractRow[]> {
     const among = isOneOf(this.tx.dialect, 'contracts.id', ids.filter(isId));
     const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    const rows = await this.tx.all(`SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND ${among.sql} AND contracts.deleted_at IS NULL ORDER BY contracts.id${lock}`, [...this.scope.values, ...among.values]);
+    const rows = await this.tx.all(
+      `SELECT ${contracts.columnNames} FROM contracts WHERE ${this.scope.sql} AND ${among.sql} AND contracts.deleted_at IS NULL ORDER BY contracts.id${lock}`,
+      [...this.scope.values, ...among.values],
+    );
     return rows.map((row) => contracts.decode(row));
   }
 
   /**
-   * Answers `false` when another live contract has the contract number or the archive code. With `indexLater` no search finds it before
-   * `index` is called in the same transaction: SQLite writes its text index out at the end of each savepoint, of which an import has many.
+   * Answers `false` when another live contract has the contract number or the archive code. With `indexLater` no search
+   * finds it before
+   * `index` is called in the same transaction: SQLite writes its text index out at the end of each savepoint, of which
+   * an import has many.
    */
   async insert(draft: ContractRow, { indexLater = false }: { readonly indexLater?: boolean } = {}): Promise<boolean> {
     const row = sortable(draft);
@@ -69,21 +86,37 @@ export class ContractStore {
     const next = sortable({ ...after, version: before.version + 1 });
     await contracts.update(this.tx, this.call.tenantId, { id: before.id, before, after: next });
     if (next.deletedAt !== null) await removeText(this.tx, this.call.tenantId, before.id);
-    else await indexText(this.tx, this.call.tenantId, { row: next, before: before.deletedAt === null ? before : undefined }); // a deleted one has no text
+    else
+      await indexText(this.tx, this.call.tenantId, {
+        row: next,
+        before: before.deletedAt === null ? before : undefined,
+      }); // a deleted one has no text
     this.recorder.record({ table: contracts, id: before.id, before, after: next });
     this.rollupDelta.contract(before, next);
     return next;
   }
 
   /** Takes contracts that were just `hold`ed out of sight; their versions move by one. */
-  async remove(rows: readonly ContractRow[], { deletedAt, now, actorId }: { readonly deletedAt: number; readonly now: number; readonly actorId: string | null }): Promise<void> {
+  async remove(
+    rows: readonly ContractRow[],
+    { deletedAt, now, actorId }: { readonly deletedAt: number; readonly now: number; readonly actorId: string | null },
+  ): Promise<void> {
     const ids = rows.map(({ id }) => id);
     const among = isOneOf(this.tx.dialect, 'id', ids);
-    await this.tx.run(`UPDATE contracts SET deleted_at = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`, [deletedAt, now, actorId, this.call.tenantId, ...among.values]);
+    await this.tx.run(
+      `UPDATE contracts SET deleted_at = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`,
+      [deletedAt, now, actorId, this.call.tenantId, ...among.values],
+    );
     await removeTexts(this.tx, this.call.tenantId, ids);
     this.recorder.due.at('file-sweep', deletedAt + BYTES_KEPT_MS);
     for (const before of rows) {
-      const after: ContractRow = { ...before, deletedAt, updatedAt: now, updatedBy: actorId, version: before.version + 1 };
+      const after: ContractRow = {
+        ...before,
+        deletedAt,
+        updatedAt: now,
+        updatedBy: actorId,
+        version: before.version + 1,
+      };
       this.recorder.record({ table: contracts, id: before.id, before, after });
       this.rollupDelta.contract(before, after);
     }
@@ -92,7 +125,10 @@ export class ContractStore {
   /** The live contract that has this number or archive code already, if any. Keys are case-folded. */
   async holderOf(key: { contractKey: string } | { archiveKey: string }): Promise<string | undefined> {
     const [column, value] = 'contractKey' in key ? ['contract_key', key.contractKey] : ['archive_key', key.archiveKey];
-    const row = await this.tx.get(`SELECT id FROM contracts WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL`, [this.call.tenantId, value]);
+    const row = await this.tx.get(
+      `SELECT id FROM contracts WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL`,
+      [this.call.tenantId, value],
+    );
     return row && String(row['id']);
   }
 
@@ -107,23 +143,31 @@ export class ContractStore {
   }
 
   async terms(contractId: string): Promise<TermRow[]> {
-    const rows = await this.tx.all(`SELECT ${terms.columnNames} FROM contract_terms WHERE tenant_id = ? AND contract_id = ? ORDER BY position, id`, [this.call.tenantId, contractId]);
+    const rows = await this.tx.all(
+      `SELECT ${terms.columnNames} FROM contract_terms WHERE tenant_id = ? AND contract_id = ? ORDER BY position, id`,
+      [this.call.tenantId, contractId],
+    );
     return rows.map((row) => terms.decode(row));
   }
 
   async notes(contractId: string): Promise<NoteRow[]> {
-    const rows = await this.tx.all(`SELECT ${notes.columnNames} FROM contract_notes WHERE tenant_id = ? AND contract_id = ? ORDER BY position, id`, [this.call.tenantId, contractId]);
+    const rows = await this.tx.all(
+      `SELECT ${notes.columnNames} FROM contract_notes WHERE tenant_id = ? AND contract_id = ? ORDER BY position, id`,
+      [this.call.tenantId, contractId],
+    );
     return rows.map((row) => notes.decode(row));
   }
 
   async insertTerms(rows: readonly TermRow[]): Promise<void> {
     await terms.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.recorder.record({ table: terms, id: row.id, root: ofContract(row.contractId), before: null, after: row });
+    for (const row of rows)
+      this.recorder.record({ table: terms, id: row.id, root: ofContract(row.contractId), before: null, after: row });
   }
 
   async insertNotes(rows: readonly NoteRow[]): Promise<void> {
     await notes.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.recorder.record({ table: notes, id: row.id, root: ofContract(row.contractId), before: null, after: row });
+    for (const row of rows)
+      this.recorder.record({ table: notes, id: row.id, root: ofContract(row.contractId), before: null, after: row });
   }
 
   async updateTerm(before: TermRow, after: TermRow): Promise<void> {
@@ -155,4 +199,8 @@ export class ContractStore {
 const BYTES_KEPT_MS = RESTORABLE_MS + RESTORE_MARGIN_MS + 1;
 
 /** Keeps the amounts by which lists sort in step with the money. */
-const sortable = (row: ContractRow): ContractRow => ({ ...row, totalAmount: toMajor(row.totalMinor, row.currencyCode), outstandingAmount: toMajor(row.outstandingMinor, row.currencyCode) });
+const sortable = (row: ContractRow): ContractRow => ({
+  ...row,
+  totalAmount: toMajor(row.totalMinor, row.currencyCode),
+  outstandingAmount: toMajor(row.outstandingMinor, row.currencyCode),
+});

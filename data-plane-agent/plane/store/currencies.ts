@@ -17,11 +17,22 @@ export class CurrencyStore {
     const found = new Map<string, string>();
     for (const [record, { name, columns, audited }] of AUDITED) {
       const currency = columns.get('currencyCode')?.name;
-      const hasMoney = ({ fields }: KeptChange): boolean => Object.keys(fields).some((field) => audited.get(field)?.meaning === 'money');
-      const ids = [...new Set(changes.filter((change) => change.record === record && !change.currency && hasMoney(change)).map(({ id }) => id))];
+      const hasMoney = ({ fields }: KeptChange): boolean =>
+        Object.keys(fields).some((field) => audited.get(field)?.meaning === 'money');
+      const ids = [
+        ...new Set(
+          changes
+            .filter((change) => change.record === record && !change.currency && hasMoney(change))
+            .map(({ id }) => id),
+        ),
+      ];
       if (!currency || ids.length === 0) continue;
       const among = isOneOf(this.tx.dialect, 'id', ids);
-      for (const row of await this.tx.all(`SELECT id, ${currency} AS currency FROM ${name} WHERE tenant_id = ? AND ${among.sql}`, [this.call.tenantId, ...among.values])) found.set(String(row['id']), String(row['currency']));
+      for (const row of await this.tx.all(
+        `SELECT id, ${currency} AS currency FROM ${name} WHERE tenant_id = ? AND ${among.sql}`,
+        [this.call.tenantId, ...among.values],
+      ))
+        found.set(String(row['id']), String(row['currency']));
     }
     return (id) => found.get(id) ?? this.call.currencyCode;
   }

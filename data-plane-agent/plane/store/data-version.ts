@@ -3,18 +3,21 @@ import type { DueMarks } from './due-work.js';
 import { slotOf } from './slots.js';
 
 /**
- * Moves the tenant's data version within the transaction of a write, so that whatever is cached under it stays exact on every replica, and writes what
- * the write leaves to be done: on PostgreSQL with one statement, which is one way there and back.
+ * Moves the tenant's data version within the transaction of a write, so that whatever is cached under it stays exact on
+ * every replica, and writes what the write leaves to be done: on PostgreSQL with one statement, which is one way there
+ * and back.
  */
 export async function moveDataVersion(tx: Transaction, tenantId: string, due: DueMarks): Promise<void> {
   const slot = slotOf(tx);
   const marks = due.statement(tenantId, slot);
-  if (marks && tx.dialect === 'postgres') return void (await tx.run(`WITH moved AS (${MOVE}) ${marks.sql}`, [tenantId, slot, ...marks.values]));
+  if (marks && tx.dialect === 'postgres')
+    return void (await tx.run(`WITH moved AS (${MOVE}) ${marks.sql}`, [tenantId, slot, ...marks.values]));
   await tx.run(MOVE, [tenantId, slot]);
   if (marks) await tx.run(marks.sql, marks.values);
 }
 
-const MOVE = 'INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, ?, 1) ON CONFLICT (tenant_id, slot) DO UPDATE SET version = data_versions.version + 1';
+const MOVE =
+  'INSERT INTO data_versions (tenant_id, slot, version) VALUES (?, ?, 1) ON CONFLICT (tenant_id, slot) DO UPDATE SET version = data_versions.version + 1';
 
 export async function dataVersion(tx: Transaction, tenantId: string): Promise<number> {
   const row = await tx.get('SELECT sum(version) AS version FROM data_versions WHERE tenant_id = ?', [tenantId]);

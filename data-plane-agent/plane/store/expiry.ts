@@ -10,7 +10,10 @@ const ENDING = [
 const FORMS_AT_ONCE = 500;
 const MESSAGES_AT_ONCE = 500;
 
-/** What is kept for a while, and goes though nobody comes by: answers under a key, reports of imports, former forms of custom values, messages of the outbox. */
+/**
+ * What is kept for a while, and goes though nobody comes by: answers under a key, reports of imports, former forms of
+ * custom values, messages of the outbox.
+ */
 export class ExpiryStore {
   constructor(
     private readonly tx: Transaction,
@@ -27,7 +30,13 @@ export class ExpiryStore {
       more ||= changed >= limit;
     };
     for (const { table, key, limit } of ENDING) {
-      count(await this.tx.run(`DELETE FROM ${table} WHERE tenant_id = ? AND ${key} IN (SELECT ${key} FROM ${table} WHERE tenant_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`, [tenantId, tenantId, now, limit]), limit);
+      count(
+        await this.tx.run(
+          `DELETE FROM ${table} WHERE tenant_id = ? AND ${key} IN (SELECT ${key} FROM ${table} WHERE tenant_id = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+          [tenantId, tenantId, now, limit],
+        ),
+        limit,
+      );
     }
     count(
       await this.tx.run(
@@ -45,7 +54,10 @@ export class ExpiryStore {
       MESSAGES_AT_ONCE,
     );
     count(
-      await this.tx.run("DELETE FROM outbox WHERE tenant_id = ? AND id IN (SELECT id FROM outbox WHERE tenant_id = ? AND state <> 'queued' AND created_at <= ? ORDER BY created_at LIMIT ?)", [tenantId, tenantId, now - KEPT_OVER_MS, MESSAGES_AT_ONCE]),
+      await this.tx.run(
+        "DELETE FROM outbox WHERE tenant_id = ? AND id IN (SELECT id FROM outbox WHERE tenant_id = ? AND state <> 'queued' AND created_at <= ? ORDER BY created_at LIMIT ?)",
+        [tenantId, tenantId, now - KEPT_OVER_MS, MESSAGES_AT_ONCE],
+      ),
       MESSAGES_AT_ONCE,
     );
     return { removed, more };

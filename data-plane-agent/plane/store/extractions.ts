@@ -1,7 +1,14 @@
 import type { Transaction } from '../../base/database/database.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
-import { extractionFieldReviews, extractionReviews, extractionRuns, type ExtractionRunRow, type FieldReviewRow, type ReviewRow } from '../tables/extractions.js';
+import {
+  extractionFieldReviews,
+  extractionReviews,
+  extractionRuns,
+  type ExtractionRunRow,
+  type FieldReviewRow,
+  type ReviewRow,
+} from '../tables/extractions.js';
 import type { ChangeRecorder } from './change-recorder.js';
 import type { Fragment } from '../../base/database/fragments.js';
 import { withinScope } from './scope.js';
@@ -11,8 +18,8 @@ const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 const REMOVED_AT_ONCE = 10;
 
 /**
- * Runs of extraction with their reviews. A run for a contract is seen by whoever sees the contract; one for none by whoever made it, and by
- * administrators who see the whole book.
+ * Runs of extraction with their reviews. A run for a contract is seen by whoever sees the contract; one for none by
+ * whoever made it, and by administrators who see the whole book.
  */
 export class ExtractionStore {
   private readonly scope: Fragment;
@@ -25,48 +32,82 @@ export class ExtractionStore {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  async find(id: string, { forUpdate = false }: { readonly forUpdate?: boolean } = {}): Promise<ExtractionRunRow | undefined> {
+  async find(
+    id: string,
+    { forUpdate = false }: { readonly forUpdate?: boolean } = {},
+  ): Promise<ExtractionRunRow | undefined> {
     if (!isId(id)) return undefined;
     const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    const found = await this.tx.get(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND id = ?${lock}`, [this.call.tenantId, id]);
+    const found = await this.tx.get(
+      `SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND id = ?${lock}`,
+      [this.call.tenantId, id],
+    );
     const row = found && extractionRuns.decode(found);
     return row && (await this.isSeen(row)) ? row : undefined;
   }
 
   /** Whoever asks: for the reading of its document. */
-  async byId(id: string, { forUpdate = false }: { readonly forUpdate?: boolean } = {}): Promise<ExtractionRunRow | undefined> {
+  async byId(
+    id: string,
+    { forUpdate = false }: { readonly forUpdate?: boolean } = {},
+  ): Promise<ExtractionRunRow | undefined> {
     const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    const row = await this.tx.get(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND id = ?${lock}`, [this.call.tenantId, id]);
+    const row = await this.tx.get(
+      `SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND id = ?${lock}`,
+      [this.call.tenantId, id],
+    );
     return row && extractionRuns.decode(row);
   }
 
   /** Runs whose document is to be read, the longest waiting first. */
   async toRead(now: number, limit: number): Promise<ExtractionRunRow[]> {
-    const rows = await this.tx.all(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND reading_due_at <= ? ORDER BY reading_due_at LIMIT ?`, [this.call.tenantId, now, limit]);
+    const rows = await this.tx.all(
+      `SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND reading_due_at <= ? ORDER BY reading_due_at LIMIT ?`,
+      [this.call.tenantId, now, limit],
+    );
     return rows.map((row) => extractionRuns.decode(row));
   }
 
   /** Whether the reading is this caller's until then. */
   async claimReading({ id, readingDueAt }: ExtractionRunRow, until: number): Promise<boolean> {
-    return (await this.tx.run('UPDATE extraction_runs SET reading_due_at = ?, reading_tries = reading_tries + 1 WHERE tenant_id = ? AND id = ? AND reading_due_at = ?', [until, this.call.tenantId, id, readingDueAt])) > 0;
+    return (
+      (await this.tx.run(
+        'UPDATE extraction_runs SET reading_due_at = ?, reading_tries = reading_tries + 1 WHERE tenant_id = ? AND id = ? AND reading_due_at = ?',
+        [until, this.call.tenantId, id, readingDueAt],
+      )) > 0
+    );
   }
 
   /** A reading that could not begin: it is begun again later, and was no try. */
   async putOffReading({ id }: ExtractionRunRow, until: number): Promise<void> {
     this.recorder.due.at('documents', until);
-    await this.tx.run("UPDATE extraction_runs SET reading_due_at = ?, reading_tries = CASE WHEN reading_tries > 0 THEN reading_tries - 1 ELSE 0 END WHERE tenant_id = ? AND id = ? AND status = 'processing'", [until, this.call.tenantId, id]);
+    await this.tx.run(
+      "UPDATE extraction_runs SET reading_due_at = ?, reading_tries = CASE WHEN reading_tries > 0 THEN reading_tries - 1 ELSE 0 END WHERE tenant_id = ? AND id = ? AND status = 'processing'",
+      [until, this.call.tenantId, id],
+    );
   }
 
   /** The last run for a contract that the caller has already found. */
   async latestOf(contractId: string): Promise<ExtractionRunRow | undefined> {
-    const row = await this.tx.get(`SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT 1`, [this.call.tenantId, contractId]);
+    const row = await this.tx.get(
+      `SELECT ${extractionRuns.columnNames} FROM extraction_runs WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT 1`,
+      [this.call.tenantId, contractId],
+    );
     return row && extractionRuns.decode(row);
   }
 
   private async isSeen({ contractId, createdBy }: ExtractionRunRow): Promise<boolean> {
     const { actor, rights, subjectScope, ownerScope } = this.call;
-    if (contractId === null) return (createdBy !== null && createdBy === actor.id) || (rights.admin && subjectScope === null && ownerScope === null);
-    return (await this.tx.get(`SELECT id FROM contracts WHERE ${this.scope.sql} AND contracts.id = ? AND contracts.deleted_at IS NULL`, [...this.scope.values, contractId])) !== undefined;
+    if (contractId === null)
+      return (
+        (createdBy !== null && createdBy === actor.id) || (rights.admin && subjectScope === null && ownerScope === null)
+      );
+    return (
+      (await this.tx.get(
+        `SELECT id FROM contracts WHERE ${this.scope.sql} AND contracts.id = ? AND contracts.deleted_at IS NULL`,
+        [...this.scope.values, contractId],
+      )) !== undefined
+    );
   }
 
   async insert(row: ExtractionRunRow): Promise<void> {
@@ -75,28 +116,46 @@ export class ExtractionStore {
     this.told(row.id, null, said(row));
   }
 
-  /** `reviewed` tells the audit which fields were reviewed how; what they were overridden with is the contract's to tell, once it is there. */
-  async update(before: ExtractionRunRow, after: ExtractionRunRow, reviewed: Readonly<Record<string, string>>): Promise<void> {
+  /**
+   * `reviewed` tells the audit which fields were reviewed how; what they were overridden with is the contract's to
+   * tell, once it is there.
+   */
+  async update(
+    before: ExtractionRunRow,
+    after: ExtractionRunRow,
+    reviewed: Readonly<Record<string, string>>,
+  ): Promise<void> {
     await extractionRuns.update(this.tx, this.call.tenantId, { id: before.id, before, after });
     this.told(before.id, said(before), { ...said(after), ...(Object.keys(reviewed).length > 0 ? { reviewed } : {}) });
   }
 
   /** By field. */
   async fieldReviews(runId: string): Promise<Map<string, FieldReviewRow>> {
-    const rows = await this.tx.all(`SELECT ${extractionFieldReviews.columnNames} FROM extraction_field_reviews WHERE tenant_id = ? AND run_id = ?`, [this.call.tenantId, runId]);
+    const rows = await this.tx.all(
+      `SELECT ${extractionFieldReviews.columnNames} FROM extraction_field_reviews WHERE tenant_id = ? AND run_id = ?`,
+      [this.call.tenantId, runId],
+    );
     return new Map(rows.map((row) => extractionFieldReviews.decode(row)).map((review) => [review.fieldKey, review]));
   }
 
   /** How fields stand now: the last review counts. */
   async putFieldReviews(rows: readonly FieldReviewRow[]): Promise<void> {
     const { tenantId } = this.call;
-    for (const { runId, fieldKey } of rows) await this.tx.run('DELETE FROM extraction_field_reviews WHERE tenant_id = ? AND run_id = ? AND field_key = ?', [tenantId, runId, fieldKey]);
+    for (const { runId, fieldKey } of rows)
+      await this.tx.run('DELETE FROM extraction_field_reviews WHERE tenant_id = ? AND run_id = ? AND field_key = ?', [
+        tenantId,
+        runId,
+        fieldKey,
+      ]);
     await extractionFieldReviews.insert(this.tx, tenantId, rows);
   }
 
   /** The latest reviews, newest first. */
   async reviews(runId: string, limit: number): Promise<ReviewRow[]> {
-    const rows = await this.tx.all(`SELECT ${extractionReviews.columnNames} FROM extraction_reviews WHERE tenant_id = ? AND run_id = ? ORDER BY id DESC LIMIT ?`, [this.call.tenantId, runId, limit]);
+    const rows = await this.tx.all(
+      `SELECT ${extractionReviews.columnNames} FROM extraction_reviews WHERE tenant_id = ? AND run_id = ? ORDER BY id DESC LIMIT ?`,
+      [this.call.tenantId, runId, limit],
+    );
     return rows.map((row) => extractionReviews.decode(row));
   }
 
@@ -107,9 +166,13 @@ export class ExtractionStore {
   /** Removes a few runs that were never applied and have been left alone for long. */
   async removeOld(now: number): Promise<void> {
     const { tenantId } = this.call;
-    const rows = await this.tx.all("SELECT id FROM extraction_runs WHERE tenant_id = ? AND updated_at < ? AND status <> 'applied' ORDER BY updated_at LIMIT ?", [tenantId, now - KEPT_MS, REMOVED_AT_ONCE]);
+    const rows = await this.tx.all(
+      "SELECT id FROM extraction_runs WHERE tenant_id = ? AND updated_at < ? AND status <> 'applied' ORDER BY updated_at LIMIT ?",
+      [tenantId, now - KEPT_MS, REMOVED_AT_ONCE],
+    );
     for (const id of rows.map((row) => String(row['id']))) {
-      for (const table of ['extraction_reviews', 'extraction_field_reviews']) await this.tx.run(`DELETE FROM ${table} WHERE tenant_id = ? AND run_id = ?`, [tenantId, id]);
+      for (const table of ['extraction_reviews', 'extraction_field_reviews'])
+        await this.tx.run(`DELETE FROM ${table} WHERE tenant_id = ? AND run_id = ?`, [tenantId, id]);
       await this.tx.run('DELETE FROM extraction_runs WHERE tenant_id = ? AND id = ?', [tenantId, id]);
       this.told(id, { status: 'expired' }, null);
     }
@@ -121,6 +184,21 @@ export class ExtractionStore {
 }
 
 /** Of a run the trail keeps what was done, and nothing of what was read. */
-const said = ({ status, sourceKind, fileId, fileName, engineName, engineVersion, overallConfidence, fields }: ExtractionRunRow) => ({
-  status, sourceKind, fileId, fileName, engine: `${engineName} ${engineVersion}`, overallConfidence: overallConfidence / 100, fieldsFound: fields.length,
+const said = ({
+  status,
+  sourceKind,
+  fileId,
+  fileName,
+  engineName,
+  engineVersion,
+  overallConfidence,
+  fields,
+}: ExtractionRunRow) => ({
+  status,
+  sourceKind,
+  fileId,
+  fileName,
+  engine: `${engineName} ${engineVersion}`,
+  overallConfidence: overallConfidence / 100,
+  fieldsFound: fields.length,
 });

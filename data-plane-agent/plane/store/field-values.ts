@@ -17,15 +17,18 @@ export interface ContractValues {
   readonly isInScope: boolean;
 }
 
-/** Contracts of one step, at first and at most: so many that their JSON, which is told in UTF-16 units, takes some milliseconds. */
+/**
+ * Contracts of one step, at first and at most: so many that their JSON, which is told in UTF-16 units, takes some
+ * milliseconds.
+ */
 const FIRST_STEP = 25;
 const STEP = 250;
 const STEP_UNITS = 2_000_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The custom values of all contracts of the tenant, deleted ones among them and whoever asks: a definition changes for all. They are walked in
- * steps, between which other work gets its turn.
+ * The custom values of all contracts of the tenant, deleted ones among them and whoever asks: a definition changes for
+ * all. They are walked in steps, between which other work gets its turn.
  */
 export class FieldValueStore {
   constructor(
@@ -38,7 +41,12 @@ export class FieldValueStore {
   async *walk(fieldId: string): AsyncGenerator<ContractValues[]> {
     // SQLite would rather read all contracts by their key.
     const walking = this.tx.dialect === 'sqlite' ? ' INDEXED BY contracts_with_values' : '';
-    yield* this.steps(fieldId, (after, limit) => this.tx.all(`SELECT ${COLUMNS} FROM contracts${walking} WHERE tenant_id = ? AND id > ? AND dynamic_fields <> '{}' ORDER BY id LIMIT ?`, [this.call.tenantId, after, limit]));
+    yield* this.steps(fieldId, (after, limit) =>
+      this.tx.all(
+        `SELECT ${COLUMNS} FROM contracts${walking} WHERE tenant_id = ? AND id > ? AND dynamic_fields <> '{}' ORDER BY id LIMIT ?`,
+        [this.call.tenantId, after, limit],
+      ),
+    );
     yield* this.steps(fieldId, (after, limit) =>
       this.tx.all(
         `SELECT ${COLUMNS} FROM dynamic_field_forms f JOIN contracts ON contracts.tenant_id = f.tenant_id AND contracts.id = f.contract_id
@@ -52,7 +60,12 @@ export class FieldValueStore {
   async write(rows: readonly { readonly contractId: string; readonly values: Values }[]): Promise<void> {
     const { tenantId } = this.call;
     if (this.tx.dialect === 'sqlite') {
-      for (const { contractId, values } of rows) await this.tx.run('UPDATE contracts SET dynamic_fields = ? WHERE tenant_id = ? AND id = ?', [JSON.stringify(values), tenantId, contractId]);
+      for (const { contractId, values } of rows)
+        await this.tx.run('UPDATE contracts SET dynamic_fields = ? WHERE tenant_id = ? AND id = ?', [
+          JSON.stringify(values),
+          tenantId,
+          contractId,
+        ]);
     } else if (rows.length > 0) {
       // One way there and back for all of them.
       await this.tx.run(
@@ -67,9 +80,14 @@ export class FieldValueStore {
   async remember(rows: readonly FormsRow[]): Promise<void> {
     for (const { expiresAt } of rows) this.due.at('expiry', expiresAt);
     const columns = 'INSERT INTO dynamic_field_forms (tenant_id, field_id, contract_id, forms, became, expires_at)';
-    const instead = 'ON CONFLICT (tenant_id, field_id, contract_id) DO UPDATE SET forms = excluded.forms, became = excluded.became, expires_at = excluded.expires_at';
+    const instead =
+      'ON CONFLICT (tenant_id, field_id, contract_id) DO UPDATE SET forms = excluded.forms, became = excluded.became, expires_at = excluded.expires_at';
     if (this.tx.dialect === 'sqlite') {
-      for (const row of rows) await this.tx.run(`${columns} VALUES (?, ?, ?, ?, ?, ?) ${instead}`, [this.call.tenantId, ...fieldForms.values(row)]);
+      for (const row of rows)
+        await this.tx.run(`${columns} VALUES (?, ?, ?, ?, ?, ?) ${instead}`, [
+          this.call.tenantId,
+          ...fieldForms.values(row),
+        ]);
     } else if (rows.length > 0) {
       await this.tx.run(
         `${columns} SELECT ?::uuid, (item->>0)::uuid, (item->>1)::uuid, item->>2, item->>3, (item->>4)::bigint FROM json_array_elements(?::json) AS item ${instead}`,
@@ -82,24 +100,37 @@ export class FieldValueStore {
   async drop(fieldId: string, contractIds: readonly string[]): Promise<void> {
     if (contractIds.length === 0) return;
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
-    await this.tx.run(`DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND field_id = ? AND ${among.sql}`, [this.call.tenantId, fieldId, ...among.values]);
+    await this.tx.run(`DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND field_id = ? AND ${among.sql}`, [
+      this.call.tenantId,
+      fieldId,
+      ...among.values,
+    ]);
   }
 
   /** Former forms of any field whose time is over. */
   async forget(now: number): Promise<void> {
-    await this.tx.run('DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND expires_at <= ?', [this.call.tenantId, now]);
+    await this.tx.run('DELETE FROM dynamic_field_forms WHERE tenant_id = ? AND expires_at <= ?', [
+      this.call.tenantId,
+      now,
+    ]);
   }
 
   /** The names of files by their ids. */
   async fileNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const among = isOneOf(this.tx.dialect, 'id', ids);
-    const rows = await this.tx.all(`SELECT id, file_name FROM files WHERE tenant_id = ? AND ${among.sql}`, [this.call.tenantId, ...among.values]);
+    const rows = await this.tx.all(`SELECT id, file_name FROM files WHERE tenant_id = ? AND ${among.sql}`, [
+      this.call.tenantId,
+      ...among.values,
+    ]);
     return new Map(rows.map((row) => [String(row['id']), String(row['file_name'])]));
   }
 
-  private async *steps(fieldId: string, read: (after: string, limit: number) => ReturnType<Transaction['all']>): AsyncGenerator<ContractValues[]> {
-    for (let after = BEFORE_ALL, limit = FIRST_STEP; ; ) {
+  private async *steps(
+    fieldId: string,
+    read: (after: string, limit: number) => ReturnType<Transaction['all']>,
+  ): AsyncGenerator<ContractValues[]> {
+    for (let after = BEFORE_ALL, limit = FIRST_STEP; ;) {
       const rows = await read(after, limit);
       const last = rows.at(-1);
       if (!last) return;
@@ -122,14 +153,22 @@ export class FieldValueStore {
 
   private async remembered(fieldId: string, contractIds: readonly string[]): Promise<ReadonlyMap<string, FormsRow>> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
-    const rows = await this.tx.all(`SELECT ${fieldForms.columnNames} FROM dynamic_field_forms WHERE tenant_id = ? AND field_id = ? AND ${among.sql}`, [this.call.tenantId, fieldId, ...among.values]);
+    const rows = await this.tx.all(
+      `SELECT ${fieldForms.columnNames} FROM dynamic_field_forms WHERE tenant_id = ? AND field_id = ? AND ${among.sql}`,
+      [this.call.tenantId, fieldId, ...among.values],
+    );
     return new Map(rows.map((row) => fieldForms.decode(row)).map((form) => [form.contractId, form]));
   }
 
   private sees(row: Awaited<ReturnType<Transaction['all']>>[number]): boolean {
     const { subjectScope, ownerScope } = this.call;
-    return (subjectScope === null || subjectScope.includes(String(row['subject_id']))) && (ownerScope === null || row['owner_id'] === ownerScope || row['owner_superior_id'] === ownerScope);
+    return (
+      (subjectScope === null || subjectScope.includes(String(row['subject_id']))) &&
+      (ownerScope === null || row['owner_id'] === ownerScope || row['owner_superior_id'] === ownerScope)
+    );
   }
 }
 
-const COLUMNS = ['id', 'contract_no', 'dynamic_fields', 'subject_id', 'owner_id', 'owner_superior_id'].map((column) => `${contracts.name}.${column}`).join(', ');
+const COLUMNS = ['id', 'contract_no', 'dynamic_fields', 'subject_id', 'owner_id', 'owner_superior_id']
+  .map((column) => `${contracts.name}.${column}`)
+  .join(', ');

@@ -38,8 +38,8 @@ export class FieldStore {
   }
 
   /**
-   * Before values are written: until the transaction ends no definition changes, so that no value of a former type is left behind.
-   * Call it before a contract is held, as changes of definitions do, or the two wait for each other.
+   * Before values are written: until the transaction ends no definition changes, so that no value of a former type is
+   * left behind. Call it before a contract is held, as changes of definitions do, or the two wait for each other.
    */
   async holdForValues(): Promise<void> {
     if (this.isHeld) return;
@@ -49,9 +49,13 @@ export class FieldStore {
     this.read = undefined;
   }
 
-  /** Before a definition changes: it waits for whoever writes values or definitions, and keeps them waiting until the transaction ends. */
+  /**
+   * Before a definition changes: it waits for whoever writes values or definitions, and keeps them waiting until the
+   * transaction ends.
+   */
   async hold(): Promise<void> {
-    if (this.tx.dialect === 'postgres') await this.tx.get('SELECT revision FROM dynamic_field_sets WHERE tenant_id = ? FOR UPDATE', [this.call.tenantId]);
+    if (this.tx.dialect === 'postgres')
+      await this.tx.get('SELECT revision FROM dynamic_field_sets WHERE tenant_id = ? FOR UPDATE', [this.call.tenantId]);
     this.read = undefined;
   }
 
@@ -76,9 +80,15 @@ export class FieldStore {
     await this.revise();
   }
 
-  /** Definitions are cached under a revision that is never used again, so that what is cached under it is true for ever, on every replica. */
+  /**
+   * Definitions are cached under a revision that is never used again, so that what is cached under it is true for ever,
+   * on every replica.
+   */
   private async revise(): Promise<void> {
-    await this.tx.run('INSERT INTO dynamic_field_sets (tenant_id, revision) VALUES (?, ?) ON CONFLICT (tenant_id) DO UPDATE SET revision = excluded.revision', [this.call.tenantId, newId()]);
+    await this.tx.run(
+      'INSERT INTO dynamic_field_sets (tenant_id, revision) VALUES (?, ?) ON CONFLICT (tenant_id) DO UPDATE SET revision = excluded.revision',
+      [this.call.tenantId, newId()],
+    );
     this.read = undefined;
   }
 
@@ -91,12 +101,15 @@ export class FieldStore {
     if (revision === undefined) return NONE;
     const cached = cache.get(revision);
     if (cached) return cached;
-    const rows = await this.tx.all(`SELECT ${dynamicFields.columnNames} FROM dynamic_fields WHERE tenant_id = ?`, [this.call.tenantId]);
+    const rows = await this.tx.all(`SELECT ${dynamicFields.columnNames} FROM dynamic_fields WHERE tenant_id = ?`, [
+      this.call.tenantId,
+    ]);
     // Two statements of one write may see two states of the database.
     if ((await this.revision()) !== revision) return this.load();
     const known: Known = { fields: rows.map((row) => dynamicFields.decode(row)).toSorted(inOrder), seenBy: new Map() };
     // A write that is not committed yet may go on under this revision; what others see under it is complete.
-    if (this.tx.writes === 0) cache.set(revision, known, { size: rows.reduce((sum, row) => sum + 500 + String(row['options']).length, 1) });
+    if (this.tx.writes === 0)
+      cache.set(revision, known, { size: rows.reduce((sum, row) => sum + 500 + String(row['options']).length, 1) });
     return known;
   }
 
@@ -126,7 +139,11 @@ interface Known {
 }
 
 /** A definition with what means something to its type: of what it keeps of other types the audit tells nothing. */
-const meant = (row: FieldRow): FieldRow => ({ ...row, options: isChoice(row.type) ? row.options : [], settings: settingsOf(row) });
+const meant = (row: FieldRow): FieldRow => ({
+  ...row,
+  options: isChoice(row.type) ? row.options : [],
+  settings: settingsOf(row),
+});
 
 const NO_IDS: ReadonlySet<string> = new Set();
 const NONE: Known = { fields: [], seenBy: new Map() };

@@ -27,7 +27,10 @@ export interface Group {
   readonly outstanding: bigint;
 }
 
-/** Reads the rollups, cut by the caller's scope, and by one subject company where one is named: its days, never its lines. */
+/**
+ * Reads the rollups, cut by the caller's scope, and by one subject company where one is named: its days, never its
+ * lines.
+ */
 export class FigureStore {
   constructor(
     private readonly tx: Transaction,
@@ -35,11 +38,25 @@ export class FigureStore {
   ) {}
 
   /**
-   * What stands on all days, added up between `cuts`: a day on which one falls begins the next segment. Cuts ascend, and are as many for
-   * each kind of answer, so that statements are few. Segments of which a currency has nothing may be missing.
+   * What stands on all days, added up between `cuts`: a day on which one falls begins the next segment. Cuts ascend,
+   * and are as many for each kind of answer, so that statements are few. Segments of which a currency has nothing may
+   * be missing.
    */
-  async days<const C extends DayCount, const S extends DaySum>({ subjectId, cuts, counts, sums }: { readonly subjectId: string | null; readonly cuts: readonly Day[]; readonly counts: readonly C[]; readonly sums: readonly S[] }): Promise<Segment<C | S>[]> {
-    const segment = fragment(`CASE ${cuts.map((_, i) => `WHEN day < ? THEN ${i} `).join('')}ELSE ${cuts.length} END`, ...cuts);
+  async days<const C extends DayCount, const S extends DaySum>({
+    subjectId,
+    cuts,
+    counts,
+    sums,
+  }: {
+    readonly subjectId: string | null;
+    readonly cuts: readonly Day[];
+    readonly counts: readonly C[];
+    readonly sums: readonly S[];
+  }): Promise<Segment<C | S>[]> {
+    const segment = fragment(
+      `CASE ${cuts.map((_, i) => `WHEN day < ? THEN ${i} `).join('')}ELSE ${cuts.length} END`,
+      ...cuts,
+    );
     const where = this.daysInScope(subjectId);
     const columns = [...counts.map((name) => `sum(${name}) AS ${name}`), ...sums.flatMap(summed)];
     const rows = await this.tx.all(
@@ -50,14 +67,21 @@ export class FigureStore {
       const figures: Partial<Record<C | S, bigint>> = {};
       for (const name of counts) figures[name] = BigInt(row[name] ?? 0);
       for (const name of sums) figures[name] = exact(row, name);
-      return { currencyCode: String(row['currency_code']), index: Number(row['segment']), figures: figures as Record<C | S, bigint> }; // each was just set
+      return {
+        currencyCode: String(row['currency_code']),
+        index: Number(row['segment']),
+        figures: figures as Record<C | S, bigint>,
+      }; // each was just set
     });
   }
 
   async groups(subjectId: string | null): Promise<Group[]> {
     const where = this.groupsInScope(subjectId);
     const keys = 'subject_id, owner_id, currency_code, type, status, stage, payment_status';
-    const rows = await this.tx.all(`SELECT ${keys}, sum(contracts) AS contracts, ${[...summed('total'), ...summed('outstanding')].join(', ')} FROM contract_groups WHERE ${where.sql} GROUP BY ${keys}`, where.values);
+    const rows = await this.tx.all(
+      `SELECT ${keys}, sum(contracts) AS contracts, ${[...summed('total'), ...summed('outstanding')].join(', ')} FROM contract_groups WHERE ${where.sql} GROUP BY ${keys}`,
+      where.values,
+    );
     return rows.map((row) => ({
       subjectId: String(row['subject_id']),
       ownerId: String(row['owner_id']),
@@ -72,17 +96,31 @@ export class FigureStore {
     }));
   }
 
-  /** Who sees all reads the rows of all; who sees some subject companies, theirs; who sees his own contracts, what he has in each. */
+  /**
+   * Who sees all reads the rows of all; who sees some subject companies, theirs; who sees his own contracts, what he
+   * has in each.
+   */
   private daysInScope(subjectId: string | null): Fragment {
     const { tenantId, subjectScope, ownerScope } = this.call;
-    const subjects = this.subjects(subjectId) ?? (ownerScope === null && subjectScope === null && subjectId === null ? fragment('subject_id = ?', EVERY) : undefined);
-    return allOf([fragment('tenant_id = ? AND person_id = ?', tenantId, ownerScope ?? EVERY), ...(subjects ? [subjects] : [])]);
+    const subjects =
+      this.subjects(subjectId) ??
+      (ownerScope === null && subjectScope === null && subjectId === null
+        ? fragment('subject_id = ?', EVERY)
+        : undefined);
+    return allOf([
+      fragment('tenant_id = ? AND person_id = ?', tenantId, ownerScope ?? EVERY),
+      ...(subjects ? [subjects] : []),
+    ]);
   }
 
   private groupsInScope(subjectId: string | null): Fragment {
     const { tenantId, ownerScope } = this.call;
     const subjects = this.subjects(subjectId);
-    return allOf([fragment('tenant_id = ?', tenantId), ...(subjects ? [subjects] : []), ...(ownerScope === null ? [] : [fragment('(owner_id = ? OR superior_id = ?)', ownerScope, ownerScope)])]);
+    return allOf([
+      fragment('tenant_id = ?', tenantId),
+      ...(subjects ? [subjects] : []),
+      ...(ownerScope === null ? [] : [fragment('(owner_id = ? OR superior_id = ?)', ownerScope, ownerScope)]),
+    ]);
   }
 
   private subjects(subjectId: string | null): Fragment | undefined {
@@ -98,4 +136,6 @@ const summed = (name: string): string[] =>
     ? [`sum(late_high / ${PART}) AS late_top`, `sum(late_high % ${PART}) AS late_high`, 'sum(late_low) AS late_low']
     : [`sum(${name}_high) AS ${name}_high`, `sum(${name}_low) AS ${name}_low`];
 
-const exact = (row: Row, name: string): bigint => (BigInt(row[`${name}_top`] ?? 0) * BigInt(PART) + BigInt(row[`${name}_high`] ?? 0)) * BigInt(PART) + BigInt(row[`${name}_low`] ?? 0);
+const exact = (row: Row, name: string): bigint =>
+  (BigInt(row[`${name}_top`] ?? 0) * BigInt(PART) + BigInt(row[`${name}_high`] ?? 0)) * BigInt(PART) +
+  BigInt(row[`${name}_low`] ?? 0);

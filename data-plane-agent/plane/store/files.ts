@@ -20,9 +20,9 @@ export interface FileLocation {
 }
 
 /**
- * The records of confirmed files; their bytes are in the object store. A file hangs on the contract that it was filed under, and on those that
- * refer to it, and is seen by whoever sees one of them. One that hangs nowhere is seen by whoever uploaded it, while he may see its subject
- * company, and by those who see all contracts of that.
+ * The records of confirmed files; their bytes are in the object store. A file hangs on the contract that it was filed
+ * under, and on those that refer to it, and is seen by whoever sees one of them. One that hangs nowhere is seen by
+ * whoever uploaded it, while he may see its subject company, and by those who see all contracts of that.
  */
 export class FileStore {
   private readonly scope: Fragment;
@@ -39,17 +39,31 @@ export class FileStore {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  /** Refuses a file reference that does not exist within the caller's scope, is of no such kind, or is infected. `null` and `undefined` refer to nothing. */
-  async check(field: string, fileId: string | null | undefined, { kinds }: { readonly kinds?: readonly string[] } = {}): Promise<void> {
+  /**
+   * Refuses a file reference that does not exist within the caller's scope, is of no such kind, or is infected. `null`
+   * and `undefined` refer to nothing.
+   */
+  async check(
+    field: string,
+    fileId: string | null | undefined,
+    { kinds }: { readonly kinds?: readonly string[] } = {},
+  ): Promise<void> {
     if (fileId === null || fileId === undefined) return;
     await this.lock('pg_advisory_xact_lock_shared');
     const row = await this.find(fileId);
-    if (!row || row.scanStatus === 'infected' || !(kinds?.includes(row.kind) ?? true)) throw fail('FILE_REFERENCE_INVALID', { field, value: fileId });
+    if (!row || row.scanStatus === 'infected' || !(kinds?.includes(row.kind) ?? true))
+      throw fail('FILE_REFERENCE_INVALID', { field, value: fileId });
   }
 
-  /** The kinds of the files that a contract has: those filed under it, and the one that it names as its attachment. An infected file is evidence of nothing. */
+  /**
+   * The kinds of the files that a contract has: those filed under it, and the one that it names as its attachment. An
+   * infected file is evidence of nothing.
+   */
   async kindsOf({ id, contractAttachment }: Pick<ContractRow, 'id' | 'contractAttachment'>): Promise<Set<FileKind>> {
-    const rows = await this.tx.all("SELECT DISTINCT kind FROM files WHERE tenant_id = ? AND (contract_id = ? OR id = ?) AND scan_status <> 'infected'", [this.call.tenantId, id, contractAttachment]);
+    const rows = await this.tx.all(
+      "SELECT DISTINCT kind FROM files WHERE tenant_id = ? AND (contract_id = ? OR id = ?) AND scan_status <> 'infected'",
+      [this.call.tenantId, id, contractAttachment],
+    );
     return new Set(rows.map((row) => String(row['kind']) as FileKind)); // kept as checked when the file was presigned
   }
 
@@ -63,7 +77,10 @@ export class FileStore {
   async byId(id: string, { forUpdate = false }: { readonly forUpdate?: boolean } = {}): Promise<FileRow | undefined> {
     if (!isId(id)) return undefined;
     const lock = forUpdate && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    const row = await this.tx.get(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND id = ?${lock}`, [this.call.tenantId, id]);
+    const row = await this.tx.get(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND id = ?${lock}`, [
+      this.call.tenantId,
+      id,
+    ]);
     return row && files.decode(row);
   }
 
@@ -80,9 +97,16 @@ export class FileStore {
   /** What is filed under a contract follows it to another subject company. */
   async moveToSubject(contractId: string, subjectId: string): Promise<void> {
     const { tenantId } = this.call;
-    const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND contract_id = ? AND subject_id <> ?`, [tenantId, contractId, subjectId]);
+    const rows = await this.tx.all(
+      `SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND contract_id = ? AND subject_id <> ?`,
+      [tenantId, contractId, subjectId],
+    );
     if (rows.length === 0) return;
-    await this.tx.run('UPDATE files SET subject_id = ? WHERE tenant_id = ? AND contract_id = ?', [subjectId, tenantId, contractId]);
+    await this.tx.run('UPDATE files SET subject_id = ? WHERE tenant_id = ? AND contract_id = ?', [
+      subjectId,
+      tenantId,
+      contractId,
+    ]);
     for (const row of rows.map((one) => files.decode(one))) this.told(row, { ...row, subjectId });
   }
 
@@ -97,22 +121,46 @@ export class FileStore {
   }
 
   /**
-   * Bytes of all files of the tenant whose bytes are still kept, and of all uploads that are announced: until they are swept, what was put to an old
-   * URL takes room like any other. In one statement, so that an upload that becomes a file meanwhile counts once.
+   * Bytes of all files of the tenant whose bytes are still kept, and of all uploads that are announced: until they are
+   * swept, what was put to an old URL takes room like any other. In one statement, so that an upload that becomes a
+   * file meanwhile counts once.
    */
   async usedBytes(): Promise<number> {
     const { tenantId } = this.call;
-    const row = await this.tx.get("SELECT (SELECT coalesce(sum(size_bytes), 0) FROM files WHERE tenant_id = ? AND object_key <> '') + (SELECT coalesce(sum(size_bytes), 0) FROM file_uploads WHERE tenant_id = ?) AS bytes", [tenantId, tenantId]);
+    const row = await this.tx.get(
+      "SELECT (SELECT coalesce(sum(size_bytes), 0) FROM files WHERE tenant_id = ? AND object_key <> '') + (SELECT coalesce(sum(size_bytes), 0) FROM file_uploads WHERE tenant_id = ?) AS bytes",
+      [tenantId, tenantId],
+    );
     return Number(row?.['bytes']);
   }
 
   /** Whether the scan is this caller's until then. Whoever has it when the time is over has lost it. */
   async claimScan(row: FileRow, until: number): Promise<boolean> {
-    return (await this.tx.run('UPDATE files SET scan_due_at = ? WHERE tenant_id = ? AND id = ? AND scan_due_at = ?', [until, this.call.tenantId, row.id, row.scanDueAt])) > 0;
+    return (
+      (await this.tx.run('UPDATE files SET scan_due_at = ? WHERE tenant_id = ? AND id = ? AND scan_due_at = ?', [
+        until,
+        this.call.tenantId,
+        row.id,
+        row.scanDueAt,
+      ])) > 0
+    );
   }
 
-  /** Has files scanned that were passed over; and those that were found clean, or were given up on, by other signatures than these, or before an instant. Answers how many. */
-  async makeDue({ signatures, before, now, limit }: { readonly signatures: string; readonly before: number; readonly now: number; readonly limit: number }): Promise<number> {
+  /**
+   * Has files scanned that were passed over; and those that were found clean, or were given up on, by other signatures
+   * than these, or before an instant. Answers how many.
+   */
+  async makeDue({
+    signatures,
+    before,
+    now,
+    limit,
+  }: {
+    readonly signatures: string;
+    readonly before: number;
+    readonly now: number;
+    readonly limit: number;
+  }): Promise<number> {
     const { tenantId } = this.call;
     return this.tx.run(
       `UPDATE files SET scan_due_at = ? WHERE tenant_id = ? AND id IN (
@@ -124,24 +172,44 @@ export class FileStore {
 
   /** Those whose scan is due, the longest waiting first. */
   async toScan(now: number, limit: number): Promise<FileRow[]> {
-    const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_due_at <= ? ORDER BY scan_due_at LIMIT ?`, [this.call.tenantId, now, limit]);
+    const rows = await this.tx.all(
+      `SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_due_at <= ? ORDER BY scan_due_at LIMIT ?`,
+      [this.call.tenantId, now, limit],
+    );
     return rows.map((row) => files.decode(row));
   }
 
   /** Infected files that are not in the quarantine yet. */
   async toQuarantine(limit: number): Promise<FileRow[]> {
-    const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_status = 'infected' AND object_key <> '' AND object_key NOT LIKE 'quarantine/%' ORDER BY scanned_at LIMIT ?`, [this.call.tenantId, limit]);
+    const rows = await this.tx.all(
+      `SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_status = 'infected' AND object_key <> '' AND object_key NOT LIKE 'quarantine/%' ORDER BY scanned_at LIMIT ?`,
+      [this.call.tenantId, limit],
+    );
     return rows.map((row) => files.decode(row));
   }
 
   /** Infected files whose bytes are still kept, found before an instant. */
   async quarantinedBefore(at: number, limit: number): Promise<FileRow[]> {
-    const rows = await this.tx.all(`SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_status = 'infected' AND object_key <> '' AND scanned_at < ? ORDER BY scanned_at LIMIT ?`, [this.call.tenantId, at, limit]);
+    const rows = await this.tx.all(
+      `SELECT ${files.columnNames} FROM files WHERE tenant_id = ? AND scan_status = 'infected' AND object_key <> '' AND scanned_at < ? ORDER BY scanned_at LIMIT ?`,
+      [this.call.tenantId, at, limit],
+    );
     return rows.map((row) => files.decode(row));
   }
 
-  /** Files that a contract has or had which was deleted before an instant; in order of their ids, those after one. Whether another needs them is not looked at. */
-  async ofDeleted({ before, after, limit }: { readonly before: number; readonly after: string; readonly limit: number }): Promise<FileRow[]> {
+  /**
+   * Files that a contract has or had which was deleted before an instant; in order of their ids, those after one.
+   * Whether another needs them is not looked at.
+   */
+  async ofDeleted({
+    before,
+    after,
+    limit,
+  }: {
+    readonly before: number;
+    readonly after: string;
+    readonly limit: number;
+  }): Promise<FileRow[]> {
     const { tenantId } = this.call;
     // The attachment of an invoice or a task may be any text.
     const deleted = 'IN (SELECT id FROM contracts WHERE tenant_id = ? AND deleted_at < ?)';
@@ -152,40 +220,70 @@ export class FileStore {
     return rows.map((row) => files.decode(row));
   }
 
-  /** Before a file is removed: until the transaction ends nobody comes to refer to it, and whoever just has is seen. SQLite has one writer. */
+  /**
+   * Before a file is removed: until the transaction ends nobody comes to refer to it, and whoever just has is seen.
+   * SQLite has one writer.
+   */
   holdForRemoval(): Promise<void> {
     return this.lock('pg_advisory_xact_lock');
   }
 
-  /** Whether a contract refers to it that lives, or was deleted at that instant or later and may still be brought back; or a custom field as its default. */
+  /**
+   * Whether a contract refers to it that lives, or was deleted at that instant or later and may still be brought back;
+   * or a custom field as its default.
+   */
   async isNeeded(row: FileRow, deletedBefore: number): Promise<boolean> {
-    if ((await this.fields.all()).some(({ type, defaultValue }) => type === 'file' && defaultValue === row.id)) return true;
-    return this.isReferredTo(row, await this.fields.all(), { sql: 'contracts.tenant_id = ? AND (contracts.deleted_at IS NULL OR contracts.deleted_at >= ?)', values: [this.call.tenantId, deletedBefore] });
+    if ((await this.fields.all()).some(({ type, defaultValue }) => type === 'file' && defaultValue === row.id))
+      return true;
+    return this.isReferredTo(row, await this.fields.all(), {
+      sql: 'contracts.tenant_id = ? AND (contracts.deleted_at IS NULL OR contracts.deleted_at >= ?)',
+      values: [this.call.tenantId, deletedBefore],
+    });
   }
 
-  /** Of these ids, what is known of their bytes: the key under which a file has them, or `null` of an upload that is not confirmed. */
+  /**
+   * Of these ids, what is known of their bytes: the key under which a file has them, or `null` of an upload that is not
+   * confirmed.
+   */
   async keysOf(ids: readonly string[]): Promise<Map<string, string | null>> {
     const { tenantId } = this.call;
     const among = isOneOf(this.tx.dialect, 'id', ids.filter(isId));
-    const rows = await this.tx.all(`SELECT id, object_key FROM files WHERE tenant_id = ? AND ${among.sql} UNION ALL SELECT id, NULL FROM file_uploads WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values, tenantId, ...among.values]);
-    return new Map(rows.map((row) => [String(row['id']), row['object_key'] === null ? null : String(row['object_key'])]));
+    const rows = await this.tx.all(
+      `SELECT id, object_key FROM files WHERE tenant_id = ? AND ${among.sql} UNION ALL SELECT id, NULL FROM file_uploads WHERE tenant_id = ? AND ${among.sql}`,
+      [tenantId, ...among.values, tenantId, ...among.values],
+    );
+    return new Map(
+      rows.map((row) => [String(row['id']), row['object_key'] === null ? null : String(row['object_key'])]),
+    );
   }
 
   private async lock(by: 'pg_advisory_xact_lock' | 'pg_advisory_xact_lock_shared'): Promise<void> {
-    if (this.tx.dialect === 'postgres') await this.tx.get(`SELECT ${by}(hashtextextended(?, 0))`, [`${this.call.tenantId}/files`]);
+    if (this.tx.dialect === 'postgres')
+      await this.tx.get(`SELECT ${by}(hashtextextended(?, 0))`, [`${this.call.tenantId}/files`]);
   }
 
   private async isSeen(row: FileRow): Promise<boolean> {
     const { subjectScope, ownerScope, actor } = this.call;
     if (subjectScope === null && ownerScope === null) return true;
     if (await this.isReferredTo(row, await this.fields.visible(), this.scope)) return true;
-    if (row.contractId !== null || (await this.isReferredTo(row, await this.fields.all(), tenantOf(this.call)))) return false;
+    if (row.contractId !== null || (await this.isReferredTo(row, await this.fields.all(), tenantOf(this.call))))
+      return false;
     if (row.subjectId !== null && !(subjectScope?.includes(row.subjectId) ?? true)) return false;
     return (row.uploadedBy !== null && row.uploadedBy === actor.id) || (ownerScope === null && row.subjectId !== null);
   }
 
   private async hangsAt(row: FileRow, { contractId, paymentId }: FileLocation): Promise<boolean> {
-    if (contractId && !(isId(contractId) && (await this.isReferredTo(row, await this.fields.visible(), { sql: `${this.scope.sql} AND contracts.id = ?`, values: [...this.scope.values, contractId] })))) return false;
+    if (
+      contractId &&
+      !(
+        isId(contractId) &&
+        (await this.isReferredTo(row, await this.fields.visible(), {
+          sql: `${this.scope.sql} AND contracts.id = ?`,
+          values: [...this.scope.values, contractId],
+        }))
+      )
+    )
+      return false;
     if (!paymentId) return true;
     if (!isId(paymentId)) return false;
     if (row.paymentId === paymentId) return true;
@@ -199,23 +297,39 @@ export class FileStore {
     return line !== undefined;
   }
 
-  /** Whether a contract of these has the file: filed under it, or named by it, its lines, receipts, invoices or tasks; at last by one of these custom fields, for which there is no index. */
+  /**
+   * Whether a contract of these has the file: filed under it, or named by it, its lines, receipts, invoices or tasks;
+   * at last by one of these custom fields, for which there is no index.
+   */
   private async isReferredTo(row: FileRow, fields: readonly FieldRow[], among: Fragment): Promise<boolean> {
     const { tenantId } = this.call;
     const values: Value[] = REFERRING.flatMap(() => [tenantId, row.id]);
-    const named = await this.tx.get(`SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.id IN (SELECT contract_id FROM files WHERE tenant_id = ? AND id = ? AND contract_id IS NOT NULL UNION ALL ${REFERRING.join(' UNION ALL ')}) LIMIT 1`, [...among.values, tenantId, row.id, ...values]);
+    const named = await this.tx.get(
+      `SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.id IN (SELECT contract_id FROM files WHERE tenant_id = ? AND id = ? AND contract_id IS NOT NULL UNION ALL ${REFERRING.join(' UNION ALL ')}) LIMIT 1`,
+      [...among.values, tenantId, row.id, ...values],
+    );
     if (named) return true;
-    // A text may say the id of any file: only a field of files refers to one, as the JSON of its value. In a text the quotes around such a pair are escaped.
+    // A text may say the id of any file: only a field of files refers to one, as the JSON of its value. In a text the
+    // quotes around such a pair are escaped.
     const pairs = fields.filter(({ type }) => type === 'file').map(({ id }) => `%"${id}":"${row.id}"%`);
     if (pairs.length === 0) return false;
-    const inFields = await this.tx.get(`SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.dynamic_fields <> '{}' AND contracts.dynamic_fields LIKE ? AND (${pairs.map(() => 'contracts.dynamic_fields LIKE ?').join(' OR ')}) LIMIT 1`, [...among.values, `%"${row.id}"%`, ...pairs]);
+    const inFields = await this.tx.get(
+      `SELECT contracts.id FROM contracts WHERE ${among.sql} AND contracts.dynamic_fields <> '{}' AND contracts.dynamic_fields LIKE ? AND (${pairs.map(() => 'contracts.dynamic_fields LIKE ?').join(' OR ')}) LIMIT 1`,
+      [...among.values, `%"${row.id}"%`, ...pairs],
+    );
     return inFields !== undefined;
   }
 
   private told(before: FileRow | null, after: FileRow | null): void {
     const { id, contractId } = before ?? after ?? NOBODY;
     if (after) this.left(after);
-    this.recorder.record({ table: files, id, ...(contractId === null ? {} : { root: ofContract(contractId) }), before, after });
+    this.recorder.record({
+      table: files,
+      id,
+      ...(contractId === null ? {} : { root: ofContract(contractId) }),
+      before,
+      after,
+    });
   }
 
   /** What is left to be done: a scan, or another look at it; an infected one is moved, and goes in the end. */
@@ -249,4 +363,6 @@ const OF_CONTRACTS = [
 ] as const;
 
 /** Each with the tenant and the file. */
-const REFERRING = OF_CONTRACTS.map(({ table, file, contract }) => `SELECT ${contract} FROM ${table} WHERE tenant_id = ? AND ${file} = ?`);
+const REFERRING = OF_CONTRACTS.map(
+  ({ table, file, contract }) => `SELECT ${contract} FROM ${table} WHERE tenant_id = ? AND ${file} = ?`,
+);

@@ -27,21 +27,46 @@ export class ImportStore {
   async insert(batch: Pick<ImportBatchRow, 'id' | 'report' | 'rejected'>): Promise<void> {
     const { tenantId, actor } = this.call;
     const now = this.clock.now();
-    await this.tx.run('DELETE FROM import_batches WHERE tenant_id = ? AND id IN (SELECT id FROM import_batches WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)', [tenantId, tenantId, now]);
+    await this.tx.run(
+      'DELETE FROM import_batches WHERE tenant_id = ? AND id IN (SELECT id FROM import_batches WHERE tenant_id = ? AND expires_at <= ? LIMIT 10)',
+      [tenantId, tenantId, now],
+    );
     // Both may be of megabytes: they are written as JSON in turns, and not with the row.
     const [report, rejected] = [await stringifyYielding(batch.report), await stringifyYielding(batch.rejected)];
     const { report: told } = batch;
-    await importBatches.insert(this.tx, tenantId, [{ id: batch.id, report: { ...told, rows: [] }, rejected: { ...batch.rejected, rows: [] }, createdBy: actor.id, createdAt: now, expiresAt: now + KEPT_MS }]);
-    await this.tx.run('UPDATE import_batches SET report = ?, rejected = ? WHERE tenant_id = ? AND id = ?', [report, rejected, tenantId, batch.id]);
+    await importBatches.insert(this.tx, tenantId, [
+      {
+        id: batch.id,
+        report: { ...told, rows: [] },
+        rejected: { ...batch.rejected, rows: [] },
+        createdBy: actor.id,
+        createdAt: now,
+        expiresAt: now + KEPT_MS,
+      },
+    ]);
+    await this.tx.run('UPDATE import_batches SET report = ?, rejected = ? WHERE tenant_id = ? AND id = ?', [
+      report,
+      rejected,
+      tenantId,
+      batch.id,
+    ]);
     this.recorder.due.at('expiry', now + KEPT_MS);
     const { total, created, failed, skipped, contracts } = told;
-    this.recorder.recordFact({ record: 'import_batch', id: batch.id, before: null, after: { total, created, failed, skipped, contracts } });
+    this.recorder.recordFact({
+      record: 'import_batch',
+      id: batch.id,
+      before: null,
+      after: { total, created, failed, skipped, contracts },
+    });
   }
 
   async find(id: string): Promise<ImportBatchRow | undefined> {
     if (!isId(id)) return undefined;
     const { tenantId, actor, rights, subjectScope, ownerScope } = this.call;
-    const row = await this.tx.get(`SELECT ${importBatches.columnNames} FROM import_batches WHERE tenant_id = ? AND id = ? AND expires_at > ?`, [tenantId, id, this.clock.now()]);
+    const row = await this.tx.get(
+      `SELECT ${importBatches.columnNames} FROM import_batches WHERE tenant_id = ? AND id = ? AND expires_at > ?`,
+      [tenantId, id, this.clock.now()],
+    );
     if (!row) return undefined;
     const seesAll = rights.admin && subjectScope === null && ownerScope === null;
     return seesAll || (actor.id !== null && row['created_by'] === actor.id) ? importBatches.decode(row) : undefined;

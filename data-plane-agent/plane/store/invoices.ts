@@ -28,8 +28,16 @@ export class InvoiceStore {
 
   /** The live records that name a line of a contract, or those that name none. */
   async linkedTo(contractId: string, lineId: string | null): Promise<InvoiceRow[]> {
-    if (lineId === null) return this.rows('contract_id = ? AND line_id IS NULL AND deleted_at IS NULL ORDER BY created_at, id', contractId);
-    return this.rows('contract_id = ? AND line_id = ? AND deleted_at IS NULL ORDER BY created_at, id', contractId, lineId);
+    if (lineId === null)
+      return this.rows(
+        'contract_id = ? AND line_id IS NULL AND deleted_at IS NULL ORDER BY created_at, id',
+        contractId,
+      );
+    return this.rows(
+      'contract_id = ? AND line_id = ? AND deleted_at IS NULL ORDER BY created_at, id',
+      contractId,
+      lineId,
+    );
   }
 
   /** A live record of a contract. */
@@ -39,20 +47,33 @@ export class InvoiceStore {
   }
 
   async count(contractId: string): Promise<number> {
-    const row = await this.tx.get('SELECT count(*) AS n FROM invoices WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL', [this.call.tenantId, contractId]);
+    const row = await this.tx.get(
+      'SELECT count(*) AS n FROM invoices WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL',
+      [this.call.tenantId, contractId],
+    );
     return Number(row?.['n']);
   }
 
   /** The receipt's line, if the receipt was recorded on this contract. */
   async lineOfReceipt(contractId: string, receiptId: string): Promise<string | undefined> {
     if (!isId(receiptId)) return undefined;
-    const row = await this.tx.get('SELECT line_id FROM receipts WHERE tenant_id = ? AND id = ? AND contract_id = ?', [this.call.tenantId, receiptId, contractId]);
+    const row = await this.tx.get('SELECT line_id FROM receipts WHERE tenant_id = ? AND id = ? AND contract_id = ?', [
+      this.call.tenantId,
+      receiptId,
+      contractId,
+    ]);
     return row && String(row['line_id']);
   }
 
-  /** The live record that has a number among those of a subject company. Void ones have given theirs back. Keys are case-folded. */
+  /**
+   * The live record that has a number among those of a subject company. Void ones have given theirs back. Keys are
+   * case-folded.
+   */
   async holderOf(subjectId: string, invoiceKey: string): Promise<string | undefined> {
-    const row = await this.tx.get("SELECT id FROM invoices WHERE tenant_id = ? AND subject_id = ? AND invoice_key = ? AND deleted_at IS NULL AND status <> 'void'", [this.call.tenantId, subjectId, invoiceKey]);
+    const row = await this.tx.get(
+      "SELECT id FROM invoices WHERE tenant_id = ? AND subject_id = ? AND invoice_key = ? AND deleted_at IS NULL AND status <> 'void'",
+      [this.call.tenantId, subjectId, invoiceKey],
+    );
     return row && String(row['id']);
   }
 
@@ -60,45 +81,92 @@ export class InvoiceStore {
   async write(changes: readonly InvoiceChange[]): Promise<void> {
     // Records of one request may exchange their numbers: each gives up its own before any takes another.
     const renamed = changes.filter(({ before, after }) => before !== null && before.invoiceKey !== after.invoiceKey);
-    if (changes.length > 1) for (const { after } of renamed) await this.tx.run('UPDATE invoices SET invoice_key = ? WHERE tenant_id = ? AND id = ?', [`\u0001${after.id}`, this.call.tenantId, after.id]);
-    for (const { before, after } of changes) if (before) await invoices.update(this.tx, this.call.tenantId, { id: before.id, before, after });
-    await invoices.insert(this.tx, this.call.tenantId, changes.filter(({ before }) => before === null).map(({ after }) => after));
+    if (changes.length > 1)
+      for (const { after } of renamed)
+        await this.tx.run('UPDATE invoices SET invoice_key = ? WHERE tenant_id = ? AND id = ?', [
+          `\u0001${after.id}`,
+          this.call.tenantId,
+          after.id,
+        ]);
+    for (const { before, after } of changes)
+      if (before) await invoices.update(this.tx, this.call.tenantId, { id: before.id, before, after });
+    await invoices.insert(
+      this.tx,
+      this.call.tenantId,
+      changes.filter(({ before }) => before === null).map(({ after }) => after),
+    );
     for (const { before, after } of changes) this.told(before, after);
   }
 
   /** When a record of these contracts was last removed, in epoch milliseconds; 0 when none ever was. */
   async lastRemoval(contractIds: readonly string[]): Promise<number> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
-    const row = await this.tx.get(`SELECT max(deleted_at) AS last FROM invoices WHERE tenant_id = ? AND ${among.sql}`, [this.call.tenantId, ...among.values]);
+    const row = await this.tx.get(`SELECT max(deleted_at) AS last FROM invoices WHERE tenant_id = ? AND ${among.sql}`, [
+      this.call.tenantId,
+      ...among.values,
+    ]);
     return Number(row?.['last'] ?? 0);
   }
 
   /** The records go with their contracts. */
   async removeWithContracts(contractIds: readonly string[], now: number): Promise<void> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
-    const live = await this.rows(`${among.sql} AND deleted_at IS NULL ORDER BY contract_id, created_at, id`, ...among.values);
+    const live = await this.rows(
+      `${among.sql} AND deleted_at IS NULL ORDER BY contract_id, created_at, id`,
+      ...among.values,
+    );
     if (live.length === 0) return;
-    await this.tx.run(`UPDATE invoices SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL`, [now, now, this.call.tenantId, ...among.values]);
+    await this.tx.run(
+      `UPDATE invoices SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL`,
+      [now, now, this.call.tenantId, ...among.values],
+    );
     for (const row of live) this.told(row, { ...row, deletedAt: now, updatedAt: now });
   }
 
-  /** The records that went with their contract come back with it, under the subject company that it has. Throws DUPLICATE_CODE when a number was taken meanwhile. */
+  /**
+   * The records that went with their contract come back with it, under the subject company that it has. Throws
+   * DUPLICATE_CODE when a number was taken meanwhile.
+   */
   async restoreWithContract(contractId: string, deletedAt: number): Promise<void> {
     const gone = await this.rows('contract_id = ? AND deleted_at = ? ORDER BY created_at, id', contractId, deletedAt);
     if (gone.length === 0) return;
     await this.refuseTaken(contractId, 'mine.deleted_at = ? AND held.subject_id = mine.subject_id', deletedAt);
-    await this.tx.run('UPDATE invoices SET deleted_at = NULL WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?', [this.call.tenantId, contractId, deletedAt]);
+    await this.tx.run(
+      'UPDATE invoices SET deleted_at = NULL WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?',
+      [this.call.tenantId, contractId, deletedAt],
+    );
     for (const row of gone) this.told(row, { ...row, deletedAt: null });
   }
 
-  /** The records follow their contract to another subject company, but for those that are about to be written. Throws DUPLICATE_CODE when that one has a number already. */
-  async moveToSubject(contractId: string, subjectId: string, { except }: { readonly except: readonly string[] }): Promise<void> {
+  /**
+   * The records follow their contract to another subject company, but for those that are about to be written. Throws
+   * DUPLICATE_CODE when that one has a number already.
+   */
+  async moveToSubject(
+    contractId: string,
+    subjectId: string,
+    { except }: { readonly except: readonly string[] },
+  ): Promise<void> {
     const others = new Set(except);
     const moving = (await this.ofContract(contractId)).filter(({ id }) => !others.has(id));
     if (moving.length === 0) return;
-    const among = (column: string) => isOneOf(this.tx.dialect, column, moving.map(({ id }) => id));
-    await this.refuseTaken(contractId, `${among('mine.id').sql} AND held.subject_id = ?`, ...among('mine.id').values, subjectId);
-    await this.tx.run(`UPDATE invoices SET subject_id = ? WHERE tenant_id = ? AND ${among('id').sql}`, [subjectId, this.call.tenantId, ...among('id').values]);
+    const among = (column: string) =>
+      isOneOf(
+        this.tx.dialect,
+        column,
+        moving.map(({ id }) => id),
+      );
+    await this.refuseTaken(
+      contractId,
+      `${among('mine.id').sql} AND held.subject_id = ?`,
+      ...among('mine.id').values,
+      subjectId,
+    );
+    await this.tx.run(`UPDATE invoices SET subject_id = ? WHERE tenant_id = ? AND ${among('id').sql}`, [
+      subjectId,
+      this.call.tenantId,
+      ...among('id').values,
+    ]);
     for (const row of moving) this.told(row, { ...row, subjectId });
   }
 
@@ -112,7 +180,10 @@ export class InvoiceStore {
   }
 
   private async rows(condition: string, ...values: Value[]): Promise<InvoiceRow[]> {
-    const found: Row[] = await this.tx.all(`SELECT ${invoices.columnNames} FROM invoices WHERE tenant_id = ? AND ${condition}`, [this.call.tenantId, ...values]);
+    const found: Row[] = await this.tx.all(
+      `SELECT ${invoices.columnNames} FROM invoices WHERE tenant_id = ? AND ${condition}`,
+      [this.call.tenantId, ...values],
+    );
     return found.map((row) => invoices.decode(row));
   }
 

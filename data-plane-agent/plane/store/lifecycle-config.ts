@@ -2,7 +2,14 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Clock } from '../../base/clock.js';
 import { isId } from '../../base/ids.js';
 import type { Call } from '../contract/call.js';
-import { stages, templates, transitions, type StageRow, type TemplateRow, type TransitionRow } from '../tables/lifecycle.js';
+import {
+  stages,
+  templates,
+  transitions,
+  type StageRow,
+  type TemplateRow,
+  type TransitionRow,
+} from '../tables/lifecycle.js';
 import { contractTypes, type ContractTypeRow } from '../tables/contract-types.js';
 import type { ChangeRecorder, Root } from './change-recorder.js';
 import { stagesLock } from './lifecycle.js';
@@ -27,35 +34,56 @@ export class LifecycleConfigStore {
     this.recorder = recorder;
   }
 
-  /** Makes changes of one tenant's configuration wait for each other. It must have been shipped. SQLite has one writer. */
+  /**
+   * Makes changes of one tenant's configuration wait for each other. It must have been shipped. SQLite has one writer.
+   */
   async hold(): Promise<void> {
-    if (this.tx.dialect === 'postgres') await this.tx.all('SELECT id FROM lifecycle_templates WHERE tenant_id = ? ORDER BY id FOR UPDATE', [this.call.tenantId]);
+    if (this.tx.dialect === 'postgres')
+      await this.tx.all('SELECT id FROM lifecycle_templates WHERE tenant_id = ? ORDER BY id FOR UPDATE', [
+        this.call.tenantId,
+      ]);
   }
 
-  /** Waits for whoever is putting a contract into a stage, and makes others who want to wait: then what `usersOf` counts stays true. */
+  /**
+   * Waits for whoever is putting a contract into a stage, and makes others who want to wait: then what `usersOf` counts
+   * stays true.
+   */
   async holdStages(): Promise<void> {
-    if (this.tx.dialect === 'postgres') await this.tx.get('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [stagesLock(this.call.tenantId)]);
+    if (this.tx.dialect === 'postgres')
+      await this.tx.get('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [stagesLock(this.call.tenantId)]);
   }
 
   async types(): Promise<ContractTypeRow[]> {
-    const rows = await this.tx.all(`SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? ORDER BY position, id`, [this.call.tenantId]);
+    const rows = await this.tx.all(
+      `SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? ORDER BY position, id`,
+      [this.call.tenantId],
+    );
     return rows.map((row) => contractTypes.decode(row));
   }
 
   async templates(): Promise<TemplateRow[]> {
-    const rows = await this.tx.all(`SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? ORDER BY created_at, id`, [this.call.tenantId]);
+    const rows = await this.tx.all(
+      `SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? ORDER BY created_at, id`,
+      [this.call.tenantId],
+    );
     return rows.map((row) => templates.decode(row));
   }
 
   async stage(id: string): Promise<StageRow | undefined> {
     if (!isId(id)) return undefined;
-    const row = await this.tx.get(`SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND id = ?`, [this.call.tenantId, id]);
+    const row = await this.tx.get(`SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND id = ?`, [
+      this.call.tenantId,
+      id,
+    ]);
     return row && stages.decode(row);
   }
 
   async transition(id: string): Promise<TransitionRow | undefined> {
     if (!isId(id)) return undefined;
-    const row = await this.tx.get(`SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? AND id = ?`, [this.call.tenantId, id]);
+    const row = await this.tx.get(
+      `SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? AND id = ?`,
+      [this.call.tenantId, id],
+    );
     return row && transitions.decode(row);
   }
 
@@ -71,7 +99,10 @@ export class LifecycleConfigStore {
 
   /** Contracts in a stage show its name. Nobody has changed them by that: their versions stay. */
   async renameInContracts({ templateId, code, name }: Pick<StageRow, 'templateId' | 'code' | 'name'>): Promise<void> {
-    await this.tx.run('UPDATE contracts SET stage_name = ? WHERE tenant_id = ? AND lifecycle_template_id = ? AND stage_code = ?', [name, this.call.tenantId, templateId, code]);
+    await this.tx.run(
+      'UPDATE contracts SET stage_name = ? WHERE tenant_id = ? AND lifecycle_template_id = ? AND stage_code = ?',
+      [name, this.call.tenantId, templateId, code],
+    );
   }
 
   async insertType(draft: Draft<ContractTypeRow>): Promise<ContractTypeRow> {
@@ -90,11 +121,18 @@ export class LifecycleConfigStore {
   }
 
   /** A new template with what is in it. The one that was the default must have been updated before. */
-  async insertTemplate(draft: Draft<TemplateRow>, content: { readonly stages: readonly Draft<StageRow>[]; readonly transitions: readonly Draft<TransitionRow>[] }): Promise<{ template: TemplateRow; stages: StageRow[]; transitions: TransitionRow[] }> {
+  async insertTemplate(
+    draft: Draft<TemplateRow>,
+    content: { readonly stages: readonly Draft<StageRow>[]; readonly transitions: readonly Draft<TransitionRow>[] },
+  ): Promise<{ template: TemplateRow; stages: StageRow[]; transitions: TransitionRow[] }> {
     const template = this.stamped(draft);
     await templates.insert(this.tx, this.call.tenantId, [template]);
     this.recorder.record({ table: templates, id: template.id, before: null, after: template });
-    return { template, stages: await this.insertStages(content.stages), transitions: await this.insertTransitions(content.transitions) };
+    return {
+      template,
+      stages: await this.insertStages(content.stages),
+      transitions: await this.insertTransitions(content.transitions),
+    };
   }
 
   async updateTemplate(before: TemplateRow, after: TemplateRow): Promise<TemplateRow> {
@@ -108,7 +146,8 @@ export class LifecycleConfigStore {
   async insertStages(drafts: readonly Draft<StageRow>[]): Promise<StageRow[]> {
     const rows = drafts.map((draft) => this.stamped(draft));
     await stages.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.recorder.record({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
+    for (const row of rows)
+      this.recorder.record({ table: stages, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
     return rows;
   }
 
@@ -123,7 +162,14 @@ export class LifecycleConfigStore {
   async insertTransitions(drafts: readonly Draft<TransitionRow>[]): Promise<TransitionRow[]> {
     const rows = drafts.map((draft) => this.stamped(draft));
     await transitions.insert(this.tx, this.call.tenantId, rows);
-    for (const row of rows) this.recorder.record({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: null, after: row });
+    for (const row of rows)
+      this.recorder.record({
+        table: transitions,
+        id: row.id,
+        root: ofTemplate(row.templateId),
+        before: null,
+        after: row,
+      });
     return rows;
   }
 
@@ -131,12 +177,21 @@ export class LifecycleConfigStore {
     if (isSame(before, after)) return before;
     const row = this.touched(after);
     await transitions.update(this.tx, this.call.tenantId, { id: row.id, before, after: row });
-    this.recorder.record({ table: transitions, id: row.id, root: ofTemplate(row.templateId), before: before, after: row });
+    this.recorder.record({
+      table: transitions,
+      id: row.id,
+      root: ofTemplate(row.templateId),
+      before: before,
+      after: row,
+    });
     return row;
   }
 
   private async countContracts(condition: string, ...values: string[]): Promise<number> {
-    const row = await this.tx.get(`SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND ${condition} AND (deleted_at IS NULL OR deleted_at > ?)`, [this.call.tenantId, ...values, this.clock.now() - RESTORABLE_MS]);
+    const row = await this.tx.get(
+      `SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND ${condition} AND (deleted_at IS NULL OR deleted_at > ?)`,
+      [this.call.tenantId, ...values, this.clock.now() - RESTORABLE_MS],
+    );
     return Number(row?.['n']);
   }
 

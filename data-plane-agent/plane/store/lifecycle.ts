@@ -2,7 +2,14 @@ import type { Transaction } from '../../base/database/database.js';
 import type { Call } from '../contract/call.js';
 import { shipped } from '../domain/lifecycle/shipped.js';
 import type { Lifecycle } from '../domain/lifecycle/moves.js';
-import { stages, templates, transitions, type StageRow, type TemplateRow, type TransitionRow } from '../tables/lifecycle.js';
+import {
+  stages,
+  templates,
+  transitions,
+  type StageRow,
+  type TemplateRow,
+  type TransitionRow,
+} from '../tables/lifecycle.js';
 import { contractTypes, type ContractTypeRow } from '../tables/contract-types.js';
 import type { ChangeRecorder } from './change-recorder.js';
 
@@ -19,7 +26,9 @@ export class LifecycleStore {
   private isHeld = false;
   private isShipped = false;
   /** What was read since nothing of it can change: an operation that enters many contracts asks once. */
-  private readonly held: { defaultTemplate?: TemplateRow; readonly stages: Map<string, StageRow[]> } = { stages: new Map() };
+  private readonly held: { defaultTemplate?: TemplateRow; readonly stages: Map<string, StageRow[]> } = {
+    stages: new Map(),
+  };
 
   constructor(
     private readonly tx: Transaction,
@@ -30,7 +39,9 @@ export class LifecycleStore {
   /** Writes what every tenant has from the beginning, at its first write. Safe to call by several at once. */
   async ensureShipped(): Promise<void> {
     const { tenantId } = this.call;
-    this.isShipped ||= Boolean(await this.tx.get('SELECT id FROM lifecycle_templates WHERE tenant_id = ? LIMIT 1', [tenantId]));
+    this.isShipped ||= Boolean(
+      await this.tx.get('SELECT id FROM lifecycle_templates WHERE tenant_id = ? LIMIT 1', [tenantId]),
+    );
     if (this.isShipped) return;
     const start = shipped(tenantId);
     // Whoever comes second waits here for the first to commit, and then has nothing left to do.
@@ -38,28 +49,42 @@ export class LifecycleStore {
     await stages.insert(this.tx, tenantId, start.stages);
     await transitions.insert(this.tx, tenantId, start.transitions);
     await contractTypes.insert(this.tx, tenantId, start.types);
-    this.recorder.record({ table: templates, id: start.template.id, before: null, after: { code: start.template.code, name: start.template.name } });
+    this.recorder.record({
+      table: templates,
+      id: start.template.id,
+      before: null,
+      after: { code: start.template.code, name: start.template.name },
+    });
   }
 
   /**
-   * Keeps the tenant's stages as they are until the transaction ends: whoever puts a contract into a stage calls it before reading that
-   * stage, so that none ends up in a stage whose code or name has just changed. Several hold it together; who changes a stage waits
-   * for them, and they for him. SQLite has one writer.
+   * Keeps the tenant's stages as they are until the transaction ends: whoever puts a contract into a stage calls it
+   * before reading that stage, so that none ends up in a stage whose code or name has just changed. Several hold it
+   * together; who changes a stage waits for them, and they for him. SQLite has one writer.
    */
   async hold(): Promise<void> {
     if (this.isHeld) return;
-    if (this.tx.dialect === 'postgres') await this.tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [stagesLock(this.call.tenantId)]);
+    if (this.tx.dialect === 'postgres')
+      await this.tx.get('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [
+        stagesLock(this.call.tenantId),
+      ]);
     this.isHeld = true;
   }
 
   async type(code: string): Promise<ContractTypeRow | undefined> {
-    const row = await this.tx.get(`SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? AND code = ?`, [this.call.tenantId, code]);
+    const row = await this.tx.get(
+      `SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? AND code = ?`,
+      [this.call.tenantId, code],
+    );
     return row && contractTypes.decode(row);
   }
 
   async defaultTemplate(): Promise<TemplateRow> {
     if (this.held.defaultTemplate) return this.held.defaultTemplate;
-    const row = await this.tx.get(`SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? AND is_default = 1 ORDER BY id LIMIT 1`, [this.call.tenantId]);
+    const row = await this.tx.get(
+      `SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? AND is_default = 1 ORDER BY id LIMIT 1`,
+      [this.call.tenantId],
+    );
     if (!row) throw new Error('the tenant has no default lifecycle template');
     const template = templates.decode(row);
     if (this.isHeld) this.held.defaultTemplate = template;
@@ -70,7 +95,10 @@ export class LifecycleStore {
   async stages(templateId: string): Promise<StageRow[]> {
     const before = this.held.stages.get(templateId);
     if (before) return before;
-    const rows = await this.tx.all(`SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND template_id = ? ORDER BY position, id`, [this.call.tenantId, templateId]);
+    const rows = await this.tx.all(
+      `SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? AND template_id = ? ORDER BY position, id`,
+      [this.call.tenantId, templateId],
+    );
     const found = rows.map((row) => stages.decode(row));
     if (this.isHeld) this.held.stages.set(templateId, found);
     return found;
@@ -78,7 +106,10 @@ export class LifecycleStore {
 
   /** The transitions of a template in their order. */
   async transitions(templateId: string): Promise<TransitionRow[]> {
-    const rows = await this.tx.all(`SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? AND template_id = ? ORDER BY position, id`, [this.call.tenantId, templateId]);
+    const rows = await this.tx.all(
+      `SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? AND template_id = ? ORDER BY position, id`,
+      [this.call.tenantId, templateId],
+    );
     return rows.map((row) => transitions.decode(row));
   }
 
@@ -90,14 +121,28 @@ export class LifecycleStore {
   /** Everything, also before the tenant's first write. */
   async all(): Promise<ContractConfig> {
     const { tenantId } = this.call;
-    const found = (await this.tx.all(`SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? ORDER BY created_at, id`, [tenantId])).map((row) => templates.decode(row));
+    const found = (
+      await this.tx.all(
+        `SELECT ${templates.columnNames} FROM lifecycle_templates WHERE tenant_id = ? ORDER BY created_at, id`,
+        [tenantId],
+      )
+    ).map((row) => templates.decode(row));
     if (found.length === 0) {
       const { template, ...start } = shipped(tenantId);
       return { ...start, templates: [template] };
     }
-    const types = await this.tx.all(`SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? ORDER BY position, id`, [tenantId]);
-    const allStages = await this.tx.all(`SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? ORDER BY position, id`, [tenantId]);
-    const allTransitions = await this.tx.all(`SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? ORDER BY position, id`, [tenantId]);
+    const types = await this.tx.all(
+      `SELECT ${contractTypes.columnNames} FROM contract_types WHERE tenant_id = ? ORDER BY position, id`,
+      [tenantId],
+    );
+    const allStages = await this.tx.all(
+      `SELECT ${stages.columnNames} FROM lifecycle_stages WHERE tenant_id = ? ORDER BY position, id`,
+      [tenantId],
+    );
+    const allTransitions = await this.tx.all(
+      `SELECT ${transitions.columnNames} FROM lifecycle_transitions WHERE tenant_id = ? ORDER BY position, id`,
+      [tenantId],
+    );
     return {
       types: types.map((row) => contractTypes.decode(row)),
       templates: found,

@@ -25,10 +25,15 @@ export class LineStore {
     this.scope = withinScope(call, tx.dialect, 'contracts');
   }
 
-  /** The contract of a live line. Whether the caller may see it is decided where that contract is found, in its scope. */
+  /**
+   * The contract of a live line. Whether the caller may see it is decided where that contract is found, in its scope.
+   */
   async contractOf(id: string): Promise<string | undefined> {
     if (!isId(id)) return undefined;
-    const row = await this.tx.get('SELECT contract_id FROM payment_lines WHERE tenant_id = ? AND id = ? AND deleted_at IS NULL', [this.call.tenantId, id]);
+    const row = await this.tx.get(
+      'SELECT contract_id FROM payment_lines WHERE tenant_id = ? AND id = ? AND deleted_at IS NULL',
+      [this.call.tenantId, id],
+    );
     return row && String(row['contract_id']);
   }
 
@@ -45,20 +50,29 @@ export class LineStore {
 
   /** The live lines of a contract that the caller has already found, by due date. */
   async ofContract(contractId: string): Promise<LineRow[]> {
-    const rows = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL ORDER BY due_date, position, id`, [this.call.tenantId, contractId]);
+    const rows = await this.tx.all(
+      `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at IS NULL ORDER BY due_date, position, id`,
+      [this.call.tenantId, contractId],
+    );
     return rows.map((row) => lines.decode(row));
   }
 
   /** The live lines of contracts that the caller has already found. */
   async ofContracts(contractIds: readonly string[]): Promise<LineRow[]> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
-    const rows = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL ORDER BY contract_id, due_date, position, id`, [this.call.tenantId, ...among.values]);
+    const rows = await this.tx.all(
+      `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL ORDER BY contract_id, due_date, position, id`,
+      [this.call.tenantId, ...among.values],
+    );
     return rows.map((row) => lines.decode(row));
   }
 
   /** What the lines of a contract are for, by id, removed ones too. */
   async periodsOf(contractId: string): Promise<[id: string, period: string][]> {
-    const rows = await this.tx.all('SELECT id, period FROM payment_lines WHERE tenant_id = ? AND contract_id = ?', [this.call.tenantId, contractId]);
+    const rows = await this.tx.all('SELECT id, period FROM payment_lines WHERE tenant_id = ? AND contract_id = ?', [
+      this.call.tenantId,
+      contractId,
+    ]);
     return rows.map((row) => [String(row['id']), String(row['period'])]);
   }
 
@@ -78,21 +92,41 @@ export class LineStore {
     this.rollupDelta.receipts(rows);
   }
 
-  /** What came on a line on one day, less what was given back on it, in minor units; the nearest number where it passes 2^53. */
+  /**
+   * What came on a line on one day, less what was given back on it, in minor units; the nearest number where it passes
+   * 2^53.
+   */
   async receivedOn(lineId: string, day: Day): Promise<number> {
-    const row = await this.tx.get('SELECT sum(delta_minor * 1.0) AS received FROM receipts WHERE tenant_id = ? AND line_id = ? AND received_date = ?', [this.call.tenantId, lineId, day]);
+    const row = await this.tx.get(
+      'SELECT sum(delta_minor * 1.0) AS received FROM receipts WHERE tenant_id = ? AND line_id = ? AND received_date = ?',
+      [this.call.tenantId, lineId, day],
+    );
     return Number(row?.['received'] ?? 0);
   }
 
   /** Whether anything was ever received on a line, also when it was given back. */
   async hasReceipts(lineId: string): Promise<boolean> {
-    return (await this.tx.get('SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? LIMIT 1', [this.call.tenantId, lineId])) !== undefined;
+    return (
+      (await this.tx.get('SELECT id FROM receipts WHERE tenant_id = ? AND line_id = ? LIMIT 1', [
+        this.call.tenantId,
+        lineId,
+      ])) !== undefined
+    );
   }
 
   /** A page of what was received on a line that the caller has already found, newest first, and how many there are. */
-  async receiptsOf(lineId: string, { page, pageSize }: { page: number; pageSize: number }): Promise<{ rows: ReceiptRow[]; total: number }> {
-    const found = await this.tx.all(`SELECT ${receipts.columnNames} FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, [this.call.tenantId, lineId, pageSize, (page - 1) * pageSize]);
-    const counted = await this.tx.get('SELECT count(*) AS total FROM receipts WHERE tenant_id = ? AND line_id = ?', [this.call.tenantId, lineId]);
+  async receiptsOf(
+    lineId: string,
+    { page, pageSize }: { page: number; pageSize: number },
+  ): Promise<{ rows: ReceiptRow[]; total: number }> {
+    const found = await this.tx.all(
+      `SELECT ${receipts.columnNames} FROM receipts WHERE tenant_id = ? AND line_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`,
+      [this.call.tenantId, lineId, pageSize, (page - 1) * pageSize],
+    );
+    const counted = await this.tx.get('SELECT count(*) AS total FROM receipts WHERE tenant_id = ? AND line_id = ?', [
+      this.call.tenantId,
+      lineId,
+    ]);
     return { rows: found.map((row) => receipts.decode(row)), total: Number(counted?.['total']) };
   }
 
@@ -106,8 +140,13 @@ export class LineStore {
     return rows.map((row) => String(row['id']));
   }
 
-  /** Live lines in scope that were paid by one of these bank transfers, the oldest first; at most `each` of a transfer. */
-  async ofBankSerials(serials: readonly string[], each: number): Promise<{ readonly id: string; readonly bankSerialNo: string }[]> {
+  /**
+   * Live lines in scope that were paid by one of these bank transfers, the oldest first; at most `each` of a transfer.
+   */
+  async ofBankSerials(
+    serials: readonly string[],
+    each: number,
+  ): Promise<{ readonly id: string; readonly bankSerialNo: string }[]> {
     if (serials.length === 0) return [];
     const among = isOneOfTexts(this.tx.dialect, 'payment_lines.bank_serial_no', serials);
     const rows = await this.tx.all(
@@ -123,23 +162,45 @@ export class LineStore {
   /** When a line of these contracts was last removed, in epoch milliseconds; 0 when none ever was. */
   async lastRemoval(contractIds: readonly string[]): Promise<number> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
-    const row = await this.tx.get(`SELECT max(deleted_at) AS last FROM payment_lines WHERE tenant_id = ? AND ${among.sql}`, [this.call.tenantId, ...among.values]);
+    const row = await this.tx.get(
+      `SELECT max(deleted_at) AS last FROM payment_lines WHERE tenant_id = ? AND ${among.sql}`,
+      [this.call.tenantId, ...among.values],
+    );
     return Number(row?.['last'] ?? 0);
   }
 
   /** Takes the live lines of contracts away with them. `present` are those lines. */
   async removeWithContracts(present: readonly LineRow[], now: number): Promise<void> {
     if (present.length === 0) return;
-    const among = isOneOf(this.tx.dialect, 'id', present.map(({ id }) => id));
-    await this.tx.run(`UPDATE payment_lines SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql}`, [now, now, this.call.tenantId, ...among.values]);
+    const among = isOneOf(
+      this.tx.dialect,
+      'id',
+      present.map(({ id }) => id),
+    );
+    await this.tx.run(`UPDATE payment_lines SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql}`, [
+      now,
+      now,
+      this.call.tenantId,
+      ...among.values,
+    ]);
     for (const line of present) this.told(line, { ...line, deletedAt: now, updatedAt: now });
   }
 
   /** Brings back the lines that went with the contract at that moment; those removed before stay away. */
-  async restoreWithContract(contractId: string, { deletedAt, now }: { readonly deletedAt: number; readonly now: number }): Promise<void> {
-    const gone = await this.tx.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?`, [this.call.tenantId, contractId, deletedAt]);
-    await this.tx.run('UPDATE payment_lines SET deleted_at = NULL, updated_at = ? WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?', [now, this.call.tenantId, contractId, deletedAt]);
-    for (const line of gone.map((row) => lines.decode(row))) this.told(line, { ...line, deletedAt: null, updatedAt: now });
+  async restoreWithContract(
+    contractId: string,
+    { deletedAt, now }: { readonly deletedAt: number; readonly now: number },
+  ): Promise<void> {
+    const gone = await this.tx.all(
+      `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?`,
+      [this.call.tenantId, contractId, deletedAt],
+    );
+    await this.tx.run(
+      'UPDATE payment_lines SET deleted_at = NULL, updated_at = ? WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?',
+      [now, this.call.tenantId, contractId, deletedAt],
+    );
+    for (const line of gone.map((row) => lines.decode(row)))
+      this.told(line, { ...line, deletedAt: null, updatedAt: now });
   }
 
   private told(before: LineRow | null, after: LineRow): void {

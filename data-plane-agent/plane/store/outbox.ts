@@ -18,7 +18,10 @@ export interface MessageRow {
 /** Which message, as it was taken. */
 export type Taken = Pick<MessageRow, 'id' | 'attempts'>;
 
-/** References that writes have left to be sent. Whoever takes one has it for a while; who dies with it is followed by another. */
+/**
+ * References that writes have left to be sent. Whoever takes one has it for a while; who dies with it is followed by
+ * another.
+ */
 export class OutboxStore {
   private readonly clock: Clock;
   private readonly due: DueMarks;
@@ -36,8 +39,16 @@ export class OutboxStore {
   async lease({ limit, leaseMs }: { readonly limit: number; readonly leaseMs: number }): Promise<MessageRow[]> {
     const { tenantId } = this.call;
     const now = this.clock.now();
-    const rows = await this.tx.all(`SELECT ${COLUMNS} FROM outbox WHERE tenant_id = ? AND state = 'queued' AND due_at <= ? AND leased_until <= ? AND expires_at > ? ORDER BY due_at, id LIMIT ?${this.tx.dialect === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : ''}`, [tenantId, now, now, now, limit]);
-    for (const { id = null } of rows) await this.tx.run('UPDATE outbox SET leased_until = ?, attempts = attempts + 1 WHERE tenant_id = ? AND id = ?', [now + leaseMs, tenantId, id]);
+    const rows = await this.tx.all(
+      `SELECT ${COLUMNS} FROM outbox WHERE tenant_id = ? AND state = 'queued' AND due_at <= ? AND leased_until <= ? AND expires_at > ? ORDER BY due_at, id LIMIT ?${this.tx.dialect === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : ''}`,
+      [tenantId, now, now, now, limit],
+    );
+    for (const { id = null } of rows)
+      await this.tx.run('UPDATE outbox SET leased_until = ?, attempts = attempts + 1 WHERE tenant_id = ? AND id = ?', [
+        now + leaseMs,
+        tenantId,
+        id,
+      ]);
     if (rows.length > 0) this.due.at('outbox', now + leaseMs);
     return rows.map((row) => ({ ...messageOf(row), attempts: Number(row['attempts']) + 1 }));
   }
@@ -47,20 +58,41 @@ export class OutboxStore {
     return this.end(taken, { state: 'settled', error: null });
   }
 
-  /** It could not be handed over: it is tried again later, or given up on when that was the last time, or when another try has no sense. */
-  async fail(taken: Taken, { error, retryAfterMs, isFinal }: { readonly error: string; readonly retryAfterMs: number | null; readonly isFinal: boolean }): Promise<'queued' | 'failed' | 'lost'> {
+  /**
+   * It could not be handed over: it is tried again later, or given up on when that was the last time, or when another
+   * try has no sense.
+   */
+  async fail(
+    taken: Taken,
+    {
+      error,
+      retryAfterMs,
+      isFinal,
+    }: { readonly error: string; readonly retryAfterMs: number | null; readonly isFinal: boolean },
+  ): Promise<'queued' | 'failed' | 'lost'> {
     const again = isFinal ? null : retryAt(taken, { now: this.clock.now(), retryAfterMs });
     if (again === null) return (await this.end(taken, { state: 'failed', error })) ? 'failed' : 'lost';
     if (!isId(taken.id)) return 'lost';
-    const changed = await this.tx.run("UPDATE outbox SET due_at = ?, leased_until = 0, error = ? WHERE tenant_id = ? AND id = ? AND attempts = ? AND state = 'queued'", [again, error, this.call.tenantId, taken.id, taken.attempts]);
+    const changed = await this.tx.run(
+      "UPDATE outbox SET due_at = ?, leased_until = 0, error = ? WHERE tenant_id = ? AND id = ? AND attempts = ? AND state = 'queued'",
+      [again, error, this.call.tenantId, taken.id, taken.attempts],
+    );
     if (changed === 0) return 'lost';
     this.due.at('outbox', again);
     return 'queued';
   }
 
-  private async end({ id, attempts }: Taken, { state, error }: { readonly state: 'settled' | 'failed'; readonly error: string | null }): Promise<boolean> {
+  private async end(
+    { id, attempts }: Taken,
+    { state, error }: { readonly state: 'settled' | 'failed'; readonly error: string | null },
+  ): Promise<boolean> {
     if (!isId(id)) return false;
-    return (await this.tx.run("UPDATE outbox SET state = ?, leased_until = 0, error = ? WHERE tenant_id = ? AND id = ? AND attempts = ? AND state = 'queued'", [state, error, this.call.tenantId, id, attempts])) > 0;
+    return (
+      (await this.tx.run(
+        "UPDATE outbox SET state = ?, leased_until = 0, error = ? WHERE tenant_id = ? AND id = ? AND attempts = ? AND state = 'queued'",
+        [state, error, this.call.tenantId, id, attempts],
+      )) > 0
+    );
   }
 }
 

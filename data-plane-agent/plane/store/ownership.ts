@@ -17,8 +17,9 @@ export interface HeldContract extends Responsible {
 }
 
 /**
- * Who is responsible for which contracts, over the whole tenant: a person leaves with all of his contracts, whatever part of the book the
- * administrator who hands them over may read. Only samples, which show contracts, are cut by the caller's own scope.
+ * Who is responsible for which contracts, over the whole tenant: a person leaves with all of his contracts, whatever
+ * part of the book the administrator who hands them over may read. Only samples, which show contracts, are cut by the
+ * caller's own scope.
  */
 export class OwnershipStore {
   private readonly scope: Fragment;
@@ -62,7 +63,10 @@ export class OwnershipStore {
 
   /** How many contracts a subject company has, those in the trash included. */
   async countOf(subjectId: string): Promise<number> {
-    const row = await this.tx.get('SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND subject_id = ?', [this.call.tenantId, subjectId]);
+    const row = await this.tx.get('SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND subject_id = ?', [
+      this.call.tenantId,
+      subjectId,
+    ]);
     return Number(row?.['n']);
   }
 
@@ -94,25 +98,49 @@ export class OwnershipStore {
     const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
     // In the order of their ids, so that two handovers at once wait for each other instead of locking crosswise.
     const select = (column: string) =>
-      this.tx.all(`SELECT id, subject_id, owner_id, owner_superior_id FROM contracts WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL ORDER BY id${lock}`, [this.call.tenantId, memberId]);
-    const byId = new Map([...(await select('owner_id')), ...(await select('owner_superior_id'))].map((row): [string, HeldContract] => [String(row['id']), heldOf(row)]));
+      this.tx.all(
+        `SELECT id, subject_id, owner_id, owner_superior_id FROM contracts WHERE tenant_id = ? AND ${column} = ? AND deleted_at IS NULL ORDER BY id${lock}`,
+        [this.call.tenantId, memberId],
+      );
+    const byId = new Map(
+      [...(await select('owner_id')), ...(await select('owner_superior_id'))].map((row): [string, HeldContract] => [
+        String(row['id']),
+        heldOf(row),
+      ]),
+    );
     return [...byId.values()];
   }
 
   /** Writes who is responsible now for contracts that were just `held`; each one's version moves. */
-  async assign(contracts: readonly HeldContract[], to: Responsible, { now, actorId }: { readonly now: number; readonly actorId: string | null }): Promise<void> {
+  async assign(
+    contracts: readonly HeldContract[],
+    to: Responsible,
+    { now, actorId }: { readonly now: number; readonly actorId: string | null },
+  ): Promise<void> {
     if (contracts.length === 0) return;
-    const among = isOneOf(this.tx.dialect, 'id', contracts.map(({ id }) => id));
+    const among = isOneOf(
+      this.tx.dialect,
+      'id',
+      contracts.map(({ id }) => id),
+    );
     const values: Value[] = [to.ownerId, to.ownerSuperiorId, now, actorId, this.call.tenantId, ...among.values];
     const before = await new RollupReader(this.tx, this.call.tenantId).contracts(contracts.map(({ id }) => id));
-    await this.tx.run(`UPDATE contracts SET owner_id = ?, owner_superior_id = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`, values);
-    for (const { id, ownerId, ownerSuperiorId } of contracts) this.recorder.record({ table: contractTable, id, before: { ownerId, ownerSuperiorId }, after: { ...to } });
-    for (const contract of before.values()) this.rollupDelta.contract(contract, { ...contract, ownerId: to.ownerId, ownerSuperiorId: to.ownerSuperiorId });
+    await this.tx.run(
+      `UPDATE contracts SET owner_id = ?, owner_superior_id = ?, updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${among.sql}`,
+      values,
+    );
+    for (const { id, ownerId, ownerSuperiorId } of contracts)
+      this.recorder.record({ table: contractTable, id, before: { ownerId, ownerSuperiorId }, after: { ...to } });
+    for (const contract of before.values())
+      this.rollupDelta.contract(contract, { ...contract, ownerId: to.ownerId, ownerSuperiorId: to.ownerSuperiorId });
   }
 
   private async count(condition: string, id: string): Promise<number> {
     if (!isId(id)) return 0;
-    const row = await this.tx.get(`SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND ${condition} AND deleted_at IS NULL`, [this.call.tenantId, id]);
+    const row = await this.tx.get(
+      `SELECT count(*) AS n FROM contracts WHERE tenant_id = ? AND ${condition} AND deleted_at IS NULL`,
+      [this.call.tenantId, id],
+    );
     return Number(row?.['n']);
   }
 }

@@ -23,13 +23,20 @@ export class PaymentList {
     private readonly totals: Totals,
   ) {}
 
-  async page(filter: PaymentFilter, { page, pageSize }: { page: number; pageSize: number }): Promise<{ rows: PaymentRow[]; total: number }> {
+  async page(
+    filter: PaymentFilter,
+    { page, pageSize }: { page: number; pageSize: number },
+  ): Promise<{ rows: PaymentRow[]; total: number }> {
     const { tx, call } = this;
     const { source, where } = selected(tx.dialect, call, filter);
-    const total = await this.totals.total(tx, { tenantId: call.tenantId, subject: `payments ${source}`, where }, async () => {
-      const row = await tx.get(`SELECT count(*) AS total FROM ${source} WHERE ${where.sql}`, where.values);
-      return Number(row?.['total']);
-    });
+    const total = await this.totals.total(
+      tx,
+      { tenantId: call.tenantId, subject: `payments ${source}`, where },
+      async () => {
+        const row = await tx.get(`SELECT count(*) AS total FROM ${source} WHERE ${where.sql}`, where.values);
+        return Number(row?.['total']);
+      },
+    );
     const offset = (page - 1) * pageSize;
     if (offset >= total) return { rows: [], total };
     const statement = pageStatement({ dialect: tx.dialect, call, filter, limit: pageSize, offset, total });
@@ -49,10 +56,29 @@ export class PaymentList {
   }
 }
 
-/** The statement of a page: the inner one walks an index for the ids, so that a deep page reads no rows that it skips. */
-export function pageStatement({ dialect, call, filter, limit, offset, total }: { dialect: Dialect; call: Call; filter: PaymentFilter; limit: number; offset: number; total: number }): Fragment {
+/**
+ * The statement of a page: the inner one walks an index for the ids, so that a deep page reads no rows that it skips.
+ */
+export function pageStatement({
+  dialect,
+  call,
+  filter,
+  limit,
+  offset,
+  total,
+}: {
+  dialect: Dialect;
+  call: Call;
+  filter: PaymentFilter;
+  limit: number;
+  offset: number;
+  total: number;
+}): Fragment {
   const { source, where } = selected(dialect, call, { ...filter, walk: (offset + limit) * EARLY < total });
-  const order = filter.tab === 'reconcile' ? 'payment_lines.received_date DESC, payment_lines.id DESC' : 'payment_lines.due_date, payment_lines.id';
+  const order =
+    filter.tab === 'reconcile'
+      ? 'payment_lines.received_date DESC, payment_lines.id DESC'
+      : 'payment_lines.due_date, payment_lines.id';
   return fragment(
     `SELECT ${lines.columnNames}, contracts.contract_no, contracts.project_name, contracts.party_a, contracts.party_b, contracts.subject_id, contracts.owner_id
      FROM (SELECT payment_lines.tenant_id, payment_lines.id FROM ${source} WHERE ${where.sql} ORDER BY ${order} LIMIT ? OFFSET ?) AS chosen
@@ -66,15 +92,21 @@ export function pageStatement({ dialect, call, filter, limit, offset, total }: {
 }
 
 /**
- * A page in the first third of what is in scope is found by walking the tab in its order and asking each line's contract. Where
- * the scope leaves less, or the page is deeper, SQLite may begin with the contracts and sort their lines.
+ * A page in the first third of what is in scope is found by walking the tab in its order and asking each line's
+ * contract. Where the scope leaves less, or the page is deeper, SQLite may begin with the contracts and sort their
+ * lines.
  */
 const EARLY = 3;
 
-const CONTRACTS_OF_LINES = 'contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id';
+const CONTRACTS_OF_LINES =
+  'contracts ON contracts.tenant_id = payment_lines.tenant_id AND contracts.id = payment_lines.contract_id';
 
 /** Lines within the caller's scope. The contracts are joined only where something of theirs is asked for. */
-function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, includeDeleted, walk = false }: PaymentFilter & { readonly walk?: boolean }): { source: string; where: Fragment } {
+function selected(
+  dialect: Dialect,
+  call: Call,
+  { tab, contractId, subjectId, includeDeleted, walk = false }: PaymentFilter & { readonly walk?: boolean },
+): { source: string; where: Fragment } {
   const inScope = linesInScope(dialect, call, { joined: subjectId !== null, walk });
   const where = allOf([
     inScope.where,
@@ -90,21 +122,33 @@ function selected(dialect: Dialect, call: Call, { tab, contractId, subjectId, in
 const LIVE = fragment('payment_lines.deleted_at IS NULL');
 
 /**
- * Where every query over lines of many contracts begins: the tenant and, where the caller does not see all contracts, their scope.
+ * Where every query over lines of many contracts begins: the tenant and, where the caller does not see all contracts,
+ * their scope.
  * `walk` keeps SQLite from beginning with the contracts; PostgreSQL knows by its statistics.
  */
-export function linesInScope(dialect: Dialect, call: Call, { joined = false, walk = false } = {}): { source: string; where: Fragment } {
+export function linesInScope(
+  dialect: Dialect,
+  call: Call,
+  { joined = false, walk = false } = {},
+): { source: string; where: Fragment } {
   const own = fragment('payment_lines.tenant_id = ?', call.tenantId);
   if (!joined && call.subjectScope === null && call.ownerScope === null) return { source: 'payment_lines', where: own };
-  return { source: `payment_lines ${walk && dialect === 'sqlite' ? 'CROSS ' : ''}JOIN ${CONTRACTS_OF_LINES}`, where: allOf([own, withinScope(call, dialect, 'contracts')]) };
+  return {
+    source: `payment_lines ${walk && dialect === 'sqlite' ? 'CROSS ' : ''}JOIN ${CONTRACTS_OF_LINES}`,
+    where: allOf([own, withinScope(call, dialect, 'contracts')]),
+  };
 }
 
 /** Due and overdue are the open lines, and never overlap. The texts are those of the indexes' own conditions. */
 export function onTab(tab: Exclude<PaymentTab, 'all'>, today: Day): Fragment {
   switch (tab) {
-    case 'due': return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date >= ?', today);
-    case 'overdue': return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date < ?', today);
-    case 'reconcile': return fragment("payment_lines.received_minor > 0 AND payment_lines.reconciliation_status <> 'matched'");
-    case 'invoice': return fragment('payment_lines.uninvoiced_minor > 0');
+    case 'due':
+      return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date >= ?', today);
+    case 'overdue':
+      return fragment('payment_lines.outstanding_minor > 0 AND payment_lines.due_date < ?', today);
+    case 'reconcile':
+      return fragment("payment_lines.received_minor > 0 AND payment_lines.reconciliation_status <> 'matched'");
+    case 'invoice':
+      return fragment('payment_lines.uninvoiced_minor > 0');
   }
 }

@@ -1,13 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transaction } from '../../base/database/database.js';
-import { Entries, isLive, movesDays, movesGroups, type BookedContract, type BookedInvoice, type BookedLine, type BookedReceipt } from '../domain/analytics/rollups.js';
+import {
+  Entries,
+  isLive,
+  movesDays,
+  movesGroups,
+  type BookedContract,
+  type BookedInvoice,
+  type BookedLine,
+  type BookedReceipt,
+} from '../domain/analytics/rollups.js';
 import { RollupReader } from './rollup-reader.js';
 import { writeEntries } from './rollups.js';
 
 /**
- * What one operation changed of contracts, lines, receipts and invoices. Repositories tell it as they write, so that no author of an
- * operation can forget; the wrapper around `run` then moves the rollups by the difference, in the same transaction, once.
- * Work that is undone in a savepoint is forgotten with `backTo` the mark that was taken before it.
+ * What one operation changed of contracts, lines, receipts and invoices. Repositories tell it as they write, so that no
+ * author of an operation can forget; the wrapper around `run` then moves the rollups by the difference, in the same
+ * transaction, once. Work that is undone in a savepoint is forgotten with `backTo` the mark that was taken before it.
  */
 export class RollupDelta {
   private readonly contracts: Span<BookedContract>[] = [];
@@ -54,7 +63,13 @@ export class RollupDelta {
     const entries = new Entries();
     for (let at = 0; at < ids.length; at += CHUNK) {
       if (at > 0) await nextTurn(); // a handover of thousands must not hold up everybody else's reads
-      const told = ids.slice(at, at + CHUNK).map((id): ContractChanges => ({ id, contract: contracts.get(id), lines: lines.get(id) ?? [], receipts: receipts.get(id) ?? [], invoices: invoices.get(id) ?? [] }));
+      const told = ids.slice(at, at + CHUNK).map((id): ContractChanges => ({
+        id,
+        contract: contracts.get(id),
+        lines: lines.get(id) ?? [],
+        receipts: receipts.get(id) ?? [],
+        invoices: invoices.get(id) ?? [],
+      }));
       for (const page of await completed(told, reader)) post(page, entries);
     }
     await writeEntries(tx, tenantId, entries);
@@ -83,7 +98,9 @@ function joined<T extends { readonly id: string }>(changes: readonly Span<T>[]):
   return found;
 }
 
-function byContract<T extends { readonly contractId: string }>(found: ReadonlyMap<string, Span<T>>): Map<string, Span<T>[]> {
+function byContract<T extends { readonly contractId: string }>(
+  found: ReadonlyMap<string, Span<T>>,
+): Map<string, Span<T>[]> {
   const grouped = new Map<string, Span<T>[]>();
   for (const span of found.values()) {
     const list = grouped.get(span.after.contractId);
@@ -106,7 +123,10 @@ interface Page extends ContractChanges {
   readonly contract: Span<BookedContract>;
 }
 
-/** Adds what was not told but moves: nothing on the usual way of a new contract or of a receipt, everything when a contract changes hands. */
+/**
+ * Adds what was not told but moves: nothing on the usual way of a new contract or of a receipt, everything when a
+ * contract changes hands.
+ */
 async function completed(told: readonly ContractChanges[], reader: RollupReader): Promise<Page[]> {
   const unknown = await reader.contracts(told.filter(({ contract }) => !contract).map(({ id }) => id));
   const pages = told.map((one): Page => {
@@ -128,9 +148,14 @@ async function completed(told: readonly ContractChanges[], reader: RollupReader)
 
 const isNew = ({ contract }: Page): boolean => contract.before === null;
 const moves = ({ contract: { before, after } }: Page): boolean => before !== null && movesDays(before, after);
-const comesOrGoes = ({ before, after }: Span<BookedLine>): boolean => before !== null && isLive(before) !== isLive(after);
+const comesOrGoes = ({ before, after }: Span<BookedLine>): boolean =>
+  before !== null && isLive(before) !== isLive(after);
 
-const needsLines = (page: Page): boolean => !isNew(page) && (moves(page) || (page.contract.before !== null && movesGroups(page.contract.before, page.contract.after)) || hasReceiptOfOtherLine(page));
+const needsLines = (page: Page): boolean =>
+  !isNew(page) &&
+  (moves(page) ||
+    (page.contract.before !== null && movesGroups(page.contract.before, page.contract.after)) ||
+    hasReceiptOfOtherLine(page));
 /** Receipts count as long as their line does. */
 const needsReceipts = (page: Page): boolean => !isNew(page) && (moves(page) || page.lines.some(comesOrGoes));
 const needsInvoices = (page: Page): boolean => !isNew(page) && moves(page);
@@ -140,13 +165,20 @@ function hasReceiptOfOtherLine({ lines, receipts }: Page): boolean {
   return receipts.some(({ after }) => !told.has(after.lineId));
 }
 
-function withKept<T extends { readonly id: string }>(told: readonly Span<T>[], kept: readonly T[] | undefined): Span<T>[] {
+function withKept<T extends { readonly id: string }>(
+  told: readonly Span<T>[],
+  kept: readonly T[] | undefined,
+): Span<T>[] {
   const known = new Set(told.map(({ after }) => after.id));
-  return [...told, ...(kept ?? []).filter(({ id }) => !known.has(id)).map((record) => ({ before: record, after: record }))];
+  return [
+    ...told,
+    ...(kept ?? []).filter(({ id }) => !known.has(id)).map((record) => ({ before: record, after: record })),
+  ];
 }
 
 function post(page: Page, entries: Entries): void {
-  if (isLive(page.contract.before)) postState(page.contract.before, { state: stateOf(page, 'before'), entries, sign: -1 });
+  if (isLive(page.contract.before))
+    postState(page.contract.before, { state: stateOf(page, 'before'), entries, sign: -1 });
   if (isLive(page.contract.after)) postState(page.contract.after, { state: stateOf(page, 'after'), entries, sign: 1 });
 }
 
@@ -157,13 +189,25 @@ interface State {
 }
 
 function stateOf(page: Page, side: 'before' | 'after'): State {
-  const of = <T>(spansOf: readonly Span<T>[]): T[] => spansOf.map((span) => span[side]).filter((record) => record !== null);
+  const of = <T>(spansOf: readonly Span<T>[]): T[] =>
+    spansOf.map((span) => span[side]).filter((record) => record !== null);
   const lines = of(page.lines).filter(isLive);
   const live = new Set(lines.map(({ id }) => id));
-  return { lines, receipts: of(page.receipts).filter(({ lineId }) => live.has(lineId)), invoices: of(page.invoices).filter(isLive) };
+  return {
+    lines,
+    receipts: of(page.receipts).filter(({ lineId }) => live.has(lineId)),
+    invoices: of(page.invoices).filter(isLive),
+  };
 }
 
-function postState(contract: BookedContract, { state: { lines, receipts, invoices }, entries, sign }: { readonly state: State; readonly entries: Entries; readonly sign: 1 | -1 }): void {
+function postState(
+  contract: BookedContract,
+  {
+    state: { lines, receipts, invoices },
+    entries,
+    sign,
+  }: { readonly state: State; readonly entries: Entries; readonly sign: 1 | -1 },
+): void {
   entries.contract(contract, sign);
   for (const line of lines) entries.line(contract, line, sign);
   for (const receipt of receipts) entries.receipt(contract, receipt, sign);

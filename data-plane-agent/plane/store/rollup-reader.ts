@@ -21,7 +21,11 @@ export class RollupReader {
 
   /** Live lines. */
   async lines(contractIds: readonly string[]): Promise<Map<string, BookedLine[]>> {
-    const found = await this.all(`SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND deleted_at IS NULL`, 'contract_id', contractIds);
+    const found = await this.all(
+      `SELECT ${lines.columnNames} FROM payment_lines WHERE tenant_id = ? AND deleted_at IS NULL`,
+      'contract_id',
+      contractIds,
+    );
     return byContract(found.map((row) => lines.decode(row)));
   }
 
@@ -37,7 +41,11 @@ export class RollupReader {
 
   /** Live invoice records. */
   async invoices(contractIds: readonly string[]): Promise<Map<string, BookedInvoice[]>> {
-    const found = await this.all(`SELECT ${invoices.columnNames} FROM invoices WHERE tenant_id = ? AND deleted_at IS NULL`, 'contract_id', contractIds);
+    const found = await this.all(
+      `SELECT ${invoices.columnNames} FROM invoices WHERE tenant_id = ? AND deleted_at IS NULL`,
+      'contract_id',
+      contractIds,
+    );
     return byContract(found.map((row) => invoices.decode(row)));
   }
 
@@ -49,10 +57,36 @@ export class RollupReader {
 }
 
 /** Of the tables only what counts. */
-const contracts = allContracts.only('id', 'subjectId', 'ownerId', 'ownerSuperiorId', 'currencyCode', 'type', 'status', 'stageCategory', 'paymentStatus', 'totalMinor', 'outstandingMinor', 'otherCurrencyLines', 'deletedAt');
+const contracts = allContracts.only(
+  'id',
+  'subjectId',
+  'ownerId',
+  'ownerSuperiorId',
+  'currencyCode',
+  'type',
+  'status',
+  'stageCategory',
+  'paymentStatus',
+  'totalMinor',
+  'outstandingMinor',
+  'otherCurrencyLines',
+  'deletedAt',
+);
 const lines = allLines.only(
-  'id', 'contractId', 'dueDate', 'currencyCode', 'amountMinor', 'receivedMinor', 'outstandingMinor', 'receivedDate', 'reconciliationStatus',
-  'invoiceDate', 'invoicedMinor', 'uninvoicedMinor', 'invoiceRecords', 'deletedAt',
+  'id',
+  'contractId',
+  'dueDate',
+  'currencyCode',
+  'amountMinor',
+  'receivedMinor',
+  'outstandingMinor',
+  'receivedDate',
+  'reconciliationStatus',
+  'invoiceDate',
+  'invoicedMinor',
+  'uninvoicedMinor',
+  'invoiceRecords',
+  'deletedAt',
 );
 const receipts = allReceipts.only('id', 'contractId', 'lineId', 'deltaMinor', 'currencyCode', 'receivedDate');
 

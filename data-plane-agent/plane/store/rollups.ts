@@ -7,8 +7,9 @@ const DAYS = rollup({ table: 'receivable_days', keys: DAY_KEYS, columns: DAY_COL
 const GROUPS = rollup({ table: 'contract_groups', keys: GROUP_KEYS, columns: GROUP_COLUMNS, first: GROUP_COLUMNS });
 
 /**
- * PostgreSQL makes writers of one row wait for each other's commit, and everybody writes to today: so there each key is spread over a
- * few rows, of which a transaction takes one throughout. They are read together, so they are few. SQLite has one writer anyway.
+ * PostgreSQL makes writers of one row wait for each other's commit, and everybody writes to today: so there each key is
+ * spread over a few rows, of which a transaction takes one throughout. They are read together, so they are few. SQLite
+ * has one writer anyway.
  */
 const SLOTS = 4;
 
@@ -18,7 +19,10 @@ export async function writeEntries(tx: Transaction, tenantId: string, entries: E
   await DAYS.write(tx, [tenantId, slot], entries.days());
 }
 
-/** Rows that are written in one statement, where each costs a round trip; sizes are few, so that statements stay few. SQLite takes one at a time in less. */
+/**
+ * Rows that are written in one statement, where each costs a round trip; sizes are few, so that statements stay few.
+ * SQLite takes one at a time in less.
+ */
 const SIZES = { postgres: [64, 16, 8, 4, 2, 1], sqlite: [1] } as const;
 
 interface Rollup<C extends string> {
@@ -30,7 +34,10 @@ interface Rollup<C extends string> {
 }
 
 function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
-  const texts = new Map<readonly C[], Map<number, string>>([[columns, new Map()], [first, new Map()]]);
+  const texts = new Map<readonly C[], Map<number, string>>([
+    [columns, new Map()],
+    [first, new Map()],
+  ]);
   const textOf = (rows: number, named: readonly C[]): string => {
     const known = texts.get(named)?.get(rows);
     if (known !== undefined) return known;
@@ -44,11 +51,19 @@ function rollup<C extends string>({ table, keys, columns, first }: Rollup<C>) {
   };
   const others = columns.filter((column) => !first.includes(column));
   return {
-    async write(tx: Transaction, [tenantId, slot]: readonly [string, number], entries: readonly Entry<C>[]): Promise<void> {
-      const named = entries.some(({ figures }) => others.some((column) => (figures[column] ?? 0) !== 0)) ? columns : first;
-      for (let at = 0; at < entries.length; ) {
+    async write(
+      tx: Transaction,
+      [tenantId, slot]: readonly [string, number],
+      entries: readonly Entry<C>[],
+    ): Promise<void> {
+      const named = entries.some(({ figures }) => others.some((column) => (figures[column] ?? 0) !== 0))
+        ? columns
+        : first;
+      for (let at = 0; at < entries.length;) {
         const size = SIZES[tx.dialect].find((n) => n <= entries.length - at) ?? 1;
-        const values = entries.slice(at, at + size).flatMap(({ key, figures }) => [tenantId, slot, ...key, ...named.map((column) => figures[column] ?? 0)]);
+        const values = entries
+          .slice(at, at + size)
+          .flatMap(({ key, figures }) => [tenantId, slot, ...key, ...named.map((column) => figures[column] ?? 0)]);
         await tx.run(textOf(size, named), values);
         at += size;
       }

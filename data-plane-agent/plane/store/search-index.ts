@@ -6,40 +6,73 @@ import { fragment, isOneOf, type Fragment } from '../../base/database/fragments.
 
 /** The fields that `q` looks through. */
 const textOf = (row: ContractRow): string =>
-  searchText([row.archiveCode, row.contractNo, row.projectName, row.partyA, row.partyB, row.equipmentName, row.equipmentModel, row.remark]);
+  searchText([
+    row.archiveCode,
+    row.contractNo,
+    row.projectName,
+    row.partyA,
+    row.partyB,
+    row.equipmentName,
+    row.equipmentModel,
+    row.remark,
+  ]);
 
-/** Keeps the searched text of a contract, and the index over it, in step with the contract. `before` spares an unchanged text. */
-export async function indexText(tx: Transaction, tenantId: string, { row, before }: { readonly row: ContractRow; readonly before?: ContractRow | undefined }): Promise<void> {
+/**
+ * Keeps the searched text of a contract, and the index over it, in step with the contract. `before` spares an unchanged
+ * text.
+ */
+export async function indexText(
+  tx: Transaction,
+  tenantId: string,
+  { row, before }: { readonly row: ContractRow; readonly before?: ContractRow | undefined },
+): Promise<void> {
   const text = textOf(row);
   if (before) {
     if (textOf(before) === text) return;
     await removeText(tx, tenantId, row.id);
   }
   if (tx.dialect === 'postgres') {
-    await tx.run('INSERT INTO contract_texts (tenant_id, contract_id, text) VALUES (?, ?, ?)', [tenantId, row.id, text]);
-    await tx.run('INSERT INTO contract_grams (tenant_id, contract_id, grams) VALUES (?, ?, ?::int[])', [tenantId, row.id, arrayLiteral(grams(tenantId, text))]);
+    await tx.run('INSERT INTO contract_texts (tenant_id, contract_id, text) VALUES (?, ?, ?)', [
+      tenantId,
+      row.id,
+      text,
+    ]);
+    await tx.run('INSERT INTO contract_grams (tenant_id, contract_id, grams) VALUES (?, ?, ?::int[])', [
+      tenantId,
+      row.id,
+      arrayLiteral(grams(tenantId, text)),
+    ]);
     return;
   }
   const doc = await nextDoc(tx);
-  await tx.run('INSERT INTO contract_texts (tenant_id, contract_id, text, doc) VALUES (?, ?, ?, ?)', [tenantId, row.id, text, doc]);
+  await tx.run('INSERT INTO contract_texts (tenant_id, contract_id, text, doc) VALUES (?, ?, ?, ?)', [
+    tenantId,
+    row.id,
+    text,
+    doc,
+  ]);
   await tx.run('INSERT INTO contract_search (rowid, text) VALUES (?, ?)', [doc, text]);
 }
 
-export const removeText = (tx: Transaction, tenantId: string, contractId: string): Promise<void> => removeTexts(tx, tenantId, [contractId]);
+export const removeText = (tx: Transaction, tenantId: string, contractId: string): Promise<void> =>
+  removeTexts(tx, tenantId, [contractId]);
 
 export async function removeTexts(tx: Transaction, tenantId: string, contractIds: readonly string[]): Promise<void> {
   const among = isOneOf(tx.dialect, 'contract_id', contractIds);
   // On PostgreSQL the pieces go with their text.
   if (tx.dialect === 'sqlite') {
-    await tx.run(`DELETE FROM contract_search WHERE rowid IN (SELECT doc FROM contract_texts WHERE tenant_id = ? AND ${among.sql})`, [tenantId, ...among.values]);
+    await tx.run(
+      `DELETE FROM contract_search WHERE rowid IN (SELECT doc FROM contract_texts WHERE tenant_id = ? AND ${among.sql})`,
+      [tenantId, ...among.values],
+    );
   }
   await tx.run(`DELETE FROM contract_texts WHERE tenant_id = ? AND ${among.sql}`, [tenantId, ...among.values]);
 }
 
 /**
- * The search for contracts whose text contains `q`, in two forms: what matches few texts is fetched through the index of three-character
- * pieces; what matches many is met soon enough by walking the list in its order and looking at each text. Fewer than three characters
- * have no index, and are always looked for in order.
+ * The search for contracts whose text contains `q`, in two forms: what matches few texts is fetched through the index
+ * of three-character pieces; what matches many is met soon enough by walking the list in its order and looking at each
+ * text. Fewer than three characters have no index, and are always looked for in order.
  */
 export class TextSearch {
   /** From so many matches on, the list is walked in its order. */
@@ -54,9 +87,11 @@ export class TextSearch {
   /** The search that its transaction makes from now on: another one ends it. */
   static async begin(tx: Transaction, tenantId: string, q: string): Promise<TextSearch> {
     const search = new TextSearch(tx, tenantId, caseFold(q));
-    // The row policy of the pieces reads them from here: PostgreSQL uses an index under a policy for the policy's own conditions, and for
+    // The row policy of the pieces reads them from here: PostgreSQL uses an index under a policy for the policy's own
+    // conditions, and for
     // those of others only where their operator is marked leakproof, which those of arrays are not.
-    if (tx.dialect === 'postgres' && search.isIndexed) await tx.get("SELECT set_config('duebook.grams', ?, true)", [arrayLiteral(grams(tenantId, search.needle))]);
+    if (tx.dialect === 'postgres' && search.isIndexed)
+      await tx.get("SELECT set_config('duebook.grams', ?, true)", [arrayLiteral(grams(tenantId, search.needle))]);
     return search;
   }
 
@@ -64,23 +99,36 @@ export class TextSearch {
   async few(): Promise<number> {
     if (!this.isIndexed) return TextSearch.FEW;
     const matching = this.matching();
-    const row = await this.tx.get(`SELECT count(*) AS matches FROM (${matching.sql} LIMIT ?) AS matching`, [...matching.values, TextSearch.FEW]);
+    const row = await this.tx.get(`SELECT count(*) AS matches FROM (${matching.sql} LIMIT ?) AS matching`, [
+      ...matching.values,
+      TextSearch.FEW,
+    ]);
     return Number(row?.['matches']);
   }
 
   byIndex(): Fragment {
     const { sql, values } = this.matching();
     // The array is made once and taken for short, so that the plan begins with it whatever the statistics say.
-    return fragment(this.tx.dialect === 'postgres' ? `contracts.id = ANY(ARRAY(${sql}))` : `contracts.id IN (${sql})`, ...values);
+    return fragment(
+      this.tx.dialect === 'postgres' ? `contracts.id = ANY(ARRAY(${sql}))` : `contracts.id IN (${sql})`,
+      ...values,
+    );
   }
 
   inOrder(): Fragment {
-    return fragment(`EXISTS (SELECT 1 FROM contract_texts t WHERE t.tenant_id = contracts.tenant_id AND t.contract_id = contracts.id AND ${this.contains} > 0)`, this.needle);
+    return fragment(
+      `EXISTS (SELECT 1 FROM contract_texts t WHERE t.tenant_id = contracts.tenant_id AND t.contract_id = contracts.id AND ${this.contains} > 0)`,
+      this.needle,
+    );
   }
 
   /** Counts all matches, where nothing else narrows the list: only live contracts have a text. */
   total(): Fragment {
-    return fragment(`SELECT count(*) AS total FROM contract_texts t WHERE t.tenant_id = ? AND ${this.contains} > 0`, this.tenantId, this.needle);
+    return fragment(
+      `SELECT count(*) AS total FROM contract_texts t WHERE t.tenant_id = ? AND ${this.contains} > 0`,
+      this.tenantId,
+      this.needle,
+    );
   }
 
   private get isIndexed(): boolean {
@@ -93,14 +141,21 @@ export class TextSearch {
 
   private matching(): Fragment {
     if (this.tx.dialect === 'postgres') {
-      // Apart from the texts, whose row policy would otherwise reach over the tenant's id and keep the index from being used.
+      // Apart from the texts, whose row policy would otherwise reach over the tenant's id and keep the index from being
+      // used.
       return fragment(
         `WITH hits AS MATERIALIZED (SELECT g.contract_id FROM contract_grams g WHERE g.tenant_id = ?)
          SELECT t.contract_id FROM hits JOIN contract_texts t ON t.contract_id = hits.contract_id WHERE t.tenant_id = ? AND ${this.contains} > 0`,
-        this.tenantId, this.tenantId, this.needle,
+        this.tenantId,
+        this.tenantId,
+        this.needle,
       );
     }
-    return fragment('SELECT t.contract_id FROM contract_search s JOIN contract_texts t ON t.doc = s.rowid WHERE s.text MATCH ? AND t.tenant_id = ?', `"${this.needle.replaceAll('"', '""')}"`, this.tenantId);
+    return fragment(
+      'SELECT t.contract_id FROM contract_search s JOIN contract_texts t ON t.doc = s.rowid WHERE s.text MATCH ? AND t.tenant_id = ?',
+      `"${this.needle.replaceAll('"', '""')}"`,
+      this.tenantId,
+    );
   }
 }
 

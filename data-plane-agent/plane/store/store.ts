@@ -33,7 +33,10 @@ import { UploadStore } from './uploads.js';
 import { ViewStore } from './views.js';
 import { WorkflowEventStore } from './workflow-events.js';
 
-/** The repositories, made from one transaction for one caller: none can be had without a tenant, and none outlives its transaction. */
+/**
+ * The repositories, made from one transaction for one caller: none can be had without a tenant, and none outlives its
+ * transaction.
+ */
 export interface Store {
   readonly contracts: ContractStore;
   readonly contractList: ContractList;

@@ -42,9 +42,15 @@ export class TaskStore {
   /** The tasks go with their contracts. */
   async removeWithContracts(contractIds: readonly string[], now: number): Promise<void> {
     const among = isOneOf(this.tx.dialect, 'contract_id', contractIds);
-    const live = await this.rows(`${among.sql} AND deleted_at IS NULL ORDER BY contract_id, created_at, id`, ...among.values);
+    const live = await this.rows(
+      `${among.sql} AND deleted_at IS NULL ORDER BY contract_id, created_at, id`,
+      ...among.values,
+    );
     if (live.length === 0) return;
-    await this.tx.run(`UPDATE fulfillment_tasks SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL`, [now, now, this.call.tenantId, ...among.values]);
+    await this.tx.run(
+      `UPDATE fulfillment_tasks SET deleted_at = ?, updated_at = ? WHERE tenant_id = ? AND ${among.sql} AND deleted_at IS NULL`,
+      [now, now, this.call.tenantId, ...among.values],
+    );
     for (const row of live) this.told(row, { ...row, deletedAt: now, updatedAt: now });
   }
 
@@ -52,11 +58,17 @@ export class TaskStore {
   async restoreWithContract(contractId: string, deletedAt: number): Promise<void> {
     const gone = await this.rows('contract_id = ? AND deleted_at = ? ORDER BY created_at, id', contractId, deletedAt);
     if (gone.length === 0) return;
-    await this.tx.run('UPDATE fulfillment_tasks SET deleted_at = NULL WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?', [this.call.tenantId, contractId, deletedAt]);
+    await this.tx.run(
+      'UPDATE fulfillment_tasks SET deleted_at = NULL WHERE tenant_id = ? AND contract_id = ? AND deleted_at = ?',
+      [this.call.tenantId, contractId, deletedAt],
+    );
     for (const row of gone) this.told(row, { ...row, deletedAt: null });
   }
 
-  /** Contracts with a task that fell due before this day and is not marked overdue yet, longest due first; at most `limit`. */
+  /**
+   * Contracts with a task that fell due before this day and is not marked overdue yet, longest due first; at most
+   * `limit`.
+   */
   async contractsFallenDue(today: Day, limit: number): Promise<string[]> {
     const rows = await this.tx.all(
       `SELECT contract_id, min(due_date) AS first FROM fulfillment_tasks WHERE tenant_id = ? AND deleted_at IS NULL AND due_date IS NOT NULL AND due_date < ? AND status IN ('pending', 'in_progress')
@@ -69,7 +81,10 @@ export class TaskStore {
   /** How many open tasks a member has in the tenant's live contracts. */
   async countOpenOf(memberId: string): Promise<number> {
     if (!isId(memberId)) return 0;
-    const row = await this.tx.get(`SELECT count(*) AS n FROM fulfillment_tasks WHERE tenant_id = ? AND owner_id = ? AND ${OPEN}`, [this.call.tenantId, memberId]);
+    const row = await this.tx.get(
+      `SELECT count(*) AS n FROM fulfillment_tasks WHERE tenant_id = ? AND owner_id = ? AND ${OPEN}`,
+      [this.call.tenantId, memberId],
+    );
     return Number(row?.['n']);
   }
 
@@ -88,7 +103,10 @@ export class TaskStore {
   /** Subject companies of the contracts in which a member has open tasks. */
   async subjectsOf(memberId: string): Promise<string[]> {
     if (!isId(memberId)) return [];
-    const rows = await this.tx.all(`SELECT DISTINCT contracts.subject_id FROM fulfillment_tasks ${WITH_CONTRACT} WHERE fulfillment_tasks.tenant_id = ? AND fulfillment_tasks.owner_id = ? AND ${OPEN_HERE} ORDER BY 1`, [this.call.tenantId, memberId]);
+    const rows = await this.tx.all(
+      `SELECT DISTINCT contracts.subject_id FROM fulfillment_tasks ${WITH_CONTRACT} WHERE fulfillment_tasks.tenant_id = ? AND fulfillment_tasks.owner_id = ? AND ${OPEN_HERE} ORDER BY 1`,
+      [this.call.tenantId, memberId],
+    );
     return rows.map((row) => String(row['subject_id']));
   }
 
@@ -102,34 +120,83 @@ export class TaskStore {
        WHERE fulfillment_tasks.tenant_id = ? AND fulfillment_tasks.owner_id = ? AND ${OPEN_HERE} ORDER BY contracts.id, fulfillment_tasks.id${lock}`,
       [this.call.tenantId, memberId],
     );
-    return rows.map((row) => ({ id: String(row['id']), contractId: String(row['contract_id']), subjectId: String(row['subject_id']) }));
+    return rows.map((row) => ({
+      id: String(row['id']),
+      contractId: String(row['contract_id']),
+      subjectId: String(row['subject_id']),
+    }));
   }
 
-  /** Gives tasks that were just `heldBy` a member to another one. The versions of their contracts move, but for those that have `moved` already. */
-  async assign(held: readonly HeldTask[], { from, to, moved, now, actorId }: { readonly from: string; readonly to: string; readonly moved: ReadonlySet<string>; readonly now: number; readonly actorId: string | null }): Promise<void> {
+  /**
+   * Gives tasks that were just `heldBy` a member to another one. The versions of their contracts move, but for those
+   * that have `moved` already.
+   */
+  async assign(
+    held: readonly HeldTask[],
+    {
+      from,
+      to,
+      moved,
+      now,
+      actorId,
+    }: {
+      readonly from: string;
+      readonly to: string;
+      readonly moved: ReadonlySet<string>;
+      readonly now: number;
+      readonly actorId: string | null;
+    },
+  ): Promise<void> {
     if (held.length === 0) return;
     const { tenantId } = this.call;
     const { dialect } = this.tx;
-    const among = isOneOf(dialect, 'id', held.map(({ id }) => id));
+    const among = isOneOf(
+      dialect,
+      'id',
+      held.map(({ id }) => id),
+    );
     const values: Value[] = [to, now, actorId, tenantId, ...among.values];
-    await this.tx.run(`UPDATE fulfillment_tasks SET owner_id = ?, updated_at = ?, updated_by = ? WHERE tenant_id = ? AND ${among.sql}`, values);
-    const contracts = isOneOf(dialect, 'id', [...new Set(held.map(({ contractId }) => contractId))].filter((id) => !moved.has(id)));
-    await this.tx.run(`UPDATE contracts SET updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${contracts.sql}`, [now, actorId, tenantId, ...contracts.values]);
-    for (const { id, contractId } of held) this.recorder.record({ table: tasks, id, root: ofContract(contractId), before: { ownerId: from }, after: { ownerId: to } });
+    await this.tx.run(
+      `UPDATE fulfillment_tasks SET owner_id = ?, updated_at = ?, updated_by = ? WHERE tenant_id = ? AND ${among.sql}`,
+      values,
+    );
+    const contracts = isOneOf(
+      dialect,
+      'id',
+      [...new Set(held.map(({ contractId }) => contractId))].filter((id) => !moved.has(id)),
+    );
+    await this.tx.run(
+      `UPDATE contracts SET updated_at = ?, updated_by = ?, version = version + 1 WHERE tenant_id = ? AND ${contracts.sql}`,
+      [now, actorId, tenantId, ...contracts.values],
+    );
+    for (const { id, contractId } of held)
+      this.recorder.record({
+        table: tasks,
+        id,
+        root: ofContract(contractId),
+        before: { ownerId: from },
+        after: { ownerId: to },
+      });
   }
 
   private async rows(condition: string, ...values: Value[]): Promise<TaskRow[]> {
-    const found = await this.tx.all(`SELECT ${tasks.columnNames} FROM fulfillment_tasks WHERE tenant_id = ? AND ${condition}`, [this.call.tenantId, ...values]);
+    const found = await this.tx.all(
+      `SELECT ${tasks.columnNames} FROM fulfillment_tasks WHERE tenant_id = ? AND ${condition}`,
+      [this.call.tenantId, ...values],
+    );
     return found.map((row) => tasks.decode(row));
   }
 
   private told(before: TaskRow | null, after: TaskRow): void {
-    if (after.dueDate !== null && canFallDue(after)) this.recorder.due.at('tasks', firstOverdueLook(after.dueDate, this.call));
+    if (after.dueDate !== null && canFallDue(after))
+      this.recorder.due.at('tasks', firstOverdueLook(after.dueDate, this.call));
     this.recorder.record({ table: tasks, id: after.id, root: ofContract(after.contractId), before, after });
   }
 }
 
 /** A task goes with its contract, so a live task has a live one. The texts are those of the index's own condition. */
 const OPEN = "deleted_at IS NULL AND owner_id IS NOT NULL AND status NOT IN ('completed', 'accepted', 'canceled')";
-const OPEN_HERE = "fulfillment_tasks.deleted_at IS NULL AND fulfillment_tasks.owner_id IS NOT NULL AND fulfillment_tasks.status NOT IN ('completed', 'accepted', 'canceled')";
-const WITH_CONTRACT = 'JOIN contracts ON contracts.tenant_id = fulfillment_tasks.tenant_id AND contracts.id = fulfillment_tasks.contract_id';
+const OPEN_HERE =
+  "fulfillment_tasks.deleted_at IS NULL AND fulfillment_tasks.owner_id IS NOT NULL AND fulfillment_tasks.status NOT IN ('completed', 'accepted', 'canceled')";
+const WITH_CONTRACT =
+  'JOIN contracts ON contracts.tenant_id = fulfillment_tasks.tenant_id AND contracts.id = fulfillment_tasks.contract_id';

@@ -16,19 +16,27 @@ export interface Places {
 }
 
 /**
- * Exact totals, counted once for each state of a tenant's data. Each write moves the tenant's data version in its own transaction, and
- * the version is read in the snapshot that is counted, so that a kept total holds on every replica and in every transaction.
- * One for a database, whoever reads it.
+ * Exact totals, counted once for each state of a tenant's data. Each write moves the tenant's data version in its own
+ * transaction, and the version is read in the snapshot that is counted, so that a kept total holds on every replica and
+ * in every transaction. One for a database, whoever reads it.
  */
 export class Totals {
   private readonly totals = new LRUCache<string, { readonly version: number; readonly total: number }>({ max: KEPT });
-  private readonly lists = new LRUCache<string, { readonly version: number; readonly places: LRUCache<number, PagePosition> }>({ max: KEPT / 10 });
+  private readonly lists = new LRUCache<
+    string,
+    { readonly version: number; readonly places: LRUCache<number, PagePosition> }
+  >({ max: KEPT / 10 });
 
   /**
-   * The total of what `where` selects, from `count` when it is not known for the snapshot of `tx`. `subject` tells apart what is counted
-   * (`contracts`, `payments`); the values of `where` must hold all that the result depends on, the day and the scopes among them.
+   * The total of what `where` selects, from `count` when it is not known for the snapshot of `tx`. `subject` tells
+   * apart what is counted (`contracts`, `payments`); the values of `where` must hold all that the result depends on,
+   * the day and the scopes among them.
    */
-  async total(tx: Transaction, { tenantId, subject, where }: { readonly tenantId: string; readonly subject: string; readonly where: Fragment }, count: () => Promise<number>): Promise<number> {
+  async total(
+    tx: Transaction,
+    { tenantId, subject, where }: { readonly tenantId: string; readonly subject: string; readonly where: Fragment },
+    count: () => Promise<number>,
+  ): Promise<number> {
     if (tx.writes > 0) return count(); // what this transaction changed has no version yet
     const key = JSON.stringify([tenantId, subject, where.sql, where.values]);
     const version = await dataVersion(tx, tenantId);
@@ -40,7 +48,11 @@ export class Totals {
   }
 
   /** Where pages of a list begin in the state of the data that `tx` sees, as far as somebody has been there. */
-  async places(tx: Transaction, tenantId: string, { where, order }: { readonly where: Fragment; readonly order: string }): Promise<Places> {
+  async places(
+    tx: Transaction,
+    tenantId: string,
+    { where, order }: { readonly where: Fragment; readonly order: string },
+  ): Promise<Places> {
     const key = JSON.stringify([tenantId, where.sql, where.values, order]);
     const version = await dataVersion(tx, tenantId);
     let list = this.lists.get(key);

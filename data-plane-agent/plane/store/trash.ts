@@ -13,10 +13,19 @@ export class TrashStore {
   ) {}
 
   /** Those deleted after an instant (epoch milliseconds), the latest first. */
-  async page(after: number, { page, pageSize }: { readonly page: number; readonly pageSize: number }): Promise<{ rows: ContractRow[]; total: number }> {
-    const where = allOf([withinScope(this.call, this.tx.dialect, 'contracts'), fragment('contracts.deleted_at > ?', after)]);
+  async page(
+    after: number,
+    { page, pageSize }: { readonly page: number; readonly pageSize: number },
+  ): Promise<{ rows: ContractRow[]; total: number }> {
+    const where = allOf([
+      withinScope(this.call, this.tx.dialect, 'contracts'),
+      fragment('contracts.deleted_at > ?', after),
+    ]);
     const counted = await this.tx.get(`SELECT count(*) AS total FROM contracts WHERE ${where.sql}`, where.values);
-    const rows = await this.tx.all(`SELECT ${contracts.columnNames} FROM contracts WHERE ${where.sql} ORDER BY contracts.deleted_at DESC, contracts.id DESC LIMIT ? OFFSET ?`, [...where.values, pageSize, (page - 1) * pageSize]);
+    const rows = await this.tx.all(
+      `SELECT ${contracts.columnNames} FROM contracts WHERE ${where.sql} ORDER BY contracts.deleted_at DESC, contracts.id DESC LIMIT ? OFFSET ?`,
+      [...where.values, pageSize, (page - 1) * pageSize],
+    );
     return { rows: await mapYielding(rows, (row) => contracts.decode(row)), total: Number(counted?.['total']) };
   }
 }

@@ -5,7 +5,10 @@ import type { ViewScope } from '../contract/records/views.js';
 import { savedViews, type SavedViewRow } from '../tables/views.js';
 import type { ChangeRecorder } from './change-recorder.js';
 
-/** Saved views. What the caller reads are his own personal ones and the team's; those of others only leave with their member. */
+/**
+ * Saved views. What the caller reads are his own personal ones and the team's; those of others only leave with their
+ * member.
+ */
 export class ViewStore {
   constructor(
     private readonly tx: Transaction,
@@ -15,7 +18,10 @@ export class ViewStore {
 
   /** Personal ones first, then the team's, each by name. */
   async seen(): Promise<SavedViewRow[]> {
-    const rows = await this.tx.all(`SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND (scope = 'team' OR owner_id = ?) ORDER BY scope, name, id`, [this.call.tenantId, this.call.actor.id]);
+    const rows = await this.tx.all(
+      `SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND (scope = 'team' OR owner_id = ?) ORDER BY scope, name, id`,
+      [this.call.tenantId, this.call.actor.id],
+    );
     return rows.map((row) => savedViews.decode(row));
   }
 
@@ -23,16 +29,28 @@ export class ViewStore {
   async find(id: string): Promise<SavedViewRow | undefined> {
     if (!isId(id)) return undefined;
     const lock = this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    const row = await this.tx.get(`SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND id = ? AND (scope = 'team' OR owner_id = ?)${lock}`, [this.call.tenantId, id, this.call.actor.id]);
+    const row = await this.tx.get(
+      `SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND id = ? AND (scope = 'team' OR owner_id = ?)${lock}`,
+      [this.call.tenantId, id, this.call.actor.id],
+    );
     return row && savedViews.decode(row);
   }
 
   /** Whether a view beside `except` has the name among the team's views, or among the personal ones of that owner. */
-  async isTaken({ scope, ownerId, nameKey }: Pick<SavedViewRow, 'scope' | 'ownerId' | 'nameKey'>, except: string | null = null): Promise<boolean> {
+  async isTaken(
+    { scope, ownerId, nameKey }: Pick<SavedViewRow, 'scope' | 'ownerId' | 'nameKey'>,
+    except: string | null = null,
+  ): Promise<boolean> {
     const row =
       scope === 'team'
-        ? await this.tx.get("SELECT id FROM saved_views WHERE tenant_id = ? AND scope = 'team' AND name_key = ?", [this.call.tenantId, nameKey])
-        : await this.tx.get("SELECT id FROM saved_views WHERE tenant_id = ? AND scope = 'personal' AND owner_id = ? AND name_key = ?", [this.call.tenantId, ownerId, nameKey]);
+        ? await this.tx.get("SELECT id FROM saved_views WHERE tenant_id = ? AND scope = 'team' AND name_key = ?", [
+            this.call.tenantId,
+            nameKey,
+          ])
+        : await this.tx.get(
+            "SELECT id FROM saved_views WHERE tenant_id = ? AND scope = 'personal' AND owner_id = ? AND name_key = ?",
+            [this.call.tenantId, ownerId, nameKey],
+          );
     return row !== undefined && row['id'] !== except;
   }
 
@@ -40,28 +58,48 @@ export class ViewStore {
   async count(scope: ViewScope, ownerId: string | null): Promise<number> {
     if (ownerId !== null && !isId(ownerId)) return 0;
     const whose = ownerId === null ? '' : ' AND owner_id = ?';
-    const row = await this.tx.get(`SELECT count(*) AS n FROM saved_views WHERE tenant_id = ? AND scope = ?${whose}`, [this.call.tenantId, scope, ...(ownerId === null ? [] : [ownerId])]);
+    const row = await this.tx.get(`SELECT count(*) AS n FROM saved_views WHERE tenant_id = ? AND scope = ?${whose}`, [
+      this.call.tenantId,
+      scope,
+      ...(ownerId === null ? [] : [ownerId]),
+    ]);
     return Number(row?.['n']);
   }
 
-  /** All of a member's views of one scope: for whoever hands them over. `held`: until the transaction ends, so that two handovers come one after the other. */
-  async ofMember(scope: ViewScope, memberId: string, { held = false }: { held?: boolean } = {}): Promise<SavedViewRow[]> {
+  /**
+   * All of a member's views of one scope: for whoever hands them over. `held`: until the transaction ends, so that two
+   * handovers come one after the other.
+   */
+  async ofMember(
+    scope: ViewScope,
+    memberId: string,
+    { held = false }: { held?: boolean } = {},
+  ): Promise<SavedViewRow[]> {
     if (!isId(memberId)) return [];
     const lock = held && this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '';
-    const rows = await this.tx.all(`SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY name, id${lock}`, [this.call.tenantId, scope, memberId]);
+    const rows = await this.tx.all(
+      `SELECT ${savedViews.columnNames} FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY name, id${lock}`,
+      [this.call.tenantId, scope, memberId],
+    );
     return rows.map((row) => savedViews.decode(row));
   }
 
   /** The latest few of a member's views, by name alone. */
   async samples(scope: ViewScope, memberId: string, limit: number): Promise<{ id: string; name: string }[]> {
     if (!isId(memberId)) return [];
-    const rows = await this.tx.all('SELECT id, name FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY created_at DESC, id DESC LIMIT ?', [this.call.tenantId, scope, memberId, limit]);
+    const rows = await this.tx.all(
+      'SELECT id, name FROM saved_views WHERE tenant_id = ? AND scope = ? AND owner_id = ? ORDER BY created_at DESC, id DESC LIMIT ?',
+      [this.call.tenantId, scope, memberId, limit],
+    );
     return rows.map((row) => ({ id: String(row['id']), name: String(row['name']) }));
   }
 
   /** When the view of this id was made, whosever it is; `undefined` when there is none. */
   async madeAt(id: string): Promise<number | undefined> {
-    const row = await this.tx.get('SELECT created_at FROM saved_views WHERE tenant_id = ? AND id = ?', [this.call.tenantId, id]);
+    const row = await this.tx.get('SELECT created_at FROM saved_views WHERE tenant_id = ? AND id = ?', [
+      this.call.tenantId,
+      id,
+    ]);
     return row && Number(row['created_at']);
   }
 

@@ -6,7 +6,9 @@ import type { WorkflowEventSource } from '../contract/vocabulary.js';
 import { workflowEvents, type WorkflowEventRow } from '../tables/workflow-events.js';
 import { ofContract, type ChangeRecorder } from './change-recorder.js';
 
-export type NewEvent = Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | 'actorRole' | 'source' | 'createdAt'> & { readonly source?: WorkflowEventSource };
+export type NewEvent = Omit<WorkflowEventRow, 'id' | 'actorId' | 'actorName' | 'actorRole' | 'source' | 'createdAt'> & {
+  readonly source?: WorkflowEventSource;
+};
 
 /** The trails of contracts: stage and lock changes, and moves that were refused. */
 export class WorkflowEventStore {
@@ -22,31 +24,57 @@ export class WorkflowEventStore {
     this.recorder = recorder;
   }
 
-  /** Adds to a contract's trail, which is never changed afterwards. The source is the caller's kind unless it is given. */
+  /**
+   * Adds to a contract's trail, which is never changed afterwards. The source is the caller's kind unless it is given.
+   */
   async record({ source, ...event }: NewEvent): Promise<WorkflowEventRow> {
     const { actor } = this.call;
-    const row: WorkflowEventRow = { ...event, id: newId(), actorId: actor.id, actorName: actor.name, actorRole: actor.roleCode, source: source ?? (actor.kind === 'user' ? 'user' : 'system'), createdAt: this.clock.now() };
+    const row: WorkflowEventRow = {
+      ...event,
+      id: newId(),
+      actorId: actor.id,
+      actorName: actor.name,
+      actorRole: actor.roleCode,
+      source: source ?? (actor.kind === 'user' ? 'user' : 'system'),
+      createdAt: this.clock.now(),
+    };
     await workflowEvents.insert(this.tx, this.call.tenantId, [row]);
     // A contract that is entered says all of this itself.
-    if (row.kind !== 'created') this.recorder.record({ table: workflowEvents, id: row.id, root: ofContract(row.contractId), before: null, after: row });
+    if (row.kind !== 'created')
+      this.recorder.record({
+        table: workflowEvents,
+        id: row.id,
+        root: ofContract(row.contractId),
+        before: null,
+        after: row,
+      });
     return row;
   }
 
   /** The latest of a contract that the caller has already found, newest first. */
   async ofContract(contractId: string, limit: number): Promise<WorkflowEventRow[]> {
-    const rows = await this.tx.all(`SELECT ${workflowEvents.columnNames} FROM workflow_events WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT ?`, [this.call.tenantId, contractId, limit]);
+    const rows = await this.tx.all(
+      `SELECT ${workflowEvents.columnNames} FROM workflow_events WHERE tenant_id = ? AND contract_id = ? ORDER BY id DESC LIMIT ?`,
+      [this.call.tenantId, contractId, limit],
+    );
     return rows.map((row) => workflowEvents.decode(row));
   }
 
   /** How many moves of this contract the caller was refused since an instant. */
   async denialsSince(contractId: string, since: number): Promise<number> {
-    const row = await this.tx.get("SELECT count(*) AS n FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'transition_denied' AND actor_id = ? AND created_at > ?", [this.call.tenantId, contractId, this.call.actor.id, since]);
+    const row = await this.tx.get(
+      "SELECT count(*) AS n FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'transition_denied' AND actor_id = ? AND created_at > ?",
+      [this.call.tenantId, contractId, this.call.actor.id, since],
+    );
     return Number(row?.['n'] ?? 0);
   }
 
   /** Who made a contract's last move; `null` when it was never moved, or by a job. */
   async lastMoverOf(contractId: string): Promise<string | null> {
-    const row = await this.tx.get("SELECT actor_id FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'stage_changed' ORDER BY id DESC LIMIT 1", [this.call.tenantId, contractId]);
+    const row = await this.tx.get(
+      "SELECT actor_id FROM workflow_events WHERE tenant_id = ? AND contract_id = ? AND kind = 'stage_changed' ORDER BY id DESC LIMIT 1",
+      [this.call.tenantId, contractId],
+    );
     return row?.['actor_id'] === null || row === undefined ? null : String(row['actor_id']);
   }
 }

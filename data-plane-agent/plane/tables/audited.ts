@@ -14,5 +14,20 @@ import { workflowEvents } from './workflow-events.js';
 
 /** The tables whose rows the audit keeps, by what it calls a row. */
 export const AUDITED: ReadonlyMap<string, Table<Columns>> = new Map(
-  [contracts, lines, terms, notes, invoices, tasks, workflowEvents, contractTypes, templates, stages, transitions, dynamicFields, savedViews, files].map((table) => [table.auditedAs ?? table.name, table]),
+  [
+    contracts,
+    lines,
+    terms,
+    notes,
+    invoices,
+    tasks,
+    workflowEvents,
+    contractTypes,
+    templates,
+    stages,
+    transitions,
+    dynamicFields,
+    savedViews,
+    files,
+  ].map((table) => [table.auditedAs ?? table.name, table]),
 );

@@ -20,7 +20,10 @@ export const extractionRuns = table('extraction_runs', {
   warnings: c.json<readonly Warning[]>('warnings'),
   /** Of amounts that name none: the tenant's when the run was begun. */
   currencyCode: c.orNull(c.text('currency_code')),
-  /** Of a document: how often its reading was begun, and when it is to be begun again unless it has come to an end by then. */
+  /**
+   * Of a document: how often its reading was begun, and when it is to be begun again unless it has come to an end by
+   * then.
+   */
   readingTries: c.int('reading_tries'),
   readingDueAt: c.orNull(c.instant('reading_due_at')),
   createdBy: c.orNull(c.text('created_by')),

@@ -1,36 +1,42 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { InvoiceStatus } from '../contract/vocabulary.js';
 
-/** Invoice records. Money is in minor units of the row's currency: its line's, or its contract's when it has no line. */
-export const invoices = table('invoices', {
-  id: c.text('id').unaudited(),
-  contractId: c.text('contract_id').unaudited(),
-  lineId: c.orNull(c.text('line_id')).shownAs('receivablePlanId'),
-  receiptId: c.orNull(c.text('receipt_id')).shownAs('paymentRecordId'),
-  /** The contract's subject company, within which a number is unique. */
-  subjectId: c.text('subject_id').internal(),
-  invoiceNo: c.text('invoice_no'),
-  invoiceKey: c.text('invoice_key').unaudited(),
-  /** Never negative: a red letter takes it away. */
-  amountMinor: c.money('amount_minor').shownAs('invoiceAmount'),
-  currencyCode: c.text('currency_code'),
-  invoiceDate: c.orNull(c.text('invoice_date')),
-  status: c.word<InvoiceStatus>('status'),
-  /** A file's id, or any other text that points to the evidence. */
-  attachment: c.orNull(c.text('attachment')),
-  /** Percent as decimal text. */
-  taxRate: c.orNull(c.decimal('tax_rate')),
-  note: c.orNull(c.text('note')),
-  /** Made from the evidence that was recorded on its line, which it follows. */
-  fromLine: c.flag('from_line').internal(),
-  reversesId: c.orNull(c.text('reverses_id')).shownAs('reversesInvoiceId'),
-  reversedById: c.orNull(c.text('reversed_by_id')).shownAs('reversedByInvoiceId'),
-  createdAt: c.instant('created_at').unaudited(),
-  createdBy: c.orNull(c.text('created_by')).unaudited(),
-  updatedAt: c.instant('updated_at').unaudited(),
-  updatedBy: c.orNull(c.text('updated_by')).unaudited(),
-  deletedAt: c.orNull(c.instant('deleted_at')),
-}, { audit: 'invoice' });
+/**
+ * Invoice records. Money is in minor units of the row's currency: its line's, or its contract's when it has no line.
+ */
+export const invoices = table(
+  'invoices',
+  {
+    id: c.text('id').unaudited(),
+    contractId: c.text('contract_id').unaudited(),
+    lineId: c.orNull(c.text('line_id')).shownAs('receivablePlanId'),
+    receiptId: c.orNull(c.text('receipt_id')).shownAs('paymentRecordId'),
+    /** The contract's subject company, within which a number is unique. */
+    subjectId: c.text('subject_id').internal(),
+    invoiceNo: c.text('invoice_no'),
+    invoiceKey: c.text('invoice_key').unaudited(),
+    /** Never negative: a red letter takes it away. */
+    amountMinor: c.money('amount_minor').shownAs('invoiceAmount'),
+    currencyCode: c.text('currency_code'),
+    invoiceDate: c.orNull(c.text('invoice_date')),
+    status: c.word<InvoiceStatus>('status'),
+    /** A file's id, or any other text that points to the evidence. */
+    attachment: c.orNull(c.text('attachment')),
+    /** Percent as decimal text. */
+    taxRate: c.orNull(c.decimal('tax_rate')),
+    note: c.orNull(c.text('note')),
+    /** Made from the evidence that was recorded on its line, which it follows. */
+    fromLine: c.flag('from_line').internal(),
+    reversesId: c.orNull(c.text('reverses_id')).shownAs('reversesInvoiceId'),
+    reversedById: c.orNull(c.text('reversed_by_id')).shownAs('reversedByInvoiceId'),
+    createdAt: c.instant('created_at').unaudited(),
+    createdBy: c.orNull(c.text('created_by')).unaudited(),
+    updatedAt: c.instant('updated_at').unaudited(),
+    updatedBy: c.orNull(c.text('updated_by')).unaudited(),
+    deletedAt: c.orNull(c.instant('deleted_at')),
+  },
+  { audit: 'invoice' },
+);
 export type InvoiceRow = RecordOf<typeof invoices>;
 
 /** A record before and after; `null` before when it is new. */

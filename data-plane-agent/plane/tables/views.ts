@@ -2,22 +2,26 @@ import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { ContractSort } from '../contract/records/contracts.js';
 import type { ViewMode, ViewScope } from '../contract/records/views.js';
 
-export const savedViews = table('saved_views', {
-  id: c.text('id').unaudited(),
-  name: c.text('name'),
-  nameKey: c.text('name_key').unaudited(),
-  mode: c.word<ViewMode>('mode'),
-  scope: c.word<ViewScope>('scope'),
-  /** Whose a personal view is; of a team view, who looks after it. */
-  ownerId: c.orNull(c.text('owner_id')),
-  groupBy: c.text('group_by'),
-  filters: c.json<Record<string, unknown>>('filters'),
-  sortKey: c.word<ContractSort>('sort_key'),
-  visibleFields: c.json<string[]>('visible_fields'),
-  cardFields: c.json<string[]>('card_fields'),
-  description: c.orNull(c.text('description')),
-  createdBy: c.orNull(c.text('created_by')).unaudited(),
-  createdAt: c.instant('created_at').unaudited(),
-  updatedAt: c.instant('updated_at').unaudited(),
-}, { audit: 'saved_view' });
+export const savedViews = table(
+  'saved_views',
+  {
+    id: c.text('id').unaudited(),
+    name: c.text('name'),
+    nameKey: c.text('name_key').unaudited(),
+    mode: c.word<ViewMode>('mode'),
+    scope: c.word<ViewScope>('scope'),
+    /** Whose a personal view is; of a team view, who looks after it. */
+    ownerId: c.orNull(c.text('owner_id')),
+    groupBy: c.text('group_by'),
+    filters: c.json<Record<string, unknown>>('filters'),
+    sortKey: c.word<ContractSort>('sort_key'),
+    visibleFields: c.json<string[]>('visible_fields'),
+    cardFields: c.json<string[]>('card_fields'),
+    description: c.orNull(c.text('description')),
+    createdBy: c.orNull(c.text('created_by')).unaudited(),
+    createdAt: c.instant('created_at').unaudited(),
+    updatedAt: c.instant('updated_at').unaudited(),
+  },
+  { audit: 'saved_view' },
+);
 export type SavedViewRow = RecordOf<typeof savedViews>;

@@ -13,12 +13,14 @@ const listConnections = endpoint('GET /tenant-admin/data-plane', {
   needs: edit('admin'),
   returns: s.list(Connection, 1_000),
   fails: [],
-  run: async ({ principal, services }) => (await services.tenants.connections.list(principal.tenant.id)).map(connectionAnswer),
+  run: async ({ principal, services }) =>
+    (await services.tenants.connections.list(principal.tenant.id)).map(connectionAnswer),
 });
 
 const declareConnection = endpoint('POST /tenant-admin/data-plane', {
   summary: 'Declare a data-plane connection',
-  description: 'One of a kind: another one takes its place. Outside the edition `enterprise_hybrid` it is `inactive`, and nothing comes of it.',
+  description:
+    'One of a kind: another one takes its place. Outside the edition `enterprise_hybrid` it is `inactive`, and nothing comes of it.',
   needs: edit('admin'),
   body: ConnectionInput,
   judge: (sound, { services }) => services.tenants.connections.issues(sound),
@@ -26,19 +28,26 @@ const declareConnection = endpoint('POST /tenant-admin/data-plane', {
   status: 201,
   fails: ['LIMIT_REACHED'],
   run: async ({ body, principal, request, services }) => {
-    const connection = await services.tenants.connections.declare({ tenantId: principal.tenant.id, fields: body }, actorOf(principal.user, request));
+    const connection = await services.tenants.connections.declare(
+      { tenantId: principal.tenant.id, fields: body },
+      actorOf(principal.user, request),
+    );
     return { ...connectionAnswer(connection), warnings: warningsOf(connection) };
   },
 });
 
 const revokeConnection = endpoint('DELETE /tenant-admin/data-plane/:kind', {
   summary: 'Revoke a data-plane connection',
-  description: 'The link of an agent closes and stays to be seen as `revoked`; a declaration goes. The customer\'s data stays where it is.',
+  description:
+    "The link of an agent closes and stays to be seen as `revoked`; a declaration goes. The customer's data stays where it is.",
   needs: edit('admin'),
   returns: Ok,
   fails: [],
   run: async ({ params, principal, request, services }) => {
-    await services.tenants.connections.revoke({ tenantId: principal.tenant.id, kind: params.kind }, actorOf(principal.user, request));
+    await services.tenants.connections.revoke(
+      { tenantId: principal.tenant.id, kind: params.kind },
+      actorOf(principal.user, request),
+    );
     return OK;
   },
 });
@@ -52,7 +61,13 @@ function warningsOf({ status }: Declared): Warning[] {
 
 /** What only a link that was joined could tell is not there. */
 const connectionAnswer = (connection: Declared) => ({
-  ...stamped(connection), agentVersion: null, protocolVersion: null, components: null, lastSeenAt: null, connectedSince: null, latencyMs: null,
+  ...stamped(connection),
+  agentVersion: null,
+  protocolVersion: null,
+  components: null,
+  lastSeenAt: null,
+  connectedSince: null,
+  latencyMs: null,
 });
 
 export const dataPlaneEndpoints = { listConnections, declareConnection, revokeConnection };

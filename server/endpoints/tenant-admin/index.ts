@@ -6,4 +6,11 @@ import { settingsEndpoints } from './settings.js';
 import { subjectEndpoints } from './subjects.js';
 
 /** Tenant administration (API document 4.7), but invitations. */
-export const tenantAdminEndpoints = { ...settingsEndpoints, ...subjectEndpoints, ...memberEndpoints, ...roleEndpoints, ...channelEndpoints, ...dataPlaneEndpoints };
+export const tenantAdminEndpoints = {
+  ...settingsEndpoints,
+  ...subjectEndpoints,
+  ...memberEndpoints,
+  ...roleEndpoints,
+  ...channelEndpoints,
+  ...dataPlaneEndpoints,
+};

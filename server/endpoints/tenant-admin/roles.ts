@@ -24,23 +24,39 @@ const listPermissions = endpoint('GET /tenant-admin/permissions', {
   needs: edit('admin'),
   returns: PermissionsOverview,
   fails: [],
-  run: async ({ principal, services }) => ({ modules: [...MODULES], levels: [...LEVELS], controls: [...CONTROLS], roles: (await services.tenants.roles.list(principal.tenant.id)).map(roleAnswer) }),
+  run: async ({ principal, services }) => ({
+    modules: [...MODULES],
+    levels: [...LEVELS],
+    controls: [...CONTROLS],
+    roles: (await services.tenants.roles.list(principal.tenant.id)).map(roleAnswer),
+  }),
 });
 
 const updatePermissions = endpoint('PATCH /tenant-admin/roles/:code/permissions', {
   summary: 'Change what a role may do',
-  description: 'Modules that are not named stay. It holds from the next request of each of its members on. The rights of the owner\'s role cannot be lowered, nor `admin` of one\'s own. Another level of `admin` is set only within ten minutes of the caller\'s sign-in; members who gain or lose `admin (edit)` by it are told by mail.',
+  description:
+    "Modules that are not named stay. It holds from the next request of each of its members on. The rights of the owner's role cannot be lowered, nor `admin` of one's own. Another level of `admin` is set only within ten minutes of the caller's sign-in; members who gain or lose `admin (edit)` by it are told by mail.",
   needs: edit('admin'),
   body: PermissionsPatch,
   returns: Role,
   fails: ['RECENT_LOGIN_REQUIRED', 'LAST_OWNER', 'LAST_ADMIN'],
   run: async ({ params, body, principal, request, services }) =>
-    roleAnswer(await services.tenants.roles.setPermissions({ tenantId: principal.tenant.id, code: codeOf(params), permissions: given(body.permissions) as Partial<Permissions> }, actorInSession(principal, request))), // the schema names its keys
+    roleAnswer(
+      await services.tenants.roles.setPermissions(
+        {
+          tenantId: principal.tenant.id,
+          code: codeOf(params),
+          permissions: given(body.permissions) as Partial<Permissions>,
+        },
+        actorInSession(principal, request),
+      ),
+    ), // the schema names its keys
 });
 
 const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflow-controls', {
   summary: 'Change which workflow controls a role holds',
-  description: 'Stages that are not named stay. Keys are the eight stage categories and the codes of stages that there are. Those of the owner\'s role cannot be lowered.',
+  description:
+    "Stages that are not named stay. Keys are the eight stage categories and the codes of stages that there are. Those of the owner's role cannot be lowered.",
   needs: edit('admin'),
   body: ControlsPatch,
   judge: async ({ controls }, { plane }) => (await unlessRefused(() => stageIssues(controls ?? {}, plane))) ?? [],
@@ -50,19 +66,32 @@ const updateWorkflowControls = endpoint('PATCH /tenant-admin/roles/:code/workflo
   run: async ({ params, body, plane, principal, request, services }) => {
     const issues = await stageIssues(body.controls, plane);
     if (issues.length > 0) throw invalid(...issues);
-    return roleAnswer(await services.tenants.roles.setWorkflowControls({ tenantId: principal.tenant.id, code: codeOf(params), controls: body.controls }, actorOf(principal.user, request)));
+    return roleAnswer(
+      await services.tenants.roles.setWorkflowControls(
+        { tenantId: principal.tenant.id, code: codeOf(params), controls: body.controls },
+        actorOf(principal.user, request),
+      ),
+    );
   },
 });
 
 /** Stage codes are known to the data plane, which is only asked when a key is no category. */
-async function stageIssues(controls: Readonly<Record<string, unknown>>, plane: Pick<Plane, 'getContractCatalog'>): Promise<Issue[]> {
+async function stageIssues(
+  controls: Readonly<Record<string, unknown>>,
+  plane: Pick<Plane, 'getContractCatalog'>,
+): Promise<Issue[]> {
   const isCategory = (key: string) => (WORKFLOW_STAGES as readonly string[]).includes(key);
   const others = Object.keys(controls).filter((key) => !isCategory(key));
-  const codes = others.length === 0 ? [] : (await plane.getContractCatalog({})).templates.flatMap(({ stages }) => stages.map(({ code }) => code));
+  const codes =
+    others.length === 0
+      ? []
+      : (await plane.getContractCatalog({})).templates.flatMap(({ stages }) => stages.map(({ code }) => code));
   const known = new Set(codes);
   return Object.entries(controls).flatMap(([key, control]) => {
     if (!isCategory(key) && !known.has(key)) return [{ path: `controls.${key}`, problem: 'is not a known field' }];
-    return isCategory(key) && control === null ? [{ path: `controls.${key}`, problem: `must be one of ${CONTROLS.join(', ')}` }] : [];
+    return isCategory(key) && control === null
+      ? [{ path: `controls.${key}`, problem: `must be one of ${CONTROLS.join(', ')}` }]
+      : [];
   });
 }
 
@@ -72,10 +101,26 @@ function codeOf({ code }: { readonly code: string }): string {
   return code;
 }
 
-const given = <V>(patch: Readonly<Record<string, V | undefined>>) => Object.fromEntries(Object.entries(patch).filter((entry): entry is [string, V] => entry[1] !== undefined));
+const given = <V>(patch: Readonly<Record<string, V | undefined>>) =>
+  Object.fromEntries(Object.entries(patch).filter((entry): entry is [string, V] => entry[1] !== undefined));
 
-const roleAnswer = ({ code, name, builtIn, memberCount, permissions, workflowControls }: Awaited<ReturnType<Roles['setPermissions']>>): Static<typeof Role> => ({
-  code, name, builtIn, memberCount, permissions: { ...permissions }, workflowControls: { ...Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'none' as const])), ...workflowControls },
+const roleAnswer = ({
+  code,
+  name,
+  builtIn,
+  memberCount,
+  permissions,
+  workflowControls,
+}: Awaited<ReturnType<Roles['setPermissions']>>): Static<typeof Role> => ({
+  code,
+  name,
+  builtIn,
+  memberCount,
+  permissions: { ...permissions },
+  workflowControls: {
+    ...Object.fromEntries(WORKFLOW_STAGES.map((stage) => [stage, 'none' as const])),
+    ...workflowControls,
+  },
 });
 
 export const roleEndpoints = { listRoles, listPermissions, updatePermissions, updateWorkflowControls };

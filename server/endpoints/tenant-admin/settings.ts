@@ -21,18 +21,27 @@ const updateSettings = endpoint('PATCH /tenant-admin/settings', {
   returns: Settings,
   fails: [],
   run: async ({ body, principal, request, services }) =>
-    answer(await services.tenants.updateSettings({ tenantId: principal.tenant.id, settings: body as Partial<SettingsInEffect> }, actorOf(principal.user, request))), // checked against the same schema there
+    answer(
+      await services.tenants.updateSettings(
+        { tenantId: principal.tenant.id, settings: body as Partial<SettingsInEffect> },
+        actorOf(principal.user, request),
+      ),
+    ), // checked against the same schema there
 });
 
 const getBootstrapStatus = endpoint('GET /tenant-admin/bootstrap-status', {
   summary: 'Show which first steps are done',
-  description: 'A subject company, a second member, an enabled notification channel, roles, the lifecycle in the data plane, and settings of one\'s own.',
+  description:
+    "A subject company, a second member, an enabled notification channel, roles, the lifecycle in the data plane, and settings of one's own.",
   needs: edit('admin'),
   returns: BootstrapStatus,
   fails: [],
   run: async ({ principal, services }) => {
     const done = await services.tenants.bootstrapSteps(principal.tenant.id);
-    return { completed: BOOTSTRAP_STEPS.every((key) => done[key]), steps: BOOTSTRAP_STEPS.map((key) => ({ key, done: done[key] })) };
+    return {
+      completed: BOOTSTRAP_STEPS.every((key) => done[key]),
+      steps: BOOTSTRAP_STEPS.map((key) => ({ key, done: done[key] })),
+    };
   },
 });
 

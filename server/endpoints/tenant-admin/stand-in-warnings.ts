@@ -2,10 +2,28 @@ import { warn } from '../../../data-plane-agent/base/warnings.js';
 import type { Warning } from '../../../data-plane-agent/plane/contract/records/common.js';
 
 /** Tells where the successor would have become their own superior. */
-export function standInWarnings({ superiorsReplaced, superiorsCleared }: { superiorsReplaced: number; superiorsCleared: number }): Warning[] {
+export function standInWarnings({
+  superiorsReplaced,
+  superiorsCleared,
+}: {
+  superiorsReplaced: number;
+  superiorsCleared: number;
+}): Warning[] {
   return [
-    ...(superiorsReplaced > 0 ? [warn('SUPERIOR_REPLACED', { message: `The successor would be their own superior on ${contracts(superiorsReplaced)}: their own superior stands in.` })] : []),
-    ...(superiorsCleared > 0 ? [warn('SUPERIOR_CLEARED', { message: `The successor would be their own superior on ${contracts(superiorsCleared)}, and has none themselves: no superior is named there any more.` })] : []),
+    ...(superiorsReplaced > 0
+      ? [
+          warn('SUPERIOR_REPLACED', {
+            message: `The successor would be their own superior on ${contracts(superiorsReplaced)}: their own superior stands in.`,
+          }),
+        ]
+      : []),
+    ...(superiorsCleared > 0
+      ? [
+          warn('SUPERIOR_CLEARED', {
+            message: `The successor would be their own superior on ${contracts(superiorsCleared)}, and has none themselves: no superior is named there any more.`,
+          }),
+        ]
+      : []),
   ];
 }
 

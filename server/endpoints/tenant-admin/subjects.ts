@@ -11,11 +11,15 @@ import { isSocialCreditCode } from '../../tenants/tax-no.js';
 
 const listSubjects = endpoint('GET /tenant-admin/subjects', {
   summary: 'List subject companies',
-  description: 'Account numbers are masked for roles without `sensitive_data (view)`, here and wherever they are answered; a masked one that is sent back changes nothing.',
+  description:
+    'Account numbers are masked for roles without `sensitive_data (view)`, here and wherever they are answered; a masked one that is sent back changes nothing.',
   needs: edit('admin'),
   returns: s.list(SubjectCompany, MAX_SUBJECTS),
   fails: [],
-  run: async ({ principal, services }) => (await services.tenants.subjects.list(principal.tenant.id)).map((subject) => subjectAnswer(subject, principal.permissions)),
+  run: async ({ principal, services }) =>
+    (await services.tenants.subjects.list(principal.tenant.id)).map((subject) =>
+      subjectAnswer(subject, principal.permissions),
+    ),
 });
 
 const createSubject = endpoint('POST /tenant-admin/subjects', {
@@ -28,7 +32,13 @@ const createSubject = endpoint('POST /tenant-admin/subjects', {
   fails: ['LIMIT_REACHED'],
   run: async ({ body, principal, request, services }) => {
     const { name, legalName = null, taxNo = null, defaultPayeeAccount = null, defaultPayeeBank = null } = body;
-    return saved(await services.tenants.subjects.add({ tenantId: principal.tenant.id, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank }, actorOf(principal.user, request)), principal.permissions);
+    return saved(
+      await services.tenants.subjects.add(
+        { tenantId: principal.tenant.id, name, legalName, taxNo, defaultPayeeAccount, defaultPayeeBank },
+        actorOf(principal.user, request),
+      ),
+      principal.permissions,
+    );
   },
 });
 
@@ -39,24 +49,37 @@ const updateSubject = endpoint('PATCH /tenant-admin/subjects/:id', {
   returns: SavedSubject,
   fails: [],
   run: async ({ params, body, principal, request, services }) =>
-    saved(await services.tenants.subjects.update({ tenantId: principal.tenant.id, subjectId: params.id, fields: body }, actorOf(principal.user, request)), principal.permissions),
+    saved(
+      await services.tenants.subjects.update(
+        { tenantId: principal.tenant.id, subjectId: params.id, fields: body },
+        actorOf(principal.user, request),
+      ),
+      principal.permissions,
+    ),
 });
 
 const deleteSubject = endpoint('DELETE /tenant-admin/subjects/:id', {
   summary: 'Remove a subject company',
-  description: 'One without contracts, those in the trash included, and not the last. Nothing is entered for it while it is being removed. It goes from the scopes of members too: whoever could see only this one sees none.',
+  description:
+    'One without contracts, those in the trash included, and not the last. Nothing is entered for it while it is being removed. It goes from the scopes of members too: whoever could see only this one sees none.',
   needs: edit('admin'),
   returns: Ok,
   fails: ['SUBJECT_IN_USE', 'LAST_SUBJECT'],
   run: async ({ params, principal, request, services }) => {
-    await services.tenants.subjects.remove({ tenantId: principal.tenant.id, subjectId: params.id }, actorOf(principal.user, request));
+    await services.tenants.subjects.remove(
+      { tenantId: principal.tenant.id, subjectId: params.id },
+      actorOf(principal.user, request),
+    );
     return OK;
   },
 });
 
 type Subject = Awaited<ReturnType<Subjects['add']>>;
 
-const saved = (subject: Subject, permissions: Permissions) => ({ ...subjectAnswer(subject, permissions), warnings: warningsOf(subject) });
+const saved = (subject: Subject, permissions: Permissions) => ({
+  ...subjectAnswer(subject, permissions),
+  warnings: warningsOf(subject),
+});
 
 function warningsOf({ taxNo }: Subject): Warning[] {
   if (taxNo === null || [...taxNo].length !== 18 || isSocialCreditCode(taxNo)) return [];

@@ -10,8 +10,21 @@ export interface RenderedMail {
   readonly html: string;
 }
 
-/** Sets the mail in the language nearest to the wanted one. Throws for a template that there is not. `values` are what was put into the outbox. */
-export function renderMail({ template, language, values, productName }: { template: string; language: string; values: unknown; productName: string }): RenderedMail {
+/**
+ * Sets the mail in the language nearest to the wanted one. Throws for a template that there is not. `values` are what
+ * was put into the outbox.
+ */
+export function renderMail({
+  template,
+  language,
+  values,
+  productName,
+}: {
+  template: string;
+  language: string;
+  values: unknown;
+  productName: string;
+}): RenderedMail {
   const [wording, tag] = isSimplifiedChinese(language) ? [simplifiedChinese, 'zh-CN'] : [english, 'en'];
   if (!Object.hasOwn(wording, template)) throw new Error(`there is no mail template ${template}`);
   // The row was written from a message whose values had this template's type.
@@ -29,8 +42,17 @@ function isSimplifiedChinese(language: string): boolean {
 /** Names may hold line ends and tabs; a subject may not, and a paragraph must not grow a second one out of a name. */
 function flattened(values: unknown): unknown {
   if (typeof values !== 'object' || values === null) return values;
-  return Object.fromEntries(Object.entries(values).map(([key, value]: [string, unknown]) => [key, typeof value === 'string' ? oneLine(value) : value]));
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]: [string, unknown]) => [
+      key,
+      typeof value === 'string' ? oneLine(value) : value,
+    ]),
+  );
 }
 
 // Also the direction marks, with which a name could turn the words around it.
-const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ').replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
+const oneLine = (text: string): string =>
+  text
+    .replaceAll(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replaceAll(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
+    .trim();

@@ -2,12 +2,20 @@ import type { MailText } from './wording.js';
 
 /** The mail as plain text. */
 export function plain({ paragraphs, action, code, caution }: MailText, productName: string): string {
-  const blocks = [...paragraphs, ...(code === undefined ? [] : [`    ${code}`]), ...(action ? [`${action.label}:\n${action.link}`] : []), ...(caution === undefined ? [] : [caution])];
+  const blocks = [
+    ...paragraphs,
+    ...(code === undefined ? [] : [`    ${code}`]),
+    ...(action ? [`${action.label}:\n${action.link}`] : []),
+    ...(caution === undefined ? [] : [caution]),
+  ];
   return `${blocks.join('\n\n')}\n\n-- \n${productName}\n`;
 }
 
 /** The same as HTML, without images, scripts or anything else that is fetched. */
-export function page({ subject, paragraphs, action, code, caution }: MailText, { productName, language }: { productName: string; language: string }): string {
+export function page(
+  { subject, paragraphs, action, code, caution }: MailText,
+  { productName, language }: { productName: string; language: string },
+): string {
   const body = [
     ...paragraphs.map((text) => `<p>${escaped(text)}</p>`),
     ...(code === undefined ? [] : [`<p style="font:600 28px/1.4 monospace;letter-spacing:4px">${escaped(code)}</p>`]),
@@ -30,6 +38,12 @@ ${body.join('\n')}
 `;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);

@@ -2,7 +2,12 @@
 export interface MailValues {
   /** The six digits that stand in for an authenticator at a login. */
   login_code: { readonly tenantName: string; readonly code: string; readonly minutes: number };
-  invitation: { readonly tenantName: string; readonly inviterName: string; readonly link: string; readonly days: number };
+  invitation: {
+    readonly tenantName: string;
+    readonly inviterName: string;
+    readonly link: string;
+    readonly days: number;
+  };
   password_reset: { readonly tenantName: string; readonly link: string; readonly hours: number };
   /** A notice after the fact, so that somebody who did not do it learns of it. */
   password_changed: { readonly tenantName: string };
@@ -17,6 +22,7 @@ export interface MailValues {
 }
 
 /** What became of how somebody signs in. */
-export type SignInChange = 'authenticator_added' | 'authenticator_removed' | 'passkey_added' | 'passkey_removed' | 'email_changed';
+export type SignInChange =
+  'authenticator_added' | 'authenticator_removed' | 'passkey_added' | 'passkey_removed' | 'email_changed';
 
 export type MailTemplate = keyof MailValues;

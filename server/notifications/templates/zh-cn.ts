@@ -12,7 +12,9 @@ const SIGN_IN_CHANGES: Readonly<Record<SignInChange, string>> = {
 export const simplifiedChinese: Wording = {
   login_code: ({ tenantName, code, minutes }, product) => ({
     subject: `您在${tenantName}的登录验证码`,
-    paragraphs: [`请使用以下验证码完成登录（${product} · ${tenantName}）。验证码 ${minutes} 分钟内有效，仅可使用一次。`],
+    paragraphs: [
+      `请使用以下验证码完成登录（${product} · ${tenantName}）。验证码 ${minutes} 分钟内有效，仅可使用一次。`,
+    ],
     code,
     caution: '如果您没有在登录，说明有人知道您的密码，请立即修改密码。请勿将验证码告诉任何人。',
   }),
@@ -24,7 +26,10 @@ export const simplifiedChinese: Wording = {
   }),
   password_reset: ({ tenantName, link, hours }, product) => ({
     subject: `重置您在${tenantName}的密码`,
-    paragraphs: [`有人（可能是您本人）申请为您在 ${product} 上的${tenantName}账户设置新密码。`, `链接 ${hours} 小时内有效，仅可使用一次。`],
+    paragraphs: [
+      `有人（可能是您本人）申请为您在 ${product} 上的${tenantName}账户设置新密码。`,
+      `链接 ${hours} 小时内有效，仅可使用一次。`,
+    ],
     action: { label: '设置新密码', link },
     caution: '如果不是您本人操作，请忽略此邮件，您的密码不会改变。',
   }),
@@ -35,12 +40,17 @@ export const simplifiedChinese: Wording = {
   }),
   sso_linked: ({ tenantName, providerName }, product) => ({
     subject: `${providerName}现已可登录您在${tenantName}的账户`,
-    paragraphs: [`有人（可能是您本人）首次通过${providerName}登录了您在 ${product} 上的${tenantName}账户。今后通过${providerName}登录无需输入您的密码。`],
+    paragraphs: [
+      `有人（可能是您本人）首次通过${providerName}登录了您在 ${product} 上的${tenantName}账户。今后通过${providerName}登录无需输入您的密码。`,
+    ],
     caution: '如果不是您本人操作，请立即通知贵单位的管理员。',
   }),
   sign_in_changed: ({ tenantName, change }, product) => ({
     subject: `您在${tenantName}的登录方式已更改`,
-    paragraphs: [`您在 ${product} 上的${tenantName}账户${SIGN_IN_CHANGES[change]}。`, '除进行此操作的会话外，该账户的所有会话均已退出。'],
+    paragraphs: [
+      `您在 ${product} 上的${tenantName}账户${SIGN_IN_CHANGES[change]}。`,
+      '除进行此操作的会话外，该账户的所有会话均已退出。',
+    ],
     caution: '如果不是您本人操作，请立即重新设置密码，并通知贵单位的管理员。',
   }),
   admin_changed: ({ tenantName, change }, product) => ({

@@ -14,4 +14,18 @@ import { takeover } from './0012-takeover.js';
 import { askers } from './0013-askers.js';
 
 /** The platform database's steps, in order. One that has landed is never edited. */
-export const PLATFORM_MIGRATIONS: readonly Migration[] = [platform, mfa, passkeys, sso, mailInvitations, tenantAdmin, auditChain, waysIn, ssoBrowser, auditRepeats, channelTargets, takeover, askers];
+export const PLATFORM_MIGRATIONS: readonly Migration[] = [
+  platform,
+  mfa,
+  passkeys,
+  sso,
+  mailInvitations,
+  tenantAdmin,
+  auditChain,
+  waysIn,
+  ssoBrowser,
+  auditRepeats,
+  channelTargets,
+  takeover,
+  askers,
+];

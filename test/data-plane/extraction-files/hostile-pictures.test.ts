@@ -1,11 +1,29 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { documentReader, joinedText, UnreadableDocument, type DocumentReader, type DocumentText, type ReaderOptions } from '../../../data-plane-agent/plane/files/text/index.js';
-import { deflated, lzw, predicted, strips, tiffOf, type TiffPicture, type TiffTags } from '../../support/documents/tiff.js';
+import {
+  documentReader,
+  joinedText,
+  UnreadableDocument,
+  type DocumentReader,
+  type DocumentText,
+  type ReaderOptions,
+} from '../../../data-plane-agent/plane/files/text/index.js';
+import {
+  deflated,
+  lzw,
+  predicted,
+  strips,
+  tiffOf,
+  type TiffPicture,
+  type TiffTags,
+} from '../../support/documents/tiff.js';
 
 const [W, H] = [40, 30];
-const DOTS = Buffer.from(Array.from({ length: W * H }, (_, i) => ((i >> 2) ^ (i >> 6)) & 1 ? 255 : 0));
-const page = (tags: TiffTags = {}, pieces: readonly Buffer[] = [DOTS]): TiffPicture => ({ tags: { width: W, height: H, bits: 8, compression: 1, photometric: 1, samples: 1, rowsPerStrip: H, ...tags }, pieces });
+const DOTS = Buffer.from(Array.from({ length: W * H }, (_, i) => (((i >> 2) ^ (i >> 6)) & 1 ? 255 : 0)));
+const page = (tags: TiffTags = {}, pieces: readonly Buffer[] = [DOTS]): TiffPicture => ({
+  tags: { width: W, height: H, bits: 8, compression: 1, photometric: 1, samples: 1, rowsPerStrip: H, ...tags },
+  pieces,
+});
 const changed = (bytes: Buffer, at: number, value: number): Buffer => {
   bytes.writeUInt32LE(value, at < 0 ? bytes.length + at : at);
   return bytes;
@@ -13,9 +31,11 @@ const changed = (bytes: Buffer, at: number, value: number): Buffer => {
 /** 64 by 48 dots: `heif-enc -q 10` of libheif 1.15 with x265. */
 const HEIC = Buffer.from(
   'AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAaxtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAAEAAMAAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHQAAEAAAAAAAAAagACAAEAAAAAAAAAAQAA' +
-  'AAAAAAAIAAAAOGlpbmYAAAAAAAIAAAAVaW5mZQIAAAEAAQAAaHZjMQAAAAAVaW5mZQIAAAAAAgAAZ3JpZAAAAADXaXBycAAAALVpcGNvAAAAdWh2Y0MBBAgAAAAAAAAAAAAe8AD8/fr6AAAPAyAAAQAXQAEMAf//BAgAAAMAnbgAAAMAAB66AkAhAAEAKkIBAQQIAAADAJ24' +
-  'AAADAAAeoCCBBNlurkprm4EBAwIAAAMAAgAAAwACECIAAQAGRAHBc8CJAAAAFGlzcGUAAAAAAAAAQAAAAEAAAAAUaXNwZQAAAAAAAABAAAAAMAAAABBwaXhpAAAAAAMKCgoAAAAaaXBtYQAAAAAAAAACAAECgQIAAgIDhAAAABppcmVmAAAAAAAAAA5kaW1nAAIAAQABAAAA' +
-  'cm1kYXQAAABmKAGvBBj8hrUxyr93l1WOHiJMt4xvUFCCEvbMZjDnY2UiY47v+fFE+lWjhMhOhYA8Gcri/eTx6uuffc+7uPxjameURAwMbhfPasc4kPBfrWGcufSchvAoubrT/5tqVNgf3U2hyYeA', 'base64');
+    'AAAAAAAIAAAAOGlpbmYAAAAAAAIAAAAVaW5mZQIAAAEAAQAAaHZjMQAAAAAVaW5mZQIAAAAAAgAAZ3JpZAAAAADXaXBycAAAALVpcGNvAAAAdWh2Y0MBBAgAAAAAAAAAAAAe8AD8/fr6AAAPAyAAAQAXQAEMAf//BAgAAAMAnbgAAAMAAB66AkAhAAEAKkIBAQQIAAADAJ24' +
+    'AAADAAAeoCCBBNlurkprm4EBAwIAAAMAAgAAAwACECIAAQAGRAHBc8CJAAAAFGlzcGUAAAAAAAAAQAAAAEAAAAAUaXNwZQAAAAAAAABAAAAAMAAAABBwaXhpAAAAAAMKCgoAAAAaaXBtYQAAAAAAAAACAAECgQIAAgIDhAAAABppcmVmAAAAAAAAAA5kaW1nAAIAAQABAAAA' +
+    'cm1kYXQAAABmKAGvBBj8hrUxyr93l1WOHiJMt4xvUFCCEvbMZjDnY2UiY47v+fFE+lWjhMhOhYA8Gcri/eTx6uuffc+7uPxjameURAwMbhfPasc4kPBfrWGcufSchvAoubrT/5tqVNgf3U2hyYeA',
+  'base64',
+);
 /** The box that says how large the whole is. */
 const SIZE_AT = HEIC.lastIndexOf('ispe') + 8;
 const sized = (dots: number): Buffer => {
@@ -49,7 +69,12 @@ function withTags(count: number): Buffer {
   const at = file.readUInt32LE(4);
   const own = file.readUInt16LE(at);
   const more = Buffer.alloc(12, Buffer.from('60ea03000100000000000000', 'hex'));
-  const directory = Buffer.concat([Buffer.alloc(2), file.subarray(at + 2, at + 2 + own * 12), ...Array.from({ length: count }, () => more), Buffer.alloc(4)]);
+  const directory = Buffer.concat([
+    Buffer.alloc(2),
+    file.subarray(at + 2, at + 2 + own * 12),
+    ...Array.from({ length: count }, () => more),
+    Buffer.alloc(4),
+  ]);
   directory.writeUInt16LE(own + count);
   return changed(Buffer.concat([file, directory]), 4, file.length);
 }
@@ -74,16 +99,18 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
   const reader = aReader();
   after(() => Promise.all(readers.map((one) => one.close())));
 
-  const read = (bytes: Uint8Array, contentType: string = TYPES.tiff, of = reader): Promise<DocumentText> => of.textOf(Readable.from([Buffer.from(bytes)]), { contentType, signal: new AbortController().signal });
-  const outcome = async (bytes: Uint8Array, contentType?: string, of?: DocumentReader): Promise<string> => read(bytes, contentType, of).then(
-    ({ warnings }) => ['read', ...warnings.map(({ code }) => code)].join(' '),
-    (error: unknown) => {
-      if (!(error instanceof UnreadableDocument)) throw error;
-      // Whoever reads it found out, and the thread was not lost.
-      expect(error.message).to.not.match(/made its reader fail/);
-      return error.code;
-    },
-  );
+  const read = (bytes: Uint8Array, contentType: string = TYPES.tiff, of = reader): Promise<DocumentText> =>
+    of.textOf(Readable.from([Buffer.from(bytes)]), { contentType, signal: new AbortController().signal });
+  const outcome = async (bytes: Uint8Array, contentType?: string, of?: DocumentReader): Promise<string> =>
+    read(bytes, contentType, of).then(
+      ({ warnings }) => ['read', ...warnings.map(({ code }) => code)].join(' '),
+      (error: unknown) => {
+        if (!(error instanceof UnreadableDocument)) throw error;
+        // Whoever reads it found out, and the thread was not lost.
+        expect(error.message).to.not.match(/made its reader fail/);
+        return error.code;
+      },
+    );
 
   const tiffs: readonly (readonly [what: string, outcome: string, bytes: () => Uint8Array])[] = [
     ['nothing', 'damaged', () => Buffer.alloc(0)],
@@ -92,44 +119,107 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
     ['no page', 'damaged', () => changed(tiffOf([page()]), 4, 0)],
     ['thumbnails alone', 'damaged', () => tiffOf([page({ kind: 1 })])],
     ['a first page outside of the file', 'damaged', () => changed(tiffOf([page()]), 4, 0x7fffffff)],
-    ['pages that go round in a circle', 'damaged', () => {
-      const file = tiffOf([page({ kind: 1 }), page({ kind: 1 })]);
-      return changed(file, -4, file.readUInt32LE(4));
-    }],
+    [
+      'pages that go round in a circle',
+      'damaged',
+      () => {
+        const file = tiffOf([page({ kind: 1 }), page({ kind: 1 })]);
+        return changed(file, -4, file.readUInt32LE(4));
+      },
+    ],
     ['a million thumbnails', 'damaged', () => thumbnails(1_000_000)],
     ['a page of more tags than there are', 'damaged', () => withTags(2_000)],
-    ['a page whose tags go beyond the file', 'damaged', () => Buffer.from('49492a0008000000e703'.padEnd(200, '0'), 'hex')],
-    ['a BigTIFF of more tags than numbers reach', 'damaged', () => Buffer.from('49492b00080000001000000000000000ffffffffffffffff'.padEnd(200, '0'), 'hex')],
+    [
+      'a page whose tags go beyond the file',
+      'damaged',
+      () => Buffer.from('49492a0008000000e703'.padEnd(200, '0'), 'hex'),
+    ],
+    [
+      'a BigTIFF of more tags than numbers reach',
+      'damaged',
+      () => Buffer.from('49492b00080000001000000000000000ffffffffffffffff'.padEnd(200, '0'), 'hex'),
+    ],
     ['no size', 'damaged', () => tiffOf([page({ width: 0 })])],
     ['a hundred thousand dots each way', 'too_large', () => tiffOf([page({ width: 100_000, height: 100_000 })])],
     ['as wide as numbers reach', 'too_large', () => tiffOf([page({ width: 0xffffffff, height: 0xffffffff })])],
-    ['tiles of a hundred thousand dots each way', 'too_large', () => tiffOf([page({ compression: 8, tileWidth: 100_000, tileHeight: 100_000 })])],
+    [
+      'tiles of a hundred thousand dots each way',
+      'too_large',
+      () => tiffOf([page({ compression: 8, tileWidth: 100_000, tileHeight: 100_000 })]),
+    ],
     ['tiles of no size', 'damaged', () => tiffOf([page({ tileWidth: 0, tileHeight: 0 })])],
-    ['tiles of one dot', 'too_large', () => tiffOf([page({ width: 5_000, height: 5_000, tileWidth: 1, tileHeight: 1 })])],
+    [
+      'tiles of one dot',
+      'too_large',
+      () => tiffOf([page({ width: 5_000, height: 5_000, tileWidth: 1, tileHeight: 1 })]),
+    ],
     ['strips of no rows', 'damaged', () => tiffOf([page({ rowsPerStrip: 0 })])],
     ['fewer strips than its rows need', 'damaged', () => tiffOf([page({ rowsPerStrip: 1 })])],
     ['strips outside of the file', 'damaged', () => tiffOf([page({ stripOffsets: [0x7fffff00] })])],
     ['strips longer than the file', 'damaged', () => tiffOf([page({ stripBytes: [0x7fffffff] })])],
     ['strips of no bytes', 'damaged', () => tiffOf([page({ stripBytes: [0] })])],
     ['strips shorter than their rows', 'damaged', () => tiffOf([page({ stripBytes: [W * H - 1] })])],
-    ['more places of strips than a page has use for', 'damaged', () => tiffOf([page({ stripOffsets: Array.from({ length: 100_000 }, () => 8) })])],
-    ['half of the file', 'damaged', () => {
-      const file = tiffOf([page(), page()]);
-      return file.subarray(0, file.length / 2);
-    }],
-    ['pages that all lie at the same place', 'damaged', () => tiffOf(Array.from({ length: 40 }, () => page({ stripOffsets: [8] }, [])).map(({ tags, pieces }, i) => ({ tags: { ...tags, stripBytes: [W * H] }, pieces: i === 0 ? [DOTS] : pieces })))],
+    [
+      'more places of strips than a page has use for',
+      'damaged',
+      () => tiffOf([page({ stripOffsets: Array.from({ length: 100_000 }, () => 8) })]),
+    ],
+    [
+      'half of the file',
+      'damaged',
+      () => {
+        const file = tiffOf([page(), page()]);
+        return file.subarray(0, file.length / 2);
+      },
+    ],
+    [
+      'pages that all lie at the same place',
+      'damaged',
+      () =>
+        tiffOf(
+          Array.from({ length: 40 }, () => page({ stripOffsets: [8] }, [])).map(({ tags, pieces }, i) => ({
+            tags: { ...tags, stripBytes: [W * H] },
+            pieces: i === 0 ? [DOTS] : pieces,
+          })),
+        ),
+    ],
     ['of colours that nobody knows', 'unsupported', () => tiffOf([page({ photometric: 32_803 })])],
     ['packed in a way that nobody knows', 'unsupported', () => tiffOf([page({ compression: 34_712 })])],
     ['of fractions', 'unsupported', () => tiffOf([page({ bits: 16, format: 3 })])],
-    ['packed by LZW as it was before 1992', 'unsupported', () => tiffOf([page({ compression: 5 }, [Buffer.from('000155aa', 'hex')])])],
-    ['of sixteen bits in the other order, packed by LZW', 'unsupported', () => tiffOf([page({ bits: 16, compression: 5 }, [lzw(Buffer.alloc(W * H * 2))])])],
-    ['a fax in colours', 'damaged', () => tiffOf([page({ compression: 4, bits: [8, 8, 8], samples: 3, photometric: 2 })])],
+    [
+      'packed by LZW as it was before 1992',
+      'unsupported',
+      () => tiffOf([page({ compression: 5 }, [Buffer.from('000155aa', 'hex')])]),
+    ],
+    [
+      'of sixteen bits in the other order, packed by LZW',
+      'unsupported',
+      () => tiffOf([page({ bits: 16, compression: 5 }, [lzw(Buffer.alloc(W * H * 2))])]),
+    ],
+    [
+      'a fax in colours',
+      'damaged',
+      () => tiffOf([page({ compression: 4, bits: [8, 8, 8], samples: 3, photometric: 2 })]),
+    ],
     ['a palette of too few colours', 'damaged', () => tiffOf([page({ photometric: 3, palette: [1, 2, 3] })])],
-    ['a JPEG of more dots than its page', 'too_large', () => tiffOf([page({ compression: 7 }, [jpegHead(65_500, 65_500)])])],
-    ['tables of JPEGs without end', 'damaged', () => tiffOf([page({ compression: 7, jpegTables: Buffer.alloc(100_000) }, [jpegHead(W, H)])])],
-    ['a JPEG that ends with its head', 'read PAGE_UNREADABLE', () => tiffOf([page({ compression: 7 }, [jpegHead(W, H)])])],
+    [
+      'a JPEG of more dots than its page',
+      'too_large',
+      () => tiffOf([page({ compression: 7 }, [jpegHead(65_500, 65_500)])]),
+    ],
+    [
+      'tables of JPEGs without end',
+      'damaged',
+      () => tiffOf([page({ compression: 7, jpegTables: Buffer.alloc(100_000) }, [jpegHead(W, H)])]),
+    ],
+    [
+      'a JPEG that ends with its head',
+      'read PAGE_UNREADABLE',
+      () => tiffOf([page({ compression: 7 }, [jpegHead(W, H)])]),
+    ],
   ];
-  for (const [what, expected, bytes] of tiffs) it(`a TIFF, ${what}: ${expected}`, async () => expect(await outcome(bytes())).to.equal(expected));
+  for (const [what, expected, bytes] of tiffs)
+    it(`a TIFF, ${what}: ${expected}`, async () => expect(await outcome(bytes())).to.equal(expected));
 
   const heics: readonly (readonly [what: string, outcome: string, bytes: () => Uint8Array])[] = [
     ['nothing', 'damaged', () => Buffer.alloc(0)],
@@ -139,12 +229,16 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
     ['nine thousand dots each way', 'too_large', () => sized(9_000)],
     ['a hundred thousand dots each way', 'too_large', () => sized(100_000)],
   ];
-  for (const [what, expected, bytes] of heics) it(`a HEIC, ${what}: ${expected}`, async () => expect(await outcome(bytes(), TYPES.heic)).to.equal(expected));
-  it('a HEIC of which nothing was changed is read', async () => expect(await outcome(HEIC, TYPES.heic)).to.match(/^read/));
+  for (const [what, expected, bytes] of heics)
+    it(`a HEIC, ${what}: ${expected}`, async () => expect(await outcome(bytes(), TYPES.heic)).to.equal(expected));
+  it('a HEIC of which nothing was changed is read', async () =>
+    expect(await outcome(HEIC, TYPES.heic)).to.match(/^read/));
 
   it('a strip that unpacks to far more than its page is given up on, and the next document is read', async () => {
     const small = aReader({ maxGrowth: 500 * 1024 * 1024 });
-    expect(await outcome(tiffOf([page({ compression: 8 }, [deflated(Buffer.alloc(1_200_000_000))])]), TYPES.tiff, small)).to.equal('too_large');
+    expect(
+      await outcome(tiffOf([page({ compression: 8 }, [deflated(Buffer.alloc(1_200_000_000))])]), TYPES.tiff, small),
+    ).to.equal('too_large');
     expect(joinedText(await read(Buffer.from('still there'), 'text/plain', small))).to.equal('still there');
   });
 
@@ -157,9 +251,33 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
   describe('with some of their bits turned over', () => {
     const rows = predicted(DOTS, { rowBytes: W, samples: 1 });
     const whole: readonly (readonly [name: string, contentType: string, bytes: Buffer, times: number])[] = [
-      ['a TIFF in strips of LZW', TYPES.tiff, tiffOf([page({ compression: 5, predictor: 2, rowsPerStrip: 8 }, strips(rows, { rowBytes: W, each: 8, pack: lzw }))]), 100],
-      ['a TIFF in tiles of Deflate', TYPES.tiff, tiffOf([page({ compression: 8, tileWidth: 48, tileHeight: 32 }, [deflated(Buffer.alloc(48 * 32, 90))])], { order: 'MM', isBig: true }), 100],
-      ['a fax', TYPES.tiff, tiffOf([page({ width: 37, height: 14, bits: 1, compression: 4, photometric: 0, rowsPerStrip: 14 }, [Buffer.from('JqC//iZgn5mC//k1FKg/ABAB', 'base64')])]), 100],
+      [
+        'a TIFF in strips of LZW',
+        TYPES.tiff,
+        tiffOf([
+          page({ compression: 5, predictor: 2, rowsPerStrip: 8 }, strips(rows, { rowBytes: W, each: 8, pack: lzw })),
+        ]),
+        100,
+      ],
+      [
+        'a TIFF in tiles of Deflate',
+        TYPES.tiff,
+        tiffOf([page({ compression: 8, tileWidth: 48, tileHeight: 32 }, [deflated(Buffer.alloc(48 * 32, 90))])], {
+          order: 'MM',
+          isBig: true,
+        }),
+        100,
+      ],
+      [
+        'a fax',
+        TYPES.tiff,
+        tiffOf([
+          page({ width: 37, height: 14, bits: 1, compression: 4, photometric: 0, rowsPerStrip: 14 }, [
+            Buffer.from('JqC//iZgn5mC//k1FKg/ABAB', 'base64'),
+          ]),
+        ]),
+        100,
+      ],
       ['a HEIC', TYPES.heic, HEIC, 100],
     ];
     for (const [name, contentType, bytes, times] of whole) {
@@ -169,7 +287,9 @@ describe('TIFFs and HEICs that are hostile or broken', function () {
           const broken = Buffer.from(bytes);
           const turned = Array.from({ length: 1 + next(4) }, () => ({ at: next(broken.length), bit: next(8) }));
           for (const { at, bit } of turned) broken[at] = (broken[at] ?? 0) ^ (1 << bit);
-          expect(await outcome(broken, contentType), JSON.stringify(turned)).to.match(/^(read|damaged|unsupported|too_large)/);
+          expect(await outcome(broken, contentType), JSON.stringify(turned)).to.match(
+            /^(read|damaged|unsupported|too_large)/,
+          );
         }
       });
     }

@@ -38,15 +38,45 @@ for (const database of ['sqlite', 'postgres'] as const) {
       const opened = await openTenantDatabase(database);
       undo.push(opened.close);
       const { address } = await onFileSystem(undo);
-      const [call, keyRing, log] = [aCall(), parseKeyRing(generateKeyRingText()), createLog({ level: 'silent', name: 'test' })];
-      const opens = () => openFileServices({ objectStoreUrl: address, publicUrl: 'http://localhost', fileMaxBytes: 1_000_000, fileContentTypes: ['text/plain'], fileScanMode: 'off', fileDownloadRequiresCleanScan: true, keyRing }, { clock, log, residentBytes: () => 0 });
+      const [call, keyRing, log] = [
+        aCall(),
+        parseKeyRing(generateKeyRingText()),
+        createLog({ level: 'silent', name: 'test' }),
+      ];
+      const opens = () =>
+        openFileServices(
+          {
+            objectStoreUrl: address,
+            publicUrl: 'http://localhost',
+            fileMaxBytes: 1_000_000,
+            fileContentTypes: ['text/plain'],
+            fileScanMode: 'off',
+            fileDownloadRequiresCleanScan: true,
+            keyRing,
+          },
+          { clock, log, residentBytes: () => 0 },
+        );
       start = () => {
         const files = opens();
         const background = createBackground();
         const { documents, gate } = gated(files);
         undo.push(() => files.close());
-        const local = createLocalDataPlane({ operations: OPERATIONS, database: opened.database, clock, keyRing, external: { files: { ...files, documents }, log, afterwards: background.add } });
-        return { plane: bind(local, call, { operations: OPERATIONS }), objects: files.objects, background, get reads() { return gate.reads; }, letGo: gate.open };
+        const local = createLocalDataPlane({
+          operations: OPERATIONS,
+          database: opened.database,
+          clock,
+          keyRing,
+          external: { files: { ...files, documents }, log, afterwards: background.add },
+        });
+        return {
+          plane: bind(local, call, { operations: OPERATIONS }),
+          objects: files.objects,
+          background,
+          get reads() {
+            return gate.reads;
+          },
+          letGo: gate.open,
+        };
       };
     });
     afterEach(async () => {
@@ -54,7 +84,12 @@ for (const database of ['sqlite', 'postgres'] as const) {
     });
     const begun = async ({ plane, objects }: Process): Promise<string> => {
       const bytes = Buffer.from(ONE_CONTRACT_TEXT);
-      const about = { fileName: 'contract.txt', contentType: 'text/plain', sizeBytes: bytes.length, kind: 'contract_original' } as const;
+      const about = {
+        fileName: 'contract.txt',
+        contentType: 'text/plain',
+        sizeBytes: bytes.length,
+        kind: 'contract_original',
+      } as const;
       const { objectKey, uploadToken } = await plane.presignFile(about);
       await objects.write(objectKey, Readable.from([bytes]), about);
       const file = await plane.confirmFile({ ...about, objectKey, uploadToken });
@@ -95,7 +130,10 @@ for (const database of ['sqlite', 'postgres'] as const) {
 }
 
 /** The real reader, behind a gate that is shut at first. */
-function gated({ documents }: OpenedFiles): { readonly documents: DocumentReader; readonly gate: { readonly reads: number; open(): void } } {
+function gated({ documents }: OpenedFiles): {
+  readonly documents: DocumentReader;
+  readonly gate: { readonly reads: number; open(): void };
+} {
   let reads = 0;
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -108,6 +146,11 @@ function gated({ documents }: OpenedFiles): { readonly documents: DocumentReader
       },
       close: () => documents.close(),
     },
-    gate: { get reads() { return reads; }, open: () => open() },
+    gate: {
+      get reads() {
+        return reads;
+      },
+      open: () => open(),
+    },
   };
 }

@@ -12,9 +12,15 @@ export interface Outcome {
   readonly invented: readonly string[];
 }
 
-export function compared(name: string, expected: Readonly<Record<string, string | number>>, fields: readonly ExtractedField[]): Outcome {
+export function compared(
+  name: string,
+  expected: Readonly<Record<string, string | number>>,
+  fields: readonly ExtractedField[],
+): Outcome {
   // Clauses are told by their headings, which are not labelled here.
-  const read = new Map(fields.filter(({ fieldKey }) => !fieldKey.startsWith('terms[')).map(({ fieldKey, value }) => [fieldKey, value]));
+  const read = new Map(
+    fields.filter(({ fieldKey }) => !fieldKey.startsWith('terms[')).map(({ fieldKey, value }) => [fieldKey, value]),
+  );
   const labelled = Object.entries(expected);
   const wrong = labelled.filter(([key, value]) => read.has(key) && !isSame(read.get(key), value));
   return {
@@ -23,25 +29,45 @@ export function compared(name: string, expected: Readonly<Record<string, string 
     right: labelled.filter(([key, value]) => isSame(read.get(key), value)).length,
     wrong: wrong.map(([key, value]) => `${key}: ${String(read.get(key))} instead of ${value}`),
     missing: labelled.filter(([key]) => !read.has(key)).map(([key]) => key),
-    invented: [...read].filter(([key]) => !Object.hasOwn(expected, key)).map(([key, value]) => `${key}: ${String(value)}`),
+    invented: [...read]
+      .filter(([key]) => !Object.hasOwn(expected, key))
+      .map(([key, value]) => `${key}: ${String(value)}`),
   };
 }
 
 /** Blanks, and whether signs are full or half in width, are the printer's business and the scanner's. */
-const isSame = (read: unknown, expected: string | number): boolean => (typeof expected === 'string' && typeof read === 'string' ? squeezed(read) === squeezed(expected) : read === expected);
+const isSame = (read: unknown, expected: string | number): boolean =>
+  typeof expected === 'string' && typeof read === 'string' ? squeezed(read) === squeezed(expected) : read === expected;
 const squeezed = (text: string): string => text.normalize('NFKC').replaceAll(/[’‘]/g, "'").replaceAll(/\s+/g, '');
 
 /** Document × fields, as a table of text. */
 export function printed(outcomes: readonly Outcome[]): string {
   const width = Math.max(...outcomes.map(({ name }) => name.length));
-  const row = (name: string, ...cells: readonly (string | number)[]) => `${name.padEnd(width)}${cells.map((cell) => String(cell).padStart(10)).join('')}`;
+  const row = (name: string, ...cells: readonly (string | number)[]) =>
+    `${name.padEnd(width)}${cells.map((cell) => String(cell).padStart(10)).join('')}`;
   const sum = (count: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + count(outcome), 0);
   return [
     row('document', 'fields', 'right', 'wrong', 'missing', 'invented'),
     ...outcomes.flatMap((outcome) => [
-      row(outcome.name, outcome.labelled, outcome.right, outcome.wrong.length, outcome.missing.length, outcome.invented.length),
-      ...outcome.wrong.map((text) => `    wrong    ${text}`), ...outcome.missing.map((text) => `    missing  ${text}`), ...outcome.invented.map((text) => `    invented ${text}`),
+      row(
+        outcome.name,
+        outcome.labelled,
+        outcome.right,
+        outcome.wrong.length,
+        outcome.missing.length,
+        outcome.invented.length,
+      ),
+      ...outcome.wrong.map((text) => `    wrong    ${text}`),
+      ...outcome.missing.map((text) => `    missing  ${text}`),
+      ...outcome.invented.map((text) => `    invented ${text}`),
     ]),
-    row('all', sum(({ labelled }) => labelled), sum(({ right }) => right), sum(({ wrong }) => wrong.length), sum(({ missing }) => missing.length), sum(({ invented }) => invented.length)),
+    row(
+      'all',
+      sum(({ labelled }) => labelled),
+      sum(({ right }) => right),
+      sum(({ wrong }) => wrong.length),
+      sum(({ missing }) => missing.length),
+      sum(({ invented }) => invented.length),
+    ),
   ].join('\n');
 }

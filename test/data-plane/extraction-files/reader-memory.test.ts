@@ -8,7 +8,11 @@ describe('the memory of a process that reads documents', function () {
   this.timeout(180_000); // each thread loads its libraries anew
 
   it('is given back when nothing is read, however often threads come and go', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program('test/support/read-many.ts'), '7']);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--expose-gc',
+      program('test/support/read-many.ts'),
+      '7',
+    ]);
     const { before, busy, gone, idle } = JSON.parse(stdout) as ReadMany;
     // The allocator keeps some of what the first threads had, for the next: it settles after some.
     const [, , , , fifth = 0, , last = 0] = gone;

@@ -34,25 +34,64 @@ describe('twelve contracts as files', function () {
   const browser = needsBrowser(); // last: without one, what follows is skipped and what was made is closed
 
   const print = () => printer(browser());
-  const firstScan = async (page: Parameters<ReturnType<typeof printer>['scans']>[0]) => (await print().scans(page))[0] ?? Buffer.alloc(0);
-  const documents: readonly (readonly [name: string, contentType: string, make: () => Promise<Buffer>, expected: Readonly<Record<string, string | number>>])[] = [
+  const firstScan = async (page: Parameters<ReturnType<typeof printer>['scans']>[0]) =>
+    (await print().scans(page))[0] ?? Buffer.alloc(0);
+  const documents: readonly (readonly [
+    name: string,
+    contentType: string,
+    make: () => Promise<Buffer>,
+    expected: Readonly<Record<string, string | number>>,
+  ])[] = [
     ['Chinese industrial sale, PDF', PDF, () => print().pdf(ZH_INDUSTRIAL_SALE.page), ZH_INDUSTRIAL_SALE.expected],
     ['Chinese finance lease, PDF', PDF, () => print().pdf(ZH_FINANCE_LEASE.page), ZH_FINANCE_LEASE.expected],
     ['English equipment lease, PDF', PDF, () => print().pdf(EN_EQUIPMENT_LEASE.page), EN_EQUIPMENT_LEASE.expected],
-    ['English equipment purchase, PDF', PDF, () => print().pdf(EN_EQUIPMENT_PURCHASE.page), EN_EQUIPMENT_PURCHASE.expected],
-    ['Chinese sale in running text, DOCX', DOCX, () => Promise.resolve(docxOf(ZH_GOODS_NARRATIVE.page)), ZH_GOODS_NARRATIVE.expected],
-    ['International sale, DOCX', DOCX, () => Promise.resolve(docxOf(EN_INTERNATIONAL_SALE.page)), EN_INTERNATIONAL_SALE.expected],
-    ['Chinese purchase, XLSX', XLSX, () => xlsxOf([{ name: '合同', rows: ZH_PURCHASE_SHEET.rows }]), ZH_PURCHASE_SHEET.expected],
+    [
+      'English equipment purchase, PDF',
+      PDF,
+      () => print().pdf(EN_EQUIPMENT_PURCHASE.page),
+      EN_EQUIPMENT_PURCHASE.expected,
+    ],
+    [
+      'Chinese sale in running text, DOCX',
+      DOCX,
+      () => Promise.resolve(docxOf(ZH_GOODS_NARRATIVE.page)),
+      ZH_GOODS_NARRATIVE.expected,
+    ],
+    [
+      'International sale, DOCX',
+      DOCX,
+      () => Promise.resolve(docxOf(EN_INTERNATIONAL_SALE.page)),
+      EN_INTERNATIONAL_SALE.expected,
+    ],
+    [
+      'Chinese purchase, XLSX',
+      XLSX,
+      () => xlsxOf([{ name: '合同', rows: ZH_PURCHASE_SHEET.rows }]),
+      ZH_PURCHASE_SHEET.expected,
+    ],
     ['English rental, XLSX', XLSX, () => xlsxOf(EN_RENTAL_SHEET.sheets), EN_RENTAL_SHEET.expected],
     ['Chinese machine rental, PNG', 'image/png', () => firstScan(ZH_MACHINE_RENTAL.page), ZH_MACHINE_RENTAL.expected],
     ['English lease schedule, PNG', 'image/png', () => firstScan(EN_LEASE_SCHEDULE.page), EN_LEASE_SCHEDULE.expected],
-    ['Bilingual export sale, PNG', 'image/png', () => firstScan(BILINGUAL_EXPORT_SALE.page), BILINGUAL_EXPORT_SALE.expected],
-    ['Chinese equipment lease, scanned PDF', PDF, () => print().scannedPdf(ZH_EQUIPMENT_LEASE_FORM.page), ZH_EQUIPMENT_LEASE_FORM.expected],
+    [
+      'Bilingual export sale, PNG',
+      'image/png',
+      () => firstScan(BILINGUAL_EXPORT_SALE.page),
+      BILINGUAL_EXPORT_SALE.expected,
+    ],
+    [
+      'Chinese equipment lease, scanned PDF',
+      PDF,
+      () => print().scannedPdf(ZH_EQUIPMENT_LEASE_FORM.page),
+      ZH_EQUIPMENT_LEASE_FORM.expected,
+    ],
   ];
 
   for (const [name, contentType, make, expected] of documents) {
     it(`${name}: nothing is made up`, async () => {
-      const read = await reader.textOf(Readable.from([await make()]), { contentType, signal: new AbortController().signal });
+      const read = await reader.textOf(Readable.from([await make()]), {
+        contentType,
+        signal: new AbortController().signal,
+      });
       const { fields } = extract(joinedText(read), { currencyCode: 'CNY' });
       const outcome = compared(name, expected, fields);
       outcomes.push(outcome);

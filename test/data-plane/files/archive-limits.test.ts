@@ -6,8 +6,10 @@ import { aZip, encryptedZip, inPieces, streamedZip } from '../../support/archive
 import { aWorkbook } from '../../support/workbook.js';
 
 const MIB = 2 ** 20;
-const faultOf = (bytes: Uint8Array, pieces = 65_536, limits = ARCHIVE_LIMITS) => archiveFault(inPieces(bytes, pieces), limits);
-const nested = (depth: number): Buffer => (depth === 1 ? aZip({ 'a.txt': 'a contract' }) : aZip({ 'a.zip': nested(depth - 1) }));
+const faultOf = (bytes: Uint8Array, pieces = 65_536, limits = ARCHIVE_LIMITS) =>
+  archiveFault(inPieces(bytes, pieces), limits);
+const nested = (depth: number): Buffer =>
+  depth === 1 ? aZip({ 'a.txt': 'a contract' }) : aZip({ 'a.zip': nested(depth - 1) });
 const long = 'a line of a contract, and another one\n'.repeat(5_000);
 
 describe('the limits of archives', () => {
@@ -15,7 +17,10 @@ describe('the limits of archives', () => {
     const archives: Record<string, Uint8Array> = {
       'a zip': aZip({ 'a.txt': long, 'folder/': '', 'folder/b.txt': '', 'c.zip': aZip({ 'd.txt': long }) }),
       'an empty zip': aZip({}),
-      'a workbook': await aWorkbook([['No', 'Amount'], ['A-1', 1]]),
+      'a workbook': await aWorkbook([
+        ['No', 'Amount'],
+        ['A-1', 1],
+      ]),
       'a zip that was written in one go': streamedZip({ 'a.txt': long, 'b.txt': '' }),
       'the same without signatures': streamedZip({ 'a.txt': long, 'b.txt': 'b' }, { hasSignature: false }),
       'the same with sizes of 64 bits': streamedZip({ 'a.txt': long, 'b.txt': 'b' }, { sizeBits: 64 }),
@@ -25,11 +30,14 @@ describe('the limits of archives', () => {
       'a gzip file in a zip': aZip({ 'a.gz': gzipSync(long) }),
       'archives as deep as is allowed': nested(ARCHIVE_LIMITS.depth),
     };
-    for (const [name, bytes] of Object.entries(archives)) for (const pieces of [1, 13, 65_536, MIB]) expect(await faultOf(bytes, pieces), `${name}, ${pieces} bytes at a time`).to.equal(undefined);
+    for (const [name, bytes] of Object.entries(archives))
+      for (const pieces of [1, 13, 65_536, MIB])
+        expect(await faultOf(bytes, pieces), `${name}, ${pieces} bytes at a time`).to.equal(undefined);
   });
 
   it('ask nothing of what is no archive, and read no more of it than they must', async () => {
-    for (const text of ['', 'P', 'PK', 'a contract', '%PDF-1.7']) expect(await faultOf(Buffer.from(text))).to.equal(undefined);
+    for (const text of ['', 'P', 'PK', 'a contract', '%PDF-1.7'])
+      expect(await faultOf(Buffer.from(text))).to.equal(undefined);
     const content = inPieces(Buffer.alloc(10 * MIB, 'a'), 65_536);
     expect(await archiveFault(content)).to.equal(undefined);
     expect(content.destroyed).to.equal(true);
@@ -39,19 +47,30 @@ describe('the limits of archives', () => {
     const limits = { ...ARCHIVE_LIMITS, unpackedBytes: 8 * MIB };
     const quarter = aZip({ zeros: new Uint8Array(limits.unpackedBytes / 4) });
     const gzip = gzipSync(new Uint8Array(limits.unpackedBytes + 1));
-    const bombs = [aZip({ zeros: new Uint8Array(limits.unpackedBytes + 1) }), aZip({ a: quarter, b: quarter, c: quarter, d: quarter }), gzip, aZip({ a: gzip })];
+    const bombs = [
+      aZip({ zeros: new Uint8Array(limits.unpackedBytes + 1) }),
+      aZip({ a: quarter, b: quarter, c: quarter, d: quarter }),
+      gzip,
+      aZip({ a: gzip }),
+    ];
     for (const bomb of bombs) {
       expect(bomb.length).to.be.lessThan(MIB / 10);
       expect(await faultOf(bomb, 65_536, limits)).to.equal('unpacks to more than the limit');
     }
     expect(await faultOf(gzipSync(new Uint8Array(limits.unpackedBytes)), 65_536, limits)).to.equal(undefined);
-    expect(await faultOf(gzipSync(new Uint8Array(ARCHIVE_LIMITS.unpackedBytes + 1)))).to.equal('unpacks to more than the limit');
+    expect(await faultOf(gzipSync(new Uint8Array(ARCHIVE_LIMITS.unpackedBytes + 1)))).to.equal(
+      'unpacks to more than the limit',
+    );
   });
 
   it('stop at too many files and too many layers', async () => {
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`${at}`, '']));
-    expect(await faultOf(aZip(many), 65_536, { ...ARCHIVE_LIMITS, entries: 100 })).to.equal('holds more files than the limit');
-    expect(await faultOf(nested(ARCHIVE_LIMITS.depth + 1))).to.equal('holds archives in archives deeper than the limit');
+    expect(await faultOf(aZip(many), 65_536, { ...ARCHIVE_LIMITS, entries: 100 })).to.equal(
+      'holds more files than the limit',
+    );
+    expect(await faultOf(nested(ARCHIVE_LIMITS.depth + 1))).to.equal(
+      'holds archives in archives deeper than the limit',
+    );
   });
 
   it('stop at what cannot be looked into', async () => {
@@ -88,19 +107,41 @@ describe('the limits of archives', () => {
 
   it('stop at whatever is cut off, and never throw or wait for ever', async () => {
     const zip = aZip({ 'a.txt': long, 'b.zip': aZip({ 'c.txt': long }) });
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 4, max: zip.length - 1 }), async (length) => (await faultOf(zip.subarray(0, length))) === 'is damaged'), { numRuns: 100 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 4, max: zip.length - 1 }),
+        async (length) => (await faultOf(zip.subarray(0, length))) === 'is damaged',
+      ),
+      { numRuns: 100 },
+    );
     const both = [zip, gzipSync(long), streamedZip({ 'a.txt': long })];
-    await fc.assert(fc.asyncProperty(fc.constantFrom(...both), fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 5 }), async (bytes, changes) => {
-      const changed = Buffer.from(bytes);
-      for (const [at, value] of changes) changed[4 + (at % (changed.length - 4))] = value;
-      const fault = await faultOf(changed);
-      return fault === undefined || typeof fault === 'string';
-    }), { numRuns: 300 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...both),
+        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { minLength: 1, maxLength: 5 }),
+        async (bytes, changes) => {
+          const changed = Buffer.from(bytes);
+          for (const [at, value] of changes) changed[4 + (at % (changed.length - 4))] = value;
+          const fault = await faultOf(changed);
+          return fault === undefined || typeof fault === 'string';
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   it('pass on what becomes of the content itself', async () => {
     const zip = aZip({ 'a.txt': long });
-    const thrown = await archiveFault((async function* () { yield zip.subarray(0, 100); await Promise.resolve(); throw new Error('the store went away'); })()).then(() => undefined, (error: unknown) => error);
+    const thrown = await archiveFault(
+      (async function* () {
+        yield zip.subarray(0, 100);
+        await Promise.resolve();
+        throw new Error('the store went away');
+      })(),
+    ).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
     expect(thrown).to.be.an('error').with.property('message', 'the store went away');
   });
 });

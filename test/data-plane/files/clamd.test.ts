@@ -12,7 +12,8 @@ import { encryptedZip, zeros } from '../../support/archives.js';
 const log = createLog({ level: 'silent', name: 'test' });
 const FILE_MAX_BYTES = 52_428_800;
 const scannerAt = (url: string, fileMaxBytes = FILE_MAX_BYTES): Scanner => createClamd({ url, fileMaxBytes, log });
-const scan = (scanner: Scanner, content: string | Uint8Array): Promise<Verdict> => scanner.scan(Readable.from([Buffer.from(content)]), { sizeBytes: content.length });
+const scan = (scanner: Scanner, content: string | Uint8Array): Promise<Verdict> =>
+  scanner.scan(Readable.from([Buffer.from(content)]), { sizeBytes: content.length });
 const found = { status: 'infected', signature: 'Eicar-Test.UNOFFICIAL' };
 
 describe('a scan by clamd, set up as we ship it', () => {
@@ -26,12 +27,14 @@ describe('a scan by clamd, set up as we ship it', () => {
   after(() => clamd?.stop());
 
   it('calls clean what is clean, nothing at all among it', async () => {
-    for (const content of ['a contract', '', zipSync({ 'a.txt': strToU8('a contract') })]) expect(await scan(scanner, content)).to.deep.equal({ status: 'clean' });
+    for (const content of ['a contract', '', zipSync({ 'a.txt': strToU8('a contract') })])
+      expect(await scan(scanner, content)).to.deep.equal({ status: 'clean' });
   });
 
   it('finds EICAR plain, in a zip, in a zip in a zip', async () => {
     const zip = zipSync({ 'a.txt': strToU8('a contract'), 'b.txt': strToU8(EICAR) });
-    for (const content of [EICAR, `before it ${EICAR}`, zip, zipSync({ 'c.zip': zip })]) expect(await scan(scanner, content)).to.deep.equal(found);
+    for (const content of [EICAR, `before it ${EICAR}`, zip, zipSync({ 'c.zip': zip })])
+      expect(await scan(scanner, content)).to.deep.equal(found);
   });
 
   it('finds EICAR at the end of 40 MB', async () => {
@@ -41,12 +44,17 @@ describe('a scan by clamd, set up as we ship it', () => {
   });
 
   it('outlives a picture that is only long: others are scanned after it', async () => {
-    for (const picture of [longPicture(), zipSync({ 'a.png': longPicture() })]) expect(await scan(scanner, picture)).to.deep.equal({ status: 'clean' });
+    for (const picture of [longPicture(), zipSync({ 'a.png': longPicture() })])
+      expect(await scan(scanner, picture)).to.deep.equal({ status: 'clean' });
     expect(await scan(scanner, EICAR)).to.deep.equal(found);
   });
 
   it('says of an encrypted archive that nobody has looked into it', async () => {
-    expect(await scan(scanner, encryptedZip('a.txt', 'a contract'))).to.deep.equal({ status: 'error', reason: 'the scanner did not look into it (Heuristics.Encrypted.Zip)', isFinal: true });
+    expect(await scan(scanner, encryptedZip('a.txt', 'a contract'))).to.deep.equal({
+      status: 'error',
+      reason: 'the scanner did not look into it (Heuristics.Encrypted.Zip)',
+      isFinal: true,
+    });
   });
 
   it('takes the largest file', async () => {
@@ -55,17 +63,34 @@ describe('a scan by clamd, set up as we ship it', () => {
 
   it('never takes a part for the whole', async () => {
     const part = (bytes: number, sizeBytes: number): Promise<Verdict> => scanner.scan(zeros(bytes), { sizeBytes });
-    expect(await part(1_000_000, 1_000_001)).to.deep.equal({ status: 'error', reason: 'the content ended after 1000000 of 1000001 bytes' });
-    expect(await part(1_000_001, 1_000_000)).to.deep.equal({ status: 'error', reason: 'the content has more than its 1000000 bytes' });
+    expect(await part(1_000_000, 1_000_001)).to.deep.equal({
+      status: 'error',
+      reason: 'the content ended after 1000000 of 1000001 bytes',
+    });
+    expect(await part(1_000_001, 1_000_000)).to.deep.equal({
+      status: 'error',
+      reason: 'the content has more than its 1000000 bytes',
+    });
     expect(await part(0, 1)).to.deep.equal({ status: 'error', reason: 'the content ended after 0 of 1 bytes' });
-    const broken = Readable.from((function* () { yield Buffer.alloc(100_000); throw new Error('the store went away'); })());
-    expect(await scanner.scan(broken, { sizeBytes: 200_000 })).to.deep.equal({ status: 'error', reason: 'the content could not be read (the store went away)' });
+    const broken = Readable.from(
+      (function* () {
+        yield Buffer.alloc(100_000);
+        throw new Error('the store went away');
+      })(),
+    );
+    expect(await scanner.scan(broken, { sizeBytes: 200_000 })).to.deep.equal({
+      status: 'error',
+      reason: 'the content could not be read (the store went away)',
+    });
   });
 
   it('finds what it has learned since', async () => {
     expect(await scan(scanner, 'a new kind of malware')).to.deep.equal({ status: 'clean' });
     await clamd.learn('New-Kind', 'new kind of malware');
-    expect(await scan(scanner, 'a new kind of malware')).to.deep.equal({ status: 'infected', signature: 'New-Kind.UNOFFICIAL' });
+    expect(await scan(scanner, 'a new kind of malware')).to.deep.equal({
+      status: 'infected',
+      signature: 'New-Kind.UNOFFICIAL',
+    });
   });
 
   it('says its version, and passes its test', async () => {
@@ -74,7 +99,9 @@ describe('a scan by clamd, set up as we ship it', () => {
   });
 
   it('takes many at once', async () => {
-    const verdicts = await Promise.all(Array.from({ length: 50 }, (_, at) => scan(scanner, at % 2 === 0 ? 'a contract' : EICAR)));
+    const verdicts = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => scan(scanner, at % 2 === 0 ? 'a contract' : EICAR)),
+    );
     expect(verdicts.filter(({ status }) => status === 'clean')).to.have.length(25);
     expect(verdicts.filter(({ status }) => status === 'infected')).to.have.length(25);
   });
@@ -92,13 +119,21 @@ describe('a clamd that is set up otherwise', () => {
   };
 
   it('is found out by the self-test', async () => {
-    expect(await faultsWith({ AlertExceedsMax: 'no' })).to.deep.equal(['the scanner calls clean what is beyond its limits: AlertExceedsMax must be yes']);
-    expect(await faultsWith({ AlertEncrypted: 'no' })).to.deep.equal(['the scanner calls clean what is encrypted: AlertEncrypted must be yes']);
-    expect(await faultsWith({ StreamMaxLength: '25M' })).to.deep.equal(['the scanner does not take a file of FILE_MAX_BYTES (52428800): StreamMaxLength must be more']);
+    expect(await faultsWith({ AlertExceedsMax: 'no' })).to.deep.equal([
+      'the scanner calls clean what is beyond its limits: AlertExceedsMax must be yes',
+    ]);
+    expect(await faultsWith({ AlertEncrypted: 'no' })).to.deep.equal([
+      'the scanner calls clean what is encrypted: AlertEncrypted must be yes',
+    ]);
+    expect(await faultsWith({ StreamMaxLength: '25M' })).to.deep.equal([
+      'the scanner does not take a file of FILE_MAX_BYTES (52428800): StreamMaxLength must be more',
+    ]);
     expect((await faultsWith({ ScanArchive: 'no' }))[0]).to.contain('in an archive: ScanArchive must be yes');
     const without = await startClamd();
     await without.stop();
-    expect(await scannerAt(without.url).selfTest()).to.deep.equal([`the scanner at ${without.url} cannot be reached (ECONNREFUSED)`]);
+    expect(await scannerAt(without.url).selfTest()).to.deep.equal([
+      `the scanner at ${without.url} cannot be reached (ECONNREFUSED)`,
+    ]);
   });
 
   it('refuses a byte more than its limit, and what it says of that is no verdict', async () => {
@@ -109,7 +144,8 @@ describe('a clamd that is set up otherwise', () => {
       expect(await scanner.scan(zeros(MIB), { sizeBytes: MIB })).to.deep.equal({ status: 'clean' });
       expect((await scanner.scan(zeros(MIB + 1), { sizeBytes: MIB + 1 })).status).to.equal('error');
       // Far beyond it the connection breaks while we send.
-      for (let time = 0; time < 5; time += 1) expect((await scanner.scan(zeros(20 * MIB), { sizeBytes: 20 * MIB })).status).to.equal('error');
+      for (let time = 0; time < 5; time += 1)
+        expect((await scanner.scan(zeros(20 * MIB), { sizeBytes: 20 * MIB })).status).to.equal('error');
     } finally {
       await clamd.stop();
     }
@@ -118,7 +154,13 @@ describe('a clamd that is set up otherwise', () => {
   it('is not taken at its word when it left out what is beyond its limits', async () => {
     const clamd = await startClamd({ settings: { MaxFileSize: '1M', MaxScanSize: '4M' } });
     try {
-      expect(await scan(scannerAt(clamd.url), Buffer.concat([Buffer.from(EICAR), Buffer.alloc(2_000_000, 'a')]))).to.deep.equal({ status: 'error', reason: 'the scanner did not look into it (Heuristics.Limits.Exceeded.MaxFileSize)', isFinal: true });
+      expect(
+        await scan(scannerAt(clamd.url), Buffer.concat([Buffer.from(EICAR), Buffer.alloc(2_000_000, 'a')])),
+      ).to.deep.equal({
+        status: 'error',
+        reason: 'the scanner did not look into it (Heuristics.Limits.Exceeded.MaxFileSize)',
+        isFinal: true,
+      });
     } finally {
       await clamd.stop();
     }
@@ -139,5 +181,10 @@ function longPicture(): Buffer {
     sum.writeUInt32BE(crc32(body));
     return Buffer.concat([length, body, sum]);
   };
-  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), part('IHDR', header), part('IDAT', deflateSync(Buffer.alloc(width + 1))), part('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    part('IHDR', header),
+    part('IDAT', deflateSync(Buffer.alloc(width + 1))),
+    part('IEND', Buffer.alloc(0)),
+  ]);
 }

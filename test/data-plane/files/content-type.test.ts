@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { strToU8, zipSync } from 'fflate';
-import { CONTENT_TYPES, contentCheck, contentFault, mediaType } from '../../../data-plane-agent/plane/files/content/content-type.js';
+import {
+  CONTENT_TYPES,
+  contentCheck,
+  contentFault,
+  mediaType,
+} from '../../../data-plane-agent/plane/files/content/content-type.js';
 import { aZip, inPieces, streamedZip, zeros } from '../../support/archives.js';
 import { aWorkbook } from '../../support/workbook.js';
 
@@ -12,25 +17,48 @@ const ODT = 'application/vnd.oasis.opendocument.text';
 const ODS = 'application/vnd.oasis.opendocument.spreadsheet';
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
-const faultOf = (type: string, content: Uint8Array | string, pieces = 10_000) => contentFault(type, inPieces(typeof content === 'string' ? Buffer.from(content) : content, pieces));
+const faultOf = (type: string, content: Uint8Array | string, pieces = 10_000) =>
+  contentFault(type, inPieces(typeof content === 'string' ? Buffer.from(content) : content, pieces));
 
-const docx = (extra: Record<string, string> = {}): Buffer => aZip({ '[Content_Types].xml': '<Types/>', '_rels/.rels': '<Relationships/>', 'word/document.xml': '<w:document/>', ...extra });
+const docx = (extra: Record<string, string> = {}): Buffer =>
+  aZip({
+    '[Content_Types].xml': '<Types/>',
+    '_rels/.rels': '<Relationships/>',
+    'word/document.xml': '<w:document/>',
+    ...extra,
+  });
 /** Its type stands first, as it is. */
-const openDocument = (type: string): Buffer => Buffer.from(zipSync({ mimetype: [strToU8(type), { level: 0 }], 'content.xml': strToU8('<office:document-content/>') }));
+const openDocument = (type: string): Buffer =>
+  Buffer.from(
+    zipSync({ mimetype: [strToU8(type), { level: 0 }], 'content.xml': strToU8('<office:document-content/>') }),
+  );
 /** A header, and a directory of streams somewhere behind it. */
-const ole = (...names: string[]): Buffer => Buffer.concat([bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), Buffer.alloc(20_000), ...['Root Entry', ...names].map((name) => Buffer.concat([Buffer.from(name, 'utf16le')], 128))]);
+const ole = (...names: string[]): Buffer =>
+  Buffer.concat([
+    bytes('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
+    Buffer.alloc(20_000),
+    ...['Root Entry', ...names].map((name) => Buffer.concat([Buffer.from(name, 'utf16le')], 128)),
+  ]);
 const heic = (major: string, ...compatible: string[]): Buffer => {
   const brands = [major, '\0\0\0\0', ...compatible].join('');
   const size = Buffer.alloc(4);
   size.writeUInt32BE(8 + brands.length);
   return Buffer.concat([size, bytes(`ftyp${brands}`), Buffer.alloc(100)]);
 };
-const gb18030 = (text: string): Buffer => Buffer.concat([...text].map((character) => GB.get(character) ?? bytes(character)));
+const gb18030 = (text: string): Buffer =>
+  Buffer.concat([...text].map((character) => GB.get(character) ?? bytes(character)));
 /** A few characters as GB 18030 has them: what encodes it is in no runtime. */
-const GB = new Map([['合', bytes('\xba\xcf')], ['同', bytes('\xcd\xac')], ['联', bytes('\xc1\xaa')], ['通', bytes('\xcd\xa8')], ['㐀', bytes('\x81\x39\xee\x39')]]);
+const GB = new Map([
+  ['合', bytes('\xba\xcf')],
+  ['同', bytes('\xcd\xac')],
+  ['联', bytes('\xc1\xaa')],
+  ['通', bytes('\xcd\xa8')],
+  ['㐀', bytes('\x81\x39\xee\x39')],
+]);
 
 const MAIL = 'From: Ann <ann@example.com>\r\nSubject: the contract\r\n\tas agreed\r\n\r\nHere it is.\r\n';
-const FIRST_XML = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- an invoice -->\n<Invoice xmlns="urn:x"><No>1</No></Invoice>';
+const FIRST_XML =
+  '<?xml version="1.0" encoding="UTF-8"?>\n<!-- an invoice -->\n<Invoice xmlns="urn:x"><No>1</No></Invoice>';
 
 const samples = async (): Promise<Record<string, (Buffer | Uint8Array | string)[]>> => ({
   'application/pdf': ['%PDF-1.7\n%âãÏÓ\n1 0 obj'],
@@ -48,11 +76,37 @@ const samples = async (): Promise<Record<string, (Buffer | Uint8Array | string)[
   [ODS]: [openDocument(ODS)],
   'application/ofd': [aZip({ 'OFD.xml': '<ofd:OFD/>', 'Doc_0/Document.xml': '<ofd:Document/>' })],
   'application/zip': [aZip({ 'a.txt': 'a' }), aZip({}), streamedZip({ a: 'a' }), docx()],
-  'text/csv': ['No;Amount\nA-1;1\n', '\ufeffNo,Amount\r\n合同,1\r\n', gb18030('合同,1\n'), bytes('Kunde;Betrag\r\nCaf\xe9 Cr\xe8me;12\r\n\x1a'), Buffer.from('\ufeffNo\tAmount\n合同\t1\n', 'utf16le')],
-  'text/plain': ['a contract\f\nits second page', '合同', gb18030('合同 联通 㐀'), gb18030('联通'), bytes('M\xfcller, 5 \x80'), '<1> a contract', 'we write <script> in the text', Buffer.from('\ufeff合同', 'utf16le'), Buffer.from('\ufeff合同', 'utf16le').swap16()],
-  'application/xml': [FIRST_XML, '<a/>', '\ufeff<?xml version="1.0"?><!DOCTYPE a [<!ELEMENT a (b)>]><a>1</a>', '<ns:a xmlns:ns="urn:x">合同</ns:a>', '<发票>1</发票>'],
+  'text/csv': [
+    'No;Amount\nA-1;1\n',
+    '\ufeffNo,Amount\r\n合同,1\r\n',
+    gb18030('合同,1\n'),
+    bytes('Kunde;Betrag\r\nCaf\xe9 Cr\xe8me;12\r\n\x1a'),
+    Buffer.from('\ufeffNo\tAmount\n合同\t1\n', 'utf16le'),
+  ],
+  'text/plain': [
+    'a contract\f\nits second page',
+    '合同',
+    gb18030('合同 联通 㐀'),
+    gb18030('联通'),
+    bytes('M\xfcller, 5 \x80'),
+    '<1> a contract',
+    'we write <script> in the text',
+    Buffer.from('\ufeff合同', 'utf16le'),
+    Buffer.from('\ufeff合同', 'utf16le').swap16(),
+  ],
+  'application/xml': [
+    FIRST_XML,
+    '<a/>',
+    '\ufeff<?xml version="1.0"?><!DOCTYPE a [<!ELEMENT a (b)>]><a>1</a>',
+    '<ns:a xmlns:ns="urn:x">合同</ns:a>',
+    '<发票>1</发票>',
+  ],
   'text/xml': [FIRST_XML],
-  'message/rfc822': [MAIL, `From ann@example.com Mon Nov  2 08:00:00 2026\n${MAIL}`, 'Received: from a by b;\n date\nDate: today\n\n\x00binary'],
+  'message/rfc822': [
+    MAIL,
+    `From ann@example.com Mon Nov  2 08:00:00 2026\n${MAIL}`,
+    'Received: from a by b;\n date\nDate: today\n\n\x00binary',
+  ],
 });
 
 describe('the content of a file', () => {
@@ -60,7 +114,9 @@ describe('the content of a file', () => {
     const all = await samples();
     expect(Object.keys(all).toSorted()).to.deep.equal(CONTENT_TYPES.toSorted());
     for (const [type, contents] of Object.entries(all)) {
-      for (const [at, content] of contents.entries()) for (const pieces of [1, 3, 65_536]) expect(await faultOf(type, content, pieces), `${type} ${at}, ${pieces} bytes at a time`).to.equal(undefined);
+      for (const [at, content] of contents.entries())
+        for (const pieces of [1, 3, 65_536])
+          expect(await faultOf(type, content, pieces), `${type} ${at}, ${pieces} bytes at a time`).to.equal(undefined);
     }
   });
 
@@ -70,15 +126,27 @@ describe('the content of a file', () => {
     for (const type of CONTENT_TYPES) {
       for (const [other, contents] of Object.entries(all)) {
         // Tables, mails and XML are text, and every document that is an archive is an archive.
-        if (other === type || alike.has(`${type} ${other}`) || type === 'text/plain' || type === 'text/csv' || type === 'application/zip') continue;
+        if (
+          other === type ||
+          alike.has(`${type} ${other}`) ||
+          type === 'text/plain' ||
+          type === 'text/csv' ||
+          type === 'application/zip'
+        )
+          continue;
         for (const content of contents) {
           if (type === DOCX && other === 'application/zip') continue; // one of them is such a document
           expect(await faultOf(type, content), `${other} as ${type}`).to.be.a('string');
         }
       }
     }
-    for (const type of ['text/plain', 'text/csv']) for (const other of CONTENT_TYPES.filter((one) => /^(image|application\/(?!xml))/.test(one))) for (const content of all[other] ?? []) expect(await faultOf(type, content), `${other} as ${type}`).to.be.a('string');
-    for (const other of CONTENT_TYPES.filter((one) => /^(image|text|message)|pdf|xml$|msword|ms-excel/.test(one))) for (const content of all[other] ?? []) expect(await faultOf('application/zip', content), `${other} as a zip`).to.equal('is not a zip archive');
+    for (const type of ['text/plain', 'text/csv'])
+      for (const other of CONTENT_TYPES.filter((one) => /^(image|application\/(?!xml))/.test(one)))
+        for (const content of all[other] ?? [])
+          expect(await faultOf(type, content), `${other} as ${type}`).to.be.a('string');
+    for (const other of CONTENT_TYPES.filter((one) => /^(image|text|message)|pdf|xml$|msword|ms-excel/.test(one)))
+      for (const content of all[other] ?? [])
+        expect(await faultOf('application/zip', content), `${other} as a zip`).to.equal('is not a zip archive');
   });
 
   it('is of every type when there is none', async () => {
@@ -87,11 +155,16 @@ describe('the content of a file', () => {
 
   it('is no document that begins somewhere, or ends as something else', async () => {
     expect(await faultOf('application/pdf', '\n%PDF-1.7')).to.equal('is not a PDF document');
-    expect(await faultOf('application/pdf', '<html><script>alert(1)</script>%PDF-1.7')).to.equal('is not a PDF document');
+    expect(await faultOf('application/pdf', '<html><script>alert(1)</script>%PDF-1.7')).to.equal(
+      'is not a PDF document',
+    );
     const zip = aZip({ 'a.txt': 'a' });
     for (const [type, contents] of Object.entries(await samples())) {
       if (!/^image|pdf|msword|ms-excel/.test(type)) continue;
-      for (const content of contents) expect(await faultOf(type, Buffer.concat([Buffer.from(content), zip])), type).to.match(/ and an archive at once$/);
+      for (const content of contents)
+        expect(await faultOf(type, Buffer.concat([Buffer.from(content), zip])), type).to.match(
+          / and an archive at once$/,
+        );
     }
     expect(await faultOf('application/zip', Buffer.concat([bytes('MZ'), zip]))).to.equal('is not a zip archive');
     expect(await faultOf('image/heic', heic('avif', 'mif1', 'avif'))).to.equal('is not a HEIC image');
@@ -99,26 +172,58 @@ describe('the content of a file', () => {
   });
 
   it('is no page and no script, whatever text it is called; in XML an element alone is neither', async () => {
-    const pages = ['<html>', ' \n<!DOCTYPE html><p>', '<!-- a --><script>alert(1)</script>', '<SVG onload=alert(1)>', '\ufeff<body>', '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>', '<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "x" "y"><svg/>', '<?php echo 1;', '#!/bin/sh\n', '<svg:svg xmlns:svg="http://www.w3.org/2000/svg"/>'];
-    for (const type of ['text/plain', 'text/csv', 'application/xml', 'text/xml']) for (const page of pages) if (!type.endsWith('xml') || !/<script|<body/.test(page)) expect(await faultOf(type, page), `${page} as ${type}`).to.be.a('string');
-    expect(await faultOf('text/xml', '<a><x:script xmlns:x="http://www.w3.org/1999/xhtml">alert(1)</x:script></a>')).to.contain('a browser would run');
+    const pages = [
+      '<html>',
+      ' \n<!DOCTYPE html><p>',
+      '<!-- a --><script>alert(1)</script>',
+      '<SVG onload=alert(1)>',
+      '\ufeff<body>',
+      '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>',
+      '<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "x" "y"><svg/>',
+      '<?php echo 1;',
+      '#!/bin/sh\n',
+      '<svg:svg xmlns:svg="http://www.w3.org/2000/svg"/>',
+    ];
+    for (const type of ['text/plain', 'text/csv', 'application/xml', 'text/xml'])
+      for (const page of pages)
+        if (!type.endsWith('xml') || !/<script|<body/.test(page))
+          expect(await faultOf(type, page), `${page} as ${type}`).to.be.a('string');
+    expect(
+      await faultOf('text/xml', '<a><x:script xmlns:x="http://www.w3.org/1999/xhtml">alert(1)</x:script></a>'),
+    ).to.contain('a browser would run');
     expect(await faultOf('message/rfc822', '<html>')).to.equal('is not a mail message');
     expect(await faultOf('text/plain', Buffer.from('\ufeff<html><script>', 'utf16le'))).to.be.a('string');
   });
 
   it('is no text when it is broken or has control characters, wherever', async () => {
     const long = 'a line of a text\n'.repeat(10_000);
-    for (const bad of [`${long}\0`, `${long}\u001b[31m`, `\u0008${long}`, `a\u007f`]) expect(await faultOf('text/plain', bad)).to.equal('has control characters that no text has');
-    for (const bad of [bytes(`${long}\x81`), bytes('\x9d\xff')]) expect(await faultOf('text/plain', bad), bad.subarray(-4).toString('hex')).to.equal('has control characters that no text has');
-    for (const bad of [bytes('\xff\xfe\0\xd8a\0'), bytes('\xff\xfea')]) expect(await faultOf('text/plain', bad), bad.toString('hex')).to.equal('is not the UTF-16 text that it begins as');
-    for (const document of ['%PDF-1.4\nplain', '\n%PDF-1.7', '%!PS-Adobe-3.0', '{\\rtf1\\ansi}']) for (const type of ['text/plain', 'text/csv']) expect(await faultOf(type, document), document).to.equal('is not plain text: it begins as a PDF, PostScript or RTF document, or a picture');
+    for (const bad of [`${long}\0`, `${long}\u001b[31m`, `\u0008${long}`, `a\u007f`])
+      expect(await faultOf('text/plain', bad)).to.equal('has control characters that no text has');
+    for (const bad of [bytes(`${long}\x81`), bytes('\x9d\xff')])
+      expect(await faultOf('text/plain', bad), bad.subarray(-4).toString('hex')).to.equal(
+        'has control characters that no text has',
+      );
+    for (const bad of [bytes('\xff\xfe\0\xd8a\0'), bytes('\xff\xfea')])
+      expect(await faultOf('text/plain', bad), bad.toString('hex')).to.equal(
+        'is not the UTF-16 text that it begins as',
+      );
+    for (const document of ['%PDF-1.4\nplain', '\n%PDF-1.7', '%!PS-Adobe-3.0', '{\\rtf1\\ansi}'])
+      for (const type of ['text/plain', 'text/csv'])
+        expect(await faultOf(type, document), document).to.equal(
+          'is not plain text: it begins as a PDF, PostScript or RTF document, or a picture',
+        );
     expect(await faultOf('text/plain', Buffer.from('合同', 'utf16le'))).to.be.a('string');
-    for (const text of ['a', 'a < b', '<1>', '<a', '<?xml version="1.0"?>', '<!-- a -->']) expect(await faultOf('application/xml', text), text).to.equal('is not XML');
+    for (const text of ['a', 'a < b', '<1>', '<a', '<?xml version="1.0"?>', '<!-- a -->'])
+      expect(await faultOf('application/xml', text), text).to.equal('is not XML');
   });
 
   it('has no macros that its type does not tell of, and is not locked', async () => {
-    expect(await faultOf(DOCX, docx({ 'word/vbaProject.bin': 'x' }))).to.equal('is a Word document (docx) with macros, which has a content type of its own');
-    expect(await faultOf(DOCX, ole('EncryptedPackage', 'EncryptionInfo'))).to.equal('is not a Word document (docx), or is encrypted');
+    expect(await faultOf(DOCX, docx({ 'word/vbaProject.bin': 'x' }))).to.equal(
+      'is a Word document (docx) with macros, which has a content type of its own',
+    );
+    expect(await faultOf(DOCX, ole('EncryptedPackage', 'EncryptionInfo'))).to.equal(
+      'is not a Word document (docx), or is encrypted',
+    );
     expect(await faultOf(DOCX, docx().subarray(0, -5))).to.contain('its directory is missing');
   });
 

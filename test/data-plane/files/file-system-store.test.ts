@@ -26,10 +26,34 @@ describe('a file-system store', () => {
 
   it('refuses every key that is not one of ours', async () => {
     const { store } = opened;
-    for (const key of ['', 'a', '/a/b', '../a', 'a/../b', 'a/./b', 'a//b', 'a/b/', 'a/.incoming', '.incoming/a', 'a\\b/c', 'a/b\0', 'a/b\n', `a/${'b'.repeat(600)}`]) {
-      const calls: (() => Promise<unknown>)[] = [() => store.head(key), () => store.read(key, { sizeBytes: 1, signal: never() }), () => putObject(store, key, bytesOf('x')), () => store.copy('a/b', key, 'etag'), () => store.copy(key, 'a/b', 'etag'), () => store.remove(key)];
+    for (const key of [
+      '',
+      'a',
+      '/a/b',
+      '../a',
+      'a/../b',
+      'a/./b',
+      'a//b',
+      'a/b/',
+      'a/.incoming',
+      '.incoming/a',
+      'a\\b/c',
+      'a/b\0',
+      'a/b\n',
+      `a/${'b'.repeat(600)}`,
+    ]) {
+      const calls: (() => Promise<unknown>)[] = [
+        () => store.head(key),
+        () => store.read(key, { sizeBytes: 1, signal: never() }),
+        () => putObject(store, key, bytesOf('x')),
+        () => store.copy('a/b', key, 'etag'),
+        () => store.copy(key, 'a/b', 'etag'),
+        () => store.remove(key),
+      ];
       for (const call of calls) {
-        expect(await failureOf(Promise.resolve().then(call)), JSON.stringify(key)).to.include({ message: 'not a key of an object' });
+        expect(await failureOf(Promise.resolve().then(call)), JSON.stringify(key)).to.include({
+          message: 'not a key of an object',
+        });
       }
     }
   });
@@ -79,7 +103,8 @@ describe('a file-system store', () => {
       return { etag, hasRead: (await readBytes()) - before >= SIZE };
     };
     /** What this process has read from files and pipes, where the system tells (Linux). */
-    const readBytes = async (): Promise<number> => Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
+    const readBytes = async (): Promise<number> =>
+      Number(/^rchar: (\d+)$/m.exec(await readFile('/proc/self/io', 'utf8'))?.[1]);
 
     it('reads them once an hour, and else believes the inode', async function () {
       if (process.platform !== 'linux') skip(this, 'only Linux tells what a process reads');
@@ -97,7 +122,9 @@ describe('a file-system store', () => {
       await writeFile(path, Buffer.alloc(SIZE, 2));
       await asBefore();
       const other = await head();
-      expect(other.etag).to.equal(createHash('sha256').update(Buffer.alloc(SIZE, 2)).digest('hex')).and.not.equal(etag);
+      expect(other.etag)
+        .to.equal(createHash('sha256').update(Buffer.alloc(SIZE, 2)).digest('hex'))
+        .and.not.equal(etag);
     });
 
     it('knows them again when they come back from a backup', async () => {
@@ -117,9 +144,16 @@ describe('a file-system store', () => {
   it('is unavailable when its folder is a file, and says so in its probe', async () => {
     const path = join(opened.directory, '..', 'no-folder');
     await writeFile(path, '');
-    const links = createFileLinks({ origin: 'http://localhost', keyRing: parseKeyRing(generateKeyRingText()), clock: Date });
+    const links = createFileLinks({
+      origin: 'http://localhost',
+      keyRing: parseKeyRing(generateKeyRingText()),
+      clock: Date,
+    });
     const store = createFileSystemStore({ directory: path, links, clock: Date });
-    expect(await failureOf(putObject(store, 'a/b', bytesOf('x')))).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
+    expect(await failureOf(putObject(store, 'a/b', bytesOf('x')))).to.include({
+      name: 'ObjectStoreError',
+      code: 'unavailable',
+    });
     const faults = await store.probe();
     expect(faults.map(({ step }) => step)).to.deep.equal(['reach']);
     expect(faults[0]?.fix).to.contain(path).and.contain('OBJECT_STORE_URL');
@@ -127,7 +161,11 @@ describe('a file-system store', () => {
 
   it('takes the first file in a folder that is still to be made', async () => {
     const directory = join(opened.directory, '..', 'new', 'files');
-    const links = createFileLinks({ origin: 'http://localhost', keyRing: parseKeyRing(generateKeyRingText()), clock: Date });
+    const links = createFileLinks({
+      origin: 'http://localhost',
+      keyRing: parseKeyRing(generateKeyRingText()),
+      clock: Date,
+    });
     const store = createFileSystemStore({ directory, links, clock: Date });
     await putObject(store, 'a/b', bytesOf('x'));
     expect(await readFile(join(directory, 'a', 'b'), 'utf8')).to.equal('x');
@@ -140,7 +178,12 @@ describe('a file-system store', () => {
     await putObject(store, key, bytesOf('x'));
     await rename(directory, `${directory}-disk`);
     const refused = async () => {
-      for (const step of [() => putObject(store, 'tenants/t/2026/11/new', bytesOf('y')), () => store.head(key), () => store.copy(key, `${key}-copy`, 'a')]) expect(await failureOf(step())).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
+      for (const step of [
+        () => putObject(store, 'tenants/t/2026/11/new', bytesOf('y')),
+        () => store.head(key),
+        () => store.copy(key, `${key}-copy`, 'a'),
+      ])
+        expect(await failureOf(step())).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
     };
     await refused();
     expect(existsSync(directory)).to.equal(false);
@@ -155,7 +198,12 @@ describe('a file-system store', () => {
 
   it('serves parts of a file, and its headers alone', async () => {
     await putObject(opened.store, 'tenants/t/2026/11/ranged', bytesOf('0123456789'));
-    const link = await opened.store.downloadUrl({ key: 'tenants/t/2026/11/ranged', fileName: 'a.txt', contentType: 'text/plain', expiresAt: soon() });
+    const link = await opened.store.downloadUrl({
+      key: 'tenants/t/2026/11/ranged',
+      fileName: 'a.txt',
+      contentType: 'text/plain',
+      expiresAt: soon(),
+    });
     const asked = async (range: string): Promise<(string | number | null)[]> => {
       const answer = await fetch(link, { headers: { Range: range } });
       return [answer.status, answer.headers.get('content-range'), await answer.text()];
@@ -165,18 +213,28 @@ describe('a file-system store', () => {
     expect(await asked('bytes=-3')).to.deep.equal([206, 'bytes 7-9/10', '789']);
     expect(await asked('bytes=8-99')).to.deep.equal([206, 'bytes 8-9/10', '89']);
     expect((await asked('bytes=10-')).slice(0, 2)).to.deep.equal([416, 'bytes */10']);
-    for (const odd of ['bytes=4-2', 'bytes=0-1,3-4', 'bytes=-', 'lines=1-2', 'bytes=a-b']) expect((await asked(odd)).slice(0, 2), odd).to.deep.equal([200, null]);
+    for (const odd of ['bytes=4-2', 'bytes=0-1,3-4', 'bytes=-', 'lines=1-2', 'bytes=a-b'])
+      expect((await asked(odd)).slice(0, 2), odd).to.deep.equal([200, null]);
     const head = await fetch(link, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length'), await head.text()]).to.deep.equal([200, '10', '']);
   });
 
   it('ends an upload that comes to a halt, and keeps nothing of it', async () => {
-    const { url } = await opened.store.uploadUrl({ key: 'uploads/t/slow', contentType: 'text/plain', sizeBytes: 100, expiresAt: soon() });
+    const { url } = await opened.store.uploadUrl({
+      key: 'uploads/t/slow',
+      contentType: 'text/plain',
+      sizeBytes: 100,
+      expiresAt: soon(),
+    });
     const status = await new Promise<number | undefined>((resolve, reject) => {
-      const slow = request(url, { method: 'PUT', headers: { 'Content-Type': 'text/plain', 'Content-Length': '100' } }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
-      });
+      const slow = request(
+        url,
+        { method: 'PUT', headers: { 'Content-Type': 'text/plain', 'Content-Length': '100' } },
+        (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        },
+      );
       slow.on('error', reject);
       slow.write('only this');
     });
@@ -187,19 +245,35 @@ describe('a file-system store', () => {
 
   it('takes two uploads with one link at once and no more: each would fill the disk by itself', async () => {
     const { store } = await onFileSystem(undo);
-    const { url } = await store.uploadUrl({ key: 'uploads/t/crowd', contentType: 'text/plain', sizeBytes: 100, expiresAt: soon() });
+    const { url } = await store.uploadUrl({
+      key: 'uploads/t/crowd',
+      contentType: 'text/plain',
+      sizeBytes: 100,
+      expiresAt: soon(),
+    });
     const puts = Array.from({ length: 20 }, () => {
       const put = request(url, { method: 'PUT', headers: { 'Content-Type': 'text/plain', 'Content-Length': '100' } });
       put.write('x'.repeat(50));
-      return { put, answer: new Promise<number | undefined>((resolve, reject) => put.on('response', (said) => resolve(said.resume().statusCode)).on('error', reject)) };
+      return {
+        put,
+        answer: new Promise<number | undefined>((resolve, reject) =>
+          put.on('response', (said) => resolve(said.resume().statusCode)).on('error', reject),
+        ),
+      };
     });
     const refused = new Set<object>();
     await new Promise<void>((resolve) => {
-      for (const { put, answer } of puts) void answer.then((status) => status === 503 && refused.add(put).size === 18 && resolve());
+      for (const { put, answer } of puts)
+        void answer.then((status) => status === 503 && refused.add(put).size === 18 && resolve());
     });
     for (const { put } of puts) put.end('x'.repeat(50));
-    expect(await Promise.all(puts.filter(({ put }) => !refused.has(put)).map(({ answer }) => answer))).to.deep.equal([200, 200]);
-    expect((await fetch(url, { method: 'PUT', headers: { 'Content-Type': 'text/plain' }, body: 'y'.repeat(100) })).status, 'there is room again').to.equal(200);
+    expect(await Promise.all(puts.filter(({ put }) => !refused.has(put)).map(({ answer }) => answer))).to.deep.equal([
+      200, 200,
+    ]);
+    expect(
+      (await fetch(url, { method: 'PUT', headers: { 'Content-Type': 'text/plain' }, body: 'y'.repeat(100) })).status,
+      'there is room again',
+    ).to.equal(200);
   });
 });
 
@@ -207,25 +281,87 @@ describe('OBJECT_STORE_URL', () => {
   const kind = objectStoreAddress();
 
   it('takes a folder or a bucket', () => {
-    expect(kind.parse('file:./data/files')).to.deep.equal({ ok: true, value: { provider: 'filesystem', directory: './data/files' } });
-    expect(kind.parse('file:///var/files')).to.deep.equal({ ok: true, value: { provider: 'filesystem', directory: '/var/files' } });
-    const bucket = { provider: 's3', host: 'minio', port: 9000, tls: false, region: 'eu-1', bucket: 'book', accessKey: 'key', secretKey: 'a/b+c@d', style: 'path' };
-    expect(kind.parse('s3://key:a%2Fb%2Bc%40d@minio:9000/book?tls=false&region=eu-1')).to.deep.equal({ ok: true, value: bucket });
-    expect(kind.parse('s3://key:a%2Fb%2Bc%40d@minio:9000/my.book?tls=false&region=eu-1&style=virtual')).to.deep.equal({ ok: true, value: { ...bucket, bucket: 'my.book', style: 'virtual' } });
-    expect(kind.parse('s3://k:s@s3.example.com/book?style=virtual')).to.deep.equal({ ok: true, value: { ...bucket, host: 's3.example.com', port: 443, tls: true, region: 'us-east-1', accessKey: 'k', secretKey: 's', style: 'virtual' } });
+    expect(kind.parse('file:./data/files')).to.deep.equal({
+      ok: true,
+      value: { provider: 'filesystem', directory: './data/files' },
+    });
+    expect(kind.parse('file:///var/files')).to.deep.equal({
+      ok: true,
+      value: { provider: 'filesystem', directory: '/var/files' },
+    });
+    const bucket = {
+      provider: 's3',
+      host: 'minio',
+      port: 9000,
+      tls: false,
+      region: 'eu-1',
+      bucket: 'book',
+      accessKey: 'key',
+      secretKey: 'a/b+c@d',
+      style: 'path',
+    };
+    expect(kind.parse('s3://key:a%2Fb%2Bc%40d@minio:9000/book?tls=false&region=eu-1')).to.deep.equal({
+      ok: true,
+      value: bucket,
+    });
+    expect(kind.parse('s3://key:a%2Fb%2Bc%40d@minio:9000/my.book?tls=false&region=eu-1&style=virtual')).to.deep.equal({
+      ok: true,
+      value: { ...bucket, bucket: 'my.book', style: 'virtual' },
+    });
+    expect(kind.parse('s3://k:s@s3.example.com/book?style=virtual')).to.deep.equal({
+      ok: true,
+      value: {
+        ...bucket,
+        host: 's3.example.com',
+        port: 443,
+        tls: true,
+        region: 'us-east-1',
+        accessKey: 'k',
+        secretKey: 's',
+        style: 'virtual',
+      },
+    });
   });
 
   it('refuses anything else with what is wrong, and never with the secret', () => {
-    for (const wrong of ['', 'files', 'http://host/bucket', 'file:', 'file://host/share', 's3://', 's3://host/book', 's3://key@host/book', 's3://key:planted@host', 's3://key:planted@host/', 's3://key:planted@host/a/b', 's3://key:planted@host/Book', 's3://key:planted@host/10.0.0.1',
-      's3://key:planted@host/book?tls=yes', 's3://key:planted@host/book?other=1', 's3://key:planted@host/book?tls=true&tls=true', 's3://key:planted@host/book?region=%20', 's3://key:planted@host/book?style=odd', 's3://key:planted@host/my.book?style=virtual', 's3://key:planted@host/book#x', 's3://key:planted%@host/book', 's3://key:pla/nted@host/book']) {
+    for (const wrong of [
+      '',
+      'files',
+      'http://host/bucket',
+      'file:',
+      'file://host/share',
+      's3://',
+      's3://host/book',
+      's3://key@host/book',
+      's3://key:planted@host',
+      's3://key:planted@host/',
+      's3://key:planted@host/a/b',
+      's3://key:planted@host/Book',
+      's3://key:planted@host/10.0.0.1',
+      's3://key:planted@host/book?tls=yes',
+      's3://key:planted@host/book?other=1',
+      's3://key:planted@host/book?tls=true&tls=true',
+      's3://key:planted@host/book?region=%20',
+      's3://key:planted@host/book?style=odd',
+      's3://key:planted@host/my.book?style=virtual',
+      's3://key:planted@host/book#x',
+      's3://key:planted%@host/book',
+      's3://key:pla/nted@host/book',
+    ]) {
       const parsed = kind.parse(wrong);
       expect(parsed.ok, wrong).to.equal(false);
-      expect(parsed.ok ? '' : parsed.problem).to.match(/^m(ust|ay) /).and.not.contain('planted');
+      expect(parsed.ok ? '' : parsed.problem)
+        .to.match(/^m(ust|ay) /)
+        .and.not.contain('planted');
     }
   });
 
   it('is shown without its secret', () => {
-    for (const url of ['s3://key:planted@minio:9000/book?tls=false&region=eu-1', 's3://key:planted@host:443/book?tls=true&region=us-east-1&style=virtual', 'file:./data/files']) {
+    for (const url of [
+      's3://key:planted@minio:9000/book?tls=false&region=eu-1',
+      's3://key:planted@host:443/book?tls=true&region=us-east-1&style=virtual',
+      'file:./data/files',
+    ]) {
       const parsed = kind.parse(url);
       expect(parsed.ok && kind.show(parsed.value)).to.equal(url.replace('planted', '••••'));
     }
@@ -235,9 +371,13 @@ describe('OBJECT_STORE_URL', () => {
 describe('Content-Disposition', () => {
   it('says a plain name as it is, and any other one twice', () => {
     expect(attachmentDisposition('contracts 2026-11.csv')).to.equal('attachment; filename="contracts 2026-11.csv"');
-    expect(attachmentDisposition('Übersicht.pdf')).to.equal('attachment; filename="Ubersicht.pdf"; filename*=UTF-8\'\'%C3%9Cbersicht.pdf');
+    expect(attachmentDisposition('Übersicht.pdf')).to.equal(
+      'attachment; filename="Ubersicht.pdf"; filename*=UTF-8\'\'%C3%9Cbersicht.pdf',
+    );
     expect(attachmentDisposition("l'avenant (1).pdf")).to.equal('attachment; filename="l\'avenant (1).pdf"');
-    expect(attachmentDisposition('合同.pdf')).to.equal('attachment; filename="__.pdf"; filename*=UTF-8\'\'%E5%90%88%E5%90%8C.pdf');
+    expect(attachmentDisposition('合同.pdf')).to.equal(
+      'attachment; filename="__.pdf"; filename*=UTF-8\'\'%E5%90%88%E5%90%8C.pdf',
+    );
     expect(attachmentDisposition('gnp.\u202Efdp.exe')).to.equal('attachment; filename="gnp.fdp.exe"');
     expect(attachmentDisposition('\r\n')).to.equal('attachment; filename="download"');
   });

@@ -37,7 +37,8 @@ describe('an S3 store that cannot be used', () => {
     },
   });
   const expectUnavailable = async (store: ObjectStore): Promise<void> => {
-    for (const [name, call] of Object.entries(everyCall(store))) expect(await failureOf(call()), name).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
+    for (const [name, call] of Object.entries(everyCall(store)))
+      expect(await failureOf(call()), name).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
     const [fault, ...more] = await store.probe();
     expect(fault?.step).to.equal('reach');
     expect(more).to.deep.equal([]);
@@ -65,21 +66,43 @@ describe('an S3 store that cannot be used', () => {
       answer.writeHead(200, { 'Content-Type': 'text/html' }).end('<html>');
     });
     const store = storeAt(Number(new URL(await listening(server, undo)).port));
-    for (const name of ['write', 'copy'] as const) expect(await failureOf(everyCall(store)[name]?.() ?? Promise.resolve()), name).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
+    for (const name of ['write', 'copy'] as const)
+      expect(await failureOf(everyCall(store)[name]?.() ?? Promise.resolve()), name).to.include({
+        name: 'ObjectStoreError',
+        code: 'unavailable',
+      });
     expect(await store.probe()).not.to.deep.equal([]);
   });
 
   it('signs links all the same, for which it asks nobody', async () => {
     const store = storeAt(await freePort());
-    expect((await store.uploadUrl({ key: KEY, contentType: 'application/pdf', sizeBytes: 5, expiresAt: Date.now() + 60_000 })).url).to.contain('X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost');
+    expect(
+      (
+        await store.uploadUrl({
+          key: KEY,
+          contentType: 'application/pdf',
+          sizeBytes: 5,
+          expiresAt: Date.now() + 60_000,
+        })
+      ).url,
+    ).to.contain('X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost');
   });
 
   it('does not keep more than a line of the content while it waits', async () => {
     let asked = 0;
-    const content = Readable.from((function* () {
-      for (; asked < 1_000; asked += 1) yield Buffer.alloc(1_000_000);
-    })());
-    expect(await failureOf(storeAt(await blackHole(undo)).write(KEY, content, { sizeBytes: 1_000_000_000, contentType: 'application/pdf' }))).to.include({ code: 'unavailable' });
+    const content = Readable.from(
+      (function* () {
+        for (; asked < 1_000; asked += 1) yield Buffer.alloc(1_000_000);
+      })(),
+    );
+    expect(
+      await failureOf(
+        storeAt(await blackHole(undo)).write(KEY, content, {
+          sizeBytes: 1_000_000_000,
+          contentType: 'application/pdf',
+        }),
+      ),
+    ).to.include({ code: 'unavailable' });
     expect(asked).to.be.below(30);
     expect(content.destroyed).to.equal(true);
   });
@@ -91,13 +114,18 @@ describe('the probe of an S3 store', () => {
   let bucket = 0;
   before('MinIO', async function () {
     this.timeout(60_000);
-    minio = await sharedMinio().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+    minio = await sharedMinio().catch((error: unknown) =>
+      skip(this, error instanceof Error ? error.message : String(error)),
+    );
   });
   afterEach(async () => {
     for (const step of undo.splice(0).toReversed()) await step();
   });
   /** MinIO behind what denies as a policy would. */
-  const denying = async (denies: (question: IncomingMessage) => boolean, headers: Readonly<Record<string, string>> = {}): Promise<readonly StoreFault[]> => {
+  const denying = async (
+    denies: (question: IncomingMessage) => boolean,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<readonly StoreFault[]> => {
     if (!minio) throw new Error('it runs');
     const name = `probed-${process.pid}-${++bucket}`;
     await onS3(minio.url(name), undo);
@@ -114,7 +142,8 @@ describe('the probe of an S3 store', () => {
     return store.probe();
   };
   const isCopy = ({ headers }: IncomingMessage): boolean => 'x-amz-copy-source' in headers;
-  const isSigned = ({ headers, url = '' }: IncomingMessage): boolean => headers.authorization !== undefined || url.includes('X-Amz-Signature');
+  const isSigned = ({ headers, url = '' }: IncomingMessage): boolean =>
+    headers.authorization !== undefined || url.includes('X-Amz-Signature');
   const ofObject = ({ url = '' }: IncomingMessage): boolean => url.includes('/probe/');
 
   it('finds nothing where everything is allowed', async () => {
@@ -122,9 +151,21 @@ describe('the probe of an S3 store', () => {
   });
 
   for (const [step, permission, denies] of [
-    ['put', 's3:PutObject', (question: IncomingMessage) => question.method === 'PUT' && ofObject(question) && !isCopy(question)],
-    ['get', 's3:GetObject', (question: IncomingMessage) => question.method === 'GET' && ofObject(question) && isSigned(question)],
-    ['list', 's3:ListBucket', (question: IncomingMessage) => question.method === 'GET' && !ofObject(question) && isSigned(question)],
+    [
+      'put',
+      's3:PutObject',
+      (question: IncomingMessage) => question.method === 'PUT' && ofObject(question) && !isCopy(question),
+    ],
+    [
+      'get',
+      's3:GetObject',
+      (question: IncomingMessage) => question.method === 'GET' && ofObject(question) && isSigned(question),
+    ],
+    [
+      'list',
+      's3:ListBucket',
+      (question: IncomingMessage) => question.method === 'GET' && !ofObject(question) && isSigned(question),
+    ],
     ['copy', 's3:GetObject and s3:PutObject', isCopy],
     ['delete', 's3:DeleteObject', (question: IncomingMessage) => question.method === 'DELETE'],
   ] as const) {
@@ -142,10 +183,31 @@ describe('the probe of an S3 store', () => {
     const { store } = await onS3(minio.url(name), undo);
     const { Client } = await import('minio');
     const { hostname, port } = new URL(minio.origin);
-    const client = new Client({ endPoint: hostname, port: Number(port), useSSL: false, accessKey: minio.accessKey, secretKey: minio.secretKey });
-    await client.setBucketPolicy(name, JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Principal: { AWS: ['*'] }, Action: ['s3:GetObject'], Resource: [`arn:aws:s3:::${name}/*`] }] }));
+    const client = new Client({
+      endPoint: hostname,
+      port: Number(port),
+      useSSL: false,
+      accessKey: minio.accessKey,
+      secretKey: minio.secretKey,
+    });
+    await client.setBucketPolicy(
+      name,
+      JSON.stringify({
+        Version: '2012-10-17',
+        Statement: [
+          {
+            Effect: 'Allow',
+            Principal: { AWS: ['*'] },
+            Action: ['s3:GetObject'],
+            Resource: [`arn:aws:s3:::${name}/*`],
+          },
+        ],
+      }),
+    );
     const faults = await store.probe();
-    expect(faults.map(({ step, problem }) => [step, problem])).to.deep.equal([['private', 'anybody may read its objects']]);
+    expect(faults.map(({ step, problem }) => [step, problem])).to.deep.equal([
+      ['private', 'anybody may read its objects'],
+    ]);
   });
 
   it('says that the clocks differ', async () => {
@@ -160,21 +222,35 @@ describe('the probe of an S3 store', () => {
     if (address.provider !== 's3') throw new Error('it is one');
     const store = createS3Store({ address, clock: systemClock });
     undo.push(() => store.close());
-    for (const _again of [1, 2]) expect((await store.probe({ makes: false })).map(({ step, problem }) => [step, problem])).to.deep.equal([['bucket', `the bucket not-made-${process.pid} is not there`]]);
+    for (const _again of [1, 2])
+      expect((await store.probe({ makes: false })).map(({ step, problem }) => [step, problem])).to.deep.equal([
+        ['bucket', `the bucket not-made-${process.pid} is not there`],
+      ]);
     expect(await store.probe()).to.deep.equal([]);
   });
 });
 
 function refuse(question: IncomingMessage, answer: ServerResponse): void {
   question.resume();
-  question.once('end', () => answer.writeHead(403, { 'Content-Type': 'application/xml' }).end('<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>'));
+  question.once('end', () =>
+    answer
+      .writeHead(403, { 'Content-Type': 'application/xml' })
+      .end('<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>'),
+  );
 }
 
-function forward(question: IncomingMessage, answer: ServerResponse, { port, headers }: { port: string; headers: Readonly<Record<string, string>> }): void {
-  const onward = send({ host: '127.0.0.1', port, method: question.method, path: question.url, headers: question.headers }, (given) => {
-    answer.writeHead(given.statusCode ?? 500, { ...given.headers, ...headers });
-    given.pipe(answer);
-  });
+function forward(
+  question: IncomingMessage,
+  answer: ServerResponse,
+  { port, headers }: { port: string; headers: Readonly<Record<string, string>> },
+): void {
+  const onward = send(
+    { host: '127.0.0.1', port, method: question.method, path: question.url, headers: question.headers },
+    (given) => {
+      answer.writeHead(given.statusCode ?? 500, { ...given.headers, ...headers });
+      given.pipe(answer);
+    },
+  );
   onward.on('error', () => answer.destroy());
   question.pipe(onward);
 }

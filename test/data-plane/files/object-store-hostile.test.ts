@@ -25,7 +25,8 @@ const CALLS: Readonly<Record<string, (store: ObjectStore) => Promise<unknown>>> 
   },
 };
 
-const head = (status: number, ...headers: string[]): string => ['HTTP/1.1 ', status, ' Whatever\r\n', ...headers.map((header) => `${header}\r\n`)].join('');
+const head = (status: number, ...headers: string[]): string =>
+  ['HTTP/1.1 ', status, ' Whatever\r\n', ...headers.map((header) => `${header}\r\n`)].join('');
 const xml = (status: number): string => `${head(status, 'Content-Type: application/xml')}\r\n`;
 
 describe('an S3 server that does not come to an end', () => {
@@ -34,7 +35,9 @@ describe('an S3 server that does not come to an end', () => {
     for (const step of undo.splice(0).toReversed()) await step();
   });
 
-  /** Says `begin` to whatever is asked, and then `more` for as long as somebody takes it, or a little of it at a time. */
+  /**
+   * Says `begin` to whatever is asked, and then `more` for as long as somebody takes it, or a little of it at a time.
+   */
   const serverThatSays = async (begin: string, more: string, everyMs?: number) => {
     let sentBytes = 0;
     const open = new Set<Socket>();
@@ -62,7 +65,11 @@ describe('an S3 server that does not come to an end', () => {
       for (const socket of open) socket.destroy();
       server.close();
     });
-    return { store: storeAt((server.address() as AddressInfo).port), sent: () => sentBytes, isLeft: () => open.size === 0 };
+    return {
+      store: storeAt((server.address() as AddressInfo).port),
+      sent: () => sentBytes,
+      isLeft: () => open.size === 0,
+    };
   };
   const storeAt = (port: number): ObjectStore => {
     const address = addressOf(`s3://key:secret@127.0.0.1:${port}/bucket?tls=false`);
@@ -79,9 +86,17 @@ describe('an S3 server that does not come to an end', () => {
     });
     return storeAt(Number(new URL(await listening(server, undo)).port));
   };
-  const expectBrokenOff = async ({ store, isLeft }: { store: ObjectStore; isLeft: () => boolean }, call: (store: ObjectStore) => Promise<unknown>): Promise<void> => {
+  const expectBrokenOff = async (
+    { store, isLeft }: { store: ObjectStore; isLeft: () => boolean },
+    call: (store: ObjectStore) => Promise<unknown>,
+  ): Promise<void> => {
     const begun = performance.now();
-    expect(await call(store).then(() => 'an answer', (error: unknown) => error)).to.be.instanceOf(ObjectStoreError);
+    expect(
+      await call(store).then(
+        () => 'an answer',
+        (error: unknown) => error,
+      ),
+    ).to.be.instanceOf(ObjectStoreError);
     // The longest may take three times the patience; and nobody goes on listening behind the caller's back.
     while (!isLeft() && performance.now() - begun < 20 * TIMEOUT_MS) await sleep(5);
     expect(isLeft(), 'the connection is given up').to.equal(true);
@@ -127,19 +142,30 @@ describe('an S3 server that does not come to an end', () => {
 
   it('is not asked for page after page of a list that stands still', async () => {
     let asked = 0;
-    const page = '<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken></ListBucketResult>';
+    const page =
+      '<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>again</NextContinuationToken></ListBucketResult>';
     const store = await serverOfPages(() => {
       asked += 1;
       return page;
     });
-    expect(await CALLS['list']?.(store).catch((error: unknown) => error)).to.include({ name: 'ObjectStoreError', message: 'the object store lists without end' });
+    expect(await CALLS['list']?.(store).catch((error: unknown) => error)).to.include({
+      name: 'ObjectStoreError',
+      message: 'the object store lists without end',
+    });
     expect(asked).to.equal(2);
   });
 
   it('may send a page of a thousand keys as long as the longest of ours, and all that servers tell of an object', async () => {
-    const keys = Array.from({ length: 1_000 }, (_unused, n) => `quarantine/0192f0a0-0000-7000-8000-000000000001/0192f0a0-0000-7000-9000-${String(n).padStart(12, '0')}`);
+    const keys = Array.from(
+      { length: 1_000 },
+      (_unused, n) =>
+        `quarantine/0192f0a0-0000-7000-8000-000000000001/0192f0a0-0000-7000-9000-${String(n).padStart(12, '0')}`,
+    );
     const about = `<LastModified>2026-11-22T06:00:00.000Z</LastModified><ETag>&#34;5d41402abc4b2a76b9719d911017c592&#34;</ETag><Size>5</Size><ChecksumAlgorithm>CRC64NVME</ChecksumAlgorithm><ChecksumType>FULL_OBJECT</ChecksumType><Owner><ID>${'f'.repeat(64)}</ID><DisplayName>${'d'.repeat(64)}</DisplayName></Owner><StorageClass>INTELLIGENT_TIERING</StorageClass>`;
-    const store = await serverOfPages(() => `<ListBucketResult><IsTruncated>false</IsTruncated>${keys.map((key) => `<Contents><Key>${key}</Key>${about}</Contents>`).join('')}</ListBucketResult>`);
+    const store = await serverOfPages(
+      () =>
+        `<ListBucketResult><IsTruncated>false</IsTruncated>${keys.map((key) => `<Contents><Key>${key}</Key>${about}</Contents>`).join('')}</ListBucketResult>`,
+    );
     const listed: string[] = [];
     for await (const { key } of store.list('quarantine/')) listed.push(key);
     expect(listed).to.deep.equal(keys);

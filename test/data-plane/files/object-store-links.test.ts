@@ -15,9 +15,15 @@ const soon = (): number => Date.now() + 60_000;
 describe('signed links to files', () => {
   forEachStore((opened, kind) => {
     const store = (): ObjectStore => opened().store;
-    const upload = (about: { key: string; sizeBytes: number }) => store().uploadUrl({ contentType: 'application/pdf', expiresAt: soon(), ...about });
-    const download = (key: string, fileName = 'contract.pdf') => store().downloadUrl({ key, fileName, contentType: 'application/pdf', expiresAt: soon() });
-    const put = async (url: string, body: Buffer, headers: Record<string, string> = { 'Content-Type': 'application/pdf' }): Promise<number> => {
+    const upload = (about: { key: string; sizeBytes: number }) =>
+      store().uploadUrl({ contentType: 'application/pdf', expiresAt: soon(), ...about });
+    const download = (key: string, fileName = 'contract.pdf') =>
+      store().downloadUrl({ key, fileName, contentType: 'application/pdf', expiresAt: soon() });
+    const put = async (
+      url: string,
+      body: Buffer,
+      headers: Record<string, string> = { 'Content-Type': 'application/pdf' },
+    ): Promise<number> => {
       const answer = await fetch(url, { method: 'PUT', headers, body: new Uint8Array(body) });
       await answer.text();
       return answer.status;
@@ -43,7 +49,9 @@ describe('signed links to files', () => {
       expect(answer.headers.get('content-type')).to.equal('application/pdf');
       expect(answer.headers.get('content-length')).to.equal('200000');
       expect(answer.headers.get('cache-control')).to.equal('private, no-store');
-      expect(answer.headers.get('content-disposition')).to.equal('attachment; filename="____ _2026_.pdf"; filename*=UTF-8\'\'%E4%B9%B0%E5%8D%96%E5%90%88%E5%90%8C%20%222026%22.pdf');
+      expect(answer.headers.get('content-disposition')).to.equal(
+        'attachment; filename="____ _2026_.pdf"; filename*=UTF-8\'\'%E4%B9%B0%E5%8D%96%E5%90%88%E5%90%8C%20%222026%22.pdf',
+      );
       if (kind !== 'filesystem') return;
       expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
       expect(answer.headers.get('content-security-policy')).to.equal("default-src 'none'; sandbox");
@@ -59,7 +67,13 @@ describe('signed links to files', () => {
     it('refuse an upload that is longer, shorter, of another type or of no length, and keep nothing of it', async () => {
       const key = newKey();
       const { url } = await upload({ key, sizeBytes: 1_000 });
-      const statuses = [await put(url, randomBytes(1_001)), await put(url, randomBytes(999)), await put(url, randomBytes(1_000), { 'Content-Type': 'text/html' }), await put(url, randomBytes(1_000), {}), await put(url, Buffer.alloc(0))];
+      const statuses = [
+        await put(url, randomBytes(1_001)),
+        await put(url, randomBytes(999)),
+        await put(url, randomBytes(1_000), { 'Content-Type': 'text/html' }),
+        await put(url, randomBytes(1_000), {}),
+        await put(url, Buffer.alloc(0)),
+      ];
       if (kind === 'filesystem') expect(statuses).to.deep.equal([413, 400, 415, 415, 400]);
       else for (const refused of statuses) expect(refused).to.be.within(400, 499);
       const chunked = await sendChunked(url, randomBytes(1_000));
@@ -71,7 +85,10 @@ describe('signed links to files', () => {
     it('keep nothing of an upload that breaks off', async () => {
       const key = newKey();
       const { url } = await upload({ key, sizeBytes: 1_000_000 });
-      const broken = request(url, { method: 'PUT', headers: { 'Content-Type': 'application/pdf', 'Content-Length': '1000000' } });
+      const broken = request(url, {
+        method: 'PUT',
+        headers: { 'Content-Type': 'application/pdf', 'Content-Length': '1000000' },
+      });
       const closed = new Promise<void>((resolve) => {
         broken.on('error', () => undefined); // we break it ourselves
         broken.once('close', resolve);
@@ -90,17 +107,29 @@ describe('signed links to files', () => {
     it('are worth nothing with any part of them changed', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
-      const links: (readonly [string, 'GET' | 'PUT'])[] = [[await download(key), 'GET'], [(await upload({ key: newKey(), sizeBytes: 10 })).url, 'PUT']];
+      const links: (readonly [string, 'GET' | 'PUT'])[] = [
+        [await download(key), 'GET'],
+        [(await upload({ key: newKey(), sizeBytes: 10 })).url, 'PUT'],
+      ];
       for (const [link, method] of links) {
-        const send = (url: string): Promise<number> => (method === 'GET' ? status(url) : put(url, bytesOf('ten bytes!')));
+        const send = (url: string): Promise<number> =>
+          method === 'GET' ? status(url) : put(url, bytesOf('ten bytes!'));
         for (const [name, value] of new URL(link).searchParams) {
-          const mutants = [changed(link, (query) => query.set(name, altered(value))), changed(link, (query) => query.delete(name)), changed(link, (query) => query.set(name, ''))];
-          for (const mutant of mutants) expect(await send(mutant), `${method} with another ${name}`).to.be.within(400, 403);
+          const mutants = [
+            changed(link, (query) => query.set(name, altered(value))),
+            changed(link, (query) => query.delete(name)),
+            changed(link, (query) => query.set(name, '')),
+          ];
+          for (const mutant of mutants)
+            expect(await send(mutant), `${method} with another ${name}`).to.be.within(400, 403);
         }
         const other = new URL(link);
         other.pathname = `${other.pathname.slice(0, -1)}${other.pathname.endsWith('1') ? '2' : '1'}`;
         expect(await send(other.href), `${method} of another key`).to.equal(403);
-        expect(await send(changed(link, (query) => query.append('more', '1'))), `${method} with one parameter more`).to.equal(403);
+        expect(
+          await send(changed(link, (query) => query.append('more', '1'))),
+          `${method} with one parameter more`,
+        ).to.equal(403);
         expect(await send(link), `${method} as it was signed`).to.equal(200);
       }
     });
@@ -111,7 +140,8 @@ describe('signed links to files', () => {
       const [up, down] = [(await upload({ key, sizeBytes: 10 })).url, await download(key)];
       expect(await status(up)).to.be.within(400, 403);
       expect(await put(down, bytesOf('ten bytes!'))).to.be.within(400, 403);
-      for (const link of [up, down]) for (const method of ['DELETE', 'POST']) expect(await status(link, method), method).to.be.within(400, 405);
+      for (const link of [up, down])
+        for (const method of ['DELETE', 'POST']) expect(await status(link, method), method).to.be.within(400, 405);
       expect((await store().head(key))?.sizeBytes).to.equal(10);
     });
 
@@ -120,8 +150,23 @@ describe('signed links to files', () => {
       await putObject(store(), key, bytesOf('a contract'));
       const hourAgo = Date.now() - 3_600_000;
       const then = opened().another({ now: () => hourAgo });
-      expect(await status(await then.downloadUrl({ key, fileName: 'a.pdf', contentType: 'application/pdf', expiresAt: hourAgo + 60_000 }))).to.equal(403);
-      expect(await put((await then.uploadUrl({ key, contentType: 'application/pdf', sizeBytes: 10, expiresAt: hourAgo + 60_000 })).url, bytesOf('ten bytes!'))).to.equal(403);
+      expect(
+        await status(
+          await then.downloadUrl({
+            key,
+            fileName: 'a.pdf',
+            contentType: 'application/pdf',
+            expiresAt: hourAgo + 60_000,
+          }),
+        ),
+      ).to.equal(403);
+      expect(
+        await put(
+          (await then.uploadUrl({ key, contentType: 'application/pdf', sizeBytes: 10, expiresAt: hourAgo + 60_000 }))
+            .url,
+          bytesOf('ten bytes!'),
+        ),
+      ).to.equal(403);
       expect((await store().head(key))?.sizeBytes).to.equal(10);
     });
 
@@ -130,7 +175,10 @@ describe('signed links to files', () => {
       for (const ms of [0, 1, 500, 999]) {
         const then = opened().another({ now: () => second + ms });
         for (const expiresAt of [second + 60_000, second + 61_000]) {
-          const [up, down] = [await then.uploadUrl({ key: newKey(), contentType: 'application/pdf', sizeBytes: 10, expiresAt }), await then.downloadUrl({ key: newKey(), fileName: 'a.pdf', contentType: 'application/pdf', expiresAt })];
+          const [up, down] = [
+            await then.uploadUrl({ key: newKey(), contentType: 'application/pdf', sizeBytes: 10, expiresAt }),
+            await then.downloadUrl({ key: newKey(), fileName: 'a.pdf', contentType: 'application/pdf', expiresAt }),
+          ];
           expect([endOf(up.url), endOf(down)], `${ms} ms after`).to.deep.equal([expiresAt, expiresAt]);
         }
       }
@@ -139,7 +187,9 @@ describe('signed links to files', () => {
     it('are made and honoured by any process that has the same keys', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
-      const link = await opened().another({ now: () => Date.now() }).downloadUrl({ key, fileName: 'a.pdf', contentType: 'application/pdf', expiresAt: soon() });
+      const link = await opened()
+        .another({ now: () => Date.now() })
+        .downloadUrl({ key, fileName: 'a.pdf', contentType: 'application/pdf', expiresAt: soon() });
       expect(await status(link)).to.equal(200);
     });
 
@@ -150,12 +200,26 @@ describe('signed links to files', () => {
     it('name the file so that no name breaks the header', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('a contract'));
-      const names = ['a\r\nSet-Cookie: x=1.pdf', '"; filename=evil.html', '..\\..\\etc/passwd', 'gnp.\u202Efdp.exe', '合同'.repeat(50), '\ud800half', '', '  ', '%41%0d%0a', "it's (1)*.pdf", 'é'.repeat(255)];
+      const names = [
+        'a\r\nSet-Cookie: x=1.pdf',
+        '"; filename=evil.html',
+        '..\\..\\etc/passwd',
+        'gnp.\u202Efdp.exe',
+        '合同'.repeat(50),
+        '\ud800half',
+        '',
+        '  ',
+        '%41%0d%0a',
+        "it's (1)*.pdf",
+        'é'.repeat(255),
+      ];
       for (const fileName of names) {
         const answer = await fetch(await download(key, fileName));
         expect(answer.status, JSON.stringify(fileName)).to.equal(200);
         const said = answer.headers.get('content-disposition') ?? '';
-        expect(said, JSON.stringify(fileName)).to.match(/^attachment; filename="[^"\\%/]+"(; filename\*=UTF-8''[A-Za-z0-9%!#$&+.^_`|~-]+)?$/);
+        expect(said, JSON.stringify(fileName)).to.match(
+          /^attachment; filename="[^"\\%/]+"(; filename\*=UTF-8''[A-Za-z0-9%!#$&+.^_`|~-]+)?$/,
+        );
         expect(answer.headers.get('set-cookie')).to.equal(null);
         expect(decodeURIComponent(said)).not.to.match(/\p{Cc}|\p{Bidi_Control}/u);
       }
@@ -183,10 +247,14 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 function sendChunked(url: string, bytes: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'PUT', headers: { 'Content-Type': 'application/pdf', 'Transfer-Encoding': 'chunked' } }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
-    });
+    const sent = request(
+      url,
+      { method: 'PUT', headers: { 'Content-Type': 'application/pdf', 'Transfer-Encoding': 'chunked' } },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      },
+    );
     sent.on('error', reject);
     sent.end(bytes);
   });

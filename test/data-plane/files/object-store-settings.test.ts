@@ -21,11 +21,16 @@ describe('the probe of an S3 store whose settings are wrong', () => {
     return store;
   };
 
-  for (const [kind, shared] of [['minio', sharedMinio], ['rgw', sharedRgw]] as const) {
+  for (const [kind, shared] of [
+    ['minio', sharedMinio],
+    ['rgw', sharedRgw],
+  ] as const) {
     describe(`on ${kind}`, () => {
       let server: S3Server | undefined;
       before(`start ${kind}`, async function () {
-        server = await shared().catch((error: unknown) => skip(this, error instanceof Error ? error.message : String(error)));
+        server = await shared().catch((error: unknown) =>
+          skip(this, error instanceof Error ? error.message : String(error)),
+        );
       });
       const urlWith = (accessKey: string, secretKey: string): string => {
         if (!server) throw new Error('it runs');
@@ -34,15 +39,26 @@ describe('the probe of an S3 store whose settings are wrong', () => {
 
       it('names an access key that nobody knows, and no bucket', async () => {
         const store = storeAt(urlWith('nobody', 'planted-secret'));
-        expect(await store.probe()).to.deep.equal([{ step: 'credentials', problem: 'the object store knows no access key nobody (InvalidAccessKeyId)', fix: 'correct the access key in OBJECT_STORE_URL, which stands before the colon' }]);
+        expect(await store.probe()).to.deep.equal([
+          {
+            step: 'credentials',
+            problem: 'the object store knows no access key nobody (InvalidAccessKeyId)',
+            fix: 'correct the access key in OBJECT_STORE_URL, which stands before the colon',
+          },
+        ]);
         expect(await store.probe({ makes: false })).to.have.length(1);
-        expect(await putObject(store, 'uploads/tenant/file', bytesOf('bytes')).catch((error: unknown) => error)).to.include({ code: 'denied' });
+        expect(
+          await putObject(store, 'uploads/tenant/file', bytesOf('bytes')).catch((error: unknown) => error),
+        ).to.include({ code: 'denied' });
       });
 
       it('names a secret key that is another one, and shows none', async () => {
         const accessKey = server?.accessKey ?? '';
         const [fault, ...more] = await storeAt(urlWith(accessKey, 'planted-secret')).probe();
-        expect(fault).to.include({ step: 'credentials', problem: `the secret key is not that of the access key ${accessKey} (SignatureDoesNotMatch)` });
+        expect(fault).to.include({
+          step: 'credentials',
+          problem: `the secret key is not that of the access key ${accessKey} (SignatureDoesNotMatch)`,
+        });
         expect(fault?.fix).to.match(/^correct the secret key in OBJECT_STORE_URL, .*percent-encoded/);
         expect(more).to.deep.equal([]);
         expect(JSON.stringify(fault)).not.to.contain('planted-secret');
@@ -50,32 +66,64 @@ describe('the probe of an S3 store whose settings are wrong', () => {
     });
   }
 
-  /** What a server answers that knows the caller's key, and refuses all the same. Neither of those here can be brought to say these. */
-  const refusing = async (status: number, error: string, { date = new Date() }: { readonly date?: Date } = {}): Promise<readonly StoreFault[]> => {
+  /**
+   * What a server answers that knows the caller's key, and refuses all the same. Neither of those here can be brought
+   * to say these.
+   */
+  const refusing = async (
+    status: number,
+    error: string,
+    { date = new Date() }: { readonly date?: Date } = {},
+  ): Promise<readonly StoreFault[]> => {
     const server = createServer((question, answer) => {
       question.resume();
       const said = question.headers.authorization === undefined ? '<Code>AccessDenied</Code>' : error;
-      answer.writeHead(status, { 'Content-Type': 'application/xml', Date: date.toUTCString() }).end(`<?xml version="1.0"?><Error>${said}</Error>`);
+      answer
+        .writeHead(status, { 'Content-Type': 'application/xml', Date: date.toUTCString() })
+        .end(`<?xml version="1.0"?><Error>${said}</Error>`);
     });
     return storeAt(`s3://key:secret@${new URL(await listening(server, undo)).host}/book?tls=false`).probe();
   };
 
   it('names the region, and which it is where the server says so', async () => {
-    const said = (region: string) => `<Code>AuthorizationHeaderMalformed</Code><Message>The authorization header is malformed</Message>${region}`;
-    expect(await refusing(400, said('<Region>eu-west-1</Region>'))).to.deep.equal([{ step: 'region', problem: 'the object store is not in the region us-east-1 (AuthorizationHeaderMalformed)', fix: 'set region in OBJECT_STORE_URL to eu-west-1' }]);
+    const said = (region: string) =>
+      `<Code>AuthorizationHeaderMalformed</Code><Message>The authorization header is malformed</Message>${region}`;
+    expect(await refusing(400, said('<Region>eu-west-1</Region>'))).to.deep.equal([
+      {
+        step: 'region',
+        problem: 'the object store is not in the region us-east-1 (AuthorizationHeaderMalformed)',
+        fix: 'set region in OBJECT_STORE_URL to eu-west-1',
+      },
+    ]);
     expect((await refusing(400, said('')))[0]?.fix).to.equal('set region in OBJECT_STORE_URL to the one that it is in');
-    expect((await refusing(400, said('<Region>eu-1 \u001b[2J and much more</Region>')))[0]?.fix, 'not what no region is').to.equal('set region in OBJECT_STORE_URL to the one that it is in');
+    expect(
+      (await refusing(400, said('<Region>eu-1 \u001b[2J and much more</Region>')))[0]?.fix,
+      'not what no region is',
+    ).to.equal('set region in OBJECT_STORE_URL to the one that it is in');
   });
 
   it('names the host of a bucket that is elsewhere', async () => {
-    const [fault, ...more] = await refusing(301, '<Code>PermanentRedirect</Code><Endpoint>book.s3.eu-west-1.amazonaws.com</Endpoint>');
-    expect(fault).to.deep.equal({ step: 'host', problem: 'the bucket book is not to be had from 127.0.0.1 (PermanentRedirect)', fix: 'set host and region in OBJECT_STORE_URL to those of the bucket, which the object store says is at book.s3.eu-west-1.amazonaws.com' });
+    const [fault, ...more] = await refusing(
+      301,
+      '<Code>PermanentRedirect</Code><Endpoint>book.s3.eu-west-1.amazonaws.com</Endpoint>',
+    );
+    expect(fault).to.deep.equal({
+      step: 'host',
+      problem: 'the bucket book is not to be had from 127.0.0.1 (PermanentRedirect)',
+      fix: 'set host and region in OBJECT_STORE_URL to those of the bucket, which the object store says is at book.s3.eu-west-1.amazonaws.com',
+    });
     expect(more).to.deep.equal([]);
   });
 
   it('names the clock, once', async () => {
     const skewed = '<Code>RequestTimeTooSkewed</Code>';
-    expect(await refusing(403, skewed)).to.deep.equal([{ step: 'clock', problem: 'the clock of the object store is too far from ours (RequestTimeTooSkewed)', fix: 'let both machines take their time from the network (NTP): signed links depend on it' }]);
+    expect(await refusing(403, skewed)).to.deep.equal([
+      {
+        step: 'clock',
+        problem: 'the clock of the object store is too far from ours (RequestTimeTooSkewed)',
+        fix: 'let both machines take their time from the network (NTP): signed links depend on it',
+      },
+    ]);
     const told = await refusing(403, skewed, { date: new Date(Date.now() - 3_600_000) });
     expect(told.map(({ step }) => step)).to.deep.equal(['clock']);
     expect(told[0]?.problem).to.match(/ is 3[56]\d\d s behind ours$/);

@@ -4,7 +4,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { fileKey, quarantineKey, uploadKey, type ObjectStore } from '../../../data-plane-agent/plane/files/objects/object-store.js';
+import {
+  fileKey,
+  quarantineKey,
+  uploadKey,
+  type ObjectStore,
+} from '../../../data-plane-agent/plane/files/objects/object-store.js';
 import { bytesOf, forEachStore, never, putObject } from '../../support/stores.js';
 
 const TENANT = '0192f0a0-0000-7000-8000-000000000001';
@@ -15,7 +20,10 @@ describe('object stores', () => {
   forEachStore((opened) => {
     const store = (): ObjectStore => opened().store;
     const contentOf = async (key: string): Promise<Buffer | undefined> => {
-      const content = await store().read(key, { sizeBytes: (await store().head(key))?.sizeBytes ?? 0, signal: never() });
+      const content = await store().read(key, {
+        sizeBytes: (await store().head(key))?.sizeBytes ?? 0,
+        signal: never(),
+      });
       return content && buffer(content);
     };
     const keysUnder = async (prefix: string): Promise<string[]> => {
@@ -75,7 +83,11 @@ describe('object stores', () => {
     it('gives an object of the size that is asked for, and else nothing', async () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('five!'));
-      for (const sizeBytes of [0, 4, 6]) expect(await failureOf(store().read(key, { sizeBytes, signal: never() })), String(sizeBytes)).to.include({ name: 'ObjectStoreError', code: 'unavailable' });
+      for (const sizeBytes of [0, 4, 6])
+        expect(await failureOf(store().read(key, { sizeBytes, signal: never() })), String(sizeBytes)).to.include({
+          name: 'ObjectStoreError',
+          code: 'unavailable',
+        });
       expect((await contentOf(key))?.toString()).to.equal('five!');
     });
 
@@ -85,13 +97,15 @@ describe('object stores', () => {
       expect(await keysUnder('quarantine/tenant-a/')).to.deep.equal([a, b]);
       expect(await keysUnder('quarantine/')).to.have.length(3);
       expect(await keysUnder('nothing/here/')).to.deep.equal([]);
-      for await (const object of store().list('quarantine/tenant-a/')) expect(object.sizeBytes).to.equal(object.key.length);
+      for await (const object of store().list('quarantine/tenant-a/'))
+        expect(object.sizeBytes).to.equal(object.key.length);
     });
 
     it('lists more than a page of a server', async function () {
       this.timeout(60_000);
       const names = Array.from({ length: 1_005 }, (_unused, index) => `many/${String(index).padStart(5, '0')}`);
-      for (let at = 0; at < names.length; at += 50) await Promise.all(names.slice(at, at + 50).map((key) => putObject(store(), key, bytesOf('x'))));
+      for (let at = 0; at < names.length; at += 50)
+        await Promise.all(names.slice(at, at + 50).map((key) => putObject(store(), key, bytesOf('x'))));
       expect(await keysUnder('many/')).to.deep.equal(names);
     });
 
@@ -99,13 +113,21 @@ describe('object stores', () => {
       const key = newKey();
       await putObject(store(), key, bytesOf('as it was'));
       const about = { sizeBytes: 100_000, contentType: 'application/pdf' };
-      const broken = Readable.from((async function* () {
-        yield randomBytes(50_000);
-        await Promise.resolve();
-        throw new Error('the source broke');
-      })());
-      expect(await failureOf(store().write(key, Readable.from([randomBytes(100_001)]), about))).to.include({ name: 'WrongLengthError', found: 'longer' });
-      expect(await failureOf(store().write(key, Readable.from([randomBytes(99_999)]), about))).to.include({ name: 'WrongLengthError', found: 'shorter' });
+      const broken = Readable.from(
+        (async function* () {
+          yield randomBytes(50_000);
+          await Promise.resolve();
+          throw new Error('the source broke');
+        })(),
+      );
+      expect(await failureOf(store().write(key, Readable.from([randomBytes(100_001)]), about))).to.include({
+        name: 'WrongLengthError',
+        found: 'longer',
+      });
+      expect(await failureOf(store().write(key, Readable.from([randomBytes(99_999)]), about))).to.include({
+        name: 'WrongLengthError',
+        found: 'shorter',
+      });
       expect(await failureOf(store().write(key, broken, about))).to.include({ message: 'the source broke' });
       expect((await contentOf(key))?.toString()).to.equal('as it was');
       const { directory } = opened();
@@ -120,7 +142,9 @@ describe('object stores', () => {
       if (!content) throw new Error('it is there');
       told.abort();
       expect(await failureOf(buffer(content))).to.include({ name: 'AbortError' });
-      expect(await failureOf(store().read(key, { sizeBytes: 4_000_000, signal: told.signal }))).to.include({ name: 'AbortError' });
+      expect(await failureOf(store().read(key, { sizeBytes: 4_000_000, signal: told.signal }))).to.include({
+        name: 'AbortError',
+      });
     });
 
     it('never mixes bytes, nor tells a wrong entity tag, while a hundred overlapping PUTs go over what is copied', async function () {
@@ -128,7 +152,8 @@ describe('object stores', () => {
       const from = newKey();
       const versions = Array.from({ length: 100 }, (_unused, index) => Buffer.alloc(60_000 + index, index + 1));
       const tags = new Map<string, number>();
-      const write = async (bytes: Buffer): Promise<void> => void tags.set((await putObject(store(), from, bytes)).etag, bytes[0] ?? 0);
+      const write = async (bytes: Buffer): Promise<void> =>
+        void tags.set((await putObject(store(), from, bytes)).etag, bytes[0] ?? 0);
       await write(versions[0] ?? Buffer.alloc(0));
       let copies = 0;
       let writing = true;

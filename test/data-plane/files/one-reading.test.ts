@@ -7,7 +7,11 @@ import { inPieces } from '../../support/archives.js';
 
 const BYTES = randomBytes(3_000_000);
 const content = () => inPieces(BYTES, 65_536) as AsyncIterable<Buffer>;
-const reasonOf = (work: Promise<unknown>) => work.then(() => undefined, (error: unknown) => error);
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 describe('one reading for several readers', () => {
   it('gives each of them all bytes, at the pace of the slowest', async () => {
@@ -73,11 +77,13 @@ describe('one reading for several readers', () => {
 
   it('that breaks off is told to all', async () => {
     const broken = new Error('the store went away');
-    const reading = new OneReading((async function* () {
-      yield BYTES.subarray(0, 1_000);
-      await Promise.resolve();
-      throw broken;
-    })());
+    const reading = new OneReading(
+      (async function* () {
+        yield BYTES.subarray(0, 1_000);
+        await Promise.resolve();
+        throw broken;
+      })(),
+    );
     const readers: Readable[] = [reading.branch().content, reading.branch().content];
     const told = await Promise.all([...readers.map((reader) => reasonOf(buffer(reader))), reasonOf(reading.run())]);
     expect(told).to.deep.equal([broken, broken, broken]);

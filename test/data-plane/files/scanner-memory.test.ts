@@ -26,8 +26,16 @@ describe('scanning 50 files of 40 MB, four at a time', () => {
     const content = randomFillSync(Buffer.alloc(40_000_000));
     const path = join(folder, 'evidence');
     writeFileSync(path, content);
-    const { stdout } = await promisify(execFile)(process.execPath, [program('test/support/scan-many.ts'), clamd.url, path, String(content.length), '50']);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      program('test/support/scan-many.ts'),
+      clamd.url,
+      path,
+      String(content.length),
+      '50',
+    ]);
     const { grownBytes } = JSON.parse(stdout) as ScanMany;
-    expect(grownBytes).to.be.lessThan(64 * 2 ** 20).and.greaterThan(0);
+    expect(grownBytes)
+      .to.be.lessThan(64 * 2 ** 20)
+      .and.greaterThan(0);
   });
 });

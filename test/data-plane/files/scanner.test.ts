@@ -17,7 +17,9 @@ const log = createLog({ level: 'silent', name: 'test' });
 const MIB = 2 ** 20;
 
 /** Does as it is told with each connection: clamd in its worst moments, which a real one has only by chance. */
-async function impostor(behave: (socket: Socket) => void): Promise<{ scanner: Scanner; open: Set<Socket>; server: Server }> {
+async function impostor(
+  behave: (socket: Socket) => void,
+): Promise<{ scanner: Scanner; open: Set<Socket>; server: Server }> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
@@ -27,14 +29,26 @@ async function impostor(behave: (socket: Socket) => void): Promise<{ scanner: Sc
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  const scanner = createClamd({ url: `tcp://127.0.0.1:${address.port}`, fileMaxBytes: MIB, log, patience: { baseMs: 150, perMiBMs: 0 } });
+  const scanner = createClamd({
+    url: `tcp://127.0.0.1:${address.port}`,
+    fileMaxBytes: MIB,
+    log,
+    patience: { baseMs: 150, perMiBMs: 0 },
+  });
   return { scanner, open, server };
 }
 
-const scan = (scanner: Scanner, content: Readable = Readable.from([Buffer.from('a contract')]), sizeBytes = 10): Promise<Verdict> => scanner.scan(content, { sizeBytes });
+const scan = (
+  scanner: Scanner,
+  content: Readable = Readable.from([Buffer.from('a contract')]),
+  sizeBytes = 10,
+): Promise<Verdict> => scanner.scan(content, { sizeBytes });
 
 /** Answers when the end of the content has come. */
-const answering = (answer: string) => (socket: Socket): void => void socket.on('data', (bytes) => bytes.subarray(-4).equals(Buffer.alloc(4)) && socket.end(answer));
+const answering =
+  (answer: string) =>
+  (socket: Socket): void =>
+    void socket.on('data', (bytes) => bytes.subarray(-4).equals(Buffer.alloc(4)) && socket.end(answer));
 
 describe('a scanner that fails', () => {
   const servers: Server[] = [];
@@ -53,8 +67,25 @@ describe('a scanner that fails', () => {
 
   it('is never taken to have said clean, whatever it answers', async () => {
     const answers = [
-      'stream: OK', 'stream: OK\n', ' stream: OK\0', 'stream: ok\0', 'stream: OK \0', 'OK\0', 'stream: \0', 'stream:OK\0', 'stream: OK\nstream: X FOUND\0', '\0stream: OK\0', '', 'UNKNOWN COMMAND\0',
-      'INSTREAM size limit exceeded. ERROR\0', 'stream: Can\'t allocate memory ERROR\0', 'stream: Heuristics.Limits.Exceeded.MaxScanTime FOUND\0', 'stream: Heuristics.Encrypted.PDF FOUND\0', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(10_000), 'stream: FOUND\0',
+      'stream: OK',
+      'stream: OK\n',
+      ' stream: OK\0',
+      'stream: ok\0',
+      'stream: OK \0',
+      'OK\0',
+      'stream: \0',
+      'stream:OK\0',
+      'stream: OK\nstream: X FOUND\0',
+      '\0stream: OK\0',
+      '',
+      'UNKNOWN COMMAND\0',
+      'INSTREAM size limit exceeded. ERROR\0',
+      "stream: Can't allocate memory ERROR\0",
+      'stream: Heuristics.Limits.Exceeded.MaxScanTime FOUND\0',
+      'stream: Heuristics.Encrypted.PDF FOUND\0',
+      'HTTP/1.1 200 OK\r\n\r\n',
+      'x'.repeat(10_000),
+      'stream: FOUND\0',
     ];
     for (const answer of answers) {
       const { scanner } = await failing(answering(answer));
@@ -63,7 +94,10 @@ describe('a scanner that fails', () => {
   });
 
   it('is not believed when it says clean before it has the whole file; what it has found by then counts', async () => {
-    for (const [answer, status] of [['stream: OK\0', 'error'], ['stream: Worm FOUND\0', 'infected']] as const) {
+    for (const [answer, status] of [
+      ['stream: OK\0', 'error'],
+      ['stream: Worm FOUND\0', 'infected'],
+    ] as const) {
       const { scanner } = await failing((socket) => void socket.once('data', () => socket.write(answer)));
       const content = new Readable({ read() {} });
       content.push('the beginning of a contract');
@@ -94,7 +128,11 @@ describe('a scanner that fails', () => {
   it('does not hold up those who wait behind it for longer either', async () => {
     const { scanner } = await failing(() => undefined);
     const verdicts = await Promise.all(Array.from({ length: 300 }, () => scan(scanner)));
-    expect(new Set(verdicts.map((verdict) => (verdict.status === 'error' ? verdict.reason : verdict.status)))).to.deep.equal(new Set(['the scanner did not answer within 0 s', 'the scanner has more files waiting than it can take']));
+    expect(
+      new Set(verdicts.map((verdict) => (verdict.status === 'error' ? verdict.reason : verdict.status))),
+    ).to.deep.equal(
+      new Set(['the scanner did not answer within 0 s', 'the scanner has more files waiting than it can take']),
+    );
   });
 
   it('is an error when it is not there, resets the connection, or ends it', async () => {
@@ -111,13 +149,15 @@ describe('a scanner that fails', () => {
   it('takes what it reads slowly at its own pace', async () => {
     let ahead = 0;
     let read = 0;
-    const content = Readable.from((function* () {
-      const piece = randomFillSync(Buffer.alloc(65_536));
-      for (let sent = 0; sent < 16 * MIB; sent += piece.length) {
-        ahead = Math.max(ahead, sent - read);
-        yield piece;
-      }
-    })());
+    const content = Readable.from(
+      (function* () {
+        const piece = randomFillSync(Buffer.alloc(65_536));
+        for (let sent = 0; sent < 16 * MIB; sent += piece.length) {
+          ahead = Math.max(ahead, sent - read);
+          yield piece;
+        }
+      })(),
+    );
     const { scanner } = await failing((socket) => {
       socket.on('data', (bytes) => {
         read += bytes.length;
@@ -140,7 +180,10 @@ describe('a scanner that fails', () => {
     stop.abort();
     expect(await verdict).to.deep.equal({ status: 'error', reason: 'the scan was called off' });
     expect(content.destroyed).to.equal(true);
-    expect(await scanner.scan(zeros(1), { sizeBytes: 1, signal: AbortSignal.abort() })).to.deep.equal({ status: 'error', reason: 'the scan was called off' });
+    expect(await scanner.scan(zeros(1), { sizeBytes: 1, signal: AbortSignal.abort() })).to.deep.equal({
+      status: 'error',
+      reason: 'the scan was called off',
+    });
   });
 
   it('leaves content that never comes', async () => {
@@ -159,14 +202,19 @@ describe('a clamd that is killed', () => {
     try {
       const scanner = createClamd({ url: clamd.url, fileMaxBytes: MIB, log });
       let killed = Promise.resolve();
-      const half = Readable.from((async function* () {
-        yield Buffer.alloc(5 * MIB);
-        await (killed = clamd.kill());
-        yield Buffer.alloc(5 * MIB);
-      })());
+      const half = Readable.from(
+        (async function* () {
+          yield Buffer.alloc(5 * MIB);
+          await (killed = clamd.kill());
+          yield Buffer.alloc(5 * MIB);
+        })(),
+      );
       expect((await scan(scanner, half, 10 * MIB)).status).to.equal('error');
       await killed;
-      expect(await scan(scanner)).to.deep.equal({ status: 'error', reason: 'the scanner cannot be reached (ECONNREFUSED)' });
+      expect(await scan(scanner)).to.deep.equal({
+        status: 'error',
+        reason: 'the scanner cannot be reached (ECONNREFUSED)',
+      });
     } finally {
       await clamd.stop();
     }
@@ -177,12 +225,23 @@ describe('what a scanner says', () => {
   it('is read to the letter', () => {
     expect(verdictOf('stream: OK')).to.deep.equal({ status: 'clean' });
     expect(verdictOf('stream: Heuristics.OLE2.ContainsMacros FOUND').status).to.equal('infected');
-    for (const word of ['Heuristics.Limits.Exceeded.MaxFiles', 'Heuristics.Encrypted.Zip']) expect(verdictOf(`stream: ${word} FOUND`)).to.deep.equal({ status: 'error', reason: `the scanner did not look into it (${word})`, isFinal: true });
+    for (const word of ['Heuristics.Limits.Exceeded.MaxFiles', 'Heuristics.Encrypted.Zip'])
+      expect(verdictOf(`stream: ${word} FOUND`)).to.deep.equal({
+        status: 'error',
+        reason: `the scanner did not look into it (${word})`,
+        isFinal: true,
+      });
   });
 
   it('tells engine, signatures and their day, or as much as there is', () => {
-    expect(versionOf('ClamAV 1.4.6/27123/Fri Nov 20 08:26:00 2026')).to.deep.equal({ engine: '1.4.6', signatures: '27123', signaturesAt: Date.UTC(2026, 10, 20, 8, 26) });
-    expect(versionOf('ClamAV 1.4.6/27123/Fri Nov  6 08:26:00 2026')?.signaturesAt).to.equal(Date.UTC(2026, 10, 6, 8, 26));
+    expect(versionOf('ClamAV 1.4.6/27123/Fri Nov 20 08:26:00 2026')).to.deep.equal({
+      engine: '1.4.6',
+      signatures: '27123',
+      signaturesAt: Date.UTC(2026, 10, 20, 8, 26),
+    });
+    expect(versionOf('ClamAV 1.4.6/27123/Fri Nov  6 08:26:00 2026')?.signaturesAt).to.equal(
+      Date.UTC(2026, 10, 6, 8, 26),
+    );
     expect(versionOf('ClamAV 1.4.6')).to.deep.equal({ engine: '1.4.6', signatures: '', signaturesAt: null });
     for (const other of ['UNKNOWN COMMAND', '', 'ClamAV', 'HTTP/1.1 400']) expect(versionOf(other)).to.equal(undefined);
   });
@@ -199,12 +258,27 @@ describe('what a scanner says', () => {
     expect(clamdAddress('tcp://clamd:3310')).to.deep.equal({ host: 'clamd', port: 3310 });
     expect(clamdAddress('tcp://clamd')).to.deep.equal({ host: 'clamd', port: 3310 });
     expect(clamdAddress('tcp://[::1]:1')).to.deep.equal({ host: '::1', port: 1 });
-    for (const url of ['unix:/run/a b.sock', 'unix:///run/a%20b.sock']) expect(clamdAddress(url)).to.deep.equal({ path: '/run/a b.sock' });
-    for (const url of ['', 'clamd:3310', 'http://clamd', 'tcp://', 'tcp://clamd/x', 'tcp://u:p@clamd', 'unix:', 'unix:run/x', 'unix://host/run/x', 'tcp://clamd:3310?x']) expect(clamdAddress(url), url).to.equal(undefined);
+    for (const url of ['unix:/run/a b.sock', 'unix:///run/a%20b.sock'])
+      expect(clamdAddress(url)).to.deep.equal({ path: '/run/a b.sock' });
+    for (const url of [
+      '',
+      'clamd:3310',
+      'http://clamd',
+      'tcp://',
+      'tcp://clamd/x',
+      'tcp://u:p@clamd',
+      'unix:',
+      'unix:run/x',
+      'unix://host/run/x',
+      'tcp://clamd:3310?x',
+    ])
+      expect(clamdAddress(url), url).to.equal(undefined);
   });
 
   it('listens, as it is shipped, on a socket of its group and on no network', () => {
-    const settings = read('docker/clamd.conf').split('\n').filter((line) => /^(Local|TCP)/.test(line));
+    const settings = read('docker/clamd.conf')
+      .split('\n')
+      .filter((line) => /^(Local|TCP)/.test(line));
     expect(settings).to.deep.equal(['LocalSocket /run/clamav/clamd.sock', 'LocalSocketMode 660']);
   });
 
@@ -213,12 +287,16 @@ describe('what a scanner says', () => {
     let running = 0;
     let most = 0;
     const order: number[] = [];
-    await Promise.all(Array.from({ length: 20 }, (_, at) => slots(new AbortController().signal, async () => {
-      most = Math.max(most, (running += 1));
-      await new Promise(setImmediate);
-      order.push(at);
-      running -= 1;
-    })));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        slots(new AbortController().signal, async () => {
+          most = Math.max(most, (running += 1));
+          await new Promise(setImmediate);
+          order.push(at);
+          running -= 1;
+        }),
+      ),
+    );
     expect(most).to.equal(4);
     expect(order).to.deep.equal([...order].toSorted((a, b) => a - b));
     expect(running).to.equal(0);

@@ -1,4 +1,7 @@
-/** The cover of a turnkey construction agreement and its schedule of milestones: parties before their roles, shares in a table, sums for delay. */
+/**
+ * The cover of a turnkey construction agreement and its schedule of milestones: parties before their roles, shares in a
+ * table, sums for delay.
+ */
 export const EN_EPC_MILESTONES = {
   text: `ENGINEERING, PROCUREMENT AND CONSTRUCTION AGREEMENT
 
@@ -54,12 +57,33 @@ If Substantial Completion is not achieved by the guaranteed date, Contractor sha
 Amounts that are not paid when due bear interest at 8% per annum.
 `,
   expected: {
-    contractNo: 'RCE-EPC-014', projectName: 'Rio Claro 36 MW Solar Project', partyA: 'TERRANOVA POWER SYSTEMS INC.', partyB: 'RIO CLARO ENERGIA S.A.', totalAmount: 28_750_000, currencyCode: 'USD', paymentMethod: 'wire transfer', payeeAccount: '8830 114 552', payeeBank: 'First Lakes Bank, Toronto', signDate: '2026-05-11',
-    'payments[0].period': 'Notice to Proceed issued', 'payments[0].dueDate': '2026-06-01', 'payments[0].amount': 2_875_000,
-    'payments[1].period': 'Purchase orders for major equipment placed', 'payments[1].dueDate': '2026-08-15', 'payments[1].amount': 4_312_500,
-    'payments[2].period': 'PV modules delivered to Site', 'payments[2].dueDate': '2026-11-30', 'payments[2].amount': 10_062_500,
-    'payments[3].period': 'Mechanical Completion', 'payments[3].dueDate': '2027-02-28', 'payments[3].amount': 5_750_000,
-    'payments[4].period': 'Substantial Completion', 'payments[4].dueDate': '2027-04-30', 'payments[4].amount': 4_312_500,
-    'payments[5].period': 'Final Completion', 'payments[5].dueDate': '2027-07-31', 'payments[5].amount': 1_437_500,
+    contractNo: 'RCE-EPC-014',
+    projectName: 'Rio Claro 36 MW Solar Project',
+    partyA: 'TERRANOVA POWER SYSTEMS INC.',
+    partyB: 'RIO CLARO ENERGIA S.A.',
+    totalAmount: 28_750_000,
+    currencyCode: 'USD',
+    paymentMethod: 'wire transfer',
+    payeeAccount: '8830 114 552',
+    payeeBank: 'First Lakes Bank, Toronto',
+    signDate: '2026-05-11',
+    'payments[0].period': 'Notice to Proceed issued',
+    'payments[0].dueDate': '2026-06-01',
+    'payments[0].amount': 2_875_000,
+    'payments[1].period': 'Purchase orders for major equipment placed',
+    'payments[1].dueDate': '2026-08-15',
+    'payments[1].amount': 4_312_500,
+    'payments[2].period': 'PV modules delivered to Site',
+    'payments[2].dueDate': '2026-11-30',
+    'payments[2].amount': 10_062_500,
+    'payments[3].period': 'Mechanical Completion',
+    'payments[3].dueDate': '2027-02-28',
+    'payments[3].amount': 5_750_000,
+    'payments[4].period': 'Substantial Completion',
+    'payments[4].dueDate': '2027-04-30',
+    'payments[4].amount': 4_312_500,
+    'payments[5].period': 'Final Completion',
+    'payments[5].dueDate': '2027-07-31',
+    'payments[5].amount': 1_437_500,
   },
 };

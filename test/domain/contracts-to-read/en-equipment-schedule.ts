@@ -1,4 +1,7 @@
-/** A schedule to an American master lease: the master's own day comes first, the lessor's cost is no total, and a table of casualty values is no plan. */
+/**
+ * A schedule to an American master lease: the master's own day comes first, the lessor's cost is no total, and a table
+ * of casualty values is no plan.
+ */
 export const EN_EQUIPMENT_SCHEDULE = {
   text: `                                EQUIPMENT SCHEDULE
 
@@ -50,7 +53,20 @@ Name: Carla Whitcomb                        Name: Russell T. Oyelaran
 Title: Vice President                       Title: Chief Financial Officer
 `,
   expected: {
-    contractNo: '40188-003', type: 'lease', partyA: 'PRAIRIE STATE CAPITAL, LLC', partyB: 'DELMONT FOODS, INC.', equipmentName: 'Rotary bottle labeler', equipmentModel: 'CR-720 HS', quantity: 2, currencyCode: 'USD',
-    paymentMethod: 'ACH debit', paymentCycle: 'Monthly in Advance', deposit: 30_000, periodicRent: 28_915.4, signDate: '2026-10-09', startDate: '2026-11-01', endDate: '2030-10-31',
+    contractNo: '40188-003',
+    type: 'lease',
+    partyA: 'PRAIRIE STATE CAPITAL, LLC',
+    partyB: 'DELMONT FOODS, INC.',
+    equipmentName: 'Rotary bottle labeler',
+    equipmentModel: 'CR-720 HS',
+    quantity: 2,
+    currencyCode: 'USD',
+    paymentMethod: 'ACH debit',
+    paymentCycle: 'Monthly in Advance',
+    deposit: 30_000,
+    periodicRent: 28_915.4,
+    signDate: '2026-10-09',
+    startDate: '2026-11-01',
+    endDate: '2030-10-31',
   },
 };

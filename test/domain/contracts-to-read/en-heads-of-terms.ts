@@ -1,4 +1,7 @@
-/** Heads of terms for a lease of business premises in England, after the checklist of the surveyors' code: a heading and what was agreed, cell by cell; days, sums and firms of all sorts of other things. */
+/**
+ * Heads of terms for a lease of business premises in England, after the checklist of the surveyors' code: a heading and
+ * what was agreed, cell by cell; days, sums and firms of all sorts of other things.
+ */
 export const EN_HEADS_OF_TERMS = {
   text: `HEADS OF TERMS
 SUBJECT TO CONTRACT
@@ -32,7 +35,18 @@ Timetable	Draft lease to be issued by 28 August 2026, completion as soon as poss
 These heads of terms are not intended to be legally binding.
 `,
   expected: {
-    contractNo: 'HT/26/0319', type: 'lease', partyA: 'Avonmouth Industrial Estates Limited', partyB: 'Westbury Joinery Works Limited', equipmentName: 'Unit 7, Castle Trade Park, Kelston Road, Bristol BS10 5EP', currencyCode: 'GBP',
-    paymentMethod: 'standing order', paymentCycle: 'quarterly in advance', deposit: 19_350, periodicRent: 77_400, signDate: '2026-08-14', startDate: '2026-09-29', endDate: '2036-09-28',
+    contractNo: 'HT/26/0319',
+    type: 'lease',
+    partyA: 'Avonmouth Industrial Estates Limited',
+    partyB: 'Westbury Joinery Works Limited',
+    equipmentName: 'Unit 7, Castle Trade Park, Kelston Road, Bristol BS10 5EP',
+    currencyCode: 'GBP',
+    paymentMethod: 'standing order',
+    paymentCycle: 'quarterly in advance',
+    deposit: 19_350,
+    periodicRent: 77_400,
+    signDate: '2026-08-14',
+    startDate: '2026-09-29',
+    endDate: '2036-09-28',
   },
 };

@@ -1,4 +1,7 @@
-/** The confirmation of an order as machine builders on the continent print it: the seller is the letterhead, the buyer an address, the plan a sentence of shares. */
+/**
+ * The confirmation of an order as machine builders on the continent print it: the seller is the letterhead, the buyer
+ * an address, the plan a sentence of shares.
+ */
 export const EN_ORDER_CONFIRMATION = {
   text: `Kessler Fördersysteme GmbH
 Industriestraße 18, 74564 Crailsheim, Germany
@@ -37,8 +40,25 @@ Bank details: Volksbank Hohenlohe eG, IBAN DE44 6229 1020 0004 7110 08, BIC GENO
 Register court Ulm HRB 670455, VAT ID DE146522000, Managing directors: Uwe Kessler, Anja Roth
 `,
   expected: {
-    contractNo: 'AB-260417', type: 'sale', partyA: 'Kessler Fördersysteme GmbH', partyB: 'Lakeshore Parcel Hub Oy', equipmentName: 'Belt curve conveyor 90°', equipmentModel: 'GF-1200-L', quantity: 6, unitPrice: 14_380, totalAmount: 86_280, currencyCode: 'EUR', paymentMethod: 'bank transfer',
-    payeeAccount: 'DE44 6229 1020 0004 7110 08', payeeBank: 'Volksbank Hohenlohe eG', signDate: '2026-04-17',
-    'payments[0].period': 'on order confirmation', 'payments[0].amount': 25_884, 'payments[1].period': 'on readiness for dispatch', 'payments[1].amount': 51_768, 'payments[2].period': 'within 30 days after commissioning', 'payments[2].amount': 8_628,
+    contractNo: 'AB-260417',
+    type: 'sale',
+    partyA: 'Kessler Fördersysteme GmbH',
+    partyB: 'Lakeshore Parcel Hub Oy',
+    equipmentName: 'Belt curve conveyor 90°',
+    equipmentModel: 'GF-1200-L',
+    quantity: 6,
+    unitPrice: 14_380,
+    totalAmount: 86_280,
+    currencyCode: 'EUR',
+    paymentMethod: 'bank transfer',
+    payeeAccount: 'DE44 6229 1020 0004 7110 08',
+    payeeBank: 'Volksbank Hohenlohe eG',
+    signDate: '2026-04-17',
+    'payments[0].period': 'on order confirmation',
+    'payments[0].amount': 25_884,
+    'payments[1].period': 'on readiness for dispatch',
+    'payments[1].amount': 51_768,
+    'payments[2].period': 'within 30 days after commissioning',
+    'payments[2].amount': 8_628,
   },
 };

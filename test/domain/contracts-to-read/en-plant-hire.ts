@@ -24,6 +24,18 @@ Insurance value: £118,000 per machine
 The CPA Model Conditions apply. Interest at 4% above base rate is charged on late payment.
 `,
   expected: {
-    contractNo: 'PH-55210', type: 'lease', partyA: 'Tarn & Beck Plant Hire Ltd', partyB: 'Fellside Civil Engineering Ltd', equipmentName: 'Tracked excavator, 21 tonne', equipmentModel: 'Hitachi ZX210LC-7', quantity: 3, periodicRent: 2_150, currencyCode: 'GBP', startDate: '2026-11-09', endDate: '2027-01-31', signDate: '2026-11-02', paymentMethod: 'BACS transfer',
+    contractNo: 'PH-55210',
+    type: 'lease',
+    partyA: 'Tarn & Beck Plant Hire Ltd',
+    partyB: 'Fellside Civil Engineering Ltd',
+    equipmentName: 'Tracked excavator, 21 tonne',
+    equipmentModel: 'Hitachi ZX210LC-7',
+    quantity: 3,
+    periodicRent: 2_150,
+    currencyCode: 'GBP',
+    startDate: '2026-11-09',
+    endDate: '2027-01-31',
+    signDate: '2026-11-02',
+    paymentMethod: 'BACS transfer',
   },
 };

@@ -1,4 +1,7 @@
-/** A supply contract taken from the pages of a file: parties numbered in the recital, amounts of all sorts of other things, stages by what they wait for. */
+/**
+ * A supply contract taken from the pages of a file: parties numbered in the recital, amounts of all sorts of other
+ * things, stages by what they wait for.
+ */
 export const EN_RECITAL = {
   text: `                         EQUIPMENT SUPPLY CONTRACT
                            Contract Ref: ESC-7741/26

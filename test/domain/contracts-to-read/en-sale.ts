@@ -1,4 +1,6 @@
-/** An export contract: labels on both sides of a line, a table with bars, a schedule of payments, the amount in words. */
+/**
+ * An export contract: labels on both sides of a line, a table with bars, a schedule of payments, the amount in words.
+ */
 export const EN_SALE = {
   text: `SALES CONTRACT
 
@@ -43,11 +45,31 @@ Beneficiary Account No.: 7559 1234 5678 901
 SWIFT: BKCHCNBJ45A
 `,
   expected: {
-    contractNo: 'SC-2026-113', type: 'sale', partyA: 'Shenzhen Brightway Machinery Co., Ltd.', partyB: 'Andes Minería S.A.', equipmentName: 'Hydraulic rock drill', equipmentModel: 'HRD-220', quantity: 4, unitPrice: 128_750, totalAmount: 515_000, currencyCode: 'USD',
-    paymentMethod: 'T/T', payeeAccount: '7559 1234 5678 901', payeeBank: 'Bank of China, Shenzhen Branch', signDate: '2026-03-05', startDate: '2026-03-05', endDate: '2026-12-31',
-    'payments[0].period': 'Down payment', 'payments[0].dueDate': '2026-03-20', 'payments[0].amount': 154_500,
-    'payments[1].period': 'Before shipment', 'payments[1].dueDate': '2026-05-15', 'payments[1].amount': 309_000,
-    'payments[2].period': 'Balance after acceptance', 'payments[2].dueDate': '2026-08-31', 'payments[2].amount': 51_500,
+    contractNo: 'SC-2026-113',
+    type: 'sale',
+    partyA: 'Shenzhen Brightway Machinery Co., Ltd.',
+    partyB: 'Andes Minería S.A.',
+    equipmentName: 'Hydraulic rock drill',
+    equipmentModel: 'HRD-220',
+    quantity: 4,
+    unitPrice: 128_750,
+    totalAmount: 515_000,
+    currencyCode: 'USD',
+    paymentMethod: 'T/T',
+    payeeAccount: '7559 1234 5678 901',
+    payeeBank: 'Bank of China, Shenzhen Branch',
+    signDate: '2026-03-05',
+    startDate: '2026-03-05',
+    endDate: '2026-12-31',
+    'payments[0].period': 'Down payment',
+    'payments[0].dueDate': '2026-03-20',
+    'payments[0].amount': 154_500,
+    'payments[1].period': 'Before shipment',
+    'payments[1].dueDate': '2026-05-15',
+    'payments[1].amount': 309_000,
+    'payments[2].period': 'Balance after acceptance',
+    'payments[2].dueDate': '2026-08-31',
+    'payments[2].amount': 51_500,
   },
   terms: ['debug Installation and Commissioning'],
   warnings: [] as string[],

@@ -1,4 +1,7 @@
-/** A supply agreement with parties in blocks under their headings, staged payments as shares, and a total that does not add up. */
+/**
+ * A supply agreement with parties in blocks under their headings, staged payments as shares, and a total that does not
+ * add up.
+ */
 export const EN_SUPPLY = {
   text: `SUPPLY AGREEMENT
 
@@ -39,9 +42,31 @@ IBAN: DE89 3704 0044 0532 0130 00
 Signed by: ____________________
 `,
   expected: {
-    archiveCode: 'F-7781', contractNo: 'SA/26/0091', projectName: 'Rotterdam Cold Store Automation', type: 'sale', partyA: 'Nordwind Fördertechnik GmbH', partyB: 'Van den Berg Koelopslag B.V.', equipmentName: 'Shuttle racking system', equipmentModel: 'SR-600/L',
-    quantity: 12, unitPrice: 41_250, totalAmount: 500_000, currencyCode: 'EUR', paymentMethod: 'bank transfer within 30 days of invoice', payeeAccount: 'DE89 3704 0044 0532 0130 00', payeeBank: 'Commerzbank Bremen', signDate: '2026-06-02', startDate: '2026-06-15', endDate: '2027-06-14',
-    'payments[0].period': 'Down payment', 'payments[0].amount': 200_000, 'payments[1].period': 'Progress payment', 'payments[1].dueDate': '2026-09-30', 'payments[1].amount': 200_000, 'payments[2].period': 'Final payment', 'payments[2].amount': 100_000,
+    archiveCode: 'F-7781',
+    contractNo: 'SA/26/0091',
+    projectName: 'Rotterdam Cold Store Automation',
+    type: 'sale',
+    partyA: 'Nordwind Fördertechnik GmbH',
+    partyB: 'Van den Berg Koelopslag B.V.',
+    equipmentName: 'Shuttle racking system',
+    equipmentModel: 'SR-600/L',
+    quantity: 12,
+    unitPrice: 41_250,
+    totalAmount: 500_000,
+    currencyCode: 'EUR',
+    paymentMethod: 'bank transfer within 30 days of invoice',
+    payeeAccount: 'DE89 3704 0044 0532 0130 00',
+    payeeBank: 'Commerzbank Bremen',
+    signDate: '2026-06-02',
+    startDate: '2026-06-15',
+    endDate: '2027-06-14',
+    'payments[0].period': 'Down payment',
+    'payments[0].amount': 200_000,
+    'payments[1].period': 'Progress payment',
+    'payments[1].dueDate': '2026-09-30',
+    'payments[1].amount': 200_000,
+    'payments[2].period': 'Final payment',
+    'payments[2].amount': 100_000,
   },
   terms: [] as string[],
   warnings: ['TOTAL_MISMATCH'],

@@ -17,6 +17,19 @@ WHEREBY IT IS AGREED as follows:
 6. The stamp duty is borne by the Tenant.
 `,
   expected: {
-    type: 'lease', partyA: 'Jurong Bay Properties Pte. Ltd.', partyB: 'Straits Marine Electronics Pte. Ltd.', equipmentName: 'Block 5 #03-14 Gul Industrial Park, 30 Gul Drive, Singapore 629477', signDate: '2026-07-21', startDate: '2026-08-01', endDate: '2028-07-31', periodicRent: 6_200, currencyCode: 'SGD', deposit: 12_400, paymentMethod: 'GIRO', payeeAccount: '033-904411-8', payeeBank: 'Straits Commercial Bank', invoicePoints: 9,
+    type: 'lease',
+    partyA: 'Jurong Bay Properties Pte. Ltd.',
+    partyB: 'Straits Marine Electronics Pte. Ltd.',
+    equipmentName: 'Block 5 #03-14 Gul Industrial Park, 30 Gul Drive, Singapore 629477',
+    signDate: '2026-07-21',
+    startDate: '2026-08-01',
+    endDate: '2028-07-31',
+    periodicRent: 6_200,
+    currencyCode: 'SGD',
+    deposit: 12_400,
+    paymentMethod: 'GIRO',
+    payeeAccount: '033-904411-8',
+    payeeBank: 'Straits Commercial Bank',
+    invoicePoints: 9,
   },
 };

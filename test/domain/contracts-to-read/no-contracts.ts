@@ -1,4 +1,7 @@
-/** Documents of a business that are neither a sale nor a lease, full of days, sums and things. Between whom they are and which contract they name may be read; whatever else is read of them is made up. */
+/**
+ * Documents of a business that are neither a sale nor a lease, full of days, sums and things. Between whom they are and
+ * which contract they name may be read; whatever else is read of them is made up.
+ */
 export interface NoContract {
   readonly text: string;
   /** What may be read of it. */

@@ -1,4 +1,7 @@
-/** A purchase after the finance ministry's model contract for government procurement: boxes to tick, numbers of projects and plans beside the contract's own, shares without a word for the stage. */
+/**
+ * A purchase after the finance ministry's model contract for government procurement: boxes to tick, numbers of projects
+ * and plans beside the contract's own, shares without a word for the stage.
+ */
 export const ZH_GOVERNMENT_PURCHASE = {
   text: `政府采购货物买卖合同
 
@@ -62,8 +65,30 @@ export const ZH_GOVERNMENT_PURCHASE = {
 银行账号：3301 0401 6000 1188           银行账号：3305 0161 8827 0000 4512
 `,
   expected: {
-    contractNo: 'HZZC-2026-0716-03', projectName: '门诊楼影像设备更新采购', type: 'sale', partyA: '杭州市钱塘区第二人民医院', partyB: '浙江康瑞医疗器械有限公司', equipmentName: '数字化X射线摄影系统', equipmentModel: 'DX-850A', quantity: 2, unitPrice: 1_480_000, totalAmount: 2_960_000, currencyCode: 'CNY',
-    paymentMethod: '分期付款', payeeAccount: '3305 0161 8827 0000 4512', payeeBank: '中国建设银行杭州滨江支行', deposit: 148_000, signDate: '2026-07-16', startDate: '2026-07-16', endDate: '2026-10-31', invoicePoints: 13,
-    'payments[0].period': '合同生效并具备实施条件后7个工作日内', 'payments[0].amount': 888_000, 'payments[1].period': '设备安装调试完毕并验收合格后', 'payments[1].amount': 1_924_000, 'payments[2].period': '质保期满一年后', 'payments[2].amount': 148_000,
+    contractNo: 'HZZC-2026-0716-03',
+    projectName: '门诊楼影像设备更新采购',
+    type: 'sale',
+    partyA: '杭州市钱塘区第二人民医院',
+    partyB: '浙江康瑞医疗器械有限公司',
+    equipmentName: '数字化X射线摄影系统',
+    equipmentModel: 'DX-850A',
+    quantity: 2,
+    unitPrice: 1_480_000,
+    totalAmount: 2_960_000,
+    currencyCode: 'CNY',
+    paymentMethod: '分期付款',
+    payeeAccount: '3305 0161 8827 0000 4512',
+    payeeBank: '中国建设银行杭州滨江支行',
+    deposit: 148_000,
+    signDate: '2026-07-16',
+    startDate: '2026-07-16',
+    endDate: '2026-10-31',
+    invoicePoints: 13,
+    'payments[0].period': '合同生效并具备实施条件后7个工作日内',
+    'payments[0].amount': 888_000,
+    'payments[1].period': '设备安装调试完毕并验收合格后',
+    'payments[1].amount': 1_924_000,
+    'payments[2].period': '质保期满一年后',
+    'payments[2].amount': 148_000,
   },
 };

@@ -1,4 +1,7 @@
-/** A sale with a guarantor: three parties, registered capital, freight and a guaranteed amount that are none of the contract's fields. */
+/**
+ * A sale with a guarantor: three parties, registered capital, freight and a guaranteed amount that are none of the
+ * contract's fields.
+ */
 export const ZH_GUARANTEED = {
   text: `                    机械设备买卖合同
                                              合同编号：JX-2026-0930

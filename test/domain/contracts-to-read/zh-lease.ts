@@ -1,4 +1,7 @@
-/** A lease of a crane between two companies, after the usual Chinese form: labels, a table of the thing, a schedule of rent, a signature block. */
+/**
+ * A lease of a crane between two companies, after the usual Chinese form: labels, a table of the thing, a schedule of
+ * rent, a signature block.
+ */
 export const ZH_LEASE = {
   text: `设备租赁合同
 
@@ -50,13 +53,39 @@ export const ZH_LEASE = {
 日期：2026年2月20日                          日期：2026年2月20日
 `,
   expected: {
-    archiveCode: 'AR-2026-0018', contractNo: '沪租字〔2026〕第018号', projectName: '南京江北新区跨江大桥工程', type: 'lease', partyA: '上海远东设备租赁有限公司', partyB: '江苏宏图建设（集团）有限公司',
-    equipmentName: '履带式起重机', equipmentModel: 'QUY80', quantity: 2, totalAmount: 1_020_000, currencyCode: 'CNY', paymentMethod: '银行转账', paymentCycle: '按季度支付',
-    payeeAccount: '1001 2345 6789 0123 456', payeeBank: '中国工商银行上海张江支行', deposit: 170_000, periodicRent: 85_000, signDate: '2026-02-20', startDate: '2026-03-01', endDate: '2027-02-28', invoicePoints: 9,
-    'payments[0].period': '第1期', 'payments[0].dueDate': '2026-03-10', 'payments[0].amount': 255_000,
-    'payments[1].period': '第2期', 'payments[1].dueDate': '2026-06-10', 'payments[1].amount': 255_000,
-    'payments[2].period': '第3期', 'payments[2].dueDate': '2026-09-10', 'payments[2].amount': 255_000,
-    'payments[3].period': '第4期', 'payments[3].dueDate': '2026-12-10', 'payments[3].amount': 255_000,
+    archiveCode: 'AR-2026-0018',
+    contractNo: '沪租字〔2026〕第018号',
+    projectName: '南京江北新区跨江大桥工程',
+    type: 'lease',
+    partyA: '上海远东设备租赁有限公司',
+    partyB: '江苏宏图建设（集团）有限公司',
+    equipmentName: '履带式起重机',
+    equipmentModel: 'QUY80',
+    quantity: 2,
+    totalAmount: 1_020_000,
+    currencyCode: 'CNY',
+    paymentMethod: '银行转账',
+    paymentCycle: '按季度支付',
+    payeeAccount: '1001 2345 6789 0123 456',
+    payeeBank: '中国工商银行上海张江支行',
+    deposit: 170_000,
+    periodicRent: 85_000,
+    signDate: '2026-02-20',
+    startDate: '2026-03-01',
+    endDate: '2027-02-28',
+    invoicePoints: 9,
+    'payments[0].period': '第1期',
+    'payments[0].dueDate': '2026-03-10',
+    'payments[0].amount': 255_000,
+    'payments[1].period': '第2期',
+    'payments[1].dueDate': '2026-06-10',
+    'payments[1].amount': 255_000,
+    'payments[2].period': '第3期',
+    'payments[2].dueDate': '2026-09-10',
+    'payments[2].amount': 255_000,
+    'payments[3].period': '第4期',
+    'payments[3].dueDate': '2026-12-10',
+    'payments[3].amount': 255_000,
   },
   terms: ['payment 租金及支付', 'deposit 保证金', 'delivery 设备交付'],
   warnings: [] as string[],

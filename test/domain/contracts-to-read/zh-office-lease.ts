@@ -1,4 +1,7 @@
-/** A lease of an office after the form of a southern city: everything in running clauses, a price per square metre, weeks free of rent, a rent that rises. */
+/**
+ * A lease of an office after the form of a southern city: everything in running clauses, a price per square metre,
+ * weeks free of rent, a rent that rises.
+ */
 export const ZH_OFFICE_LEASE = {
   text: `房屋租赁合同书
 （非住宅）
@@ -42,7 +45,21 @@ export const ZH_OFFICE_LEASE = {
 签订日期：2026年8月18日
 `,
   expected: {
-    contractNo: '深租（2026）南山08817', type: 'lease', partyA: '深圳市南湾物业发展有限公司', partyB: '深圳市拓界软件科技有限公司', equipmentName: '深圳市南山区科发路9号创研大厦B座1203室', currencyCode: 'CNY',
-    paymentMethod: '银行转账', paymentCycle: '按季支付', payeeAccount: '7559 3311 8810 602', payeeBank: '招商银行深圳科发支行', deposit: 112_085, periodicRent: 56_042.5, signDate: '2026-08-18', startDate: '2026-09-01', endDate: '2029-08-31', invoicePoints: 9,
+    contractNo: '深租（2026）南山08817',
+    type: 'lease',
+    partyA: '深圳市南湾物业发展有限公司',
+    partyB: '深圳市拓界软件科技有限公司',
+    equipmentName: '深圳市南山区科发路9号创研大厦B座1203室',
+    currencyCode: 'CNY',
+    paymentMethod: '银行转账',
+    paymentCycle: '按季支付',
+    payeeAccount: '7559 3311 8810 602',
+    payeeBank: '招商银行深圳科发支行',
+    deposit: 112_085,
+    periodicRent: 56_042.5,
+    signDate: '2026-08-18',
+    startDate: '2026-09-01',
+    endDate: '2029-08-31',
+    invoicePoints: 9,
   },
 };

@@ -1,4 +1,7 @@
-/** A purchase in which the buyer is party A: running text names the parties, amounts are in units of ten thousand, the form is in spread characters. */
+/**
+ * A purchase in which the buyer is party A: running text names the parties, amounts are in units of ten thousand, the
+ * form is in spread characters.
+ */
 export const ZH_PURCHASE = {
   text: `设 备 采 购 合 同
 
@@ -35,10 +38,32 @@ export const ZH_PURCHASE = {
 备注：本合同一式四份，双方各执两份。
 `,
   expected: {
-    contractNo: 'CG20260408', projectName: '果园港二期扩建工程设备采购', type: 'sale', partyA: '重庆长江港务集团有限公司', partyB: '湖南三山重工股份有限公司', equipmentName: '轨道式集装箱门式起重机', equipmentModel: 'RMG40.5T',
-    quantity: 2, unitPrice: 6_400_000, totalAmount: 12_800_000, currencyCode: 'CNY', paymentMethod: '银行承兑汇票', payeeBank: '中国民生银行长沙分行营业部', payeeAccount: '6210 0017 0001 2345',
-    signDate: '2026-04-08', startDate: '2026-04-08', endDate: '2027-04-07', invoicePoints: 13, remark: '本合同一式四份，双方各执两份',
-    'payments[0].period': '第一期', 'payments[0].amount': 2_560_000, 'payments[1].period': '第二期', 'payments[1].dueDate': '2026-08-31', 'payments[1].amount': 6_400_000, 'payments[2].period': '第三期', 'payments[2].amount': 3_840_000,
+    contractNo: 'CG20260408',
+    projectName: '果园港二期扩建工程设备采购',
+    type: 'sale',
+    partyA: '重庆长江港务集团有限公司',
+    partyB: '湖南三山重工股份有限公司',
+    equipmentName: '轨道式集装箱门式起重机',
+    equipmentModel: 'RMG40.5T',
+    quantity: 2,
+    unitPrice: 6_400_000,
+    totalAmount: 12_800_000,
+    currencyCode: 'CNY',
+    paymentMethod: '银行承兑汇票',
+    payeeBank: '中国民生银行长沙分行营业部',
+    payeeAccount: '6210 0017 0001 2345',
+    signDate: '2026-04-08',
+    startDate: '2026-04-08',
+    endDate: '2027-04-07',
+    invoicePoints: 13,
+    remark: '本合同一式四份，双方各执两份',
+    'payments[0].period': '第一期',
+    'payments[0].amount': 2_560_000,
+    'payments[1].period': '第二期',
+    'payments[1].dueDate': '2026-08-31',
+    'payments[1].amount': 6_400_000,
+    'payments[2].period': '第三期',
+    'payments[2].amount': 3_840_000,
   },
   terms: ['payment 付款', 'debug 交货与验收'],
   warnings: [] as string[],

@@ -1,4 +1,7 @@
-/** A sale after the form for industrial goods: seller and buyer, a table that adds up, staged payments in shares of the total. */
+/**
+ * A sale after the form for industrial goods: seller and buyer, a table that adds up, staged payments in shares of the
+ * total.
+ */
 export const ZH_SALE = {
   text: `工业品买卖合同
 
@@ -28,9 +31,29 @@ export const ZH_SALE = {
 账号：4728 5821 0936                        账号：39-1002 0104 0012 345
 `,
   expected: {
-    contractNo: 'SJ-XS-2026-0312', type: 'sale', partyA: '苏州精工数控机床有限公司', partyB: '浙江大禾精密制造股份有限公司', equipmentName: '立式加工中心', equipmentModel: 'VMC-850E', quantity: 3, unitPrice: 386_000,
-    totalAmount: 1_158_000, currencyCode: 'CNY', paymentMethod: '电汇', payeeBank: '中国银行苏州吴中支行', payeeAccount: '4728 5821 0936', signDate: '2026-03-12', startDate: '2026-03-12', endDate: '2027-06-30', invoicePoints: 13,
-    'payments[0].period': '预付款', 'payments[0].amount': 347_400, 'payments[1].period': '发货款', 'payments[1].amount': 694_800, 'payments[2].period': '质保金', 'payments[2].amount': 115_800,
+    contractNo: 'SJ-XS-2026-0312',
+    type: 'sale',
+    partyA: '苏州精工数控机床有限公司',
+    partyB: '浙江大禾精密制造股份有限公司',
+    equipmentName: '立式加工中心',
+    equipmentModel: 'VMC-850E',
+    quantity: 3,
+    unitPrice: 386_000,
+    totalAmount: 1_158_000,
+    currencyCode: 'CNY',
+    paymentMethod: '电汇',
+    payeeBank: '中国银行苏州吴中支行',
+    payeeAccount: '4728 5821 0936',
+    signDate: '2026-03-12',
+    startDate: '2026-03-12',
+    endDate: '2027-06-30',
+    invoicePoints: 13,
+    'payments[0].period': '预付款',
+    'payments[0].amount': 347_400,
+    'payments[1].period': '发货款',
+    'payments[1].amount': 694_800,
+    'payments[2].period': '质保金',
+    'payments[2].amount': 115_800,
   },
   terms: ['delivery 交货时间、地点', 'debug 安装调试', 'payment 结算方式'],
   warnings: [] as string[],

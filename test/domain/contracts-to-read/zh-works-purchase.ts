@@ -1,4 +1,7 @@
-/** A purchase for works: amounts in units of ten thousand in the table, and the whole plan in the line that says how to pay. */
+/**
+ * A purchase for works: amounts in units of ten thousand in the table, and the whole plan in the line that says how to
+ * pay.
+ */
 export const ZH_WORKS_PURCHASE = {
   text: `泵站改造工程水泵机组采购合同
 
@@ -26,8 +29,30 @@ export const ZH_WORKS_PURCHASE = {
 日期：2026年6月3日                      日期：2026年6月3日
 `,
   expected: {
-    contractNo: 'SW-BZ-2026-031', projectName: '城东雨水泵站改造工程', type: 'sale', partyA: '上海申江泵业制造有限公司', partyB: '绍兴水务建设有限公司', equipmentName: '潜水轴流泵', equipmentModel: '900QZB-70', quantity: 4, unitPrice: 386_000, totalAmount: 1_544_000, currencyCode: 'CNY', invoicePoints: 13, signDate: '2026-06-03', payeeBank: '农业银行上海松江支行', payeeAccount: '0387 5500 0400 2211 7',
-    paymentMethod: '合同签订后10个工作日内支付20%，货到现场验收合格后支付50%，安装调试完成后支付25%，余款5%作为质保金，质保期满后一次性付清',
-    'payments[0].period': '合同签订后10个工作日内', 'payments[0].amount': 308_800, 'payments[1].period': '货到现场验收合格后', 'payments[1].amount': 772_000, 'payments[2].period': '安装调试完成后', 'payments[2].amount': 386_000, 'payments[3].period': '余款', 'payments[3].amount': 77_200,
+    contractNo: 'SW-BZ-2026-031',
+    projectName: '城东雨水泵站改造工程',
+    type: 'sale',
+    partyA: '上海申江泵业制造有限公司',
+    partyB: '绍兴水务建设有限公司',
+    equipmentName: '潜水轴流泵',
+    equipmentModel: '900QZB-70',
+    quantity: 4,
+    unitPrice: 386_000,
+    totalAmount: 1_544_000,
+    currencyCode: 'CNY',
+    invoicePoints: 13,
+    signDate: '2026-06-03',
+    payeeBank: '农业银行上海松江支行',
+    payeeAccount: '0387 5500 0400 2211 7',
+    paymentMethod:
+      '合同签订后10个工作日内支付20%，货到现场验收合格后支付50%，安装调试完成后支付25%，余款5%作为质保金，质保期满后一次性付清',
+    'payments[0].period': '合同签订后10个工作日内',
+    'payments[0].amount': 308_800,
+    'payments[1].period': '货到现场验收合格后',
+    'payments[1].amount': 772_000,
+    'payments[2].period': '安装调试完成后',
+    'payments[2].amount': 386_000,
+    'payments[3].period': '余款',
+    'payments[3].amount': 77_200,
   },
 };

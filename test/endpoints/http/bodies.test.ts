@@ -8,13 +8,46 @@ import { speak } from '../../support/http.js';
 import { littleApp, type LittleApp } from '../../support/little-app.js';
 
 const Line = s.object({ amount: s.amount() });
-const Body = s.object({ name: s.text(), note: s.optional(s.text()), extra: s.optional(s.free()), lines: s.optional(s.list(Line, 1_000_000)) });
+const Body = s.object({
+  name: s.text(),
+  note: s.optional(s.text()),
+  extra: s.optional(s.free()),
+  lines: s.optional(s.list(Line, 1_000_000)),
+});
 
 const endpoints = {
-  create: endpoint('POST /things', { summary: 'Create', needs: 'signed_in', body: Body, status: 201, returns: s.object({ name: s.text() }), fails: [], run: ({ body }) => Promise.resolve({ name: body.name }) }),
-  search: endpoint('POST /things/search', { summary: 'Search', needs: 'signed_in', body: s.object({ q: s.optional(s.text()) }), returns: s.object({ q: s.nullable(s.text()) }), fails: [], run: ({ body }) => Promise.resolve({ q: body.q ?? null }) }),
-  ask: endpoint('POST /auth/ask', { summary: 'Ask', needs: 'public', body: s.object({ q: s.optional(s.text()) }), returns: s.object({ q: s.nullable(s.text()) }), fails: [], run: ({ body }) => Promise.resolve({ q: body.q ?? null }) }),
-  lock: endpoint('POST /things/lock', { summary: 'Lock', needs: 'signed_in', returns: s.object({ ok: s.flag() }), fails: [], run: () => Promise.resolve({ ok: true }) }),
+  create: endpoint('POST /things', {
+    summary: 'Create',
+    needs: 'signed_in',
+    body: Body,
+    status: 201,
+    returns: s.object({ name: s.text() }),
+    fails: [],
+    run: ({ body }) => Promise.resolve({ name: body.name }),
+  }),
+  search: endpoint('POST /things/search', {
+    summary: 'Search',
+    needs: 'signed_in',
+    body: s.object({ q: s.optional(s.text()) }),
+    returns: s.object({ q: s.nullable(s.text()) }),
+    fails: [],
+    run: ({ body }) => Promise.resolve({ q: body.q ?? null }),
+  }),
+  ask: endpoint('POST /auth/ask', {
+    summary: 'Ask',
+    needs: 'public',
+    body: s.object({ q: s.optional(s.text()) }),
+    returns: s.object({ q: s.nullable(s.text()) }),
+    fails: [],
+    run: ({ body }) => Promise.resolve({ q: body.q ?? null }),
+  }),
+  lock: endpoint('POST /things/lock', {
+    summary: 'Lock',
+    needs: 'signed_in',
+    returns: s.object({ ok: s.flag() }),
+    fails: [],
+    run: () => Promise.resolve({ ok: true }),
+  }),
 };
 
 describe('request bodies', () => {
@@ -25,47 +58,91 @@ describe('request bodies', () => {
   after(() => app.stop());
 
   const post = (body: string | Uint8Array | undefined, headers: Record<string, string> = {}, path = '/things') =>
-    app.client.raw<FrameworkError>(`/api/v1${path}`, { method: 'POST', ...(body === undefined ? {} : { body }), headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json', ...headers } });
+    app.client.raw<FrameworkError>(`/api/v1${path}`, {
+      method: 'POST',
+      ...(body === undefined ? {} : { body }),
+      headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json', ...headers },
+    });
 
   it('are JSON, plain or packed with gzip, deflate or br', async () => {
     const json = JSON.stringify({ name: 'Zoë' });
     expect(await post(json)).to.deep.include({ status: 201, body: { name: 'Zoë' } });
-    for (const [encoding, pack] of [['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync]] as const) {
+    for (const [encoding, pack] of [
+      ['gzip', gzipSync],
+      ['deflate', deflateSync],
+      ['br', brotliCompressSync],
+    ] as const) {
       expect((await post(new Uint8Array(pack(json)), { 'Content-Encoding': encoding })).status, encoding).to.equal(201);
     }
     expect((await post(json, { 'Content-Type': 'Application/JSON; charset=UTF-8' })).status).to.equal(201);
   });
 
   it('of another content type or packing are 415', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16', 'application/xml', '']) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/json; charset=utf-16',
+      'application/xml',
+      '',
+    ]) {
       const answer = await post('{"name":"x"}', { 'Content-Type': type });
       expect(answer.status, type).to.equal(415);
-      expect(answer.body).to.deep.equal({ statusCode: 415, message: 'The body must be application/json', error: 'Unsupported Media Type' });
+      expect(answer.body).to.deep.equal({
+        statusCode: 415,
+        message: 'The body must be application/json',
+        error: 'Unsupported Media Type',
+      });
     }
-    expect((await post('{}', { 'Content-Encoding': 'zstd' })).body).to.include({ statusCode: 415, message: 'The body must be packed with gzip, deflate or br, or not at all' });
+    expect((await post('{}', { 'Content-Encoding': 'zstd' })).body).to.include({
+      statusCode: 415,
+      message: 'The body must be packed with gzip, deflate or br, or not at all',
+    });
   });
 
   it('that are not JSON are 400, without repeating what was sent', async () => {
-    for (const text of ['{"name":"s3cret', 'name=x', '{"name":"x"}{}', '{\'name\':1}', '[1,]', '\u0000']) {
+    for (const text of ['{"name":"s3cret', 'name=x', '{"name":"x"}{}', "{'name':1}", '[1,]', '\u0000']) {
       const answer = await post(text);
-      expect(answer.body, text).to.deep.equal({ statusCode: 400, message: 'The body is not valid JSON', error: 'Bad Request' });
+      expect(answer.body, text).to.deep.equal({
+        statusCode: 400,
+        message: 'The body is not valid JSON',
+        error: 'Bad Request',
+      });
     }
-    expect((await post('not gzip', { 'Content-Encoding': 'gzip' })).body).to.include({ statusCode: 400, message: 'The body cannot be unpacked' });
-    expect((await post(new Uint8Array(gzipSync('{"name":"x"}').subarray(0, 12)), { 'Content-Encoding': 'gzip' })).status).to.equal(400);
+    expect((await post('not gzip', { 'Content-Encoding': 'gzip' })).body).to.include({
+      statusCode: 400,
+      message: 'The body cannot be unpacked',
+    });
+    expect(
+      (await post(new Uint8Array(gzipSync('{"name":"x"}').subarray(0, 12)), { 'Content-Encoding': 'gzip' })).status,
+    ).to.equal(400);
   });
 
   it('that are no object are 400', async () => {
     for (const text of ['[]', '5', '"x"', 'null', 'true']) {
-      expect((await post(text)).body, text).to.deep.equal({ statusCode: 400, message: ['body must be an object'], error: 'Bad Request' });
+      expect((await post(text)).body, text).to.deep.equal({
+        statusCode: 400,
+        message: ['body must be an object'],
+        error: 'Bad Request',
+      });
       expect((await post(text, {}, '/things/lock')).status, text).to.equal(400);
     }
   });
 
   it('have one message for each bad field, beginning with its path', async () => {
-    const { status, body } = await post(JSON.stringify({ note: 5, lines: [{ amount: 1 }, {}, { amount: -1, vat: 1 }], colour: 'red' }));
+    const { status, body } = await post(
+      JSON.stringify({ note: 5, lines: [{ amount: 1 }, {}, { amount: -1, vat: 1 }], colour: 'red' }),
+    );
     expect(status).to.equal(400);
     expect(body.error).to.equal('Bad Request');
-    expect(body.message).to.have.members(['name is required', 'note must be a string', 'lines[1].amount is required', 'lines[2].amount must be >= 0', 'lines[2].vat is not a known field', 'colour is not a known field']);
+    expect(body.message).to.have.members([
+      'name is required',
+      'note must be a string',
+      'lines[1].amount is required',
+      'lines[2].amount must be >= 0',
+      'lines[2].vat is not a known field',
+      'colour is not a known field',
+    ]);
   });
 
   it('are nothing when they are empty: fields that are required are missed, others are not', async () => {
@@ -77,14 +154,26 @@ describe('request bodies', () => {
 
   it('have no fields where none are documented', async () => {
     expect((await post('{}', {}, '/things/lock')).status).to.equal(200);
-    expect((await post('{"force":true,"by":1}', {}, '/things/lock')).body).to.deep.equal({ statusCode: 400, message: ['force is not a known field', 'by is not a known field'], error: 'Bad Request' });
+    expect((await post('{"force":true,"by":1}', {}, '/things/lock')).body).to.deep.equal({
+      statusCode: 400,
+      message: ['force is not a known field', 'by is not a known field'],
+      error: 'Bad Request',
+    });
   });
 
   it('refuse __proto__ and constructor as the unknown fields that they are', async () => {
-    expect((await post('{"name":"x","__proto__":{"admin":true}}')).body.message).to.deep.equal(['__proto__ is not a known field']);
-    expect((await post('{"name":"x","constructor":{"prototype":{}}}')).body.message).to.deep.equal(['constructor is not a known field']);
-    expect((await post('{"name":"x","lines":[{"amount":1,"__proto__":1}]}')).body.message).to.deep.equal(['lines[0].__proto__ is not a known field']);
-    expect((await post('{"__proto__":1}', {}, '/things/lock')).body.message).to.deep.equal(['__proto__ is not a known field']);
+    expect((await post('{"name":"x","__proto__":{"admin":true}}')).body.message).to.deep.equal([
+      '__proto__ is not a known field',
+    ]);
+    expect((await post('{"name":"x","constructor":{"prototype":{}}}')).body.message).to.deep.equal([
+      'constructor is not a known field',
+    ]);
+    expect((await post('{"name":"x","lines":[{"amount":1,"__proto__":1}]}')).body.message).to.deep.equal([
+      'lines[0].__proto__ is not a known field',
+    ]);
+    expect((await post('{"__proto__":1}', {}, '/things/lock')).body.message).to.deep.equal([
+      '__proto__ is not a known field',
+    ]);
     expect(({} as Record<string, unknown>)['admin']).to.equal(undefined);
   });
 
@@ -100,7 +189,10 @@ describe('request bodies', () => {
   });
 
   it('are not misled by brackets within texts', async () => {
-    expect(await post(JSON.stringify({ name: `${'['.repeat(400)}\\"${'{'.repeat(40)}` }))).to.have.property('status', 201);
+    expect(await post(JSON.stringify({ name: `${'['.repeat(400)}\\"${'{'.repeat(40)}` }))).to.have.property(
+      'status',
+      201,
+    );
   });
 
   it('of more than a million values are 400', async () => {
@@ -111,25 +203,51 @@ describe('request bodies', () => {
   it('over 16 MiB are 413, announced or not, and a connection serves on', async () => {
     const much = `{"name":"${'x'.repeat(16 * 1024 * 1024)}"}`;
     const answer = await post(much);
-    expect(answer.body).to.deep.equal({ statusCode: 413, message: 'The body must be at most 16777216 bytes, unpacked', error: 'Payload Too Large' });
-    expect((await app.client.raw('/api/v1/things', { method: 'POST', body: Readable.from([much]), headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json' } })).status).to.equal(413);
+    expect(answer.body).to.deep.equal({
+      statusCode: 413,
+      message: 'The body must be at most 16777216 bytes, unpacked',
+      error: 'Payload Too Large',
+    });
+    expect(
+      (
+        await app.client.raw('/api/v1/things', {
+          method: 'POST',
+          body: Readable.from([much]),
+          headers: { Authorization: 'Bearer good', 'Content-Type': 'application/json' },
+        })
+      ).status,
+    ).to.equal(413);
     expect((await post('{"name":"x"}')).status).to.equal(201);
   });
 
   it('of public endpoints are 413 over 64 KiB, packed or not', async () => {
-    const ask = (json: string, headers: Record<string, string> = {}) => post(headers['Content-Encoding'] ? new Uint8Array(gzipSync(json)) : json, { Authorization: '', ...headers }, '/auth/ask');
+    const ask = (json: string, headers: Record<string, string> = {}) =>
+      post(
+        headers['Content-Encoding'] ? new Uint8Array(gzipSync(json)) : json,
+        { Authorization: '', ...headers },
+        '/auth/ask',
+      );
     const of = (bytes: number) => `{"q":"x"${' '.repeat(bytes - 9)}}`;
     expect((await ask(of(64 * 1024))).status).to.equal(200);
     for (const headers of [{}, { 'Content-Encoding': 'gzip' }]) {
-      expect((await ask(of(64 * 1024 + 1), headers)).body).to.deep.equal({ statusCode: 413, message: 'The body must be at most 65536 bytes, unpacked', error: 'Payload Too Large' });
+      expect((await ask(of(64 * 1024 + 1), headers)).body).to.deep.equal({
+        statusCode: 413,
+        message: 'The body must be at most 65536 bytes, unpacked',
+        error: 'Payload Too Large',
+      });
     }
   });
 
   it('of more values than their endpoint can have a use for, or of more keys, are 400', async () => {
-    expect((await post(`{"q":[${'0,'.repeat(20_000)}0]}`, {}, '/things/search')).body.message).to.deep.equal(['q must have at most 20000 values']);
-    expect((await post(`{"extra":{${Array.from({ length: 10_001 }, (_, i) => `"k${i}":1`).join(',')}}}`)).body.message).to.deep.equal(['extra must have at most 10000 keys']);
+    expect((await post(`{"q":[${'0,'.repeat(20_000)}0]}`, {}, '/things/search')).body.message).to.deep.equal([
+      'q must have at most 20000 values',
+    ]);
+    expect(
+      (await post(`{"extra":{${Array.from({ length: 10_001 }, (_, i) => `"k${i}":1`).join(',')}}}`)).body.message,
+    ).to.deep.equal(['extra must have at most 10000 keys']);
     expect((await post(`{${Array.from({ length: 900_000 }, (_, i) => `"k${i}":1`).join(',')}}`)).status).to.equal(400);
-    for (const text of [`{"${'k'.repeat(100_000)}":1}`, `{"name":"x"${' '.repeat(100_000)},"note":"y"}`]) expect((await post(text)).status).to.equal(400);
+    for (const text of [`{"${'k'.repeat(100_000)}":1}`, `{"name":"x"${' '.repeat(100_000)},"note":"y"}`])
+      expect((await post(text)).status).to.equal(400);
   });
 
   it('are measured when they are unpacked: a bomb is 413', async () => {
@@ -139,8 +257,11 @@ describe('request bodies', () => {
   });
 
   it('are asked for only when the caller has been let in', async () => {
-    const head = (token: string) => `POST /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 12\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
-    expect(await speak(app.client.origin, `${head('good')}{"name":"x"}`)).to.match(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
+    const head = (token: string) =>
+      `POST /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 12\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
+    expect(await speak(app.client.origin, `${head('good')}{"name":"x"}`)).to.match(
+      /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /,
+    );
     expect(await speak(app.client.origin, `${head('bad')}{"name":"x"}`)).to.match(/^HTTP\/1.1 401 /);
   });
 });

@@ -13,20 +13,61 @@ const body = s.object({ name: s.text(), more: s.optional(s.free()) });
 const touch = (plane: Partial<Plane>) => void plane;
 
 const endpoints = {
-  change: endpoint('PATCH /things/:id', { summary: 'Change', needs: 'signed_in', body, returns: Record, fails: [], run: ({ body: sent, plane }) => { touch(plane); return Promise.resolve(tagged({ version: 8, name: sent.name })); } }),
-  read: endpoint('GET /things/:id', { summary: 'Read', needs: 'signed_in', returns: Record, fails: [], run: ({ plane }) => { touch(plane); return Promise.resolve({ version: 7, name: 'x' }); } }),
-  preferences: endpoint('PATCH /auth/preferences', { summary: 'Prefer', needs: 'signed_in', body, returns: Record, fails: [], run: ({ plane }) => { touch(plane); return Promise.resolve({ version: 1, name: 'x' }); } }),
+  change: endpoint('PATCH /things/:id', {
+    summary: 'Change',
+    needs: 'signed_in',
+    body,
+    returns: Record,
+    fails: [],
+    run: ({ body: sent, plane }) => {
+      touch(plane);
+      return Promise.resolve(tagged({ version: 8, name: sent.name }));
+    },
+  }),
+  read: endpoint('GET /things/:id', {
+    summary: 'Read',
+    needs: 'signed_in',
+    returns: Record,
+    fails: [],
+    run: ({ plane }) => {
+      touch(plane);
+      return Promise.resolve({ version: 7, name: 'x' });
+    },
+  }),
+  preferences: endpoint('PATCH /auth/preferences', {
+    summary: 'Prefer',
+    needs: 'signed_in',
+    body,
+    returns: Record,
+    fails: [],
+    run: ({ plane }) => {
+      touch(plane);
+      return Promise.resolve({ version: 1, name: 'x' });
+    },
+  }),
 };
 
 describe('conditions of a write', () => {
   let app: LittleApp;
   before(async () => {
     const other = caller();
-    app = await littleApp(endpoints, { callers: { good: caller(), other: { ...other, user: { ...other.user, id: '01890000-0000-7000-8000-00000000000f' } } } });
+    app = await littleApp(endpoints, {
+      callers: {
+        good: caller(),
+        other: { ...other, user: { ...other.user, id: '01890000-0000-7000-8000-00000000000f' } },
+      },
+    });
   });
   after(() => app.stop());
 
-  const change = (headers: Record<string, string>, { sent = { name: 'x' }, path = `/things/${ID}`, token = 'good' }: { sent?: unknown; path?: string; token?: string } = {}) => app.client.as(token).patch<FrameworkError>(path, sent, { headers });
+  const change = (
+    headers: Record<string, string>,
+    {
+      sent = { name: 'x' },
+      path = `/things/${ID}`,
+      token = 'good',
+    }: { sent?: unknown; path?: string; token?: string } = {},
+  ) => app.client.as(token).patch<FrameworkError>(path, sent, { headers });
   const lastCall = () => app.calls.at(-1);
   const keyOf = async (...args: Parameters<typeof change>) => {
     expect((await change(...args)).status).to.equal(200);
@@ -34,7 +75,12 @@ describe('conditions of a write', () => {
   };
 
   it('come from If-Match, strong or weak; any version is no condition', async () => {
-    for (const [sent, version] of [['"7"', 7], ['W/"7"', 7], ['*', null], [' "12" ', 12]] as const) {
+    for (const [sent, version] of [
+      ['"7"', 7],
+      ['W/"7"', 7],
+      ['*', null],
+      [' "12" ', 12],
+    ] as const) {
       expect((await change({ 'If-Match': sent })).status).to.equal(200);
       expect(lastCall()?.ifVersion, sent).to.equal(version);
     }
@@ -44,19 +90,30 @@ describe('conditions of a write', () => {
 
   it('are refused when they are ill-formed, beside the fields', async () => {
     for (const sent of ['7', '"x"', '"7", "8"', '"-1"', '"0"', '']) {
-      expect((await change({ 'If-Match': sent })).body, sent).to.deep.equal({ statusCode: 400, message: ['If-Match must be one entity tag, such as "7", or *'], error: 'Bad Request' });
+      expect((await change({ 'If-Match': sent })).body, sent).to.deep.equal({
+        statusCode: 400,
+        message: ['If-Match must be one entity tag, such as "7", or *'],
+        error: 'Bad Request',
+      });
     }
     for (const sent of ['short', 'x'.repeat(256), 'tab\tinside']) {
-      expect((await change({ 'Idempotency-Key': sent })).body.message, sent).to.deep.equal(['Idempotency-Key must be 8 to 255 printable ASCII characters']);
+      expect((await change({ 'Idempotency-Key': sent })).body.message, sent).to.deep.equal([
+        'Idempotency-Key must be 8 to 255 printable ASCII characters',
+      ]);
     }
-    expect((await change({ 'Idempotency-Key': 'short', 'If-Match': '7' }, { sent: {} })).body.message).to.have.length(3);
+    expect((await change({ 'Idempotency-Key': 'short', 'If-Match': '7' }, { sent: {} })).body.message).to.have.length(
+      3,
+    );
   });
 
   it('make one key of user, method, path and key, and one hash of the body whatever its order', async () => {
     const key = { 'Idempotency-Key': 'key-number-1' };
     const first = await keyOf(key, { sent: { name: 'x', more: { a: 1, b: [1, 2] } } });
     expect(first?.key).to.match(/^[0-9a-f]{64}$/);
-    expect(await keyOf(key, { sent: { more: { b: [1, 2], a: 1 }, name: 'x' } }), 'same body, other order').to.deep.equal(first);
+    expect(
+      await keyOf(key, { sent: { more: { b: [1, 2], a: 1 }, name: 'x' } }),
+      'same body, other order',
+    ).to.deep.equal(first);
     const otherBody = await keyOf(key, { sent: { name: 'y' } });
     expect(otherBody?.key).to.equal(first?.key);
     expect(otherBody?.requestHash).not.to.equal(first?.requestHash);
@@ -78,8 +135,17 @@ describe('conditions of a write', () => {
     const fresh = await change({});
     expect(fresh.headers.get('etag')).to.equal('"8"');
     expect(fresh.headers.get('idempotency-replayed')).to.equal(null);
-    const replaying = await littleApp(endpoints, { api: { planeFor: ({ onReplay }) => { onReplay(); return {} as Plane; } } }); // nothing of it is called
-    expect((await replaying.client.as('good').patch(`/things/${ID}`, { name: 'x' })).headers.get('idempotency-replayed')).to.equal('true');
+    const replaying = await littleApp(endpoints, {
+      api: {
+        planeFor: ({ onReplay }) => {
+          onReplay();
+          return {} as Plane;
+        },
+      },
+    }); // nothing of it is called
+    expect(
+      (await replaying.client.as('good').patch(`/things/${ID}`, { name: 'x' })).headers.get('idempotency-replayed'),
+    ).to.equal('true');
     await replaying.stop();
   });
 });

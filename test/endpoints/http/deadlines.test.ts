@@ -18,8 +18,23 @@ const waiting = async (plane: object) => {
 const held: (() => void)[] = [];
 
 const endpoints = {
-  look: endpoint('GET /things', { summary: 'Look', needs: 'signed_in', returns: Ok, calls: ['listContracts'], fails: [], run: ({ plane }) => waiting(plane) }),
-  change: endpoint('POST /things', { summary: 'Change', needs: 'signed_in', returns: Ok, timeoutMs: 60_000, calls: ['deleteContract'], fails: [], run: ({ plane }) => waiting(plane) }),
+  look: endpoint('GET /things', {
+    summary: 'Look',
+    needs: 'signed_in',
+    returns: Ok,
+    calls: ['listContracts'],
+    fails: [],
+    run: ({ plane }) => waiting(plane),
+  }),
+  change: endpoint('POST /things', {
+    summary: 'Change',
+    needs: 'signed_in',
+    returns: Ok,
+    timeoutMs: 60_000,
+    calls: ['deleteContract'],
+    fails: [],
+    run: ({ plane }) => waiting(plane),
+  }),
 };
 
 describe('what contract data is told of a request', () => {
@@ -36,8 +51,15 @@ describe('what contract data is told of a request', () => {
   const askAndLeave = async (method: 'GET' | 'POST') => {
     const leaving = new AbortController();
     const before = app.calls.length;
-    const asked = fetch(`${app.client.origin}/api/v1/things`, { method, headers: { Authorization: 'Bearer good' }, signal: leaving.signal }).catch(() => 'gone');
-    await until(() => Promise.resolve(app.calls.length), (calls) => calls > before);
+    const asked = fetch(`${app.client.origin}/api/v1/things`, {
+      method,
+      headers: { Authorization: 'Bearer good' },
+      signal: leaving.signal,
+    }).catch(() => 'gone');
+    await until(
+      () => Promise.resolve(app.calls.length),
+      (calls) => calls > before,
+    );
     leaving.abort();
     expect(await asked).to.equal('gone');
     return app.calls.at(-1);
@@ -73,14 +95,24 @@ describe('a client that goes away', () => {
     const { tenant: database } = server.foundation;
     if (!database) throw new Error('this edition hosts its data plane');
     const scope = { tenantId: made.tenant.id };
-    const waiters = () => database.read(scope, async (tx) => Number((await tx.get("SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = 'contracts'::regclass"))?.['n']));
+    const waiters = () =>
+      database.read(scope, async (tx) =>
+        Number(
+          (await tx.get("SELECT count(*) AS n FROM pg_locks WHERE NOT granted AND relation = 'contracts'::regclass"))?.[
+            'n'
+          ],
+        ),
+      );
     const unlocked = Promise.withResolvers<void>();
     const locked = database.write(scope, async (tx) => {
       await tx.all('LOCK TABLE contracts IN ACCESS EXCLUSIVE MODE');
       await unlocked.promise;
     });
     const leaving = new AbortController();
-    const asked = fetch(`${server.url}/api/v1/contracts`, { headers: { Authorization: `Bearer ${result.accessToken}` }, signal: leaving.signal }).catch(() => 'gone');
+    const asked = fetch(`${server.url}/api/v1/contracts`, {
+      headers: { Authorization: `Bearer ${result.accessToken}` },
+      signal: leaving.signal,
+    }).catch(() => 'gone');
     await until(waiters, (n) => n === 1);
     leaving.abort();
     expect(await asked).to.equal('gone');

@@ -9,10 +9,25 @@ import { openapi } from '../../../server/http/openapi.js';
 import { speak } from '../../support/http.js';
 import { startServer, type TestServer } from '../../support/server.js';
 
-type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, object> }; tags: { name: string }[]; 'x-failures': Record<string, { status: number }>; info: { description: string } };
-type Operation = { operationId: string; tags: string[]; summary: string; security?: unknown[]; parameters: Record<string, unknown>[]; requestBody?: { required: boolean }; responses: Record<string, { description: string; content?: Record<string, { schema: object }>; headers?: object }> };
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object> };
+  tags: { name: string }[];
+  'x-failures': Record<string, { status: number }>;
+  info: { description: string };
+};
+type Operation = {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  security?: unknown[];
+  parameters: Record<string, unknown>[];
+  requestBody?: { required: boolean };
+  responses: Record<string, { description: string; content?: Record<string, { schema: object }>; headers?: object }>;
+};
 
-const document = (endpoints: Parameters<typeof openapi>[0] = ENDPOINTS) => openapi(endpoints, { productName: 'Duebook' }) as unknown as Document; // read as the test knows it
+const document = (endpoints: Parameters<typeof openapi>[0] = ENDPOINTS) =>
+  openapi(endpoints, { productName: 'Duebook' }) as unknown as Document; // read as the test knows it
 const operations = (of: Document) => Object.values(of.paths).flatMap((path) => Object.values(path));
 const plain = { summary: 'Do', needs: 'public', returns: s.free(), fails: [], run: () => Promise.resolve({}) } as const;
 
@@ -43,7 +58,10 @@ describe('the OpenAPI document', () => {
     for (const method of ['get', 'post']) {
       const asked = document().paths['/contracts/export']?.[method];
       expect(asked?.responses['200']?.content).to.have.all.keys('text/csv');
-      expect(asked?.responses['200']?.content?.['text/csv']?.schema).to.include({ type: 'string', contentMediaType: 'text/csv' });
+      expect(asked?.responses['200']?.content?.['text/csv']?.schema).to.include({
+        type: 'string',
+        contentMediaType: 'text/csv',
+      });
       expect(asked?.responses['400']?.content).to.have.all.keys('application/json');
       expect(JSON.stringify(asked)).not.to.contain('Idempotency-Key is').and.not.to.contain('IDEMPOTENCY_');
       expect(JSON.stringify(asked?.parameters)).not.to.contain('IdempotencyKey');
@@ -53,14 +71,17 @@ describe('the OpenAPI document', () => {
   it('says which failures an endpoint may answer, with their codes', () => {
     const create = document().paths['/contracts']?.['post'];
     expect(create?.responses['409']?.description).to.contain('`DUPLICATE_CONTRACT_NO`');
-    expect(JSON.stringify(document().components.schemas['DuplicateContractNoError'])).to.contain('"enum":["DUPLICATE_CONTRACT_NO"]').and.contain('"contractNo"');
+    expect(JSON.stringify(document().components.schemas['DuplicateContractNoError']))
+      .to.contain('"enum":["DUPLICATE_CONTRACT_NO"]')
+      .and.contain('"contractNo"');
     expect(create?.responses).to.have.property('201').and.not.to.have.property('200');
     expect(create?.parameters).to.deep.equal([{ $ref: '#/components/parameters/IdempotencyKey' }]);
   });
 
   it('lists the whole catalogue of failures', () => {
     expect(Object.keys(document()['x-failures'])).to.deep.equal(Object.keys(FAILURES));
-    for (const [code, { shape }] of Object.entries(FAILURES)) if (shape === 'domain') expect(document().info.description).to.contain(`| \`${code}\` |`);
+    for (const [code, { shape }] of Object.entries(FAILURES))
+      if (shape === 'domain') expect(document().info.description).to.contain(`| \`${code}\` |`);
   });
 
   it('shows nothing of the keywords that only we understand, and null as a type', () => {
@@ -79,27 +100,60 @@ describe('the OpenAPI document', () => {
   it('describes parameters as they are sent: typed ids in the path, no null in the query', () => {
     const Thing = s.object({ id: s.id() }, { title: 'Thing' });
     const made = document({
-      find: endpoint('GET /saved-views/:id', { ...plain, needs: edit('contract_edit'), feature: 'customFields', returns: s.object({ thing: s.nullable(Thing) }), run: () => Promise.resolve({ thing: null }), query: s.object({ sort: s.optional(s.enum(['a', 'b'], 'By what.')), page: s.optional(s.integer({ default: 1 })), q: s.text() }) }),
+      find: endpoint('GET /saved-views/:id', {
+        ...plain,
+        needs: edit('contract_edit'),
+        feature: 'customFields',
+        returns: s.object({ thing: s.nullable(Thing) }),
+        run: () => Promise.resolve({ thing: null }),
+        query: s.object({
+          sort: s.optional(s.enum(['a', 'b'], 'By what.')),
+          page: s.optional(s.integer({ default: 1 })),
+          q: s.text(),
+        }),
+      }),
     });
     const operation = made.paths['/saved-views/{id}']?.['get'];
     expect(operation?.parameters).to.deep.equal([
       { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
-      { name: 'sort', in: 'query', required: false, description: 'By what.', schema: { type: 'string', enum: ['a', 'b'] } },
-      { name: 'page', in: 'query', required: false, schema: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 1 } },
+      {
+        name: 'sort',
+        in: 'query',
+        required: false,
+        description: 'By what.',
+        schema: { type: 'string', enum: ['a', 'b'] },
+      },
+      {
+        name: 'page',
+        in: 'query',
+        required: false,
+        schema: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 1 },
+      },
       { name: 'q', in: 'query', required: true, schema: { type: 'string', minLength: 1, maxLength: 500 } },
     ]);
     expect(operation?.tags).to.deep.equal(['Saved views']);
-    expect(JSON.stringify(operation?.responses['200'])).to.contain('"anyOf":[{"$ref":"#/components/schemas/Thing"},{"type":"null"}]');
+    expect(JSON.stringify(operation?.responses['200'])).to.contain(
+      '"anyOf":[{"$ref":"#/components/schemas/Thing"},{"type":"null"}]',
+    );
     expect(operation?.responses['403']?.description).to.contain('PLAN_FEATURE_NOT_ENABLED').and.contain('module level');
   });
 
   it('cannot be made of endpoints that are not documented, or that are there twice', () => {
     const get = endpoint('GET /a/:id', plain);
-    expect(() => document({ a: get, b: endpoint('GET /a/:other', plain) })).to.throw('two endpoints have the route GET /a/:other');
-    expect(() => document({ a: endpoint('GET /a', { ...plain, summary: ' ' }) })).to.throw('the endpoint a has no summary');
+    expect(() => document({ a: get, b: endpoint('GET /a/:other', plain) })).to.throw(
+      'two endpoints have the route GET /a/:other',
+    );
+    expect(() => document({ a: endpoint('GET /a', { ...plain, summary: ' ' }) })).to.throw(
+      'the endpoint a has no summary',
+    );
     expect(() => document({ 'a-b': get })).to.throw('the endpoint a-b needs a camelCase name');
     const titled = (max: number) => s.object({ a: s.optional(s.text({ max })) }, { title: 'Same' });
-    expect(() => document({ a: endpoint('GET /a', { ...plain, returns: titled(1) }), b: endpoint('GET /b', { ...plain, returns: titled(2) }) })).to.throw('two different schemas have the title Same');
+    expect(() =>
+      document({
+        a: endpoint('GET /a', { ...plain, returns: titled(1) }),
+        b: endpoint('GET /b', { ...plain, returns: titled(2) }),
+      }),
+    ).to.throw('two different schemas have the title Same');
   });
 });
 
@@ -115,8 +169,13 @@ describe('pages beside the API', () => {
     expect(first.status).to.equal(200);
     expect(Object.keys(first.body.paths)).to.include('/contracts');
     // Not by fetch, which forbids an answer from memory as soon as it is given a condition.
-    const again = await speak(server.url, `GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${first.headers.get('etag') ?? ''}\r\nConnection: close\r\n\r\n`);
-    expect(again).to.match(/^HTTP\/1.1 304 /).and.match(/\r\n\r\n$/);
+    const again = await speak(
+      server.url,
+      `GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\nIf-None-Match: ${first.headers.get('etag') ?? ''}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(again)
+      .to.match(/^HTTP\/1.1 304 /)
+      .and.match(/\r\n\r\n$/);
   });
 
   it('serve a reference page of which every part comes from this origin', async () => {
@@ -124,7 +183,8 @@ describe('pages beside the API', () => {
     expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).to.match(/^default-src 'none'; script-src 'self';/);
     expect(page.text).not.to.match(/https?:\/\//);
-    for (const [, path = ''] of page.text.matchAll(/(?:href|src|spec-url)="(\/[^"]+)"/g)) expect((await server.client.raw(path)).status, path).to.equal(200);
+    for (const [, path = ''] of page.text.matchAll(/(?:href|src|spec-url)="(\/[^"]+)"/g))
+      expect((await server.client.raw(path)).status, path).to.equal(200);
     expect((await server.client.raw('/docs/viewer.js')).headers.get('content-type')).to.contain('javascript');
   });
 
@@ -137,7 +197,9 @@ describe('pages beside the API', () => {
 
   it('show metrics to whoever has their token: routes as templates, never with ids', async () => {
     expect((await server.client.raw('/metrics')).status).to.equal(401);
-    expect((await server.client.raw('/metrics', { headers: { Authorization: 'Bearer metrics-token-2' } })).status).to.equal(401);
+    expect(
+      (await server.client.raw('/metrics', { headers: { Authorization: 'Bearer metrics-token-2' } })).status,
+    ).to.equal(401);
     await server.client.get('/contracts/01890000-0000-7000-8000-00000000000a');
     await server.client.raw('/no/such/path');
     const metrics = await server.client.raw('/metrics', { headers: { Authorization: 'Bearer metrics-token-1' } });
@@ -148,15 +210,21 @@ describe('pages beside the API', () => {
       'duebook_http_requests_total{method="GET",route="none",status="404"} 1',
       'duebook_http_request_duration_seconds_count{method="GET",route="/contracts/:id"} 1',
       'duebook_database_connections{database="tenant",state="waiting"} 0',
-    ]) expect(metrics.text).to.contain(line);
+    ])
+      expect(metrics.text).to.contain(line);
     expect(metrics.text).to.contain('nodejs_eventloop_lag_seconds').and.contain('process_resident_memory_bytes');
     expect(metrics.text).not.to.contain('01890000');
   });
 
   it('have no metrics where no token is set', async () => {
     const other = await startServer();
-    const [answer] = await Promise.allSettled([other.client.raw('/metrics', { headers: { Authorization: 'Bearer ' } })]);
+    const [answer] = await Promise.allSettled([
+      other.client.raw('/metrics', { headers: { Authorization: 'Bearer ' } }),
+    ]);
     await other.stop();
-    expect(answer.status === 'fulfilled' && [answer.value.status, answer.value.text]).to.deep.equal([404, '{"statusCode":404,"message":"Not Found","error":"Not Found"}']);
+    expect(answer.status === 'fulfilled' && [answer.value.status, answer.value.text]).to.deep.equal([
+      404,
+      '{"statusCode":404,"message":"Not Found","error":"Not Found"}',
+    ]);
   });
 });

@@ -28,8 +28,27 @@ const endpoints = {
       return answer() as { ok: boolean };
     },
   }),
-  upload: endpoint('POST /upload', { summary: 'Upload', needs: 'public', body: s.object({ text: s.longText() }), returns: s.object({ ok: s.flag() }), fails: [], run: () => Promise.resolve({ ok: true }) }),
-  signOut: endpoint('POST /auth/out', { summary: 'Sign out', needs: 'public', returns: s.object({ ok: s.flag() }), fails: [], run: () => Promise.resolve(reply({ ok: true }, { status: 200, headers: { ETag: '"3"' }, cookie: { name: 'c', value: 'a b', path: '/api', maxAgeMs: 0 } })) }),
+  upload: endpoint('POST /upload', {
+    summary: 'Upload',
+    needs: 'public',
+    body: s.object({ text: s.longText() }),
+    returns: s.object({ ok: s.flag() }),
+    fails: [],
+    run: () => Promise.resolve({ ok: true }),
+  }),
+  signOut: endpoint('POST /auth/out', {
+    summary: 'Sign out',
+    needs: 'public',
+    returns: s.object({ ok: s.flag() }),
+    fails: [],
+    run: () =>
+      Promise.resolve(
+        reply(
+          { ok: true },
+          { status: 200, headers: { ETag: '"3"' }, cookie: { name: 'c', value: 'a b', path: '/api', maxAgeMs: 0 } },
+        ),
+      ),
+  }),
 };
 
 describe('faults', () => {
@@ -48,15 +67,26 @@ describe('faults', () => {
   const act = () => app.client.get<FrameworkError>('/act', { headers: { 'X-Request-Id': 'request-0001' } });
 
   it('of ours are 500 with the request id and nothing else, and are logged with their stack', async () => {
-    for (const thrown of [new Error('table contracts is secret'), new TypeError('x'), 'a text', null, { status: 404, message: 'not found' }, new DatabaseError('unique', 'secret_index', undefined)]) {
+    for (const thrown of [
+      new Error('table contracts is secret'),
+      new TypeError('x'),
+      'a text',
+      null,
+      { status: 404, message: 'not found' },
+      new DatabaseError('unique', 'secret_index', undefined),
+    ]) {
       failure = () => thrown;
       const { status, text, headers } = await act();
       expect(status).to.equal(500);
-      expect(text).to.equal('{"statusCode":500,"message":"Something went wrong on our side (request request-0001)","error":"Internal Server Error"}');
+      expect(text).to.equal(
+        '{"statusCode":500,"message":"Something went wrong on our side (request request-0001)","error":"Internal Server Error"}',
+      );
       expect(headers.get('x-request-id')).to.equal('request-0001');
       expect(headers.get('x-content-type-options')).to.equal('nosniff');
     }
-    const line = app.logged.find(({ msg, err }) => msg === 'unexpected error' && JSON.stringify(err).includes('table contracts'));
+    const line = app.logged.find(
+      ({ msg, err }) => msg === 'unexpected error' && JSON.stringify(err).includes('table contracts'),
+    );
     expect(line).to.deep.include({ level: 50, requestId: 'request-0001', route: '/act' });
     expect(JSON.stringify(line?.['err'])).to.contain('faults.test.ts');
   });
@@ -73,15 +103,35 @@ describe('faults', () => {
 
   it('of the catalogue have the shape that it says', async () => {
     failure = () => fail('CONTRACT_LOCKED', { fields: ['partyA'] });
-    expect(await act()).to.deep.include({ status: 409, body: { error: { code: 'CONTRACT_LOCKED', message: 'The contract is locked, and the request changes core fields.', details: { fields: ['partyA'] } } } });
+    expect(await act()).to.deep.include({
+      status: 409,
+      body: {
+        error: {
+          code: 'CONTRACT_LOCKED',
+          message: 'The contract is locked, and the request changes core fields.',
+          details: { fields: ['partyA'] },
+        },
+      },
+    });
     failure = () => fail('DATA_PLANE_UNAVAILABLE', { retryAfterSeconds: 3 });
     expect((await act()).headers.get('retry-after')).to.equal('3');
     failure = () => fail('RATE_LIMITED', { retryAfterSeconds: 30 });
     const limited = await act();
-    expect(limited).to.deep.include({ status: 429, body: { statusCode: 429, message: 'Too Many Requests', error: 'Too Many Requests' } });
-    expect([limited.headers.get('retry-after'), limited.headers.get('ratelimit-remaining'), limited.headers.get('ratelimit-reset')]).to.deep.equal(['30', '0', '30']);
+    expect(limited).to.deep.include({
+      status: 429,
+      body: { statusCode: 429, message: 'Too Many Requests', error: 'Too Many Requests' },
+    });
+    expect([
+      limited.headers.get('retry-after'),
+      limited.headers.get('ratelimit-remaining'),
+      limited.headers.get('ratelimit-reset'),
+    ]).to.deep.equal(['30', '0', '30']);
     failure = () => fail('UNAUTHENTICATED', { message: 'Invalid credentials' });
-    expect((await act()).body).to.deep.equal({ statusCode: 401, message: 'Invalid credentials', error: 'Unauthorized' });
+    expect((await act()).body).to.deep.equal({
+      statusCode: 401,
+      message: 'Invalid credentials',
+      error: 'Unauthorized',
+    });
   });
 
   it('in an answer that is not as it was declared are 500 where answers are checked', async () => {
@@ -104,17 +154,25 @@ describe('faults', () => {
     socket.destroy();
     await until(() => app.logged.some(({ requestId, aborted }) => requestId === 'gone-away-1' && aborted === true));
     letGo();
-    await until(() => app.logged.some(({ requestId, msg }) => requestId === 'gone-away-1' && msg === 'the client went away'));
-    expect(app.logged.filter(({ requestId, level }) => requestId === 'gone-away-1' && Number(level) > 30)).to.deep.equal([]);
+    await until(() =>
+      app.logged.some(({ requestId, msg }) => requestId === 'gone-away-1' && msg === 'the client went away'),
+    );
+    expect(
+      app.logged.filter(({ requestId, level }) => requestId === 'gone-away-1' && Number(level) > 30),
+    ).to.deep.equal([]);
   });
 
   it('of a client that goes away within its body are none either', async () => {
     const socket = connect(Number(new URL(app.client.origin).port), '127.0.0.1');
-    socket.write('POST /api/v1/upload HTTP/1.1\r\nHost: x\r\nX-Request-Id: gone-away-2\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"text":');
+    socket.write(
+      'POST /api/v1/upload HTTP/1.1\r\nHost: x\r\nX-Request-Id: gone-away-2\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"text":',
+    );
     await once(socket, 'connect');
     socket.destroySoon();
     await until(() => app.logged.some(({ requestId, msg }) => requestId === 'gone-away-2' && msg === 'request'));
-    expect(app.logged.filter(({ requestId, level }) => requestId === 'gone-away-2' && Number(level) > 30)).to.deep.equal([]);
+    expect(
+      app.logged.filter(({ requestId, level }) => requestId === 'gone-away-2' && Number(level) > 30),
+    ).to.deep.equal([]);
     failure = () => undefined;
     expect((await act()).status).to.equal(200);
   });
@@ -123,22 +181,47 @@ describe('faults', () => {
     for (const [bytes, status, text] of [
       ['GARBAGE\r\n\r\n', 400, 'Bad Request'],
       ['GET /api/v1/act HTTP/1.1\r\nHost: x\r\nBad Header: y\r\n\r\n', 400, 'Bad Request'],
-      [`GET /api/v1/act HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`, 431, 'Request Header Fields Too Large'],
-      ['POST /api/v1/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n', 400, 'Bad Request'],
+      [
+        `GET /api/v1/act HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`,
+        431,
+        'Request Header Fields Too Large',
+      ],
+      [
+        'POST /api/v1/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
+        400,
+        'Bad Request',
+      ],
     ] as const) {
       const said = await speak(app.client.origin, bytes);
       expect(said).to.match(new RegExp(`^HTTP/1.1 ${status} ${text}\r\n`));
-      expect(said).to.match(/\r\nX-Content-Type-Options: nosniff\r\n/).and.match(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
-      expect(JSON.parse(said.slice(said.indexOf('\r\n\r\n') + 4))).to.deep.equal({ statusCode: status, message: text, error: text });
+      expect(said)
+        .to.match(/\r\nX-Content-Type-Options: nosniff\r\n/)
+        .and.match(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
+      expect(JSON.parse(said.slice(said.indexOf('\r\n\r\n') + 4))).to.deep.equal({
+        statusCode: status,
+        message: text,
+        error: text,
+      });
     }
   });
 
   it('in the Host header are 400', async () => {
-    for (const host of ['', 'Host: x\r\nHost: y\r\n', 'Host: x\r\nHost: x\r\n', 'Host: a b\r\n', 'Host: a/b\r\n', 'Host: <x>\r\n']) {
+    for (const host of [
+      '',
+      'Host: x\r\nHost: y\r\n',
+      'Host: x\r\nHost: x\r\n',
+      'Host: a b\r\n',
+      'Host: a/b\r\n',
+      'Host: <x>\r\n',
+    ]) {
       const said = await speak(app.client.origin, `GET /api/v1/act HTTP/1.1\r\n${host}Connection: close\r\n\r\n`);
-      expect(said, host).to.match(/^HTTP\/1.1 400 /).and.contain('"message":"The Host header is missing or not valid"');
+      expect(said, host)
+        .to.match(/^HTTP\/1.1 400 /)
+        .and.contain('"message":"The Host header is missing or not valid"');
     }
-    expect(await speak(app.client.origin, 'GET /api/v1/act HTTP/1.1\r\nHost: [::1]:8080\r\nConnection: close\r\n\r\n')).to.match(/^HTTP\/1.1 200 /);
+    expect(
+      await speak(app.client.origin, 'GET /api/v1/act HTTP/1.1\r\nHost: [::1]:8080\r\nConnection: close\r\n\r\n'),
+    ).to.match(/^HTTP\/1.1 200 /);
   });
 
   it('leave the headers of the answer to the endpoint when there are none', async () => {

@@ -14,8 +14,24 @@ let kept: unknown[] = [];
 const File = fileOf('text/csv', 'Some rows.');
 const run = () => Promise.resolve(attachment(file(), { fileName: 'rows.csv' }));
 const endpoints = {
-  fetchFile: endpoint('GET /file', { summary: 'Fetch', needs: 'public', produces: 'text/csv', returns: File, fails: [], run }),
-  askForFile: endpoint('POST /file', { summary: 'Ask', needs: 'signed_in', body: s.object({ rows: s.optional(s.integer()) }), produces: 'text/csv', idempotencyKey: 'none', returns: File, fails: [], run: ({ plane }) => (plane ? run() : Promise.reject(new Error('there is no plane'))) }),
+  fetchFile: endpoint('GET /file', {
+    summary: 'Fetch',
+    needs: 'public',
+    produces: 'text/csv',
+    returns: File,
+    fails: [],
+    run,
+  }),
+  askForFile: endpoint('POST /file', {
+    summary: 'Ask',
+    needs: 'signed_in',
+    body: s.object({ rows: s.optional(s.integer()) }),
+    produces: 'text/csv',
+    idempotencyKey: 'none',
+    returns: File,
+    fails: [],
+    run: ({ plane }) => (plane ? run() : Promise.reject(new Error('there is no plane'))),
+  }),
 };
 
 describe('files', () => {
@@ -32,7 +48,13 @@ describe('files', () => {
     file = () => '\uFEFFa,b\r\n';
     const answer = await fetch(`${app.client.base}/file`);
     expect(Buffer.from(await answer.arrayBuffer()).toString('hex')).to.equal('efbbbf612c620d0a');
-    expect(Object.fromEntries(answer.headers)).to.include({ 'content-type': 'text/csv; charset=utf-8', 'content-disposition': 'attachment; filename="rows.csv"', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'content-length': '8' });
+    expect(Object.fromEntries(answer.headers)).to.include({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="rows.csv"',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-length': '8',
+    });
   });
 
   it('are sent piece by piece, one that is empty too', async () => {
@@ -47,7 +69,10 @@ describe('files', () => {
   it('whose first piece fails are refused like anything else, and carry no name of a file', async () => {
     file = () => failing(0, fail('NOT_FOUND', {}));
     const refused = await app.client.get('/file');
-    expect(refused).to.deep.include({ status: 404, body: { statusCode: 404, message: 'Not Found', error: 'Not Found' } });
+    expect(refused).to.deep.include({
+      status: 404,
+      body: { statusCode: 404, message: 'Not Found', error: 'Not Found' },
+    });
     expect(refused.headers.get('content-disposition')).to.equal(null);
     expect(refused.headers.get('content-type')).to.equal('application/json; charset=utf-8');
   });
@@ -56,7 +81,12 @@ describe('files', () => {
     file = () => failing(3, new Error('the disk is gone'));
     const answer = await fetch(`${app.client.base}/file`);
     expect(answer.status).to.equal(200);
-    expect(await answer.text().then(() => 'whole', () => 'broken')).to.equal('broken');
+    expect(
+      await answer.text().then(
+        () => 'whole',
+        () => 'broken',
+      ),
+    ).to.equal('broken');
     const line = app.logged.find(({ msg }) => msg === 'an answer broke off');
     expect(line).to.deep.include({ level: 50, route: '/file' });
     expect(JSON.stringify(line)).to.contain('the disk is gone');
@@ -92,14 +122,22 @@ describe('files', () => {
     const made = endless();
     file = () => made.pieces;
     const answer = await fetch(`${app.client.base}/file`, { method: 'HEAD' });
-    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('content-disposition')]).to.deep.equal([200, 'text/csv; charset=utf-8', 'attachment; filename="rows.csv"']);
+    expect([
+      answer.status,
+      answer.headers.get('content-type'),
+      answer.headers.get('content-disposition'),
+    ]).to.deep.equal([200, 'text/csv; charset=utf-8', 'attachment; filename="rows.csv"']);
     expect(kept).to.deep.equal([]);
   });
 
   it('take no idempotency key when nothing is changed for them, not even one that is ill-formed', async () => {
     file = () => 'a\r\n';
     for (const key of ['a-key-of-mine', 'x']) {
-      const answer = await app.client.post('/file', {}, { token: 'good', headers: { 'Idempotency-Key': key, 'If-Match': 'nonsense' } });
+      const answer = await app.client.post(
+        '/file',
+        {},
+        { token: 'good', headers: { 'Idempotency-Key': key, 'If-Match': 'nonsense' } },
+      );
       expect(answer).to.deep.include({ status: 200, text: 'a\r\n' });
     }
     expect(app.calls.at(-1)).to.deep.include({ idempotency: null, ifVersion: null });
@@ -133,4 +171,5 @@ function endless(): { readonly pieces: AsyncGenerator<string>; readonly stopped:
   return { pieces: make(), stopped };
 }
 
-const read = (url: string): Promise<IncomingMessage> => new Promise((resolve, reject) => get(url, resolve).on('error', reject));
+const read = (url: string): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => get(url, resolve).on('error', reject));

@@ -17,10 +17,38 @@ const query = s.object({
   from: s.optional(s.day()),
 });
 const endpoints = {
-  list: endpoint('GET /things', { summary: 'List', needs: 'signed_in', query, returns: s.free(), fails: [], run: ({ query: sent }) => Promise.resolve({ ...sent }) }),
-  find: endpoint('GET /find', { summary: 'Find', needs: 'signed_in', query: s.object({ name: s.text() }), returns: s.free(), fails: [], run: ({ query: sent }) => Promise.resolve({ ...sent }) }),
-  callback: endpoint('GET /callback', { summary: 'Come back', needs: 'public', query: s.object({ code: s.optional(s.text()) }), openQuery: true, returns: s.free(), fails: [], run: ({ query: sent }) => Promise.resolve({ ...sent }) }),
-  health: endpoint('GET /health', { summary: 'Health', needs: 'public', returns: s.free(), fails: [], run: () => Promise.resolve({}) }),
+  list: endpoint('GET /things', {
+    summary: 'List',
+    needs: 'signed_in',
+    query,
+    returns: s.free(),
+    fails: [],
+    run: ({ query: sent }) => Promise.resolve({ ...sent }),
+  }),
+  find: endpoint('GET /find', {
+    summary: 'Find',
+    needs: 'signed_in',
+    query: s.object({ name: s.text() }),
+    returns: s.free(),
+    fails: [],
+    run: ({ query: sent }) => Promise.resolve({ ...sent }),
+  }),
+  callback: endpoint('GET /callback', {
+    summary: 'Come back',
+    needs: 'public',
+    query: s.object({ code: s.optional(s.text()) }),
+    openQuery: true,
+    returns: s.free(),
+    fails: [],
+    run: ({ query: sent }) => Promise.resolve({ ...sent }),
+  }),
+  health: endpoint('GET /health', {
+    summary: 'Health',
+    needs: 'public',
+    returns: s.free(),
+    fails: [],
+    run: () => Promise.resolve({}),
+  }),
 };
 
 describe('queries', () => {
@@ -38,8 +66,21 @@ describe('queries', () => {
   };
 
   it('become what the schema asks for', async () => {
-    expect((await list(`page=2&min=-1.5&overdue=false&q=+a%20b+&sort=date&ids=${ID},${ID}&ids=${ID}&from=2026-03-31T10:00:00Z`)).body)
-      .to.deep.equal({ page: 2, min: -1.5, overdue: false, q: 'a b', sort: 'date', ids: [ID, ID, ID], from: '2026-03-31' });
+    expect(
+      (
+        await list(
+          `page=2&min=-1.5&overdue=false&q=+a%20b+&sort=date&ids=${ID},${ID}&ids=${ID}&from=2026-03-31T10:00:00Z`,
+        )
+      ).body,
+    ).to.deep.equal({
+      page: 2,
+      min: -1.5,
+      overdue: false,
+      q: 'a b',
+      sort: 'date',
+      ids: [ID, ID, ID],
+      from: '2026-03-31',
+    });
     expect((await list('stages=a&stages=b,c')).body).to.deep.include({ stages: ['a', 'b', 'c'] });
   });
 
@@ -49,21 +90,28 @@ describe('queries', () => {
   });
 
   it('have one message for each bad parameter', async () => {
-    expect(await refused('page=0&min=x&overdue=yes&sort=size&q=123456789012345678901&from=2026-02-30')).to.have.members([
-      'page must be >= 1',
-      'min must be a number',
-      'overdue must be true or false',
-      'sort must be one of name, date',
-      'q must have at most 20 characters',
-      'from must be a calendar date like 2026-03-31',
-    ]);
-    for (const page of ['1.5', '1e1', '0x1', ' 1', '9999999999999999999', 'NaN', '1,2']) expect(await refused(`page=${page}`)).to.have.length(1);
-    for (const flag of ['TRUE', '1', 'null']) expect(await refused(`overdue=${flag}`)).to.deep.equal(['overdue must be true or false']);
+    expect(await refused('page=0&min=x&overdue=yes&sort=size&q=123456789012345678901&from=2026-02-30')).to.have.members(
+      [
+        'page must be >= 1',
+        'min must be a number',
+        'overdue must be true or false',
+        'sort must be one of name, date',
+        'q must have at most 20 characters',
+        'from must be a calendar date like 2026-03-31',
+      ],
+    );
+    for (const page of ['1.5', '1e1', '0x1', ' 1', '9999999999999999999', 'NaN', '1,2'])
+      expect(await refused(`page=${page}`)).to.have.length(1);
+    for (const flag of ['TRUE', '1', 'null'])
+      expect(await refused(`overdue=${flag}`)).to.deep.equal(['overdue must be true or false']);
   });
 
   it('refuse what is not documented, naming it', async () => {
     expect(await refused('pagesize=2&page=1')).to.deep.equal(['pagesize is not a known parameter']);
-    expect(await refused('__proto__=1&constructor=2')).to.deep.equal(['__proto__ is not a known parameter', 'constructor is not a known parameter']);
+    expect(await refused('__proto__=1&constructor=2')).to.deep.equal([
+      '__proto__ is not a known parameter',
+      'constructor is not a known parameter',
+    ]);
     expect(await refused('q[$ne]=1')).to.deep.equal(['q[$ne] is not a known parameter']);
     expect(await refused('x=1', '/health')).to.deep.equal(['x is not a known parameter']);
   });
@@ -71,7 +119,9 @@ describe('queries', () => {
   it('refuse a repeat of what is no list, and too many of anything', async () => {
     expect(await refused('q=a&q=b')).to.deep.equal(['q must be given once']);
     expect(await refused(`ids=${[ID, ID, ID, ID].join(',')}`)).to.deep.equal(['ids must have at most 3 items']);
-    expect(await refused(Array.from({ length: 201 }, (_, at) => `a${at}=1`).join('&'))).to.deep.equal(['query must have at most 200 parameters']);
+    expect(await refused(Array.from({ length: 201 }, (_, at) => `a${at}=1`).join('&'))).to.deep.equal([
+      'query must have at most 200 parameters',
+    ]);
   });
 
   it('miss what is required', async () => {
@@ -92,7 +142,11 @@ describe('queries', () => {
 
   it('with broken escapes are 400, in the path too', async () => {
     for (const path of ['/api/v1/things?q=%ZZ', '/api/v1/things?q=%C3%28', '/api/v1/th%ings']) {
-      expect((await app.client.raw(path, { headers: { Authorization: 'Bearer good' } })).body, path).to.deep.equal({ statusCode: 400, message: 'The URL has broken percent-escapes', error: 'Bad Request' });
+      expect((await app.client.raw(path, { headers: { Authorization: 'Bearer good' } })).body, path).to.deep.equal({
+        statusCode: 400,
+        message: 'The URL has broken percent-escapes',
+        error: 'Bad Request',
+      });
     }
   });
 

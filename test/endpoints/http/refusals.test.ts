@@ -9,11 +9,43 @@ const Thing = s.object({ id: s.id(), name: s.text() });
 const echo = { id: ID, name: 'x' };
 
 const endpoints = {
-  getThing: endpoint('GET /things/:id', { summary: 'Read', needs: view('contract_view'), returns: Thing, fails: [], run: () => Promise.resolve(echo) }),
-  getStats: endpoint('GET /things/stats', { summary: 'Count', needs: view('contract_view'), returns: s.object({ count: s.integer() }), fails: [], run: () => Promise.resolve({ count: 1 }) }),
-  changeThing: endpoint('PATCH /things/:id', { summary: 'Change', needs: edit('contract_edit'), feature: 'customFields', body: s.object({ name: s.text() }), returns: Thing, fails: [], run: ({ body, params }) => Promise.resolve({ id: params.id, name: body.name }) }),
-  me: endpoint('GET /auth/me', { summary: 'Me', needs: 'signed_in', returns: s.object({ id: s.id() }), fails: [], run: ({ principal }) => Promise.resolve({ id: principal.user.id }) }),
-  hello: endpoint('GET /hello', { summary: 'Hello', needs: 'public', returns: s.object({ hello: s.flag() }), fails: [], run: () => Promise.resolve({ hello: true }) }),
+  getThing: endpoint('GET /things/:id', {
+    summary: 'Read',
+    needs: view('contract_view'),
+    returns: Thing,
+    fails: [],
+    run: () => Promise.resolve(echo),
+  }),
+  getStats: endpoint('GET /things/stats', {
+    summary: 'Count',
+    needs: view('contract_view'),
+    returns: s.object({ count: s.integer() }),
+    fails: [],
+    run: () => Promise.resolve({ count: 1 }),
+  }),
+  changeThing: endpoint('PATCH /things/:id', {
+    summary: 'Change',
+    needs: edit('contract_edit'),
+    feature: 'customFields',
+    body: s.object({ name: s.text() }),
+    returns: Thing,
+    fails: [],
+    run: ({ body, params }) => Promise.resolve({ id: params.id, name: body.name }),
+  }),
+  me: endpoint('GET /auth/me', {
+    summary: 'Me',
+    needs: 'signed_in',
+    returns: s.object({ id: s.id() }),
+    fails: [],
+    run: ({ principal }) => Promise.resolve({ id: principal.user.id }),
+  }),
+  hello: endpoint('GET /hello', {
+    summary: 'Hello',
+    needs: 'public',
+    returns: s.object({ hello: s.flag() }),
+    fails: [],
+    run: () => Promise.resolve({ hello: true }),
+  }),
 };
 
 describe('refusals, in their order', () => {
@@ -38,7 +70,9 @@ describe('refusals, in their order', () => {
       expect(answer.text).to.equal('{"statusCode":404,"message":"Not Found","error":"Not Found"}');
       expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     }
-    expect((await app.client.raw('/elsewhere')).text).to.equal('{"statusCode":404,"message":"Not Found","error":"Not Found"}');
+    expect((await app.client.raw('/elsewhere')).text).to.equal(
+      '{"statusCode":404,"message":"Not Found","error":"Not Found"}',
+    );
     expect((await app.client.get('/THINGS/stats', { token: 'good' })).status).to.equal(404);
     expect((await app.client.get('/hello/')).status).to.equal(404);
   });
@@ -52,20 +86,40 @@ describe('refusals, in their order', () => {
   });
 
   it('answer 401 before anything is read of the body', async () => {
-    for (const [token, headers] of [[null, {}], ['unknown', {}], [null, { Authorization: 'Basic good' }], [null, { Authorization: 'Bearer' }], [null, { Authorization: 'Bearer go od' }]] as const) {
-      const answer = await app.client.patch(`/things/${ID}`, undefined, { token, headers: { 'Content-Type': 'text/plain', ...headers } });
+    for (const [token, headers] of [
+      [null, {}],
+      ['unknown', {}],
+      [null, { Authorization: 'Basic good' }],
+      [null, { Authorization: 'Bearer' }],
+      [null, { Authorization: 'Bearer go od' }],
+    ] as const) {
+      const answer = await app.client.patch(`/things/${ID}`, undefined, {
+        token,
+        headers: { 'Content-Type': 'text/plain', ...headers },
+      });
       expect(answer.status).to.equal(401);
       expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
       expect(answer.body).to.deep.equal({ statusCode: 401, message: 'Unauthorized', error: 'Unauthorized' });
     }
-    expect((await app.client.get('/auth/me', { token: null, headers: { authorization: 'bearer good' } })).status).to.equal(200);
+    expect(
+      (await app.client.get('/auth/me', { token: null, headers: { authorization: 'bearer good' } })).status,
+    ).to.equal(200);
   });
 
   it('answer 403 for the plan before 403 for the module: apiAccess, then the feature of the endpoint', async () => {
     const noAccess = await app.client.as('poor').patch(`/things/${ID}`, {});
     expect(noAccess.status).to.equal(403);
-    expect(noAccess.body).to.deep.equal({ error: { code: 'PLAN_FEATURE_NOT_ENABLED', message: 'The tenant\'s plan lacks a feature that this endpoint needs.', details: { feature: 'apiAccess' } } });
-    expect((await app.client.as('plain').patch(`/things/${ID}`, {})).body).to.have.nested.property('error.details.feature', 'customFields');
+    expect(noAccess.body).to.deep.equal({
+      error: {
+        code: 'PLAN_FEATURE_NOT_ENABLED',
+        message: "The tenant's plan lacks a feature that this endpoint needs.",
+        details: { feature: 'apiAccess' },
+      },
+    });
+    expect((await app.client.as('plain').patch(`/things/${ID}`, {})).body).to.have.nested.property(
+      'error.details.feature',
+      'customFields',
+    );
   });
 
   it('do not ask apiAccess of /auth nor of sessions of our own pages', async () => {
@@ -75,14 +129,17 @@ describe('refusals, in their order', () => {
   });
 
   it('answer 403 for the module in the framework shape, naming what is needed, before the body is read', async () => {
-    const answer = await app.client.as('viewer').patch(`/things/${ID}`, undefined, { headers: { 'Content-Type': 'text/plain' } });
+    const answer = await app.client
+      .as('viewer')
+      .patch(`/things/${ID}`, undefined, { headers: { 'Content-Type': 'text/plain' } });
     expect(answer.status).to.equal(403);
     expect(answer.body).to.deep.equal({ statusCode: 403, message: 'contract_edit (edit)', error: 'Forbidden' });
   });
 
   it('answer a path id that is no UUID as a record that is not there, after the validation of the body', async () => {
     const gone = '{"statusCode":404,"message":"Not Found","error":"Not Found"}';
-    for (const id of ['7', 'x', ID.toUpperCase(), `${ID}0`, '%20', '..%2F..']) expect((await app.client.as('good').get(`/things/${id}`)).text).to.equal(gone);
+    for (const id of ['7', 'x', ID.toUpperCase(), `${ID}0`, '%20', '..%2F..'])
+      expect((await app.client.as('good').get(`/things/${id}`)).text).to.equal(gone);
     expect((await app.client.as('good').patch('/things/7', { name: 'n' })).text).to.equal(gone);
     expect((await app.client.as('good').patch('/things/7', {})).status).to.equal(400);
   });

@@ -8,7 +8,12 @@ export type Block =
   | { readonly kind: 'title'; readonly text: string }
   | { readonly kind: 'heading'; readonly text: string }
   | { readonly kind: 'paragraph'; readonly text: string; readonly indent?: boolean; readonly right?: boolean }
-  | { readonly kind: 'table'; readonly rows: readonly (readonly Cell[])[]; readonly widths?: readonly number[]; readonly lines?: boolean }
+  | {
+      readonly kind: 'table';
+      readonly rows: readonly (readonly Cell[])[];
+      readonly widths?: readonly number[];
+      readonly lines?: boolean;
+    }
   | { readonly kind: 'break' };
 
 /** `\n` parts the lines of a cell. */
@@ -21,9 +26,19 @@ export const p = (text: string): Block => ({ kind: 'paragraph', text });
 export const para = (text: string): Block => ({ kind: 'paragraph', text, indent: true });
 export const right = (text: string): Block => ({ kind: 'paragraph', text, right: true });
 /** Widths in hundredths of the page. */
-export const table = (rows: readonly (readonly Cell[])[], widths?: readonly number[]): Block => ({ kind: 'table', rows, lines: true, ...(widths ? { widths } : {}) });
+export const table = (rows: readonly (readonly Cell[])[], widths?: readonly number[]): Block => ({
+  kind: 'table',
+  rows,
+  lines: true,
+  ...(widths ? { widths } : {}),
+});
 /** Columns without lines, as parties and signatures stand side by side. */
-export const columns = (rows: readonly (readonly Cell[])[], widths?: readonly number[]): Block => ({ kind: 'table', rows, lines: false, ...(widths ? { widths } : {}) });
+export const columns = (rows: readonly (readonly Cell[])[], widths?: readonly number[]): Block => ({
+  kind: 'table',
+  rows,
+  lines: false,
+  ...(widths ? { widths } : {}),
+});
 export const pageBreak: Block = { kind: 'break' };
 
 export const textOfCell = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);

@@ -4,11 +4,19 @@ import { acrossOf, textOfCell, type Block, type Page } from './blocks.js';
 const W = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 
-/** A DOCX as a word processor writes it: runs that are cut where an editor passed, tables with cells over several columns. */
-export function docxOf({ blocks }: Page, { header, body }: { readonly header?: string; readonly body?: string } = {}): Buffer {
+/**
+ * A DOCX as a word processor writes it: runs that are cut where an editor passed, tables with cells over several
+ * columns.
+ */
+export function docxOf(
+  { blocks }: Page,
+  { header, body }: { readonly header?: string; readonly body?: string } = {},
+): Buffer {
   return docxParts({
     'word/document.xml': `${HEAD}<w:document xmlns:w="${W}"><w:body>${blocks.map(blockXml).join('')}${body ?? ''}<w:sectPr/></w:body></w:document>`,
-    ...(header === undefined ? {} : { 'word/header1.xml': `${HEAD}<w:hdr xmlns:w="${W}">${paragraphXml(header)}</w:hdr>` }),
+    ...(header === undefined
+      ? {}
+      : { 'word/header1.xml': `${HEAD}<w:hdr xmlns:w="${W}">${paragraphXml(header)}</w:hdr>` }),
   });
 }
 

@@ -9,10 +9,19 @@ export interface Dots {
 }
 
 /** What a PNG shows in its upper `part`, made smaller, as a browser unpacks it. */
-export async function dotsOf(browser: Browser, png: Buffer, { scale, part, rows }: { scale: number; part: number; rows: number }): Promise<Dots> {
+export async function dotsOf(
+  browser: Browser,
+  png: Buffer,
+  { scale, part, rows }: { scale: number; part: number; rows: number },
+): Promise<Dots> {
   const tab = await browser.newPage();
   try {
-    const { width, height, grey, jpegs } = await tab.evaluate<{ width: number; height: number; grey: string; jpegs: string[] }>(`(async () => {
+    const { width, height, grey, jpegs } = await tab.evaluate<{
+      width: number;
+      height: number;
+      grey: string;
+      jpegs: string[];
+    }>(`(async () => {
       const image = new Image();
       image.src = 'data:image/png;base64,${png.toString('base64')}';
       await image.decode();
@@ -32,7 +41,12 @@ export async function dotsOf(browser: Browser, png: Buffer, { scale, part, rows 
       for (let top = 0; top < height; top += ${rows}) jpegs.push(canvas(width, Math.min(${rows}, height - top), top, made, 1).made.toDataURL('image/jpeg', 0.9).split(',')[1]);
       return { width, height, grey: btoa(grey), jpegs };
     })()`);
-    return { width, height, grey: Buffer.from(grey, 'base64'), jpegs: jpegs.map((jpeg) => Buffer.from(jpeg, 'base64')) };
+    return {
+      width,
+      height,
+      grey: Buffer.from(grey, 'base64'),
+      jpegs: jpegs.map((jpeg) => Buffer.from(jpeg, 'base64')),
+    };
   } finally {
     await tab.close();
   }

@@ -30,15 +30,48 @@ const HEADING = 'EQUIPMENT SALES CONTRACT';
 const LINES = [HEADING, ...SAYS.map(([label, value]) => `${label}: ${value}`)];
 
 /** What is read of it, whatever it was written with. */
-export const ONE_CONTRACT_SAYS = { contractNo: 'KR-2026-07', type: 'sale', partyA: 'Kestrel Robotics Ltd', partyB: 'Northwind Packaging Ltd', equipmentName: 'Six-axis industrial robot', equipmentModel: 'R6-20', quantity: 2, unitPrice: 98_000, totalAmount: 196_000, currencyCode: 'USD', startDate: '2026-04-01', endDate: '2027-03-31' } as const;
-export const ONE_CONTRACT_PAGE = { language: 'en', blocks: LINES.map((line, i) => (i === 0 ? title(line) : p(line))) } as const;
+export const ONE_CONTRACT_SAYS = {
+  contractNo: 'KR-2026-07',
+  type: 'sale',
+  partyA: 'Kestrel Robotics Ltd',
+  partyB: 'Northwind Packaging Ltd',
+  equipmentName: 'Six-axis industrial robot',
+  equipmentModel: 'R6-20',
+  quantity: 2,
+  unitPrice: 98_000,
+  totalAmount: 196_000,
+  currencyCode: 'USD',
+  startDate: '2026-04-01',
+  endDate: '2027-03-31',
+} as const;
+export const ONE_CONTRACT_PAGE = {
+  language: 'en',
+  blocks: LINES.map((line, i) => (i === 0 ? title(line) : p(line))),
+} as const;
 export const ONE_CONTRACT_TEXT = LINES.join('\n');
 
 /** One contract in each of the forms in which programs write it. */
-export const ONE_CONTRACT_AS: Readonly<Record<'PDF' | 'DOCX' | 'XLSX' | 'CSV' | 'text', { readonly fileName: string; readonly contentType: string; bytes(): Promise<Uint8Array> | Uint8Array }>> = {
+export const ONE_CONTRACT_AS: Readonly<
+  Record<
+    'PDF' | 'DOCX' | 'XLSX' | 'CSV' | 'text',
+    { readonly fileName: string; readonly contentType: string; bytes(): Promise<Uint8Array> | Uint8Array }
+  >
+> = {
   PDF: { fileName: 'KR-2026-07.pdf', contentType: TYPES.pdf, bytes: () => pdfOfLines(LINES) },
-  DOCX: { fileName: 'KR-2026-07.docx', contentType: TYPES.docx, bytes: () => docxOf({ language: 'en', blocks: [title(HEADING), table(SAYS)] }) },
-  XLSX: { fileName: 'KR-2026-07.xlsx', contentType: TYPES.xlsx, bytes: () => xlsxOf([{ name: 'Contract', rows: [[HEADING], ...SAYS] }]) },
-  CSV: { fileName: 'KR-2026-07.csv', contentType: TYPES.csv, bytes: () => Buffer.from([HEADING, ...SAYS.map((row) => row.map((cell) => `"${cell}"`).join(','))].join('\r\n')) },
+  DOCX: {
+    fileName: 'KR-2026-07.docx',
+    contentType: TYPES.docx,
+    bytes: () => docxOf({ language: 'en', blocks: [title(HEADING), table(SAYS)] }),
+  },
+  XLSX: {
+    fileName: 'KR-2026-07.xlsx',
+    contentType: TYPES.xlsx,
+    bytes: () => xlsxOf([{ name: 'Contract', rows: [[HEADING], ...SAYS] }]),
+  },
+  CSV: {
+    fileName: 'KR-2026-07.csv',
+    contentType: TYPES.csv,
+    bytes: () => Buffer.from([HEADING, ...SAYS.map((row) => row.map((cell) => `"${cell}"`).join(','))].join('\r\n')),
+  },
   text: { fileName: 'KR-2026-07.txt', contentType: TYPES.text, bytes: () => Buffer.from(ONE_CONTRACT_TEXT) },
 };

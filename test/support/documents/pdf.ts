@@ -13,9 +13,14 @@ export function pdfOf(content: Buffer): Buffer {
     parts.push(Buffer.from(`${i + 1} 0 obj\n`), Buffer.from(object), Buffer.from('\nendobj\n'));
   }
   const at = Buffer.concat(parts).length;
-  parts.push(Buffer.from(`xref\n0 5\n0000000000 65535 f \n${places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')}trailer << /Size 5 /Root 1 0 R >>\nstartxref\n${at}\n%%EOF`));
+  parts.push(
+    Buffer.from(
+      `xref\n0 5\n0000000000 65535 f \n${places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')}trailer << /Size 5 /Root 1 0 R >>\nstartxref\n${at}\n%%EOF`,
+    ),
+  );
   return Buffer.concat(parts);
 }
 
 /** A stream, `filter` saying how it is packed. */
-export const streamOf = (data: Buffer, filter = ''): Buffer => Buffer.concat([Buffer.from(`<< /Length ${data.length} ${filter} >>\nstream\n`), data, Buffer.from('\nendstream')]);
+export const streamOf = (data: Buffer, filter = ''): Buffer =>
+  Buffer.concat([Buffer.from(`<< /Length ${data.length} ${filter} >>\nstream\n`), data, Buffer.from('\nendstream')]);

@@ -28,15 +28,19 @@ const SHEET = { width: 827, height: 1169, scale: 3 };
 
 export function printer(browser: Browser): Printer {
   return {
-    pdf: (page) => withPage(browser, async (tab) => {
-      await show(tab, htmlOf(page));
-      return tab.pdf({ format: 'A4', margin: { top: '22mm', bottom: '22mm', left: '24mm', right: '24mm' } });
-    }),
+    pdf: (page) =>
+      withPage(browser, async (tab) => {
+        await show(tab, htmlOf(page));
+        return tab.pdf({ format: 'A4', margin: { top: '22mm', bottom: '22mm', left: '24mm', right: '24mm' } });
+      }),
     scans: (page, look) => scans(browser, page, look),
     scannedPdf: async (page, look) => {
       const pictures = await scans(browser, page, { ...look, format: 'jpeg' });
       return withPage(browser, async (tab) => {
-        await show(tab, `<style>@page{margin:0;size:A4}body{margin:0}img{display:block;width:210mm;height:296.9mm;break-after:page}</style>${pictures.map((picture) => `<img src="data:image/jpeg;base64,${picture.toString('base64')}">`).join('')}`);
+        await show(
+          tab,
+          `<style>@page{margin:0;size:A4}body{margin:0}img{display:block;width:210mm;height:296.9mm;break-after:page}</style>${pictures.map((picture) => `<img src="data:image/jpeg;base64,${picture.toString('base64')}">`).join('')}`,
+        );
         return tab.pdf({ preferCSSPageSize: true });
       });
     },
@@ -44,7 +48,10 @@ export function printer(browser: Browser): Printer {
 }
 
 async function withPage<T>(browser: Browser, use: (tab: BrowserPage) => Promise<T>): Promise<T> {
-  const tab = await browser.newPage({ viewport: { width: SHEET.width, height: SHEET.height }, deviceScaleFactor: SHEET.scale });
+  const tab = await browser.newPage({
+    viewport: { width: SHEET.width, height: SHEET.height },
+    deviceScaleFactor: SHEET.scale,
+  });
   try {
     return await use(tab);
   } finally {
@@ -56,10 +63,16 @@ async function show(tab: BrowserPage, html: string): Promise<void> {
   // A page that lies on the disk may use the fonts that lie there.
   await tab.goto(pathToFileURL(join(FONT, 'package.json')).href);
   await tab.setContent(html, { waitUntil: 'load' });
-  await tab.evaluate('document.fonts.ready.then(() => Promise.all([...document.images].map((image) => image.decode())))');
+  await tab.evaluate(
+    'document.fonts.ready.then(() => Promise.all([...document.images].map((image) => image.decode())))',
+  );
 }
 
-async function scans(browser: Browser, page: Page, { askew = 0.4, specks = 300, format = 'png' }: ScanLook = {}): Promise<Buffer[]> {
+async function scans(
+  browser: Browser,
+  page: Page,
+  { askew = 0.4, specks = 300, format = 'png' }: ScanLook = {},
+): Promise<Buffer[]> {
   return withPage(browser, async (tab) => {
     await show(tab, htmlOf(page));
     const height = Number(await tab.evaluate('document.documentElement.scrollHeight'));
@@ -88,10 +101,15 @@ const scanned = ({ askew, specks, top }: { askew: number; specks: number; top: n
 `;
 
 const FONT = dirname(createRequire(import.meta.url).resolve('@fontsource-variable/noto-sans-sc/package.json'));
-const fontCss = (): string => readFileSync(join(FONT, 'index.css'), 'utf8').replaceAll('url(./files/', `url(${pathToFileURL(join(FONT, 'files')).href}/`);
+const fontCss = (): string =>
+  readFileSync(join(FONT, 'index.css'), 'utf8').replaceAll(
+    'url(./files/',
+    `url(${pathToFileURL(join(FONT, 'files')).href}/`,
+  );
 
 function htmlOf({ language, blocks }: Page): string {
-  const font = language === 'zh' ? "'Noto Sans SC Variable'" : "'Times New Roman','Liberation Serif','DejaVu Serif',serif";
+  const font =
+    language === 'zh' ? "'Noto Sans SC Variable'" : "'Times New Roman','Liberation Serif','DejaVu Serif',serif";
   return `<html lang="${language}"><head><meta charset="utf-8"><style>${fontCss()}
     body{font:${language === 'zh' ? '14px/1.75' : '15px/1.45'} ${font},'Noto Sans SC Variable';margin:0;color:#000;background:#fff;text-align:${language === 'zh' ? 'justify' : 'left'}}
     @media screen{body{padding:70px 76px}}
@@ -111,8 +129,13 @@ function blockHtml(block: Block): string {
       return '<div style="break-after:page"></div>';
     case 'table':
       return `<table class="${block.lines ? 'lines' : ''}">${block.widths ? `<colgroup>${block.widths.map((width) => `<col style="width:${width}%">`).join('')}</colgroup>` : ''}${block.rows
-        .map((row) => `<tr>${row.map((cell) => `<td colspan="${acrossOf(cell)}">${escaped(textOfCell(cell))}</td>`).join('')}</tr>`).join('')}</table>`;
+        .map(
+          (row) =>
+            `<tr>${row.map((cell) => `<td colspan="${acrossOf(cell)}">${escaped(textOfCell(cell))}</td>`).join('')}</tr>`,
+        )
+        .join('')}</table>`;
   }
 }
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\n', '<br>');
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\n', '<br>');

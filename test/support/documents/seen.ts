@@ -13,15 +13,19 @@ export interface Seen {
 
 /** The pages of a TIFF as character recognition is given them. */
 export async function seen(tiff: Buffer): Promise<Seen[]> {
-  const document = await opened(boundAsPdf(pagesOf(tiff).map((page) => {
-    if (page instanceof Error) throw page;
-    return page;
-  })));
+  const document = await opened(
+    boundAsPdf(
+      pagesOf(tiff).map((page) => {
+        if (page instanceof Error) throw page;
+        return page;
+      }),
+    ),
+  );
   try {
     const pages: Seen[] = [];
     for (let number = 1; number <= document.numPages; number++) {
       const page = await document.getPage(number);
-      pages.push(seenIn(await pictureOf(page, await drawnOn(page)) ?? Buffer.from('P5\n0 0\n255\n')));
+      pages.push(seenIn((await pictureOf(page, await drawnOn(page))) ?? Buffer.from('P5\n0 0\n255\n')));
       page.cleanup();
     }
     return pages;

@@ -2,8 +2,33 @@ import { deflateSync } from 'node:zlib';
 
 /** The numbers of the tags that the tests write. */
 const TAGS = {
-  kind: 254, width: 256, height: 257, bits: 258, compression: 259, photometric: 262, fillOrder: 266, stripOffsets: 273, orientation: 274, samples: 277, rowsPerStrip: 278, stripBytes: 279, xResolution: 282, yResolution: 283,
-  planar: 284, t4: 292, predictor: 317, palette: 320, tileWidth: 322, tileHeight: 323, tileOffsets: 324, tileBytes: 325, extraSamples: 338, format: 339, jpegTables: 347, jpegOffset: 513, jpegBytes: 514,
+  kind: 254,
+  width: 256,
+  height: 257,
+  bits: 258,
+  compression: 259,
+  photometric: 262,
+  fillOrder: 266,
+  stripOffsets: 273,
+  orientation: 274,
+  samples: 277,
+  rowsPerStrip: 278,
+  stripBytes: 279,
+  xResolution: 282,
+  yResolution: 283,
+  planar: 284,
+  t4: 292,
+  predictor: 317,
+  palette: 320,
+  tileWidth: 322,
+  tileHeight: 323,
+  tileOffsets: 324,
+  tileBytes: 325,
+  extraSamples: 338,
+  format: 339,
+  jpegTables: 347,
+  jpegOffset: 513,
+  jpegBytes: 514,
 } as const;
 
 export type TiffTags = Readonly<Partial<Record<keyof typeof TAGS, number | readonly number[] | Buffer>>>;
@@ -29,7 +54,12 @@ export function tiffOf(pictures: readonly TiffPicture[], { order = 'II', isBig =
     const taken = bytes.subarray(8 - size);
     return order === 'II' ? Buffer.from(taken).reverse() : taken;
   };
-  const parts: Buffer[] = [Buffer.from(order), number(isBig ? 43 : 42, 2), ...(isBig ? [number(8, 2), number(0, 2)] : []), number(0, wide)];
+  const parts: Buffer[] = [
+    Buffer.from(order),
+    number(isBig ? 43 : 42, 2),
+    ...(isBig ? [number(8, 2), number(0, 2)] : []),
+    number(0, wide),
+  ];
   // Where the number stands that leads to the next picture.
   let link = parts.length - 1;
   const size = () => parts.reduce((sum, part) => sum + part.length, 0);
@@ -41,14 +71,37 @@ export function tiffOf(pictures: readonly TiffPicture[], { order = 'II', isBig =
   for (const { tags, pieces } of pictures) {
     const offsets = pieces.map(put);
     const lengths = pieces.map(({ length }) => length);
-    const lie: TiffTags = tags.tileWidth === undefined ? { stripOffsets: offsets, stripBytes: lengths } : { tileOffsets: offsets, tileBytes: lengths };
-    const inOrder = Object.entries({ ...lie, ...tags }).toSorted(([a], [b]) => TAGS[a as keyof typeof TAGS] - TAGS[b as keyof typeof TAGS]);
+    const lie: TiffTags =
+      tags.tileWidth === undefined
+        ? { stripOffsets: offsets, stripBytes: lengths }
+        : { tileOffsets: offsets, tileBytes: lengths };
+    const inOrder = Object.entries({ ...lie, ...tags }).toSorted(
+      ([a], [b]) => TAGS[a as keyof typeof TAGS] - TAGS[b as keyof typeof TAGS],
+    );
     const entries = inOrder.map(([name, value]): Buffer => {
       const values = typeof value === 'number' ? [value] : value;
-      const { type, size: each } = Buffer.isBuffer(values) ? { type: 7, size: 1 } : RATIONALS.has(name) ? { type: 5, size: 8 } : !WIDE.has(name) ? { type: 3, size: 2 } : isBig ? { type: 16, size: 8 } : { type: 4, size: 4 };
-      const bytes = Buffer.isBuffer(values) ? values : Buffer.concat(values.map((one) => (type === 5 ? Buffer.concat([number(one, 4), number(1, 4)]) : number(one, each))));
-      const lies = bytes.length <= wide ? Buffer.concat([bytes, Buffer.alloc(wide - bytes.length)]) : number(put(bytes), wide);
-      return Buffer.concat([number(TAGS[name as keyof typeof TAGS], 2), number(type, 2), number(values.length, wide), lies]);
+      const { type, size: each } = Buffer.isBuffer(values)
+        ? { type: 7, size: 1 }
+        : RATIONALS.has(name)
+          ? { type: 5, size: 8 }
+          : !WIDE.has(name)
+            ? { type: 3, size: 2 }
+            : isBig
+              ? { type: 16, size: 8 }
+              : { type: 4, size: 4 };
+      const bytes = Buffer.isBuffer(values)
+        ? values
+        : Buffer.concat(
+            values.map((one) => (type === 5 ? Buffer.concat([number(one, 4), number(1, 4)]) : number(one, each))),
+          );
+      const lies =
+        bytes.length <= wide ? Buffer.concat([bytes, Buffer.alloc(wide - bytes.length)]) : number(put(bytes), wide);
+      return Buffer.concat([
+        number(TAGS[name as keyof typeof TAGS], 2),
+        number(type, 2),
+        number(values.length, wide),
+        lies,
+      ]);
     });
     parts[link] = number(size(), wide);
     parts.push(number(entries.length, isBig ? 8 : 2), ...entries);
@@ -58,14 +111,40 @@ export function tiffOf(pictures: readonly TiffPicture[], { order = 'II', isBig =
 }
 
 const RATIONALS: ReadonlySet<string> = new Set<keyof typeof TAGS>(['xResolution', 'yResolution']);
-const WIDE: ReadonlySet<string> = new Set<keyof typeof TAGS>(['kind', 'width', 'height', 'rowsPerStrip', 'stripOffsets', 'stripBytes', 'tileWidth', 'tileHeight', 'tileOffsets', 'tileBytes', 'jpegOffset', 'jpegBytes']);
+const WIDE: ReadonlySet<string> = new Set<keyof typeof TAGS>([
+  'kind',
+  'width',
+  'height',
+  'rowsPerStrip',
+  'stripOffsets',
+  'stripBytes',
+  'tileWidth',
+  'tileHeight',
+  'tileOffsets',
+  'tileBytes',
+  'jpegOffset',
+  'jpegBytes',
+]);
 
 /** Cut into strips of so many rows, each packed. */
-export const strips = (rows: Buffer, { rowBytes, each, pack = (bytes) => bytes }: { rowBytes: number; each: number; pack?: (bytes: Buffer) => Buffer }): Buffer[] =>
-  Array.from({ length: Math.ceil(rows.length / rowBytes / each) }, (_, i) => pack(rows.subarray(i * each * rowBytes, (i + 1) * each * rowBytes)));
+export const strips = (
+  rows: Buffer,
+  { rowBytes, each, pack = (bytes) => bytes }: { rowBytes: number; each: number; pack?: (bytes: Buffer) => Buffer },
+): Buffer[] =>
+  Array.from({ length: Math.ceil(rows.length / rowBytes / each) }, (_, i) =>
+    pack(rows.subarray(i * each * rowBytes, (i + 1) * each * rowBytes)),
+  );
 
 /** Each number less the one before it in its row, as the predictor has them. */
-export function predicted(rows: Buffer, { rowBytes, samples, bytes = 1, order = 'II' }: { rowBytes: number; samples: number; bytes?: 1 | 2; order?: 'II' | 'MM' }): Buffer {
+export function predicted(
+  rows: Buffer,
+  {
+    rowBytes,
+    samples,
+    bytes = 1,
+    order = 'II',
+  }: { rowBytes: number; samples: number; bytes?: 1 | 2; order?: 'II' | 'MM' },
+): Buffer {
   const out = Buffer.from(rows);
   const step = samples * bytes;
   for (let row = 0; row < rows.length; row += rowBytes) {
@@ -83,7 +162,7 @@ export const deflated = (bytes: Buffer): Buffer => deflateSync(bytes);
 /** PackBits: a count and as many bytes, or a count below zero and the byte that is repeated. */
 export function packBits(bytes: Buffer): Buffer {
   const out: number[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     let same = 1;
     while (same < 128 && bytes[at + same] === bytes[at]) same += 1;
     if (same > 2) {
@@ -92,7 +171,12 @@ export function packBits(bytes: Buffer): Buffer {
       continue;
     }
     let apart = 1;
-    while (apart < 128 && at + apart < bytes.length && (bytes[at + apart] !== bytes[at + apart + 1] || bytes[at + apart] !== bytes[at + apart + 2])) apart += 1;
+    while (
+      apart < 128 &&
+      at + apart < bytes.length &&
+      (bytes[at + apart] !== bytes[at + apart + 1] || bytes[at + apart] !== bytes[at + apart + 2])
+    )
+      apart += 1;
     out.push(apart - 1, ...bytes.subarray(at, at + apart));
     at += apart;
   }
@@ -142,7 +226,10 @@ export function lzw(bytes: Buffer): Buffer {
 }
 
 /** JPEGs of one make without the tables that all have in common, and these. */
-export function withSharedTables(jpegs: readonly Buffer[]): { readonly tables: Buffer; readonly pieces: readonly Buffer[] } {
+export function withSharedTables(jpegs: readonly Buffer[]): {
+  readonly tables: Buffer;
+  readonly pieces: readonly Buffer[];
+} {
   const apart = jpegs.map((jpeg) => {
     const [tables, rest]: [Buffer[], Buffer[]] = [[], []];
     let at = 2;
@@ -151,7 +238,10 @@ export function withSharedTables(jpegs: readonly Buffer[]): { readonly tables: B
       (jpeg[at + 1] === QUANTITIES ? tables : rest).push(jpeg.subarray(at, end));
       at = end;
     }
-    return { tables: Buffer.concat([JPEG_STARTS, ...tables, JPEG_ENDS]), piece: Buffer.concat([JPEG_STARTS, ...rest, jpeg.subarray(at)]) };
+    return {
+      tables: Buffer.concat([JPEG_STARTS, ...tables, JPEG_ENDS]),
+      piece: Buffer.concat([JPEG_STARTS, ...rest, jpeg.subarray(at)]),
+    };
   });
   const [{ tables } = { tables: JPEG_STARTS }] = apart;
   if (apart.some((one) => !one.tables.equals(tables))) throw new Error('these JPEGs have no tables in common');

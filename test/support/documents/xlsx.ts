@@ -9,7 +9,9 @@ export interface SheetOf {
 
 /** A workbook as a spreadsheet program writes it: days, shares and amounts as numbers with a format. */
 export async function xlsxOf(sheets: readonly SheetOf[]): Promise<Buffer> {
-  return writeXlsxFile(sheets.map(({ name, rows }) => ({ sheet: name, data: rows.map((row) => row.map(cellOf)) as SheetData }))).toBuffer();
+  return writeXlsxFile(
+    sheets.map(({ name, rows }) => ({ sheet: name, data: rows.map((row) => row.map(cellOf)) as SheetData })),
+  ).toBuffer();
 }
 
 function cellOf(value: Value) {

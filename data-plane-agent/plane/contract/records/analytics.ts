@@ -10,20 +10,28 @@ export type AnalyticsInput = Static<typeof AnalyticsInput>;
 
 export const AnalyticsQuery = s.object({ subjectId: s.optional(s.id('Only contracts of this subject company.')) });
 
-/** Sums of many lines pass what one amount may be, and red letters and refunds take away. Above 2^53 minor units it is the nearest number that JSON has. */
+/**
+ * Sums of many lines pass what one amount may be, and red letters and refunds take away. Above 2^53 minor units it is
+ * the nearest number that JSON has.
+ */
 const sum = (about?: string) => s.number({ min: -1e24, max: 1e24, ...(about === undefined ? {} : { about }) });
 const count = (about?: string) => s.integer(about === undefined ? {} : { about });
 const ratio = (about: string) => s.nullable(s.number({ min: -1e24, max: 1e24, about }));
 
 const MAX_CURRENCIES = 200;
 const frame = {
-  asOf: s.day('The day in the tenant\'s time zone against which due dates were compared.'),
+  asOf: s.day("The day in the tenant's time zone against which due dates were compared."),
   timezone: s.text({ max: 64 }),
   subjectId: s.nullable(s.id()),
   currencyCode: s.currency(),
-  excludedCurrencies: s.list(s.currency(), MAX_CURRENCIES, 'Currencies of the book that the amounts at the top leave out.'),
+  excludedCurrencies: s.list(
+    s.currency(),
+    MAX_CURRENCIES,
+    'Currencies of the book that the amounts at the top leave out.',
+  ),
 };
-const perCurrency = <P extends Record<string, TSchema>>(properties: P) => s.list(s.object({ currencyCode: s.currency(), ...properties }), MAX_CURRENCIES);
+const perCurrency = <P extends Record<string, TSchema>>(properties: P) =>
+  s.list(s.object({ currencyCode: s.currency(), ...properties }), MAX_CURRENCIES);
 
 const headline = {
   contractCount: count(),
@@ -38,15 +46,21 @@ const headline = {
   dueSoonAmount: sum(),
   dueSoonCount: count('Payment lines.'),
   invoicedAmount: sum('Net of red letters, invoice records that name no line included.'),
-  uninvoicedAmount: sum('Σ of what each line lacks, so that an invoice ahead of the plan hides no other line\'s.'),
+  uninvoicedAmount: sum("Σ of what each line lacks, so that an invoice ahead of the plan hides no other line's."),
   collectionRate: ratio('Received on lines due up to today, each capped at its amount ÷ amount of those lines.'),
   dso: ratio('Days: outstanding ÷ billed in the last 90 days × 90.'),
   cei: ratio('Percent: (opening + billed − closing total) ÷ (opening + billed − closing current) × 100.'),
   avgDaysLate: ratio('Days, of lines paid in full, weighed by their amounts.'),
   atRiskAmount: sum('Open for more than 90 days after it was due.'),
-  aging: s.list(s.object({ bucket: s.enum(AGING_BUCKETS), count: count('Open payment lines.'), amount: sum('Outstanding.') }), AGING_BUCKETS.length),
+  aging: s.list(
+    s.object({ bucket: s.enum(AGING_BUCKETS), count: count('Open payment lines.'), amount: sum('Outstanding.') }),
+    AGING_BUCKETS.length,
+  ),
 };
-export const AnalyticsSummary = s.object({ ...frame, ...headline, byCurrency: perCurrency(headline) }, { title: 'AnalyticsSummary' });
+export const AnalyticsSummary = s.object(
+  { ...frame, ...headline, byCurrency: perCurrency(headline) },
+  { title: 'AnalyticsSummary' },
+);
 export type AnalyticsSummary = Static<typeof AnalyticsSummary>;
 
 /** Months of a cash flow: five back, this one, six ahead. */
@@ -65,7 +79,10 @@ const series = {
     MONTHS,
   ),
 };
-export const AnalyticsCashflow = s.object({ ...frame, granularity: s.enum(['month']), from: s.day(), to: s.day(), ...series, byCurrency: perCurrency(series) }, { title: 'AnalyticsCashflow' });
+export const AnalyticsCashflow = s.object(
+  { ...frame, granularity: s.enum(['month']), from: s.day(), to: s.day(), ...series, byCurrency: perCurrency(series) },
+  { title: 'AnalyticsCashflow' },
+);
 export type AnalyticsCashflow = Static<typeof AnalyticsCashflow>;
 
 /** Of owners and subject companies those with most; the others come together under this key. */
@@ -78,12 +95,23 @@ const slices = s.list(
     count: count(),
     amount: sum(),
     outstandingAmount: sum(),
-    share: ratio('Part of the list\'s amount, or of its count where every amount is 0.'),
+    share: ratio("Part of the list's amount, or of its count where every amount is 0."),
   }),
   MAX_SLICES + 1,
 );
-const facets = { byType: slices, byStatus: slices, byStage: slices, byOwner: slices, bySubject: slices, byPaymentStatus: slices, byAging: slices };
-export const AnalyticsDistribution = s.object({ ...frame, ...facets, byCurrency: perCurrency(facets) }, { title: 'AnalyticsDistribution' });
+const facets = {
+  byType: slices,
+  byStatus: slices,
+  byStage: slices,
+  byOwner: slices,
+  bySubject: slices,
+  byPaymentStatus: slices,
+  byAging: slices,
+};
+export const AnalyticsDistribution = s.object(
+  { ...frame, ...facets, byCurrency: perCurrency(facets) },
+  { title: 'AnalyticsDistribution' },
+);
 export type AnalyticsDistribution = Static<typeof AnalyticsDistribution>;
 export type Facets = Omit<AnalyticsDistribution['byCurrency'][number], 'currencyCode'>;
 export type Slice = Facets['byType'][number];

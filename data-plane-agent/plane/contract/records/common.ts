@@ -9,13 +9,32 @@ export const pageQuery = {
 
 /** A page of a list. `total` is exact; a page past the end has no items; `pageCount` of nothing is 0. */
 export const page = <T extends TSchema>(item: T, options: { title?: string } = {}) =>
-  s.object({ items: s.list(item, 200), page: s.integer({ min: 1 }), pageSize: s.integer({ min: 1, max: 200 }), total: s.integer(), pageCount: s.integer() }, options);
+  s.object(
+    {
+      items: s.list(item, 200),
+      page: s.integer({ min: 1 }),
+      pageSize: s.integer({ min: 1, max: 200 }),
+      total: s.integer(),
+      pageCount: s.integer(),
+    },
+    options,
+  );
 
 /** The frame of a page around its items. */
-export const pageOf = <T>(items: T[], { page, pageSize, total }: { page: number; pageSize: number; total: number }) => ({ items, page, pageSize, total, pageCount: Math.ceil(total / pageSize) });
+export const pageOf = <T>(
+  items: T[],
+  { page, pageSize, total }: { page: number; pageSize: number; total: number },
+) => ({ items, page, pageSize, total, pageCount: Math.ceil(total / pageSize) });
 
 /** What deserves a look but did not stop the request. */
-export const Warning = s.object({ code: s.text({ max: 64, about: 'One of `x-warnings`.' }), message: s.text(), paymentIds: s.omittable(s.list(s.id(), 100)) }, { title: 'Warning' });
+export const Warning = s.object(
+  {
+    code: s.text({ max: 64, about: 'One of `x-warnings`.' }),
+    message: s.text(),
+    paymentIds: s.omittable(s.list(s.id(), 100)),
+  },
+  { title: 'Warning' },
+);
 export type Warning = Static<typeof Warning>;
 export const warnings = s.list(Warning, 1_000);
 

@@ -1,5 +1,13 @@
 import { s, partial, type Static } from '../../../base/schema.js';
-import { CONTRACT_STATUSES, CONTRACT_TYPES, FULFILLMENT_STATUSES, PAYMENT_STATUSES, TERM_KINDS, VALIDITIES, WORKFLOW_STAGES } from '../vocabulary.js';
+import {
+  CONTRACT_STATUSES,
+  CONTRACT_TYPES,
+  FULFILLMENT_STATUSES,
+  PAYMENT_STATUSES,
+  TERM_KINDS,
+  VALIDITIES,
+  WORKFLOW_STAGES,
+} from '../vocabulary.js';
 import { page, pageQuery, stamps, warnings } from './common.js';
 import { MAX_VALUES_KB } from './fields.js';
 import { Invoice, MAX_INVOICES } from './invoices.js';
@@ -11,10 +19,16 @@ export const MAX_LINES = 2_000;
 
 /** What one write takes: some five hundred pages. Others wait while it is kept. */
 const MAX_CHARACTERS = 1_000_000;
-const WHOLE = { characters: MAX_CHARACTERS, about: `Lines, terms and notes have at most ${MAX_CHARACTERS} characters together.` };
+const WHOLE = {
+  characters: MAX_CHARACTERS,
+  about: `Lines, terms and notes have at most ${MAX_CHARACTERS} characters together.`,
+};
 
 export const NoteInput = s.object({ label: s.plain(), value: s.longText() }, { title: 'NoteInput' });
-export const TermInput = s.object({ kind: s.enum(TERM_KINDS), title: s.plain(), date: s.optional(s.day()), note: s.longText() }, { title: 'TermInput' });
+export const TermInput = s.object(
+  { kind: s.enum(TERM_KINDS), title: s.plain(), date: s.optional(s.day()), note: s.longText() },
+  { title: 'TermInput' },
+);
 export type NoteInput = Static<typeof NoteInput>;
 export type TermInput = Static<typeof TermInput>;
 
@@ -43,7 +57,7 @@ const optional = {
   periodicRent: s.amount(),
   paymentCycle: s.plain(),
   signDate: s.day(),
-  invoicePoints: s.integer({ max: 100, about: 'Default tax rate of the contract\'s invoices, in percent.' }),
+  invoicePoints: s.integer({ max: 100, about: "Default tax rate of the contract's invoices, in percent." }),
   contractAttachment: s.id('File reference.'),
   statusCode: s.plain({ max: 64 }),
   ownerSuperiorId: s.id(),
@@ -82,11 +96,13 @@ export const ContractInput = s.object(
     ownerId: required.ownerId,
     ownerSuperiorId: s.optional(optional.ownerSuperiorId),
     remark: s.optional(optional.remark),
-    dynamicFields: s.optional(s.free(
-      'Custom field values by field id: texts, numbers, flags, days, instants with their zone, ids of options (a list of them for several), of a member or a file. `null`, a blank text and an empty list are no value. ' +
-        'A field that the caller cannot see, and one that is archived, is not a known field; one that he sees and may not write takes the value that it has. A change merges by key, and `null` for the whole clears what the caller may write. All of a contract have at most 256 KB together.',
-      { kilobytes: MAX_VALUES_KB },
-    )),
+    dynamicFields: s.optional(
+      s.free(
+        'Custom field values by field id: texts, numbers, flags, days, instants with their zone, ids of options (a list of them for several), of a member or a file. `null`, a blank text and an empty list are no value. ' +
+          'A field that the caller cannot see, and one that is archived, is not a known field; one that he sees and may not write takes the value that it has. A change merges by key, and `null` for the whole clears what the caller may write. All of a contract have at most 256 KB together.',
+        { kilobytes: MAX_VALUES_KB },
+      ),
+    ),
     workflowStage: s.optional(s.enum(WORKFLOW_STAGES)),
     lifecycleTemplateId: s.optional(s.id()),
     lifecycleStageCode: s.optional(s.text({ max: 64 })),
@@ -102,7 +118,9 @@ export type ContractInput = Static<typeof ContractInput>;
 export const ContractPatch = partial(ContractInput, { title: 'ContractPatch', ...WHOLE });
 export type ContractPatch = Static<typeof ContractPatch>;
 
-const nullables = Object.fromEntries(Object.entries(optional).map(([key, schema]) => [key, s.nullable(schema)])) as { [K in keyof typeof optional]: ReturnType<typeof s.nullable<(typeof optional)[K]>> };
+const nullables = Object.fromEntries(Object.entries(optional).map(([key, schema]) => [key, s.nullable(schema)])) as {
+  [K in keyof typeof optional]: ReturnType<typeof s.nullable<(typeof optional)[K]>>;
+};
 
 /** A contract as it is listed. Names of members and subject companies are added by the control plane. */
 export const contractProperties = {
@@ -148,10 +166,17 @@ export type ContractSummary = Static<typeof ContractSummary>;
 
 export const Note = s.object({ id: s.id(), label: s.text(), value: s.longText(), ...stamps }, { title: 'Note' });
 export type Note = Static<typeof Note>;
-export const Term = s.object({ id: s.id(), kind: s.enum(TERM_KINDS), title: s.text(), date: s.nullable(s.day()), note: s.longText(), ...stamps }, { title: 'Term' });
+export const Term = s.object(
+  { id: s.id(), kind: s.enum(TERM_KINDS), title: s.text(), date: s.nullable(s.day()), note: s.longText(), ...stamps },
+  { title: 'Term' },
+);
 export type Term = Static<typeof Term>;
 
-const contractVersion = s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The contract\'s version by now, for `If-Match`.' });
+const contractVersion = s.integer({
+  min: 1,
+  max: Number.MAX_SAFE_INTEGER,
+  about: "The contract's version by now, for `If-Match`.",
+});
 /** A new or changed note, and a new or changed term. */
 export const NoteResult = s.object({ ...Note.properties, contractVersion }, { title: 'NoteResult' });
 export const TermResult = s.object({ ...Term.properties, contractVersion }, { title: 'TermResult' });
@@ -171,13 +196,30 @@ export const contractDetailProperties = {
 export const ContractDetail = s.object(contractDetailProperties);
 export type ContractDetail = Static<typeof ContractDetail>;
 
-export const CONTRACT_SORTS = ['createdAt', 'updatedAt', 'contractNo', 'archiveCode', 'projectName', 'startDate', 'endDate', 'signDate', 'totalAmount', 'outstandingAmount', 'nextDueDate'] as const;
+export const CONTRACT_SORTS = [
+  'createdAt',
+  'updatedAt',
+  'contractNo',
+  'archiveCode',
+  'projectName',
+  'startDate',
+  'endDate',
+  'signDate',
+  'totalAmount',
+  'outstandingAmount',
+  'nextDueDate',
+] as const;
 export type ContractSort = (typeof CONTRACT_SORTS)[number];
 
 /** Filters, order and page of the contract list (API document 4.3). */
 export const ContractQuery = s.object({
   ...pageQuery,
-  q: s.optional(s.text({ max: 200, about: 'Case-insensitive part of archive code, contract number, project, parties, equipment or remark.' })),
+  q: s.optional(
+    s.text({
+      max: 200,
+      about: 'Case-insensitive part of archive code, contract number, project, parties, equipment or remark.',
+    }),
+  ),
   type: s.optional(s.enum(CONTRACT_TYPES)),
   typeCode: s.optional(s.text({ max: 64 })),
   status: s.optional(s.enum(CONTRACT_STATUSES)),

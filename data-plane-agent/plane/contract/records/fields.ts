@@ -2,10 +2,34 @@ import { s, partial, type Static, type TProperties } from '../../../base/schema.
 import { Member } from './people.js';
 import { stamps } from './common.js';
 
-export const FIELD_TYPES = ['text', 'long_text', 'number', 'currency', 'percent', 'date', 'datetime', 'boolean', 'select', 'multi_select', 'user', 'url', 'email', 'phone', 'file'] as const;
+export const FIELD_TYPES = [
+  'text',
+  'long_text',
+  'number',
+  'currency',
+  'percent',
+  'date',
+  'datetime',
+  'boolean',
+  'select',
+  'multi_select',
+  'user',
+  'url',
+  'email',
+  'phone',
+  'file',
+] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-export const FIELD_COMMANDS = ['CreateField', 'RenameField', 'UpdateFieldType', 'UpdateFieldOptions', 'DuplicateField', 'MoveField', 'ArchiveField'] as const;
+export const FIELD_COMMANDS = [
+  'CreateField',
+  'RenameField',
+  'UpdateFieldType',
+  'UpdateFieldOptions',
+  'DuplicateField',
+  'MoveField',
+  'ArchiveField',
+] as const;
 export type FieldCommandType = (typeof FIELD_COMMANDS)[number];
 
 /** Custom fields in use at the same time, and all that there can ever be of a tenant, archived ones among them. */
@@ -26,7 +50,10 @@ export const MAX_NUMBER = 1e15;
 export const MAX_VALUES_KB = 256;
 
 const settings = {
-  precision: s.integer({ max: MAX_PRECISION, about: 'Digits after the point, of a number, an amount or a percentage.' }),
+  precision: s.integer({
+    max: MAX_PRECISION,
+    about: 'Digits after the point, of a number, an amount or a percentage.',
+  }),
   currencyCode: s.currency(),
   min: s.number(),
   max: s.number(),
@@ -44,15 +71,35 @@ export const FieldSettings = s.object({
 export type FieldSettings = Static<typeof FieldSettings>;
 export const FieldSettingsInput = partial(FieldSettings);
 
-export const FieldOption = s.object({ id: s.id(), label: s.text({ max: MAX_LABEL }), color: s.nullable(s.text({ max: 32 })), order: s.integer({ max: MAX_KNOWN_OPTIONS }), archived: s.flag() }, { title: 'FieldOption' });
+export const FieldOption = s.object(
+  {
+    id: s.id(),
+    label: s.text({ max: MAX_LABEL }),
+    color: s.nullable(s.text({ max: 32 })),
+    order: s.integer({ max: MAX_KNOWN_OPTIONS }),
+    archived: s.flag(),
+  },
+  { title: 'FieldOption' },
+);
 export type FieldOption = Static<typeof FieldOption>;
 
-const FieldOptionInput = s.object({ id: s.optional(s.id()), label: s.name({ max: MAX_LABEL }), color: s.optional(s.name({ max: 32 })) });
+const FieldOptionInput = s.object({
+  id: s.optional(s.id()),
+  label: s.name({ max: MAX_LABEL }),
+  color: s.optional(s.name({ max: 32 })),
+});
 export type FieldOptionInput = Static<typeof FieldOptionInput>;
 
-/** What one field of one contract holds: texts for texts, days, instants, ids of an option, a member or a file; ids of options for several. */
+/**
+ * What one field of one contract holds: texts for texts, days, instants, ids of an option, a member or a file; ids of
+ * options for several.
+ */
 export type FieldValue = string | number | boolean | readonly string[];
-const value = s.scalar({ maxLength: MAX_LONG_TEXT, maxItems: MAX_OPTIONS, about: 'As the type has it; of an option, its label or its id.' });
+const value = s.scalar({
+  maxLength: MAX_LONG_TEXT,
+  maxItems: MAX_OPTIONS,
+  about: 'As the type has it; of an option, its label or its id.',
+});
 const roles = (about: string) => s.list(s.text({ max: 64 }), 100, about);
 
 export const DynamicField = s.object(
@@ -63,7 +110,11 @@ export const DynamicField = s.object(
     description: s.nullable(s.longText()),
     type: s.enum(FIELD_TYPES),
     required: s.flag(),
-    options: s.list(FieldOption, MAX_KNOWN_OPTIONS, 'Of a choice, in order. Removed ones are archived: values that have them keep their label.'),
+    options: s.list(
+      FieldOption,
+      MAX_KNOWN_OPTIONS,
+      'Of a choice, in order. Removed ones are archived: values that have them keep their label.',
+    ),
     defaultValue: s.nullable(value),
     settings: FieldSettings,
     typeCodes: s.list(s.text({ max: 64 }), 100, 'Contract types that have the field; none means all.'),
@@ -104,18 +155,37 @@ export const PAYLOADS = {
     order: s.optional(order),
   }),
   RenameField: s.object({ fieldId, name }),
-  UpdateFieldType: s.object({ fieldId, type, options: s.optional(options), settings: s.optional(FieldSettingsInput), onInvalid: s.optional(s.enum(['reject', 'clear'])), dryRun: s.optional(s.flag()) }),
+  UpdateFieldType: s.object({
+    fieldId,
+    type,
+    options: s.optional(options),
+    settings: s.optional(FieldSettingsInput),
+    onInvalid: s.optional(s.enum(['reject', 'clear'])),
+    dryRun: s.optional(s.flag()),
+  }),
   UpdateFieldOptions: s.object({ fieldId, options, onRemoved: s.optional(s.enum(['archive', 'clear'])) }),
   DuplicateField: s.object({ fieldId, name: s.optional(name), includeValues: s.optional(s.flag()) }),
-  MoveField: s.object({ fieldId, order: s.optional(order), beforeFieldId: s.optional(fieldId), afterFieldId: s.optional(fieldId), section }),
+  MoveField: s.object({
+    fieldId,
+    order: s.optional(order),
+    beforeFieldId: s.optional(fieldId),
+    afterFieldId: s.optional(fieldId),
+    section,
+  }),
   ArchiveField: s.object({ fieldId, archived: s.optional(s.flag()) }),
 } as const satisfies Record<FieldCommandType, unknown>;
 export type PayloadOf<C extends FieldCommandType> = Static<(typeof PAYLOADS)[C]>;
 
 /** Every key that some command takes: what a request is checked against before its command is looked at. */
-const anyPayload = partial(s.object(Object.assign({}, ...Object.values(PAYLOADS).map(({ properties }) => properties)) as TProperties), { title: 'FieldCommandPayload' });
+const anyPayload = partial(
+  s.object(Object.assign({}, ...Object.values(PAYLOADS).map(({ properties }) => properties)) as TProperties),
+  { title: 'FieldCommandPayload' },
+);
 
-export const FieldCommandInput = s.object({ type: s.enum(FIELD_COMMANDS), payload: anyPayload }, { title: 'FieldCommand' });
+export const FieldCommandInput = s.object(
+  { type: s.enum(FIELD_COMMANDS), payload: anyPayload },
+  { title: 'FieldCommand' },
+);
 
 /** What only the control plane knows of the tenant, for a command that needs it. */
 export const FieldSurroundings = s.object({
@@ -135,7 +205,16 @@ export const FieldCommandResult = s.object(
     commandId: s.id(),
     type: s.enum(FIELD_COMMANDS),
     field: DynamicField,
-    result: s.omittable(s.object({ dryRun: s.flag(), total: s.integer(), converted: s.integer(), cleared: s.integer(), unchanged: s.integer(), samples: s.list(Sample, 20, 'Values that do not convert without loss.') })),
+    result: s.omittable(
+      s.object({
+        dryRun: s.flag(),
+        total: s.integer(),
+        converted: s.integer(),
+        cleared: s.integer(),
+        unchanged: s.integer(),
+        samples: s.list(Sample, 20, 'Values that do not convert without loss.'),
+      }),
+    ),
   },
   { title: 'FieldCommandResult' },
 );

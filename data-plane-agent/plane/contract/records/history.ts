@@ -15,8 +15,16 @@ const anything = (about: string) => Type.Unsafe<unknown>({ description: about })
 export const historyChangeProperties = {
   record: s.enum(HISTORY_RECORDS),
   recordId: s.id(),
-  recordName: s.nullable(s.text({ about: 'What people call it: a contract\'s number, a line\'s period, a term\'s title, a note\'s label, an invoice\'s number, a task\'s code.' })),
-  field: s.text({ max: 200, about: 'As requests and answers name it; of a custom value `dynamicFields.` and the field\'s id.' }),
+  recordName: s.nullable(
+    s.text({
+      about:
+        "What people call it: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code.",
+    }),
+  ),
+  field: s.text({
+    max: 200,
+    about: "As requests and answers name it; of a custom value `dynamicFields.` and the field's id.",
+  }),
   before: anything('The value before, as answers give it; `null` where there was none. Account numbers are masked.'),
   after: anything('The value after; `null` where there is none.'),
 };
@@ -30,7 +38,10 @@ export const historyEntryProperties = {
   actor: s.object({ kind: s.enum(ACTOR_KINDS), id: s.nullable(s.id()), name: s.text() }),
   changeCount: s.integer({ about: `How many fields changed in all; the first ${MAX_HISTORY_CHANGES} are listed.` }),
 };
-export const HistoryEntry = s.object({ ...historyEntryProperties, changes: s.list(HistoryChange, MAX_HISTORY_CHANGES) });
+export const HistoryEntry = s.object({
+  ...historyEntryProperties,
+  changes: s.list(HistoryChange, MAX_HISTORY_CHANGES),
+});
 export type HistoryEntry = Static<typeof HistoryEntry>;
 
 export const HistoryPage = page(HistoryEntry);

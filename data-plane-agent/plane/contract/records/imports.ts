@@ -17,13 +17,14 @@ export const BATCH_DAYS = 30;
 export const TEMPLATE_LANGUAGES = ['en', 'zh'] as const;
 
 /**
- * A contract as a row sends it: the fields are known or refused, at every level, and what stands in them is looked at row by row, so that a
- * bad value is that row's own affair.
+ * A contract as a row sends it: the fields are known or refused, at every level, and what stands in them is looked at
+ * row by row, so that a bad value is that row's own affair.
  */
 const ContractRow = Type.Unsafe<Record<string, unknown>>({
   ...fieldsOf(ContractInput),
   title: 'ContractRow',
-  description: 'The fields of `ContractInput`. A value that is missing or not valid fails the row, and an unknown field or a row that is no object the whole request. `subjectId` may be a name, `ownerId` and `ownerSuperiorId` an e-mail address, `lifecycleTemplateId` a code.',
+  description:
+    'The fields of `ContractInput`. A value that is missing or not valid fails the row, and an unknown field or a row that is no object the whole request. `subjectId` may be a name, `ownerId` and `ownerSuperiorId` an e-mail address, `lifecycleTemplateId` a code.',
 });
 
 /** A little less than a body may have. */
@@ -35,7 +36,9 @@ export const ContractImport = s.object(
     rows: s.optional(s.list(ContractRow, MAX_IMPORT_ROWS)),
     xlsxBase64: s.optional(s.verbatim({ max: BYTES, about: 'An .xlsx workbook in base64.' })),
     sheetName: s.optional(s.text({ max: 100, about: 'Of the workbook; its first sheet by default.' })),
-    csv: s.optional(s.verbatim({ max: BYTES, about: 'The text of a CSV file, with commas, semicolons or tabs between its cells.' })),
+    csv: s.optional(
+      s.verbatim({ max: BYTES, about: 'The text of a CSV file, with commas, semicolons or tabs between its cells.' }),
+    ),
   },
   { title: 'ContractImport' },
 );
@@ -53,10 +56,18 @@ export type ImportInput = Static<typeof ImportInput>;
 
 export const ImportError = s.object(
   {
-    field: s.nullable(s.text({ max: 400, about: 'The column, or the path in `rows`; `null` when it is the row as a whole.' })),
+    field: s.nullable(
+      s.text({ max: 400, about: 'The column, or the path in `rows`; `null` when it is the row as a whole.' }),
+    ),
     code: s.enum(Object.keys(FAILURES) as FailureCode[]),
     message: s.text({ max: 1_000 }),
-    value: s.nullable(s.verbatim({ min: 0, max: 200, about: 'As it came, its first 100 characters; account numbers as the caller may see them.' })),
+    value: s.nullable(
+      s.verbatim({
+        min: 0,
+        max: 200,
+        about: 'As it came, its first 100 characters; account numbers as the caller may see them.',
+      }),
+    ),
   },
   { title: 'ImportError' },
 );
@@ -64,12 +75,21 @@ export type ImportError = Static<typeof ImportError>;
 
 export const ImportedRow = s.object(
   {
-    row: s.integer({ min: 1, about: 'The record in the file, of which the header is 1; in `rows` the place, from 1 on.' }),
+    row: s.integer({
+      min: 1,
+      about: 'The record in the file, of which the header is 1; in `rows` the place, from 1 on.',
+    }),
     status: s.enum(['created', 'failed', 'skipped'], '`skipped`: a blank row.'),
     contractId: s.omittable(s.id()),
     contractNo: s.omittable(s.verbatim({ max: 1_000 })),
     errors: s.omittable(s.list(ImportError, MAX_ROW_ERRORS)),
-    warnings: s.omittable(s.list(Warning, 100, 'Of a row that was entered: what deserves a look. A preview names no lines but those that are there.')),
+    warnings: s.omittable(
+      s.list(
+        Warning,
+        100,
+        'Of a row that was entered: what deserves a look. A preview names no lines but those that are there.',
+      ),
+    ),
   },
   { title: 'ImportedRow' },
 );
@@ -92,9 +112,19 @@ export type ImportReport = Static<typeof ImportReport>;
 
 /** The structure of a schema without its rules: which fields an object may have, at every level. */
 function fieldsOf(schema: TSchema): Record<string, unknown> {
-  const { properties, items, additionalProperties } = schema as { properties?: Record<string, TSchema>; items?: TSchema; additionalProperties?: unknown };
+  const { properties, items, additionalProperties } = schema as {
+    properties?: Record<string, TSchema>;
+    items?: TSchema;
+    additionalProperties?: unknown;
+  };
   return {
-    ...(properties && additionalProperties === false ? { type: 'object', properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, fieldsOf(value)])), additionalProperties: false } : {}),
+    ...(properties && additionalProperties === false
+      ? {
+          type: 'object',
+          properties: Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, fieldsOf(value)])),
+          additionalProperties: false,
+        }
+      : {}),
     ...(items ? { items: fieldsOf(items) } : {}),
   };
 }

@@ -8,14 +8,22 @@ export const MAX_INVOICES = 5_000;
 /** An invoice record as a client sends it (API document 2.12). */
 export const InvoiceInput = s.object(
   {
-    receivablePlanId: s.optional(s.id('The payment line that it invoices; without one it stands for the contract as a whole.')),
+    receivablePlanId: s.optional(
+      s.id('The payment line that it invoices; without one it stands for the contract as a whole.'),
+    ),
     paymentRecordId: s.optional(s.id('The receipt that it belongs to: a row of `GET /payments/:paymentId/receipts`.')),
-    invoiceNo: s.plain({ about: 'Unique among the subject company\'s records, whatever its case. A void record gives its number back.' }),
-    invoiceAmount: s.amount('With tax, never negative: a record posted as `red_letter` takes its amount away. In the line\'s currency, else the contract\'s.'),
+    invoiceNo: s.plain({
+      about: "Unique among the subject company's records, whatever its case. A void record gives its number back.",
+    }),
+    invoiceAmount: s.amount(
+      "With tax, never negative: a record posted as `red_letter` takes its amount away. In the line's currency, else the contract's.",
+    ),
     invoiceDate: s.optional(s.day('Default: today, once it is issued or a red letter.')),
     status: s.optional(s.enum(INVOICE_STATUSES, 'Default: `draft`.')),
-    attachment: s.optional(s.plain({ about: 'A file\'s id, or any other text that points to the evidence.' })),
-    taxRate: s.optional(s.number({ min: 0, max: 100, about: 'Percent, up to six decimals. Default: the contract\'s `invoicePoints`.' })),
+    attachment: s.optional(s.plain({ about: "A file's id, or any other text that points to the evidence." })),
+    taxRate: s.optional(
+      s.number({ min: 0, max: 100, about: "Percent, up to six decimals. Default: the contract's `invoicePoints`." }),
+    ),
     note: s.optional(s.longText()),
   },
   { title: 'InvoiceInput' },
@@ -53,7 +61,15 @@ export type Invoice = Static<typeof Invoice>;
 
 /** A new or changed record, with what deserves a look but did not stop the change. */
 export const InvoiceResult = s.object(
-  { ...invoiceProperties, contractVersion: s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The contract\'s version by now, for `If-Match`.' }), warnings },
+  {
+    ...invoiceProperties,
+    contractVersion: s.integer({
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+      about: "The contract's version by now, for `If-Match`.",
+    }),
+    warnings,
+  },
   { title: 'InvoiceResult' },
 );
 export type InvoiceResult = Static<typeof InvoiceResult>;

@@ -4,11 +4,15 @@ import { page, pageQuery, stamps, warnings } from './common.js';
 
 const receipt = {
   receivedAmount: s.optional(s.amount('The new cumulative total received on the line, not an increment.')),
-  receivedDate: s.optional(s.day('Default: today, when the total rises. It stays as long as money stays, and goes with the last of it.')),
+  receivedDate: s.optional(
+    s.day('Default: today, when the total rises. It stays as long as money stays, and goes with the last of it.'),
+  ),
   method: s.optional(s.plain()),
   payerName: s.optional(s.plain()),
   receiptAccount: s.optional(s.plain()),
-  bankSerialNo: s.optional(s.plain({ about: 'Serial number of the bank transfer; one transfer may settle several lines.' })),
+  bankSerialNo: s.optional(
+    s.plain({ about: 'Serial number of the bank transfer; one transfer may settle several lines.' }),
+  ),
   reconciliationStatus: s.optional(s.enum(RECONCILIATION_STATUSES)),
   reconciliationNote: s.optional(s.longText()),
   proof: s.optional(s.id('File reference.')),
@@ -82,7 +86,9 @@ export type PaymentLine = Static<typeof PaymentLine>;
 export const PaymentLineResult = s.object({ ...lineProperties, warnings }, { title: 'PaymentLineResult' });
 export type PaymentLineResult = Static<typeof PaymentLineResult>;
 
-/** A row of the receivables list: the line and the contract that it belongs to. Names are added by the control plane. */
+/**
+ * A row of the receivables list: the line and the contract that it belongs to. Names are added by the control plane.
+ */
 export const paymentRowProperties = {
   ...lineProperties,
   contractNo: s.text(),
@@ -130,20 +136,39 @@ export const ReceiptPage = page(Receipt, { title: 'ReceiptPage' });
 export type ReceiptPage = Static<typeof ReceiptPage>;
 export const ReceiptQuery = s.object({ ...pageQuery });
 
-const statsCounts = s.object(Object.fromEntries(['due', 'overdue', 'dueSoon', 'reconcile', 'invoice', 'paid', 'partial', 'unpaid', 'all'].map((key) => [key, s.integer()])) as Record<StatsCount, ReturnType<typeof s.integer>>);
+const statsCounts = s.object(
+  Object.fromEntries(
+    ['due', 'overdue', 'dueSoon', 'reconcile', 'invoice', 'paid', 'partial', 'unpaid', 'all'].map((key) => [
+      key,
+      s.integer(),
+    ]),
+  ) as Record<StatsCount, ReturnType<typeof s.integer>>,
+);
 type StatsCount = 'due' | 'overdue' | 'dueSoon' | 'reconcile' | 'invoice' | 'paid' | 'partial' | 'unpaid' | 'all';
 
-/** A tenant's sum may pass what a single amount may be. Above 2^53 minor units it is the nearest number that JSON has. */
+/**
+ * A tenant's sum may pass what a single amount may be. Above 2^53 minor units it is the nearest number that JSON has.
+ */
 const sum = () => s.number({ min: 0, max: 1e24 });
-const statsAmounts = { amount: sum(), received: sum(), outstanding: sum(), overdue: sum(), dueSoon: sum(), uninvoiced: sum() };
+const statsAmounts = {
+  amount: sum(),
+  received: sum(),
+  outstanding: sum(),
+  overdue: sum(),
+  dueSoon: sum(),
+  uninvoiced: sum(),
+};
 
 export const PaymentStats = s.object(
   {
-    asOf: s.day('The day in the tenant\'s time zone against which due dates were compared.'),
+    asOf: s.day("The day in the tenant's time zone against which due dates were compared."),
     counts: statsCounts,
     byCurrency: s.list(s.object({ currencyCode: s.currency(), ...statsAmounts }), 200),
     ...statsAmounts,
   },
-  { title: 'PaymentStats', about: 'Amounts at the top are those in the tenant\'s default currency: two currencies are never added.' },
+  {
+    title: 'PaymentStats',
+    about: "Amounts at the top are those in the tenant's default currency: two currencies are never added.",
+  },
 );
 export type PaymentStats = Static<typeof PaymentStats>;

@@ -4,7 +4,10 @@ import { s, type Static } from '../../../base/schema.js';
 /** Messages that are taken at once, and settled at once. */
 export const MOST_MESSAGES = 100;
 
-/** A message of the outbox as it was taken: what it is about, not what it says. `attempts` tells whoever settles it from whoever had it before. */
+/**
+ * A message of the outbox as it was taken: what it is about, not what it says. `attempts` tells whoever settles it from
+ * whoever had it before.
+ */
 export const OutboxMessage = s.object({
   id: s.id(),
   topic: s.text({ max: 100 }),

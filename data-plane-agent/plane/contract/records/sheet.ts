@@ -7,7 +7,9 @@ export const MAX_COLUMNS = 500;
 
 /** What a cell held, as it came: of a workbook also numbers and flags; days are texts. `null` is an empty cell. */
 export type SheetCell = string | number | boolean | null;
-/** Checked lightly, as a sheet has hundreds of thousands: what a cell may hold is said for each column where it is read. */
+/**
+ * Checked lightly, as a sheet has hundreds of thousands: what a cell may hold is said for each column where it is read.
+ */
 const cell = Type.Unsafe<SheetCell>({ type: ['string', 'number', 'boolean', 'null'], 'x-verbatim': true });
 
 /** Rows of cells under a header, out of a CSV or a workbook. */

@@ -10,13 +10,15 @@ export const TaskInput = s.object(
   {
     code: s.name({ max: 100, about: 'Unique in the contract, whatever its case.' }),
     title: s.plain(),
-    kind: s.optional(s.plain({ max: 100, about: 'For example delivery, installation, debug, training, acceptance, return, other.' })),
+    kind: s.optional(
+      s.plain({ max: 100, about: 'For example delivery, installation, debug, training, acceptance, return, other.' }),
+    ),
     status: s.optional(s.enum(TASK_STATUSES, 'Default: `pending`.')),
     ownerId: s.optional(s.id('The member who sees to it.')),
     dueDate: s.optional(s.day()),
     acceptanceStatus: s.optional(s.plain({ max: 100, about: 'For example not_required, pending, passed, rejected.' })),
-    attachment: s.optional(s.plain({ about: 'A file\'s id, or any other text that points to the evidence.' })),
-    metadata: s.optional(s.free('Of the caller\'s own making. A change replaces the whole.')),
+    attachment: s.optional(s.plain({ about: "A file's id, or any other text that points to the evidence." })),
+    metadata: s.optional(s.free("Of the caller's own making. A change replaces the whole.")),
   },
   { title: 'FulfillmentTaskInput' },
 );
@@ -53,7 +55,14 @@ export const Task = s.object(taskProperties, { title: 'FulfillmentTask' });
 export type Task = Static<typeof Task>;
 
 export const TaskResult = s.object(
-  { ...taskProperties, contractVersion: s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER, about: 'The contract\'s version by now, for `If-Match`.' }) },
+  {
+    ...taskProperties,
+    contractVersion: s.integer({
+      min: 1,
+      max: Number.MAX_SAFE_INTEGER,
+      about: "The contract's version by now, for `If-Match`.",
+    }),
+  },
   { title: 'FulfillmentTaskResult' },
 );
 export type TaskResult = Static<typeof TaskResult>;

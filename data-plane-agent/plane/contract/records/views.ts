@@ -13,8 +13,16 @@ export const MAX_VIEWS = 200;
 /** What a view may filter by: the query parameters of the contract list. */
 export const VIEW_FILTERS: ReadonlySet<string> = new Set(Object.keys(ContractQuery.properties));
 
-/** The fields of a contract that a view may show or group by, beside custom fields by their id. The last few are added by the control plane. */
-export const VIEW_COLUMNS: ReadonlySet<string> = new Set([...Object.keys(contractDetailProperties).filter((name) => name !== 'warnings'), 'subjectName', 'ownerName', 'ownerSuperiorName']);
+/**
+ * The fields of a contract that a view may show or group by, beside custom fields by their id. The last few are added
+ * by the control plane.
+ */
+export const VIEW_COLUMNS: ReadonlySet<string> = new Set([
+  ...Object.keys(contractDetailProperties).filter((name) => name !== 'warnings'),
+  'subjectName',
+  'ownerName',
+  'ownerSuperiorName',
+]);
 
 /** What contracts are grouped by besides: nothing, or a filter of the list that is no field of its own. */
 export const VIEW_GROUPINGS: ReadonlySet<string> = new Set(['none', 'payment', ...VIEW_COLUMNS]);

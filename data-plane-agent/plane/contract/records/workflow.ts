@@ -5,15 +5,25 @@ import { stamps } from './common.js';
 /** A move as a client asks for it (API document 4.4). */
 export const TransitionInput = s.object(
   {
-    transitionCode: s.optional(s.text({ max: 64, about: 'A transition of the contract\'s lifecycle template that leads from its present stage.' })),
-    toStageCode: s.optional(s.text({ max: 64, about: 'The stage to enter. Beside `transitionCode` it must be the one to which that leads.' })),
+    transitionCode: s.optional(
+      s.text({
+        max: 64,
+        about: "A transition of the contract's lifecycle template that leads from its present stage.",
+      }),
+    ),
+    toStageCode: s.optional(
+      s.text({ max: 64, about: 'The stage to enter. Beside `transitionCode` it must be the one to which that leads.' }),
+    ),
     note: s.optional(s.longText()),
   },
   { title: 'TransitionInput' },
 );
 export type TransitionInput = Static<typeof TransitionInput>;
 
-export const LockInput = s.object({ locked: s.optional(s.flag('True unless it is false.')), note: s.optional(s.longText()) }, { title: 'LockInput' });
+export const LockInput = s.object(
+  { locked: s.optional(s.flag('True unless it is false.')), note: s.optional(s.longText()) },
+  { title: 'LockInput' },
+);
 export type LockInput = Static<typeof LockInput>;
 
 /** How many events of one contract are answered: the latest. */
@@ -25,7 +35,12 @@ export const WorkflowEvent = s.object(
     id: s.id(),
     kind: s.enum(WORKFLOW_EVENT_KINDS),
     fromStageCode: s.nullable(s.text({ max: 64 })),
-    toStageCode: s.nullable(s.text({ max: 64, about: 'The stage that was entered; of a lock the present one, of a refused move the one that was asked for.' })),
+    toStageCode: s.nullable(
+      s.text({
+        max: 64,
+        about: 'The stage that was entered; of a lock the present one, of a refused move the one that was asked for.',
+      }),
+    ),
     transitionCode: s.nullable(s.text({ max: 64 })),
     locked: s.flag('Whether the contract was locked afterwards.'),
     note: s.nullable(s.longText()),

@@ -16,10 +16,14 @@ export const frameOf = ({ today, timeZone, subjectId, displayCurrency }: Asked, 
 });
 
 /** Where one age ends and the next begins. */
-export const agingCuts = ({ today }: { readonly today: Day }): Day[] => [-90, -60, -30, 0].map((days) => addDays(today, days));
+export const agingCuts = ({ today }: { readonly today: Day }): Day[] =>
+  [-90, -60, -30, 0].map((days) => addDays(today, days));
 
 /** The ages of the segments between those cuts. What is due today is not overdue. */
 export const AGES: readonly AgingBucket[] = ['d90_plus', 'd61_90', 'd31_60', 'd1_30', 'not_due'];
 
-/** a ÷ b × scale with 4 decimals. A divisor of 0, or less, which refunds and red letters can bring about, says nothing: `null`. */
+/**
+ * a ÷ b × scale with 4 decimals. A divisor of 0, or less, which refunds and red letters can bring about, says nothing:
+ * `null`.
+ */
 export const scaled = (a: bigint, b: bigint, scale = 1n): number | null => (b > 0n ? ratio(a * scale, b) : null);

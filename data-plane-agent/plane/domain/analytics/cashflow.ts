@@ -18,7 +18,8 @@ export function cashflowCuts({ today }: { readonly today: Day }): Day[] {
   return [...firstDays(today), today].toSorted();
 }
 
-const firstDays = (today: Day): Day[] => Array.from({ length: MONTHS + 1 }, (_, n) => addMonths(`${today.slice(0, 7)}-01`, n - MONTHS_BACK));
+const firstDays = (today: Day): Day[] =>
+  Array.from({ length: MONTHS + 1 }, (_, n) => addMonths(`${today.slice(0, 7)}-01`, n - MONTHS_BACK));
 
 export function analyticsCashflow(segments: readonly CashflowSegment[], asked: Asked): AnalyticsCashflow {
   const days = firstDays(asked.today);
@@ -29,27 +30,36 @@ export function analyticsCashflow(segments: readonly CashflowSegment[], asked: A
     from: days[0] ?? asked.today,
     to: addDays(days[MONTHS] ?? asked.today, -1),
     series: seriesOf(ofCurrency(segments, asked.displayCurrency), asked.displayCurrency, asked.today),
-    byCurrency: currencies.map((code) => ({ currencyCode: code, series: seriesOf(ofCurrency(segments, code), code, asked.today) })),
+    byCurrency: currencies.map((code) => ({
+      currencyCode: code,
+      series: seriesOf(ofCurrency(segments, code), code, asked.today),
+    })),
   };
 }
 
 /**
- * The segments of a month: before the first cut stands what is older. This month has two of them, one before today and one from today on,
- * the first of which is empty on the first day.
+ * The segments of a month: before the first cut stands what is older. This month has two of them, one before today and
+ * one from today on, the first of which is empty on the first day.
  */
 function seriesOf(segments: readonly CashflowSegment[], code: string, today: Day): AnalyticsCashflow['series'] {
-  return firstDays(today).slice(0, MONTHS).map((first, n) => {
-    const from = n <= MONTHS_BACK ? n + 1 : n + 2;
-    const own = segments.filter(({ index }) => index === from || (n === MONTHS_BACK && index === from + 1));
-    const past = segments.filter(({ index }) => n <= MONTHS_BACK && index === from);
-    const sum = (name: (typeof CASHFLOW_SUMS)[number], of = own) => sumToMajor(total(of, ({ figures }) => figures[name]), code);
-    return {
-      period: first.slice(0, 7),
-      expectedAmount: sum('amount'),
-      receivedAmount: sum('receipts'),
-      invoicedAmount: sum('invoices'),
-      outstandingAmount: sum('outstanding'),
-      overdueAmount: sum('outstanding', past),
-    };
-  });
+  return firstDays(today)
+    .slice(0, MONTHS)
+    .map((first, n) => {
+      const from = n <= MONTHS_BACK ? n + 1 : n + 2;
+      const own = segments.filter(({ index }) => index === from || (n === MONTHS_BACK && index === from + 1));
+      const past = segments.filter(({ index }) => n <= MONTHS_BACK && index === from);
+      const sum = (name: (typeof CASHFLOW_SUMS)[number], of = own) =>
+        sumToMajor(
+          total(of, ({ figures }) => figures[name]),
+          code,
+        );
+      return {
+        period: first.slice(0, 7),
+        expectedAmount: sum('amount'),
+        receivedAmount: sum('receipts'),
+        invoicedAmount: sum('invoices'),
+        outstandingAmount: sum('outstanding'),
+        overdueAmount: sum('outstanding', past),
+      };
+    });
 }

@@ -1,6 +1,22 @@
 import { ratio, sumToMajor } from '../../../base/money.js';
-import { AGING_BUCKETS, MAX_SLICES, OTHER, type AnalyticsDistribution, type Facets, type Slice } from '../../contract/records/analytics.js';
-import { CONTRACT_STATUSES, CONTRACT_TYPES, PAYMENT_STATUSES, WORKFLOW_STAGES, type ContractStatus, type ContractType, type PaymentStatus, type WorkflowStage } from '../../contract/vocabulary.js';
+import {
+  AGING_BUCKETS,
+  MAX_SLICES,
+  OTHER,
+  type AnalyticsDistribution,
+  type Facets,
+  type Slice,
+} from '../../contract/records/analytics.js';
+import {
+  CONTRACT_STATUSES,
+  CONTRACT_TYPES,
+  PAYMENT_STATUSES,
+  WORKFLOW_STAGES,
+  type ContractStatus,
+  type ContractType,
+  type PaymentStatus,
+  type WorkflowStage,
+} from '../../contract/vocabulary.js';
 import { AGES, frameOf, type Asked } from './analytics.js';
 import { labelsIn } from './labels.js';
 import { currenciesOf, ofCurrency, total } from './figures.js';
@@ -28,16 +44,22 @@ export interface AgedSegment {
 }
 
 /**
- * Contracts by what they are, and open lines by age. Counts at the top go over all currencies, amounts over one. An age has no other
- * amount than what is open of it.
+ * Contracts by what they are, and open lines by age. Counts at the top go over all currencies, amounts over one. An age
+ * has no other amount than what is open of it.
  */
 export function analyticsDistribution({ groups, ages }: Figures, asked: Asked): AnalyticsDistribution {
   const live = groups.filter(({ contracts, outstanding }) => contracts > 0 || outstanding > 0n);
-  const currencies = currenciesOf(live, ages.filter(({ figures }) => figures.lines > 0n));
+  const currencies = currenciesOf(
+    live,
+    ages.filter(({ figures }) => figures.lines > 0n),
+  );
   return {
     ...frameOf(asked, currencies),
     ...facets({ groups: live, ages }, asked.displayCurrency, asked),
-    byCurrency: currencies.map((code) => ({ currencyCode: code, ...facets({ groups: ofCurrency(live, code), ages: ofCurrency(ages, code) }, code, asked) })),
+    byCurrency: currencies.map((code) => ({
+      currencyCode: code,
+      ...facets({ groups: ofCurrency(live, code), ages: ofCurrency(ages, code) }, code, asked),
+    })),
   };
 }
 
@@ -48,7 +70,18 @@ interface Figures {
 
 function facets({ groups, ages }: Figures, code: string, { language }: Asked): Facets {
   const labels = labelsIn(language);
-  const closed = <K extends keyof typeof labels>(keys: readonly K[], of: (group: DistributionGroup) => K): Slice[] => shared(keys.map((key) => tally(key, groups.filter((group) => of(group) === key), code)), code, (key) => labels[key]);
+  const closed = <K extends keyof typeof labels>(keys: readonly K[], of: (group: DistributionGroup) => K): Slice[] =>
+    shared(
+      keys.map((key) =>
+        tally(
+          key,
+          groups.filter((group) => of(group) === key),
+          code,
+        ),
+      ),
+      code,
+      (key) => labels[key],
+    );
   const open = (of: (group: DistributionGroup) => string): Slice[] => {
     const all = [...byKey(groups, of)].map(([key, own]) => tally(key, own, code)).toSorted(byWeight);
     // Names belong to the control plane, which puts them here.
@@ -65,7 +98,12 @@ function facets({ groups, ages }: Figures, code: string, { language }: Asked): F
       AGING_BUCKETS.map((key) => {
         const own = ages.filter(({ index }) => AGES[index] === key);
         const outstanding = total(ofCurrency(own, code), ({ figures }) => figures.outstanding);
-        return { key, count: Number(total(own, ({ figures }) => figures.lines - figures.paid)), amount: outstanding, outstanding };
+        return {
+          key,
+          count: Number(total(own, ({ figures }) => figures.lines - figures.paid)),
+          amount: outstanding,
+          outstanding,
+        };
       }),
       code,
       (key) => labels[key],
@@ -73,7 +111,10 @@ function facets({ groups, ages }: Figures, code: string, { language }: Asked): F
   };
 }
 
-function byKey(groups: readonly DistributionGroup[], of: (group: DistributionGroup) => string): Map<string, DistributionGroup[]> {
+function byKey(
+  groups: readonly DistributionGroup[],
+  of: (group: DistributionGroup) => string,
+): Map<string, DistributionGroup[]> {
   const found = new Map<string, DistributionGroup[]>();
   for (const group of groups) {
     const own = found.get(of(group));
@@ -101,12 +142,18 @@ function tally<K extends string>(key: K, groups: readonly DistributionGroup[], c
   return { key, count, amount, outstanding };
 }
 
-const byWeight = (a: Tally, b: Tally): number => (a.amount === b.amount ? b.count - a.count || (a.key < b.key ? -1 : 1) : a.amount < b.amount ? 1 : -1);
+const byWeight = (a: Tally, b: Tally): number =>
+  a.amount === b.amount ? b.count - a.count || (a.key < b.key ? -1 : 1) : a.amount < b.amount ? 1 : -1;
 
 function withOther(all: readonly Tally[]): readonly Tally[] {
   const rest = all.slice(MAX_SLICES);
   if (rest.length === 0) return all;
-  const other = { key: OTHER, count: rest.reduce((sum, { count }) => sum + count, 0), amount: total(rest, ({ amount }) => amount), outstanding: total(rest, ({ outstanding }) => outstanding) };
+  const other = {
+    key: OTHER,
+    count: rest.reduce((sum, { count }) => sum + count, 0),
+    amount: total(rest, ({ amount }) => amount),
+    outstanding: total(rest, ({ outstanding }) => outstanding),
+  };
   return [...all.slice(0, MAX_SLICES), other];
 }
 

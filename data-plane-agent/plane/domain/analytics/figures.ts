@@ -4,8 +4,11 @@ interface Figured {
 }
 
 /** Currencies that any of these have, in the order of their codes. */
-export const currenciesOf = (...lists: readonly (readonly Figured[])[]): string[] => [...new Set(lists.flat().map(({ currencyCode }) => currencyCode))].toSorted();
+export const currenciesOf = (...lists: readonly (readonly Figured[])[]): string[] =>
+  [...new Set(lists.flat().map(({ currencyCode }) => currencyCode))].toSorted();
 
-export const ofCurrency = <T extends Figured>(list: readonly T[], code: string): T[] => list.filter(({ currencyCode }) => currencyCode === code);
+export const ofCurrency = <T extends Figured>(list: readonly T[], code: string): T[] =>
+  list.filter(({ currencyCode }) => currencyCode === code);
 
-export const total = <T>(list: readonly T[], of: (one: T) => bigint): bigint => list.reduce((sum, one) => sum + of(one), 0n);
+export const total = <T>(list: readonly T[], of: (one: T) => bigint): bigint =>
+  list.reduce((sum, one) => sum + of(one), 0n);

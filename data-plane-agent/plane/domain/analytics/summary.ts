@@ -7,7 +7,16 @@ import { currenciesOf, ofCurrency, total } from './figures.js';
 
 /** What a summary takes of the days from one cut to the next. */
 export const SUMMARY_COUNTS = ['lines', 'paid'] as const;
-export const SUMMARY_SUMS = ['amount', 'received', 'outstanding', 'uninvoiced', 'settled', 'late', 'receipts', 'invoices'] as const;
+export const SUMMARY_SUMS = [
+  'amount',
+  'received',
+  'outstanding',
+  'uninvoiced',
+  'settled',
+  'late',
+  'receipts',
+  'invoices',
+] as const;
 export interface SummarySegment {
   readonly currencyCode: string;
   readonly index: number;
@@ -24,11 +33,21 @@ export interface SummaryGroup {
 const PERIOD = 90n;
 
 /** Where one age, the period or the lead window ends and the next begins. */
-export const summaryCuts = ({ today, reminderLeadDays }: { readonly today: Day; readonly reminderLeadDays: number }): Day[] =>
-  [-90, -89, -60, -30, 0, 1, reminderLeadDays + 1].map((days) => addDays(today, days));
+export const summaryCuts = ({
+  today,
+  reminderLeadDays,
+}: {
+  readonly today: Day;
+  readonly reminderLeadDays: number;
+}): Day[] => [-90, -89, -60, -30, 0, 1, reminderLeadDays + 1].map((days) => addDays(today, days));
 
 /** Of the segments between those cuts: how old what is open on them is, and of what they are a part. */
-const SEGMENTS: readonly { readonly bucket: AgingBucket; readonly isDue: boolean; readonly isSoon: boolean; readonly isInPeriod: boolean }[] = [
+const SEGMENTS: readonly {
+  readonly bucket: AgingBucket;
+  readonly isDue: boolean;
+  readonly isSoon: boolean;
+  readonly isInPeriod: boolean;
+}[] = [
   { bucket: 'd90_plus', isDue: true, isSoon: false, isInPeriod: false },
   { bucket: 'd61_90', isDue: true, isSoon: false, isInPeriod: false }, // the ninetieth day before today is no more of the period
   { bucket: 'd61_90', isDue: true, isSoon: false, isInPeriod: true },
@@ -39,13 +58,27 @@ const SEGMENTS: readonly { readonly bucket: AgingBucket; readonly isDue: boolean
   { bucket: 'not_due', isDue: false, isSoon: false, isInPeriod: false },
 ];
 
-export function analyticsSummary({ segments, groups }: { readonly segments: readonly SummarySegment[]; readonly groups: readonly SummaryGroup[] }, asked: Asked): AnalyticsSummary {
-  const currencies = currenciesOf(segments.filter(({ figures }) => figures.lines > 0n), groups.filter(({ contracts }) => contracts > 0));
+export function analyticsSummary(
+  { segments, groups }: { readonly segments: readonly SummarySegment[]; readonly groups: readonly SummaryGroup[] },
+  asked: Asked,
+): AnalyticsSummary {
+  const currencies = currenciesOf(
+    segments.filter(({ figures }) => figures.lines > 0n),
+    groups.filter(({ contracts }) => contracts > 0),
+  );
   const byCurrency = currencies.map((code) => {
     const own = { segments: ofCurrency(segments, code), groups: ofCurrency(groups, code) };
-    return { currencyCode: code, ...countsOf(own), ...amountsOf(own, code), aging: aging(own.segments, own.segments, code) };
+    return {
+      currencyCode: code,
+      ...countsOf(own),
+      ...amountsOf(own, code),
+      aging: aging(own.segments, own.segments, code),
+    };
   });
-  const shown = { segments: ofCurrency(segments, asked.displayCurrency), groups: ofCurrency(groups, asked.displayCurrency) };
+  const shown = {
+    segments: ofCurrency(segments, asked.displayCurrency),
+    groups: ofCurrency(groups, asked.displayCurrency),
+  };
   return {
     ...frameOf(asked, currencies),
     ...countsOf({ segments, groups }),
@@ -60,14 +93,18 @@ interface Figures {
   readonly groups: readonly SummaryGroup[];
 }
 
-const within = (segments: readonly SummarySegment[], part: 'isDue' | 'isSoon' | 'isInPeriod') => segments.filter(({ index }) => SEGMENTS[index]?.[part]);
-const aged = (segments: readonly SummarySegment[], bucket: AgingBucket) => segments.filter(({ index }) => SEGMENTS[index]?.bucket === bucket);
-const overdue = (segments: readonly SummarySegment[]) => segments.filter(({ index }) => SEGMENTS[index]?.bucket !== 'not_due');
+const within = (segments: readonly SummarySegment[], part: 'isDue' | 'isSoon' | 'isInPeriod') =>
+  segments.filter(({ index }) => SEGMENTS[index]?.[part]);
+const aged = (segments: readonly SummarySegment[], bucket: AgingBucket) =>
+  segments.filter(({ index }) => SEGMENTS[index]?.bucket === bucket);
+const overdue = (segments: readonly SummarySegment[]) =>
+  segments.filter(({ index }) => SEGMENTS[index]?.bucket !== 'not_due');
 const open = ({ figures }: SummarySegment): bigint => figures.lines - figures.paid;
 const outstanding = ({ figures }: SummarySegment): bigint => figures.outstanding;
 
 function countsOf({ segments, groups }: Figures) {
-  const contracts = (status?: ContractStatus) => groups.reduce((sum, group) => (status === undefined || group.status === status ? sum + group.contracts : sum), 0);
+  const contracts = (status?: ContractStatus) =>
+    groups.reduce((sum, group) => (status === undefined || group.status === status ? sum + group.contracts : sum), 0);
   return {
     contractCount: contracts(),
     activeContractCount: contracts('in_progress'),
@@ -78,7 +115,8 @@ function countsOf({ segments, groups }: Figures) {
 }
 
 function amountsOf({ segments, groups }: Figures, code: string) {
-  const sum = (name: (typeof SUMMARY_SUMS)[number], of: readonly SummarySegment[] = segments) => total(of, ({ figures }) => figures[name]);
+  const sum = (name: (typeof SUMMARY_SUMS)[number], of: readonly SummarySegment[] = segments) =>
+    total(of, ({ figures }) => figures[name]);
   const amount = (minor: bigint) => sumToMajor(minor, code);
   const due = within(segments, 'isDue');
   const period = within(segments, 'isInPeriod');
@@ -87,7 +125,8 @@ function amountsOf({ segments, groups }: Figures, code: string) {
   // Billed is what was invoiced; a book without invoices bills by its plan.
   const invoiced = sum('invoices', period);
   const billed = invoiced > 0n ? invoiced : sum('amount', period);
-  // What the period began with, by the roll-forward of receivables: what is left, plus what came, less what was billed meanwhile.
+  // What the period began with, by the roll-forward of receivables: what is left, plus what came, less what was billed
+  // meanwhile.
   const came = sum('receipts', period);
   const opening = left + came - billed;
   return {
@@ -111,4 +150,8 @@ function amountsOf({ segments, groups }: Figures, code: string) {
 
 /** Counts may go over more currencies than amounts, which are of one. */
 const aging = (counted: readonly SummarySegment[], added: readonly SummarySegment[], code: string) =>
-  AGING_BUCKETS.map((bucket) => ({ bucket, count: Number(total(aged(counted, bucket), open)), amount: sumToMajor(total(aged(added, bucket), outstanding), code) }));
+  AGING_BUCKETS.map((bucket) => ({
+    bucket,
+    count: Number(total(aged(counted, bucket), open)),
+    amount: sumToMajor(total(aged(added, bucket), outstanding), code),
+  }));

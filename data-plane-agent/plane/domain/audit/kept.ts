@@ -2,7 +2,10 @@ import type { AuditRow } from '../../../base/audit/records.js';
 
 export type Move = readonly [before: unknown, after: unknown];
 
-/** One record's part of an event as the trail keeps it, for good: under the names of storage, amounts in minor units, instants in milliseconds. */
+/**
+ * One record's part of an event as the trail keeps it, for good: under the names of storage, amounts in minor units,
+ * instants in milliseconds.
+ */
 export interface KeptChange {
   readonly record: string;
   readonly id: string;
@@ -11,4 +14,5 @@ export interface KeptChange {
   readonly fields: Readonly<Record<string, Move>>;
 }
 
-export const keptChanges = ({ changes }: Pick<AuditRow, 'changes'>): KeptChange[] => JSON.parse(changes) as KeptChange[]; // nothing but the recorder writes them
+export const keptChanges = ({ changes }: Pick<AuditRow, 'changes'>): KeptChange[] =>
+  JSON.parse(changes) as KeptChange[]; // nothing but the recorder writes them

@@ -18,12 +18,24 @@ export interface ToldField {
   readonly isDerived: boolean;
 }
 
-/** A kept change in the words of the API: its names, major units, instants. What is internal is left out; facts are told as they are kept. */
+/**
+ * A kept change in the words of the API: its names, major units, instants. What is internal is left out; facts are told
+ * as they are kept.
+ */
 export function toldFields(change: KeptChange, currencyOf: CurrencyOf): ToldField[] {
   const table = AUDITED.get(change.record);
   return Object.entries(change.fields).flatMap(([kept, move]): ToldField[] => {
     const column = table?.audited.get(kept);
-    if (column) return column.apiName === null ? [] : [{ field: column.apiName ?? kept, ...told(column.meaning, { move, change, currencyOf }), isDerived: column.isDerived }];
+    if (column)
+      return column.apiName === null
+        ? []
+        : [
+            {
+              field: column.apiName ?? kept,
+              ...told(column.meaning, { move, change, currencyOf }),
+              isDerived: column.isDerived,
+            },
+          ];
     // Of a row, the oldest events hold columns that have since been left out of the audit.
     return table && !table.facts.includes(kept) ? [] : [{ field: kept, ...asKept(move), isDerived: false }];
   });
@@ -31,15 +43,25 @@ export function toldFields(change: KeptChange, currencyOf: CurrencyOf): ToldFiel
 
 const asKept = ([before, after]: Move) => ({ before, after });
 
-function told(meaning: Meaning, { move, change, currencyOf }: { readonly move: Move; readonly change: KeptChange; readonly currencyOf: CurrencyOf }): Pick<ToldField, 'before' | 'after' | 'currencyCode'> {
+function told(
+  meaning: Meaning,
+  { move, change, currencyOf }: { readonly move: Move; readonly change: KeptChange; readonly currencyOf: CurrencyOf },
+): Pick<ToldField, 'before' | 'after' | 'currencyCode'> {
   if (meaning !== 'money') return { before: tell(meaning, move[0]), after: tell(meaning, move[1]) };
-  const [was, is] = (change.currency ?? change.fields['currencyCode'] ?? []).map((code) => (typeof code === 'string' && isCurrency(code) ? code : currencyOf(change.id)));
+  const [was, is] = (change.currency ?? change.fields['currencyCode'] ?? []).map((code) =>
+    typeof code === 'string' && isCurrency(code) ? code : currencyOf(change.id),
+  );
   return amounts(move, [was ?? currencyOf(change.id), is ?? currencyOf(change.id)]);
 }
 
-const amounts = ([before, after]: Move, [was, is]: readonly [string, string]) => ({ before: major(before, was), after: major(after, is), currencyCode: after === null ? was : is });
+const amounts = ([before, after]: Move, [was, is]: readonly [string, string]) => ({
+  before: major(before, was),
+  after: major(after, is),
+  currencyCode: after === null ? was : is,
+});
 
-const major = (minor: unknown, currency: string): unknown => (typeof minor === 'number' ? toMajor(minor, currency) : minor);
+const major = (minor: unknown, currency: string): unknown =>
+  typeof minor === 'number' ? toMajor(minor, currency) : minor;
 
 function tell(meaning: Exclude<Meaning, 'money'>, value: unknown): unknown {
   if (meaning === 'instant' && typeof value === 'number') return iso(value);

@@ -22,7 +22,17 @@ export interface NewContract {
 }
 
 /** A contract as it is entered, still without its lines. */
-export function newContract({ id, input, type, stage, currencyCode, dynamicFields, amounts, now, actorId }: NewContract): ContractRow {
+export function newContract({
+  id,
+  input,
+  type,
+  stage,
+  currencyCode,
+  dynamicFields,
+  amounts,
+  now,
+  actorId,
+}: NewContract): ContractRow {
   const unitPrice = amounts.unitPrice('unitPrice', input.unitPrice);
   const computedMinor = amounts.product('totalAmount', { quantity: input.quantity, unitPrice, currency: currencyCode });
   if (input.endDate < input.startDate) amounts.refuse('endDate', 'must not be before startDate');
@@ -96,8 +106,8 @@ export function newContract({ id, input, type, stage, currencyCode, dynamicField
 }
 
 /**
- * The contract with what it keeps of its live lines. Whoever changes a line writes this in the same transaction. Invoices that name no
- * line count into what is invoiced; what is not invoiced is said line by line.
+ * The contract with what it keeps of its live lines. Whoever changes a line writes this in the same transaction.
+ * Invoices that name no line count into what is invoiced; what is not invoiced is said line by line.
  */
 export function withAggregates(row: ContractRow, lines: readonly LineRow[]): ContractRow {
   const ofLines = aggregate(lines, row);
@@ -105,10 +115,37 @@ export function withAggregates(row: ContractRow, lines: readonly LineRow[]): Con
 }
 
 /** Marks who changed a contract, and when. */
-export const touched = (row: ContractRow, by: { readonly now: number; readonly actorId: string | null }): ContractRow => ({ ...row, updatedAt: by.now, updatedBy: by.actorId });
+export const touched = (
+  row: ContractRow,
+  by: { readonly now: number; readonly actorId: string | null },
+): ContractRow => ({ ...row, updatedAt: by.now, updatedBy: by.actorId });
 
-export const newTerms = (inputs: readonly TermInput[], { contractId, now, newId }: { readonly contractId: string; readonly now: number; readonly newId: () => string }): TermRow[] =>
-  inputs.map(({ kind, title, date, note }, position) => ({ id: newId(), contractId, position, kind, title, date: date ?? null, note, createdAt: now, updatedAt: now }));
+export const newTerms = (
+  inputs: readonly TermInput[],
+  { contractId, now, newId }: { readonly contractId: string; readonly now: number; readonly newId: () => string },
+): TermRow[] =>
+  inputs.map(({ kind, title, date, note }, position) => ({
+    id: newId(),
+    contractId,
+    position,
+    kind,
+    title,
+    date: date ?? null,
+    note,
+    createdAt: now,
+    updatedAt: now,
+  }));
 
-export const newNotes = (inputs: readonly NoteInput[], { contractId, now, newId }: { readonly contractId: string; readonly now: number; readonly newId: () => string }): NoteRow[] =>
-  inputs.map(({ label, value }, position) => ({ id: newId(), contractId, position, label, value, createdAt: now, updatedAt: now }));
+export const newNotes = (
+  inputs: readonly NoteInput[],
+  { contractId, now, newId }: { readonly contractId: string; readonly now: number; readonly newId: () => string },
+): NoteRow[] =>
+  inputs.map(({ label, value }, position) => ({
+    id: newId(),
+    contractId,
+    position,
+    label,
+    value,
+    createdAt: now,
+    updatedAt: now,
+  }));

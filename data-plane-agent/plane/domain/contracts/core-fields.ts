@@ -1,7 +1,10 @@
 import type { ContractPatch } from '../../contract/records/contracts.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
-/** The request's fields that a lock protects, with what the row keeps of them. `terms` and `payments` are protected as well; they are no columns. */
+/**
+ * The request's fields that a lock protects, with what the row keeps of them. `terms` and `payments` are protected as
+ * well; they are no columns.
+ */
 const CORE_COLUMNS = {
   archiveCode: 'archiveCode',
   contractNo: 'contractNo',
@@ -31,4 +34,6 @@ const CORE_COLUMNS = {
 
 /** The core fields that a request moves. One that was sent with the value that the contract has is not among them. */
 export const changedCoreFields = (sent: ContractPatch, before: ContractRow, after: ContractRow): string[] =>
-  (Object.keys(CORE_COLUMNS) as (keyof typeof CORE_COLUMNS)[]).filter((field) => sent[field] !== undefined && before[CORE_COLUMNS[field]] !== after[CORE_COLUMNS[field]]);
+  (Object.keys(CORE_COLUMNS) as (keyof typeof CORE_COLUMNS)[]).filter(
+    (field) => sent[field] !== undefined && before[CORE_COLUMNS[field]] !== after[CORE_COLUMNS[field]],
+  );

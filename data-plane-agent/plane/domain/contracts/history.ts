@@ -1,5 +1,11 @@
 import type { AuditRow } from '../../../base/audit/records.js';
-import { HISTORY_RECORDS, MAX_HISTORY_CHANGES, type HistoryChange, type HistoryEntry, type HistoryRecord } from '../../contract/records/history.js';
+import {
+  HISTORY_RECORDS,
+  MAX_HISTORY_CHANGES,
+  type HistoryChange,
+  type HistoryEntry,
+  type HistoryRecord,
+} from '../../contract/records/history.js';
 import { iso } from '../../../base/instants.js';
 import type { KeptChange } from '../audit/kept.js';
 import { toldFields, type CurrencyOf } from '../audit/told.js';
@@ -14,13 +20,25 @@ export interface HistoryReader {
 }
 
 /** The kept field by which people call such a record. */
-const CALLED_BY: Readonly<Record<HistoryRecord, string>> = { contract: 'contractNo', payment_line: 'period', term: 'title', note: 'label', invoice: 'invoiceNo', fulfillment_task: 'code' };
+const CALLED_BY: Readonly<Record<HistoryRecord, string>> = {
+  contract: 'contractNo',
+  payment_line: 'period',
+  term: 'title',
+  note: 'label',
+  invoice: 'invoiceNo',
+  fulfillment_task: 'code',
+};
 
 type Change = KeptChange & { readonly record: HistoryRecord };
-const isOfContract = (change: KeptChange): change is Change => (HISTORY_RECORDS as readonly string[]).includes(change.record);
+const isOfContract = (change: KeptChange): change is Change =>
+  (HISTORY_RECORDS as readonly string[]).includes(change.record);
 
 /** An event of a contract's trail in the words of the API. */
-export function historyEntry({ id, at, action, actorKind, actorId, actorName }: AuditRow, kept: readonly KeptChange[], reader: HistoryReader): HistoryEntry {
+export function historyEntry(
+  { id, at, action, actorKind, actorId, actorName }: AuditRow,
+  kept: readonly KeptChange[],
+  reader: HistoryReader,
+): HistoryEntry {
   const changes = kept.filter(isOfContract).flatMap((change) => changesOf(change, reader));
   return {
     id,
@@ -38,7 +56,8 @@ function changesOf(change: Change, { currencyOf, visibleFields, names }: History
   const name = newName ?? oldName;
   const of = { record, recordId: id, recordName: typeof name === 'string' ? name : (names.get(id) ?? null) };
   return toldFields(change, currencyOf).flatMap(({ field, before, after, isDerived }): HistoryChange[] => {
-    if (field === 'dynamicFields') return customValues(before, after, visibleFields).map((value) => ({ ...of, ...value }));
+    if (field === 'dynamicFields')
+      return customValues(before, after, visibleFields).map((value) => ({ ...of, ...value }));
     return isDerived ? [] : [{ ...of, field, before, after }];
   });
 }
@@ -46,7 +65,11 @@ function changesOf(change: Change, { currencyOf, visibleFields, names }: History
 type Values = Readonly<Record<string, unknown>>;
 
 /** Custom values one by one, those that the caller may see. */
-function customValues(before: unknown, after: unknown, visible: ReadonlySet<string>): Pick<HistoryChange, 'field' | 'before' | 'after'>[] {
+function customValues(
+  before: unknown,
+  after: unknown,
+  visible: ReadonlySet<string>,
+): Pick<HistoryChange, 'field' | 'before' | 'after'>[] {
   const [old, fresh] = [(before ?? {}) as Values, (after ?? {}) as Values];
   return [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
     .filter((id) => visible.has(id) && JSON.stringify(old[id]) !== JSON.stringify(fresh[id]))

@@ -17,10 +17,15 @@ export interface PatchContext {
 }
 
 /**
- * The contract as a PATCH leaves it: what is not given stays, `null` clears an optional field or brings its default back.
- * Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY. Custom values are left to their definitions.
+ * The contract as a PATCH leaves it: what is not given stays, `null` clears an optional field or brings its default
+ * back. Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY. Custom values
+ * are left to their definitions.
  */
-export function patched(row: ContractRow, patch: ContractPatch, { amounts, defaultCurrency, defaultType }: PatchContext): ContractRow {
+export function patched(
+  row: ContractRow,
+  patch: ContractPatch,
+  { amounts, defaultCurrency, defaultType }: PatchContext,
+): ContractRow {
   const currencyCode = patch.currencyCode === undefined ? row.currencyCode : (patch.currencyCode ?? defaultCurrency);
   const money = moneyOf(row, patch, { amounts, currencyCode });
   const contractNo = patch.contractNo ?? row.contractNo;
@@ -42,7 +47,10 @@ export function patched(row: ContractRow, patch: ContractPatch, { amounts, defau
     equipmentName: patch.equipmentName ?? row.equipmentName,
     equipmentModel: patch.equipmentModel ?? row.equipmentModel,
     paymentMethod: patch.paymentMethod ?? row.paymentMethod,
-    payeeAccount: given(accountSent(patch.payeeAccount, row.payeeAccount, (problem) => amounts.refuse('payeeAccount', problem)), row.payeeAccount),
+    payeeAccount: given(
+      accountSent(patch.payeeAccount, row.payeeAccount, (problem) => amounts.refuse('payeeAccount', problem)),
+      row.payeeAccount,
+    ),
     payeeBank: given(patch.payeeBank, row.payeeBank),
     paymentCycle: given(patch.paymentCycle, row.paymentCycle),
     signDate: given(patch.signDate, row.signDate),
@@ -61,28 +69,42 @@ export function patched(row: ContractRow, patch: ContractPatch, { amounts, defau
   return next;
 }
 
-type Money = Pick<ContractRow, 'quantity' | 'unitPrice' | 'computedMinor' | 'totalMinor' | 'depositMinor' | 'periodicRentMinor'>;
+type Money = Pick<
+  ContractRow,
+  'quantity' | 'unitPrice' | 'computedMinor' | 'totalMinor' | 'depositMinor' | 'periodicRentMinor'
+>;
 
-function moneyOf(row: ContractRow, patch: ContractPatch, { amounts, currencyCode }: { readonly amounts: AmountReader; readonly currencyCode: string }): Money {
-  const amount = (field: 'deposit' | 'periodicRent', minor: number | null) => amounts.optional(field, patch[field] === undefined ? majorOf(minor, row) : patch[field], currencyCode);
+function moneyOf(
+  row: ContractRow,
+  patch: ContractPatch,
+  { amounts, currencyCode }: { readonly amounts: AmountReader; readonly currencyCode: string },
+): Money {
+  const amount = (field: 'deposit' | 'periodicRent', minor: number | null) =>
+    amounts.optional(field, patch[field] === undefined ? majorOf(minor, row) : patch[field], currencyCode);
   const quantity = patch.quantity ?? row.quantity;
   const unitPrice = patch.unitPrice === undefined ? row.unitPrice : amounts.unitPrice('unitPrice', patch.unitPrice);
   const computedMinor = amounts.product('totalAmount', { quantity, unitPrice, currency: currencyCode });
   // The total follows what it was computed from, unless somebody had set it otherwise.
-  const follows = patch.totalAmount === null || (patch.totalAmount === undefined && row.totalMinor === row.computedMinor);
+  const follows =
+    patch.totalAmount === null || (patch.totalAmount === undefined && row.totalMinor === row.computedMinor);
   return {
     quantity,
     unitPrice,
     computedMinor,
-    totalMinor: follows ? computedMinor : amounts.minor('totalAmount', patch.totalAmount ?? toMajor(row.totalMinor, row.currencyCode), currencyCode),
+    totalMinor: follows
+      ? computedMinor
+      : amounts.minor('totalAmount', patch.totalAmount ?? toMajor(row.totalMinor, row.currencyCode), currencyCode),
     depositMinor: amount('deposit', row.depositMinor),
     periodicRentMinor: amount('periodicRent', row.periodicRentMinor),
   };
 }
 
-const majorOf = (minor: number | null, { currencyCode }: ContractRow): number | null => (minor === null ? null : toMajor(minor, currencyCode));
+const majorOf = (minor: number | null, { currencyCode }: ContractRow): number | null =>
+  minor === null ? null : toMajor(minor, currencyCode);
 
-/** The same roles in another order are no change: whoever sends back what a contract has is not told that it is locked. */
+/**
+ * The same roles in another order are no change: whoever sends back what a contract has is not told that it is locked.
+ */
 function rolesOf({ allowedRoles }: ContractRow, { workflowAllowedRoles: sent }: ContractPatch): string[] {
   return sent === undefined || areSameRoles(allowedRoles, sent ?? []) ? allowedRoles : (sent ?? []);
 }
@@ -92,11 +114,20 @@ const given = <T>(value: T | undefined, present: T): T => (value === undefined ?
 
 /** Whether a change left every field as it was: then nothing is written, and the record keeps its time and version. */
 export const isSameContract = (before: ContractRow, after: ContractRow): boolean =>
-  (Object.keys(after) as (keyof ContractRow)[]).every((field) => before[field] === after[field] || (typeof after[field] === 'object' && JSON.stringify(before[field]) === JSON.stringify(after[field])));
+  (Object.keys(after) as (keyof ContractRow)[]).every(
+    (field) =>
+      before[field] === after[field] ||
+      (typeof after[field] === 'object' && JSON.stringify(before[field]) === JSON.stringify(after[field])),
+  );
 
 /** Whether the array that was sent is what the contract has: the same terms in the same order. */
 export const areSameTerms = (present: readonly TermRow[], sent: readonly TermInput[]): boolean =>
-  present.length === sent.length && present.every(({ kind, title, date, note }, i) => kind === sent[i]?.kind && title === sent[i].title && date === (sent[i].date ?? null) && note === sent[i].note);
+  present.length === sent.length &&
+  present.every(
+    ({ kind, title, date, note }, i) =>
+      kind === sent[i]?.kind && title === sent[i].title && date === (sent[i].date ?? null) && note === sent[i].note,
+  );
 
 export const areSameNotes = (present: readonly NoteRow[], sent: readonly NoteInput[]): boolean =>
-  present.length === sent.length && present.every(({ label, value }, i) => label === sent[i]?.label && value === sent[i].value);
+  present.length === sent.length &&
+  present.every(({ label, value }, i) => label === sent[i]?.label && value === sent[i].value);

@@ -16,7 +16,14 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { shown } from '../sensitive.js';
 import type { TaskRow } from '../../tables/tasks.js';
 import { fulfillmentStatus, taskAnswer } from '../tasks/tasks.js';
-import { daysOverdue, dueState, dueStatus, linePaymentStatus, overpaid, type Receivable } from '../payments/receivable.js';
+import {
+  daysOverdue,
+  dueState,
+  dueStatus,
+  linePaymentStatus,
+  overpaid,
+  type Receivable,
+} from '../payments/receivable.js';
 
 /** Of a call, what an answer depends on. */
 export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;
@@ -25,7 +32,11 @@ export type Reader = Pick<Call, 'today' | 'reminderLeadDays' | 'rights'>;
 const EXPIRING_DAYS = 30;
 
 /** The answer for a contract. `open` are its lines with something outstanding. */
-export function contractSummary(row: ShownContract, open: readonly Receivable[], { today, reminderLeadDays, rights }: Reader): ContractSummary {
+export function contractSummary(
+  row: ShownContract,
+  open: readonly Receivable[],
+  { today, reminderLeadDays, rights }: Reader,
+): ContractSummary {
   const major = (minor: number) => toMajor(minor, row.currencyCode);
   const majorOrNull = (minor: number | null) => (minor === null ? null : major(minor));
   const due = dueState(open, { currencyCode: row.currencyCode, today, leadDays: reminderLeadDays });
@@ -104,7 +115,11 @@ export interface ContractParts {
   readonly invoices: readonly InvoiceRow[];
 }
 
-export function contractDetail({ row, lines, terms, notes, tasks, invoices }: ContractParts & { readonly row: ShownContract }, reader: Reader, warnings: readonly Warning[] = []): ContractDetail {
+export function contractDetail(
+  { row, lines, terms, notes, tasks, invoices }: ContractParts & { readonly row: ShownContract },
+  reader: Reader,
+  warnings: readonly Warning[] = [],
+): ContractDetail {
   return {
     ...contractSummary(row, lines, reader),
     payments: lines.map((line) => paymentLine(line, reader)),
@@ -156,10 +171,23 @@ export function paymentRow(row: PaymentRow, reader: Reader): PaymentPage['items'
   return { ...paymentLine(row, reader), contractNo, projectName, partyA, partyB, subjectId, ownerId };
 }
 
-export const termAnswer = (term: TermRow): Term => ({ id: term.id, kind: term.kind, title: term.title, date: term.date, note: term.note, createdAt: iso(term.createdAt), updatedAt: iso(term.updatedAt) });
+export const termAnswer = (term: TermRow): Term => ({
+  id: term.id,
+  kind: term.kind,
+  title: term.title,
+  date: term.date,
+  note: term.note,
+  createdAt: iso(term.createdAt),
+  updatedAt: iso(term.updatedAt),
+});
 
-export const noteAnswer = (note: NoteRow): Note => ({ id: note.id, label: note.label, value: note.value, createdAt: iso(note.createdAt), updatedAt: iso(note.updatedAt) });
-
+export const noteAnswer = (note: NoteRow): Note => ({
+  id: note.id,
+  label: note.label,
+  value: note.value,
+  createdAt: iso(note.createdAt),
+  updatedAt: iso(note.updatedAt),
+});
 
 function validity({ startDate, endDate }: ContractRow, today: string): ContractSummary['validity'] {
   if (today < startDate) return 'not_started';

@@ -11,7 +11,10 @@ export const RESTORABLE_MS = 30 * DAY_MS;
 export const isRestorable = (deletedAt: number, now: number): boolean => deletedAt + RESTORABLE_MS > now;
 
 /** A deleted contract as the trash lists it. Whoever changed it last deleted it; nothing of it is due any more. */
-export const trashedContract = (row: ShownContract & { readonly deletedAt: number }, reader: Reader): TrashedContract => ({
+export const trashedContract = (
+  row: ShownContract & { readonly deletedAt: number },
+  reader: Reader,
+): TrashedContract => ({
   ...contractSummary(row, [], reader),
   deletedAt: iso(row.deletedAt),
   deletedBy: row.updatedBy,

@@ -6,7 +6,10 @@ import { oneOf, raw } from './words/one-of.js';
 export interface ReadAmount extends Span {
   /** In major units, as plain decimal text. */
   readonly value: string;
-  /** ISO 4217, where the document says it beside the amount; `surely` when by a word or code and not by a sign that several have. */
+  /**
+   * ISO 4217, where the document says it beside the amount; `surely` when by a word or code and not by a sign that
+   * several have.
+   */
   readonly currency: { readonly code: string; readonly surely: boolean } | undefined;
   /** The same amount in words beside the digits, or instead of them. */
   readonly inWords: string | undefined;
@@ -20,11 +23,14 @@ export interface AmountHint {
   readonly currency?: string;
 }
 
-/** Between a label and its amount stand at most so many units of text: names of currencies, `in words`, `the sum of`. */
+/**
+ * Between a label and its amount stand at most so many units of text: names of currencies, `in words`, `the sum of`.
+ */
 const LEAD_STEPS = 8;
 
 /**
- * Reads an amount of money that begins at `at`, after what may stand before its digits: `人民币（大写）壹佰万元整（小写：¥1,000,000.00）`,
+ * Reads an amount of money that begins at `at`, after what may stand before its digits:
+ * `人民币（大写）壹佰万元整（小写：¥1,000,000.00）`,
  * `USD 1.2 million`, `120万元`. `undefined` where none stands: a percentage, a date, a count of months are no amounts.
  */
 export function readAmount(document: Document, at: number, hint: AmountHint = {}): ReadAmount | undefined {
@@ -52,7 +58,17 @@ export function readAmount(document: Document, at: number, hint: AmountHint = {}
     if (!lead) break;
   }
   const digits = readDigits(plain, end);
-  if (!digits) return words && { value: words.value, currency: currency ?? wordCurrency(document, words), inWords: words.value, isBare: false, start, end: words.end };
+  if (!digits)
+    return (
+      words && {
+        value: words.value,
+        currency: currency ?? wordCurrency(document, words),
+        inWords: words.value,
+        isBare: false,
+        start,
+        end: words.end,
+      }
+    );
   if (start === at) start = digits.start;
   const after = tailOf(document, digits.end);
   if (after === 'no amount') return undefined;
@@ -61,15 +77,26 @@ export function readAmount(document: Document, at: number, hint: AmountHint = {}
   const value = shifted(digits.value, unit);
   if (value === undefined) return undefined;
   const also = words ?? wordsAfter(plain, after.end);
-  return { value, currency: known, inWords: also?.value, isBare: !known && !digits.hasGroups && after.unit === undefined && !digits.value.includes('.'), start, end: Math.max(after.end, also?.end ?? 0) };
+  return {
+    value,
+    currency: known,
+    inWords: also?.value,
+    isBare: !known && !digits.hasGroups && after.unit === undefined && !digits.value.includes('.'),
+    start,
+    end: Math.max(after.end, also?.end ?? 0),
+  };
 }
 
 /** The amounts that begin in a stretch, where a currency or a group of thousands says that they are some. */
-export function findAmounts(document: Document, { from, to, limit = 8 }: { readonly from: number; readonly to: number; readonly limit?: number }): ReadAmount[] {
+export function findAmounts(
+  document: Document,
+  { from, to, limit = 8 }: { readonly from: number; readonly to: number; readonly limit?: number },
+): ReadAmount[] {
   const found: ReadAmount[] = [];
   const { plain } = document;
   for (let at = from; at < to && found.length < limit; at++) {
-    if (!STARTS.test(plain[at] ?? '') || (/[a-z0-9]/.test(plain[at] ?? '') && /[a-z0-9.,]/.test(plain[at - 1] ?? ''))) continue;
+    if (!STARTS.test(plain[at] ?? '') || (/[a-z0-9]/.test(plain[at] ?? '') && /[a-z0-9.,]/.test(plain[at - 1] ?? '')))
+      continue;
     const amount = readAmount(document, at);
     if (!amount || amount.isBare || amount.start >= to || !amount.currency) continue;
     found.push(amount);
@@ -81,23 +108,80 @@ export function findAmounts(document: Document, { from, to, limit = 8 }: { reado
 const STARTS = /[0-9a-z¥$€£人美欧港日英大小壹贰叁肆伍陆柒捌玖拾]/;
 
 /** The currency that a code, sign or word names. */
-export function currencyOf(word: string, { isChinese, plain }: Pick<Document, 'isChinese' | 'plain'>): ReadAmount['currency'] {
+export function currencyOf(
+  word: string,
+  { isChinese, plain }: Pick<Document, 'isChinese' | 'plain'>,
+): ReadAmount['currency'] {
   const name = word.replaceAll(/[\s.]+/g, '');
   const known = NAMES[name];
   if (known) return { code: known, surely: true };
-  if (name === '¥' || name === '元' || name === '圆' || name === 'yuan') return isChinese || /rmb|cny|renminbi/.test(plain) ? { code: 'CNY', surely: name !== '¥' } : name === 'yuan' ? { code: 'CNY', surely: true } : undefined;
-  if (name === '$' || name === 'dollars' || name === 'dollar') return { code: 'USD', surely: /us\$|usd|u\.s\. dollar|united states dollar/.test(plain) };
+  if (name === '¥' || name === '元' || name === '圆' || name === 'yuan')
+    return isChinese || /rmb|cny|renminbi/.test(plain)
+      ? { code: 'CNY', surely: name !== '¥' }
+      : name === 'yuan'
+        ? { code: 'CNY', surely: true }
+        : undefined;
+  if (name === '$' || name === 'dollars' || name === 'dollar')
+    return { code: 'USD', surely: /us\$|usd|u\.s\. dollar|united states dollar/.test(plain) };
   const code = name.toUpperCase();
   return code.length === 3 && isCurrency(code) ? { code, surely: true } : undefined;
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  人民币: 'CNY', rmb: 'CNY', 'rmb¥': 'CNY', 'cny¥': 'CNY', cny: 'CNY', renminbi: 'CNY', rmbyuan: 'CNY', 人民币元: 'CNY', 美元: 'USD', 美金: 'USD', us$: 'USD', usd: 'USD', usd$: 'USD', usdollars: 'USD', usdollar: 'USD', unitedstatesdollars: 'USD',
-  欧元: 'EUR', '€': 'EUR', eur: 'EUR', euro: 'EUR', euros: 'EUR', 英镑: 'GBP', '£': 'GBP', gbp: 'GBP', poundssterling: 'GBP', 港币: 'HKD', 港元: 'HKD', hk$: 'HKD', hkd: 'HKD', hongkongdollars: 'HKD',
-  日元: 'JPY', 日圆: 'JPY', jpy: 'JPY', japaneseyen: 'JPY', yen: 'JPY', 新加坡元: 'SGD', 新元: 'SGD', s$: 'SGD', sgd: 'SGD', singaporedollars: 'SGD', 澳元: 'AUD', a$: 'AUD', au$: 'AUD', aud: 'AUD', 加元: 'CAD', c$: 'CAD', ca$: 'CAD', cad: 'CAD', 瑞士法郎: 'CHF', chf: 'CHF',
+  人民币: 'CNY',
+  rmb: 'CNY',
+  'rmb¥': 'CNY',
+  'cny¥': 'CNY',
+  cny: 'CNY',
+  renminbi: 'CNY',
+  rmbyuan: 'CNY',
+  人民币元: 'CNY',
+  美元: 'USD',
+  美金: 'USD',
+  us$: 'USD',
+  usd: 'USD',
+  usd$: 'USD',
+  usdollars: 'USD',
+  usdollar: 'USD',
+  unitedstatesdollars: 'USD',
+  欧元: 'EUR',
+  '€': 'EUR',
+  eur: 'EUR',
+  euro: 'EUR',
+  euros: 'EUR',
+  英镑: 'GBP',
+  '£': 'GBP',
+  gbp: 'GBP',
+  poundssterling: 'GBP',
+  港币: 'HKD',
+  港元: 'HKD',
+  hk$: 'HKD',
+  hkd: 'HKD',
+  hongkongdollars: 'HKD',
+  日元: 'JPY',
+  日圆: 'JPY',
+  jpy: 'JPY',
+  japaneseyen: 'JPY',
+  yen: 'JPY',
+  新加坡元: 'SGD',
+  新元: 'SGD',
+  s$: 'SGD',
+  sgd: 'SGD',
+  singaporedollars: 'SGD',
+  澳元: 'AUD',
+  a$: 'AUD',
+  au$: 'AUD',
+  aud: 'AUD',
+  加元: 'CAD',
+  c$: 'CAD',
+  ca$: 'CAD',
+  cad: 'CAD',
+  瑞士法郎: 'CHF',
+  chf: 'CHF',
 };
 
-const CODES = 'rmb ?¥?|cny ?¥?|usd ?\\$?|eur|gbp|hkd|jpy|sgd|aud|cad|chf|krw|inr|thb|myr|idr|vnd|brl|mxn|zar|aed|sar|kwd|nzd|sek|nok|dkk|pln|try|twd|mop|php|rub';
+const CODES =
+  'rmb ?¥?|cny ?¥?|usd ?\\$?|eur|gbp|hkd|jpy|sgd|aud|cad|chf|krw|inr|thb|myr|idr|vnd|brl|mxn|zar|aed|sar|kwd|nzd|sek|nok|dkk|pln|try|twd|mop|php|rub';
 const WORDS = oneOf(
   '人民币',
   '美元',
@@ -127,17 +211,20 @@ const WORDS = oneOf(
 );
 const SIGNS = 'us\\$|hk\\$|s\\$|au?\\$|ca?\\$|[¥$€£]';
 const CURRENCY = new RegExp(`[ \\t]{0,8}(?:${SIGNS}|(?:${CODES})(?![a-z])|(?:${WORDS})(?![a-z]))`, 'y');
-const LEAD = new RegExp(oneOf(
-  raw`[ \t]{1,8}`,
-  '[:=([,-]{1,2}',
-  '每[台套件辆个只架部座]',
-  raw`\(?(?:大写|小写|含税|不含税|in words|in figures)\)?[:)]{0,2}`,
-  '(?:say|only|合计|共计|总计|总额|金额|计|为|即|约)(?![a-z])',
-  '(?:in |is )?(?:the |a )?(?:total |aggregate )?(?:sum|amount) of',
-  'a total of',
-  'approximately',
-  '_{1,20}',
-), 'y');
+const LEAD = new RegExp(
+  oneOf(
+    raw`[ \t]{1,8}`,
+    '[:=([,-]{1,2}',
+    '每[台套件辆个只架部座]',
+    raw`\(?(?:大写|小写|含税|不含税|in words|in figures)\)?[:)]{0,2}`,
+    '(?:say|only|合计|共计|总计|总额|金额|计|为|即|约)(?![a-z])',
+    '(?:in |is )?(?:the |a )?(?:total |aggregate )?(?:sum|amount) of',
+    'a total of',
+    'approximately',
+    '_{1,20}',
+  ),
+  'y',
+);
 const CLOSE = /[ \t]{0,4}(?:only)?[ \t]{0,4}[)\]]?[ \t]{0,4}[([,;]?/y;
 
 function surer(one: ReadAmount['currency'], other: ReadAmount['currency']): ReadAmount['currency'] {
@@ -151,7 +238,8 @@ interface Digits extends Span {
   readonly hasGroups: boolean;
 }
 
-const GROUPED = /\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,6})?|\d{1,3}(?:\.\d{3}){1,5},\d{2}(?!\d)|\d{1,3}(?:'\d{3}){1,5}(?:\.\d{1,6})?|\d{1,3}(?: \d{3}){1,5}(?:[.,]\d{2})(?!\d)/y;
+const GROUPED =
+  /\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,6})?|\d{1,3}(?:\.\d{3}){1,5},\d{2}(?!\d)|\d{1,3}(?:'\d{3}){1,5}(?:\.\d{1,6})?|\d{1,3}(?: \d{3}){1,5}(?:[.,]\d{2})(?!\d)/y;
 const PLAIN_DIGITS = /\d{1,15}(?:\.\d{1,6})?/y;
 
 function readDigits(plain: string, at: number): Digits | undefined {
@@ -174,11 +262,23 @@ interface Tail {
   readonly currency: ReadAmount['currency'];
 }
 
-const SCALE = / {0,4}(亿|百万|万|million(?![a-z])|mn(?![a-z])|billion(?![a-z])|thousand(?![a-z])|k(?![a-z])|千(?=[元圆美欧港]))/y;
-const SCALES: Readonly<Record<string, number>> = { 亿: 8, 万: 4, 百万: 6, 千: 3, million: 6, mn: 6, billion: 9, thousand: 3, k: 3 };
+const SCALE =
+  / {0,4}(亿|百万|万|million(?![a-z])|mn(?![a-z])|billion(?![a-z])|thousand(?![a-z])|k(?![a-z])|千(?=[元圆美欧港]))/y;
+const SCALES: Readonly<Record<string, number>> = {
+  亿: 8,
+  万: 4,
+  百万: 6,
+  千: 3,
+  million: 6,
+  mn: 6,
+  billion: 9,
+  thousand: 3,
+  k: 3,
+};
 const YUAN = new RegExp(`[ _]{0,8}(?:(${WORDS}|${CODES})(?![a-z])|([元圆])(?:人民币)?) {0,4}[整正]?`, 'y');
 /** What follows numbers that are no money. */
-const NO_MONEY = / {0,4}(?:%|‰|per ?cent|(?:\([\w -]{1,20}\) ?)?(?:months?|days?|years?|weeks?|hours?|units?|sets?|pcs|pieces|instal?ments?)(?![a-z])|个|[年月日天周台套辆件期次份号条项](?!元))|[a-z]{0,2}\d/y;
+const NO_MONEY =
+  / {0,4}(?:%|‰|per ?cent|(?:\([\w -]{1,20}\) ?)?(?:months?|days?|years?|weeks?|hours?|units?|sets?|pcs|pieces|instal?ments?)(?![a-z])|个|[年月日天周台套辆件期次份号条项](?!元))|[a-z]{0,2}\d/y;
 
 function tailOf(document: Document, at: number): Tail | 'no amount' {
   const { plain } = document;
@@ -188,7 +288,11 @@ function tailOf(document: Document, at: number): Tail | 'no amount' {
   if (!word && !scale && exec(NO_MONEY, plain, at)) return 'no amount';
   if (!word) return { end, unit: scale ? SCALES[scale[1] ?? ''] : undefined, currency: undefined };
   end += word[0].length;
-  return { end, unit: scale ? SCALES[scale[1] ?? ''] : undefined, currency: currencyOf(word[1] ?? word[2] ?? '', document) };
+  return {
+    end,
+    unit: scale ? SCALES[scale[1] ?? ''] : undefined,
+    currency: currencyOf(word[1] ?? word[2] ?? '', document),
+  };
 }
 
 /** 12.5 with the point moved four places is 125000. */
@@ -204,13 +308,25 @@ export function shifted(value: string, places: number): string | undefined {
 function inWords(plain: string, at: number): { value: string; end: number } | undefined {
   if (/[〇零一二三四五六七八九两壹贰叁肆伍陆柒捌玖拾十]/.test(plain[at] ?? '')) {
     const read = readChineseNumber(plain, at, { money: true });
-    return read && /[元圆角分整正]/.test(plain.slice(read.end - 1, read.end + 1)) && /^\d{1,18}(\.\d+)?$/.test(read.value) ? read : undefined;
+    return read &&
+      /[元圆角分整正]/.test(plain.slice(read.end - 1, read.end + 1)) &&
+      /^\d{1,18}(\.\d+)?$/.test(read.value)
+      ? read
+      : undefined;
   }
   const read = readEnglishNumber(plain, at);
-  return read && read.end - at > 10 && /^\d{1,18}(\.\d+)?$/.test(read.value) && !/^[ (\d)]{0,8}(?:months?|days?|years?|units?|sets?)/.test(plain.slice(read.end, read.end + 16)) ? read : undefined;
+  return read &&
+    read.end - at > 10 &&
+    /^\d{1,18}(\.\d+)?$/.test(read.value) &&
+    !/^[ (\d)]{0,8}(?:months?|days?|years?|units?|sets?)/.test(plain.slice(read.end, read.end + 16))
+    ? read
+    : undefined;
 }
 
-const AFTER = new RegExp(` {0,4}[(\\[,;]{0,2} {0,4}(?:say|in words|大写(?:金额)?|金额大写)?[:) \\t]{0,4}(?:(?:${WORDS}|${CODES})[ :]{0,3})?(?:金额)?(?:大写)?[: \\t]{0,3}`, 'y');
+const AFTER = new RegExp(
+  ` {0,4}[(\\[,;]{0,2} {0,4}(?:say|in words|大写(?:金额)?|金额大写)?[:) \\t]{0,4}(?:(?:${WORDS}|${CODES})[ :]{0,3})?(?:金额)?(?:大写)?[: \\t]{0,3}`,
+  'y',
+);
 
 /** The words that repeat an amount after its digits. */
 function wordsAfter(plain: string, at: number): { value: string; end: number } | undefined {
@@ -221,7 +337,8 @@ function wordsAfter(plain: string, at: number): { value: string; end: number } |
 }
 
 /** 元 in words is the Chinese currency where nothing else is said. */
-const wordCurrency = (document: Document, { end }: { end: number }): ReadAmount['currency'] => (/[元圆整正分]/.test(document.plain.slice(end - 2, end)) ? { code: 'CNY', surely: true } : undefined);
+const wordCurrency = (document: Document, { end }: { end: number }): ReadAmount['currency'] =>
+  /[元圆整正分]/.test(document.plain.slice(end - 2, end)) ? { code: 'CNY', surely: true } : undefined;
 
 function exec(pattern: RegExp, plain: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;

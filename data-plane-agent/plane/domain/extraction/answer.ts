@@ -17,28 +17,54 @@ export interface RunParts {
   readonly customFields: ReadonlySet<string>;
 }
 
-/** A run as one reader may see it: account numbers in full only for those who see them elsewhere. `warnings` are those of this answer alone. */
-export function runAnswer({ row, fieldReviews, reviews, customFields }: RunParts, { rights, language }: Pick<Call, 'rights' | 'language'>, warnings: readonly Warning[] = []): ExtractionRun {
+/**
+ * A run as one reader may see it: account numbers in full only for those who see them elsewhere. `warnings` are those
+ * of this answer alone.
+ */
+export function runAnswer(
+  { row, fieldReviews, reviews, customFields }: RunParts,
+  { rights, language }: Pick<Call, 'rights' | 'language'>,
+  warnings: readonly Warning[] = [],
+): ExtractionRun {
   const found = new Map(row.fields.map((field) => [field.fieldKey, field]));
   const keys = [...new Set([...found.keys(), ...fieldReviews.keys()])].toSorted(byPlace);
   const locale = language.toLowerCase().startsWith('zh') ? 'zh' : 'en';
-  const { id, contractId, status, sourceKind, fileId, fileName, engineName, engineVersion, missingFields, createdBy } = row;
+  const { id, contractId, status, sourceKind, fileId, fileName, engineName, engineVersion, missingFields, createdBy } =
+    row;
   return {
-    id, contractId, status,
+    id,
+    contractId,
+    status,
     source: { kind: sourceKind, fileId, fileName },
     engine: { name: engineName, version: engineVersion },
     overallConfidence: row.overallConfidence / 100,
     fields: keys.map((key) => {
-      const answer = fieldAnswer(key, { found: found.get(key), review: fieldReviews.get(key), label: labelOf(key, locale), customFields });
+      const answer = fieldAnswer(key, {
+        found: found.get(key),
+        review: fieldReviews.get(key),
+        label: labelOf(key, locale),
+        customFields,
+      });
       if (rights.sensitive) return answer;
-      return isAccountField(key) ? maskedField(answer) : key === 'payments' ? { ...answer, overrideValue: maskedLines(answer.overrideValue) } : answer;
+      return isAccountField(key)
+        ? maskedField(answer)
+        : key === 'payments'
+          ? { ...answer, overrideValue: maskedLines(answer.overrideValue) }
+          : answer;
     }),
     missingFields: [...missingFields],
     warnings: [...row.warnings, ...warnings],
     reviews: reviews.map(({ createdAt, actorId, actorName, applied, fields, metadata }) => ({
-      at: iso(createdAt), by: actorId, byName: actorName, applied, fields: fields.map(({ fieldKey, status: as }) => ({ fieldKey, status: as })), metadata,
+      at: iso(createdAt),
+      by: actorId,
+      byName: actorName,
+      applied,
+      fields: fields.map(({ fieldKey, status: as }) => ({ fieldKey, status: as })),
+      metadata,
     })),
-    createdBy, createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt),
+    createdBy,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
   };
 }
 
@@ -59,7 +85,12 @@ function fieldAnswer(fieldKey: string, { found, review, label, customFields }: F
     confidence: found?.confidence ?? 0,
     band: bandOf(found?.confidence ?? 0),
     location: found?.location ?? null,
-    candidates: (found?.candidates ?? []).map(({ value, rawText, confidence, location }) => ({ value, rawText, confidence, location })),
+    candidates: (found?.candidates ?? []).map(({ value, rawText, confidence, location }) => ({
+      value,
+      rawText,
+      confidence,
+      location,
+    })),
     reviewStatus: review?.status ?? 'pending',
     overrideValue: fieldKey === 'dynamicFields' ? seenValues(override, customFields) : override,
     reviewedBy: review?.reviewedBy ?? null,
@@ -68,13 +99,18 @@ function fieldAnswer(fieldKey: string, { found, review, label, customFields }: F
   };
 }
 
-export const bandOf = (confidence: number): ExtractionRunField['band'] => (confidence >= 0.9 ? 'high' : confidence >= 0.6 ? 'medium' : 'low');
+export const bandOf = (confidence: number): ExtractionRunField['band'] =>
+  confidence >= 0.9 ? 'high' : confidence >= 0.6 ? 'medium' : 'low';
 
 const maskedField = (field: ExtractionRunField): ExtractionRunField => ({
   ...field,
   value: maskedValue(field.value),
   rawText: field.rawText === null ? null : masked(field.rawText),
-  candidates: field.candidates.map((candidate) => ({ ...candidate, value: maskedValue(candidate.value), rawText: masked(candidate.rawText) })),
+  candidates: field.candidates.map((candidate) => ({
+    ...candidate,
+    value: maskedValue(candidate.value),
+    rawText: masked(candidate.rawText),
+  })),
   overrideValue: maskedValue(field.overrideValue),
 });
 
@@ -82,17 +118,37 @@ const maskedValue = (value: unknown): unknown => (typeof value === 'string' ? ma
 
 /** Payment lines that a review put in, with their account numbers masked. */
 const maskedLines = (lines: unknown): unknown =>
-  Array.isArray(lines) ? (lines as readonly object[]).map((line) => Object.fromEntries(Object.entries(line).map(([field, value]) => [field, isAccountField(field) ? maskedValue(value) : value]))) : lines;
+  Array.isArray(lines)
+    ? (lines as readonly object[]).map((line) =>
+        Object.fromEntries(
+          Object.entries(line).map(([field, value]) => [field, isAccountField(field) ? maskedValue(value) : value]),
+        ),
+      )
+    : lines;
 
 /** Custom values that somebody else put in: those that this reader may see. */
 const seenValues = (values: unknown, customFields: ReadonlySet<string>): unknown =>
-  typeof values === 'object' && values !== null ? Object.fromEntries(Object.entries(values).filter(([id]) => customFields.has(id))) : values;
+  typeof values === 'object' && values !== null
+    ? Object.fromEntries(Object.entries(values).filter(([id]) => customFields.has(id)))
+    : values;
 
 type Labels = { readonly en: string; readonly zh: string };
-const TERMS: Readonly<Record<string, Labels>> = { kind: { en: 'Kind', zh: '类别' }, title: { en: 'Title', zh: '标题' }, date: { en: 'Date', zh: '日期' }, note: { en: 'Text', zh: '内容' } };
-const OTHERS: Readonly<Record<string, Labels>> = { payments: { en: 'Payment lines', zh: '付款计划' }, dynamicFields: { en: 'Custom fields', zh: '自定义字段' } };
-const CONTRACT: Readonly<Record<string, Labels>> = Object.fromEntries(CONTRACT_COLUMNS.map(({ name, labels }) => [name, labels]));
-const LINE: Readonly<Record<string, Labels>> = Object.fromEntries(LINE_COLUMNS.map(({ field, labels }) => [field, labels]));
+const TERMS: Readonly<Record<string, Labels>> = {
+  kind: { en: 'Kind', zh: '类别' },
+  title: { en: 'Title', zh: '标题' },
+  date: { en: 'Date', zh: '日期' },
+  note: { en: 'Text', zh: '内容' },
+};
+const OTHERS: Readonly<Record<string, Labels>> = {
+  payments: { en: 'Payment lines', zh: '付款计划' },
+  dynamicFields: { en: 'Custom fields', zh: '自定义字段' },
+};
+const CONTRACT: Readonly<Record<string, Labels>> = Object.fromEntries(
+  CONTRACT_COLUMNS.map(({ name, labels }) => [name, labels]),
+);
+const LINE: Readonly<Record<string, Labels>> = Object.fromEntries(
+  LINE_COLUMNS.map(({ field, labels }) => [field, labels]),
+);
 
 /** What people call the field, in the tenant's language: of lines and terms with their number, from 1. */
 function labelOf(key: string, locale: 'en' | 'zh'): string {

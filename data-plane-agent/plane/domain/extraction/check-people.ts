@@ -5,12 +5,28 @@ import type { ContractRow } from '../../tables/contracts.js';
 /** The fields that name a member or a subject company. */
 export const NAMING = ['subjectId', 'ownerId', 'ownerSuperiorId'] as const;
 
-/** Refuses who is no active member, and a subject company out of the caller's scope, unless the contract has them already. `path` begins their names. */
-export function checkPeople(changes: Readonly<Record<string, unknown>>, people: People, { present, path = (field) => field }: { readonly present?: Pick<ContractRow, (typeof NAMING)[number]> | undefined; readonly path?: (field: string) => string } = {}): void {
+/**
+ * Refuses who is no active member, and a subject company out of the caller's scope, unless the contract has them
+ * already. `path` begins their names.
+ */
+export function checkPeople(
+  changes: Readonly<Record<string, unknown>>,
+  people: People,
+  {
+    present,
+    path = (field) => field,
+  }: {
+    readonly present?: Pick<ContractRow, (typeof NAMING)[number]> | undefined;
+    readonly path?: (field: string) => string;
+  } = {},
+): void {
   for (const field of NAMING) {
     const id = changes[field];
     if (typeof id !== 'string' || id === present?.[field]) continue;
-    const isThere = field === 'subjectId' ? people.subjects.some((subject) => subject.id === id) : people.members.some((member) => member.id === id && member.active);
+    const isThere =
+      field === 'subjectId'
+        ? people.subjects.some((subject) => subject.id === id)
+        : people.members.some((member) => member.id === id && member.active);
     if (!isThere) throw fail('REFERENCE_INVALID', { field: path(field), value: id });
   }
 }

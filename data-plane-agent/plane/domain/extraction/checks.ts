@@ -4,9 +4,17 @@ import type { Readings } from './candidates.js';
 
 const FOR = 0.03;
 
-/** Holds what was read of one thing against what was read of another. What agrees is surer, what does not is told and less sure. */
+/**
+ * Holds what was read of one thing against what was read of another. What agrees is surer, what does not is told and
+ * less sure.
+ */
 export function crossCheck(readings: Readings, currency: string): GivenWarning[] {
-  return [...amountsInWords(readings), ...totals(readings, currency), ...days(readings), ...instalments(readings, currency)];
+  return [
+    ...amountsInWords(readings),
+    ...totals(readings, currency),
+    ...days(readings),
+    ...instalments(readings, currency),
+  ];
 }
 
 /** Numerals in capitals are written to be held against the digits. */
@@ -21,22 +29,50 @@ function amountsInWords(readings: Readings): GivenWarning[] {
       continue;
     }
     readings.weaken(key, 0.35, 'CAPITAL_AMOUNT_MISMATCH');
-    readings.add(key, { value: inWords, start: best.start, end: best.end, confidence: best.confidence - 0.4, doubts: ['CAPITAL_AMOUNT_MISMATCH'] });
-    warnings.push(warn('CAPITAL_AMOUNT_MISMATCH', { message: `${key}: the amount in words, ${best.inWords}, is not the amount in digits, ${String(best.value)}.` }));
+    readings.add(key, {
+      value: inWords,
+      start: best.start,
+      end: best.end,
+      confidence: best.confidence - 0.4,
+      doubts: ['CAPITAL_AMOUNT_MISMATCH'],
+    });
+    warnings.push(
+      warn('CAPITAL_AMOUNT_MISMATCH', {
+        message: `${key}: the amount in words, ${best.inWords}, is not the amount in digits, ${String(best.value)}.`,
+      }),
+    );
   }
   return warnings;
 }
 
 function totals(readings: Readings, currency: string): GivenWarning[] {
-  const [quantity, price, total] = [readings.best('quantity'), readings.best('unitPrice'), readings.best('totalAmount')];
+  const [quantity, price, total] = [
+    readings.best('quantity'),
+    readings.best('unitPrice'),
+    readings.best('totalAmount'),
+  ];
   // Of several items none is the contract's: their product says nothing.
-  if (!quantity || !price || !total || quantity.doubts.includes('SEVERAL_ITEMS') || price.doubts.includes('SEVERAL_ITEMS')) return [];
+  if (
+    !quantity ||
+    !price ||
+    !total ||
+    quantity.doubts.includes('SEVERAL_ITEMS') ||
+    price.doubts.includes('SEVERAL_ITEMS')
+  )
+    return [];
   const computed = multiply(Number(quantity.value), Number(price.value), currency);
   const stated = toMinor(Number(total.value), currency);
   if (isAmountProblem(computed) || isAmountProblem(stated)) return [];
   const agree = computed === stated;
-  for (const key of ['quantity', 'unitPrice', 'totalAmount']) judge(readings, key, agree ? undefined : { by: 0.15, doubt: 'TOTAL_MISMATCH' });
-  return agree ? [] : [warn('TOTAL_MISMATCH', { message: `Quantity × unit price is ${computed / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.` })];
+  for (const key of ['quantity', 'unitPrice', 'totalAmount'])
+    judge(readings, key, agree ? undefined : { by: 0.15, doubt: 'TOTAL_MISMATCH' });
+  return agree
+    ? []
+    : [
+        warn('TOTAL_MISMATCH', {
+          message: `Quantity × unit price is ${computed / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.`,
+        }),
+      ];
 }
 
 function days(readings: Readings): GivenWarning[] {
@@ -44,7 +80,13 @@ function days(readings: Readings): GivenWarning[] {
   if (!start || !end) return [];
   const agree = String(start.value) <= String(end.value);
   if (!agree) for (const key of ['startDate', 'endDate']) readings.weaken(key, 0.3, 'DATES_REVERSED');
-  return agree ? [] : [warn('DATES_REVERSED', { message: `The end, ${String(end.value)}, is before the start, ${String(start.value)}.` })];
+  return agree
+    ? []
+    : [
+        warn('DATES_REVERSED', {
+          message: `The end, ${String(end.value)}, is before the start, ${String(start.value)}.`,
+        }),
+      ];
 }
 
 function instalments(readings: Readings, currency: string): GivenWarning[] {
@@ -59,11 +101,23 @@ function instalments(readings: Readings, currency: string): GivenWarning[] {
   const sum = parts.reduce((all, part) => all + part, 0);
   const agree = sum === stated;
   // That shares of the total add up to it says nothing for it.
-  for (const key of keys) if (!agree || !readings.best(key)?.doubts.includes('FROM_SHARE')) judge(readings, key, agree ? undefined : { by: 0.1, doubt: 'INSTALMENTS_MISMATCH' });
-  return agree ? [] : [warn('INSTALMENTS_MISMATCH', { message: `The instalments add up to ${sum / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.` })];
+  for (const key of keys)
+    if (!agree || !readings.best(key)?.doubts.includes('FROM_SHARE'))
+      judge(readings, key, agree ? undefined : { by: 0.1, doubt: 'INSTALMENTS_MISMATCH' });
+  return agree
+    ? []
+    : [
+        warn('INSTALMENTS_MISMATCH', {
+          message: `The instalments add up to ${sum / 10 ** decimalsOf(currency)}, and the total is ${String(total.value)}.`,
+        }),
+      ];
 }
 
-function judge(readings: Readings, key: string, against: { readonly by: number; readonly doubt: WarningCode } | undefined): void {
+function judge(
+  readings: Readings,
+  key: string,
+  against: { readonly by: number; readonly doubt: WarningCode } | undefined,
+): void {
   if (against) readings.weaken(key, against.by, against.doubt);
   else readings.strengthen(key, FOR);
 }

@@ -10,16 +10,32 @@ const KINDS: readonly (readonly [kind: TermInput['kind'], words: RegExp])[] = [
   ['debug', /安装|调试|验收|试车|installation|commissioning|acceptance|testing/],
   ['delivery', /交货|交付|提货|运输|发货|delivery|shipment|transport/],
   ['payment', /付款|支付|结算|租金|payment|rent(?:al)?(?![a-z])/],
-  ['expiry', /期满|届满|到期|续租|终止|解除|归还|返还|expiry|expiration|termination|renewal|return of|end of (?:the )?(?:lease|term)/],
+  [
+    'expiry',
+    /期满|届满|到期|续租|终止|解除|归还|返还|expiry|expiration|termination|renewal|return of|end of (?:the )?(?:lease|term)/,
+  ],
 ];
 
-/** How headings are numbered; where a document uses several, the first of these parts its clauses, and the others stand inside them. */
-const NUMBERINGS = ['第[一二三四五六七八九十百\\d]{1,4}条', '(?:article|section|clause) [\\divx]{1,4}[.:]?', '[一二三四五六七八九十]{1,3}[、.]', '\\d{1,2}[.、](?!\\d)'];
-const HEADINGS = NUMBERINGS.map((numbering) => new RegExp(`^[\\s#*]{0,8}${numbering}[\\s:.*-]{0,6}([^:。.;\\n]{2,60}?)\\*{0,2} {0,3}(?:[:。.]|$)`));
+/**
+ * How headings are numbered; where a document uses several, the first of these parts its clauses, and the others stand
+ * inside them.
+ */
+const NUMBERINGS = [
+  '第[一二三四五六七八九十百\\d]{1,4}条',
+  '(?:article|section|clause) [\\divx]{1,4}[.:]?',
+  '[一二三四五六七八九十]{1,3}[、.]',
+  '\\d{1,2}[.、](?!\\d)',
+];
+const HEADINGS = NUMBERINGS.map(
+  (numbering) => new RegExp(`^[\\s#*]{0,8}${numbering}[\\s:.*-]{0,6}([^:。.;\\n]{2,60}?)\\*{0,2} {0,3}(?:[:。.]|$)`),
+);
 const MAX_TERMS = 40;
 const MAX_CLAUSE = 4_000;
 
-/** Clauses under a heading that says what they are about: delivery, installation, deposit, payment, what happens at the end. */
+/**
+ * Clauses under a heading that says what they are about: delivery, installation, deposit, payment, what happens at the
+ * end.
+ */
 export function readClauses(document: Labelled, readings: Readings): void {
   const headings = headingsOf(document);
   let n = 0;
@@ -27,27 +43,48 @@ export function readClauses(document: Labelled, readings: Readings): void {
     if (n >= MAX_TERMS) return;
     const words = document.plain.slice(title.start, title.end);
     const kind = KINDS.find(([, pattern]) => pattern.test(words))?.[0];
-    const body = trimmed(document, { start: bodyAt, end: blockIn(document, { start: bodyAt, end: Math.min(headings[i + 1]?.lineAt ?? document.plain.length, bodyAt + MAX_CLAUSE) }) });
+    const body = trimmed(document, {
+      start: bodyAt,
+      end: blockIn(document, {
+        start: bodyAt,
+        end: Math.min(headings[i + 1]?.lineAt ?? document.plain.length, bodyAt + MAX_CLAUSE),
+      }),
+    });
     const note = rawLines(document, body, 9_000);
     if (kind === undefined || note.length < 4) continue;
     const place = { ...title, confidence: 0.8 };
     readings.add(`terms[${n}].kind`, { ...place, value: kind });
     readings.add(`terms[${n}].title`, { ...place, value: rawText(document, title, 200) });
     const day = findDay(document.plain, body.start, Math.min(body.end, body.start + 1_000));
-    if (day && !day.other && !findDay(document.plain, day.end, Math.min(body.end, day.end + 1_000))) readings.add(`terms[${n}].date`, { value: day.day, start: day.start, end: day.end, confidence: 0.75 });
+    if (day && !day.other && !findDay(document.plain, day.end, Math.min(body.end, day.end + 1_000)))
+      readings.add(`terms[${n}].date`, { value: day.day, start: day.start, end: day.end, confidence: 0.75 });
     readings.add(`terms[${n}].note`, { value: note, start: body.start, end: body.end, confidence: 0.8 });
     n += 1;
   }
 }
 
-/** Where parties sign and banks are named, no clause goes on: account numbers are kept where they can be masked, and in no text. */
-const OF_BLOCKS: ReadonlySet<Announced> = new Set(['party:A', 'party:B', 'party:giver', 'party:taker', 'payeeBank', 'payeeAccount']);
+/**
+ * Where parties sign and banks are named, no clause goes on: account numbers are kept where they can be masked, and in
+ * no text.
+ */
+const OF_BLOCKS: ReadonlySet<Announced> = new Set([
+  'party:A',
+  'party:B',
+  'party:giver',
+  'party:taker',
+  'payeeBank',
+  'payeeAccount',
+]);
 
 function blockIn({ hits, plain }: Labelled, { start, end }: Span): number {
   for (let i = firstHitFrom(hits, start); i < hits.length; i++) {
     const hit = hits[i];
     if (!hit || hit.start >= end) break;
-    const isBlock = hit.meanings.some(({ announced }) => OF_BLOCKS.has(announced)) || /^(?:beneficiary|payee|account name|户名|收款单位|收款人|signed by|signature)$/.test(plain.slice(hit.start, hit.end));
+    const isBlock =
+      hit.meanings.some(({ announced }) => OF_BLOCKS.has(announced)) ||
+      /^(?:beneficiary|payee|account name|户名|收款单位|收款人|signed by|signature)$/.test(
+        plain.slice(hit.start, hit.end),
+      );
     if (isBlock && hit.leads && (hit.parting === 'colon' || hit.parting === 'line')) return hit.start;
   }
   return end;
@@ -76,7 +113,11 @@ function headingsBy(document: Document, pattern: RegExp): Heading[] {
     const words = match?.[1];
     if (!match || words === undefined) continue;
     const at = start + match[0].lastIndexOf(words);
-    headings.push({ title: trimmed(document, { start: at, end: at + words.length }), lineAt: start, bodyAt: Math.min(start + match[0].length, end) });
+    headings.push({
+      title: trimmed(document, { start: at, end: at + words.length }),
+      lineAt: start,
+      bodyAt: Math.min(start + match[0].length, end),
+    });
   }
   return headings;
 }

@@ -8,8 +8,9 @@ export interface Span {
 }
 
 /**
- * A text to read. `plain` is as long as `text`, unit by unit, so that a place in one is the same place in the other: full-width signs are
- * narrow there, Latin letters small, and the traditional characters that labels are written with simplified. Pages are parted by form feeds.
+ * A text to read. `plain` is as long as `text`, unit by unit, so that a place in one is the same place in the other:
+ * full-width signs are narrow there, Latin letters small, and the traditional characters that labels are written with
+ * simplified. Pages are parted by form feeds.
  */
 export interface Document {
   readonly text: string;
@@ -38,7 +39,8 @@ export function documentOf(text: string): Document {
   let isEmpty = true;
   const lines: Line[] = [];
   const endLine = (end: number) => {
-    if (!isEmpty && lines.length < MAX_LINES) lines.push({ start: lineStarts.at(-1) ?? 0, end, number: lineStarts.length - 1 });
+    if (!isEmpty && lines.length < MAX_LINES)
+      lines.push({ start: lineStarts.at(-1) ?? 0, end, number: lineStarts.length - 1 });
     isEmpty = true;
   };
   for (let i = 0; i < plain.length; i++) {
@@ -64,19 +66,36 @@ export const lineAt = ({ lineStarts }: Document, at: number): number => lastAtMo
 export const pageAt = ({ pageStarts }: Document, at: number): number => lastAtMost(pageStarts, at) + 1;
 
 /** The line's stretch without its break. */
-export const lineSpan = ({ lineStarts }: Document, line: number): Span => ({ start: lineStarts[line] ?? 0, end: (lineStarts[line + 1] ?? 1) - 1 });
+export const lineSpan = ({ lineStarts }: Document, line: number): Span => ({
+  start: lineStarts[line] ?? 0,
+  end: (lineStarts[line + 1] ?? 1) - 1,
+});
 
 /** What stands there, as one line of clean text of at most `max` characters. */
 export const rawText = ({ text }: Document, { start, end }: Span, max = 500): string => {
-  // oxlint-disable-next-line no-control-regex -- what a record must not keep: controls become blanks
-  const clean = normalCut(text.slice(start, Math.min(end, start + max * 2)).toWellFormed().replace(/[\u0000-\u001f\u007f\s]+/g, ' '), { max: max * 2 }).trim();
+  const clean = normalCut(
+    text
+      .slice(start, Math.min(end, start + max * 2))
+      .toWellFormed()
+      // oxlint-disable-next-line no-control-regex -- what a record must not keep: controls become blanks
+      .replace(/[\u0000-\u001f\u007f\s]+/g, ' '),
+    { max: max * 2 },
+  ).trim();
   return [...asName(clean)].slice(0, max).join('');
 };
 
 /** The same with its line breaks. */
 export const rawLines = ({ text }: Document, { start, end }: Span, max: number): string => {
-  // oxlint-disable-next-line no-control-regex -- what a record must not keep: controls become blanks
-  const clean = normalCut(text.slice(start, Math.min(end, start + max * 2)).toWellFormed().replace(/\r\n?|\f/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ').replace(/[ \t\u3000]{2,}/g, ' '), { max: max * 2 }).trim();
+  const clean = normalCut(
+    text
+      .slice(start, Math.min(end, start + max * 2))
+      .toWellFormed()
+      .replace(/\r\n?|\f/g, '\n')
+      // oxlint-disable-next-line no-control-regex -- what a record must not keep: controls become blanks
+      .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ')
+      .replace(/[ \t\u3000]{2,}/g, ' '),
+    { max: max * 2 },
+  ).trim();
   return [...clean].slice(0, max).join('');
 };
 
@@ -140,7 +159,10 @@ function plainTable(): Uint16Array {
   // Traditional characters of labels, numerals and dates.
   // A variant that forms have as often.
   set('帐', '账');
-  set('約號編幣帳賬戶銀開戶總價額數單稱規設備產貨賣買賃貸貳參陸萬億圓簽訂時間標質檔項種類開電話傳間應為與雙費車輛臺臺稅繳納運輸調試驗證應週結結給憑據廠壹條', '约号编币账账户银开户总价额数单称规设备产货卖买赁贷贰叁陆万亿圆签订时间标质档项种类开电话传间应为与双费车辆台台税缴纳运输调试验证应周结结给凭据厂壹条');
+  set(
+    '約號編幣帳賬戶銀開戶總價額數單稱規設備產貨賣買賃貸貳參陸萬億圓簽訂時間標質檔項種類開電話傳間應為與雙費車輛臺臺稅繳納運輸調試驗證應週結結給憑據廠壹條',
+    '约号编币账账户银开户总价额数单称规设备产货卖买赁贷贰叁陆万亿圆签订时间标质档项种类开电话传间应为与双费车辆台台税缴纳运输调试验证应周结结给凭据厂壹条',
+  );
   for (let unit = 65; unit <= 90; unit++) table[unit] = unit + 32;
   for (let unit = 0xff21; unit <= 0xff3a; unit++) table[unit] = unit - 0xfee0 + 32;
   return table;

@@ -30,7 +30,10 @@ export interface Extraction {
 export interface Context {
   /** Of amounts that name none. */
   readonly currencyCode: string;
-  /** The pages of the text in their order: of those that were recognised from pictures, how sure the recognition is, from 0 to 1. */
+  /**
+   * The pages of the text in their order: of those that were recognised from pictures, how sure the recognition is,
+   * from 0 to 1.
+   */
   readonly pages?: readonly { readonly confidence?: number }[];
 }
 
@@ -39,15 +42,19 @@ const MAX_CANDIDATES = 3;
 const TIE = 0.04;
 
 /**
- * Reads a contract from its text, by rules and in time that grows with its length alone. Everything that is answered stands in the text, at the
- * place that is named with it: nothing is made up, and what the text says of how it should be read is text like any other. Pages are parted by form feeds.
- * It goes in steps of a few milliseconds, so that whoever drives it can do other things in between.
+ * Reads a contract from its text, by rules and in time that grows with its length alone. Everything that is answered
+ * stands in the text, at the place that is named with it: nothing is made up, and what the text says of how it should
+ * be read is text like any other. Pages are parted by form feeds. It goes in steps of a few milliseconds, so that
+ * whoever drives it can do other things in between.
  */
 export function* extraction(text: string, { currencyCode, pages = [] }: Context): Generator<undefined, Extraction> {
   const plain = documentOf(text);
   yield;
   const document = { ...plain, hits: yield* labelHits(plain) };
-  const readings = new Readings(document, pages.map(({ confidence }) => confidence));
+  const readings = new Readings(
+    document,
+    pages.map(({ confidence }) => confidence),
+  );
   yield;
   const tables = tablesOf(document);
   yield;
@@ -70,10 +77,20 @@ export function* extraction(text: string, { currencyCode, pages = [] }: Context)
   const stages = schedule.length > 0 ? { payments: schedule, warnings: [] } : yield* readStages(document);
   addPayments(stages.payments, readings, total && { value: Number(total.value), currency });
   const paper = otherPaper(document);
-  const warnings = paper === undefined ? [...stages.warnings, ...crossCheck(readings, currency)] : [keepOfOtherPaper(paper, readings)];
+  const warnings =
+    paper === undefined ? [...stages.warnings, ...crossCheck(readings, currency)] : [keepOfOtherPaper(paper, readings)];
   doubtTies(readings);
 
-  const fields = readings.keys().toSorted(byPlace).flatMap((key) => fieldOf(document, key, readings.of(key).filter(({ value }) => isTaken(key, value, currency))));
+  const fields = readings
+    .keys()
+    .toSorted(byPlace)
+    .flatMap((key) =>
+      fieldOf(
+        document,
+        key,
+        readings.of(key).filter(({ value }) => isTaken(key, value, currency)),
+      ),
+    );
   const overall = fields.reduce((sum, { confidence }) => sum + confidence, 0) / (fields.length || 1);
   return { fields, missingFields: missingOf(fields), warnings, overallConfidence: rounded(overall) };
 }
@@ -91,7 +108,8 @@ export function extract(text: string, context: Context): Extraction {
 function doubtTies(readings: Readings): void {
   for (const key of readings.keys()) {
     const [first, second] = readings.of(key);
-    if (first && second && first.confidence - second.confidence < TIE && !first.doubts.includes('SEVERAL_ITEMS')) readings.weaken(key, 0.25, 'AMBIGUOUS');
+    if (first && second && first.confidence - second.confidence < TIE && !first.doubts.includes('SEVERAL_ITEMS'))
+      readings.weaken(key, 0.25, 'AMBIGUOUS');
   }
 }
 

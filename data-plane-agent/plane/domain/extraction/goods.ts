@@ -19,7 +19,9 @@ export function readGoods(document: Labelled, table: Table, readings: Readings):
     amount: columnFor(table, 'totalAmount'),
   };
   if (at.equipmentName < 0 || Object.values(at).filter((column) => column >= 0).length < 2) return;
-  const items = table.rows.filter((row) => row.length === table.columns.length && !isTotal(document, row) && hasText(document, row[at.equipmentName]));
+  const items = table.rows.filter(
+    (row) => row.length === table.columns.length && !isTotal(document, row) && hasText(document, row[at.equipmentName]),
+  );
   // Of several items each is a reading: which one the contract's field should say is not the document's to tell.
   const confidence = items.length === 1 ? 0.95 : 0.55;
   const doubts: readonly WarningCode[] = items.length === 1 ? [] : ['SEVERAL_ITEMS'];
@@ -27,7 +29,8 @@ export function readGoods(document: Labelled, table: Table, readings: Readings):
     for (const key of ['equipmentName', 'equipmentModel'] as const) {
       const cell = at[key] < 0 ? undefined : row[at[key]];
       const text = cell && textOf(document, cell, 500);
-      if (text && (key === 'equipmentModel' || !/^[\d.]+$/.test(text.value))) readings.add(key, { ...text, confidence, doubts });
+      if (text && (key === 'equipmentModel' || !/^[\d.]+$/.test(text.value)))
+        readings.add(key, { ...text, confidence, doubts });
     }
     const count = at.quantity < 0 ? undefined : countIn(document, row[at.quantity]);
     if (count) readings.add('quantity', { value: count.value, start: count.start, end: count.end, confidence, doubts });
@@ -35,7 +38,8 @@ export function readGoods(document: Labelled, table: Table, readings: Readings):
       const price = amountIn(document, { table, row, column: at[key] });
       if (price) readings.addAmount(key, price, { confidence, doubts });
     }
-    const only = items.length === 1 && table.rows.length === 1 ? amountIn(document, { table, row, column: at.amount }) : undefined;
+    const only =
+      items.length === 1 && table.rows.length === 1 ? amountIn(document, { table, row, column: at.amount }) : undefined;
     if (only) readings.addAmount('totalAmount', only, { confidence: 0.85 });
   }
   for (const row of table.rows.filter((one) => isTotal(document, one))) {
@@ -44,22 +48,37 @@ export function readGoods(document: Labelled, table: Table, readings: Readings):
   }
 }
 
-const isTotal = ({ plain }: Labelled, [first]: readonly Span[]): boolean => first !== undefined && TOTAL.test(plain.slice(first.start, first.end).replaceAll(/[*\s]+/g, ' ').trim());
-const hasText = (document: Labelled, cell: Span | undefined): boolean => cell !== undefined && textOf(document, cell, 500) !== undefined;
+const isTotal = ({ plain }: Labelled, [first]: readonly Span[]): boolean =>
+  first !== undefined &&
+  TOTAL.test(
+    plain
+      .slice(first.start, first.end)
+      .replaceAll(/[*\s]+/g, ' ')
+      .trim(),
+  );
+const hasText = (document: Labelled, cell: Span | undefined): boolean =>
+  cell !== undefined && textOf(document, cell, 500) !== undefined;
 
 function countIn(document: Labelled, cell: Span | undefined) {
   const count = cell && readCount(document, cell.start);
   return count && cell && count.end <= cell.end ? count : undefined;
 }
 
-export function amountIn(document: Labelled, { table, row, column }: { readonly table: Table; readonly row: readonly Span[]; readonly column: number }): ReadAmount | undefined {
+export function amountIn(
+  document: Labelled,
+  { table, row, column }: { readonly table: Table; readonly row: readonly Span[]; readonly column: number },
+): ReadAmount | undefined {
   const cell = column < 0 ? undefined : row[column];
-  const amount = cell && cell.end > cell.start ? readAmount(document, cell.start, table.columns[column]?.hint) : undefined;
+  const amount =
+    cell && cell.end > cell.start ? readAmount(document, cell.start, table.columns[column]?.hint) : undefined;
   return amount && cell && amount.end <= cell.end ? amount : undefined;
 }
 
 /** In the line that adds up, cells are often merged: then the last amount is meant. */
-function totalIn(document: Labelled, { table, row, column }: { readonly table: Table; readonly row: readonly Span[]; readonly column: number }): ReadAmount | undefined {
+function totalIn(
+  document: Labelled,
+  { table, row, column }: { readonly table: Table; readonly row: readonly Span[]; readonly column: number },
+): ReadAmount | undefined {
   if (row.length === table.columns.length && column >= 0) return amountIn(document, { table, row, column });
   const hint = column < 0 ? {} : (table.columns[column]?.hint ?? {});
   for (const cell of row.slice(1).toReversed()) {

@@ -22,7 +22,8 @@ const ITEMS = { payments: PaymentLineInput.properties, terms: TermInput.properti
 export function placeOf(key: string): FieldPlace | undefined {
   if (Object.hasOwn(ContractInput.properties, key)) return { list: undefined, index: 0, name: key };
   const [, list, index = '', name = ''] = ITEM.exec(key) ?? [];
-  if ((list !== 'payments' && list !== 'terms') || !Object.hasOwn(ITEMS[list], name) || Number(index) >= MAX_LINES) return undefined;
+  if ((list !== 'payments' && list !== 'terms') || !Object.hasOwn(ITEMS[list], name) || Number(index) >= MAX_LINES)
+    return undefined;
   return { list, index: Number(index), name };
 }
 
@@ -34,7 +35,14 @@ export const schemaOf = ({ list, name }: FieldPlace): TSchema => {
   return schema;
 };
 
-const MONEY: ReadonlySet<string> = new Set(['totalAmount', 'deposit', 'periodicRent', 'amount', 'receivedAmount', 'invoiceAmount']);
+const MONEY: ReadonlySet<string> = new Set([
+  'totalAmount',
+  'deposit',
+  'periodicRent',
+  'amount',
+  'receivedAmount',
+  'invoiceAmount',
+]);
 
 /** Whether the contract would take the value: what it would not, was not read right. */
 export function isTaken(key: string, value: unknown, currency: string): boolean {
@@ -54,5 +62,9 @@ function rank(key: string): { list: number; index: number; name: number } {
   const place = placeOf(key);
   if (!place) return { list: 9, index: 0, name: 0 };
   const names = place.list === undefined ? CONTRACT_FIELDS : Object.keys(ITEMS[place.list]);
-  return { list: place.list === undefined ? 0 : place.list === 'payments' ? 1 : 2, index: place.index, name: names.indexOf(place.name) };
+  return {
+    list: place.list === undefined ? 0 : place.list === 'payments' ? 1 : 2,
+    index: place.index,
+    name: names.indexOf(place.name),
+  };
 }

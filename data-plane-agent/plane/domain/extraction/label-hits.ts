@@ -2,7 +2,10 @@ import { isBlank, isCjk, isDigit, isLatin, lineAt, lineSpan, type Document, type
 import { LABELS, type Announced } from './labels.js';
 import { QUALIFIED_BY, TURNED_BY } from './words/around-labels.js';
 
-/** How a label is parted from its value, the surest first: a colon, the edge of a table's cell, a verb (`为`, `shall be`), a gap, the end of the line, or nothing at all. */
+/**
+ * How a label is parted from its value, the surest first: a colon, the edge of a table's cell, a verb (`为`, `shall
+ * be`), a gap, the end of the line, or nothing at all.
+ */
 export type Parting = 'colon' | 'cell' | 'verb' | 'gap' | 'line' | 'none';
 
 /** A place where the document says a label. The span is the label's; its value begins at `valueAt`. */
@@ -27,11 +30,14 @@ const MAX_HITS = 8_000;
 /** Units of text between two pauses. */
 const STEP = 32_768;
 
-/** All labels of the document in their order: one walk over the text, in time that grows with its length alone. Yields where it may pause. */
+/**
+ * All labels of the document in their order: one walk over the text, in time that grows with its length alone. Yields
+ * where it may pause.
+ */
 export function* labelHits(document: Document): Generator<undefined, LabelHit[]> {
   const hits: LabelHit[] = [];
   const { plain } = document;
-  for (let at = 0, pauseAt = STEP; at < plain.length && hits.length < MAX_HITS; ) {
+  for (let at = 0, pauseAt = STEP; at < plain.length && hits.length < MAX_HITS;) {
     if (at >= pauseAt) {
       pauseAt = at + STEP;
       yield;
@@ -45,17 +51,21 @@ export function* labelHits(document: Document): Generator<undefined, LabelHit[]>
 }
 
 /** The longest label that begins there, if any. */
-export function labelAt(plain: string, at: number): { readonly end: number; readonly meanings: readonly Meaning[] } | undefined {
+export function labelAt(
+  plain: string,
+  at: number,
+): { readonly end: number; readonly meanings: readonly Meaning[] } | undefined {
   const first = plain.charCodeAt(at);
   if (!FIRSTS[first] || (isLatin(first) && isWordUnit(plain.charCodeAt(at - 1)))) return undefined;
   let node: Node | undefined = ROOT;
   let best: { end: number; meanings: readonly Meaning[] } | undefined;
-  for (let place = at; ; ) {
+  for (let place = at; ;) {
     const next: Node | undefined = node.next.get(plain.charCodeAt(place));
     if (next) {
       node = next;
       place += 1;
-      if (node.meanings && !(isLatin(plain.charCodeAt(place - 1)) && isWordUnit(plain.charCodeAt(place)))) best = { end: place, meanings: node.meanings };
+      if (node.meanings && !(isLatin(plain.charCodeAt(place - 1)) && isWordUnit(plain.charCodeAt(place))))
+        best = { end: place, meanings: node.meanings };
       continue;
     }
     const after = pastBlanks(plain, place);
@@ -71,18 +81,33 @@ export function labelAt(plain: string, at: number): { readonly end: number; read
   }
 }
 
-/** Whether the whole stretch, brackets aside, is one label: such a cell heads a column, or announces, and is no value. */
+/**
+ * Whether the whole stretch, brackets aside, is one label: such a cell heads a column, or announces, and is no value.
+ */
 export function isLabel(document: Pick<Document, 'plain'>, { start, end }: Span): readonly Meaning[] | undefined {
   const found = labelAt(document.plain, start);
   if (!found) return undefined;
-  const rest = document.plain.slice(found.end, Math.min(end, found.end + 60)).replace(/[([][^)\]]{0,40}[)\]]/g, '').replace(CURRENCY_BEHIND, '').replace(/[\s.:*#]+/g, ' ').trim();
-  return rest === '' || labelAt(rest, 0)?.end === rest.length || labelAt(rest.replaceAll(' ', ''), 0)?.end === rest.replaceAll(' ', '').length ? found.meanings : undefined;
+  const rest = document.plain
+    .slice(found.end, Math.min(end, found.end + 60))
+    .replace(/[([][^)\]]{0,40}[)\]]/g, '')
+    .replace(CURRENCY_BEHIND, '')
+    .replace(/[\s.:*#]+/g, ' ')
+    .trim();
+  return rest === '' ||
+    labelAt(rest, 0)?.end === rest.length ||
+    labelAt(rest.replaceAll(' ', ''), 0)?.end === rest.replaceAll(' ', '').length
+    ? found.meanings
+    : undefined;
 }
 
 /** `Unit price EUR`, `金额/元`. */
 const CURRENCY_BEHIND = /[ ,/]{1,2}(?:in )?(?:usd|us\$|eur|gbp|cny|rmb|hkd|jpy|sgd|aud|cad|chf|[€$£¥]|万?元)$/;
 
-function hitOf(document: Document, start: number, { end, meanings }: { end: number; meanings: readonly Meaning[] }): LabelHit | undefined {
+function hitOf(
+  document: Document,
+  start: number,
+  { end, meanings }: { end: number; meanings: readonly Meaning[] },
+): LabelHit | undefined {
   const { plain } = document;
   const before = plain.charCodeAt(start - 1);
   const glued = start > 0 && isCjk(before) && isCjk(plain.charCodeAt(start));
@@ -94,17 +119,32 @@ function hitOf(document: Document, start: number, { end, meanings }: { end: numb
   // `四台起重机月租金共计人民币95,200元`: the amount that follows says what the label is.
   const announcesMoney = parted.valueAt < line.end && MONEY_NEXT.test(plain.slice(parted.valueAt, parted.valueAt + 8));
   if (glued && !QUALIFIED_BY.test(lead) && parted.parting !== 'colon' && !announcesMoney) return undefined;
-  const leads = LEADS.test(lead.slice(Math.max(lead.lastIndexOf('|'), lead.lastIndexOf('\t'), lead.lastIndexOf('  ')) + 1)) && (start - line.start <= 24 || /[|\t]|  /.test(lead));
-  return { start, end, meanings: glued && !QUALIFIED_BY.test(lead) ? meanings.map(({ announced, weight }) => ({ announced, weight: weight * 0.7 })) : meanings, parting: parted.parting, valueAt: parted.valueAt, aside, leads };
+  const leads =
+    LEADS.test(lead.slice(Math.max(lead.lastIndexOf('|'), lead.lastIndexOf('\t'), lead.lastIndexOf('  ')) + 1)) &&
+    (start - line.start <= 24 || /[|\t]|  /.test(lead));
+  return {
+    start,
+    end,
+    meanings:
+      glued && !QUALIFIED_BY.test(lead)
+        ? meanings.map(({ announced, weight }) => ({ announced, weight: weight * 0.7 }))
+        : meanings,
+    parting: parted.parting,
+    valueAt: parted.valueAt,
+    aside,
+    leads,
+  };
 }
 
 /** `采购人（甲方）：`: in brackets behind a word for the same, and before what both announce. */
-const isBracketed = (plain: string, start: number, end: number): boolean => plain[start - 1] === '(' && /^\) {0,2}:/.test(plain.slice(end, end + 4));
+const isBracketed = (plain: string, start: number, end: number): boolean =>
+  plain[start - 1] === '(' && /^\) {0,2}:/.test(plain.slice(end, end + 4));
 
 const MONEY_NEXT = /^(?:人民币 ?[¥\d]|¥ ?\d|\d{1,3}(?:,\d{3})+(?:\.\d+)? ?元|人民币[壹贰叁肆伍陆柒捌玖])/;
 
 /** Numbering, bullets and quotation before a label: `第三条`, `1.2`, `(一)`, `-`, `article 5`. */
-const LEADS = /^[\s>*#•·"'-]*(?:第[一二三四五六七八九十百\d]{1,4}[条章款项]|(?:article|section|clause) \d{1,3}|\(?[\d一二三四五六七八九十]{1,3}(?:\.\d{1,2}){0,3}[).、,:]?)?[\s.、:*"'-]*$/;
+const LEADS =
+  /^[\s>*#•·"'-]*(?:第[一二三四五六七八九十百\d]{1,4}[条章款项]|(?:article|section|clause) \d{1,3}|\(?[\d一二三四五六七八九十]{1,3}(?:\.\d{1,2}){0,3}[).、,:]?)?[\s.、:*"'-]*$/;
 
 /** Past a full stop, brackets and a second label for the same thing: `Contract No. (合同编号)`, `单价（元）`, `卖方/Seller`. */
 function pastAsides(plain: string, from: number, lineEnd: number): { at: number; aside: string } {
@@ -121,7 +161,8 @@ function pastAsides(plain: string, from: number, lineEnd: number): { at: number;
       at = next + close + 1;
       continue;
     }
-    const second = opener === '/' || isSwitch(plain, next) ? pastBlanks(plain, opener === '/' ? next + 1 : next) : undefined;
+    const second =
+      opener === '/' || isSwitch(plain, next) ? pastBlanks(plain, opener === '/' ? next + 1 : next) : undefined;
     const other = second === undefined ? undefined : labelAt(plain, second);
     if (!other || other.end > lineEnd) break;
     aside += ` ${plain.slice(second, other.end)}`;
@@ -139,7 +180,8 @@ const isSwitch = (plain: string, at: number): boolean => {
 function partingAt(plain: string, from: number, lineEnd: number): { parting: Parting; valueAt: number } {
   const next = Math.min(pastBlanks(plain, from), lineEnd);
   const sign = plain[next];
-  if (next < lineEnd && (sign === ':' || sign === '=')) return valueAfter(plain, { from: next + 1, lineEnd, parting: 'colon' });
+  if (next < lineEnd && (sign === ':' || sign === '='))
+    return valueAfter(plain, { from: next + 1, lineEnd, parting: 'colon' });
   if (next < lineEnd && sign === '|') return valueAfter(plain, { from: next + 1, lineEnd, parting: 'cell' });
   if (plain.slice(from, next).includes('\t') && next < lineEnd) return { parting: 'cell', valueAt: next };
   if (next >= lineEnd) return { parting: 'line', valueAt: lineEnd };
@@ -149,9 +191,13 @@ function partingAt(plain: string, from: number, lineEnd: number): { parting: Par
   return next - from >= 2 ? { parting: 'gap', valueAt: next } : { parting: 'none', valueAt: next };
 }
 
-const VERB = /(?:共计|合计|总计|为|是|计|即|shall be|shall amount to|will be|amounts to|is|are|of|totals|means|equals)(?![a-z])[:]?|"?,? ?means /y;
+const VERB =
+  /(?:共计|合计|总计|为|是|计|即|shall be|shall amount to|will be|amounts to|is|are|of|totals|means|equals)(?![a-z])[:]?|"?,? ?means /y;
 
-function valueAfter(plain: string, { from, lineEnd, parting }: { readonly from: number; readonly lineEnd: number; readonly parting: Parting }): { parting: Parting; valueAt: number } {
+function valueAfter(
+  plain: string,
+  { from, lineEnd, parting }: { readonly from: number; readonly lineEnd: number; readonly parting: Parting },
+): { parting: Parting; valueAt: number } {
   const at = pastBlanks(plain, from);
   return at >= lineEnd ? { parting: 'line', valueAt: lineEnd } : { parting, valueAt: at };
 }

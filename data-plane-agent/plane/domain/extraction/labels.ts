@@ -7,17 +7,51 @@ import * as papers from './words/papers.js';
 import * as parties from './words/parties.js';
 import * as paying from './words/paying.js';
 
-/** What a label announces. `stop` announces something that a contract has no field for; it only ends what stands before it. */
+/**
+ * What a label announces. `stop` announces something that a contract has no field for; it only ends what stands before
+ * it.
+ */
 export type Announced =
-  | 'contractNo' | 'archiveCode' | 'projectName' | 'type' | 'equipmentName' | 'equipmentModel' | 'quantity' | 'unitPrice' | 'totalAmount' | 'totalRent' | 'currencyCode' | 'paymentMethod' | 'paymentCycle'
-  | 'payeeAccount' | 'payeeBank' | 'deposit' | 'periodicRent' | 'signDate' | 'startDate' | 'endDate' | 'term' | 'invoicePoints' | 'remark'
-  | 'party:A' | 'party:B' | 'party:giver' | 'party:taker' | 'party:owner' | 'name'
-  | 'line:no' | 'line:due' | 'line:amount' | 'line:share' | 'stop';
+  | 'contractNo'
+  | 'archiveCode'
+  | 'projectName'
+  | 'type'
+  | 'equipmentName'
+  | 'equipmentModel'
+  | 'quantity'
+  | 'unitPrice'
+  | 'totalAmount'
+  | 'totalRent'
+  | 'currencyCode'
+  | 'paymentMethod'
+  | 'paymentCycle'
+  | 'payeeAccount'
+  | 'payeeBank'
+  | 'deposit'
+  | 'periodicRent'
+  | 'signDate'
+  | 'startDate'
+  | 'endDate'
+  | 'term'
+  | 'invoicePoints'
+  | 'remark'
+  | 'party:A'
+  | 'party:B'
+  | 'party:giver'
+  | 'party:taker'
+  | 'party:owner'
+  | 'name'
+  | 'line:no'
+  | 'line:due'
+  | 'line:amount'
+  | 'line:share'
+  | 'stop';
 
 /**
- * The words with which contracts announce their fields, from common forms: sales contracts for industrial goods, purchase, equipment lease and
- * finance lease contracts in Chinese and in English. The weight says how surely the word means the field.
- * Written as `plain` has them: small letters, simplified characters, no blanks between Chinese characters.
+ * The words with which contracts announce their fields, from common forms: sales contracts for industrial goods,
+ * purchase, equipment lease and finance lease contracts in Chinese and in English. The weight says how surely the word
+ * means the field. Written as `plain` has them: small letters, simplified characters, no blanks between Chinese
+ * characters.
  */
 export const LABELS: readonly (readonly [announced: Announced, weight: number, words: readonly string[]])[] = [
   ['contractNo', 1, papers.CONTRACT_NO],

@@ -21,8 +21,16 @@ const NUMBERED = '(?:\\(?[\\divxab]{1,3}[).]\\)? +)?';
 const BOUNDARIES = [
   new RegExp(`(?:^|[ \\n])(?:by and between|between|by and among|among):?[ \\n]+${NUMBERED}`, 'g'),
   // `and` is also part of names: it parts parties after a bracket, a comma or the end of a company's name.
-  new RegExp(`(?:[),";\\n]|ltd\\.?|inc\\.?|llc|co\\.|corp\\.?|limited|gmbh|company|plc)[ \\n]+and:?[ \\n]+${NUMBERED}`, 'g'),
-  /[:;。]["\s]*/g, /\n\s*\n\s*/g, /["'方人]\)[,"]* *(?:和|与|及|and)? */g, /\)[,"]* *(?:和|与|及) */g, /(?:^|[,。\n]) *(?:兹|现)?由 */g, /\n *(?=[^\n]{2,60}$)/g,
+  new RegExp(
+    `(?:[),";\\n]|ltd\\.?|inc\\.?|llc|co\\.|corp\\.?|limited|gmbh|company|plc)[ \\n]+and:?[ \\n]+${NUMBERED}`,
+    'g',
+  ),
+  /[:;。]["\s]*/g,
+  /\n\s*\n\s*/g,
+  /["'方人]\)[,"]* *(?:和|与|及|and)? */g,
+  /\)[,"]* *(?:和|与|及) */g,
+  /(?:^|[,。\n]) *(?:兹|现)?由 */g,
+  /\n *(?=[^\n]{2,60}$)/g,
 ];
 
 /** The name in the stretch: what describes the party after it (`, a company incorporated …`, `，住所：…`) is cut off. */
@@ -35,13 +43,23 @@ export function nameIn(document: Labelled, span: Span): (Span & { name: string }
   while (end > start && /[\s,;:。、"'_([*-]/.test(plain[end - 1] ?? '')) end -= 1;
   let begin = start;
   while (begin < end && /[\s,;:。、"'_)*]/.test(plain[begin] ?? '')) begin += 1;
-  const leading = /^(?:本合同由|由|messrs\.? |m\/s\.? |the company |\(?\d{1,2}[).、] *|name: *)/.exec(plain.slice(begin, end));
+  const leading = /^(?:本合同由|由|messrs\.? |m\/s\.? |the company |\(?\d{1,2}[).、] *|name: *)/.exec(
+    plain.slice(begin, end),
+  );
   if (leading) begin += leading[0].length;
   const lower = plain.slice(begin, end);
-  if (lower.length < 2 || lower.length > 160 || !/[a-z\u3400-\u9fff]{2}/.test(lower) || NO_NAME.test(lower) || isLabel(document, { start: begin, end })) return undefined;
+  if (
+    lower.length < 2 ||
+    lower.length > 160 ||
+    !/[a-z\u3400-\u9fff]{2}/.test(lower) ||
+    NO_NAME.test(lower) ||
+    isLabel(document, { start: begin, end })
+  )
+    return undefined;
   return { name: rawText(document, { start: begin, end }), start: begin, end };
 }
 
 /** The legal form with which names of companies end, as `plain` has them. */
 export const isCompany = (name: string): boolean => COMPANY.test(name);
-const COMPANY = /(?:^|[ ,])(?:ltd|limited|inc|llc|corp|corporation|plc|gmbh|ag|s\.?a|s\.?p\.?a|s\.?r\.?l|b\.?v|n\.?v|oy|ab|as|a\/s|k\.?k|pty ltd|co)\.?$|(?:公司|厂|集团)$/;
+const COMPANY =
+  /(?:^|[ ,])(?:ltd|limited|inc|llc|corp|corporation|plc|gmbh|ag|s\.?a|s\.?p\.?a|s\.?r\.?l|b\.?v|n\.?v|oy|ab|as|a\/s|k\.?k|pty ltd|co)\.?$|(?:公司|厂|集团)$/;

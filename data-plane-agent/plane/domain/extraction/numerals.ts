@@ -8,10 +8,15 @@ export interface Numeral {
 const LONGEST = 60;
 
 /**
- * Reads Chinese numerals, everyday (三百二十) and capital ones (叁佰贰拾), also digit by digit (二〇二六). With `money`, units of money may follow:
- * 元 or 圆, 角, 分, and 整 or 正. `undefined` where none stands, or where the order of its parts makes no number.
+ * Reads Chinese numerals, everyday (三百二十) and capital ones (叁佰贰拾), also digit by digit (二〇二六). With `money`, units of
+ * money may follow: 元 or 圆, 角, 分, and 整 or 正. `undefined` where none stands, or where the order of its parts makes no
+ * number.
  */
-export function readChineseNumber(plain: string, at: number, { money = false }: { money?: boolean } = {}): Numeral | undefined {
+export function readChineseNumber(
+  plain: string,
+  at: number,
+  { money = false }: { money?: boolean } = {},
+): Numeral | undefined {
   let end = at;
   let total = 0; // above the last 亿 and 万
   let section = 0; // below 万
@@ -75,7 +80,10 @@ function withSmallMoney(plain: string, { value, end }: Numeral): Numeral {
   return { value: parts['角'] || parts['分'] ? `${value}.${parts['角']}${parts['分']}` : value, end: at };
 }
 
-/** Reads an English number in words: `one million two hundred thousand and fifty`, with `and cents twenty` or `and 20/100`. */
+/**
+ * Reads an English number in words: `one million two hundred thousand and fifty`, with `and cents twenty` or `and
+ * 20/100`.
+ */
 export function readEnglishNumber(plain: string, at: number): Numeral | undefined {
   const words = /[a-z]+|\d{1,2}\/100|[-, ]|[^]/y;
   let end = at;
@@ -106,8 +114,21 @@ export function readEnglishNumber(plain: string, at: number): Numeral | undefine
 
 const DIGITS = '〇零一二三四五六七八九两壹贰叁肆伍陆柒捌玖弌弍';
 const VALUES = [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2];
-const UNITS: Readonly<Record<string, number>> = { 十: 10, 拾: 10, 百: 100, 佰: 100, 千: 1_000, 仟: 1_000, 万: 10_000, 亿: 100_000_000 };
+const UNITS: Readonly<Record<string, number>> = {
+  十: 10,
+  拾: 10,
+  百: 100,
+  佰: 100,
+  千: 1_000,
+  仟: 1_000,
+  万: 10_000,
+  亿: 100_000_000,
+};
 const SMALL: Readonly<Record<string, number>> = Object.fromEntries([
-  ...'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(' ').map((word, i): [string, number] => [word, i]),
-  ...'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ').map((word, i): [string, number] => [word, (i + 2) * 10]),
+  ...'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'
+    .split(' ')
+    .map((word, i): [string, number] => [word, i]),
+  ...'twenty thirty forty fifty sixty seventy eighty ninety'
+    .split(' ')
+    .map((word, i): [string, number] => [word, (i + 2) * 10]),
 ]);

@@ -23,8 +23,8 @@ interface Mention extends Span, Role {
 }
 
 /**
- * Who the parties are. `甲方` and `Party A` name the first party, `乙方` and `Party B` the second; where a document has only sides, the one that gives
- * the thing and is paid (seller, lessor) is the first.
+ * Who the parties are. `甲方` and `Party A` name the first party, `乙方` and `Party B` the second; where a document has
+ * only sides, the one that gives the thing and is paid (seller, lessor) is the first.
  */
 export function readParties(document: Labelled, readings: Readings): Roles {
   const ties = new Map<Side, Letter>();
@@ -41,11 +41,32 @@ export function readParties(document: Labelled, readings: Readings): Roles {
   }
   const giver = ties.get('giver') ?? other(ties.get('taker'));
   const [owners, sided] = [ownersSide(mentions), mentions.filter(({ side, letter }) => side ?? letter)];
-  const letterhead = sided.length > 0 && sided.every(({ side, letter }) => !letter && side === sided[0]?.side) ? letterheadOf(document, readings, sided[0]?.side) : undefined;
-  for (const { letter, side: own, isOwner, name, confidence, start, end } of letterhead ? [...mentions, letterhead] : mentions) {
+  const letterhead =
+    sided.length > 0 && sided.every(({ side, letter }) => !letter && side === sided[0]?.side)
+      ? letterheadOf(document, readings, sided[0]?.side)
+      : undefined;
+  for (const { letter, side: own, isOwner, name, confidence, start, end } of letterhead
+    ? [...mentions, letterhead]
+    : mentions) {
     const side = own ?? (isOwner ? owners : undefined);
-    const known = letter ?? (side === undefined ? undefined : giver === undefined ? (side === 'giver' ? 'A' : 'B') : side === 'giver' ? giver : other(giver));
-    if (known) readings.add(`party${known}`, { value: name, start, end, confidence: letter || giver ? confidence : confidence - 0.03 });
+    const known =
+      letter ??
+      (side === undefined
+        ? undefined
+        : giver === undefined
+          ? side === 'giver'
+            ? 'A'
+            : 'B'
+          : side === 'giver'
+            ? giver
+            : other(giver));
+    if (known)
+      readings.add(`party${known}`, {
+        value: name,
+        start,
+        end,
+        confidence: letter || giver ? confidence : confidence - 0.03,
+      });
   }
   return { giver: giver ?? (mentions.some(({ letter }) => letter) ? undefined : 'A'), letterhead: letterhead?.side };
 }
@@ -64,10 +85,13 @@ const otherSide = (side: Side): Side => (side === 'giver' ? 'taker' : 'giver');
 function letterheadOf(document: Labelled, readings: Readings, named: Side | undefined): Mention | undefined {
   const [head] = document.lines;
   const name = head && head.end - head.start <= 120 && readings.best('type') ? nameIn(document, head) : undefined;
-  return name && named && isCompany(document.plain.slice(name.start, name.end)) ? { ...name, letter: undefined, side: otherSide(named), confidence: 0.78 } : undefined;
+  return name && named && isCompany(document.plain.slice(name.start, name.end))
+    ? { ...name, letter: undefined, side: otherSide(named), confidence: 0.78 }
+    : undefined;
 }
 
-const other = (letter: Letter | undefined): Letter | undefined => (letter === undefined ? undefined : letter === 'A' ? 'B' : 'A');
+const other = (letter: Letter | undefined): Letter | undefined =>
+  letter === undefined ? undefined : letter === 'A' ? 'B' : 'A';
 
 interface Role {
   readonly letter: Letter | undefined;
@@ -78,9 +102,11 @@ interface Role {
 
 export function roleOf(meanings: readonly Meaning[]): Role | undefined {
   for (const { announced } of meanings) {
-    if (announced === 'party:A' || announced === 'party:B') return { letter: announced === 'party:A' ? 'A' : 'B', side: undefined };
+    if (announced === 'party:A' || announced === 'party:B')
+      return { letter: announced === 'party:A' ? 'A' : 'B', side: undefined };
     if (announced === 'party:owner') return { letter: undefined, side: undefined, isOwner: true };
-    if (announced === 'party:giver' || announced === 'party:taker') return { letter: undefined, side: announced === 'party:giver' ? 'giver' : 'taker' };
+    if (announced === 'party:giver' || announced === 'party:taker')
+      return { letter: undefined, side: announced === 'party:giver' ? 'giver' : 'taker' };
   }
   return undefined;
 }
@@ -88,7 +114,11 @@ export function roleOf(meanings: readonly Meaning[]): Role | undefined {
 /** What brackets beside a role say of it: `出租人（以下简称甲方）`, `Party A (the Lessor)`. */
 const tieOf = (hit: LabelHit, role: Role): Role => joined(role, rolesIn(hit.aside));
 
-const joined = (one: Role, two: Role): Role => ({ letter: one.letter ?? two.letter, side: one.side ?? two.side, isOwner: Boolean(one.isOwner ?? two.isOwner) });
+const joined = (one: Role, two: Role): Role => ({
+  letter: one.letter ?? two.letter,
+  side: one.side ?? two.side,
+  isOwner: Boolean(one.isOwner ?? two.isOwner),
+});
 
 function rolesIn(text: string): Role {
   let found: Role = { letter: undefined, side: undefined };
@@ -103,11 +133,18 @@ function rolesIn(text: string): Role {
 
 /** `甲方：上海远东机械有限公司`. */
 function labelledName(document: Labelled, hit: LabelHit, tied: Role): Mention | undefined {
-  if (hit.parting !== 'colon' && hit.parting !== 'cell' && hit.parting !== 'line' && !(hit.parting === 'gap' && hit.leads)) return undefined;
+  if (
+    hit.parting !== 'colon' &&
+    hit.parting !== 'cell' &&
+    hit.parting !== 'line' &&
+    !(hit.parting === 'gap' && hit.leads)
+  )
+    return undefined;
   if (/盖章|签字|签章|公章|signature|seal|sign/.test(hit.aside)) return undefined;
   const beside = namesUnder(document, hit, tied);
   if (beside !== 'not side by side') return beside;
-  if (hit.parting !== 'line') return nameFrom(document, { from: hit.valueAt, tied, confidence: hit.parting === 'gap' ? 0.8 : 0.95 });
+  if (hit.parting !== 'line')
+    return nameFrom(document, { from: hit.valueAt, tied, confidence: hit.parting === 'gap' ? 0.8 : 0.95 });
   return nameBelow(document, hit, tied);
 }
 
@@ -119,10 +156,14 @@ function namesUnder(document: Labelled, hit: LabelHit, tied: Role): Mention | un
   if (!line || !next) return 'not side by side';
   const separator = separatorOf(document, line);
   const heads = cellsOf(document, line, separator);
-  const isHead = (cell: Span) => roleOf(isLabel(document, cell) ?? []) !== undefined && document.plain[cell.end - 1] !== ':';
+  const isHead = (cell: Span) =>
+    roleOf(isLabel(document, cell) ?? []) !== undefined && document.plain[cell.end - 1] !== ':';
   if (heads.length < 2 || !heads.every(isHead)) return 'not side by side';
   const cells = cellsOf(document, next, separator);
-  const cell = cells.length === heads.length ? cells[heads.findIndex(({ start, end }) => hit.start >= start && hit.start < end)] : undefined;
+  const cell =
+    cells.length === heads.length
+      ? cells[heads.findIndex(({ start, end }) => hit.start >= start && hit.start < end)]
+      : undefined;
   const name = cell && nameIn(document, cell);
   return name && { ...name, ...tied, confidence: 0.88 };
 }
@@ -143,19 +184,25 @@ function lineIndex({ lines }: Labelled, at: number): number {
 function nameBelow(document: Labelled, hit: LabelHit, tied: Role): Mention | undefined {
   if (!hit.leads) return undefined;
   let line = lineAt(document, hit.start) + 1;
-  for (let blank = 0; blank < 2 && trimmedLine(document, line).start === trimmedLine(document, line).end; blank++) line += 1;
+  for (let blank = 0; blank < 2 && trimmedLine(document, line).start === trimmedLine(document, line).end; blank++)
+    line += 1;
   const { start, end } = trimmedLine(document, line);
   const label = document.hits[firstHitFrom(document.hits, start)];
   if (label && label.start < start + 3 && label.start < end) {
     const isName = label.meanings.some(({ announced }) => announced === 'name');
-    return isName && (label.parting === 'colon' || label.parting === 'cell') ? nameFrom(document, { from: label.valueAt, tied, confidence: 0.93 }) : undefined;
+    return isName && (label.parting === 'colon' || label.parting === 'cell')
+      ? nameFrom(document, { from: label.valueAt, tied, confidence: 0.93 })
+      : undefined;
   }
   return nameFrom(document, { from: start, tied, confidence: 0.85 });
 }
 
 const trimmedLine = (document: Labelled, line: number): Span => trimmed(document, lineSpan(document, line));
 
-function nameFrom(document: Labelled, { from, tied, confidence }: { readonly from: number; readonly tied: Role; readonly confidence: number }): Mention | undefined {
+function nameFrom(
+  document: Labelled,
+  { from, tied, confidence }: { readonly from: number; readonly tied: Role; readonly confidence: number },
+): Mention | undefined {
   const end = Math.min(cellEnd(document, from), from + 300);
   const name = nameIn(document, { start: from, end });
   if (!name) return undefined;
@@ -164,12 +211,20 @@ function nameFrom(document: Labelled, { from, tied, confidence }: { readonly fro
   return { ...name, ...joined(tied, after), confidence };
 }
 
-/** `… between Harbour Ltd, a company …, (the "Lessor") and …`, `由上海某公司（以下简称“甲方”）与…`: the name stands before the word that it is given. */
+/**
+ * `… between Harbour Ltd, a company …, (the "Lessor") and …`, `由上海某公司（以下简称“甲方”）与…`: the name stands before the word
+ * that it is given.
+ */
 function definedName(document: Labelled, hit: LabelHit, tied: Role): Mention | undefined {
   const { plain } = document;
   const lead = plain.slice(Math.max(0, hit.start - 60), hit.start);
   const opener = DEFINES.exec(lead);
-  if (!opener || !/[("称]|after|known as|referred|[,\n] {0,40}as $/.test(opener[0]) || !/^"?[ ]{0,2}(?:or "|[),;/]|and|。|\n)|^ ?方?"/.test(plain.slice(hit.end, hit.end + 6))) return undefined;
+  if (
+    !opener ||
+    !/[("称]|after|known as|referred|[,\n] {0,40}as $/.test(opener[0]) ||
+    !/^"?[ ]{0,2}(?:or "|[),;/]|and|。|\n)|^ ?方?"/.test(plain.slice(hit.end, hit.end + 6))
+  )
+    return undefined;
   // `采购人（甲方）：` announces a name and is none.
   if (/^\) {0,2}:/.test(plain.slice(hit.end, hit.end + 4))) return undefined;
   const until = hit.start - opener[0].length;
@@ -178,17 +233,22 @@ function definedName(document: Labelled, hit: LabelHit, tied: Role): Mention | u
   const cut = lastBoundary(before);
   const name = nameIn(document, { start: from + cut.at, end: until });
   // `the Bank, as lessor,` says of somebody who was named before what he is.
-  if (!name || (opener[0].endsWith('as ') && /^(?:the|each|either|any|such) /.test(plain.slice(name.start, name.end)))) return undefined;
+  if (!name || (opener[0].endsWith('as ') && /^(?:the|each|either|any|such) /.test(plain.slice(name.start, name.end))))
+    return undefined;
   return { ...name, ...tied, confidence: cut.isSure ? 0.92 : 0.8 };
 }
 
 /** An opening bracket, `以下简称`, `hereinafter referred to as`, and the quotation mark. */
-const DEFINES = new RegExp(oneOf(
-  raw`[,\n] {0,40}as (?:the )?$`,
-  raw`(?:[,;] {0,2})?(?:\( {0,2})?(?:(?:以下|下)(?:简)?称(?:为)?[: ]{0,2}|(?:each )?(?:here(?:in)?after|herein)(?: collectively| individually)?(?: (?:referred to|called|known|designated))?(?: as)?,? {0,2}|(?:referred to|known) as {0,2})?(?:the )?"?(?:the )?$`,
-));
+const DEFINES = new RegExp(
+  oneOf(
+    raw`[,\n] {0,40}as (?:the )?$`,
+    raw`(?:[,;] {0,2})?(?:\( {0,2})?(?:(?:以下|下)(?:简)?称(?:为)?[: ]{0,2}|(?:each )?(?:here(?:in)?after|herein)(?: collectively| individually)?(?: (?:referred to|called|known|designated))?(?: as)?,? {0,2}|(?:referred to|known) as {0,2})?(?:the )?"?(?:the )?$`,
+  ),
+);
 
-/** Where a bank account stands, whose it is: the last party named above it, or in the same place of a line with both. */
+/**
+ * Where a bank account stands, whose it is: the last party named above it, or in the same place of a line with both.
+ */
 export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | undefined {
   const lead = document.plain.slice(Math.max(0, hit.start - 12), hit.start);
   const own = rolesIn(lead.slice(lead.lastIndexOf('\n') + 1));
@@ -201,12 +261,22 @@ export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | 
   for (let i = firstHitFrom(document.hits, hit.start) - 1, back = 0; i >= 0 && back < 80; i--, back++) {
     const before = document.hits[i];
     const role = before && roleOf(before.meanings);
-    const isInLine = before !== undefined && lineAt(document, before.start) === line && /\S/.test(document.plain.slice(before.end, hit.start)) && columnOf(document, hit, line) === 0;
+    const isInLine =
+      before !== undefined &&
+      lineAt(document, before.start) === line &&
+      /\S/.test(document.plain.slice(before.end, hit.start)) &&
+      columnOf(document, hit, line) === 0;
     if (!before || !role || (!isInLine && (before.parting === 'none' || before.parting === 'verb'))) continue;
     if (roles.letterhead && line - lineAt(document, before.start) > BLOCK) return roles.letterhead;
     if (isInLine) return sideOf(joined(role, rolesIn(before.aside)), roles);
     const partyLine = lineAt(document, before.start);
-    const onLine = document.hits.filter((one) => one.start >= (document.lineStarts[partyLine] ?? 0) && one.start < (document.lineStarts[partyLine + 1] ?? 0) && roleOf(one.meanings) && document.plain[one.start - 1] !== '(');
+    const onLine = document.hits.filter(
+      (one) =>
+        one.start >= (document.lineStarts[partyLine] ?? 0) &&
+        one.start < (document.lineStarts[partyLine + 1] ?? 0) &&
+        roleOf(one.meanings) &&
+        document.plain[one.start - 1] !== '(',
+    );
     const chosen = onLine.length > 1 ? onLine[Math.min(column, onLine.length - 1)] : before;
     return chosen && sideOf(joined(roleOf(chosen.meanings) ?? role, rolesIn(chosen.aside)), roles);
   }
@@ -216,14 +286,19 @@ export function sideAt(document: Labelled, hit: LabelHit, roles: Roles): Side | 
 /** Lines of a name and its address: what stands further down is not of that party. */
 const BLOCK = 8;
 
-const PAYEES = /收款(?!方式)|以下(?:银行)?账户|下列(?:银行)?账户|指定(?:银行)?账户|支付至|汇至|汇入|following (?:bank )?account|beneficiary|payee|remit/;
+const PAYEES =
+  /收款(?!方式)|以下(?:银行)?账户|下列(?:银行)?账户|指定(?:银行)?账户|支付至|汇至|汇入|following (?:bank )?account|beneficiary|payee|remit/;
 
 /** In a line that says its label twice, once for each party, which of the two it is. */
 const columnOf = (document: Labelled, hit: LabelHit, line: number): number =>
-  document.hits.filter((one) => one.start >= (document.lineStarts[line] ?? 0) && one.start < hit.start && one.meanings[0]?.announced === hit.meanings[0]?.announced).length;
+  document.hits.filter(
+    (one) =>
+      one.start >= (document.lineStarts[line] ?? 0) &&
+      one.start < hit.start &&
+      one.meanings[0]?.announced === hit.meanings[0]?.announced,
+  ).length;
 
 function sideOf({ letter, side }: Role, { giver }: Roles): Side | undefined {
   if (side) return side;
   return letter && giver ? (letter === giver ? 'giver' : 'taker') : undefined;
 }
-

@@ -3,74 +3,95 @@ import { findDay, type ReadDay } from './dates.js';
 import type { Document, Span } from './document.js';
 import { oneOf, raw } from './words/one-of.js';
 
-const BETWEEN = new RegExp(raw`^[ \t]{0,4}(?:[(][^)]{0,12}[)])?[ \t,]{0,4}(?:起|开始)?[ \t,(]{0,3}(?:${oneOf(
-  '至',
-  '到',
-  '-{1,2}',
-  '~',
-  'to',
-  'until',
-  'till',
-  'through',
-  'and (?:ending|expiring|terminating|ends|expires|shall (?:end|expire|terminate)|ending)(?: on)?',
-  'up to',
-  'ending',
-  'expiring(?: on)?',
-)})[ \t]{0,3}(?:and including )?$`);
-const FROM = /(?:自|从|由|from(?: and including)?|commenc\w{0,4}|beginning|begins|begin|start\w{0,3}|effective|starting)[ \t]{0,3}(?:on|from|as of|date)?(?: and including)?[ \t,:]{0,3}$/;
-const UNTIL = /(?:至|到|截止|until|till|through|expir\w{0,4}|end\w{0,3}|terminat\w{0,4}|to)[ \t]{0,3}(?:on)?[ \t,:]{0,3}$/;
+const BETWEEN = new RegExp(
+  raw`^[ \t]{0,4}(?:[(][^)]{0,12}[)])?[ \t,]{0,4}(?:起|开始)?[ \t,(]{0,3}(?:${oneOf(
+    '至',
+    '到',
+    '-{1,2}',
+    '~',
+    'to',
+    'until',
+    'till',
+    'through',
+    'and (?:ending|expiring|terminating|ends|expires|shall (?:end|expire|terminate)|ending)(?: on)?',
+    'up to',
+    'ending',
+    'expiring(?: on)?',
+  )})[ \t]{0,3}(?:and including )?$`,
+);
+const FROM =
+  /(?:自|从|由|from(?: and including)?|commenc\w{0,4}|beginning|begins|begin|start\w{0,3}|effective|starting)[ \t]{0,3}(?:on|from|as of|date)?(?: and including)?[ \t,:]{0,3}$/;
+const UNTIL =
+  /(?:至|到|截止|until|till|through|expir\w{0,4}|end\w{0,3}|terminat\w{0,4}|to)[ \t]{0,3}(?:on)?[ \t,:]{0,3}$/;
 
 /** Reads from when until when: `自2026年3月1日起至2029年2月28日止`, `from 1 March 2026 to 28 February 2029`. */
-export function readSpan(document: Document, { span: { start, end }, confidence, readings }: { readonly span: Span; readonly confidence: number; readonly readings: Readings }): void {
+export function readSpan(
+  document: Document,
+  {
+    span: { start, end },
+    confidence,
+    readings,
+  }: { readonly span: Span; readonly confidence: number; readonly readings: Readings },
+): void {
   const { plain } = document;
   const first = findDay(plain, start, end);
   if (!first) return;
   const second = findDay(plain, first.end, end);
-  if (second && (BETWEEN.test(plain.slice(first.end, second.start)) || (second.start - first.end < 48 && UNTIL.test(plain.slice(Math.max(first.end, second.start - 24), second.start))))) {
+  if (
+    second &&
+    (BETWEEN.test(plain.slice(first.end, second.start)) ||
+      (second.start - first.end < 48 && UNTIL.test(plain.slice(Math.max(first.end, second.start - 24), second.start))))
+  ) {
     addDay('startDate', { day: first, confidence, readings });
     addDay('endDate', { day: second, confidence, readings });
     return;
   }
   const lead = plain.slice(Math.max(start, first.start - 24), first.start);
   const tail = plain.slice(first.end, first.end + 12);
-  if (FROM.test(lead) || /^[ \t]{0,2}(?:起|开始)/.test(tail)) addDay('startDate', { day: first, confidence: confidence * 0.95, readings });
-  else if (UNTIL.test(lead) || /^[ \t]{0,2}(?:止|届满|到期)/.test(tail)) addDay('endDate', { day: first, confidence: confidence * 0.95, readings });
+  if (FROM.test(lead) || /^[ \t]{0,2}(?:起|开始)/.test(tail))
+    addDay('startDate', { day: first, confidence: confidence * 0.95, readings });
+  else if (UNTIL.test(lead) || /^[ \t]{0,2}(?:止|届满|到期)/.test(tail))
+    addDay('endDate', { day: first, confidence: confidence * 0.95, readings });
 }
 
 /** What else begins and ends: a warranty, an insurance, an offer. */
-const OF_OTHERS = /warrant|guarantee|insur|quotation|offer|option|licen[cs]e|letter of credit|质保|保修|保证期|保险|免租|宽限/;
+const OF_OTHERS =
+  /warrant|guarantee|insur|quotation|offer|option|licen[cs]e|letter of credit|质保|保修|保证期|保险|免租|宽限/;
 
 const MAX_TRIGGERS = 400;
-const TRIGGERS = new RegExp(oneOf(
-  raw`(?:made|entered into|executed|signed|dated|concluded|effective)(?: and entered into)?(?:${oneOf(
-    ' on',
-    ' as of',
-    ' as at',
-    ' this',
-    ' the',
-    ' effective',
-    ' by and between',
-    ',',
-    ' in duplicate',
-  )})* ?(?=[\dj-sfa])`,
-  raw`(?:lease|agreement|contract|term|period|it)(?: term| period)?(?: of (?:the|this) (?:lease|agreement|contract))? (?:shall |will )?(?:${oneOf(
-    'commence',
-    'begin',
-    'start',
-    'run',
-    'be effective',
-    'is effective',
-    'takes effect',
-    'come into (?:force|effect)',
-  )})s?(?: on| from| as of)?`,
-  '(?:valid|in force)(?: and binding)? from',
-  '(?:shall |will )?(?:expire|terminate|end|conclude)s?(?: on)',
-  '(?:本合同|本协议|合同|协议|双方)?于 ?(?=[12二〇一])',
-  '自 ?(?=[12二一])',
-  '有效期至',
-  '截至',
-  '止于',
-), 'g');
+const TRIGGERS = new RegExp(
+  oneOf(
+    raw`(?:made|entered into|executed|signed|dated|concluded|effective)(?: and entered into)?(?:${oneOf(
+      ' on',
+      ' as of',
+      ' as at',
+      ' this',
+      ' the',
+      ' effective',
+      ' by and between',
+      ',',
+      ' in duplicate',
+    )})* ?(?=[\dj-sfa])`,
+    raw`(?:lease|agreement|contract|term|period|it)(?: term| period)?(?: of (?:the|this) (?:lease|agreement|contract))? (?:shall |will )?(?:${oneOf(
+      'commence',
+      'begin',
+      'start',
+      'run',
+      'be effective',
+      'is effective',
+      'takes effect',
+      'come into (?:force|effect)',
+    )})s?(?: on| from| as of)?`,
+    '(?:valid|in force)(?: and binding)? from',
+    '(?:shall |will )?(?:expire|terminate|end|conclude)s?(?: on)',
+    '(?:本合同|本协议|合同|协议|双方)?于 ?(?=[12二〇一])',
+    '自 ?(?=[12二一])',
+    '有效期至',
+    '截至',
+    '止于',
+  ),
+  'g',
+);
 
 /** Days that running text tells of: when the contract was made, from when and until when it holds. */
 export function readRunningDays(document: Document, readings: Readings): void {
@@ -82,17 +103,41 @@ export function readRunningDays(document: Document, readings: Readings): void {
     if (!trigger) return;
     const at = trigger.index + trigger[0].length;
     const day = findDay(plain, at, Math.min(plain.length, at + 40));
-    if (!day || day.start - at > 8 || OF_OTHERS.test(plain.slice(Math.max(0, trigger.index - 60), at).split(/[.。;\n]/).at(-1) ?? '')) continue;
+    if (
+      !day ||
+      day.start - at > 8 ||
+      OF_OTHERS.test(
+        plain
+          .slice(Math.max(0, trigger.index - 60), at)
+          .split(/[.。;\n]/)
+          .at(-1) ?? '',
+      )
+    )
+      continue;
     const tail = plain.slice(day.end, day.end + 60);
     const word = trigger[0];
-    if (word.startsWith('自')) readSpan(document, { span: { start: trigger.index, end: Math.min(plain.length, day.end + 40) }, confidence: isOfContract(plain, trigger.index) ? 0.86 : 0.62, readings });
-    else if (/^(?:made|entered|executed|signed|dated|concluded|effective)/.test(word)) addDay(/effective/.test(word) && !/made (?:and|on|as|this)|entered|signed/.test(word) ? 'startDate' : 'signDate', { day, confidence: trigger.index < 3_000 ? 0.9 : 0.7, readings });
+    if (word.startsWith('自'))
+      readSpan(document, {
+        span: { start: trigger.index, end: Math.min(plain.length, day.end + 40) },
+        confidence: isOfContract(plain, trigger.index) ? 0.86 : 0.62,
+        readings,
+      });
+    else if (/^(?:made|entered|executed|signed|dated|concluded|effective)/.test(word))
+      addDay(
+        /effective/.test(word) && !/made (?:and|on|as|this)|entered|signed/.test(word) ? 'startDate' : 'signDate',
+        { day, confidence: trigger.index < 3_000 ? 0.9 : 0.7, readings },
+      );
     else if (/于 ?$/.test(word)) {
       if (/^[^。\n]{0,40}?(?:签订|签署|订立|签约)/.test(tail)) addDay('signDate', { day, confidence: 0.88, readings });
-    } else if (/有效期至|截至|止于/.test(word) || /(?:expire|terminate|end|conclude)s?(?: on)$/.test(word)) addDay('endDate', { day, confidence: 0.84, readings });
+    } else if (/有效期至|截至|止于/.test(word) || /(?:expire|terminate|end|conclude)s?(?: on)$/.test(word))
+      addDay('endDate', { day, confidence: 0.84, readings });
     else {
       addDay('startDate', { day, confidence: 0.86, readings });
-      readSpan(document, { span: { start: trigger.index, end: Math.min(plain.length, day.end + 80) }, confidence: 0.86, readings });
+      readSpan(document, {
+        span: { start: trigger.index, end: Math.min(plain.length, day.end + 80) },
+        confidence: 0.86,
+        readings,
+      });
     }
   }
 }
@@ -116,8 +161,22 @@ function readSignedDays(document: Document, readings: Readings): void {
 const MANY = 8;
 
 /** Where what begins is said to be the contract, its day is surer. */
-const isOfContract = (plain: string, at: number): boolean => /租赁|租期|合同|协议|有效|履行|服务|期限/.test(plain.slice(Math.max(0, at - 24), at));
+const isOfContract = (plain: string, at: number): boolean =>
+  /租赁|租期|合同|协议|有效|履行|服务|期限/.test(plain.slice(Math.max(0, at - 24), at));
 
-function addDay(key: string, { day: { day, start, end, other }, confidence, readings }: { readonly day: ReadDay; readonly confidence: number; readonly readings: Readings }): void {
-  readings.add(key, { value: day, start, end, confidence: confidence * (other ? 0.5 : 1), doubts: other ? ['DAY_OR_MONTH_FIRST'] : [] });
+function addDay(
+  key: string,
+  {
+    day: { day, start, end, other },
+    confidence,
+    readings,
+  }: { readonly day: ReadDay; readonly confidence: number; readonly readings: Readings },
+): void {
+  readings.add(key, {
+    value: day,
+    start,
+    end,
+    confidence: confidence * (other ? 0.5 : 1),
+    doubts: other ? ['DAY_OR_MONTH_FIRST'] : [],
+  });
 }

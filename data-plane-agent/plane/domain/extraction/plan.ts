@@ -14,8 +14,16 @@ const WHOLE_STAGE = new RegExp(`^(?:${STAGES})$`);
 
 /** A schedule of payments in a table: instalment, due date, amount or share. */
 export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
-  const at = { period: columnFor(table, 'line:no'), due: columnFor(table, 'line:due', 'signDate'), amount: columnFor(table, 'line:amount', 'periodicRent', 'totalAmount'), share: columnFor(table, 'line:share') };
-  const isPlan = at.period >= 0 && (at.amount >= 0 || at.share >= 0) && (at.due >= 0 || columnFor(table, 'line:amount') >= 0 || at.share >= 0 || columnFor(table, 'periodicRent') >= 0);
+  const at = {
+    period: columnFor(table, 'line:no'),
+    due: columnFor(table, 'line:due', 'signDate'),
+    amount: columnFor(table, 'line:amount', 'periodicRent', 'totalAmount'),
+    share: columnFor(table, 'line:share'),
+  };
+  const isPlan =
+    at.period >= 0 &&
+    (at.amount >= 0 || at.share >= 0) &&
+    (at.due >= 0 || columnFor(table, 'line:amount') >= 0 || at.share >= 0 || columnFor(table, 'periodicRent') >= 0);
   if (!isPlan || columnFor(table, 'quantity') >= 0) return [];
   const payments: ReadPayment[] = [];
   for (const row of table.rows) {
@@ -29,7 +37,13 @@ export function readSchedule(document: Labelled, table: Table): ReadPayment[] {
     const shareCell = at.share < 0 ? undefined : row[at.share];
     const share = shareCell && shareIn(document, shareCell);
     if (!amount && !share) continue;
-    payments.push({ period, due: day && { value: day.day, start: day.start, end: day.end }, amount: amount && { value: amount.value, start: amount.start, end: amount.end }, share, confidence: 0.93 });
+    payments.push({
+      period,
+      due: day && { value: day.day, start: day.start, end: day.end },
+      amount: amount && { value: amount.value, start: amount.start, end: amount.end },
+      share,
+      confidence: 0.93,
+    });
   }
   return payments;
 }
@@ -41,7 +55,9 @@ function periodIn(document: Labelled, cell: Span): ReadPayment['period'] | undef
   const text = textOf(document, cell, 100);
   if (text) return text;
   // `定金` announces a deposit elsewhere; in a plan it is a stage.
-  return WHOLE_STAGE.test(document.plain.slice(bare.start, bare.end)) ? { ...bare, value: rawText(document, bare) } : undefined;
+  return WHOLE_STAGE.test(document.plain.slice(bare.start, bare.end))
+    ? { ...bare, value: rawText(document, bare) }
+    : undefined;
 }
 
 /** The total of a contract, in major units. */
@@ -57,14 +73,27 @@ export function addPayments(payments: readonly ReadPayment[], readings: Readings
     const ofShare = computed[n];
     readings.add(`payments[${n}].period`, { value: period.value, start: period.start, end: period.end, confidence });
     if (due) readings.add(`payments[${n}].dueDate`, { value: due.value, start: due.start, end: due.end, confidence });
-    if (amount) readings.add(`payments[${n}].amount`, { value: Number(amount.value), start: amount.start, end: amount.end, confidence });
-    else if (share && ofShare !== undefined) readings.add(`payments[${n}].amount`, { value: ofShare, start: share.start, end: share.end, confidence: confidence - 0.1, doubts: ['FROM_SHARE'] });
+    if (amount)
+      readings.add(`payments[${n}].amount`, {
+        value: Number(amount.value),
+        start: amount.start,
+        end: amount.end,
+        confidence,
+      });
+    else if (share && ofShare !== undefined)
+      readings.add(`payments[${n}].amount`, {
+        value: ofShare,
+        start: share.start,
+        end: share.end,
+        confidence: confidence - 0.1,
+        doubts: ['FROM_SHARE'],
+      });
   }
 }
 
 /**
- * The shares of the total in the currency's own units, each rounded once, half up. Where they make up the whole they are floored and the last takes the
- * rest, so that they add up to it.
+ * The shares of the total in the currency's own units, each rounded once, half up. Where they make up the whole they
+ * are floored and the last takes the rest, so that they add up to it.
  */
 function amountsOf(payments: readonly ReadPayment[], { value, currency }: Total): (number | undefined)[] {
   const whole = toMinor(value, currency);
@@ -75,7 +104,11 @@ function amountsOf(payments: readonly ReadPayment[], { value, currency }: Total)
   return shares.map((share, n) => {
     if (share === undefined) return undefined;
     const exact = BigInt(whole) * BigInt(share);
-    const minor = !isWhole ? Number((exact + BigInt(WHOLE / 2)) / BigInt(WHOLE)) : n === shares.length - 1 ? left : Number(exact / BigInt(WHOLE));
+    const minor = !isWhole
+      ? Number((exact + BigInt(WHOLE / 2)) / BigInt(WHOLE))
+      : n === shares.length - 1
+        ? left
+        : Number(exact / BigInt(WHOLE));
     left -= minor;
     return toMajor(minor, currency);
   });

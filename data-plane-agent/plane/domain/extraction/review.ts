@@ -13,7 +13,10 @@ export interface CheckedReview extends FieldReview {
 }
 
 /** Reads what was sent of a review as far as that goes without the run; values come back in normal form. */
-export function checkedReviews(sent: readonly FieldReview[]): { readonly reviews: CheckedReview[]; readonly issues: Issue[] } {
+export function checkedReviews(sent: readonly FieldReview[]): {
+  readonly reviews: CheckedReview[];
+  readonly issues: Issue[];
+} {
   const issues: Issue[] = [];
   const reviews = sent.map((review, i): CheckedReview => {
     const path = `fields[${i}]`;
@@ -25,11 +28,28 @@ export function checkedReviews(sent: readonly FieldReview[]): { readonly reviews
   return { reviews, issues };
 }
 
-function checkedValue({ fieldKey, status, overrideValue }: FieldReview, path: string): { readonly value?: unknown; readonly issues: Issue[] } {
+function checkedValue(
+  { fieldKey, status, overrideValue }: FieldReview,
+  path: string,
+): { readonly value?: unknown; readonly issues: Issue[] } {
   const place = placeOf(fieldKey);
   const at = `${path}.overrideValue`;
-  if (!place) return { issues: [{ path: `${path}.fieldKey`, problem: 'must be a field of contracts, such as partyA, payments[0].amount or terms[0].note' }] };
-  if (status !== 'overridden') return { issues: overrideValue === undefined || overrideValue === null ? [] : [{ path: at, problem: 'must be left out unless status is overridden' }] };
+  if (!place)
+    return {
+      issues: [
+        {
+          path: `${path}.fieldKey`,
+          problem: 'must be a field of contracts, such as partyA, payments[0].amount or terms[0].note',
+        },
+      ],
+    };
+  if (status !== 'overridden')
+    return {
+      issues:
+        overrideValue === undefined || overrideValue === null
+          ? []
+          : [{ path: at, problem: 'must be left out unless status is overridden' }],
+    };
   if (overrideValue === undefined) return { issues: [{ path: at, problem: 'is required' }] };
   const checked = checker(schemaOf(place))(overrideValue);
   if (checked.ok) return { value: checked.value, issues: [] };
@@ -37,7 +57,8 @@ function checkedValue({ fieldKey, status, overrideValue }: FieldReview, path: st
 }
 
 /** `2.amount` of the list at `payments` is `payments[2].amount`. */
-const joined = (path: string, rest: string): string => (rest === '' ? path : /^\d/.test(rest) ? `${path}${rest.replace(/^\d+/, '[$&]')}` : `${path}.${rest}`).slice(0, 300);
+const joined = (path: string, rest: string): string =>
+  (rest === '' ? path : /^\d/.test(rest) ? `${path}${rest.replace(/^\d+/, '[$&]')}` : `${path}.${rest}`).slice(0, 300);
 
 interface Context {
   readonly row: ExtractionRunRow;
@@ -47,27 +68,57 @@ interface Context {
 }
 
 /** How fields stand after the review. Throws a 400 that names what the run or the currency does not allow. */
-export function reviewed(reviews: readonly CheckedReview[], { row, standing, currencyCode }: Context, by: { readonly actorId: string | null; readonly now: number }): Map<string, FieldReviewRow> {
+export function reviewed(
+  reviews: readonly CheckedReview[],
+  { row, standing, currencyCode }: Context,
+  by: { readonly actorId: string | null; readonly now: number },
+): Map<string, FieldReviewRow> {
   const found = new Map(row.fields.map((field) => [field.fieldKey, field.value]));
   const amounts = new AmountReader();
   const fresh = new Map<string, FieldReviewRow>();
   for (const { fieldKey, status, overrideValue, path } of reviews) {
-    if (status === 'accepted' && !found.has(fieldKey)) amounts.refuse(`${path}.status`, 'must be overridden or rejected: nothing was found for this field');
-    fresh.set(fieldKey, { runId: row.id, fieldKey, status, overrideValue: unmaskedValue(fieldKey, overrideValue, found.get(fieldKey)) ?? null, reviewedBy: by.actorId, reviewedAt: by.now });
+    if (status === 'accepted' && !found.has(fieldKey))
+      amounts.refuse(`${path}.status`, 'must be overridden or rejected: nothing was found for this field');
+    fresh.set(fieldKey, {
+      runId: row.id,
+      fieldKey,
+      status,
+      overrideValue: unmaskedValue(fieldKey, overrideValue, found.get(fieldKey)) ?? null,
+      reviewedBy: by.actorId,
+      reviewedAt: by.now,
+    });
   }
   const after = new Map([...standing, ...fresh]);
   const values = chosenValues(row, after);
-  for (const { fieldKey, status, path } of reviews) if (status === 'overridden') checkAmount(amounts, { path: `${path}.overrideValue`, fieldKey, values, currencyCode });
+  for (const { fieldKey, status, path } of reviews)
+    if (status === 'overridden')
+      checkAmount(amounts, { path: `${path}.overrideValue`, fieldKey, values, currencyCode });
   amounts.done();
   return fresh;
 }
 
 /** The masked form of what was found, sent back, is what was found. */
-const unmaskedValue = (key: string, sent: unknown, found: unknown): unknown => (isAccountField(key) && typeof found === 'string' && sent === masked(found) ? found : sent);
+const unmaskedValue = (key: string, sent: unknown, found: unknown): unknown =>
+  isAccountField(key) && typeof found === 'string' && sent === masked(found) ? found : sent;
 
-const MONEY: ReadonlySet<string> = new Set(['totalAmount', 'deposit', 'periodicRent', 'amount', 'receivedAmount', 'invoiceAmount']);
+const MONEY: ReadonlySet<string> = new Set([
+  'totalAmount',
+  'deposit',
+  'periodicRent',
+  'amount',
+  'receivedAmount',
+  'invoiceAmount',
+]);
 
-function checkAmount(amounts: AmountReader, { path, fieldKey, values, currencyCode }: { path: string; fieldKey: string; values: ReadonlyMap<string, unknown>; currencyCode: string }): void {
+function checkAmount(
+  amounts: AmountReader,
+  {
+    path,
+    fieldKey,
+    values,
+    currencyCode,
+  }: { path: string; fieldKey: string; values: ReadonlyMap<string, unknown>; currencyCode: string },
+): void {
   const value = values.get(fieldKey);
   const place = placeOf(fieldKey);
   if (!place || typeof value !== 'number') return;
@@ -79,7 +130,10 @@ function checkAmount(amounts: AmountReader, { path, fieldKey, values, currencyCo
 }
 
 /** What was accepted and what was put in its place, by field. */
-export function chosenValues(row: ExtractionRunRow, standing: ReadonlyMap<string, FieldReviewRow>): Map<string, unknown> {
+export function chosenValues(
+  row: ExtractionRunRow,
+  standing: ReadonlyMap<string, FieldReviewRow>,
+): Map<string, unknown> {
   const found = new Map(row.fields.map((field) => [field.fieldKey, field.value]));
   const values = new Map<string, unknown>();
   for (const [key, { status, overrideValue }] of standing) {
@@ -89,10 +143,16 @@ export function chosenValues(row: ExtractionRunRow, standing: ReadonlyMap<string
   return values;
 }
 
-/** The values as a change of a contract. Lines and terms come in the order of their numbers; a list that was overridden as a whole is what they are laid over. */
+/**
+ * The values as a change of a contract. Lines and terms come in the order of their numbers; a list that was overridden
+ * as a whole is what they are laid over.
+ */
 export function changesOf(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const changes: Record<string, unknown> = {};
-  const items = { payments: new Map<number, Record<string, unknown>>(), terms: new Map<number, Record<string, unknown>>() };
+  const items = {
+    payments: new Map<number, Record<string, unknown>>(),
+    terms: new Map<number, Record<string, unknown>>(),
+  };
   for (const [key, value] of values) {
     const place = placeOf(key);
     if (!place) continue;
@@ -116,13 +176,21 @@ export function changesOf(values: ReadonlyMap<string, unknown>): Record<string, 
 const REQUIRED: readonly string[] = (ContractInput as { required?: readonly string[] }).required ?? [];
 const OF_ITEM = { payments: ['period', 'dueDate', 'amount'], terms: ['kind', 'title', 'note'] } as const;
 
-/** What lacks: of a new contract its required fields, of each line and term its own. Items are named by their place among those that would be written. */
-export function lackingFields(changes: Readonly<Record<string, unknown>>, { isNew }: { readonly isNew: boolean }): string[] {
-  const has = (record: Readonly<Record<string, unknown>>, name: string) => record[name] !== undefined && record[name] !== null;
+/**
+ * What lacks: of a new contract its required fields, of each line and term its own. Items are named by their place
+ * among those that would be written.
+ */
+export function lackingFields(
+  changes: Readonly<Record<string, unknown>>,
+  { isNew }: { readonly isNew: boolean },
+): string[] {
+  const has = (record: Readonly<Record<string, unknown>>, name: string) =>
+    record[name] !== undefined && record[name] !== null;
   const own = isNew ? REQUIRED.filter((name) => !has(changes, name)) : [];
   const items = (['payments', 'terms'] as const).flatMap((list) =>
-    ((changes[list] ?? []) as readonly Record<string, unknown>[]).flatMap((item, i) => OF_ITEM[list].filter((name) => !has(item, name)).map((name) => `${list}[${i}].${name}`)),
+    ((changes[list] ?? []) as readonly Record<string, unknown>[]).flatMap((item, i) =>
+      OF_ITEM[list].filter((name) => !has(item, name)).map((name) => `${list}[${i}].${name}`),
+    ),
   );
   return [...own, ...items];
 }
-

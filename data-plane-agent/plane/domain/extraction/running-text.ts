@@ -5,7 +5,10 @@ import type { Document } from './document.js';
 import { MEANS_CHINESE, MEANS_ENGLISH } from './means.js';
 import { readChineseNumber } from './numerals.js';
 
-/** What running text and titles say without a label. Each pattern looks at a short stretch only, and is tried so many times at most. */
+/**
+ * What running text and titles say without a label. Each pattern looks at a short stretch only, and is tried so many
+ * times at most.
+ */
 const MOST = 40;
 
 interface Pattern {
@@ -15,25 +18,98 @@ interface Pattern {
   readonly value: (said: string, document: Document, at: number) => unknown;
 }
 
-const asSaid = (said: string, { text }: Document, at: number): string => normalCut(text.slice(at, at + said.length).replace(/\s+/g, ' '), { max: 1_000 }).trim();
+const asSaid = (said: string, { text }: Document, at: number): string =>
+  normalCut(text.slice(at, at + said.length).replace(/\s+/g, ' '), { max: 1_000 }).trim();
 
 const PATTERNS: readonly Pattern[] = [
-  { key: 'quantity', confidence: 0.76, pattern: /(?:共|合)(?:计)? ?(\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆架部](?![/每])/g, value: (said) => Number(readChineseNumber(said, 0)?.value ?? said) },
-  { key: 'equipmentName', confidence: 0.75, pattern: /(?:购买|采购|租赁|承租|出售|出租)的?([\u4e00-\u9fff]{2,20})\((?=型号|规格)/g, value: asSaid },
-  { key: 'equipmentName', confidence: 0.76, pattern: /(?:将|把)[^。;\n]{0,24}?(?:位于|坐落于|座落于|坐落在)([^。;,()\n]{4,60}?)的?(?:房屋|房产|物业|商铺|店铺|厂房|仓库|写字楼|办公用房|场地)(?:\([^)\n]{0,24}\))?[^。;,\n]{0,12}(?:出租|租赁|租)/g, value: asSaid },
-  { key: 'equipmentName', confidence: 0.74, pattern: /(?:该|本|租赁|出租)房屋(?:坐落|座落|位)(?:于|在)[: ]{0,2}([^。;,()\n_]{4,60})/g, value: asSaid },
-  { key: 'equipmentName', confidence: 0.74, pattern: /(?:lets?|leases?|demises?|rents?)(?![a-z])[^.\n]{0,80}?(?:property|premises|unit|space|building|land) (?:known as|situated? at|located at|being) ([^\n;(]{6,120}?)(?= \(|;|,? (?:for (?:the|a) term|together with|comprising|as shown|more particularly)|\n)/g, value: asSaid },
-  { key: 'payeeBank', confidence: 0.74, pattern: /(?:landlord|lessor|seller|supplier|vendor|contractor|payee)'?s? (?:bank )?account(?: no| number)?[^\n;]{0,40}? (?:with|at|held with) ([a-z][a-z .&'-]{2,60}?bank(?: [a-z]+)?)(?=[,.;\n]| \()/g, value: asSaid },
-  { key: 'projectName', confidence: 0.76, pattern: /(?:^|\n) {0,40}for the[ \n]{1,4}([^\n.;:]{3,80} project) {0,4}(?=\n|$)/g, value: asSaid },
-  { key: 'invoicePoints', confidence: 0.78, pattern: /(?<![\d.])(\d{1,2}) ?% ?的?(?:的?增值税|vat|gst)|(?:增值税(?:专用)?(?:发票)?|vat|gst|goods and services tax|value added tax)[^%\n\d。;]{0,16}(\d{1,2})(?:\.0{1,2})? ?%/g, value: Number },
-  { key: 'paymentMethod', confidence: 0.78, pattern: new RegExp(`(?:以|通过|采用|采取|用)(${MEANS_CHINESE})(?:的)?(?:方式|形式)?(?:向|支付|付款|结算|汇|付|将[^。;,\\n]{0,12}(?:汇|支付|付至))`, 'g'), value: asSaid },
-  { key: 'paymentMethod', confidence: 0.76, pattern: new RegExp(`(?:paid|payable|payments?|made|pay|remit\\w{0,4})[^.\\n;]{0,100}? (?:by|via|through) (?:way of |means of |an? )?(${MEANS_ENGLISH})(?![a-z])`, 'g'), value: asSaid },
-  { key: 'paymentCycle', confidence: 0.75, pattern: /(按(?:月|季度|季|半年|年)(?:度)?(?:支付|付款|结算|缴纳|付租)|每(?:月|季度|季|半年|年)支付(?:一次)?)/g, value: asSaid },
-  { key: 'paymentCycle', confidence: 0.74, pattern: /(?:payable|paid|pay|due|rent|instal?ments?)[^.\n;]{0,30}? ((?:monthly|quarterly|semi-annually|half-yearly|annually|yearly)(?: in (?:advance|arrears?))?)(?![a-z]| (?:rent|payment|instal|lease|sum|in (?:adv|arr)))/g, value: asSaid },
+  {
+    key: 'quantity',
+    confidence: 0.76,
+    pattern: /(?:共|合)(?:计)? ?(\d{1,6}|[一二两三四五六七八九十壹贰叁肆伍陆柒捌玖拾]{1,3}) ?[台套辆架部](?![/每])/g,
+    value: (said) => Number(readChineseNumber(said, 0)?.value ?? said),
+  },
+  {
+    key: 'equipmentName',
+    confidence: 0.75,
+    pattern: /(?:购买|采购|租赁|承租|出售|出租)的?([\u4e00-\u9fff]{2,20})\((?=型号|规格)/g,
+    value: asSaid,
+  },
+  {
+    key: 'equipmentName',
+    confidence: 0.76,
+    pattern:
+      /(?:将|把)[^。;\n]{0,24}?(?:位于|坐落于|座落于|坐落在)([^。;,()\n]{4,60}?)的?(?:房屋|房产|物业|商铺|店铺|厂房|仓库|写字楼|办公用房|场地)(?:\([^)\n]{0,24}\))?[^。;,\n]{0,12}(?:出租|租赁|租)/g,
+    value: asSaid,
+  },
+  {
+    key: 'equipmentName',
+    confidence: 0.74,
+    pattern: /(?:该|本|租赁|出租)房屋(?:坐落|座落|位)(?:于|在)[: ]{0,2}([^。;,()\n_]{4,60})/g,
+    value: asSaid,
+  },
+  {
+    key: 'equipmentName',
+    confidence: 0.74,
+    pattern:
+      /(?:lets?|leases?|demises?|rents?)(?![a-z])[^.\n]{0,80}?(?:property|premises|unit|space|building|land) (?:known as|situated? at|located at|being) ([^\n;(]{6,120}?)(?= \(|;|,? (?:for (?:the|a) term|together with|comprising|as shown|more particularly)|\n)/g,
+    value: asSaid,
+  },
+  {
+    key: 'payeeBank',
+    confidence: 0.74,
+    pattern:
+      /(?:landlord|lessor|seller|supplier|vendor|contractor|payee)'?s? (?:bank )?account(?: no| number)?[^\n;]{0,40}? (?:with|at|held with) ([a-z][a-z .&'-]{2,60}?bank(?: [a-z]+)?)(?=[,.;\n]| \()/g,
+    value: asSaid,
+  },
+  {
+    key: 'projectName',
+    confidence: 0.76,
+    pattern: /(?:^|\n) {0,40}for the[ \n]{1,4}([^\n.;:]{3,80} project) {0,4}(?=\n|$)/g,
+    value: asSaid,
+  },
+  {
+    key: 'invoicePoints',
+    confidence: 0.78,
+    pattern:
+      /(?<![\d.])(\d{1,2}) ?% ?的?(?:的?增值税|vat|gst)|(?:增值税(?:专用)?(?:发票)?|vat|gst|goods and services tax|value added tax)[^%\n\d。;]{0,16}(\d{1,2})(?:\.0{1,2})? ?%/g,
+    value: Number,
+  },
+  {
+    key: 'paymentMethod',
+    confidence: 0.78,
+    pattern: new RegExp(
+      `(?:以|通过|采用|采取|用)(${MEANS_CHINESE})(?:的)?(?:方式|形式)?(?:向|支付|付款|结算|汇|付|将[^。;,\\n]{0,12}(?:汇|支付|付至))`,
+      'g',
+    ),
+    value: asSaid,
+  },
+  {
+    key: 'paymentMethod',
+    confidence: 0.76,
+    pattern: new RegExp(
+      `(?:paid|payable|payments?|made|pay|remit\\w{0,4})[^.\\n;]{0,100}? (?:by|via|through) (?:way of |means of |an? )?(${MEANS_ENGLISH})(?![a-z])`,
+      'g',
+    ),
+    value: asSaid,
+  },
+  {
+    key: 'paymentCycle',
+    confidence: 0.75,
+    pattern: /(按(?:月|季度|季|半年|年)(?:度)?(?:支付|付款|结算|缴纳|付租)|每(?:月|季度|季|半年|年)支付(?:一次)?)/g,
+    value: asSaid,
+  },
+  {
+    key: 'paymentCycle',
+    confidence: 0.74,
+    pattern:
+      /(?:payable|paid|pay|due|rent|instal?ments?)[^.\n;]{0,30}? ((?:monthly|quarterly|semi-annually|half-yearly|annually|yearly)(?: in (?:advance|arrears?))?)(?![a-z]| (?:rent|payment|instal|lease|sum|in (?:adv|arr)))/g,
+    value: asSaid,
+  },
 ];
 
 /** `agrees to purchase two (2) units of the inclined bucket elevator, model BE-1800`: how many of what. */
-const SO_MANY = /(?:purchase|sell|lease|rent|buy|supply|deliver|hire)s?(?: from| to)?[^.;\n\d]{0,48}? ([a-z-]{3,12} \((\d{1,4})\)|\d{1,4}) (?:new |used )?(?:units?|sets?|pieces?|nos?)(?: of)?(?: the| an?)? ([a-z][a-z0-9 /-]{3,60}?)(?=,| \(|\.|;|\n| model| type| manufactured| together| with | at | for )/g;
+const SO_MANY =
+  /(?:purchase|sell|lease|rent|buy|supply|deliver|hire)s?(?: from| to)?[^.;\n\d]{0,48}? ([a-z-]{3,12} \((\d{1,4})\)|\d{1,4}) (?:new |used )?(?:units?|sets?|pieces?|nos?)(?: of)?(?: the| an?)? ([a-z][a-z0-9 /-]{3,60}?)(?=,| \(|\.|;|\n| model| type| manufactured| together| with | at | for )/g;
 
 export function readRunningText(document: Document, readings: Readings): void {
   for (const { key, confidence, pattern, value } of PATTERNS) {
@@ -55,20 +131,33 @@ export function readRunningText(document: Document, readings: Readings): void {
     const at = match.index + all.indexOf(count);
     const end = match.index + all.length;
     readings.add('quantity', { value: Number(digits ?? count), start: at, end: at + count.length, confidence: 0.78 });
-    if (!/^(?:following|equipment|goods|product)|described|listed/.test(name)) readings.add('equipmentName', { value: asSaid(name, document, end - name.length), start: end - name.length, end, confidence: 0.76 });
+    if (!/^(?:following|equipment|goods|product)|described|listed/.test(name))
+      readings.add('equipmentName', {
+        value: asSaid(name, document, end - name.length),
+        start: end - name.length,
+        end,
+        confidence: 0.76,
+      });
   }
 }
 
 const OF_OTHER_ONE = /insur|replac|damage|loss|penalt|fine|charge|hire|rent|deposit|保险|赔偿|押金/;
 /** What follows the price of one, and what stands before the rent of a period: `48 payments of $3,275.00`. */
 const OF_ONE = / ?(?:per|for each|a|\/) ?(?:unit|set|piece|machine)(?![a-z])/g;
-const PAYMENTS_OF = /\d{1,3}(?: \([a-z-]+\))? (?:equal )?(?:consecutive )?(?:monthly |quarterly )?(?:rental |rent |lease )?(?:payments|instal?ments) of (?:not less than )?/g;
+const PAYMENTS_OF =
+  /\d{1,3}(?: \([a-z-]+\))? (?:equal )?(?:consecutive )?(?:monthly |quarterly )?(?:rental |rent |lease )?(?:payments|instal?ments) of (?:not less than )?/g;
 
 function readPrices(document: Document, readings: Readings): void {
   for (const match of takeFew(document.plain.matchAll(OF_ONE))) {
-    const amount = findAmounts(document, { from: Math.max(0, match.index - 32), to: match.index, limit: 4 }).find(({ end }) => match.index - end >= 0 && match.index - end <= 1);
+    const amount = findAmounts(document, { from: Math.max(0, match.index - 32), to: match.index, limit: 4 }).find(
+      ({ end }) => match.index - end >= 0 && match.index - end <= 1,
+    );
     // What one costs when it is lost or let is not its price.
-    const said = document.plain.slice(Math.max(0, match.index - 90), match.index).split(/[\n.;](?!\d)/).at(-1) ?? '';
+    const said =
+      document.plain
+        .slice(Math.max(0, match.index - 90), match.index)
+        .split(/[\n.;](?!\d)/)
+        .at(-1) ?? '';
     if (amount && !OF_OTHER_ONE.test(said)) readings.addAmount('unitPrice', amount, { confidence: 0.76 });
   }
   if (readings.best('type')?.value !== 'lease') return;

@@ -14,8 +14,10 @@ export interface ReadPayment {
 }
 
 /** What was paid before is in such a share; and a bound is none. */
-const UP_TO = /付至|支付到|支付至|付到|累计|不宜?超过|不高于|不低于|不少于|至少|最多|up to|cumulative|not (?:to )?exceed|no more than|at (?:least|most)/;
-const SHARE = /(?:合同|总价|货款|价款|金额|租金|total|contract|price|value|amount|付|款|pay|of |\( ?|:|^|\s)[^%\n]{0,24}?(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)/;
+const UP_TO =
+  /付至|支付到|支付至|付到|累计|不宜?超过|不高于|不低于|不少于|至少|最多|up to|cumulative|not (?:to )?exceed|no more than|at (?:least|most)/;
+const SHARE =
+  /(?:合同|总价|货款|价款|金额|租金|total|contract|price|value|amount|付|款|pay|of |\( ?|:|^|\s)[^%\n]{0,24}?(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)/;
 
 /** All of it, in hundredths of a percent. */
 export const WHOLE = 10_000;
@@ -33,7 +35,8 @@ export function shareIn(document: Labelled, { start, end }: Span): ReadPayment['
 }
 
 /** A share, but not one of tax. */
-const MARK = /(?<![\d.]|(?:税率|税点|vat|gst|tax)[^\d%,;]{0,10})(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)(?! ?的?(?:增值税|税|vat|gst|tax|discount))/;
+const MARK =
+  /(?<![\d.]|(?:税率|税点|vat|gst|tax)[^\d%,;]{0,10})(\d{1,3}(?:\.\d{1,2})?) {0,2}(?:%|per ?cent)(?! ?的?(?:增值税|税|vat|gst|tax|discount))/;
 const MARKS = new RegExp(MARK, 'g');
 const MAX_PARTS = 24;
 
@@ -57,19 +60,27 @@ export function partsOf({ plain }: Labelled, clause: Span): Span[] {
   return starts.map((start, i) => ({ start, end: starts[i + 1] ?? clause.end }));
 }
 
-/** A label before the first share is none of the plan (`Terms of payment: 30% …`), unless it is what the share waits for (`Upon delivery: 70%`). */
+/**
+ * A label before the first share is none of the plan (`Terms of payment: 30% …`), unless it is what the share waits for
+ * (`Upon delivery: 70%`).
+ */
 function leadFrom(text: string, until: number): number {
   const edge = lastEdge(text, until);
   if (text.slice(edge, until).trim() !== '' || edge === 0) return edge;
   const before = lastEdge(text, edge - 2);
-  const label = text.slice(before, edge - 1).replace(OPENS, '').trimEnd();
+  const label = text
+    .slice(before, edge - 1)
+    .replace(OPENS, '')
+    .trimEnd();
   return ENGLISH_WHEN.test(label) || /(?:后|前|时|内|满)$/.test(label) ? before : edge;
 }
 
 /** Behind the last colon or edge of a cell at or before the place; 0 where there is none. */
-const lastEdge = (text: string, at: number): number => (at < 0 ? 0 : Math.max(text.lastIndexOf(':', at), text.lastIndexOf('\t', at), text.lastIndexOf('|', at)) + 1);
+const lastEdge = (text: string, at: number): number =>
+  at < 0 ? 0 : Math.max(text.lastIndexOf(':', at), text.lastIndexOf('\t', at), text.lastIndexOf('|', at)) + 1;
 
-const SAYS_WHEN = /后|前|内|时|日|满|到|毕|完|款|金|预付|首付|(?:^|[^a-z])(?:(?:up)?on|after|within|before|prior to|at|against|following|deposit|advance|down ?payment|balance|retention|final)(?![a-z])/;
+const SAYS_WHEN =
+  /后|前|内|时|日|满|到|毕|完|款|金|预付|首付|(?:^|[^a-z])(?:(?:up)?on|after|within|before|prior to|at|against|following|deposit|advance|down ?payment|balance|retention|final)(?![a-z])/;
 
 /** Where a part may begin: behind commas and between words that join, but in no brackets and no number. */
 function gapsIn(text: string, from: number, to: number): number[] {
@@ -87,14 +98,25 @@ function gapsIn(text: string, from: number, to: number): number[] {
 }
 
 /** Shares of other things. */
-const OF_OTHERS = /折扣|优惠|利率|利息|保险|股权|持股|表决|毛利|discount|insur|rebate|shareholding|voting|margin|humidity|capacity|utili[sz]ation/;
+const OF_OTHERS =
+  /折扣|优惠|利率|利息|保险|股权|持股|表决|毛利|discount|insur|rebate|shareholding|voting|margin|humidity|capacity|utili[sz]ation/;
 
-/** `30% upon signing`, `货到验收后支付60%`, `30% deposit`, `余款10%`: a share and what it waits for, with no word for the total. */
+/**
+ * `30% upon signing`, `货到验收后支付60%`, `30% deposit`, `余款10%`: a share and what it waits for, with no word for the total.
+ */
 export function bareStage(document: Labelled, part: Span): ReadPayment | undefined {
   const text = document.plain.slice(part.start, Math.min(part.end, part.start + 300));
   const mark = MARK.exec(text);
   const percent = mark?.[1];
-  if (!mark || percent === undefined || Number(percent) > 100 || Number(percent) === 0 || !MILESTONE.test(text) || OF_OTHERS.test(text)) return undefined;
+  if (
+    !mark ||
+    percent === undefined ||
+    Number(percent) > 100 ||
+    Number(percent) === 0 ||
+    !MILESTONE.test(text) ||
+    OF_OTHERS.test(text)
+  )
+    return undefined;
   const end = mark.index + mark[0].length;
   const name = nameBefore(text, mark.index) ?? nameAfter(text, end);
   if (!name) return undefined;
@@ -113,12 +135,15 @@ export function bareStage(document: Labelled, part: Span): ReadPayment | undefin
 }
 
 /** Numbering, and what joins the part to the one before. */
-const OPENS = /^[\s,;、>*•·"-]*(?:\(?(?:[a-h]|\d{1,2}|[一二三四五六七八九十]{1,2}|[ivx]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?(?:(?:and|then|plus) |即|在|于|自|待|the )*/;
+const OPENS =
+  /^[\s,;、>*•·"-]*(?:\(?(?:[a-h]|\d{1,2}|[一二三四五六七八九十]{1,2}|[ivx]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?(?:(?:and|then|plus) |即|在|于|自|待|the )*/;
 const IS_WHEN = /(?:后|前|内|时|日|满|到|毕|完|起|月|年)$/;
 const ENGLISH_WHEN = /^(?:(?:up)?on|within|after|before|prior to|at|against|following|with|when) (?:the )?[a-z0-9]/;
 const NOUNS = `${STAGES}|预付|advance|deposit|prepaid|retention`;
 const NOUN = new RegExp(`^(?:${NOUNS})$`);
-const NOUN_FIRST = new RegExp(`^ {0,2}(?:\\([^)]{0,40}\\) ?)?(?:为|作为|的|t/t |tt |cash |as |as an? |by t/t )?(${NOUNS})(?![a-z])`);
+const NOUN_FIRST = new RegExp(
+  `^ {0,2}(?:\\([^)]{0,40}\\) ?)?(?:为|作为|的|t/t |tt |cash |as |as an? |by t/t )?(${NOUNS})(?![a-z])`,
+);
 
 function nameBefore(text: string, until: number): Span | undefined {
   const from = leadFrom(text, until);
@@ -135,8 +160,10 @@ function nameBefore(text: string, until: number): Span | undefined {
   return { start: start + near, end: start + near + name.length };
 }
 
-const AFTER = /(?:^|[\s,(])((?:(?:up)?on|within|after|before|prior to|at|against|following|with|when|in(?= advance)) (?:the )?[a-z0-9][^,.;:%(]{2,70})/;
-const AFTER_CHINESE = /^ {0,2}(?:\([^)]{0,40}\))?(?:货款|价款|款项|款)?(?:于|在)?([^,。;:%]{2,30}?(?:后|前|内|时|日))(?=[一再应]?[次性]{0,2}(?:支付|付)|$|[,。;])/;
+const AFTER =
+  /(?:^|[\s,(])((?:(?:up)?on|within|after|before|prior to|at|against|following|with|when|in(?= advance)) (?:the )?[a-z0-9][^,.;:%(]{2,70})/;
+const AFTER_CHINESE =
+  /^ {0,2}(?:\([^)]{0,40}\))?(?:货款|价款|款项|款)?(?:于|在)?([^,。;:%]{2,30}?(?:后|前|内|时|日))(?=[一再应]?[次性]{0,2}(?:支付|付)|$|[,。;])/;
 
 function nameAfter(text: string, from: number): Span | undefined {
   const rest = text.slice(from);

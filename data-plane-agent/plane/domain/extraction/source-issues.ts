@@ -1,7 +1,10 @@
 import type { Issue } from '../../../base/validation.js';
 
 /** A contract is read from exactly one source. */
-export function sourceIssues({ text, fileRef }: { readonly [K in 'text' | 'fileRef']?: string | null | undefined }): Issue[] {
+export function sourceIssues({
+  text,
+  fileRef,
+}: { readonly [K in 'text' | 'fileRef']?: string | null | undefined }): Issue[] {
   const isGiven = text !== undefined && text !== null;
   if (isGiven && fileRef) return [{ path: 'fileRef', problem: 'must be left out when text is given' }];
   if (!isGiven && !fileRef) return [{ path: 'text', problem: 'is required when there is no fileRef' }];

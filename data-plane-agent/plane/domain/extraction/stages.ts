@@ -12,7 +12,9 @@ const MAX_LINE = 4_000;
 /** Lines between two pauses. */
 const STEP = 500;
 
-const STAGE = new RegExp(`^[\\s>*•·-]*(?:\\(?(?:[a-h]|[\\divx一二三四五六七八九十]{1,4})(?:\\.\\d{1,2}){0,2}[).、,:]{0,2} *|[①-⑩] *)?(?:the |an? |本合同)?(${STAGES})(?![a-z])`);
+const STAGE = new RegExp(
+  `^[\\s>*•·-]*(?:\\(?(?:[a-h]|[\\divx一二三四五六七八九十]{1,4})(?:\\.\\d{1,2}){0,2}[).、,:]{0,2} *|[①-⑩] *)?(?:the |an? |本合同)?(${STAGES})(?![a-z])`,
+);
 const IN_CLAUSE = new RegExp(`(?:作为|作|as (?:the |an? )?|支付|付清)(${STAGES})(?![a-z])`);
 
 export interface Stages {
@@ -20,7 +22,10 @@ export interface Stages {
   readonly warnings: readonly GivenWarning[];
 }
 
-/** A part of a plan, where it stands. `isBare`: nothing but a share and what it waits for, of which alone nobody can tell that it is a payment. */
+/**
+ * A part of a plan, where it stands. `isBare`: nothing but a share and what it waits for, of which alone nobody can
+ * tell that it is a payment.
+ */
 interface Member {
   readonly payment: ReadPayment;
   readonly isBare: boolean;
@@ -28,8 +33,8 @@ interface Member {
 }
 
 /**
- * Staged payments in clauses: `（1）预付款：合同签订后7日内支付合同总价的30%，即¥360,000元；`, and bare shares (`30% upon signing, 70% upon delivery`) where
- * they make up the whole. Yields where it may pause.
+ * Staged payments in clauses: `（1）预付款：合同签订后7日内支付合同总价的30%，即¥360,000元；`, and bare shares (`30% upon signing, 70% upon
+ * delivery`) where they make up the whole. Yields where it may pause.
  */
 export function* readStages(document: Labelled): Generator<undefined, Stages> {
   const members: Member[] = [];
@@ -38,23 +43,33 @@ export function* readStages(document: Labelled): Generator<undefined, Stages> {
     // Every stage says how much.
     if (members.length >= MAX_PAYMENTS) break;
     if (!/\d/.test(document.plain.slice(line.start, Math.min(line.end, line.start + MAX_LINE)))) continue;
-    for (const clause of clausesOf(document, line)) members.push(...stagesIn(document, clause).map((stage) => ({ ...stage, line: line.number })));
+    for (const clause of clausesOf(document, line))
+      members.push(...stagesIn(document, clause).map((stage) => ({ ...stage, line: line.number })));
   }
   const runs = runsOf(members.slice(0, MAX_PAYMENTS));
-  return { payments: runs.flatMap(({ kept }) => kept.map(({ payment }) => payment)), warnings: runs.flatMap(({ warning }) => (warning ? [warning] : [])).slice(0, 1) };
+  return {
+    payments: runs.flatMap(({ kept }) => kept.map(({ payment }) => payment)),
+    warnings: runs.flatMap(({ warning }) => (warning ? [warning] : [])).slice(0, 1),
+  };
 }
 
 /** Whether the stretch says when which part is paid, and so more than by what means. */
-export const isPlan = (document: Labelled, span: Span): boolean => stagesIn(document, span).some(({ payment: { share, amount } }) => amount !== undefined || (share !== undefined && share.percent !== '100'));
+export const isPlan = (document: Labelled, span: Span): boolean =>
+  stagesIn(document, span).some(
+    ({ payment: { share, amount } }) => amount !== undefined || (share !== undefined && share.percent !== '100'),
+  );
 
 /** Also before a stage that says how much in the same sentence: `首付款30%于3月1日前支付,尾款70%于6月1日前支付`. */
-const ENDS = new RegExp(oneOf(
-  '[;。]',
-  raw`\. (?=[a-z(])`,
-  raw`(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))`,
-  raw`(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))`,
-  raw`(?<=,) ?(?=(?:首付款|首期款|预付款|定金|进度款|发货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))`,
-), 'g');
+const ENDS = new RegExp(
+  oneOf(
+    '[;。]',
+    raw`\. (?=[a-z(])`,
+    raw`(?<=[,:;]) ?(?=\(?[1-9一二三四五六七八九][).、](?!\d))`,
+    raw`(?<=[:,]) ?(?=第[一二三四五六七八九十\d]{1,3}(?:期|笔|次|批|阶段)|(?:the )?(?:first|second|third|fourth|final|last) (?:instal?ment|payment))`,
+    raw`(?<=,) ?(?=(?:首付款|首期款|预付款|定金|进度款|发货款|到货款|交货款|安装款|调试款|验收款|结算款|质保金|保修金|尾款|余款)[^,;。%\d]{0,12}\d[\d,.]{0,14} ?(?:%|元|万))`,
+  ),
+  'g',
+);
 
 /** The clauses of a line, parted where a sentence or a member of a list ends. */
 function clausesOf(document: Labelled, { start, end }: Span): Span[] {
@@ -70,7 +85,11 @@ function clausesOf(document: Labelled, { start, end }: Span): Span[] {
 }
 
 function stagesIn(document: Labelled, clause: Span): Omit<Member, 'line'>[] {
-  if (clause.end - clause.start < 5 || isPenalty(document.plain.slice(clause.start, Math.min(clause.end, clause.start + 600)))) return [];
+  if (
+    clause.end - clause.start < 5 ||
+    isPenalty(document.plain.slice(clause.start, Math.min(clause.end, clause.start + 600)))
+  )
+    return [];
   return partsOf(document, clause).flatMap((part): Omit<Member, 'line'>[] => {
     const named = stageIn(document, part);
     if (named) return [{ payment: named, isBare: false }];
@@ -101,14 +120,19 @@ function stageIn(document: Labelled, clause: Span): ReadPayment | undefined {
   };
 }
 
-const OF_TOTAL = new RegExp(oneOf(
-  raw`(?:支付|付清|付|作为)[^%，,]{0,16}?(?:总价|总额|总金额|总价款|价款|货款|总款|总值|合同款)[^%\d]{0,8}\d{1,3}(?:\.\d{1,2})? {0,2}%`,
-  raw`\d{1,3}(?:\.\d{1,2})? {0,2}(?:%|per ?cent) of the (?:total |contract |purchase |agreed ){0,3}(?:price|value|amount|sum)`,
-));
-const WHEN = /^[\s>*•·-]*(?:\(?(?:[a-h]|[\divx一二三四五六七八九十]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?([^,，:%。;]{2,30}?(?:后|前|内|时|日)(?:[^,，:%。;]{0,12}?内)?)(?=,|，|由|[需买承乙甲]方|承租人|买受人|[再应一]?[次]?支付|[应再]?付)/;
+const OF_TOTAL = new RegExp(
+  oneOf(
+    raw`(?:支付|付清|付|作为)[^%，,]{0,16}?(?:总价|总额|总金额|总价款|价款|货款|总款|总值|合同款)[^%\d]{0,8}\d{1,3}(?:\.\d{1,2})? {0,2}%`,
+    raw`\d{1,3}(?:\.\d{1,2})? {0,2}(?:%|per ?cent) of the (?:total |contract |purchase |agreed ){0,3}(?:price|value|amount|sum)`,
+  ),
+);
+const WHEN =
+  /^[\s>*•·-]*(?:\(?(?:[a-h]|[\divx一二三四五六七八九十]{1,4})(?:\.\d{1,2}){0,2}[).、,:]{1,2} *|[①-⑩] *)?([^,，:%。;]{2,30}?(?:后|前|内|时|日)(?:[^,，:%。;]{0,12}?内)?)(?=,|，|由|[需买承乙甲]方|承租人|买受人|[再应一]?[次]?支付|[应再]?付)/;
 const WHEN_ENGLISH = /%[^%]{0,80}?((?:up)?on |within |after |before |prior to |at |against )([a-z][^,.;:%(]{3,60})/;
 
-/** A share of the total that is paid when something has happened, without a name: `发货前支付合同总额的50%` is the payment `发货前`. */
+/**
+ * A share of the total that is paid when something has happened, without a name: `发货前支付合同总额的50%` is the payment `发货前`.
+ */
 function conditionIn(text: string): RegExpExecArray | null {
   if (!OF_TOTAL.test(text)) return null;
   const chinese = WHEN.exec(text);
@@ -134,7 +158,10 @@ interface Run {
   readonly warning: GivenWarning | undefined;
 }
 
-/** Parts that stand together. Bare ones count where all make up the whole: what adds up to 90 % is no plan, or one of which a part was not read. */
+/**
+ * Parts that stand together. Bare ones count where all make up the whole: what adds up to 90 % is no plan, or one of
+ * which a part was not read.
+ */
 function runsOf(members: readonly Member[]): Run[] {
   const runs: Member[][] = [];
   for (const member of members) {
@@ -148,9 +175,15 @@ function runsOf(members: readonly Member[]): Run[] {
     if (named.length === run.length || (run.length > 1 && sum === WHOLE)) return { kept: run, warning: undefined };
     // One share alone is that of anything.
     if (run.length < 2 || sumOf(named) === WHOLE) return { kept: named, warning: undefined };
-    return { kept: named, warning: warn('INSTALMENTS_MISMATCH', { message: `The shares of the instalments add up to ${sum / 100} % and not to 100 %: those that have no name were not read as payment lines.` }) };
+    return {
+      kept: named,
+      warning: warn('INSTALMENTS_MISMATCH', {
+        message: `The shares of the instalments add up to ${sum / 100} % and not to 100 %: those that have no name were not read as payment lines.`,
+      }),
+    };
   });
 }
 
 /** In hundredths of a percent. */
-const sumOf = (run: readonly Member[]): number => run.reduce((sum, { payment }) => sum + hundredths(payment.share?.percent), 0);
+const sumOf = (run: readonly Member[]): number =>
+  run.reduce((sum, { payment }) => sum + hundredths(payment.share?.percent), 0);

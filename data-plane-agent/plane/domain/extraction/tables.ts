@@ -10,7 +10,10 @@ export interface Column {
   readonly hint: AmountHint;
 }
 
-/** A table: its columns by their heads, and the cells of each row under them; a row with another number of cells is not aligned. */
+/**
+ * A table: its columns by their heads, and the cells of each row under them; a row with another number of cells is not
+ * aligned.
+ */
 export interface Table extends Span {
   readonly columns: readonly (Column | undefined)[];
   readonly rows: readonly (readonly Span[])[];
@@ -22,12 +25,19 @@ const MAX_ROWS = 2_000;
 const MAX_TABLES = 40;
 const MAX_TRIED = 2_000;
 
-/** The tables of the document: lines whose cells are parted by `|`, tabs or gaps, under a line of which at least two cells are labels. */
+/**
+ * The tables of the document: lines whose cells are parted by `|`, tabs or gaps, under a line of which at least two
+ * cells are labels.
+ */
 export function tablesOf(document: Labelled): Table[] {
   const tables: Table[] = [];
   let left = MAX_ROWS;
   let tried = 0;
-  for (let i = 0, labels = labelsByLine(document); i < document.lines.length - 1 && tables.length < MAX_TABLES && left > 0 && tried < MAX_TRIED; i++) {
+  for (
+    let i = 0, labels = labelsByLine(document);
+    i < document.lines.length - 1 && tables.length < MAX_TABLES && left > 0 && tried < MAX_TRIED;
+    i++
+  ) {
     const head = document.lines[i];
     if (!head || (labels.get(head.number) ?? 0) < 2) continue;
     tried += 1;
@@ -50,7 +60,11 @@ function labelsByLine(document: Labelled): Map<number, number> {
   return counts;
 }
 
-function tableUnder(document: Labelled, at: number, mostRows: number): (Table & { readonly lines: number }) | undefined {
+function tableUnder(
+  document: Labelled,
+  at: number,
+  mostRows: number,
+): (Table & { readonly lines: number }) | undefined {
   const [head, first] = [document.lines[at], document.lines[at + 1]];
   if (!head || !first) return undefined;
   const separator = separatorOf(document, head);
@@ -59,9 +73,14 @@ function tableUnder(document: Labelled, at: number, mostRows: number): (Table & 
   const columns = heads.map((cell) => columnOf(document, cell));
   if (columns.filter(Boolean).length < Math.max(2, heads.length / 2)) return undefined;
   // The two parties side by side are no table of things.
-  if (columns.every((column) => !column || column.meanings.some(({ announced }) => announced.startsWith('party:')))) return undefined;
+  if (columns.every((column) => !column || column.meanings.some(({ announced }) => announced.startsWith('party:'))))
+    return undefined;
   // Labels over labels are a form of several columns, and no table.
-  if (cellsOf(document, first, separator).every((cell) => columnOf(document, cell) !== undefined) && !isRule(document, first)) return undefined;
+  if (
+    cellsOf(document, first, separator).every((cell) => columnOf(document, cell) !== undefined) &&
+    !isRule(document, first)
+  )
+    return undefined;
   const rows: (readonly Span[])[] = [];
   let last = at;
   for (let next = at + 1; next < document.lines.length && rows.length < mostRows; next++) {
@@ -71,7 +90,14 @@ function tableUnder(document: Labelled, at: number, mostRows: number): (Table & 
     if (!isRule(document, line)) {
       const cells = cellsOf(document, line, separator);
       // Gaps are in any text: there a row has as many cells as the head, or adds up.
-      if (cells.length < 2 || separatorOf(document, line) !== separator || (separator === GAP && cells.length !== heads.length && !ADDS_UP.test(document.plain.slice(line.start, line.end)))) break;
+      if (
+        cells.length < 2 ||
+        separatorOf(document, line) !== separator ||
+        (separator === GAP &&
+          cells.length !== heads.length &&
+          !ADDS_UP.test(document.plain.slice(line.start, line.end)))
+      )
+        break;
       rows.push(cells);
     }
     last = next;
@@ -82,7 +108,14 @@ function tableUnder(document: Labelled, at: number, mostRows: number): (Table & 
 
 /** Which column the label heads, if one does. The surer meaning wins. */
 export function columnFor({ columns }: Table, ...announced: readonly Announced[]): number {
-  const weights = columns.map((column) => Math.max(0, ...(column?.meanings ?? []).filter((meaning) => announced.includes(meaning.announced)).map(({ weight }) => weight)));
+  const weights = columns.map((column) =>
+    Math.max(
+      0,
+      ...(column?.meanings ?? [])
+        .filter((meaning) => announced.includes(meaning.announced))
+        .map(({ weight }) => weight),
+    ),
+  );
   const best = Math.max(0, ...weights);
   return best === 0 ? -1 : weights.indexOf(best);
 }
@@ -104,7 +137,8 @@ export function cellsOf(document: Labelled, { start, end }: Span, separator: str
   let from = start;
   for (let at = start; at <= end; at++) {
     const isEnd = at === end;
-    const isEdge = separator === GAP ? isBlank(plain.charCodeAt(at)) && isBlank(plain.charCodeAt(at + 1)) : plain[at] === separator;
+    const isEdge =
+      separator === GAP ? isBlank(plain.charCodeAt(at)) && isBlank(plain.charCodeAt(at + 1)) : plain[at] === separator;
     if (!isEnd && !isEdge) continue;
     const cell = trimmed(document, { start: from, end: at });
     // Between bars an empty cell keeps its place.
@@ -118,7 +152,11 @@ export function cellsOf(document: Labelled, { start, end }: Span, separator: str
 
 /** `|---|:---:|`, `-----`, `+====+`. */
 function isRule(document: Labelled, { start, end }: Span): boolean {
-  return end > start && /^[\s|+:=-]+$/.test(document.plain.slice(start, Math.min(end, start + 400))) && /[-=]/.test(document.plain.slice(start, Math.min(end, start + 400)));
+  return (
+    end > start &&
+    /^[\s|+:=-]+$/.test(document.plain.slice(start, Math.min(end, start + 400))) &&
+    /[-=]/.test(document.plain.slice(start, Math.min(end, start + 400)))
+  );
 }
 
 function columnOf(document: Labelled, cell: Span): Column | undefined {
@@ -130,12 +168,21 @@ function columnOf(document: Labelled, cell: Span): Column | undefined {
 }
 
 /** `% of contract price`, `占合同总价比例（%）`: whatever they are shares of. */
-const SHARE_HEAD = /^(?:percentage|percent|share|%) of [a-z ]{3,40}$|^(?:占|付款|支付|应付)[\u4e00-\u9fff]{0,8}(?:比例|百分比)(?:\(%\))?$/;
+const SHARE_HEAD =
+  /^(?:percentage|percent|share|%) of [a-z ]{3,40}$|^(?:占|付款|支付|应付)[\u4e00-\u9fff]{0,8}(?:比例|百分比)(?:\(%\))?$/;
 const SHARES: readonly Meaning[] = [{ announced: 'line:share', weight: 1 }];
 
 /** Units in brackets: `（万元）`, `(USD)`, `(RMB thousand)`. */
 export function hintOf(document: Labelled, text: string): AmountHint {
-  const unit = /亿/.test(text) ? 8 : /万/.test(text) ? 4 : /千元|thousand/.test(text) ? 3 : /million/.test(text) ? 6 : undefined;
+  const unit = /亿/.test(text)
+    ? 8
+    : /万/.test(text)
+      ? 4
+      : /千元|thousand/.test(text)
+        ? 3
+        : /million/.test(text)
+          ? 6
+          : undefined;
   const word = /人民币|美元|欧元|港[币元]|日元|英镑|rmb|cny|usd|us\$|eur|gbp|hkd|jpy|sgd|aud|€|£|\$|元/.exec(text)?.[0];
   const currency = word === undefined ? undefined : currencyOf(word, document)?.code;
   return { ...(unit === undefined ? {} : { unit }), ...(currency === undefined ? {} : { currency }) };

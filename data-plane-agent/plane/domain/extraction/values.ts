@@ -14,7 +14,10 @@ export interface ReadText extends Span {
 /** No value of one line is longer. */
 const LONGEST = 4_000;
 
-/** Where the value that begins there ends: at the edge of its cell, at a gap in the line, or where the next label announces something else. */
+/**
+ * Where the value that begins there ends: at the edge of its cell, at a gap in the line, or where the next label
+ * announces something else.
+ */
 export function cellEnd(document: Labelled, from: number): number {
   const line = lineSpan(document, lineAt(document, from));
   const most = Math.min(line.end, from + LONGEST);
@@ -39,7 +42,8 @@ function nextOpening({ hits }: Labelled, from: number, end: number): LabelHit | 
   for (let i = firstHitFrom(hits, from + 1); i < hits.length; i++) {
     const hit = hits[i];
     if (!hit || hit.start >= end) return undefined;
-    if (hit.parting === 'colon' || (hit.parting === 'line' && hit.leads && hit.valueAt >= hit.end && hit.end < end)) return hit;
+    if (hit.parting === 'colon' || (hit.parting === 'line' && hit.leads && hit.valueAt >= hit.end && hit.end < end))
+      return hit;
   }
   return undefined;
 }
@@ -69,7 +73,11 @@ export function readCode(document: Labelled, from: number): ReadText | undefined
 const WIDE = /[０-９Ａ-Ｚａ-ｚ－／．＿＃]/g;
 
 /** A name: of a project, a thing, a bank. */
-export function readName(document: Labelled, from: number, { commas = false }: { commas?: boolean } = {}): ReadText | undefined {
+export function readName(
+  document: Labelled,
+  from: number,
+  { commas = false }: { commas?: boolean } = {},
+): ReadText | undefined {
   const { plain } = document;
   const end = Math.min(cellEnd(document, from), from + 300);
   let stop = from;
@@ -80,10 +88,19 @@ export function readName(document: Labelled, from: number, { commas = false }: {
     if (sign === ')') brackets -= 1;
     // A bracket that was opened before the name is closed after it.
     if (sign === ';' || sign === '。' || brackets < 0) break;
-    if (sign === '.' && stop + 1 < end && plain[stop + 1] === ' ' && !/(?:^|[ (.])(?:[a-z]|co|ltd|inc|corp|no|st|dr|mr|ms|dept|approx|incl|max|min|dia)$/.test(plain.slice(Math.max(from, stop - 8), stop))) break;
+    if (
+      sign === '.' &&
+      stop + 1 < end &&
+      plain[stop + 1] === ' ' &&
+      !/(?:^|[ (.])(?:[a-z]|co|ltd|inc|corp|no|st|dr|mr|ms|dept|approx|incl|max|min|dia)$/.test(
+        plain.slice(Math.max(from, stop - 8), stop),
+      )
+    )
+      break;
     if (sign !== ',') continue;
     const next = pastBlanks(plain, stop + 1);
-    if (labelAt(plain, next) || (!commas && (isCjk(plain.charCodeAt(next)) || isCjk(plain.charCodeAt(stop - 1))))) break;
+    if (labelAt(plain, next) || (!commas && (isCjk(plain.charCodeAt(next)) || isCjk(plain.charCodeAt(stop - 1)))))
+      break;
   }
   return textOf(document, { start: from, end: stop }, 500);
 }
@@ -96,7 +113,10 @@ export function readSentence(document: Labelled, from: number, max = 500): ReadT
 }
 
 /** A count of things: `2台`, `两套`, `two (2) units`. */
-export function readCount(document: Labelled, from: number): (Span & { readonly value: number; readonly hasUnit: boolean }) | undefined {
+export function readCount(
+  document: Labelled,
+  from: number,
+): (Span & { readonly value: number; readonly hasUnit: boolean }) | undefined {
   const { plain } = document;
   LEAD.lastIndex = from;
   const at = from + (LEAD.exec(plain)?.[0].length ?? 0);
@@ -110,11 +130,14 @@ export function readCount(document: Labelled, from: number): (Span & { readonly 
   const unit = exec(UNIT, plain, end);
   // What goes on is a price, a day, a length of time, a share.
   if (!unit && exec(/ {0,3}(?:[%‰年月日天周期元¥$€万亿/:]|-\d|[a-z])/y, plain, end)) return undefined;
-  return Number.isSafeInteger(value) && value >= 1 ? { value, hasUnit: Boolean(unit), start: at, end: end + (unit?.[0].length ?? 0) } : undefined;
+  return Number.isSafeInteger(value) && value >= 1
+    ? { value, hasUnit: Boolean(unit), start: at, end: end + (unit?.[0].length ?? 0) }
+    : undefined;
 }
 
 const LEAD = /(?:共计|合计|总计|共|total|of|[:= ])*/y;
-const UNIT = / {0,3}(?:台|套|辆|件|个|批|组|座|部|架|条|只|艘|柜|块|张|把|根|箱|units?|sets?|pcs|pieces?|nos?\.?|ea(?:ch)?|vehicles?|machines?|trucks?|cranes?|lots?|pairs?)(?![a-z])/y;
+const UNIT =
+  / {0,3}(?:台|套|辆|件|个|批|组|座|部|架|条|只|艘|柜|块|张|把|根|箱|units?|sets?|pcs|pieces?|nos?\.?|ea(?:ch)?|vehicles?|machines?|trucks?|cranes?|lots?|pairs?)(?![a-z])/y;
 
 /** A whole percentage: 13%. */
 export function readPercent({ plain }: Document, from: number): (Span & { readonly value: number }) | undefined {
@@ -130,7 +153,9 @@ export function readAccount(document: Labelled, from: number): ReadText | undefi
   const end = Math.min(cellEnd(document, from), from + 60);
   const named = /^iban:? ?/.exec(document.plain.slice(from, end));
   if (named) return readAccount(document, from + named[0].length);
-  const match = /^(?:[a-z]{2}\d{2}[ -]?(?:[a-z0-9]{2,4}[ -]?){3,8}(?![a-z0-9])|\d(?:[ -]?[\dx*]){5,33}(?!\d))/.exec(document.plain.slice(from, end));
+  const match = /^(?:[a-z]{2}\d{2}[ -]?(?:[a-z0-9]{2,4}[ -]?){3,8}(?![a-z0-9])|\d(?:[ -]?[\dx*]){5,33}(?!\d))/.exec(
+    document.plain.slice(from, end),
+  );
   return match ? textOf(document, { start: from, end: from + match[0].length }, 60) : undefined;
 }
 
@@ -138,9 +163,15 @@ export function readAccount(document: Labelled, from: number): ReadText | undefi
 export function textOf(document: Document, span: Span, max: number): ReadText | undefined {
   let { start, end } = trimmed(document, span);
   const { plain } = document;
-  while (end > start && /[,;:。、."'\s_-]/.test(plain[end - 1] ?? '') && !ABBREVIATED.test(plain.slice(Math.max(start, end - 8), end))) end -= 1;
+  while (
+    end > start &&
+    /[,;:。、."'\s_-]/.test(plain[end - 1] ?? '') &&
+    !ABBREVIATED.test(plain.slice(Math.max(start, end - 8), end))
+  )
+    end -= 1;
   while (start < end && /[:,;。、"'\s_=-]/.test(plain[start] ?? '')) start += 1;
-  if (end <= start || isLabel(document, { start, end }) || BLANK.test(plain.slice(start, Math.min(end, start + 40)))) return undefined;
+  if (end <= start || isLabel(document, { start, end }) || BLANK.test(plain.slice(start, Math.min(end, start + 40))))
+    return undefined;
   if (end - start > max * 2) return undefined;
   const value = rawText(document, { start, end }, max + 1);
   return value === '' || [...value].length > max ? undefined : { value, start, end };
@@ -148,7 +179,8 @@ export function textOf(document: Document, span: Span, max: number): ReadText | 
 
 const ABBREVIATED = /(?:^|[^a-z])(?:ltd|inc|co|corp|llc|plc|s\.a|s\.p\.a|b\.v|n\.v|k\.k|jr|sr|no|pty|l\.p)\.$/;
 /** Forms that were not filled in: `____`, `/`, `XXX`, `[●]`, `(date)`, `TBD`. */
-const BLANK = /^[\s_\-/\\*.…·•●○□■xX?()[\]<>:;,]*$|^[[(<{][^\])>}]{0,40}[\])>}]$|^(?:tbd|tba|n\/a|nil|none|无|略|待定|年 *月 *日|(?:blank|to be (?:confirmed|advised|determined)).*)$/;
+const BLANK =
+  /^[\s_\-/\\*.…·•●○□■xX?()[\]<>:;,]*$|^[[(<{][^\])>}]{0,40}[\])>}]$|^(?:tbd|tba|n\/a|nil|none|无|略|待定|年 *月 *日|(?:blank|to be (?:confirmed|advised|determined)).*)$/;
 
 function exec(pattern: RegExp, plain: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;

@@ -39,10 +39,19 @@ const MEANT: Readonly<Partial<Record<FieldType, readonly (keyof FieldSettings)[]
   currency: [...NUMERIC, 'currencyCode'],
 };
 
-export const meansTo = (type: FieldType, setting: keyof FieldSettings): boolean => MEANT[type]?.includes(setting) ?? false;
+export const meansTo = (type: FieldType, setting: keyof FieldSettings): boolean =>
+  MEANT[type]?.includes(setting) ?? false;
 
 /** The settings in effect: those that the field's type has. */
 export function settingsOf({ type, settings }: Pick<FieldRow, 'type' | 'settings'>): FieldSettings {
-  const own = <K extends keyof FieldSettings>(key: K): FieldSettings[K] | null => (meansTo(type, key) ? (settings[key] ?? null) : null);
-  return { precision: own('precision'), currencyCode: own('currencyCode'), min: own('min'), max: own('max'), maxLength: own('maxLength'), unit: own('unit') };
+  const own = <K extends keyof FieldSettings>(key: K): FieldSettings[K] | null =>
+    meansTo(type, key) ? (settings[key] ?? null) : null;
+  return {
+    precision: own('precision'),
+    currencyCode: own('currencyCode'),
+    min: own('min'),
+    max: own('max'),
+    maxLength: own('maxLength'),
+    unit: own('unit'),
+  };
 }

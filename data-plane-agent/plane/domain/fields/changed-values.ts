@@ -9,14 +9,20 @@ import { checkedValue, isNothing, type ReadValue } from './values.js';
 export type Values = ContractRow['dynamicFields'];
 
 export interface ValueChange {
-  /** What a request says: a key that is given replaces, nothing (`null`, blank, an empty list) clears it, and `null` for the whole clears all that the caller may write. */
+  /**
+   * What a request says: a key that is given replaces, nothing (`null`, blank, an empty list) clears it, and `null` for
+   * the whole clears all that the caller may write.
+   */
   readonly given: Readonly<Record<string, unknown>> | null | undefined;
   readonly present: Values;
   /** All fields of the tenant. */
   readonly fields: readonly FieldRow[];
   readonly roleCode: RoleCode;
   readonly contract: { readonly type: string; readonly typeCode: string | null };
-  /** How a new contract comes in; a present one is changed without. An import brings old books: it may lack what is required by now, and have options that were removed. */
+  /**
+   * How a new contract comes in; a present one is changed without. An import brings old books: it may lack what is
+   * required by now, and have options that were removed.
+   */
   readonly entering?: 'request' | 'import';
 }
 
@@ -36,8 +42,11 @@ export const fits = (values: Values): boolean => bytesOf(values) <= MAX_VALUES_K
 /** Custom values as a request leaves them. What the caller cannot see is as if it did not exist, and survives. */
 export function changedValues(change: ValueChange): ChangedValues {
   const { fields, roleCode, present, entering } = change;
-  const seen = new Map(fields.filter((field) => !field.archived && visibleTo(field, roleCode)).map((field) => [field.id, field]));
-  const given = change.given === null && entering === undefined ? clearing(present, seen, roleCode) : (change.given ?? {});
+  const seen = new Map(
+    fields.filter((field) => !field.archived && visibleTo(field, roleCode)).map((field) => [field.id, field]),
+  );
+  const given =
+    change.given === null && entering === undefined ? clearing(present, seen, roleCode) : (change.given ?? {});
   const outcome: Outcome = { values: { ...present }, issues: [], notEditable: [], references: [] };
   for (const [id, raw] of Object.entries(given)) {
     const field = seen.get(id);
@@ -45,11 +54,15 @@ export function changedValues(change: ValueChange): ChangedValues {
     else changeOne(field, { raw, change, outcome });
   }
   if (entering !== undefined) fillIn(given, change, outcome);
-  if (!fits(outcome.values) && bytesOf(outcome.values) > bytesOf(present)) outcome.issues.push({ path: 'dynamicFields', problem: tooLarge(outcome.values, seen) });
+  if (!fits(outcome.values) && bytesOf(outcome.values) > bytesOf(present))
+    outcome.issues.push({ path: 'dynamicFields', problem: tooLarge(outcome.values, seen) });
   return outcome;
 }
 
-/** What others have entered, and the caller does not see, leaves less room: how much is told, or they would not know why. */
+/**
+ * What others have entered, and the caller does not see, leaves less room: how much is told, or they would not know
+ * why.
+ */
 function tooLarge(values: Values, seen: ReadonlyMap<string, FieldRow>): string {
   const unseen = Object.fromEntries(Object.entries(values).filter(([id]) => !seen.has(id)));
   if (Object.keys(unseen).length === 0) return `must have at most ${MAX_VALUES_KB} KB`;
@@ -65,28 +78,41 @@ interface Outcome {
 }
 
 const clearing = (present: Values, seen: ReadonlyMap<string, FieldRow>, roleCode: RoleCode): Record<string, null> =>
-  Object.fromEntries(Object.keys(present).flatMap((id) => {
-    const field = seen.get(id);
-    return field && editableBy(field, roleCode) ? [[id, null]] : [];
-  }));
+  Object.fromEntries(
+    Object.keys(present).flatMap((id) => {
+      const field = seen.get(id);
+      return field && editableBy(field, roleCode) ? [[id, null]] : [];
+    }),
+  );
 
 /** What was read and is sent back is no change, whatever has become of the field, its options or its members since. */
-function changeOne(field: FieldRow, { raw, change: { present, roleCode, contract, entering }, outcome }: { readonly raw: unknown; readonly change: ValueChange; readonly outcome: Outcome }): void {
+function changeOne(
+  field: FieldRow,
+  {
+    raw,
+    change: { present, roleCode, contract, entering },
+    outcome,
+  }: { readonly raw: unknown; readonly change: ValueChange; readonly outcome: Outcome },
+): void {
   const { id } = field;
   const path = `dynamicFields.${id}`;
   const applies = appliesTo(field, contract);
   // A new contract begins with the default.
   const before = entering === undefined ? present[id] : applies ? field.defaultValue : null;
-  const read: ReadValue = isSame(raw, before) ? { ok: true, value: raw as FieldValue } : checkedValue(field, raw, { removedOptions: entering === 'import', kept: before }); // equal to a value that is kept
+  const read: ReadValue = isSame(raw, before)
+    ? { ok: true, value: raw as FieldValue }
+    : checkedValue(field, raw, { removedOptions: entering === 'import', kept: before }); // equal to a value that is kept
   if (read.ok && isSame(read.value, before ?? null)) return;
   if (read.ok && read.value === null && entering !== undefined) return;
   if (!editableBy(field, roleCode)) outcome.notEditable.push(id);
   else if (!read.ok) outcome.issues.push({ path, problem: read.problem });
   else if (read.value === null && field.required && applies) outcome.issues.push({ path, problem: 'is required' });
-  else if (read.value === null) outcome.values = Object.fromEntries(Object.entries(outcome.values).filter(([key]) => key !== id));
+  else if (read.value === null)
+    outcome.values = Object.fromEntries(Object.entries(outcome.values).filter(([key]) => key !== id));
   else if (!applies) outcome.issues.push({ path, problem: 'does not apply to contracts of this type' });
   else {
-    if (field.type === 'user' || field.type === 'file') outcome.references.push({ path, type: field.type, id: String(read.value as string) });
+    if (field.type === 'user' || field.type === 'file')
+      outcome.references.push({ path, type: field.type, id: String(read.value as string) });
     keep(outcome, id, read.value);
   }
 }
@@ -95,16 +121,25 @@ const keep = (outcome: Outcome, id: string, value: unknown): void => {
   outcome.values = { ...outcome.values, [id]: value };
 };
 
-/** A new contract gets the defaults of the fields that it has, also of those that the caller cannot see, and is asked for the required ones that he may write. */
-function fillIn(given: Readonly<Record<string, unknown>>, { fields, roleCode, contract, entering }: ValueChange, outcome: Outcome): void {
+/**
+ * A new contract gets the defaults of the fields that it has, also of those that the caller cannot see, and is asked
+ * for the required ones that he may write.
+ */
+function fillIn(
+  given: Readonly<Record<string, unknown>>,
+  { fields, roleCode, contract, entering }: ValueChange,
+  outcome: Outcome,
+): void {
   for (const field of fields) {
     if (field.archived || outcome.values[field.id] !== undefined || !appliesTo(field, contract)) continue;
     const path = `dynamicFields.${field.id}`;
     if (outcome.issues.some((issue) => issue.path === path) || outcome.notEditable.includes(field.id)) continue;
     const isEmptyCell = entering === 'import' && Object.hasOwn(given, field.id) && isNothing(given[field.id]);
     if (field.defaultValue !== null && !isEmptyCell) keep(outcome, field.id, field.defaultValue);
-    else if (field.required && entering === 'request' && editableBy(field, roleCode)) outcome.issues.push({ path, problem: 'is required' });
+    else if (field.required && entering === 'request' && editableBy(field, roleCode))
+      outcome.issues.push({ path, problem: 'is required' });
   }
 }
 
-export const isSame = (a: unknown, b: unknown): boolean => a === b || (Array.isArray(a) && JSON.stringify(a) === JSON.stringify(b));
+export const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (Array.isArray(a) && JSON.stringify(a) === JSON.stringify(b));

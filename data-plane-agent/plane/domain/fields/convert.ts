@@ -24,7 +24,9 @@ export interface Conversion {
 /** Says that a value has no form in the other type that keeps all of it. */
 export const LOST = Symbol('lost');
 
-/** A value in another type, or LOST. For a choice, the labels of `labelsFor` must be among the options of the target. */
+/**
+ * A value in another type, or LOST. For a choice, the labels of `labelsFor` must be among the options of the target.
+ */
 export function convert(value: FieldValue, conversion: Conversion): FieldValue | typeof LOST {
   const converted = converters[conversion.to.type](value, conversion);
   if (converted === LOST) return LOST;
@@ -32,14 +34,26 @@ export function convert(value: FieldValue, conversion: Conversion): FieldValue |
   return read.ok && read.value !== null ? read.value : LOST;
 }
 
-/** The labels that a value becomes in a choice; LOST where it has none. Values that are options already keep them, and need none. */
+/**
+ * The labels that a value becomes in a choice; LOST where it has none. Values that are options already keep them, and
+ * need none.
+ */
 export function labelsFor(value: FieldValue, { from, to, context }: Conversion): readonly string[] | typeof LOST {
   const source = from.type;
-  if (source === 'select' || source === 'multi_select') return to.type === 'select' && listOf(value).length !== 1 ? LOST : [];
-  if (source === 'datetime' || source === 'user' || source === 'file' || (source === 'date' && to.type === 'multi_select')) return LOST;
+  if (source === 'select' || source === 'multi_select')
+    return to.type === 'select' && listOf(value).length !== 1 ? LOST : [];
+  if (
+    source === 'datetime' ||
+    source === 'user' ||
+    source === 'file' ||
+    (source === 'date' && to.type === 'multi_select')
+  )
+    return LOST;
   const text = textOf(value, { from, context });
   const labels = isText(source) && to.type === 'multi_select' ? partsOf(text) : [text];
-  return labels.length === 0 || labels.some((label) => label.length > MAX_LABEL && [...label].length > MAX_LABEL) ? LOST : labels;
+  return labels.length === 0 || labels.some((label) => label.length > MAX_LABEL && [...label].length > MAX_LABEL)
+    ? LOST
+    : labels;
 }
 
 type Converter = (value: FieldValue, conversion: Conversion) => FieldValue | typeof LOST;
@@ -69,7 +83,11 @@ const asInstant: Converter = (value, conversion) => {
   if (from.type !== 'date' && !isText(from.type) && from.type !== 'select') return LOST;
   const text = textOf(value, conversion);
   const day = from.type === 'date' ? text : dayInFormat(text, context.dateFormat);
-  return (day === undefined ? undefined : iso(instantOf(day, 0, context.timeZone))) ?? localInstantIn(text, context.timeZone) ?? LOST;
+  return (
+    (day === undefined ? undefined : iso(instantOf(day, 0, context.timeZone))) ??
+    localInstantIn(text, context.timeZone) ??
+    LOST
+  );
 };
 
 const asFlag: Converter = (value, conversion) => {
@@ -83,13 +101,18 @@ const asOptions: Converter = (value, conversion) => {
   const { from, to } = conversion;
   const labels = labelsFor(value, conversion);
   if (labels === LOST) return LOST;
-  const ids = from.type === 'select' || from.type === 'multi_select' ? listOf(value) : labels.map((label) => optionNamed(to.options, label)?.id ?? '');
+  const ids =
+    from.type === 'select' || from.type === 'multi_select'
+      ? listOf(value)
+      : labels.map((label) => optionNamed(to.options, label)?.id ?? '');
   return to.type === 'select' ? (ids[0] ?? LOST) : [...new Set(ids)];
 };
 
 const asContact: Converter = (value, conversion) => {
   const { type } = conversion.from;
-  return isText(type) || type === 'select' || type === 'url' || type === 'email' || type === 'phone' ? textOf(value, conversion) : LOST;
+  return isText(type) || type === 'select' || type === 'url' || type === 'email' || type === 'phone'
+    ? textOf(value, conversion)
+    : LOST;
 };
 
 const asMember: Converter = (value, conversion) => {
@@ -129,7 +152,8 @@ function textOf(value: FieldValue, { from, context }: Pick<Conversion, 'from' | 
 
 const isText = (type: FieldType): boolean => type === 'text' || type === 'long_text';
 const isNumeric = (type: FieldType): boolean => type === 'number' || type === 'currency' || type === 'percent';
-const listOf = (value: FieldValue): readonly string[] => (typeof value === 'string' ? [value] : typeof value === 'object' ? value : []);
+const listOf = (value: FieldValue): readonly string[] =>
+  typeof value === 'string' ? [value] : typeof value === 'object' ? value : [];
 
 /** The local day of an instant at which it begins; another instant has a time that a day would lose. */
 function localMidnight(instant: string, timeZone: string): string | undefined {

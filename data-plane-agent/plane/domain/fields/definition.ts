@@ -4,18 +4,27 @@ import type { FieldRow } from '../../tables/fields.js';
 /** `null` is the role of a job, and of whoever has the machine: they see and write every field. */
 export type RoleCode = string | null;
 
-export const visibleTo = ({ visibleRoles }: Pick<FieldRow, 'visibleRoles'>, roleCode: RoleCode): boolean => roleCode === null || visibleRoles.length === 0 || visibleRoles.includes(roleCode);
+export const visibleTo = ({ visibleRoles }: Pick<FieldRow, 'visibleRoles'>, roleCode: RoleCode): boolean =>
+  roleCode === null || visibleRoles.length === 0 || visibleRoles.includes(roleCode);
 
 /** Whoever may not see a field cannot write it either. */
 export const editableBy = (field: Pick<FieldRow, 'visibleRoles' | 'editableRoles'>, roleCode: RoleCode): boolean =>
-  visibleTo(field, roleCode) && (roleCode === null || field.editableRoles.length === 0 || field.editableRoles.includes(roleCode));
+  visibleTo(field, roleCode) &&
+  (roleCode === null || field.editableRoles.length === 0 || field.editableRoles.includes(roleCode));
 
-/** Whether contracts of this kind have the field. A contract without a type code goes by its type, which is also the code of a shipped type. */
-export const appliesTo = ({ typeCodes }: Pick<FieldRow, 'typeCodes'>, contract: { readonly type: string; readonly typeCode: string | null }): boolean => typeCodes.length === 0 || typeCodes.includes(contract.typeCode ?? contract.type);
+/**
+ * Whether contracts of this kind have the field. A contract without a type code goes by its type, which is also the
+ * code of a shipped type.
+ */
+export const appliesTo = (
+  { typeCodes }: Pick<FieldRow, 'typeCodes'>,
+  contract: { readonly type: string; readonly typeCode: string | null },
+): boolean => typeCodes.length === 0 || typeCodes.includes(contract.typeCode ?? contract.type);
 
 export const isChoice = (type: FieldType): boolean => type === 'select' || type === 'multi_select';
 
 /** By section (none first), then by place in it. */
-export const inOrder = (a: FieldRow, b: FieldRow): number => compare(a.section ?? '', b.section ?? '') || a.position - b.position || compare(a.id, b.id);
+export const inOrder = (a: FieldRow, b: FieldRow): number =>
+  compare(a.section ?? '', b.section ?? '') || a.position - b.position || compare(a.id, b.id);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -30,11 +30,16 @@ export function turned(turn: Turn): Turned {
   const untouched = remembered !== undefined && isSame(remembered.became, present);
   const former = untouched ? livingForms(remembered.forms, turn.now)[to.type]?.value : undefined;
   const restored = former !== undefined && isFit(former, turn) ? former : undefined;
-  if (present === null && restored === undefined) return { outcome: 'none', values, remembered: untouched ? remembered : null };
+  if (present === null && restored === undefined)
+    return { outcome: 'none', values, remembered: untouched ? remembered : null };
   const next = restored ?? (present === null ? null : convertedOrNull(present, turn));
   const nextValues = withValue(values, fieldId, next);
   const outcome = isSame(next, present) ? 'unchanged' : next === null ? 'cleared' : 'converted';
-  return { outcome, values: outcome === 'unchanged' ? values : nextValues, remembered: memoryAfter(turn, { present, next, untouched }) };
+  return {
+    outcome,
+    values: outcome === 'unchanged' ? values : nextValues,
+    remembered: memoryAfter(turn, { present, next, untouched }),
+  };
 }
 
 function convertedOrNull(present: FieldValue, turn: Turn): FieldValue | null {
@@ -49,16 +54,30 @@ function isFit(former: FieldValue | null, { to, values, fieldId }: Turn): boolea
   return read.ok && isSame(read.value, former) && fits(withValue(values, fieldId, former));
 }
 
-function memoryAfter({ from, to, fieldId, contractId, remembered, now }: Turn, { present, next, untouched }: { readonly present: FieldValue | null; readonly next: FieldValue | null; readonly untouched: boolean }): FormsRow | null {
+function memoryAfter(
+  { from, to, fieldId, contractId, remembered, now }: Turn,
+  {
+    present,
+    next,
+    untouched,
+  }: { readonly present: FieldValue | null; readonly next: FieldValue | null; readonly untouched: boolean },
+): FormsRow | null {
   const known = untouched && remembered ? livingForms(remembered.forms, now) : {};
   if (from.type === to.type && isSame(next, present) && !untouched) return null;
   const until = now + KEPT_MS;
   // What an untouched value was under this type before says more than what is left of it.
   const forms: Forms = { ...known, [from.type]: { value: known[from.type]?.value ?? present, until } };
-  return { fieldId, contractId, forms, became: next, expiresAt: Math.max(...Object.values(forms).map((form) => form.until)) };
+  return {
+    fieldId,
+    contractId,
+    forms,
+    became: next,
+    expiresAt: Math.max(...Object.values(forms).map((form) => form.until)),
+  };
 }
 
-const livingForms = (forms: Forms, now: number): Forms => Object.fromEntries(Object.entries(forms).filter(([, form]) => form.until > now));
+const livingForms = (forms: Forms, now: number): Forms =>
+  Object.fromEntries(Object.entries(forms).filter(([, form]) => form.until > now));
 
 export function withValue(values: Values, fieldId: string, value: FieldValue | null): Values {
   if (value !== null) return { ...values, [fieldId]: value };

@@ -10,14 +10,17 @@ export function plainNumber(value: number): string {
   const digits = whole + fraction;
   const point = 1 + Number(exponent);
   if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
-  return digits.length <= point ? sign + digits + '0'.repeat(point - digits.length) : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+  return digits.length <= point
+    ? sign + digits + '0'.repeat(point - digits.length)
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
 export const decimalsIn = (value: number): number => plainNumber(value).split('.')[1]?.length ?? 0;
 
 /**
- * Reads a number as people write it: with separators of thousands, a currency symbol or code, a percent sign, full-width digits. `1.234,56`
- * is read by the order of its separators; `1,5`, whose comma may be either, is none. `undefined` as well for what a JSON number could not keep exactly.
+ * Reads a number as people write it: with separators of thousands, a currency symbol or code, a percent sign,
+ * full-width digits. `1.234,56` is read by the order of its separators; `1,5`, whose comma may be either, is none.
+ * `undefined` as well for what a JSON number could not keep exactly.
  */
 export function numberIn(text: string): number | undefined {
   const trimmed = text.trim();
@@ -26,7 +29,11 @@ export function numberIn(text: string): number | undefined {
   if (!normalised.ok) return undefined;
   const bare = normalised.text.trim();
   const sign = /^(?:[+-]|−)/.exec(bare)?.[0] ?? '';
-  const unsigned = bare.slice(sign.length).replace(/^(?:[A-Z]{3}\b|\p{Sc}|元)\s*/u, '').replace(/\s*(?:[A-Z]{3}|\p{Sc}|元|%)$/u, '').trim();
+  const unsigned = bare
+    .slice(sign.length)
+    .replace(/^(?:[A-Z]{3}\b|\p{Sc}|元)\s*/u, '')
+    .replace(/\s*(?:[A-Z]{3}|\p{Sc}|元|%)$/u, '')
+    .trim();
   const plain = withoutSeparators(unsigned);
   if (plain === undefined) return undefined;
   const value = Number(plain);
@@ -45,7 +52,9 @@ function withoutSeparators(text: string): string | undefined {
     if (grouped.test(text)) return text.replaceAll(separator, '');
   }
   // The last separator is the point when another kind stands before it.
-  return /^\d{1,3}(?:\.\d{3})+,\d+$/.test(text) || /^\d{1,3}(?:\.\d{3}){2,}$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : undefined;
+  return /^\d{1,3}(?:\.\d{3})+,\d+$/.test(text) || /^\d{1,3}(?:\.\d{3}){2,}$/.test(text)
+    ? text.replaceAll('.', '').replace(',', '.')
+    : undefined;
 }
 
 /** `007.50` and `7.5` are one number. */

@@ -7,9 +7,17 @@ type Payload = Readonly<Record<string, unknown>>;
 export function readPayload<C extends FieldCommandType>(type: C, payload: Payload): Checked<PayloadOf<C>> {
   const read = checker(PAYLOADS[type])(payload);
   // Where another command does without, a blank has become nothing on its way here.
-  const shape = read.ok ? [] : read.issues.map(({ path, problem }) => ({ path: `payload.${path}`, problem: payload[path] === null ? 'is required' : problem }));
+  const shape = read.ok
+    ? []
+    : read.issues.map(({ path, problem }) => ({
+        path: `payload.${path}`,
+        problem: payload[path] === null ? 'is required' : problem,
+      }));
   const named = new Set(shape.map(({ path }) => path));
-  const issues = [...shape, ...(type === 'MoveField' ? placeIssues(payload).filter(({ path }) => !named.has(path)) : [])];
+  const issues = [
+    ...shape,
+    ...(type === 'MoveField' ? placeIssues(payload).filter(({ path }) => !named.has(path)) : []),
+  ];
   return read.ok && issues.length === 0 ? { ok: true, value: read.value as PayloadOf<C> } : { ok: false, issues };
 }
 
@@ -20,7 +28,8 @@ export const wayOf = (payload: Payload): (typeof WAYS)[number] | undefined => WA
 
 function placeIssues(payload: Payload): Issue[] {
   const [first, ...more] = WAYS.filter((key) => isGiven(payload[key]));
-  if (first === undefined && payload['section'] === undefined) return [{ path: 'payload', problem: 'must say where to: by order, beforeFieldId, afterFieldId or section' }];
+  if (first === undefined && payload['section'] === undefined)
+    return [{ path: 'payload', problem: 'must say where to: by order, beforeFieldId, afterFieldId or section' }];
   return more.map((key) => ({ path: `payload.${key}`, problem: `cannot stand beside ${first ?? ''}` }));
 }
 

@@ -2,14 +2,24 @@ import type { ContractRow } from '../../tables/contracts.js';
 
 const SHOWN = Symbol('custom values as the caller may see them');
 
-/** A contract whose custom values are those that the caller may see. Answers are made of nothing else, so that none can forget. */
+/**
+ * A contract whose custom values are those that the caller may see. Answers are made of nothing else, so that none can
+ * forget.
+ */
 export type ShownContract = ContractRow & { readonly [SHOWN]: true };
 
 /** `visible` are the ids of the live fields that the caller may see. */
-export const shownContract = (row: ContractRow, visible: ReadonlySet<string>): ShownContract => ({ ...row, dynamicFields: shownValues(row.dynamicFields, visible), [SHOWN]: true });
+export const shownContract = (row: ContractRow, visible: ReadonlySet<string>): ShownContract => ({
+  ...row,
+  dynamicFields: shownValues(row.dynamicFields, visible),
+  [SHOWN]: true,
+});
 
 /** Of custom values by field id, those that the caller may see. */
-export const shownValues = (values: ContractRow['dynamicFields'], visible: ReadonlySet<string>): ContractRow['dynamicFields'] => Object.fromEntries(Object.entries(values).filter(([id]) => visible.has(id)));
+export const shownValues = (
+  values: ContractRow['dynamicFields'],
+  visible: ReadonlySet<string>,
+): ContractRow['dynamicFields'] => Object.fromEntries(Object.entries(values).filter(([id]) => visible.has(id)));
 
 export const hasValues = ({ dynamicFields }: Pick<ContractRow, 'dynamicFields'>): boolean => {
   for (const _ in dynamicFields) return true;

@@ -43,11 +43,16 @@ const indexes = new WeakMap<readonly Member[], MemberIndex>();
 
 const YES = new Set(['true', 'yes', '1', '是']);
 const NO = new Set(['false', 'no', '0', '否']);
-export const flagIn = (text: string): boolean | undefined => (YES.has(text.toLowerCase()) ? true : NO.has(text.toLowerCase()) ? false : undefined);
+export const flagIn = (text: string): boolean | undefined =>
+  YES.has(text.toLowerCase()) ? true : NO.has(text.toLowerCase()) ? false : undefined;
 
 /** An ISO instant with its zone, in UTC with milliseconds. */
 export function instantIn(text: string): string | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i.test(text) || parseDay(text) === undefined) return undefined;
+  if (
+    !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/i.test(text) ||
+    parseDay(text) === undefined
+  )
+    return undefined;
   const ms = Date.parse(text.toUpperCase().replace(/([+-]\d{2})(\d{2})$/, '$1:$2'));
   if (Number.isNaN(ms)) return undefined;
   const instant = iso(ms);
@@ -61,13 +66,25 @@ export function localInstantIn(text: string, timeZone: string): string | undefin
   const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?)?$/i.exec(text);
   const day = match?.[1] === undefined ? undefined : parseDay(match[1]);
   if (day === undefined || !match) return undefined;
-  const [hour, minute, second, milli] = [Number(match[2] ?? 0), Number(match[3] ?? 0), Number(match[4] ?? 0), Number((match[5] ?? '').padEnd(3, '0'))];
+  const [hour, minute, second, milli] = [
+    Number(match[2] ?? 0),
+    Number(match[3] ?? 0),
+    Number(match[4] ?? 0),
+    Number((match[5] ?? '').padEnd(3, '0')),
+  ];
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   return instantIn(iso(instantOf(day, hour, timeZone) + minute * 60_000 + second * 1_000 + milli));
 }
 
 /** The items of a list as people write it. */
-export const partsOf = (text: string): string[] => [...new Set(text.split(/[,;、，；]/).map((part) => part.trim()).filter((part) => part !== ''))];
+export const partsOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/[,;、，；]/)
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  ),
+];
 
 export function isUrl(text: string): boolean {
   if (/\s/.test(text) || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;

@@ -2,18 +2,41 @@ import { parseDay, parseLooseDay } from '../../../base/day.js';
 import { isAmountProblem, toMinor, decimalsOf } from '../../../base/money.js';
 import { normal } from '../../../base/text.js';
 import { isBlankText, isCleanText } from '../../../base/validation.js';
-import { MAX_LABEL, MAX_LONG_TEXT, MAX_NUMBER, MAX_OPTIONS, MAX_PRECISION, MAX_TEXT, type FieldOption, type FieldValue } from '../../contract/records/fields.js';
+import {
+  MAX_LABEL,
+  MAX_LONG_TEXT,
+  MAX_NUMBER,
+  MAX_OPTIONS,
+  MAX_PRECISION,
+  MAX_TEXT,
+  type FieldOption,
+  type FieldValue,
+} from '../../contract/records/fields.js';
 import type { Member } from '../../contract/records/people.js';
 import { settingsOf } from './answer.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { decimalsIn, numberIn, plainNumber } from './numbers.js';
-import { emailIn, flagIn, instantIn, isPhone, isUrl, localInstantIn, memberById, memberNamed, partsOf } from './texts.js';
+import {
+  emailIn,
+  flagIn,
+  instantIn,
+  isPhone,
+  isUrl,
+  localInstantIn,
+  memberById,
+  memberNamed,
+  partsOf,
+} from './texts.js';
 
 /** Of a definition, what its values depend on. */
 export type ValueType = Pick<FieldRow, 'type' | 'options' | 'settings'>;
 
-/** A value as it is kept (`null` is none), or what is wrong with it, as the end of a sentence that begins with the field. */
-export type ReadValue = { readonly ok: true; readonly value: FieldValue | null } | { readonly ok: false; readonly problem: string };
+/**
+ * A value as it is kept (`null` is none), or what is wrong with it, as the end of a sentence that begins with the
+ * field.
+ */
+export type ReadValue =
+  { readonly ok: true; readonly value: FieldValue | null } | { readonly ok: false; readonly problem: string };
 
 export interface CheckOptions {
   /** Options that were removed pass too: a value from elsewhere, or one that is kept. */
@@ -23,26 +46,39 @@ export interface CheckOptions {
 }
 
 /** Blank texts and empty lists are no value, in every type. */
-export const isNothing = (raw: unknown): boolean => raw === null || raw === undefined || (typeof raw === 'string' && isBlankText(raw)) || (Array.isArray(raw) && raw.length === 0);
+export const isNothing = (raw: unknown): boolean =>
+  raw === null ||
+  raw === undefined ||
+  (typeof raw === 'string' && isBlankText(raw)) ||
+  (Array.isArray(raw) && raw.length === 0);
 
 /**
- * Reads a JSON value by the field's type: texts are trimmed and brought to NFC, instants to UTC. Whether a member or a file exists is not
- * known here: their ids pass as they are.
+ * Reads a JSON value by the field's type: texts are trimmed and brought to NFC, instants to UTC. Whether a member or a
+ * file exists is not known here: their ids pass as they are.
  */
 export function checkedValue(field: ValueType, raw: unknown, options: CheckOptions = {}): ReadValue {
   if (isNothing(raw)) return NOTHING;
   switch (field.type) {
     case 'text':
     case 'long_text':
-      return checkedText(raw, Math.min(settingsOf(field).maxLength ?? MAX_LONG_TEXT, field.type === 'text' ? MAX_TEXT : MAX_LONG_TEXT));
+      return checkedText(
+        raw,
+        Math.min(settingsOf(field).maxLength ?? MAX_LONG_TEXT, field.type === 'text' ? MAX_TEXT : MAX_LONG_TEXT),
+      );
     case 'number':
     case 'percent':
     case 'currency':
       return checkedNumber(field, raw);
     case 'date':
-      return mapped(checkedText(raw, 100), (text) => parseDay(text) ?? WRONG('must be a calendar date like 2026-03-31'));
+      return mapped(
+        checkedText(raw, 100),
+        (text) => parseDay(text) ?? WRONG('must be a calendar date like 2026-03-31'),
+      );
     case 'datetime':
-      return mapped(checkedText(raw, 100), (text) => instantIn(text) ?? WRONG('must be an instant with its zone, like 2026-03-31T09:30:00Z'));
+      return mapped(
+        checkedText(raw, 100),
+        (text) => instantIn(text) ?? WRONG('must be an instant with its zone, like 2026-03-31T09:30:00Z'),
+      );
     case 'boolean':
       return typeof raw === 'boolean' ? kept(raw) : WRONG('must be true or false');
     case 'select':
@@ -50,11 +86,15 @@ export function checkedValue(field: ValueType, raw: unknown, options: CheckOptio
     case 'multi_select':
       return checkedList(field, raw, options);
     case 'url':
-      return mapped(checkedText(raw, MAX_TEXT), (text) => (isUrl(text) ? text : WRONG('must be a web address like https://example.com')));
+      return mapped(checkedText(raw, MAX_TEXT), (text) =>
+        isUrl(text) ? text : WRONG('must be a web address like https://example.com'),
+      );
     case 'email':
       return mapped(checkedText(raw, 254), (text) => emailIn(text) ?? WRONG('must be an email address'));
     case 'phone':
-      return mapped(checkedText(raw, 40), (text) => (isPhone(text) ? text : WRONG('must be a phone number like +86 21 5555 0100')));
+      return mapped(checkedText(raw, 40), (text) =>
+        isPhone(text) ? text : WRONG('must be a phone number like +86 21 5555 0100'),
+      );
     case 'user':
     case 'file':
       return checkedText(raw, 100);
@@ -65,7 +105,10 @@ export interface TextContext {
   readonly members?: readonly Member[] | undefined;
 }
 
-/** A value as it stands in a cell of a sheet: labels of options, ISO days and instants, a member's email, plain numbers. `null` is an empty cell. */
+/**
+ * A value as it stands in a cell of a sheet: labels of options, ISO days and instants, a member's email, plain numbers.
+ * `null` is an empty cell.
+ */
 export function valueText(field: ValueType, value: unknown, { members = [] }: TextContext = {}): string {
   if (value === null || value === undefined) return '';
   switch (field.type) {
@@ -76,7 +119,10 @@ export function valueText(field: ValueType, value: unknown, { members = [] }: Te
     case 'select':
       return labelOf(field.options, plain(value));
     case 'multi_select':
-      return listCell(field.options, (Array.isArray(value) ? value : [value]).map((id) => labelOf(field.options, plain(id))));
+      return listCell(
+        field.options,
+        (Array.isArray(value) ? value : [value]).map((id) => labelOf(field.options, plain(id))),
+      );
     case 'user':
       return memberById(members, plain(value))?.email ?? plain(value);
     default:
@@ -86,8 +132,15 @@ export function valueText(field: ValueType, value: unknown, { members = [] }: Te
 
 const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Reads a cell of a sheet; the inverse of `valueText`. Also takes ids of options and members, members' names, days as sheets write them, and instants of the tenant's zone. */
-export function valueFromText(field: ValueType, cell: string, { members = [], timeZone = 'UTC' }: TextContext & { readonly timeZone?: string } = {}): ReadValue {
+/**
+ * Reads a cell of a sheet; the inverse of `valueText`. Also takes ids of options and members, members' names, days as
+ * sheets write them, and instants of the tenant's zone.
+ */
+export function valueFromText(
+  field: ValueType,
+  cell: string,
+  { members = [], timeZone = 'UTC' }: TextContext & { readonly timeZone?: string } = {},
+): ReadValue {
   const plain = plainText(cell);
   if (!plain.ok) return plain;
   const { value: text } = plain;
@@ -112,14 +165,16 @@ export function valueFromText(field: ValueType, cell: string, { members = [], ti
     }
     case 'select': {
       const option = optionNamed(field.options, text);
-      return option ? kept(option.id) : WRONG('must be one of the field\'s options');
+      return option ? kept(option.id) : WRONG("must be one of the field's options");
     }
     case 'multi_select': {
       const parts = text.length > MAX_LIST ? [] : listIn(field.options, text);
       if (parts.length > MAX_OPTIONS || text.length > MAX_LIST) return WRONG(`must have at most ${MAX_OPTIONS} items`);
       const named = parts.map((label) => optionNamed(field.options, label)?.id);
       const ids = named.filter((id) => id !== undefined);
-      return ids.length < named.length ? WRONG('must be a list of the field\'s options') : checkedValue(field, [...new Set(ids)], { removedOptions: true });
+      return ids.length < named.length
+        ? WRONG("must be a list of the field's options")
+        : checkedValue(field, [...new Set(ids)], { removedOptions: true });
     }
     case 'user':
       return kept(memberNamed(members, text)?.id ?? text);
@@ -128,7 +183,8 @@ export function valueFromText(field: ValueType, cell: string, { members = [], ti
   }
 }
 
-export const labelOf = (options: readonly FieldOption[], id: string): string => options.find((option) => option.id === id)?.label ?? id;
+export const labelOf = (options: readonly FieldOption[], id: string): string =>
+  options.find((option) => option.id === id)?.label ?? id;
 
 /** An option by its id or its label, whatever the label's case. */
 export function optionNamed(options: readonly FieldOption[], text: string): FieldOption | undefined {
@@ -145,7 +201,9 @@ interface OptionNames {
   readonly folded: Map<string, FieldOption>;
 }
 
-/** Cells and conversions ask for thousands of labels one after the other; of two options with one name it is the first. */
+/**
+ * Cells and conversions ask for thousands of labels one after the other; of two options with one name it is the first.
+ */
 function namesOf(options: readonly FieldOption[]): OptionNames {
   const known = indexes.get(options);
   if (known) return known;
@@ -164,7 +222,10 @@ const indexes = new WeakMap<readonly FieldOption[], OptionNames>();
 /** The labels of several options in one cell; as JSON when a plain list would be read as something else. */
 function listCell(options: readonly FieldOption[], labels: readonly string[]): string {
   const list = labels.join(', ');
-  const isPlain = !labels.some((label) => /[,;、，；]/.test(label)) && !list.startsWith('[') && (labels.length === 1 || !optionNamed(options, list));
+  const isPlain =
+    !labels.some((label) => /[,;、，；]/.test(label)) &&
+    !list.startsWith('[') &&
+    (labels.length === 1 || !optionNamed(options, list));
   return isPlain ? list : JSON.stringify(labels);
 }
 
@@ -191,7 +252,7 @@ function jsonTexts(text: string): string[] | undefined {
 const MAX_LIST = MAX_OPTIONS * (4 * MAX_LABEL + 4);
 
 const NOTHING: ReadValue = { ok: true, value: null };
-const NO_OPTION = 'must be the id of one of the field\'s options';
+const NO_OPTION = "must be the id of one of the field's options";
 const WRONG = (problem: string) => ({ ok: false, problem }) as const;
 const kept = <T extends FieldValue>(value: T) => ({ ok: true, value }) as const;
 
@@ -204,7 +265,10 @@ function plainText(raw: string): ReadText {
   return plain.ok ? kept(plain.text) : WRONG(plain.problem);
 }
 
-/** Of the longest list that a cell may hold, which is more than the longest text with each of its characters taken apart. */
+/**
+ * Of the longest list that a cell may hold, which is more than the longest text with each of its characters taken
+ * apart.
+ */
 const MAX_UNITS = 2 * MAX_LIST;
 
 function checkedText(raw: unknown, max: number): ReadText {
@@ -217,7 +281,10 @@ function checkedText(raw: unknown, max: number): ReadText {
   return text.length > max && [...text].length > max ? WRONG(`must have at most ${max} characters`) : kept(text);
 }
 
-function mapped(read: ReadText, map: (text: string) => string | { readonly ok: false; readonly problem: string }): ReadValue {
+function mapped(
+  read: ReadText,
+  map: (text: string) => string | { readonly ok: false; readonly problem: string },
+): ReadValue {
   if (!read.ok) return read;
   const value = map(read.value);
   return typeof value === 'string' ? kept(value) : value;
@@ -242,9 +309,14 @@ function checkedList(field: ValueType, raw: unknown, options: CheckOptions): Rea
   if (!Array.isArray(raw)) return WRONG('must be a list');
   if (raw.length > MAX_OPTIONS) return WRONG(`must have at most ${MAX_OPTIONS} items`);
   const ids = raw as readonly unknown[];
-  if (!ids.every((id): id is string => typeof id === 'string' && offers(field, id, options))) return WRONG('must be a list of ids of the field\'s options');
+  if (!ids.every((id): id is string => typeof id === 'string' && offers(field, id, options)))
+    return WRONG("must be a list of ids of the field's options");
   return new Set(ids).size < ids.length ? WRONG('must not name an option twice') : kept([...ids]);
 }
 
 const offers = ({ options }: ValueType, id: string, { removedOptions = false, kept: present }: CheckOptions): boolean =>
-  options.some((option) => option.id === id && (!option.archived || removedOptions || present === id || (Array.isArray(present) && present.includes(id))));
+  options.some(
+    (option) =>
+      option.id === id &&
+      (!option.archived || removedOptions || present === id || (Array.isArray(present) && present.includes(id))),
+  );

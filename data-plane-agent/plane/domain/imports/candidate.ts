@@ -36,10 +36,20 @@ export interface Candidate {
 
 /** A contract out of the list `rows` of a request. */
 export function candidateOfRow(row: number, input: Readonly<Record<string, unknown>>): Candidate {
-  return { rows: [row], input, problems: [], beside: new Map(), place: (path) => ({ row, field: path, value: valueAt(input, path) }) };
+  return {
+    rows: [row],
+    input,
+    problems: [],
+    beside: new Map(),
+    place: (path) => ({ row, field: path, value: valueAt(input, path) }),
+  };
 }
 
-export const problemAt = ({ row, field, value }: CellOfRow, problem: string, code: FailureCode = 'INVALID_INPUT'): RowProblem => ({ row, field, code, message: `${field} ${problem}`, value });
+export const problemAt = (
+  { row, field, value }: CellOfRow,
+  problem: string,
+  code: FailureCode = 'INVALID_INPUT',
+): RowProblem => ({ row, field, code, message: `${field} ${problem}`, value });
 
 /** The contract number as far as it can be read. */
 export const numberOf = ({ input }: Pick<Candidate, 'input'>): string | undefined => {
@@ -47,7 +57,10 @@ export const numberOf = ({ input }: Pick<Candidate, 'input'>): string | undefine
   return typeof number === 'string' ? codeIn(number) : undefined;
 };
 
-/** A contract number or an archive code in normal form; `undefined` for what is none, and is refused where it is checked. */
+/**
+ * A contract number or an archive code in normal form; `undefined` for what is none, and is refused where it is
+ * checked.
+ */
 export function codeIn(text: string): string | undefined {
   const plain = normal(text.trim(), { max: LONGEST_CODE });
   return plain.ok && plain.text !== '' ? plain.text : undefined;
@@ -56,7 +69,10 @@ export function codeIn(text: string): string | undefined {
 /** In UTF-16 units: a code has at most a hundred characters, and each of them may come taken apart. */
 const LONGEST_CODE = 1_000;
 
-/** Marks contracts whose number or archive code another one in the same file has: the first keeps it, whether or not it can be entered. */
+/**
+ * Marks contracts whose number or archive code another one in the same file has: the first keeps it, whether or not it
+ * can be entered.
+ */
 export function withDuplicates(candidates: readonly Candidate[]): Candidate[] {
   const seen = { contractNo: new Map<string, number>(), archiveCode: new Map<string, number>() };
   return candidates.map((candidate) => {
@@ -67,7 +83,15 @@ export function withDuplicates(candidates: readonly Candidate[]): Candidate[] {
       const key = uniqueKey(code);
       const first = seen[field].get(key);
       if (first === undefined) seen[field].set(key, candidate.rows[0]);
-      return first === undefined ? [] : [problemAt(candidate.place(field), `is that of row ${first} already`, field === 'contractNo' ? 'DUPLICATE_CONTRACT_NO' : 'DUPLICATE_ARCHIVE_CODE')];
+      return first === undefined
+        ? []
+        : [
+            problemAt(
+              candidate.place(field),
+              `is that of row ${first} already`,
+              field === 'contractNo' ? 'DUPLICATE_CONTRACT_NO' : 'DUPLICATE_ARCHIVE_CODE',
+            ),
+          ];
     });
     return problems.length === 0 ? candidate : { ...candidate, problems: [...candidate.problems, ...problems] };
   });

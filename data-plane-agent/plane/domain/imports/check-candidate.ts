@@ -8,14 +8,25 @@ import { isAccountField } from '../sensitive.js';
 import { problemAt, type Candidate, type RowProblem } from './candidate.js';
 import { withReferences, type Directory } from './references.js';
 
-export type CheckedCandidate = { readonly ok: true; readonly input: ContractInput } | { readonly ok: false; readonly problems: readonly RowProblem[] };
+export type CheckedCandidate =
+  | { readonly ok: true; readonly input: ContractInput }
+  | { readonly ok: false; readonly problems: readonly RowProblem[] };
 
 /** Everything that is wrong with a contract, as far as that can be said before it is entered. */
-export async function checkCandidate(candidate: Candidate, { directory, rights }: { readonly directory: Directory; readonly rights: Rights }): Promise<CheckedCandidate> {
+export async function checkCandidate(
+  candidate: Candidate,
+  { directory, rights }: { readonly directory: Directory; readonly rights: Rights },
+): Promise<CheckedCandidate> {
   const { input, problems: unknown } = withReferences(candidate, directory);
   const checked = await check(input);
   const issues = checked.ok ? [] : checked.issues.map(({ path, problem }) => problemAt(candidate.place(path), problem));
-  const problems = await oneAField([...candidate.problems, ...unknown, ...issues, ...maskedAccounts(candidate), ...missingRights(candidate, rights)]);
+  const problems = await oneAField([
+    ...candidate.problems,
+    ...unknown,
+    ...issues,
+    ...maskedAccounts(candidate),
+    ...missingRights(candidate, rights),
+  ]);
   return problems.length === 0 && checked.ok ? { ok: true, input: checked.value } : { ok: false, problems };
 }
 
@@ -23,39 +34,67 @@ const check = yieldingChecker(ContractInput);
 
 /** What entering it was refused for, at the fields that it was about. */
 export async function problemsOf(failure: Failure, candidate: Candidate): Promise<readonly RowProblem[]> {
-  if (isFailure(failure, 'INVALID_INPUT')) return oneAField(failure.details.issues.map(({ path, problem }) => problemAt(candidate.place(path), problem)));
-  return fieldsOf(failure, candidate).map((field) => ({ ...(field === null ? { row: candidate.rows[0], field, value: null } : candidate.place(field)), code: failure.code, message: sentenceOf(failure) }));
+  if (isFailure(failure, 'INVALID_INPUT'))
+    return oneAField(failure.details.issues.map(({ path, problem }) => problemAt(candidate.place(path), problem)));
+  return fieldsOf(failure, candidate).map((field) => ({
+    ...(field === null ? { row: candidate.rows[0], field, value: null } : candidate.place(field)),
+    code: failure.code,
+    message: sentenceOf(failure),
+  }));
 }
 
 function fieldsOf(failure: Failure, { input }: Candidate): readonly (string | null)[] {
   if (isFailure(failure, 'DUPLICATE_CONTRACT_NO')) return ['contractNo'];
   if (isFailure(failure, 'DUPLICATE_ARCHIVE_CODE')) return ['archiveCode'];
   // A stage asks for `admin` of whoever enters a contract at it, the roles that may move the contract for `approve`.
-  if (isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED')) return failure.details.control === 'approve' ? ['workflowAllowedRoles'] : ['lifecycleStageCode' in input || !('workflowStage' in input) ? 'lifecycleStageCode' : 'workflowStage'];
+  if (isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED'))
+    return failure.details.control === 'approve'
+      ? ['workflowAllowedRoles']
+      : ['lifecycleStageCode' in input || !('workflowStage' in input) ? 'lifecycleStageCode' : 'workflowStage'];
   if (isFailure(failure, 'RECONCILE_WITHOUT_RECEIPT')) return [matchedLine(input['payments'])];
   if (isFailure(failure, 'FIELD_NOT_EDITABLE')) return failure.details.fields.map((id) => `dynamicFields.${id}`);
   const { field } = failure.details as { field?: unknown };
   return [typeof field === 'string' ? field : null];
 }
 
-const sentenceOf = (failure: Failure): string => (isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED') ? `${FAILURES[failure.code].meaning} It is ${failure.details.control} at ${failure.details.stage}.` : FAILURES[failure.code].meaning);
+const sentenceOf = (failure: Failure): string =>
+  isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED')
+    ? `${FAILURES[failure.code].meaning} It is ${failure.details.control} at ${failure.details.stage}.`
+    : FAILURES[failure.code].meaning;
 
 function matchedLine(payments: unknown): string | null {
   const lines: readonly unknown[] = Array.isArray(payments) ? payments : [];
-  const at = lines.findIndex((line) => isRecord(line) && line['reconciliationStatus'] === 'matched' && !line['receivedAmount']);
+  const at = lines.findIndex(
+    (line) => isRecord(line) && line['reconciliationStatus'] === 'matched' && !line['receivedAmount'],
+  );
   return at < 0 ? null : `payments[${at}].reconciliationStatus`;
 }
 
 /** Entering a contract refuses these as well; here each field is named. */
 const missingRights = (candidate: Candidate, rights: Rights): RowProblem[] =>
-  linesOf(candidate).flatMap((line, i) => (isRecord(line) ? fieldsBeyondRights(line, rights) : []).map(({ field, needs }) => problemAt(candidate.place(`payments[${i}].${field}`), `needs ${needs}`, 'FORBIDDEN')));
+  linesOf(candidate).flatMap((line, i) =>
+    (isRecord(line) ? fieldsBeyondRights(line, rights) : []).map(({ field, needs }) =>
+      problemAt(candidate.place(`payments[${i}].${field}`), `needs ${needs}`, 'FORBIDDEN'),
+    ),
+  );
 
 const MASKED = /^\s*\*{4}.{0,4}\s*$/u;
 
-/** An export for somebody who may not see account numbers has only their ends: they must not take the place of the numbers. */
+/**
+ * An export for somebody who may not see account numbers has only their ends: they must not take the place of the
+ * numbers.
+ */
 function maskedAccounts(candidate: Candidate): RowProblem[] {
-  const ofLines = linesOf(candidate).flatMap((line, i) => (isRecord(line) ? Object.entries(line).map(([field, value]): [string, unknown] => [`payments[${i}].${field}`, value]) : []));
-  return [...Object.entries(candidate.input), ...ofLines].filter(([path, value]) => typeof value === 'string' && isAccountField(path) && MASKED.test(value)).map(([path]) => problemAt(candidate.place(path), 'is masked: it is no account number; leave it empty or give the number'));
+  const ofLines = linesOf(candidate).flatMap((line, i) =>
+    isRecord(line)
+      ? Object.entries(line).map(([field, value]): [string, unknown] => [`payments[${i}].${field}`, value])
+      : [],
+  );
+  return [...Object.entries(candidate.input), ...ofLines]
+    .filter(([path, value]) => typeof value === 'string' && isAccountField(path) && MASKED.test(value))
+    .map(([path]) =>
+      problemAt(candidate.place(path), 'is masked: it is no account number; leave it empty or give the number'),
+    );
 }
 
 /** Of a plan that is refused for its length, none. */
@@ -64,7 +103,8 @@ function linesOf({ input }: Candidate): readonly unknown[] {
   return Array.isArray(lines) && lines.length <= MAX_LINES ? lines : [];
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The first of what is wrong with a field says enough. */
 async function oneAField(problems: readonly RowProblem[]): Promise<RowProblem[]> {

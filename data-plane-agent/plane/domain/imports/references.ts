@@ -16,13 +16,24 @@ export interface Directory {
 /** An id, or why there is none, as the end of a sentence. */
 export type Found = { readonly id: string } | { readonly problem: string };
 
-export function directoryOf({ people: { members, subjects }, roleCodes }: { readonly people: People; readonly roleCodes?: readonly string[] }, templates: readonly { readonly id: string; readonly code: string }[]): Directory {
+export function directoryOf(
+  { people: { members, subjects }, roleCodes }: { readonly people: People; readonly roleCodes?: readonly string[] },
+  templates: readonly { readonly id: string; readonly code: string }[],
+): Directory {
   const subjectsById = new Map(subjects.map((subject) => [subject.id, subject]));
   const subjectsByName = grouped(subjects, ({ name }) => fold(name));
   const membersById = new Map(members.map((member) => [member.id, member]));
   const membersByEmail = new Map(members.map((member) => [addressIn(member.email) ?? member.email, member]));
   const roles = roleCodes && new Set(roleCodes);
-  const templatesByKey = new Map(templates.flatMap(({ id, code }) => [[code, id], [id, id]] as const));
+  const templatesByKey = new Map(
+    templates.flatMap(
+      ({ id, code }) =>
+        [
+          [code, id],
+          [id, id],
+        ] as const,
+    ),
+  );
   return {
     subject(text) {
       const named = subjectsById.has(text) ? [{ id: text }] : (subjectsByName.get(fold(text)) ?? []);
@@ -32,7 +43,7 @@ export function directoryOf({ people: { members, subjects }, roleCodes }: { read
     },
     member(text) {
       const found = membersById.get(text) ?? membersByEmail.get(addressIn(text) ?? text);
-      if (!found) return { problem: 'is nobody\'s id or e-mail address here' };
+      if (!found) return { problem: "is nobody's id or e-mail address here" };
       return found.active ? { id: found.id } : { problem: 'is no active member' };
     },
     template(text) {
@@ -43,18 +54,31 @@ export function directoryOf({ people: { members, subjects }, roleCodes }: { read
   };
 }
 
-const KIND = { subjectId: 'subject', ownerId: 'member', ownerSuperiorId: 'member', lifecycleTemplateId: 'template' } as const satisfies Record<ReferenceField, Kind>;
+const KIND = {
+  subjectId: 'subject',
+  ownerId: 'member',
+  ownerSuperiorId: 'member',
+  lifecycleTemplateId: 'template',
+} as const satisfies Record<ReferenceField, Kind>;
 type Kind = Exclude<keyof Directory, 'isRole'>;
 
-/** The contract with ids for what it names: an id that is not known here gives way to the name, e-mail address or code beside it. */
-export function withReferences({ input, beside, place }: Candidate, directory: Directory): { readonly input: Record<string, unknown>; readonly problems: readonly RowProblem[] } {
+/**
+ * The contract with ids for what it names: an id that is not known here gives way to the name, e-mail address or code
+ * beside it.
+ */
+export function withReferences(
+  { input, beside, place }: Candidate,
+  directory: Directory,
+): { readonly input: Record<string, unknown>; readonly problems: readonly RowProblem[] } {
   const found: Record<string, unknown> = { ...input };
   const problems: RowProblem[] = [];
   for (const [field, kind] of Object.entries(KIND) as [ReferenceField, Kind][]) {
     const given = input[field];
     // What is no text is for the schema to refuse.
     if (given !== undefined && given !== null && typeof given !== 'string') continue;
-    const attempts = [{ column: field as string, text: given ?? '' }, beside.get(field) ?? { column: field, text: '' }].map(({ column, text }) => ({ column, text: text.trim() })).filter(({ text }) => text !== '');
+    const attempts = [{ column: field as string, text: given ?? '' }, beside.get(field) ?? { column: field, text: '' }]
+      .map(({ column, text }) => ({ column, text: text.trim() }))
+      .filter(({ text }) => text !== '');
     const results = attempts.map(({ column, text }) => ({ column, result: foundBy(text, directory[kind]) }));
     const [known] = results.flatMap(({ result }) => ('id' in result ? [result.id] : []));
     if (known !== undefined) found[field] = known;
@@ -69,7 +93,11 @@ export function withReferences({ input, beside, place }: Candidate, directory: D
 /** What is no list of texts is for the schema to refuse. */
 function unknownRoles(codes: unknown, place: Candidate['place'], { isRole }: Directory): RowProblem[] {
   const texts: readonly unknown[] = Array.isArray(codes) ? codes : [];
-  return texts.flatMap((code, i) => (typeof code !== 'string' || isBlankText(code) || isKnown(code.trim(), isRole) ? [] : [problemAt(place(`workflowAllowedRoles[${i}]`), 'is no role here', 'REFERENCE_INVALID')]));
+  return texts.flatMap((code, i) =>
+    typeof code !== 'string' || isBlankText(code) || isKnown(code.trim(), isRole)
+      ? []
+      : [problemAt(place(`workflowAllowedRoles[${i}]`), 'is no role here', 'REFERENCE_INVALID')],
+  );
 }
 
 function foundBy(text: string, find: (text: string) => Found): Found {

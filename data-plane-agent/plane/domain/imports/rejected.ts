@@ -12,7 +12,11 @@ import { ERROR_COLUMN, type Target } from '../sheet/headers.js';
 import type { Candidate } from './candidate.js';
 
 /** The rejected rows of a file. The column in which an earlier import told its reasons gives way to the new ones. */
-export async function rejectedOfSheet({ header, records }: Sheet, targets: readonly (Target | undefined)[], failed: ReadonlySet<number>): Promise<Rejected> {
+export async function rejectedOfSheet(
+  { header, records }: Sheet,
+  targets: readonly (Target | undefined)[],
+  failed: ReadonlySet<number>,
+): Promise<Rejected> {
   const rejected = records.filter(({ row }) => failed.has(row));
   const width = Math.max(header.length, ...rejected.map(({ cells }) => cells.length));
   const kept = Array.from({ length: width }, (_, at) => at).filter((at) => targets[at]?.name !== ERROR_COLUMN);
@@ -23,30 +27,53 @@ export async function rejectedOfSheet({ header, records }: Sheet, targets: reado
       const target = targets[at];
       return target?.kind === 'custom' ? [{ at: i, code: target.field.code }] : [];
     }),
-    rows: keepable(await mapYielding(rejected, ({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) }))),
+    rows: keepable(
+      await mapYielding(rejected, ({ row, cells }) => ({ row, cells: kept.map((at) => cellText(cells[at] ?? null)) })),
+    ),
   };
 }
 
 /** The rejected rows of a request, as rows of a file: one for each payment line, as long as there are not too many. */
 export async function rejectedOfRows(candidates: readonly Candidate[], fields: readonly FieldRow[]): Promise<Rejected> {
   const own = CONTRACT_COLUMNS.flatMap(({ name, field, kind }) => (field === null ? [] : [{ name, kind }]));
-  const header = [...own.map(({ name }) => name), ...fields.map(({ code }) => `${CUSTOM_FIELD}${code}`), ...LINE_COLUMNS.map(({ name }) => name)];
+  const header = [
+    ...own.map(({ name }) => name),
+    ...fields.map(({ code }) => `${CUSTOM_FIELD}${code}`),
+    ...LINE_COLUMNS.map(({ name }) => name),
+  ];
   const turn = yielding();
   const rows: Rejected['rows'][number][] = [];
-  for (const { rows: [row], input } of candidates) {
+  for (const {
+    rows: [row],
+    input,
+  } of candidates) {
     await turn();
     const custom = recordOf(input['dynamicFields']);
-    const contract = [...own.map(({ name, kind }) => valueText(input[name], kind)), ...fields.map(({ id }) => valueText(custom[id], 'text'))];
+    const contract = [
+      ...own.map(({ name, kind }) => valueText(input[name], kind)),
+      ...fields.map(({ id }) => valueText(custom[id], 'text')),
+    ];
     const payments: unknown = input['payments'];
     const lines: readonly unknown[] = Array.isArray(payments) && payments.length > 0 ? payments : [{}];
     if (rows.length + lines.length > MAX_REJECTED) continue;
     for (const line of lines.map(recordOf)) {
       await turn();
-      rows.push({ row, cells: [...contract, ...LINE_COLUMNS.map(({ field, kind }) => valueText(field === null ? undefined : line[field], kind))] });
+      rows.push({
+        row,
+        cells: [
+          ...contract,
+          ...LINE_COLUMNS.map(({ field, kind }) => valueText(field === null ? undefined : line[field], kind)),
+        ],
+      });
     }
   }
   const custom = fields.map(({ code }, i) => ({ at: own.length + i, code }));
-  return { header, accounts: header.flatMap((name, i) => (isAccountField(name) ? [i] : [])), custom, rows: keepable(rows) };
+  return {
+    header,
+    accounts: header.flatMap((name, i) => (isAccountField(name) ? [i] : [])),
+    custom,
+    rows: keepable(rows),
+  };
 }
 
 /** Rows of a file that is made of a list. A file that is imported has at most five thousand. */
@@ -73,18 +100,35 @@ interface Reader {
   readonly fields: readonly Pick<FieldRow, 'code'>[];
 }
 
-/** The file of bad rows, each with its reasons, ready to be put right and imported again. Custom values that the reader may not see are left empty. */
-export function rejectedCsv({ header, accounts, custom, rows }: Rejected, report: ImportReport, { isOwn, rights, fields }: Reader): string {
-  const reasons = new Map(report.rows.map(({ row, errors = [] }) => [row, errors.map(({ message }) => message).join('; ')]));
+/**
+ * The file of bad rows, each with its reasons, ready to be put right and imported again. Custom values that the reader
+ * may not see are left empty.
+ */
+export function rejectedCsv(
+  { header, accounts, custom, rows }: Rejected,
+  report: ImportReport,
+  { isOwn, rights, fields }: Reader,
+): string {
+  const reasons = new Map(
+    report.rows.map(({ row, errors = [] }) => [row, errors.map(({ message }) => message).join('; ')]),
+  );
   const hidden = new Set(isOwn || rights.sensitive ? [] : accounts);
   const seen = new Set(fields.map(({ code }) => code));
   const unseen = new Set(isOwn ? [] : custom.filter(({ code }) => !seen.has(code)).map(({ at }) => at));
-  const lines = rows.map(({ row, cells }) => csvRow([...cells.map((cell, i) => (unseen.has(i) ? '' : hidden.has(i) && cell !== '' ? (shown(cell, rights) ?? '') : cell)), guarded(reasons.get(row) ?? '')]));
+  const lines = rows.map(({ row, cells }) =>
+    csvRow([
+      ...cells.map((cell, i) =>
+        unseen.has(i) ? '' : hidden.has(i) && cell !== '' ? (shown(cell, rights) ?? '') : cell,
+      ),
+      guarded(reasons.get(row) ?? ''),
+    ]),
+  );
   return BYTE_ORDER_MARK + csvRow([...header, ERROR_COLUMN]) + lines.join('');
 }
 
 /** Guarded afresh: a cell that came as `'=1` stands for `=1`, and one that came bare must not stay so. */
-const cellText = (cell: SheetCell): string => (cell === null ? '' : typeof cell === 'string' ? guarded(unguarded(cell)) : String(cell));
+const cellText = (cell: SheetCell): string =>
+  cell === null ? '' : typeof cell === 'string' ? guarded(unguarded(cell)) : String(cell);
 
 function valueText(value: unknown, kind: CellKind): string {
   if (value === undefined || value === null) return '';
@@ -92,4 +136,5 @@ function valueText(value: unknown, kind: CellKind): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : listText(value);
 }
 
-const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {});
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

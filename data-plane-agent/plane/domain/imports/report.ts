@@ -1,6 +1,12 @@
 import type { Rights } from '../../contract/call.js';
 import { mapYielding } from '../../../base/yielding.js';
-import { MAX_REPORT_ERRORS, MAX_ROW_ERRORS, type ImportedRow, type ImportError, type ImportReport } from '../../contract/records/imports.js';
+import {
+  MAX_REPORT_ERRORS,
+  MAX_ROW_ERRORS,
+  type ImportedRow,
+  type ImportError,
+  type ImportReport,
+} from '../../contract/records/imports.js';
 import type { Warning } from '../../contract/records/common.js';
 import type { FieldRow } from '../../tables/fields.js';
 import type { LineRow } from '../../tables/payment-lines.js';
@@ -32,10 +38,20 @@ interface Told {
 }
 
 /** The report of an import, row by row in the order of the file. */
-export async function reportOf(batchId: string | null, { outcomes, blank, unknownColumns, warnings, rights }: Told): Promise<ImportReport> {
+export async function reportOf(
+  batchId: string | null,
+  { outcomes, blank, unknownColumns, warnings, rights }: Told,
+): Promise<ImportReport> {
   const skipped = blank.map((row): ImportedRow => ({ row, status: 'skipped' }));
-  const made = new Set(batchId === null ? outcomes.flatMap(({ entered }) => entered?.lines.map(({ id }) => id) ?? []) : []);
-  const telling: Telling = { rights, isPreview: batchId === null, warnings: (row) => (warnings.get(row) ?? []).map((warning) => withoutLines(warning, made)), errors: 0 };
+  const made = new Set(
+    batchId === null ? outcomes.flatMap(({ entered }) => entered?.lines.map(({ id }) => id) ?? []) : [],
+  );
+  const telling: Telling = {
+    rights,
+    isPreview: batchId === null,
+    warnings: (row) => (warnings.get(row) ?? []).map((warning) => withoutLines(warning, made)),
+    errors: 0,
+  };
   const told = await mapYielding(outcomes, (outcome) => rowsOf(outcome, telling));
   const rows = [...told.flat(), ...skipped].toSorted((a, b) => a.row - b.row);
   const count = (status: ImportedRow['status']): number => rows.filter((row) => row.status === status).length;
@@ -63,7 +79,13 @@ async function rowsOf({ candidate, entered, problems }: Outcome, telling: Tellin
   if (entered) {
     return candidate.rows.map((row) => {
       const warnings = telling.warnings(row);
-      return { row, status: 'created', ...(isPreview ? {} : { contractId: entered.contractId }), contractNo: entered.contractNo, ...(warnings.length === 0 ? {} : { warnings }) };
+      return {
+        row,
+        status: 'created',
+        ...(isPreview ? {} : { contractId: entered.contractId }),
+        contractNo: entered.contractNo,
+        ...(warnings.length === 0 ? {} : { warnings }),
+      };
     });
   }
   const contractNo = numberOf(candidate)?.slice(0, 1_000);
@@ -83,10 +105,21 @@ function withoutLines({ paymentIds, ...warning }: Warning, undone: ReadonlySet<s
 }
 
 /** `row`: where the contract has an error, if these are none. */
-function errorsOf(own: readonly RowProblem[], { row, telling: { rights, errors } }: { readonly row: number; readonly telling: Telling }): ImportError[] {
+function errorsOf(
+  own: readonly RowProblem[],
+  { row, telling: { rights, errors } }: { readonly row: number; readonly telling: Telling },
+): ImportError[] {
   // A contract is entered whole or not at all.
-  if (own.length === 0) return [{ field: null, code: 'INVALID_INPUT', message: `row ${row} of the same contract has an error`, value: null }];
-  return own.slice(0, errors < MAX_REPORT_ERRORS ? MAX_ROW_ERRORS : 1).map(({ field, code, message, value }) => ({ field: field?.slice(0, 400) ?? null, code, message: message.slice(0, 1_000), value: quoted(field, value, rights) }));
+  if (own.length === 0)
+    return [
+      { field: null, code: 'INVALID_INPUT', message: `row ${row} of the same contract has an error`, value: null },
+    ];
+  return own.slice(0, errors < MAX_REPORT_ERRORS ? MAX_ROW_ERRORS : 1).map(({ field, code, message, value }) => ({
+    field: field?.slice(0, 400) ?? null,
+    code,
+    message: message.slice(0, 1_000),
+    value: quoted(field, value, rights),
+  }));
 }
 
 /** As the caller may see it, at most a hundred characters. */
@@ -101,10 +134,28 @@ function cut(text: string): string {
   return [...start].slice(0, 100).join('').toWellFormed();
 }
 
-/** A report for somebody else than it was made for: `fields` are the custom fields that he sees, and of others he is told no value; `null` for whoever sent them. */
-export function reportFor(report: ImportReport, rights: Told['rights'], fields: readonly Pick<FieldRow, 'id' | 'code'>[] | null): ImportReport {
+/**
+ * A report for somebody else than it was made for: `fields` are the custom fields that he sees, and of others he is
+ * told no value; `null` for whoever sent them.
+ */
+export function reportFor(
+  report: ImportReport,
+  rights: Told['rights'],
+  fields: readonly Pick<FieldRow, 'id' | 'code'>[] | null,
+): ImportReport {
   const seen = new Set(fields?.flatMap(({ id, code }) => [`${CUSTOM_FIELD}${code}`, `dynamicFields.${id}`]));
-  const isHidden = (field: string | null) => fields !== null && field !== null && /^(?:cf:|dynamicFields)/.test(field) && !seen.has(field);
-  const shownError = (error: ImportError): ImportError => ({ ...error, value: isHidden(error.field) ? null : error.field !== null && isAccountField(error.field) ? shown(error.value, rights) : error.value });
-  return { ...report, rows: report.rows.map((row) => (row.errors ? { ...row, errors: row.errors.map(shownError) } : row)) };
+  const isHidden = (field: string | null) =>
+    fields !== null && field !== null && /^(?:cf:|dynamicFields)/.test(field) && !seen.has(field);
+  const shownError = (error: ImportError): ImportError => ({
+    ...error,
+    value: isHidden(error.field)
+      ? null
+      : error.field !== null && isAccountField(error.field)
+        ? shown(error.value, rights)
+        : error.value,
+  });
+  return {
+    ...report,
+    rows: report.rows.map((row) => (row.errors ? { ...row, errors: row.errors.map(shownError) } : row)),
+  };
 }

@@ -23,8 +23,9 @@ export interface SheetReading {
 }
 
 /**
- * The contracts of a sheet. Rows with one contract number that have a payment line each are one contract: what they say of it must agree, and
- * an empty cell says nothing. A row without a line whose number stands before is a contract of its own, and a duplicate.
+ * The contracts of a sheet. Rows with one contract number that have a payment line each are one contract: what they say
+ * of it must agree, and an empty cell says nothing. A row without a line whose number stands before is a contract of
+ * its own, and a duplicate.
  */
 export async function sheetCandidates(reading: SheetReading): Promise<Candidate[]> {
   const groups: Rows[] = [];
@@ -74,10 +75,26 @@ interface ReadRow {
   readonly problems: readonly RowProblem[];
 }
 
-function readRow({ row, cells }: Sheet['records'][number], { sheet, targets, people, timeZone }: SheetReading): ReadRow {
-  const found = { contract: new Map<string, Cell>(), line: new Map<string, Cell>(), custom: new Map<string, Cell>(), beside: new Map<ReferenceField, Cell>() };
+function readRow(
+  { row, cells }: Sheet['records'][number],
+  { sheet, targets, people, timeZone }: SheetReading,
+): ReadRow {
+  const found = {
+    contract: new Map<string, Cell>(),
+    line: new Map<string, Cell>(),
+    custom: new Map<string, Cell>(),
+    beside: new Map<ReferenceField, Cell>(),
+  };
   const problems: RowProblem[] = [];
-  const keep = <K>(into: Map<K, Cell>, { key, name, raw, read }: { readonly key: K; readonly name: string; readonly raw: SheetCell; readonly read: ReadCell }): void => {
+  const keep = <K>(
+    into: Map<K, Cell>,
+    {
+      key,
+      name,
+      raw,
+      read,
+    }: { readonly key: K; readonly name: string; readonly raw: SheetCell; readonly read: ReadCell },
+  ): void => {
     if (read.ok && (read.value === undefined || read.value === null)) return;
     into.set(key, { row, name, raw, value: read.ok ? read.value : undefined });
     if (!read.ok) problems.push(problemAt({ row, field: name, value: raw }, read.problem));
@@ -86,18 +103,48 @@ function readRow({ row, cells }: Sheet['records'][number], { sheet, targets, peo
     const target = targets[at];
     if (!target) {
       // Where a comma was not quoted, all that follows stands one column too far to the right.
-      if (!isBlank(raw) && (at >= sheet.header.length || sheet.header[at] === null)) problems.push({ row, field: null, code: 'INVALID_INPUT', message: `the cell in column ${at + 1} has no header`, value: raw });
+      if (!isBlank(raw) && (at >= sheet.header.length || sheet.header[at] === null))
+        problems.push({
+          row,
+          field: null,
+          code: 'INVALID_INPUT',
+          message: `the cell in column ${at + 1} has no header`,
+          value: raw,
+        });
       continue;
     }
-    if (target.kind === 'contract' && target.column.insteadOf) keep(found.beside, { key: target.column.insteadOf, name: target.name, raw, read: readCell(raw, 'text', sheet) });
-    else if (target.kind === 'contract') keep(found.contract, { key: target.name, name: target.name, raw, read: readCell(raw, target.column.kind, sheet) });
-    else if (target.kind === 'line') keep(found.line, { key: target.name.slice(OF_LINE.length), name: target.name, raw, read: readCell(raw, target.column.kind, sheet) });
-    else if (target.kind === 'custom') keep(found.custom, { key: target.field.id, name: target.name, raw, read: readCustom(raw, target.field, { people, timeZone }) });
+    if (target.kind === 'contract' && target.column.insteadOf)
+      keep(found.beside, { key: target.column.insteadOf, name: target.name, raw, read: readCell(raw, 'text', sheet) });
+    else if (target.kind === 'contract')
+      keep(found.contract, {
+        key: target.name,
+        name: target.name,
+        raw,
+        read: readCell(raw, target.column.kind, sheet),
+      });
+    else if (target.kind === 'line')
+      keep(found.line, {
+        key: target.name.slice(OF_LINE.length),
+        name: target.name,
+        raw,
+        read: readCell(raw, target.column.kind, sheet),
+      });
+    else if (target.kind === 'custom')
+      keep(found.custom, {
+        key: target.field.id,
+        name: target.name,
+        raw,
+        read: readCustom(raw, target.field, { people, timeZone }),
+      });
   }
   return { row, ...found, problems };
 }
 
-function readCustom(raw: SheetCell, field: FieldRow, { people, timeZone }: Pick<SheetReading, 'people' | 'timeZone'>): ReadCell {
+function readCustom(
+  raw: SheetCell,
+  field: FieldRow,
+  { people, timeZone }: Pick<SheetReading, 'people' | 'timeZone'>,
+): ReadCell {
   if (isBlank(raw)) return { ok: true, value: undefined };
   const text = cellContent(raw);
   return text.ok ? valueFromText(field, text.value, { members: people.members, timeZone }) : text;
@@ -106,14 +153,30 @@ function readCustom(raw: SheetCell, field: FieldRow, { people, timeZone }: Pick<
 async function candidateOf(rows: Readonly<Rows>, turn: () => Promise<void>): Promise<Candidate> {
   const [first, ...more] = rows;
   const problems = rows.flatMap((row) => row.problems);
-  const contract = await agreed(rows.map((row) => row.contract), { problems, turn });
-  const custom = await agreed(rows.map((row) => row.custom), { problems, turn });
-  const beside = await agreed(rows.map((row) => row.beside), { problems, turn });
+  const contract = await agreed(
+    rows.map((row) => row.contract),
+    { problems, turn },
+  );
+  const custom = await agreed(
+    rows.map((row) => row.custom),
+    { problems, turn },
+  );
+  const beside = await agreed(
+    rows.map((row) => row.beside),
+    { problems, turn },
+  );
   const lines = rows.filter(({ line }) => line.size > 0);
-  const inputOf = (cells: ReadonlyMap<string, Cell>) => Object.fromEntries([...cells].filter(([, { value }]) => value !== undefined).map(([key, { value }]) => [key, value]));
+  const inputOf = (cells: ReadonlyMap<string, Cell>) =>
+    Object.fromEntries(
+      [...cells].filter(([, { value }]) => value !== undefined).map(([key, { value }]) => [key, value]),
+    );
   return {
     rows: [first.row, ...more.map(({ row }) => row)],
-    input: { ...inputOf(contract), ...(lines.length > 0 ? { payments: lines.map(({ line }) => inputOf(line)) } : {}), ...(custom.size > 0 ? { dynamicFields: inputOf(custom) } : {}) },
+    input: {
+      ...inputOf(contract),
+      ...(lines.length > 0 ? { payments: lines.map(({ line }) => inputOf(line)) } : {}),
+      ...(custom.size > 0 ? { dynamicFields: inputOf(custom) } : {}),
+    },
     problems,
     beside: new Map([...beside].map(([field, { name, value }]) => [field, { column: name, text: String(value) }])),
     place: (path) => placeIn({ first, lines, contract, custom, beside }, path),
@@ -121,14 +184,23 @@ async function candidateOf(rows: Readonly<Rows>, turn: () => Promise<void>): Pro
 }
 
 /** One cell for each key: the first that holds something. Later ones must say the same. */
-async function agreed<K>(rows: readonly ReadonlyMap<K, Cell>[], { problems, turn }: { readonly problems: RowProblem[]; readonly turn: () => Promise<void> }): Promise<Map<K, Cell>> {
+async function agreed<K>(
+  rows: readonly ReadonlyMap<K, Cell>[],
+  { problems, turn }: { readonly problems: RowProblem[]; readonly turn: () => Promise<void> },
+): Promise<Map<K, Cell>> {
   const cells = new Map<K, Cell>();
   for (const row of rows) {
     await turn();
     for (const [key, cell] of row) {
       const before = cells.get(key);
       if (!before) cells.set(key, cell);
-      else if (!saysTheSame(before, cell)) problems.push(problemAt({ row: cell.row, field: cell.name, value: cell.raw }, `contradicts row ${before.row} of the same contract`));
+      else if (!saysTheSame(before, cell))
+        problems.push(
+          problemAt(
+            { row: cell.row, field: cell.name, value: cell.raw },
+            `contradicts row ${before.row} of the same contract`,
+          ),
+        );
     }
   }
   return cells;
@@ -140,7 +212,8 @@ const plainText = (value: unknown): unknown => {
   const checked = normal({ value });
   return checked.ok ? checked.value.value : value;
 };
-const saysTheSame = (a: Cell, b: Cell): boolean => JSON.stringify(plainText(a.value)) === JSON.stringify(plainText(b.value));
+const saysTheSame = (a: Cell, b: Cell): boolean =>
+  JSON.stringify(plainText(a.value)) === JSON.stringify(plainText(b.value));
 
 interface Parts {
   readonly first: ReadRow;
@@ -154,9 +227,20 @@ function placeIn({ first, lines, contract, custom, beside }: Parts, path: string
   const [, index, field = ''] = /^payments\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
   if (index !== undefined) {
     const line = lines[Number(index)];
-    return { row: line?.row ?? first.row, field: field === '' ? 'line' : `${OF_LINE}${field}`, value: line?.line.get(field)?.raw };
+    return {
+      row: line?.row ?? first.row,
+      field: field === '' ? 'line' : `${OF_LINE}${field}`,
+      value: line?.line.get(field)?.raw,
+    };
   }
   const [, id] = /^dynamicFields\.(.+)$/.exec(path) ?? [];
-  const own = id === undefined ? (contract.get(path.split(/[.[]/, 1)[0] ?? '') ?? beside.values().find(({ name }) => name === path)) : custom.get(id);
-  return { row: own?.row ?? first.row, field: id === undefined ? path : (own?.name ?? `${CUSTOM_FIELD}${id}`), value: own?.raw };
+  const own =
+    id === undefined
+      ? (contract.get(path.split(/[.[]/, 1)[0] ?? '') ?? beside.values().find(({ name }) => name === path))
+      : custom.get(id);
+  return {
+    row: own?.row ?? first.row,
+    field: id === undefined ? path : (own?.name ?? `${CUSTOM_FIELD}${id}`),
+    value: own?.raw,
+  };
 }

@@ -12,7 +12,12 @@ import type { LineRow } from '../../tables/payment-lines.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
 /** Where an invoice record can go from where it is. Void records and red letters stay what they are. */
-const INVOICE_MOVES: Readonly<Record<InvoiceStatus, readonly InvoiceStatus[]>> = { draft: ['issued', 'void'], issued: ['void', 'red_letter'], void: [], red_letter: [] };
+const INVOICE_MOVES: Readonly<Record<InvoiceStatus, readonly InvoiceStatus[]>> = {
+  draft: ['issued', 'void'],
+  issued: ['void', 'red_letter'],
+  void: [],
+  red_letter: [],
+};
 
 /** Under what a record is entered or changed. */
 export interface InvoiceContext {
@@ -26,7 +31,11 @@ export interface InvoiceContext {
 }
 
 /** A record as it is entered. */
-export function newInvoice(input: InvoiceInput, id: string, { amounts, contract, line, today, now, actorId }: InvoiceContext): InvoiceRow {
+export function newInvoice(
+  input: InvoiceInput,
+  id: string,
+  { amounts, contract, line, today, now, actorId }: InvoiceContext,
+): InvoiceRow {
   const currencyCode = line?.currencyCode ?? contract.currencyCode;
   const status = input.status ?? 'draft';
   return {
@@ -56,12 +65,17 @@ export function newInvoice(input: InvoiceInput, id: string, { amounts, contract,
 }
 
 /**
- * The record as a PATCH leaves it, but for a turn to red letter, which makes another record. Only a draft changes in everything; under
- * another currency an amount that is not given keeps its number.
+ * The record as a PATCH leaves it, but for a turn to red letter, which makes another record. Only a draft changes in
+ * everything; under another currency an amount that is not given keeps its number.
  */
-export function patchedInvoice(row: InvoiceRow, patch: InvoicePatch, { amounts, contract, line, today, now, actorId }: InvoiceContext): InvoiceRow {
+export function patchedInvoice(
+  row: InvoiceRow,
+  patch: InvoicePatch,
+  { amounts, contract, line, today, now, actorId }: InvoiceContext,
+): InvoiceRow {
   const currencyCode = row.status === 'draft' ? (line?.currencyCode ?? contract.currencyCode) : row.currencyCode;
-  const asked = patch.invoiceAmount ?? (currencyCode === row.currencyCode ? undefined : toMajor(row.amountMinor, row.currencyCode));
+  const asked =
+    patch.invoiceAmount ?? (currencyCode === row.currencyCode ? undefined : toMajor(row.amountMinor, row.currencyCode));
   const wanted = wantedStatus(row, patch);
   const status = wanted === 'red_letter' ? row.status : wanted;
   const invoiceNo = patch.invoiceNo ?? row.invoiceNo;
@@ -86,49 +100,92 @@ export function patchedInvoice(row: InvoiceRow, patch: InvoicePatch, { amounts, 
   return next;
 }
 
-/** The status that a PATCH asks for, once it may be had: the same again is no move, and a record that was turned stays turned. */
+/**
+ * The status that a PATCH asks for, once it may be had: the same again is no move, and a record that was turned stays
+ * turned.
+ */
 export function wantedStatus(row: InvoiceRow, patch: Pick<InvoicePatch, 'status'>): InvoiceStatus {
   const to = patch.status === undefined ? row.status : (patch.status ?? 'draft');
   if (to === row.status || (to === 'red_letter' && row.reversedById !== null)) return row.status;
   const allowed = row.reversedById === null ? INVOICE_MOVES[row.status] : [];
-  if (!allowed.includes(to)) throw fail('INVALID_TRANSITION', { field: 'status', from: row.status, to, allowed: [...allowed] });
+  if (!allowed.includes(to))
+    throw fail('INVALID_TRANSITION', { field: 'status', from: row.status, to, allowed: [...allowed] });
   return to;
 }
 
-/** What turning an issued record to red letter makes of it: the record stays, and another one takes its amount away, so that each month's figures stay true. */
-export function reversal(row: InvoiceRow, id: string, { today, now, actorId }: Pick<InvoiceContext, 'today' | 'now' | 'actorId'>): { readonly reversed: InvoiceRow; readonly counter: InvoiceRow } {
+/**
+ * What turning an issued record to red letter makes of it: the record stays, and another one takes its amount away, so
+ * that each month's figures stay true.
+ */
+export function reversal(
+  row: InvoiceRow,
+  id: string,
+  { today, now, actorId }: Pick<InvoiceContext, 'today' | 'now' | 'actorId'>,
+): { readonly reversed: InvoiceRow; readonly counter: InvoiceRow } {
   const invoiceNo = `${[...row.invoiceNo].slice(0, NUMBER_MAX - REVERSED.length).join('')}${REVERSED}`;
   const stamps = { createdAt: now, createdBy: actorId, updatedAt: now, updatedBy: actorId };
   return {
     reversed: { ...row, reversedById: id, updatedAt: now, updatedBy: actorId },
-    counter: { ...row, id, invoiceNo, invoiceKey: uniqueKey(invoiceNo), invoiceDate: today, status: 'red_letter', attachment: null, note: null, fromLine: false, reversesId: row.id, reversedById: null, ...stamps },
+    counter: {
+      ...row,
+      id,
+      invoiceNo,
+      invoiceKey: uniqueKey(invoiceNo),
+      invoiceDate: today,
+      status: 'red_letter',
+      attachment: null,
+      note: null,
+      fromLine: false,
+      reversesId: row.id,
+      reversedById: null,
+      ...stamps,
+    },
   };
 }
 
 const REVERSED = '-R';
 const NUMBER_MAX = 500;
 
-/** What is invoiced net of red letters, in minor units; drafts and void records count nothing. A record that was turned keeps its plus. */
+/**
+ * What is invoiced net of red letters, in minor units; drafts and void records count nothing. A record that was turned
+ * keeps its plus.
+ */
 export const netInvoiced = (records: readonly InvoiceRow[]): number => issuedMinor(records) - redMinor(records);
 
 export const issuedMinor = (records: readonly InvoiceRow[]): number => summed(records, 'issued');
 export const redMinor = (records: readonly InvoiceRow[]): number => summed(records, 'red_letter');
 
-const summed = (records: readonly InvoiceRow[], status: InvoiceStatus): number => records.reduce((sum, record) => (record.status === status ? sum + record.amountMinor : sum), 0);
+const summed = (records: readonly InvoiceRow[], status: InvoiceStatus): number =>
+  records.reduce((sum, record) => (record.status === status ? sum + record.amountMinor : sum), 0);
 
 /** Issued invoices and red letters: they are in the books. */
-export const isStanding = ({ status }: Pick<InvoiceRow, 'status'>): boolean => status === 'issued' || status === 'red_letter';
+export const isStanding = ({ status }: Pick<InvoiceRow, 'status'>): boolean =>
+  status === 'issued' || status === 'red_letter';
 
-/** The line with what its live records say. Once it has one, whatever its state, records alone count; without any, its own invoice amount does. */
+/**
+ * The line with what its live records say. Once it has one, whatever its state, records alone count; without any, its
+ * own invoice amount does.
+ */
 export function withRecords(line: LineRow, records: readonly InvoiceRow[], now: number): LineRow {
   const invoicedMinor = records.length === 0 ? (line.invoiceMinor ?? 0) : netInvoiced(records);
-  const next = { ...line, invoiceRecords: records.length, invoicesStanding: records.filter(isStanding).length, invoicedMinor };
-  const changed = (['invoiceRecords', 'invoicesStanding', 'invoicedMinor'] as const).some((field) => next[field] !== line[field]);
+  const next = {
+    ...line,
+    invoiceRecords: records.length,
+    invoicesStanding: records.filter(isStanding).length,
+    invoicedMinor,
+  };
+  const changed = (['invoiceRecords', 'invoicesStanding', 'invoicedMinor'] as const).some(
+    (field) => next[field] !== line[field],
+  );
   return changed ? { ...next, uninvoicedMinor: uninvoiced(next), updatedAt: now } : line;
 }
 
 /** Records as they are after changes, without removed ones. */
-export function afterChanges(records: readonly InvoiceRow[], changes: readonly InvoiceChange[], belongs: (row: InvoiceRow) => boolean): InvoiceRow[] {
+export function afterChanges(
+  records: readonly InvoiceRow[],
+  changes: readonly InvoiceChange[],
+  belongs: (row: InvoiceRow) => boolean,
+): InvoiceRow[] {
   const changed = new Map(changes.map(({ after }) => [after.id, after]));
   const kept = records.filter(({ id }) => !changed.has(id));
   return [...kept, ...changed.values().filter((row) => row.deletedAt === null && belongs(row))];
@@ -136,7 +193,9 @@ export function afterChanges(records: readonly InvoiceRow[], changes: readonly I
 
 /** Whether a change left everything as it was: then nothing is written. */
 export const isSameInvoice = (before: InvoiceRow, after: InvoiceRow): boolean =>
-  (Object.keys(after) as (keyof InvoiceRow)[]).every((field) => field === 'updatedAt' || field === 'updatedBy' || before[field] === after[field]);
+  (Object.keys(after) as (keyof InvoiceRow)[]).every(
+    (field) => field === 'updatedAt' || field === 'updatedBy' || before[field] === after[field],
+  );
 
 export function invoiceAnswer(row: InvoiceRow): Invoice {
   const major = (minor: number) => toMajor(minor, row.currencyCode);
@@ -166,10 +225,14 @@ export function invoiceAnswer(row: InvoiceRow): Invoice {
 }
 
 /** A document that is out has a date. */
-const dated = (status: InvoiceStatus, date: Day | null, today: Day): Day | null => date ?? (isStanding({ status }) ? today : null);
+const dated = (status: InvoiceStatus, date: Day | null, today: Day): Day | null =>
+  date ?? (isStanding({ status }) ? today : null);
 
 /** The contract's `invoicePoints` where no rate is named. */
-function taxRate(percent: number | null, { amounts, contract }: Pick<InvoiceContext, 'amounts' | 'contract'>): string | null {
+function taxRate(
+  percent: number | null,
+  { amounts, contract }: Pick<InvoiceContext, 'amounts' | 'contract'>,
+): string | null {
   if (percent !== null) return amounts.unitPrice('taxRate', percent);
   return contract.invoicePoints === null ? null : String(contract.invoicePoints);
 }
@@ -177,13 +240,23 @@ function taxRate(percent: number | null, { amounts, contract }: Pick<InvoiceCont
 /** What still changes once a record is out, and once it is void, a red letter or turned. */
 const OPEN_FIELDS: readonly (keyof InvoiceRow)[] = ['attachment', 'note', 'receiptId'];
 const CLOSED_FIELDS: readonly (keyof InvoiceRow)[] = ['attachment', 'note'];
-const FIELD_NAMES = { lineId: 'receivablePlanId', receiptId: 'paymentRecordId', invoiceNo: 'invoiceNo', amountMinor: 'invoiceAmount', invoiceDate: 'invoiceDate', taxRate: 'taxRate' } as const satisfies Partial<Record<keyof InvoiceRow, keyof InvoiceInput>>;
+const FIELD_NAMES = {
+  lineId: 'receivablePlanId',
+  receiptId: 'paymentRecordId',
+  invoiceNo: 'invoiceNo',
+  amountMinor: 'invoiceAmount',
+  invoiceDate: 'invoiceDate',
+  taxRate: 'taxRate',
+} as const satisfies Partial<Record<keyof InvoiceRow, keyof InvoiceInput>>;
 
 function refuseFixed(before: InvoiceRow, after: InvoiceRow): void {
   if (before.status === 'draft') return;
   const free = before.status === 'issued' && before.reversedById === null ? OPEN_FIELDS : CLOSED_FIELDS;
-  const fixed = (Object.keys(FIELD_NAMES) as (keyof typeof FIELD_NAMES)[]).filter((field) => !free.includes(field) && before[field] !== after[field]);
-  if (fixed.length > 0) throw fail('INVOICE_FIXED', { fields: fixed.map((field) => FIELD_NAMES[field]), status: before.status });
+  const fixed = (Object.keys(FIELD_NAMES) as (keyof typeof FIELD_NAMES)[]).filter(
+    (field) => !free.includes(field) && before[field] !== after[field],
+  );
+  if (fixed.length > 0)
+    throw fail('INVOICE_FIXED', { fields: fixed.map((field) => FIELD_NAMES[field]), status: before.status });
 }
 
 /** `undefined` leaves a field as it is, `null` clears it. */

@@ -30,29 +30,60 @@ export interface FailedCondition {
 }
 
 /** All conditions that do not hold, in the order of their names in the vocabulary. */
-export function failedConditions(of: FailedCondition['of'], conditions: Conditions, circumstances: Circumstances): FailedCondition[] {
+export function failedConditions(
+  of: FailedCondition['of'],
+  conditions: Conditions,
+  circumstances: Circumstances,
+): FailedCondition[] {
   const { row, note, actorId, lastMoverId, fileKinds } = circumstances;
   const total = toMajor(row.totalMinor, row.currencyCode);
   const fields = (conditions.requireFields ?? []).filter((field) => !hasValue(field, circumstances));
   const kinds = (conditions.requireFileKinds ?? []).filter((kind) => !fileKinds.has(kind));
-  const self = actorId !== null && (actorId === row.createdBy ? 'entered' : actorId === lastMoverId ? 'last moved' : false);
+  const self =
+    actorId !== null && (actorId === row.createdBy ? 'entered' : actorId === lastMoverId ? 'last moved' : false);
   const minAmount = conditions.minAmount ?? 0;
   const maxAmount = conditions.maxAmount ?? Infinity;
   const failed: (Omit<FailedCondition, 'of'> | false)[] = [
-    fields.length > 0 && { condition: 'requireFields', message: `These fields need a value: ${fields.join(', ')}.`, missing: fields },
-    kinds.length > 0 && { condition: 'requireFileKinds', message: `A file of each of these kinds is needed: ${kinds.join(', ')}.`, missing: kinds },
-    conditions.requireAllPaid === true && row.paymentStatus !== 'paid' && { condition: 'requireAllPaid', message: 'All that is receivable must be paid first.' },
-    conditions.requireTasksDone === true && row.tasksDone < row.tasksLive && { condition: 'requireTasksDone', message: `${row.tasksLive - row.tasksDone} of ${row.tasksLive} fulfillment tasks are still to be completed.` },
+    fields.length > 0 && {
+      condition: 'requireFields',
+      message: `These fields need a value: ${fields.join(', ')}.`,
+      missing: fields,
+    },
+    kinds.length > 0 && {
+      condition: 'requireFileKinds',
+      message: `A file of each of these kinds is needed: ${kinds.join(', ')}.`,
+      missing: kinds,
+    },
+    conditions.requireAllPaid === true &&
+      row.paymentStatus !== 'paid' && {
+        condition: 'requireAllPaid',
+        message: 'All that is receivable must be paid first.',
+      },
+    conditions.requireTasksDone === true &&
+      row.tasksDone < row.tasksLive && {
+        condition: 'requireTasksDone',
+        message: `${row.tasksLive - row.tasksDone} of ${row.tasksLive} fulfillment tasks are still to be completed.`,
+      },
     conditions.requireNote === true && note === null && { condition: 'requireNote', message: 'The move needs a note.' },
     total < minAmount && { condition: 'minAmount', message: `The total amount must be at least ${minAmount}.` },
     total > maxAmount && { condition: 'maxAmount', message: `The total amount must be at most ${maxAmount}.` },
-    conditions.forbidSelfApproval === true && self !== false && { condition: 'forbidSelfApproval', message: `Somebody else than who ${self} the contract must do this.` },
+    conditions.forbidSelfApproval === true &&
+      self !== false && {
+        condition: 'forbidSelfApproval',
+        message: `Somebody else than who ${self} the contract must do this.`,
+      },
   ];
   return failed.filter((failure) => failure !== false).map((failure) => ({ ...failure, of }));
 }
 
 /** Whether `requireFields` may ask for it: a field that a contract is entered with, or a custom field. */
-export const isRequirable = (field: string): boolean => (CUSTOM.test(field) ? isId(field.slice(CUSTOM_PREFIX.length)) : Object.hasOwn(ContractInput.properties, field) && !field.startsWith('workflow') && !field.startsWith('lifecycle') && field !== 'dynamicFields');
+export const isRequirable = (field: string): boolean =>
+  CUSTOM.test(field)
+    ? isId(field.slice(CUSTOM_PREFIX.length))
+    : Object.hasOwn(ContractInput.properties, field) &&
+      !field.startsWith('workflow') &&
+      !field.startsWith('lifecycle') &&
+      field !== 'dynamicFields';
 
 const CUSTOM = /^dynamicFields\./;
 const CUSTOM_PREFIX = 'dynamicFields.';
@@ -63,9 +94,14 @@ function hasValue(field: string, { row, counts }: Circumstances): boolean {
   return isThere(row[columnOf(field)]);
 }
 
-const isThere = (value: unknown): boolean => value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
+const isThere = (value: unknown): boolean =>
+  value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
 
 /** The column that keeps a request's field; amounts have another name there. */
 const columnOf = (field: string): keyof ContractRow => (AMOUNTS[field] ?? field) as keyof ContractRow; // `isRequirable` has let it in
 
-const AMOUNTS: Readonly<Record<string, keyof ContractRow>> = { totalAmount: 'totalMinor', deposit: 'depositMinor', periodicRent: 'periodicRentMinor' };
+const AMOUNTS: Readonly<Record<string, keyof ContractRow>> = {
+  totalAmount: 'totalMinor',
+  deposit: 'depositMinor',
+  periodicRent: 'periodicRentMinor',
+};

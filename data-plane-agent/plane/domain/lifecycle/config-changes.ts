@@ -1,5 +1,12 @@
 import type { Conditions, Effects } from '../../contract/records/conditions.js';
-import type { ContractTypeInput, ContractTypePatch, StageInput, StagePatch, TransitionConfigInput, TransitionConfigPatch } from '../../contract/records/lifecycle.js';
+import type {
+  ContractTypeInput,
+  ContractTypePatch,
+  StageInput,
+  StagePatch,
+  TransitionConfigInput,
+  TransitionConfigPatch,
+} from '../../contract/records/lifecycle.js';
 import { WORKFLOW_STAGES, type WorkflowStage } from '../../contract/vocabulary.js';
 import type { StageRow, TransitionRow } from '../../tables/lifecycle.js';
 import type { ContractTypeRow } from '../../tables/contract-types.js';
@@ -7,7 +14,10 @@ import type { ContractTypeRow } from '../../tables/contract-types.js';
 type Unstamped<R> = Omit<R, 'createdAt' | 'updatedAt'>;
 
 /** A type as it is entered. `position` is that after the last. */
-export const newType = (input: ContractTypeInput, { id, position }: { readonly id: string; readonly position: number }): Unstamped<ContractTypeRow> => ({
+export const newType = (
+  input: ContractTypeInput,
+  { id, position }: { readonly id: string; readonly position: number },
+): Unstamped<ContractTypeRow> => ({
   id,
   code: input.code,
   name: input.name,
@@ -37,7 +47,10 @@ export function patchedType(row: ContractTypeRow, patch: ContractTypePatch): Con
   };
 }
 
-export const newStage = (input: StageInput, { id, templateId, position }: { readonly id: string; readonly templateId: string; readonly position: number }): Unstamped<StageRow> => ({
+export const newStage = (
+  input: StageInput,
+  { id, templateId, position }: { readonly id: string; readonly templateId: string; readonly position: number },
+): Unstamped<StageRow> => ({
   id,
   templateId,
   code: input.code,
@@ -61,11 +74,15 @@ export function patchedStage(row: StageRow, patch: StagePatch): StageRow {
     isTerminal: given(patch.isTerminal, row.isTerminal, false),
     locksCoreFields: given(patch.locksCoreFields, row.locksCoreFields, false),
     completionRules: patch.completionRules === undefined ? row.completionRules : said(patch.completionRules),
-    allowedRoleCodes: patch.allowedRoleCodes === undefined ? row.allowedRoleCodes : [...new Set(patch.allowedRoleCodes ?? [])],
+    allowedRoleCodes:
+      patch.allowedRoleCodes === undefined ? row.allowedRoleCodes : [...new Set(patch.allowedRoleCodes ?? [])],
   };
 }
 
-export const newTransition = (input: TransitionConfigInput, { id, templateId, position }: { readonly id: string; readonly templateId: string; readonly position: number }): Unstamped<TransitionRow> => ({
+export const newTransition = (
+  input: TransitionConfigInput,
+  { id, templateId, position }: { readonly id: string; readonly templateId: string; readonly position: number },
+): Unstamped<TransitionRow> => ({
   id,
   templateId,
   code: input.code,
@@ -93,16 +110,19 @@ export const patchedTransition = (row: TransitionRow, patch: TransitionConfigPat
 });
 
 /** The place after the last of a list, with room between for what comes later. */
-export const afterLast = (rows: readonly { readonly position: number }[]): number => Math.min(MAX_POSITION, rows.reduce((last, { position }) => Math.max(last, position), 0) + STEP);
+export const afterLast = (rows: readonly { readonly position: number }[]): number =>
+  Math.min(MAX_POSITION, rows.reduce((last, { position }) => Math.max(last, position), 0) + STEP);
 
 const STEP = 10;
 const MAX_POSITION = 1_000_000;
 
 const typeCategory = (code: string): string => (code === 'lease' ? 'lease' : 'sale');
-const stageCategory = (code: string): WorkflowStage => WORKFLOW_STAGES.find((category) => category === code) ?? 'review';
+const stageCategory = (code: string): WorkflowStage =>
+  WORKFLOW_STAGES.find((category) => category === code) ?? 'review';
 
 /** `undefined` leaves a field as it is, `null` brings its default back. */
-const given = <T>(value: T | null | undefined, present: T, otherwise: T): T => (value === undefined ? present : (value ?? otherwise));
+const given = <T>(value: T | null | undefined, present: T, otherwise: T): T =>
+  value === undefined ? present : (value ?? otherwise);
 
 /** Conditions and effects as they are kept: without what says nothing, each element of a list once. */
 const said = (conditions: Conditions | null | undefined): Conditions => compact(conditions ?? {});

@@ -3,7 +3,10 @@ import type { Issue } from '../../../base/validation.js';
 import type { Conditions } from '../../contract/records/conditions.js';
 import { isRequirable } from './conditions.js';
 
-/** Refuses conditions that no contract could meet, or that name what is no field. `path` is the field of the request that holds them. */
+/**
+ * Refuses conditions that no contract could meet, or that name what is no field. `path` is the field of the request
+ * that holds them.
+ */
 export function checkConditions(path: string, conditions: Conditions | null | undefined): void {
   const issues = conditionIssues(path, conditions);
   if (issues.length > 0) throw invalid(...issues);
@@ -18,18 +21,40 @@ interface SoundConditions {
 /** What is wrong with conditions, of which what was refused before may be missing. */
 export function conditionIssues(path: string, conditions: SoundConditions | null | undefined): Issue[] {
   const { requireFields, minAmount, maxAmount } = conditions ?? {};
-  const unknown = (requireFields ?? []).flatMap((field, i): Issue[] => (field === undefined || isRequirable(field) ? [] : [{ path: `${path}.requireFields[${i}]`, problem: 'must be a field of a contract that can be sent with it, or dynamicFields.<id>' }]));
-  const fine = (['minAmount', 'maxAmount'] as const).flatMap((field): Issue[] => (isTooFine(conditions?.[field]) ? [{ path: `${path}.${field}`, problem: `must have at most ${DECIMALS} decimals` }] : []));
-  const crossed: Issue[] = typeof minAmount === 'number' && typeof maxAmount === 'number' && maxAmount < minAmount ? [{ path: `${path}.maxAmount`, problem: 'must not be less than minAmount' }] : [];
+  const unknown = (requireFields ?? []).flatMap((field, i): Issue[] =>
+    field === undefined || isRequirable(field)
+      ? []
+      : [
+          {
+            path: `${path}.requireFields[${i}]`,
+            problem: 'must be a field of a contract that can be sent with it, or dynamicFields.<id>',
+          },
+        ],
+  );
+  const fine = (['minAmount', 'maxAmount'] as const).flatMap((field): Issue[] =>
+    isTooFine(conditions?.[field])
+      ? [{ path: `${path}.${field}`, problem: `must have at most ${DECIMALS} decimals` }]
+      : [],
+  );
+  const crossed: Issue[] =
+    typeof minAmount === 'number' && typeof maxAmount === 'number' && maxAmount < minAmount
+      ? [{ path: `${path}.maxAmount`, problem: 'must not be less than minAmount' }]
+      : [];
   return [...unknown, ...(fine.length > 0 ? fine : crossed)];
 }
 
 /** What a contract's currency will be is not known here: no currency of ISO 4217 has more. */
 const DECIMALS = 4;
-const isTooFine = (amount: number | null | undefined): boolean => typeof amount === 'number' && Number(amount.toFixed(DECIMALS)) !== amount;
+const isTooFine = (amount: number | null | undefined): boolean =>
+  typeof amount === 'number' && Number(amount.toFixed(DECIMALS)) !== amount;
 
 /** The custom fields that conditions ask for, each with its place in the request. */
-export const customFieldsOf = (path: string, { requireFields }: Conditions): { readonly field: string; readonly value: string; readonly id: string }[] =>
-  (requireFields ?? []).flatMap((value, i) => (value.startsWith(PREFIX) ? [{ field: `${path}.requireFields[${i}]`, value, id: value.slice(PREFIX.length) }] : []));
+export const customFieldsOf = (
+  path: string,
+  { requireFields }: Conditions,
+): { readonly field: string; readonly value: string; readonly id: string }[] =>
+  (requireFields ?? []).flatMap((value, i) =>
+    value.startsWith(PREFIX) ? [{ field: `${path}.requireFields[${i}]`, value, id: value.slice(PREFIX.length) }] : [],
+  );
 
 const PREFIX = 'dynamicFields.';

@@ -4,7 +4,10 @@ import type { StageRow } from '../../tables/lifecycle.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
 /** The contract as a move leaves it: in the stage, locked as that says, with what the transition sets beside. */
-export function moved(row: ContractRow, { to, effects, today }: { readonly to: StageRow; readonly effects: Effects; readonly today: string }): ContractRow {
+export function moved(
+  row: ContractRow,
+  { to, effects, today }: { readonly to: StageRow; readonly effects: Effects; readonly today: string },
+): ContractRow {
   const sets = (field: 'signDate' | 'startDate' | 'endDate') => effects.setFieldToday?.includes(field) === true;
   return {
     ...row,
@@ -21,4 +24,12 @@ export function moved(row: ContractRow, { to, effects, today }: { readonly to: S
 
 /** A date that the move would set must leave a contract that does not end before it starts. */
 export const failedEffects = ({ startDate, endDate }: ContractRow): FailedCondition[] =>
-  endDate < startDate ? [{ condition: 'setFieldToday', of: 'transition', message: `The contract would end (${endDate}) before it starts (${startDate}).` }] : [];
+  endDate < startDate
+    ? [
+        {
+          condition: 'setFieldToday',
+          of: 'transition',
+          message: `The contract would end (${endDate}) before it starts (${startDate}).`,
+        },
+      ]
+    : [];

@@ -14,22 +14,42 @@ export interface MoveFacts {
   readonly doubtfulFields: readonly string[];
 }
 
-/** Whether a move completes a contract: then it is looked at what is still open. One that comes back from the archive was completed before. */
-export const completes = ({ from, to }: Pick<MoveFacts, 'from' | 'to'>): boolean => to.category === 'completed' && from.category !== 'completed' && from.category !== 'archived';
+/**
+ * Whether a move completes a contract: then it is looked at what is still open. One that comes back from the archive
+ * was completed before.
+ */
+export const completes = ({ from, to }: Pick<MoveFacts, 'from' | 'to'>): boolean =>
+  to.category === 'completed' && from.category !== 'completed' && from.category !== 'archived';
 
 /** Whether a move submits what was read from a document. */
-export const submitsExtracted = ({ from, to }: Pick<MoveFacts, 'from' | 'to'>): boolean => from.category === 'extracted' && to.category === 'review';
+export const submitsExtracted = ({ from, to }: Pick<MoveFacts, 'from' | 'to'>): boolean =>
+  from.category === 'extracted' && to.category === 'review';
 
-/** What deserves a look but does not stop a move. They go by the categories of the stages, so that templates of a tenant's own have them too. */
+/**
+ * What deserves a look but does not stop a move. They go by the categories of the stages, so that templates of a
+ * tenant's own have them too.
+ */
 export function moveWarnings({ row, lines, note, doubtfulFields, ...move }: MoveFacts): Warning[] {
   const { from, to } = move;
   const openLines = completes(move) ? lines.filter(({ outstandingMinor }) => outstandingMinor > 0) : [];
   const openTasks = completes(move) ? row.tasksLive - row.tasksDone : 0;
   return [
-    ...(openLines.length === 0 ? [] : [warn('OPEN_BALANCE', { paymentIds: openLines.slice(0, NAMED_LINES).map(({ id }) => id) })]),
-    ...(openTasks === 0 ? [] : [warn('OPEN_TASKS', { message: `${openTasks} fulfillment tasks are neither completed nor accepted.` })]),
-    ...(doubtfulFields.length === 0 ? [] : [warn('EXTRACTION_UNREVIEWED', { message: `Fields that were read with low confidence are still to be reviewed: ${doubtfulFields.slice(0, NAMED_FIELDS).join(', ')}.` })]),
-    ...(from.category === 'review' && to.category === 'draft' && note === null ? [warn('NOTE_RECOMMENDED', { message: 'A contract that is returned should carry a note on why.' })] : []),
+    ...(openLines.length === 0
+      ? []
+      : [warn('OPEN_BALANCE', { paymentIds: openLines.slice(0, NAMED_LINES).map(({ id }) => id) })]),
+    ...(openTasks === 0
+      ? []
+      : [warn('OPEN_TASKS', { message: `${openTasks} fulfillment tasks are neither completed nor accepted.` })]),
+    ...(doubtfulFields.length === 0
+      ? []
+      : [
+          warn('EXTRACTION_UNREVIEWED', {
+            message: `Fields that were read with low confidence are still to be reviewed: ${doubtfulFields.slice(0, NAMED_FIELDS).join(', ')}.`,
+          }),
+        ]),
+    ...(from.category === 'review' && to.category === 'draft' && note === null
+      ? [warn('NOTE_RECOMMENDED', { message: 'A contract that is returned should carry a note on why.' })]
+      : []),
   ];
 }
 

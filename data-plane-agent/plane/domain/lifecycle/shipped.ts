@@ -12,8 +12,9 @@ export interface Shipped {
 }
 
 /**
- * What every tenant has from the beginning. Ids and times follow from the tenant's own id, so that it can be read before anybody has
- * written it, and is the same afterwards. Model: workflow states with an own action, control and lock.
+ * What every tenant has from the beginning. Ids and times follow from the tenant's own id, so that it can be read
+ * before anybody has written it, and is the same afterwards. Model: workflow states with an own action, control and
+ * lock.
  */
 export function shipped(tenantId: string): Shipped {
   const at = madeAt(tenantId);
@@ -23,27 +24,114 @@ export function shipped(tenantId: string): Shipped {
   return {
     template: { id: templateId, code: 'standard', name: 'Standard', description: null, isDefault: true, ...stamps },
     stages: WORKFLOW_STAGES.map((code, i) => ({
-      id: id(`stage ${code}`), templateId, code, name: code.charAt(0).toUpperCase() + code.slice(1), category: code, position: (i + 1) * 10,
-      isTerminal: code === 'archived', locksCoreFields: LOCKING.includes(code), completionRules: {}, allowedRoleCodes: [], ...stamps,
+      id: id(`stage ${code}`),
+      templateId,
+      code,
+      name: code.charAt(0).toUpperCase() + code.slice(1),
+      category: code,
+      position: (i + 1) * 10,
+      isTerminal: code === 'archived',
+      locksCoreFields: LOCKING.includes(code),
+      completionRules: {},
+      allowedRoleCodes: [],
+      ...stamps,
     })),
-    transitions: TRANSITIONS.map(({ effects = {}, ...transition }, i) => ({ ...transition, id: id(`transition ${transition.code}`), templateId, conditions: {}, effects: { ...effects }, position: (i + 1) * 10, enabled: true, ...stamps })),
-    types: TYPES.map((type, i) => ({ ...type, id: id(`type ${type.code}`), description: null, enabled: true, position: (i + 1) * 10, fieldSchema: {}, defaultRules: {}, defaultTemplateId: templateId, ...stamps })),
+    transitions: TRANSITIONS.map(({ effects = {}, ...transition }, i) => ({
+      ...transition,
+      id: id(`transition ${transition.code}`),
+      templateId,
+      conditions: {},
+      effects: { ...effects },
+      position: (i + 1) * 10,
+      enabled: true,
+      ...stamps,
+    })),
+    types: TYPES.map((type, i) => ({
+      ...type,
+      id: id(`type ${type.code}`),
+      description: null,
+      enabled: true,
+      position: (i + 1) * 10,
+      fieldSchema: {},
+      defaultRules: {},
+      defaultTemplateId: templateId,
+      ...stamps,
+    })),
   };
 }
 
 const LOCKING: readonly WorkflowStage[] = ['approved', 'signed', 'active', 'completed', 'archived'];
 
-const TRANSITIONS: readonly { code: string; name: string; fromStageCode: WorkflowStage; toStageCode: WorkflowStage; requiredControl: Control; effects?: Effects }[] = [
-  { code: 'mark_extracted', name: 'Mark extracted', fromStageCode: 'draft', toStageCode: 'extracted', requiredControl: 'edit' },
-  { code: 'submit_review', name: 'Submit for review', fromStageCode: 'draft', toStageCode: 'review', requiredControl: 'edit' },
-  { code: 'submit_extracted', name: 'Submit for review', fromStageCode: 'extracted', toStageCode: 'review', requiredControl: 'edit' },
-  { code: 'return_to_draft', name: 'Return to draft', fromStageCode: 'review', toStageCode: 'draft', requiredControl: 'approve' },
+const TRANSITIONS: readonly {
+  code: string;
+  name: string;
+  fromStageCode: WorkflowStage;
+  toStageCode: WorkflowStage;
+  requiredControl: Control;
+  effects?: Effects;
+}[] = [
+  {
+    code: 'mark_extracted',
+    name: 'Mark extracted',
+    fromStageCode: 'draft',
+    toStageCode: 'extracted',
+    requiredControl: 'edit',
+  },
+  {
+    code: 'submit_review',
+    name: 'Submit for review',
+    fromStageCode: 'draft',
+    toStageCode: 'review',
+    requiredControl: 'edit',
+  },
+  {
+    code: 'submit_extracted',
+    name: 'Submit for review',
+    fromStageCode: 'extracted',
+    toStageCode: 'review',
+    requiredControl: 'edit',
+  },
+  {
+    code: 'return_to_draft',
+    name: 'Return to draft',
+    fromStageCode: 'review',
+    toStageCode: 'draft',
+    requiredControl: 'approve',
+  },
   { code: 'approve', name: 'Approve', fromStageCode: 'review', toStageCode: 'approved', requiredControl: 'approve' },
   { code: 'revise', name: 'Revise', fromStageCode: 'approved', toStageCode: 'review', requiredControl: 'approve' },
-  { code: 'sign', name: 'Sign', fromStageCode: 'approved', toStageCode: 'signed', requiredControl: 'sign', effects: { setFieldToday: ['signDate'] } },
-  { code: 'activate', name: 'Activate', fromStageCode: 'signed', toStageCode: 'active', requiredControl: 'edit', effects: { setStatus: 'in_progress' } },
-  { code: 'complete', name: 'Complete', fromStageCode: 'active', toStageCode: 'completed', requiredControl: 'approve', effects: { setStatus: 'completed' } },
-  { code: 'reopen', name: 'Reopen', fromStageCode: 'completed', toStageCode: 'active', requiredControl: 'admin', effects: { setStatus: 'in_progress' } },
+  {
+    code: 'sign',
+    name: 'Sign',
+    fromStageCode: 'approved',
+    toStageCode: 'signed',
+    requiredControl: 'sign',
+    effects: { setFieldToday: ['signDate'] },
+  },
+  {
+    code: 'activate',
+    name: 'Activate',
+    fromStageCode: 'signed',
+    toStageCode: 'active',
+    requiredControl: 'edit',
+    effects: { setStatus: 'in_progress' },
+  },
+  {
+    code: 'complete',
+    name: 'Complete',
+    fromStageCode: 'active',
+    toStageCode: 'completed',
+    requiredControl: 'approve',
+    effects: { setStatus: 'completed' },
+  },
+  {
+    code: 'reopen',
+    name: 'Reopen',
+    fromStageCode: 'completed',
+    toStageCode: 'active',
+    requiredControl: 'admin',
+    effects: { setStatus: 'in_progress' },
+  },
   { code: 'archive', name: 'Archive', fromStageCode: 'completed', toStageCode: 'archived', requiredControl: 'approve' },
   { code: 'terminate', name: 'Terminate', fromStageCode: 'active', toStageCode: 'archived', requiredControl: 'admin' },
   { code: 'restore', name: 'Restore', fromStageCode: 'archived', toStageCode: 'completed', requiredControl: 'admin' },

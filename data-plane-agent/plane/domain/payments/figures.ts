@@ -11,17 +11,36 @@ export interface LineFigures {
   readonly currencyCode: string;
   /** 0 was due before today, 1 is due in the lead window, 2 later. */
   readonly index: number;
-  readonly figures: Readonly<Record<'lines' | 'to_invoice' | 'paid' | 'partial' | 'reconcile' | 'amount' | 'received' | 'outstanding' | 'uninvoiced', bigint>>;
+  readonly figures: Readonly<
+    Record<
+      'lines' | 'to_invoice' | 'paid' | 'partial' | 'reconcile' | 'amount' | 'received' | 'outstanding' | 'uninvoiced',
+      bigint
+    >
+  >;
 }
 
 /** Today, and the day after the lead window, both ends of which count. */
-export const statsCuts = ({ today, reminderLeadDays }: { readonly today: Day; readonly reminderLeadDays: number }): Day[] => [today, addDays(today, reminderLeadDays + 1)];
+export const statsCuts = ({
+  today,
+  reminderLeadDays,
+}: {
+  readonly today: Day;
+  readonly reminderLeadDays: number;
+}): Day[] => [today, addDays(today, reminderLeadDays + 1)];
 
 /** Counts go over all currencies; amounts at the top are of one, because two currencies are never added. */
-export function paymentStats(segments: readonly LineFigures[], { today, currencyCode }: { today: Day; currencyCode: string }): PaymentStats {
+export function paymentStats(
+  segments: readonly LineFigures[],
+  { today, currencyCode }: { today: Day; currencyCode: string },
+): PaymentStats {
   const of = (code: string) => amounts(ofCurrency(segments, code), code);
   const currencies = currenciesOf(segments.filter(({ figures }) => figures.lines > 0n));
-  return { asOf: today, counts: counts(segments), byCurrency: currencies.map((code) => ({ currencyCode: code, ...of(code) })), ...of(currencyCode) };
+  return {
+    asOf: today,
+    counts: counts(segments),
+    byCurrency: currencies.map((code) => ({ currencyCode: code, ...of(code) })),
+    ...of(currencyCode),
+  };
 }
 
 const OVERDUE = 0;
@@ -29,7 +48,12 @@ const SOON = 1;
 
 function counts(segments: readonly LineFigures[]): Counts {
   const count = (of: (figures: LineFigures['figures']) => bigint, which: (index: number) => boolean = () => true) =>
-    Number(total(segments.filter(({ index }) => which(index)), ({ figures }) => of(figures)));
+    Number(
+      total(
+        segments.filter(({ index }) => which(index)),
+        ({ figures }) => of(figures),
+      ),
+    );
   const open = ({ lines, paid }: LineFigures['figures']) => lines - paid;
   return {
     due: count(open, (index) => index > OVERDUE),
@@ -46,6 +70,19 @@ function counts(segments: readonly LineFigures[]): Counts {
 
 function amounts(segments: readonly LineFigures[], currencyCode: string): Record<Sum, number> {
   const sum = (name: 'amount' | 'received' | 'outstanding' | 'uninvoiced', only?: number) =>
-    sumToMajor(total(segments.filter(({ index }) => only === undefined || only === index), ({ figures }) => figures[name]), currencyCode);
-  return { amount: sum('amount'), received: sum('received'), outstanding: sum('outstanding'), overdue: sum('outstanding', OVERDUE), dueSoon: sum('outstanding', SOON), uninvoiced: sum('uninvoiced') };
+    sumToMajor(
+      total(
+        segments.filter(({ index }) => only === undefined || only === index),
+        ({ figures }) => figures[name],
+      ),
+      currencyCode,
+    );
+  return {
+    amount: sum('amount'),
+    received: sum('received'),
+    outstanding: sum('outstanding'),
+    overdue: sum('outstanding', OVERDUE),
+    dueSoon: sum('outstanding', SOON),
+    uninvoiced: sum('uninvoiced'),
+  };
 }

@@ -2,7 +2,12 @@ import { warn, type GivenWarning } from '../../../base/warnings.js';
 import type { Day } from '../../../base/day.js';
 import { fail } from '../../../base/failures.js';
 import { toMajor } from '../../../base/money.js';
-import type { InvoiceEvidencePatch, PaymentLineInput, PaymentLinePatch, ReceiptPatch } from '../../contract/records/lines.js';
+import type {
+  InvoiceEvidencePatch,
+  PaymentLineInput,
+  PaymentLinePatch,
+  ReceiptPatch,
+} from '../../contract/records/lines.js';
 import type { LineRow } from '../../tables/payment-lines.js';
 import type { AmountReader } from '../amounts.js';
 import { outstanding, overpaid, uninvoiced } from './receivable.js';
@@ -21,7 +26,11 @@ export interface LineContext {
 }
 
 /** A line as it is entered, with what was already received or invoiced on it. */
-export function newLine(input: PaymentLineInput, place: { id: string; contractId: string; position: number }, context: LineContext): LineRow {
+export function newLine(
+  input: PaymentLineInput,
+  place: { id: string; contractId: string; position: number },
+  context: LineContext,
+): LineRow {
   const currencyCode = input.currencyCode ?? context.contractCurrency;
   const blank: LineRow = {
     ...place,
@@ -55,13 +64,20 @@ export function newLine(input: PaymentLineInput, place: { id: string; contractId
 }
 
 /**
- * The line with another period, due date, amount or currency. An amount that changes under a matched receipt must be matched again.
- * Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY.
+ * The line with another period, due date, amount or currency. An amount that changes under a matched receipt must be
+ * matched again. Under another currency an amount that is not given keeps its number: 100.00 CNY become 100 JPY.
  */
-export function withPlan(line: LineRow, patch: Pick<PaymentLinePatch, 'period' | 'dueDate' | 'amount' | 'currencyCode'>, context: LineContext): LineRow {
-  const currencyCode = patch.currencyCode === undefined ? line.currencyCode : (patch.currencyCode ?? context.contractCurrency);
-  const asked = patch.amount ?? (currencyCode === line.currencyCode ? undefined : toMajor(line.amountMinor, line.currencyCode));
-  const amountMinor = asked === undefined ? line.amountMinor : context.amounts.minor(`${context.path}amount`, asked, currencyCode);
+export function withPlan(
+  line: LineRow,
+  patch: Pick<PaymentLinePatch, 'period' | 'dueDate' | 'amount' | 'currencyCode'>,
+  context: LineContext,
+): LineRow {
+  const currencyCode =
+    patch.currencyCode === undefined ? line.currencyCode : (patch.currencyCode ?? context.contractCurrency);
+  const asked =
+    patch.amount ?? (currencyCode === line.currencyCode ? undefined : toMajor(line.amountMinor, line.currencyCode));
+  const amountMinor =
+    asked === undefined ? line.amountMinor : context.amounts.minor(`${context.path}amount`, asked, currencyCode);
   const { receivedMinor, reconciliationStatus } = line;
   const changes = amountMinor !== line.amountMinor;
   return settled({
@@ -70,18 +86,28 @@ export function withPlan(line: LineRow, patch: Pick<PaymentLinePatch, 'period' |
     dueDate: patch.dueDate ?? line.dueDate,
     amountMinor,
     currencyCode,
-    reconciliationStatus: changes ? afterAnotherAmount(reconciliationStatus, { overpaid: overpaid({ amountMinor, receivedMinor }) > 0 }) : reconciliationStatus,
+    reconciliationStatus: changes
+      ? afterAnotherAmount(reconciliationStatus, { overpaid: overpaid({ amountMinor, receivedMinor }) > 0 })
+      : reconciliationStatus,
     updatedAt: context.now,
   });
 }
 
 /** Who had matched the money has to look again; what nobody has looked at is an exception once it is too much. */
-const afterAnotherAmount = (status: LineRow['reconciliationStatus'], line: { readonly overpaid: boolean }): LineRow['reconciliationStatus'] =>
+const afterAnotherAmount = (
+  status: LineRow['reconciliationStatus'],
+  line: { readonly overpaid: boolean },
+): LineRow['reconciliationStatus'] =>
   status === 'matched' ? 'pending' : status === 'pending' && line.overpaid ? 'exception' : status;
 
-/** The line after a receipt was told. `receivedAmount` is the new total, so that the same request twice changes nothing. */
+/**
+ * The line after a receipt was told. `receivedAmount` is the new total, so that the same request twice changes nothing.
+ */
 export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineContext): LineRow {
-  const receivedMinor = patch.receivedAmount === undefined ? line.receivedMinor : (context.amounts.optional(`${context.path}receivedAmount`, patch.receivedAmount, line.currencyCode) ?? 0);
+  const receivedMinor =
+    patch.receivedAmount === undefined
+      ? line.receivedMinor
+      : (context.amounts.optional(`${context.path}receivedAmount`, patch.receivedAmount, line.currencyCode) ?? 0);
   const changed = receivedMinor !== line.receivedMinor;
   const next = settled({
     ...line,
@@ -89,7 +115,12 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
     receivedDate: receivedDate({ line, receivedMinor, given: patch.receivedDate, today: context.today }),
     method: given(patch.method, line.method),
     payerName: given(patch.payerName, line.payerName),
-    receiptAccount: given(accountSent(patch.receiptAccount, line.receiptAccount, (problem) => context.amounts.refuse(`${context.path}receiptAccount`, problem)), line.receiptAccount),
+    receiptAccount: given(
+      accountSent(patch.receiptAccount, line.receiptAccount, (problem) =>
+        context.amounts.refuse(`${context.path}receiptAccount`, problem),
+      ),
+      line.receiptAccount,
+    ),
     bankSerialNo: given(patch.bankSerialNo, line.bankSerialNo),
     reconciliationNote: given(patch.reconciliationNote, line.reconciliationNote),
     proof: given(patch.proof, line.proof),
@@ -108,7 +139,10 @@ export function withReceipt(line: LineRow, patch: ReceiptPatch, context: LineCon
 
 /** The line with invoice evidence; what is invoiced is net of red letters once there are invoice records. */
 export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context: LineContext): LineRow {
-  const invoiceMinor = patch.invoiceAmount === undefined ? line.invoiceMinor : context.amounts.optional(`${context.path}invoiceAmount`, patch.invoiceAmount, line.currencyCode);
+  const invoiceMinor =
+    patch.invoiceAmount === undefined
+      ? line.invoiceMinor
+      : context.amounts.optional(`${context.path}invoiceAmount`, patch.invoiceAmount, line.currencyCode);
   return settled({
     ...line,
     invoiceMinor,
@@ -122,14 +156,34 @@ export function withInvoice(line: LineRow, patch: InvoiceEvidencePatch, context:
 }
 
 /**
- * Refuses lines of one contract whose sums no longer fit, by the field of a line that brought them there, or by `blame`. They stand in
- * the contract's headline, so only those in its currency are added.
+ * Refuses lines of one contract whose sums no longer fit, by the field of a line that brought them there, or by
+ * `blame`. They stand in the contract's headline, so only those in its currency are added.
  */
-export function checkSums(lines: readonly LineRow[], { amounts, contractCurrency, unlinkedInvoicedMinor = 0, blame }: Pick<LineContext, 'amounts' | 'contractCurrency' | 'unlinkedInvoicedMinor'> & { readonly blame?: string }): void {
+export function checkSums(
+  lines: readonly LineRow[],
+  {
+    amounts,
+    contractCurrency,
+    unlinkedInvoicedMinor = 0,
+    blame,
+  }: Pick<LineContext, 'amounts' | 'contractCurrency' | 'unlinkedInvoicedMinor'> & { readonly blame?: string },
+): void {
   const own = lines.filter(({ currencyCode }) => currencyCode === contractCurrency);
-  amounts.fits(blame ?? 'amount', own.map(({ amountMinor }) => amountMinor), contractCurrency);
-  amounts.fits(blame ?? 'receivedAmount', own.map(({ receivedMinor }) => receivedMinor), contractCurrency);
-  amounts.fits(blame ?? 'invoiceAmount', [...own.map(({ invoicedMinor }) => invoicedMinor), unlinkedInvoicedMinor], contractCurrency);
+  amounts.fits(
+    blame ?? 'amount',
+    own.map(({ amountMinor }) => amountMinor),
+    contractCurrency,
+  );
+  amounts.fits(
+    blame ?? 'receivedAmount',
+    own.map(({ receivedMinor }) => receivedMinor),
+    contractCurrency,
+  );
+  amounts.fits(
+    blame ?? 'invoiceAmount',
+    [...own.map(({ invoicedMinor }) => invoicedMinor), unlinkedInvoicedMinor],
+    contractCurrency,
+  );
 }
 
 /** Whether a change left everything as it was: then nothing is written, and the record keeps its time and version. */
@@ -156,16 +210,38 @@ export function invoiceWarnings(line: LineRow): GivenWarning[] {
 }
 
 /** Whether anything was received on the line, or an invoice stands against it: then it cannot simply be removed. */
-export const hasMoney = (line: LineRow): boolean => line.receivedMinor > 0 || line.invoiceNo !== null || (line.invoiceMinor ?? 0) > 0 || line.invoicedMinor !== 0 || line.invoicesStanding > 0;
+export const hasMoney = (line: LineRow): boolean =>
+  line.receivedMinor > 0 ||
+  line.invoiceNo !== null ||
+  (line.invoiceMinor ?? 0) > 0 ||
+  line.invoicedMinor !== 0 ||
+  line.invoicesStanding > 0;
 
 /** Keeps what is left of a line beside it, where the indexes of the tabs read it. */
-const settled = (line: LineRow): LineRow => ({ ...line, outstandingMinor: outstanding(line), uninvoicedMinor: uninvoiced(line) });
+const settled = (line: LineRow): LineRow => ({
+  ...line,
+  outstandingMinor: outstanding(line),
+  uninvoicedMinor: uninvoiced(line),
+});
 
 /** `undefined` leaves a field as it is, `null` clears it. */
 const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);
 
-/** Money that is there has a date. `null` names none: else the same request twice would clear the date that the first one set. */
-function receivedDate({ line, receivedMinor, given: day, today }: { line: LineRow; receivedMinor: number; given: Day | null | undefined; today: Day }): Day | null {
+/**
+ * Money that is there has a date. `null` names none: else the same request twice would clear the date that the first
+ * one set.
+ */
+function receivedDate({
+  line,
+  receivedMinor,
+  given: day,
+  today,
+}: {
+  line: LineRow;
+  receivedMinor: number;
+  given: Day | null | undefined;
+  today: Day;
+}): Day | null {
   if (receivedMinor === 0) return null;
   if (day !== undefined && day !== null) return day;
   return receivedMinor > line.receivedMinor ? today : line.receivedDate;

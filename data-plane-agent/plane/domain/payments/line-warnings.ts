@@ -6,7 +6,10 @@ import type { LineRow } from '../../tables/payment-lines.js';
 /** How many lines a warning names. */
 export const NAMED_LINES = 100;
 
-/** What deserves a look of several lines, each code once with the lines that it is about; `sharing` are lines of one bank transfer. */
+/**
+ * What deserves a look of several lines, each code once with the lines that it is about; `sharing` are lines of one
+ * bank transfer.
+ */
 export function lineWarnings(lines: readonly LineRow[], sharing: readonly string[]): Warning[] {
   const byCode = new Map<WarningCode, GivenWarning & { paymentIds: string[] }>();
   for (const line of lines) {
@@ -16,5 +19,8 @@ export function lineWarnings(lines: readonly LineRow[], sharing: readonly string
       if (known.paymentIds.length < NAMED_LINES) known.paymentIds.push(line.id);
     }
   }
-  return [...byCode.values(), ...(sharing.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: [...sharing] })])];
+  return [
+    ...byCode.values(),
+    ...(sharing.length === 0 ? [] : [warn('BANK_SERIAL_REUSED', { paymentIds: [...sharing] })]),
+  ];
 }

@@ -11,35 +11,67 @@ import { shown } from '../sensitive.js';
 export type Received = Pick<LineRow, 'receivedMinor'> & Partial<Pick<LineRow, 'receivedDate'>>;
 
 /**
- * The history row for a change of what was received on a line; nothing when the total stayed. A correction has a negative delta, and the
- * day on which it is made unless another one was given: the line keeps the date of its money, and the months before keep their figures.
+ * The history row for a change of what was received on a line; nothing when the total stayed. A correction has a
+ * negative delta, and the day on which it is made unless another one was given: the line keeps the date of its money,
+ * and the months before keep their figures.
  */
-export function receiptOf(before: Received, after: LineRow, { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string }): ReceiptRow[] {
+export function receiptOf(
+  before: Received,
+  after: LineRow,
+  { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string },
+): ReceiptRow[] {
   if (before.receivedMinor === after.receivedMinor) return [];
-  const isUndated = after.receivedDate === null || (after.receivedMinor < before.receivedMinor && after.receivedDate === before.receivedDate);
-  const delta = { deltaMinor: after.receivedMinor - before.receivedMinor, totalMinor: after.receivedMinor, receivedDate: isUndated ? call.today : after.receivedDate };
+  const isUndated =
+    after.receivedDate === null ||
+    (after.receivedMinor < before.receivedMinor && after.receivedDate === before.receivedDate);
+  const delta = {
+    deltaMinor: after.receivedMinor - before.receivedMinor,
+    totalMinor: after.receivedMinor,
+    receivedDate: isUndated ? call.today : after.receivedDate,
+  };
   return [receiptRow(after, delta, { call, now, newId })];
 }
 
 /** The day on which the money of a line was said to have come, when only that day was corrected. */
 export const formerDay = (before: Received, after: LineRow): Day | null =>
-  before.receivedMinor === after.receivedMinor && after.receivedDate !== null && before.receivedDate !== after.receivedDate ? (before.receivedDate ?? null) : null;
+  before.receivedMinor === after.receivedMinor &&
+  after.receivedDate !== null &&
+  before.receivedDate !== after.receivedDate
+    ? (before.receivedDate ?? null)
+    : null;
 
 /**
- * The history rows for a corrected day: what came on the former one, `thenMinor`, is taken from it and put to the other, so that months
- * have the money that the line's date says. Less than nothing is a refund, which moves like money.
+ * The history rows for a corrected day: what came on the former one, `thenMinor`, is taken from it and put to the
+ * other, so that months have the money that the line's date says. Less than nothing is a refund, which moves like
+ * money.
  */
-export function redatedReceipts({ former, thenMinor }: { readonly former: Day; readonly thenMinor: number }, after: LineRow, { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string }): ReceiptRow[] {
+export function redatedReceipts(
+  { former, thenMinor }: { readonly former: Day; readonly thenMinor: number },
+  after: LineRow,
+  { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string },
+): ReceiptRow[] {
   const movedMinor = Math.min(thenMinor, after.receivedMinor); // part of what came then may have been given back since
   const withoutMinor = sumMinor([after.receivedMinor, -movedMinor], after.currencyCode);
   if (movedMinor === 0 || typeof withoutMinor !== 'number') return [];
   return [
-    receiptRow(after, { deltaMinor: -movedMinor, totalMinor: withoutMinor, receivedDate: former }, { call, now, newId }),
-    receiptRow(after, { deltaMinor: movedMinor, totalMinor: after.receivedMinor, receivedDate: after.receivedDate }, { call, now, newId }),
+    receiptRow(
+      after,
+      { deltaMinor: -movedMinor, totalMinor: withoutMinor, receivedDate: former },
+      { call, now, newId },
+    ),
+    receiptRow(
+      after,
+      { deltaMinor: movedMinor, totalMinor: after.receivedMinor, receivedDate: after.receivedDate },
+      { call, now, newId },
+    ),
   ];
 }
 
-const receiptRow = (line: LineRow, change: Pick<ReceiptRow, 'deltaMinor' | 'totalMinor' | 'receivedDate'>, { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string }): ReceiptRow => ({
+const receiptRow = (
+  line: LineRow,
+  change: Pick<ReceiptRow, 'deltaMinor' | 'totalMinor' | 'receivedDate'>,
+  { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string },
+): ReceiptRow => ({
   id: newId(),
   contractId: line.contractId,
   lineId: line.id,
@@ -56,7 +88,10 @@ const receiptRow = (line: LineRow, change: Pick<ReceiptRow, 'deltaMinor' | 'tota
 });
 
 /** What had been received on lines before they were entered here. */
-export const openingReceipts = (lines: readonly LineRow[], { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string }): ReceiptRow[] => lines.flatMap((line) => receiptOf({ receivedMinor: 0 }, line, { call, now, newId }));
+export const openingReceipts = (
+  lines: readonly LineRow[],
+  { call, now, newId }: { readonly call: Call; readonly now: number; readonly newId: () => string },
+): ReceiptRow[] => lines.flatMap((line) => receiptOf({ receivedMinor: 0 }, line, { call, now, newId }));
 
 export function receiptAnswer(row: ReceiptRow, { rights }: Pick<Call, 'rights'>): Receipt {
   const at = iso(row.createdAt);

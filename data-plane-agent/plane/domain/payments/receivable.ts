@@ -11,9 +11,14 @@ export interface Receivable {
   readonly dueDate: Day;
 }
 
-export const outstanding = ({ amountMinor, receivedMinor }: Pick<Receivable, 'amountMinor' | 'receivedMinor'>): number => Math.max(0, amountMinor - receivedMinor);
-export const overpaid = ({ amountMinor, receivedMinor }: Pick<Receivable, 'amountMinor' | 'receivedMinor'>): number => Math.max(0, receivedMinor - amountMinor);
-export const uninvoiced = ({ amountMinor, invoicedMinor }: Pick<Receivable, 'amountMinor' | 'invoicedMinor'>): number => Math.max(0, amountMinor - invoicedMinor);
+export const outstanding = ({
+  amountMinor,
+  receivedMinor,
+}: Pick<Receivable, 'amountMinor' | 'receivedMinor'>): number => Math.max(0, amountMinor - receivedMinor);
+export const overpaid = ({ amountMinor, receivedMinor }: Pick<Receivable, 'amountMinor' | 'receivedMinor'>): number =>
+  Math.max(0, receivedMinor - amountMinor);
+export const uninvoiced = ({ amountMinor, invoicedMinor }: Pick<Receivable, 'amountMinor' | 'invoicedMinor'>): number =>
+  Math.max(0, amountMinor - invoicedMinor);
 
 export function linePaymentStatus(line: Pick<Receivable, 'amountMinor' | 'receivedMinor'>): PaymentStatus {
   if (line.receivedMinor >= line.amountMinor) return 'paid';
@@ -27,7 +32,8 @@ export function dueStatus(line: Receivable, today: Day, leadDays: number): DueSt
   return line.dueDate <= addDays(today, leadDays) ? 'due_soon' : 'not_due';
 }
 
-export const daysOverdue = (line: Receivable, today: Day): number => (outstanding(line) === 0 ? 0 : Math.max(0, daysBetween(line.dueDate, today)));
+export const daysOverdue = (line: Receivable, today: Day): number =>
+  outstanding(line) === 0 ? 0 : Math.max(0, daysBetween(line.dueDate, today));
 
 /** What a contract keeps of its live lines. Lines in another currency are counted, never added. */
 export interface Aggregates {
@@ -42,7 +48,10 @@ export interface Aggregates {
   readonly otherCurrencyLines: number;
 }
 
-export function aggregate(lines: readonly Receivable[], contract: { readonly currencyCode: string; readonly totalMinor: number }): Aggregates {
+export function aggregate(
+  lines: readonly Receivable[],
+  contract: { readonly currencyCode: string; readonly totalMinor: number },
+): Aggregates {
   const own = lines.filter(({ currencyCode }) => currencyCode === contract.currencyCode);
   const sum = (of: (line: Receivable) => number) => own.reduce((total, line) => total + of(line), 0);
   const open = lines.filter((line) => outstanding(line) > 0).map(({ dueDate }) => dueDate);
@@ -59,7 +68,10 @@ export function aggregate(lines: readonly Receivable[], contract: { readonly cur
   };
 }
 
-/** An overpaid line never hides another line's debt. A contract without lines owes its total, so only a free one is paid. */
+/**
+ * An overpaid line never hides another line's debt. A contract without lines owes its total, so only a free one is
+ * paid.
+ */
 function contractPaymentStatus(lines: readonly Receivable[], totalMinor: number): PaymentStatus {
   if (lines.length === 0) return totalMinor === 0 ? 'paid' : 'unpaid';
   if (lines.every((line) => outstanding(line) === 0)) return 'paid';
@@ -74,8 +86,13 @@ export interface DueState {
   readonly isDueSoon: boolean;
 }
 
-/** `lines` are the contract's open ones; settled ones change nothing. Amounts only of those in the contract's currency. */
-export function dueState(lines: readonly Receivable[], { currencyCode, today, leadDays }: { currencyCode: string; today: Day; leadDays: number }): DueState {
+/**
+ * `lines` are the contract's open ones; settled ones change nothing. Amounts only of those in the contract's currency.
+ */
+export function dueState(
+  lines: readonly Receivable[],
+  { currencyCode, today, leadDays }: { currencyCode: string; today: Day; leadDays: number },
+): DueState {
   let overdueMinor = 0;
   let oldest = 0;
   let isDueSoon = false;

@@ -8,7 +8,8 @@ import { unguarded } from './guard.js';
 import { isBlank } from './sheet.js';
 
 /** What a cell says, or what is wrong with it, as the end of a sentence that begins with the column. */
-export type ReadCell = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+export type ReadCell =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
 /** The value that a request would carry for a cell; `undefined` for an empty one. */
 export function readCell(cell: SheetCell, kind: CellKind, sheet: Pick<Sheet, 'decimalComma' | 'date1904'>): ReadCell {
@@ -28,14 +29,21 @@ export function readCell(cell: SheetCell, kind: CellKind, sheet: Pick<Sheet, 'de
 }
 
 /** A cell as text, with the apostrophe taken off that guards it against being run as a formula. */
-export function cellContent(cell: SheetCell): { readonly ok: true; readonly value: string } | { readonly ok: false; readonly problem: string } {
+export function cellContent(
+  cell: SheetCell,
+): { readonly ok: true; readonly value: string } | { readonly ok: false; readonly problem: string } {
   if (typeof cell === 'number') {
     // Account and serial numbers: what a spreadsheet has cut to 15 digits must not pass for whole.
-    if (!Number.isFinite(cell) || Math.abs(cell) >= 1e15) return wrong('is kept as a number of more than 15 digits, of which a spreadsheet loses some; format the cell as text');
+    if (!Number.isFinite(cell) || Math.abs(cell) >= 1e15)
+      return wrong(
+        'is kept as a number of more than 15 digits, of which a spreadsheet loses some; format the cell as text',
+      );
     return { ok: true, value: plainNumber(cleanNumber(cell)) };
   }
   const text = unguarded(String(cell ?? ''));
-  return FORMULA_ERROR.test(text.trim()) ? wrong('is the error of a formula, or a formula that was never calculated') : { ok: true, value: text };
+  return FORMULA_ERROR.test(text.trim())
+    ? wrong('is the error of a formula, or a formula that was never calculated')
+    : { ok: true, value: text };
 }
 
 const FORMULA_ERROR = /^#(?:NULL!|DIV\/0!|VALUE!|REF!|NAME\?|NUM!|N\/A|SPILL!|CALC!|GETTING_DATA)$/;
@@ -54,8 +62,11 @@ function numberOf(cell: string, { decimalComma }: Pick<Sheet, 'decimalComma'>): 
   if (!plain.ok) return wrong(NO_NUMBER);
   const text = plain.text.trim();
   if (CURRENCY.test(text)) return wrong('must be a number alone, without a currency or unit');
-  if (decimalComma && /^[+-]?\d{1,3},\d{3}$/.test(text)) return wrong('may mean thousands or decimals; write it without the comma, or with a point');
-  const value = text.includes('%') ? undefined : numberIn(/^[+-]?\d+,(?:\d{1,2}|\d{4,6})$/.test(text) && decimalComma ? text.replace(',', '.') : text);
+  if (decimalComma && /^[+-]?\d{1,3},\d{3}$/.test(text))
+    return wrong('may mean thousands or decimals; write it without the comma, or with a point');
+  const value = text.includes('%')
+    ? undefined
+    : numberIn(/^[+-]?\d+,(?:\d{1,2}|\d{4,6})$/.test(text) && decimalComma ? text.replace(',', '.') : text);
   return value === undefined ? wrong(NO_NUMBER) : { ok: true, value };
 }
 
@@ -64,7 +75,9 @@ const DAYS_TO_1904 = 1_462;
 
 function dayOf(cell: string | number, { date1904 }: Pick<Sheet, 'date1904'>): ReadCell {
   const day = typeof cell === 'number' ? dayFromSerial(date1904 ? cell + DAYS_TO_1904 : cell) : parseLooseDay(cell);
-  return day === undefined ? wrong('must be a calendar date like 2026-03-31, 2026/3/31 or 2026年3月31日') : { ok: true, value: day };
+  return day === undefined
+    ? wrong('must be a calendar date like 2026-03-31, 2026/3/31 or 2026年3月31日')
+    : { ok: true, value: day };
 }
 
 const MAX_LIST = 1_000_000;

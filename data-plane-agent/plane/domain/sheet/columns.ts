@@ -10,7 +10,10 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { shown } from '../sensitive.js';
 import { listText } from './guard.js';
 
-/** What stands in a cell: `null` is an empty one. Texts are guarded against formulas where the sheet is written, numbers and days are not. */
+/**
+ * What stands in a cell: `null` is an empty one. Texts are guarded against formulas where the sheet is written, numbers
+ * and days are not.
+ */
 export type Cell = string | number | null;
 /** `list` is a list as JSON. */
 export type CellKind = 'text' | 'number' | 'day' | 'list';
@@ -22,9 +25,15 @@ export interface Column<Source, Field extends string> {
   /** What an import takes for the name as well, whatever its case and spaces. */
   readonly labels: { readonly en: string; readonly zh: string };
   readonly kind: CellKind;
-  /** The request field that an import fills from it; `null` is a figure that is computed, or a name that stands beside an id. */
+  /**
+   * The request field that an import fills from it; `null` is a figure that is computed, or a name that stands beside
+   * an id.
+   */
   readonly field: Field | null;
-  /** A name, e-mail address or code by which an import finds the record when the id of this field is not there, or is not known here. */
+  /**
+   * A name, e-mail address or code by which an import finds the record when the id of this field is not there, or is
+   * not known here.
+   */
   readonly insteadOf?: ReferenceField;
   /** What is written is an id, in whose place the control plane puts the name, which it alone knows. */
   readonly names?: Naming;
@@ -57,28 +66,115 @@ export const CUSTOM_FIELD = 'cf:';
 /** In front of the fields of a payment line. */
 export const OF_LINE = 'line.';
 
-const asIs = <F extends ContractField & keyof ContractRow>(field: F, { en, zh }: { readonly en: string; readonly zh: string }, kind: CellKind = 'text'): ContractColumn => ({
-  name: field, labels: { en, zh }, kind, field, write: ({ row }) => row[field] as Cell, // those named below hold text, numbers or null
+const asIs = <F extends ContractField & keyof ContractRow>(
+  field: F,
+  { en, zh }: { readonly en: string; readonly zh: string },
+  kind: CellKind = 'text',
+): ContractColumn => ({
+  name: field,
+  labels: { en, zh },
+  kind,
+  field,
+  write: ({ row }) => row[field] as Cell, // those named below hold text, numbers or null
 });
-const contractColumn = (name: string, { en, zh, kind, field, write }: { readonly en: string; readonly zh: string; readonly kind: CellKind; readonly field: ContractField | null; readonly write: ContractColumn['write'] }): ContractColumn => ({ name, labels: { en, zh }, kind, field, write });
-const money = (name: string, { en, zh, field }: { readonly en: string; readonly zh: string; readonly field: ContractField | null }, minor: (source: ContractSource) => number | null): ContractColumn =>
-  contractColumn(name, { en, zh, kind: 'number', field, write: (source) => major(minor(source), source.row.currencyCode) });
-const beside = (insteadOf: ReferenceField, { name, en, zh, write, names }: { readonly name: string; readonly en: string; readonly zh: string; readonly write: ContractColumn['write']; readonly names?: Naming }): ContractColumn =>
-  ({ name, labels: { en, zh }, kind: 'text', field: null, insteadOf, write, ...(names ? { names } : {}) });
+const contractColumn = (
+  name: string,
+  {
+    en,
+    zh,
+    kind,
+    field,
+    write,
+  }: {
+    readonly en: string;
+    readonly zh: string;
+    readonly kind: CellKind;
+    readonly field: ContractField | null;
+    readonly write: ContractColumn['write'];
+  },
+): ContractColumn => ({ name, labels: { en, zh }, kind, field, write });
+const money = (
+  name: string,
+  { en, zh, field }: { readonly en: string; readonly zh: string; readonly field: ContractField | null },
+  minor: (source: ContractSource) => number | null,
+): ContractColumn =>
+  contractColumn(name, {
+    en,
+    zh,
+    kind: 'number',
+    field,
+    write: (source) => major(minor(source), source.row.currencyCode),
+  });
+const beside = (
+  insteadOf: ReferenceField,
+  {
+    name,
+    en,
+    zh,
+    write,
+    names,
+  }: {
+    readonly name: string;
+    readonly en: string;
+    readonly zh: string;
+    readonly write: ContractColumn['write'];
+    readonly names?: Naming;
+  },
+): ContractColumn => ({
+  name,
+  labels: { en, zh },
+  kind: 'text',
+  field: null,
+  insteadOf,
+  write,
+  ...(names ? { names } : {}),
+});
 
-const major = (minor: number | null, currencyCode: string): number | null => (minor === null ? null : toMajor(minor, currencyCode));
+const major = (minor: number | null, currencyCode: string): number | null =>
+  minor === null ? null : toMajor(minor, currencyCode);
 const json = (list: readonly unknown[]): string | null => (list.length === 0 ? null : listText(list));
 
-const subjectName = beside('subjectId', { name: 'subjectName', en: 'Subject company', zh: '签约主体', write: ({ row }) => row.subjectId, names: 'subjectName' });
+const subjectName = beside('subjectId', {
+  name: 'subjectName',
+  en: 'Subject company',
+  zh: '签约主体',
+  write: ({ row }) => row.subjectId,
+  names: 'subjectName',
+});
 /** Several members may have one name, so nobody is found by it. */
-const ownerName: ContractColumn = { ...contractColumn('ownerName', { en: 'Owner', zh: '负责人', kind: 'text', field: null, write: ({ row }) => row.ownerId }), names: 'memberName' };
-const totalAmount = money('totalAmount', { en: 'Total amount', zh: '合同总额', field: 'totalAmount' }, ({ row }) => row.totalMinor);
-const workflowStage = contractColumn('workflowStage', { en: 'Workflow stage', zh: '流程阶段', kind: 'text', field: 'workflowStage', write: ({ row }) => row.stageCategory });
-const lifecycleStageCode = contractColumn('lifecycleStageCode', { en: 'Stage code', zh: '阶段代码', kind: 'text', field: 'lifecycleStageCode', write: ({ row }) => row.stageCode });
+const ownerName: ContractColumn = {
+  ...contractColumn('ownerName', {
+    en: 'Owner',
+    zh: '负责人',
+    kind: 'text',
+    field: null,
+    write: ({ row }) => row.ownerId,
+  }),
+  names: 'memberName',
+};
+const totalAmount = money(
+  'totalAmount',
+  { en: 'Total amount', zh: '合同总额', field: 'totalAmount' },
+  ({ row }) => row.totalMinor,
+);
+const workflowStage = contractColumn('workflowStage', {
+  en: 'Workflow stage',
+  zh: '流程阶段',
+  kind: 'text',
+  field: 'workflowStage',
+  write: ({ row }) => row.stageCategory,
+});
+const lifecycleStageCode = contractColumn('lifecycleStageCode', {
+  en: 'Stage code',
+  zh: '阶段代码',
+  kind: 'text',
+  field: 'lifecycleStageCode',
+  write: ({ row }) => row.stageCode,
+});
 
 /**
- * The columns of a contract in the profile `full`, in this order: all that a request may send of it (API document 2.7). After them come the
- * visible custom fields, and then `LINE_COLUMNS`.
+ * The columns of a contract in the profile `full`, in this order: all that a request may send of it (API document 2.7).
+ * After them come the visible custom fields, and then `LINE_COLUMNS`.
  */
 export const CONTRACT_COLUMNS: readonly ContractColumn[] = [
   asIs('archiveCode', { en: 'Archive code', zh: '档案编号' }),
@@ -97,10 +193,20 @@ export const CONTRACT_COLUMNS: readonly ContractColumn[] = [
   totalAmount,
   asIs('currencyCode', { en: 'Currency', zh: '币种' }),
   asIs('paymentMethod', { en: 'Payment method', zh: '付款方式' }),
-  contractColumn('payeeAccount', { en: 'Payee account', zh: '收款账号', kind: 'text', field: 'payeeAccount', write: ({ row }, { rights }) => shown(row.payeeAccount, rights) }),
+  contractColumn('payeeAccount', {
+    en: 'Payee account',
+    zh: '收款账号',
+    kind: 'text',
+    field: 'payeeAccount',
+    write: ({ row }, { rights }) => shown(row.payeeAccount, rights),
+  }),
   asIs('payeeBank', { en: 'Payee bank', zh: '收款银行' }),
   money('deposit', { en: 'Deposit', zh: '押金', field: 'deposit' }, ({ row }) => row.depositMinor),
-  money('periodicRent', { en: 'Periodic rent', zh: '每期租金', field: 'periodicRent' }, ({ row }) => row.periodicRentMinor),
+  money(
+    'periodicRent',
+    { en: 'Periodic rent', zh: '每期租金', field: 'periodicRent' },
+    ({ row }) => row.periodicRentMinor,
+  ),
   asIs('paymentCycle', { en: 'Payment cycle', zh: '付款周期' }),
   asIs('signDate', { en: 'Signed on', zh: '签订日期' }, 'day'),
   asIs('startDate', { en: 'Starts on', zh: '开始日期' }, 'day'),
@@ -110,24 +216,79 @@ export const CONTRACT_COLUMNS: readonly ContractColumn[] = [
   asIs('status', { en: 'Status', zh: '状态' }),
   asIs('statusCode', { en: 'Status code', zh: '状态代码' }),
   asIs('ownerId', { en: 'Owner id', zh: '负责人ID' }),
-  beside('ownerId', { name: 'ownerEmail', en: 'Owner e-mail', zh: '负责人邮箱', write: ({ row }) => row.ownerId, names: 'memberEmail' }),
+  beside('ownerId', {
+    name: 'ownerEmail',
+    en: 'Owner e-mail',
+    zh: '负责人邮箱',
+    write: ({ row }) => row.ownerId,
+    names: 'memberEmail',
+  }),
   asIs('ownerSuperiorId', { en: 'Superior id', zh: '上级ID' }),
-  beside('ownerSuperiorId', { name: 'ownerSuperiorEmail', en: 'Superior e-mail', zh: '上级邮箱', write: ({ row }) => row.ownerSuperiorId, names: 'memberEmail' }),
+  beside('ownerSuperiorId', {
+    name: 'ownerSuperiorEmail',
+    en: 'Superior e-mail',
+    zh: '上级邮箱',
+    write: ({ row }) => row.ownerSuperiorId,
+    names: 'memberEmail',
+  }),
   asIs('remark', { en: 'Remark', zh: '备注' }),
   workflowStage,
   asIs('lifecycleTemplateId', { en: 'Lifecycle template id', zh: '流程模板ID' }),
-  beside('lifecycleTemplateId', { name: 'lifecycleTemplateCode', en: 'Lifecycle template', zh: '流程模板', write: ({ row }, { templateCode }) => templateCode(row.lifecycleTemplateId) }),
+  beside('lifecycleTemplateId', {
+    name: 'lifecycleTemplateCode',
+    en: 'Lifecycle template',
+    zh: '流程模板',
+    write: ({ row }, { templateCode }) => templateCode(row.lifecycleTemplateId),
+  }),
   lifecycleStageCode,
-  contractColumn('workflowAllowedRoles', { en: 'Allowed roles', zh: '可操作角色', kind: 'list', field: 'workflowAllowedRoles', write: ({ row }) => json(row.allowedRoles) }),
-  contractColumn('terms', { en: 'Terms', zh: '条款', kind: 'list', field: 'terms', write: ({ terms }) => json(terms.map(({ kind, title, date, note }) => ({ kind, title, ...(date === null ? {} : { date }), note }))) }),
-  contractColumn('extraNotes', { en: 'Notes', zh: '附加说明', kind: 'list', field: 'extraNotes', write: ({ notes }) => json(notes.map(({ label, value }) => ({ label, value }))) }),
+  contractColumn('workflowAllowedRoles', {
+    en: 'Allowed roles',
+    zh: '可操作角色',
+    kind: 'list',
+    field: 'workflowAllowedRoles',
+    write: ({ row }) => json(row.allowedRoles),
+  }),
+  contractColumn('terms', {
+    en: 'Terms',
+    zh: '条款',
+    kind: 'list',
+    field: 'terms',
+    write: ({ terms }) =>
+      json(terms.map(({ kind, title, date, note }) => ({ kind, title, ...(date === null ? {} : { date }), note }))),
+  }),
+  contractColumn('extraNotes', {
+    en: 'Notes',
+    zh: '附加说明',
+    kind: 'list',
+    field: 'extraNotes',
+    write: ({ notes }) => json(notes.map(({ label, value }) => ({ label, value }))),
+  }),
 ];
 
-const lineColumn = (field: LineField, { en, zh, kind, write }: { readonly en: string; readonly zh: string; readonly kind: CellKind; readonly write: LineColumn['write'] }): LineColumn => ({ name: `${OF_LINE}${field}`, labels: { en, zh }, kind, field, write });
-const lineAsIs = <F extends LineField & keyof LineRow>(field: F, { en, zh }: { readonly en: string; readonly zh: string }, kind: CellKind = 'text'): LineColumn => lineColumn(field, { en, zh, kind, write: (line) => line[field] });
-const lineMoney = (field: LineField, { en, zh }: { readonly en: string; readonly zh: string }, minor: (line: LineRow) => number | null): LineColumn => lineColumn(field, { en, zh, kind: 'number', write: (line) => major(minor(line), line.currencyCode) });
+const lineColumn = (
+  field: LineField,
+  {
+    en,
+    zh,
+    kind,
+    write,
+  }: { readonly en: string; readonly zh: string; readonly kind: CellKind; readonly write: LineColumn['write'] },
+): LineColumn => ({ name: `${OF_LINE}${field}`, labels: { en, zh }, kind, field, write });
+const lineAsIs = <F extends LineField & keyof LineRow>(
+  field: F,
+  { en, zh }: { readonly en: string; readonly zh: string },
+  kind: CellKind = 'text',
+): LineColumn => lineColumn(field, { en, zh, kind, write: (line) => line[field] });
+const lineMoney = (
+  field: LineField,
+  { en, zh }: { readonly en: string; readonly zh: string },
+  minor: (line: LineRow) => number | null,
+): LineColumn => lineColumn(field, { en, zh, kind: 'number', write: (line) => major(minor(line), line.currencyCode) });
 
-/** The columns of a payment line in the profile `full` (API document 2.9). All are empty in the one row of a contract without lines. */
+/**
+ * The columns of a payment line in the profile `full` (API document 2.9). All are empty in the one row of a contract
+ * without lines.
+ */
 export const LINE_COLUMNS: readonly LineColumn[] = [
   lineAsIs('period', { en: 'Period', zh: '期次' }),
   lineAsIs('dueDate', { en: 'Due on', zh: '应收日期' }, 'day'),
@@ -137,7 +298,12 @@ export const LINE_COLUMNS: readonly LineColumn[] = [
   lineAsIs('receivedDate', { en: 'Received on', zh: '收款日期' }, 'day'),
   lineAsIs('method', { en: 'Received by', zh: '收款方式' }),
   lineAsIs('payerName', { en: 'Payer', zh: '付款人' }),
-  lineColumn('receiptAccount', { en: 'Receipt account', zh: '到账账号', kind: 'text', write: (line, { rights }) => shown(line.receiptAccount, rights) }),
+  lineColumn('receiptAccount', {
+    en: 'Receipt account',
+    zh: '到账账号',
+    kind: 'text',
+    write: (line, { rights }) => shown(line.receiptAccount, rights),
+  }),
   lineAsIs('bankSerialNo', { en: 'Bank serial number', zh: '银行流水号' }),
   lineAsIs('reconciliationStatus', { en: 'Reconciliation', zh: '对账状态' }),
   lineAsIs('reconciliationNote', { en: 'Reconciliation note', zh: '对账说明' }),
@@ -154,7 +320,10 @@ const column = (name: string): ContractColumn => {
   return found;
 };
 
-/** The columns of the profile `summary`, one row for a contract. An import knows those without a field and leaves them alone. */
+/**
+ * The columns of the profile `summary`, one row for a contract. An import knows those without a field and leaves them
+ * alone.
+ */
 export const SUMMARY_COLUMNS: readonly ContractColumn[] = [
   ...['archiveCode', 'contractNo', 'projectName', 'type', 'typeCode'].map(column),
   subjectName,
@@ -164,8 +333,20 @@ export const SUMMARY_COLUMNS: readonly ContractColumn[] = [
   money('receivedAmount', { en: 'Received in all', zh: '累计已收', field: null }, ({ row }) => row.receivedMinor),
   money('outstandingAmount', { en: 'Outstanding', zh: '未收金额', field: null }, ({ row }) => row.outstandingMinor),
   money('overdueAmount', { en: 'Overdue', zh: '逾期金额', field: null }, ({ overdueMinor }) => overdueMinor),
-  contractColumn('paymentStatus', { en: 'Payment status', zh: '收款状态', kind: 'text', field: null, write: ({ row }) => row.paymentStatus }),
-  contractColumn('nextDueDate', { en: 'Next due on', zh: '下次应收日期', kind: 'day', field: null, write: ({ row }) => row.nextDueDate }),
+  contractColumn('paymentStatus', {
+    en: 'Payment status',
+    zh: '收款状态',
+    kind: 'text',
+    field: null,
+    write: ({ row }) => row.paymentStatus,
+  }),
+  contractColumn('nextDueDate', {
+    en: 'Next due on',
+    zh: '下次应收日期',
+    kind: 'day',
+    field: null,
+    write: ({ row }) => row.nextDueDate,
+  }),
   column('status'),
   workflowStage,
   lifecycleStageCode,

@@ -4,7 +4,10 @@ import { guarded } from './guard.js';
 /** Spreadsheets take a file for UTF-8 by this. */
 export const BYTE_ORDER_MARK = '\uFEFF';
 
-/** The text of a cell. What people typed is guarded against formulas; numbers, days and lists are ours and begin with none. */
+/**
+ * The text of a cell. What people typed is guarded against formulas; numbers, days and lists are ours and begin with
+ * none.
+ */
 export function cellText(cell: Cell, kind: CellKind): string {
   if (cell === null) return '';
   return kind === 'text' ? guarded(String(cell)) : String(cell);

@@ -7,10 +7,21 @@ import { CUSTOM_FIELD } from './columns.js';
 import { guarded } from './guard.js';
 
 /** The column of a custom field. Members are written by id, and named by the control plane. */
-export const customColumn = ({ id, code, type }: FieldRow): ExportColumn => ({ name: `${CUSTOM_FIELD}${code}`, fieldId: id, names: type === 'user' ? 'memberEmail' : null });
+export const customColumn = ({ id, code, type }: FieldRow): ExportColumn => ({
+  name: `${CUSTOM_FIELD}${code}`,
+  fieldId: id,
+  names: type === 'user' ? 'memberEmail' : null,
+});
 
-/** A contract's cells under the custom fields of these ids; empty where the caller may not see the field, or not any more. */
-export const customCells = (row: ContractRow, fieldIds: readonly string[], visible: ReadonlyMap<string, FieldRow>): string[] =>
+/**
+ * A contract's cells under the custom fields of these ids; empty where the caller may not see the field, or not any
+ * more.
+ */
+export const customCells = (
+  row: ContractRow,
+  fieldIds: readonly string[],
+  visible: ReadonlyMap<string, FieldRow>,
+): string[] =>
   fieldIds.map((id) => {
     const field = visible.get(id);
     if (!field) return '';
@@ -19,4 +30,11 @@ export const customCells = (row: ContractRow, fieldIds: readonly string[], visib
   });
 
 /** Types whose text we make, so that no formula is in it: a negative number stays a number. */
-const OURS: ReadonlySet<FieldType> = new Set<FieldType>(['number', 'currency', 'percent', 'date', 'datetime', 'boolean']);
+const OURS: ReadonlySet<FieldType> = new Set<FieldType>([
+  'number',
+  'currency',
+  'percent',
+  'date',
+  'datetime',
+  'boolean',
+]);

@@ -1,7 +1,14 @@
 import { fail } from '../../../base/failures.js';
 import { normal } from '../../../base/text.js';
 import type { FieldRow } from '../../tables/fields.js';
-import { CONTRACT_COLUMNS, CUSTOM_FIELD, LINE_COLUMNS, SUMMARY_COLUMNS, type ContractColumn, type LineColumn } from './columns.js';
+import {
+  CONTRACT_COLUMNS,
+  CUSTOM_FIELD,
+  LINE_COLUMNS,
+  SUMMARY_COLUMNS,
+  type ContractColumn,
+  type LineColumn,
+} from './columns.js';
 import { unguarded } from './guard.js';
 
 /** What the cells under a header are. */
@@ -22,25 +29,40 @@ export interface MatchedHeader {
 }
 
 /**
- * Finds what each header names: a field, its label in English or Chinese, or a custom field (`cf:` and its code, or its name), whatever its
- * case and spaces. `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID when two columns are one field, or none is known.
+ * Finds what each header names: a field, its label in English or Chinese, or a custom field (`cf:` and its code, or its
+ * name), whatever its case and spaces. `fields` are those that the caller may see. Fails with IMPORT_FILE_INVALID when
+ * two columns are one field, or none is known.
  */
 export function matchHeader(header: readonly (string | null)[], fields: readonly FieldRow[]): MatchedHeader {
   const known = new Map([...customTargets(fields), ...OWN]);
-  const targets = withOwner(header.map((text) => (text === null ? undefined : (known.get(keyOf(text)) ?? known.get(keyOf(unguarded(text)))))));
-  if (targets.every((target) => target === undefined)) throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a header that is known' });
+  const targets = withOwner(
+    header.map((text) => (text === null ? undefined : (known.get(keyOf(text)) ?? known.get(keyOf(unguarded(text)))))),
+  );
+  if (targets.every((target) => target === undefined))
+    throw fail('IMPORT_FILE_INVALID', { reason: 'no column has a header that is known' });
   const seen = new Set<string>();
   for (const target of targets) {
     if (!target || target.kind === 'ignored') continue;
     if (seen.has(target.name)) throw fail('IMPORT_FILE_INVALID', { reason: `two columns are ${target.name}` });
     seen.add(target.name);
   }
-  return { targets, unknown: header.filter((text, at): text is string => text !== null && targets[at] === undefined).map((text) => text.trim().slice(0, 200)) };
+  return {
+    targets,
+    unknown: header
+      .filter((text, at): text is string => text !== null && targets[at] === undefined)
+      .map((text) => text.trim().slice(0, 200)),
+  };
 }
 
-/** Where no other column says who the owner is, the one that an export fills with his name does: with his id or e-mail address, as people head it. */
+/**
+ * Where no other column says who the owner is, the one that an export fills with his name does: with his id or e-mail
+ * address, as people head it.
+ */
 function withOwner(targets: readonly (Target | undefined)[]): readonly (Target | undefined)[] {
-  if (targets.some((target) => target?.kind === 'contract' && (target.name === 'ownerId' || target.name === 'ownerEmail'))) return targets;
+  if (
+    targets.some((target) => target?.kind === 'contract' && (target.name === 'ownerId' || target.name === 'ownerEmail'))
+  )
+    return targets;
   const byEmail = OWN.find(([, { name }]) => name === 'ownerEmail')?.[1];
   return targets.map((target) => (target?.kind === 'ignored' && target.name === 'ownerName' ? byEmail : target));
 }
@@ -54,20 +76,32 @@ function keyOf(header: string): string {
 /** In UTF-16 units; names of custom fields have at most a hundred characters. */
 const LONGEST = 1_000;
 
-const named = (target: Target, ...names: readonly string[]): [string, Target][] => names.map((name) => [keyOf(name), target]);
+const named = (target: Target, ...names: readonly string[]): [string, Target][] =>
+  names.map((name) => [keyOf(name), target]);
 
 const isRead = (column: ContractColumn): boolean => column.field !== null || column.insteadOf !== undefined;
 
 /** Our own columns win over custom fields of their name, and what is read over what is not. */
 const OWN: readonly [string, Target][] = [
   ...named({ kind: 'ignored', name: ERROR_COLUMN }, ERROR_COLUMN),
-  ...[...SUMMARY_COLUMNS, ...CONTRACT_COLUMNS].filter((column) => !isRead(column)).flatMap((column) => named({ kind: 'ignored', name: column.name }, column.name, column.labels.en, column.labels.zh)),
-  ...LINE_COLUMNS.flatMap((column) => named({ kind: 'line', name: column.name, column }, column.labels.en, column.labels.zh, column.name)),
-  ...CONTRACT_COLUMNS.filter(isRead).flatMap((column) => named({ kind: 'contract', name: column.name, column }, column.labels.en, column.labels.zh, column.name)),
+  ...[...SUMMARY_COLUMNS, ...CONTRACT_COLUMNS]
+    .filter((column) => !isRead(column))
+    .flatMap((column) =>
+      named({ kind: 'ignored', name: column.name }, column.name, column.labels.en, column.labels.zh),
+    ),
+  ...LINE_COLUMNS.flatMap((column) =>
+    named({ kind: 'line', name: column.name, column }, column.labels.en, column.labels.zh, column.name),
+  ),
+  ...CONTRACT_COLUMNS.filter(isRead).flatMap((column) =>
+    named({ kind: 'contract', name: column.name, column }, column.labels.en, column.labels.zh, column.name),
+  ),
 ];
 
 /** A code wins over another field's name. */
 function customTargets(fields: readonly FieldRow[]): [string, Target][] {
   const target = (field: FieldRow): Target => ({ kind: 'custom', name: `${CUSTOM_FIELD}${field.code}`, field });
-  return [...fields.flatMap((field) => named(target(field), field.name)), ...fields.flatMap((field) => named(target(field), `${CUSTOM_FIELD}${field.code}`))];
+  return [
+    ...fields.flatMap((field) => named(target(field), field.name)),
+    ...fields.flatMap((field) => named(target(field), `${CUSTOM_FIELD}${field.code}`)),
+  ];
 }

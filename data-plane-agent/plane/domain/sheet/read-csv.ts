@@ -12,8 +12,8 @@ const PIECE = 16 * 1024;
 const MAX_RECORDS = 4 * MAX_IMPORT_ROWS;
 
 /**
- * Reads a CSV (RFC 4180): with or without a byte order mark, any kind of line end, commas, semicolons or tabs between the cells, whichever
- * the header has most of. Fails with IMPORT_FILE_INVALID, or throws `TooManyRows`.
+ * Reads a CSV (RFC 4180): with or without a byte order mark, any kind of line end, commas, semicolons or tabs between
+ * the cells, whichever the header has most of. Fails with IMPORT_FILE_INVALID, or throws `TooManyRows`.
  */
 export async function readCsv(text: string): Promise<Sheet> {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -30,7 +30,9 @@ export async function readCsv(text: string): Promise<Sheet> {
       if (rows.length > MAX_RECORDS) throw new TooManyRows();
     }
   } catch (error) {
-    throw error instanceof CsvError ? fail('IMPORT_FILE_INVALID', { reason: reasonOf(error) }, { cause: error }) : error;
+    throw error instanceof CsvError
+      ? fail('IMPORT_FILE_INVALID', { reason: reasonOf(error) }, { cause: error })
+      : error;
   }
   return sheetOf(rows, { decimalComma: delimiter === ';', date1904: false });
 }
@@ -41,7 +43,7 @@ const STRETCH = 256 * 1024;
 async function utf8(text: string): Promise<Buffer> {
   const encoded: Buffer[] = [];
   const turn = yielding();
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     // Both halves of a character stay together.
     const end = at + STRETCH + ((text.charCodeAt(at + STRETCH - 1) & 0xfc00) === 0xd800 ? 1 : 0);
     encoded.push(Buffer.from(text.slice(at, end)));
@@ -93,7 +95,10 @@ function delimiterOf(text: string): string {
     else if (character !== '\n' && character !== '\r') begun ||= character.trim() !== '';
     else if (begun) break;
   }
-  return DELIMITERS.reduce<string>((most, delimiter) => ((counts.get(delimiter) ?? 0) > (counts.get(most) ?? 0) ? delimiter : most), ',');
+  return DELIMITERS.reduce<string>(
+    (most, delimiter) => ((counts.get(delimiter) ?? 0) > (counts.get(most) ?? 0) ? delimiter : most),
+    ',',
+  );
 }
 
 /** Where the parser stopped, in words of ours: its own quote the file. */

@@ -8,10 +8,17 @@ export class TooManyRows extends Error {
 
 export const tooWide = () => fail('IMPORT_FILE_INVALID', { reason: `it has more than ${MAX_COLUMNS} columns` });
 
-export const isBlank = (cell: SheetCell | undefined): boolean => cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '');
+export const isBlank = (cell: SheetCell | undefined): boolean =>
+  cell === null || cell === undefined || (typeof cell === 'string' && cell.trim() === '');
 
-/** Finds the header, which is the first row with anything in it, and the records below it. Blank rows at the end are none. */
-export function sheetOf(rows: readonly (readonly SheetCell[])[], kind: Pick<Sheet, 'decimalComma' | 'date1904'>): Sheet {
+/**
+ * Finds the header, which is the first row with anything in it, and the records below it. Blank rows at the end are
+ * none.
+ */
+export function sheetOf(
+  rows: readonly (readonly SheetCell[])[],
+  kind: Pick<Sheet, 'decimalComma' | 'date1904'>,
+): Sheet {
   const last = rows.findLastIndex((cells) => !cells.every(isBlank));
   const first = rows.findIndex((cells) => !cells.every(isBlank));
   const header = rows[first];

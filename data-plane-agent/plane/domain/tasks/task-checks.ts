@@ -6,14 +6,22 @@ import type { ContractRow } from '../../tables/contracts.js';
 import { takesBackAcceptance } from './tasks.js';
 import type { TaskRow } from '../../tables/tasks.js';
 
-/** Refuses what cannot be a member's id at all. Whether there is such a member is known to the control plane, which has asked before. */
+/**
+ * Refuses what cannot be a member's id at all. Whether there is such a member is known to the control plane, which has
+ * asked before.
+ */
 export function checkOwnerForm({ ownerId }: Pick<TaskRow, 'ownerId'>): void {
   if (ownerId !== null && !isId(ownerId)) throw fail('REFERENCE_INVALID', { field: 'ownerId', value: ownerId });
 }
 
 /** What was accepted is taken back only by who administers the workflow at the contract's stage. */
-export function checkControl(before: TaskRow, after: TaskRow, { contract, controls }: { readonly contract: ContractRow; readonly controls: Call['controls'] }): void {
+export function checkControl(
+  before: TaskRow,
+  after: TaskRow,
+  { contract, controls }: { readonly contract: ContractRow; readonly controls: Call['controls'] },
+): void {
   if (!takesBackAcceptance(before, after)) return;
   const stage = { code: contract.stageCode, category: contract.stageCategory };
-  if (!holds(controlAt(controls, stage), 'admin')) throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'admin', stage: stage.code });
+  if (!holds(controlAt(controls, stage), 'admin'))
+    throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'admin', stage: stage.code });
 }

@@ -7,7 +7,10 @@ import { iso, isoOrNull } from '../../../base/instants.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { TaskRow } from '../../tables/tasks.js';
 
-/** Where a task can go from where it is. From `accepted` only whoever administers the workflow at the contract's stage takes it back. */
+/**
+ * Where a task can go from where it is. From `accepted` only whoever administers the workflow at the contract's stage
+ * takes it back.
+ */
 const TASK_MOVES: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   pending: ['in_progress', 'completed', 'blocked', 'canceled', 'overdue'],
   in_progress: ['pending', 'completed', 'blocked', 'canceled', 'overdue'],
@@ -26,7 +29,11 @@ export interface TaskContext {
 }
 
 /** A task as it is entered, in whatever state it is by then. */
-export function newTask(input: TaskInput, place: { readonly id: string; readonly contractId: string }, context: TaskContext): TaskRow {
+export function newTask(
+  input: TaskInput,
+  place: { readonly id: string; readonly contractId: string },
+  context: TaskContext,
+): TaskRow {
   const { now, actorId } = context;
   const blank: TaskRow = {
     ...place,
@@ -73,19 +80,25 @@ export function patchedTask(row: TaskRow, patch: TaskPatch, context: TaskContext
   const to = patch.status === undefined ? row.status : (patch.status ?? 'pending');
   if (to !== row.status) {
     const allowed = TASK_MOVES[row.status];
-    if (!allowed.includes(to)) throw fail('INVALID_TRANSITION', { field: 'status', from: row.status, to, allowed: [...allowed] });
+    if (!allowed.includes(to))
+      throw fail('INVALID_TRANSITION', { field: 'status', from: row.status, to, allowed: [...allowed] });
     return moved(next, to, context);
   }
-  const isBackInTime = row.status === 'overdue' && next.dueDate !== row.dueDate && (next.dueDate === null || next.dueDate >= context.today);
+  const isBackInTime =
+    row.status === 'overdue' &&
+    next.dueDate !== row.dueDate &&
+    (next.dueDate === null || next.dueDate >= context.today);
   return isBackInTime ? { ...next, status: row.startedAt === null ? 'pending' : 'in_progress' } : next;
 }
 
 /** Whether a change takes an acceptance back, which asks for the workflow control `admin`. */
-export const takesBackAcceptance = (before: TaskRow, after: TaskRow): boolean => before.status === 'accepted' && after.status !== 'accepted';
+export const takesBackAcceptance = (before: TaskRow, after: TaskRow): boolean =>
+  before.status === 'accepted' && after.status !== 'accepted';
 
 /** What the daily step makes of a task that fell due: `undefined` leaves it as it is. */
 export function fallenDue(row: TaskRow, { today, now, actorId }: TaskContext): TaskRow | undefined {
-  const isDue = (row.status === 'pending' || row.status === 'in_progress') && row.dueDate !== null && row.dueDate < today;
+  const isDue =
+    (row.status === 'pending' || row.status === 'in_progress') && row.dueDate !== null && row.dueDate < today;
   return isDue ? { ...row, status: 'overdue', updatedAt: now, updatedBy: actorId } : undefined;
 }
 
@@ -96,17 +109,29 @@ const EARLIEST_MS = 14 * 3_600_000;
 const ZONE_LOOK_MS = 3_600_000;
 
 /** Whether a task can still fall overdue. */
-export const canFallDue = ({ status, dueDate, deletedAt }: TaskRow): boolean => deletedAt === null && dueDate !== null && (status === 'pending' || status === 'in_progress');
+export const canFallDue = ({ status, dueDate, deletedAt }: TaskRow): boolean =>
+  deletedAt === null && dueDate !== null && (status === 'pending' || status === 'in_progress');
 
 /** When a day is over anywhere on earth, as an instant: the tenant's time zone may change until then. */
 const overSomewhere = (day: Day): number => Date.parse(day) + DAY_MS - EARLIEST_MS;
 
-/** When to look for a task that was entered or changed: of one that was due before today already, with the tenant's next midnight. */
-export const firstOverdueLook = (dueDate: Day, { today, timeZone }: { readonly today: Day; readonly timeZone: string }): number =>
-  dueDate < today ? instantOf(addDays(today, 1), 0, timeZone) : overSomewhere(dueDate);
+/**
+ * When to look for a task that was entered or changed: of one that was due before today already, with the tenant's next
+ * midnight.
+ */
+export const firstOverdueLook = (
+  dueDate: Day,
+  { today, timeZone }: { readonly today: Day; readonly timeZone: string },
+): number => (dueDate < today ? instantOf(addDays(today, 1), 0, timeZone) : overSomewhere(dueDate));
 
-/** When to look again, given the first day on which any task is due: at the tenant's midnight, whatever their clocks do in that night, and before it as long as that may still move. */
-export function nextOverdueLook(firstDue: Day, { today, timeZone, now }: { readonly today: Day; readonly timeZone: string; readonly now: number }): number {
+/**
+ * When to look again, given the first day on which any task is due: at the tenant's midnight, whatever their clocks do
+ * in that night, and before it as long as that may still move.
+ */
+export function nextOverdueLook(
+  firstDue: Day,
+  { today, timeZone, now }: { readonly today: Day; readonly timeZone: string; readonly now: number },
+): number {
   if (firstDue < today) return now;
   const earliest = overSomewhere(firstDue);
   return earliest > now ? earliest : Math.min(instantOf(addDays(firstDue, 1), 0, timeZone), now + ZONE_LOOK_MS);
@@ -115,7 +140,10 @@ export function nextOverdueLook(firstDue: Day, { today, timeZone, now }: { reado
 type TaskState = Pick<ContractRow, 'tasksLive' | 'tasksDone' | 'tasksInTimeUntil'>;
 
 /** The contract with what it keeps of its tasks. Whoever changes one writes this in the same transaction. */
-export const withTasks = (row: ContractRow, tasks: readonly TaskRow[]): ContractRow => ({ ...row, ...taskState(tasks) });
+export const withTasks = (row: ContractRow, tasks: readonly TaskRow[]): ContractRow => ({
+  ...row,
+  ...taskState(tasks),
+});
 
 export function taskState(tasks: readonly TaskRow[]): TaskState {
   const live = tasks.filter(({ status }) => status !== 'canceled');
@@ -128,7 +156,10 @@ export function taskState(tasks: readonly TaskRow[]): TaskState {
 }
 
 /** Lapsed: something is open, and nothing that is open is in time any more. Canceled tasks do not count. */
-export function fulfillmentStatus({ tasksLive, tasksDone, tasksInTimeUntil }: TaskState, today: Day): FulfillmentStatus {
+export function fulfillmentStatus(
+  { tasksLive, tasksDone, tasksInTimeUntil }: TaskState,
+  today: Day,
+): FulfillmentStatus {
   if (tasksLive === 0) return 'none';
   if (tasksInTimeUntil === null) return 'fulfilled';
   if (tasksInTimeUntil < today) return 'lapsed';
@@ -137,7 +168,13 @@ export function fulfillmentStatus({ tasksLive, tasksDone, tasksInTimeUntil }: Ta
 
 /** Whether a change left everything as it was: then nothing is written. */
 export const isSameTask = (before: TaskRow, after: TaskRow): boolean =>
-  (Object.keys(after) as (keyof TaskRow)[]).every((field) => field === 'updatedAt' || field === 'updatedBy' || before[field] === after[field] || (field === 'metadata' && JSON.stringify(before.metadata) === JSON.stringify(after.metadata)));
+  (Object.keys(after) as (keyof TaskRow)[]).every(
+    (field) =>
+      field === 'updatedAt' ||
+      field === 'updatedBy' ||
+      before[field] === after[field] ||
+      (field === 'metadata' && JSON.stringify(before.metadata) === JSON.stringify(after.metadata)),
+  );
 
 export function taskAnswer(row: TaskRow, { today }: Pick<TaskContext, 'today'>): Task {
   const isOpen = !isDone(row) && row.status !== 'canceled';
@@ -167,21 +204,32 @@ export function taskAnswer(row: TaskRow, { today }: Pick<TaskContext, 'today'>):
   };
 }
 
-/** The task in another state. The stamps tell of the state that it is in: what is pending again has not begun, what is reworked is not completed. */
+/**
+ * The task in another state. The stamps tell of the state that it is in: what is pending again has not begun, what is
+ * reworked is not completed.
+ */
 function moved(row: TaskRow, status: TaskStatus, { now, actorId }: TaskContext): TaskRow {
   switch (status) {
-    case 'pending': return { ...row, status, startedAt: null, completedAt: null, acceptedAt: null, acceptedBy: null };
-    case 'in_progress': return { ...row, status, startedAt: row.startedAt ?? now, completedAt: null, acceptedAt: null, acceptedBy: null };
-    case 'completed': return { ...row, status, completedAt: now };
-    case 'accepted': return { ...row, status, completedAt: row.completedAt ?? now, acceptedAt: now, acceptedBy: actorId };
-    case 'blocked': case 'canceled': case 'overdue': return { ...row, status };
+    case 'pending':
+      return { ...row, status, startedAt: null, completedAt: null, acceptedAt: null, acceptedBy: null };
+    case 'in_progress':
+      return { ...row, status, startedAt: row.startedAt ?? now, completedAt: null, acceptedAt: null, acceptedBy: null };
+    case 'completed':
+      return { ...row, status, completedAt: now };
+    case 'accepted':
+      return { ...row, status, completedAt: row.completedAt ?? now, acceptedAt: now, acceptedBy: actorId };
+    case 'blocked':
+    case 'canceled':
+    case 'overdue':
+      return { ...row, status };
   }
 }
 
 const isDone = ({ status }: TaskRow): boolean => status === 'completed' || status === 'accepted';
 
 /** Days compare as text: the first is before all, the last after all. */
-const lastDayInTime = ({ status, dueDate }: TaskRow): Day => (status === 'overdue' ? '0000-00-00' : (dueDate ?? '9999-12-31'));
+const lastDayInTime = ({ status, dueDate }: TaskRow): Day =>
+  status === 'overdue' ? '0000-00-00' : (dueDate ?? '9999-12-31');
 
 /** `undefined` leaves a field as it is, `null` clears it. */
 const given = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);

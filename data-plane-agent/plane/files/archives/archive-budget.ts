@@ -13,5 +13,6 @@ export class ArchiveFault extends Error {
 export const damaged = (): ArchiveFault => new ArchiveFault('is damaged');
 
 /** PK\3\4 before a file, PK\5\6 when it is empty. */
-export const isZip = (head: Buffer): boolean => head.length >= 4 && (head.readUInt32LE(0) === 0x04034b50 || head.readUInt32LE(0) === 0x06054b50);
+export const isZip = (head: Buffer): boolean =>
+  head.length >= 4 && (head.readUInt32LE(0) === 0x04034b50 || head.readUInt32LE(0) === 0x06054b50);
 export const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;

@@ -13,8 +13,8 @@ export interface ArchiveLimits {
 }
 
 /**
- * Below those of docker/clamd.conf, so that the scanner's own are not met: a scanner that leaves out what is beyond its limits answers OK
- * in some cases even when it is told to speak up. An honest document of 50 MiB unpacks to less.
+ * Below those of docker/clamd.conf, so that the scanner's own are not met: a scanner that leaves out what is beyond its
+ * limits answers OK in some cases even when it is told to speak up. An honest document of 50 MiB unpacks to less.
  */
 export const ARCHIVE_LIMITS: ArchiveLimits = { unpackedBytes: 200 * 2 ** 20, entries: 10_000, depth: 8 };
 
@@ -22,12 +22,16 @@ export const ARCHIVE_LIMITS: ArchiveLimits = { unpackedBytes: 200 * 2 ** 20, ent
 export const UNPACKS_TO_TOO_MUCH = 'unpacks to more than the limit';
 
 /**
- * Why an archive (zip and what is made of it: docx, xlsx, pptx, odt, ods, ofd; gzip; one in the other) cannot be relied on to have been looked
- * into: `undefined` when it can, or when it is no archive. It unpacks to more than the limits, is encrypted, damaged, packed by a method that
- * is not known, or says one thing in its directory and another before its files. Reads the content once, in flat memory, and only to
- * where it is clear; what it leaves is ended. Rejects only when the content does.
+ * Why an archive (zip and what is made of it: docx, xlsx, pptx, odt, ods, ofd; gzip; one in the other) cannot be relied
+ * on to have been looked into: `undefined` when it can, or when it is no archive. It unpacks to more than the limits,
+ * is encrypted, damaged, packed by a method that is not known, or says one thing in its directory and another before
+ * its files. Reads the content once, in flat memory, and only to where it is clear; what it leaves is ended. Rejects
+ * only when the content does.
  */
-export async function archiveFault(content: AsyncIterable<Uint8Array>, limits: ArchiveLimits = ARCHIVE_LIMITS): Promise<string | undefined> {
+export async function archiveFault(
+  content: AsyncIterable<Uint8Array>,
+  limits: ArchiveLimits = ARCHIVE_LIMITS,
+): Promise<string | undefined> {
   const bytes = new ByteReader(content);
   try {
     const head = await bytes.peek(4);

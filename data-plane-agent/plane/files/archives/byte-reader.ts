@@ -1,4 +1,7 @@
-/** Reads bytes that come in pieces of any size by the numbers that a format asks for. Holds one piece at a time, and what is put back. */
+/**
+ * Reads bytes that come in pieces of any size by the numbers that a format asks for. Holds one piece at a time, and
+ * what is put back.
+ */
 export class ByteReader {
   private readonly source: AsyncIterator<Uint8Array>;
   private held: Buffer = Buffer.alloc(0);

@@ -48,4 +48,5 @@ async function feed(bytes: ByteReader, engine: InflateRaw | Gunzip, ended: Promi
   }
 }
 
-const isOfZlib = (error: unknown): boolean => error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_');
+const isOfZlib = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_');

@@ -3,8 +3,9 @@ import type { ByteReader } from './byte-reader.js';
 import { inflated } from './inflated.js';
 
 /**
- * The unpacked files of a zip, each to be read to its end before the next. Read from the front, as it comes, by what stands before each file; the
- * directory at the end must then tell of the same files, since a reader that begins there would otherwise be shown other ones.
+ * The unpacked files of a zip, each to be read to its end before the next. Read from the front, as it comes, by what
+ * stands before each file; the directory at the end must then tell of the same files, since a reader that begins there
+ * would otherwise be shown other ones.
  */
 export async function* zipParts(bytes: ByteReader, budget: Budget): AsyncGenerator<AsyncGenerator<Buffer>> {
   const start = bytes.position;
@@ -87,7 +88,8 @@ async function* storedPart(bytes: ByteReader, header: LocalHeader): AsyncGenerat
     left -= piece.length;
     yield piece;
   }
-  // Of bytes that are stored as they are, nothing but their size says where they end; folders are told of in this way too, with none.
+  // Of bytes that are stored as they are, nothing but their size says where they end; folders are told of in this way
+  // too, with none.
   if (header.hasDescriptor) await readDescriptor(bytes, header.packedBytes, header.unpackedBytes);
 }
 
@@ -97,8 +99,14 @@ async function readDescriptor(bytes: ByteReader, packed: number, unpacked: numbe
   const signature = ahead.length >= 4 && ahead.readUInt32LE(0) === DESCRIPTOR ? 4 : 0;
   for (const skipped of signature === 4 ? [4, 0] : [0]) {
     const at = skipped + 4;
-    if (ahead.length >= at + 16 && ahead.readBigUInt64LE(at) === BigInt(packed) && ahead.readBigUInt64LE(at + 8) === BigInt(unpacked)) return void (await bytes.take(at + 16));
-    if (ahead.length >= at + 8 && ahead.readUInt32LE(at) === packed && ahead.readUInt32LE(at + 4) === unpacked) return void (await bytes.take(at + 8));
+    if (
+      ahead.length >= at + 16 &&
+      ahead.readBigUInt64LE(at) === BigInt(packed) &&
+      ahead.readBigUInt64LE(at + 8) === BigInt(unpacked)
+    )
+      return void (await bytes.take(at + 16));
+    if (ahead.length >= at + 8 && ahead.readUInt32LE(at) === packed && ahead.readUInt32LE(at + 4) === unpacked)
+      return void (await bytes.take(at + 8));
   }
   throw damaged();
 }
@@ -116,7 +124,8 @@ async function checkDirectory(bytes: ByteReader, first: number, found: ReadonlyS
   }
   await exactly(bytes, (await exactly(bytes, 18)).readUInt16LE(16)); // its comment
   if ((await bytes.next()) !== undefined) throw new ArchiveFault('goes on after its end');
-  if (told.size !== found.size || [...told].some((at) => !found.has(at))) throw new ArchiveFault('has a directory that tells of other files than it holds');
+  if (told.size !== found.size || [...told].some((at) => !found.has(at)))
+    throw new ArchiveFault('has a directory that tells of other files than it holds');
 }
 
 /** Where the file begins that it tells of. */

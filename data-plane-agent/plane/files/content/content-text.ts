@@ -10,7 +10,10 @@ export interface TextCheck {
 
 const START_CHARACTERS = 65_536;
 
-/** UTF-8, UTF-16 with its mark, GB18030, or Windows-1252, which nearly any bytes are; no control characters but those of lines, pages and the end of old files. */
+/**
+ * UTF-8, UTF-16 with its mark, GB18030, or Windows-1252, which nearly any bytes are; no control characters but those of
+ * lines, pages and the end of old files.
+ */
 export function textCheck(): TextCheck {
   let candidates: Decoder[] | undefined;
   /** The first two bytes may be the mark of UTF-16, and may come one by one. */
@@ -29,7 +32,10 @@ export function textCheck(): TextCheck {
       const read = (candidates ?? begin()).filter((decoder) => decoder.end());
       const plain = read.find((decoder) => !decoder.hasControls());
       if (plain) return { start: plain.start() };
-      return { problem: read.length > 0 ? 'has control characters that no text has' : 'is not the UTF-16 text that it begins as' };
+      return {
+        problem:
+          read.length > 0 ? 'has control characters that no text has' : 'is not the UTF-16 text that it begins as',
+      };
     },
   };
 }
@@ -106,28 +112,42 @@ function westernDecoder(): Decoder {
 function hasControl(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if ((code < 32 && code !== 9 && code !== 10 && code !== 12 && code !== 13 && code !== 26) || code === 127) return true;
+    if ((code < 32 && code !== 9 && code !== 10 && code !== 12 && code !== 13 && code !== 26) || code === 127)
+      return true;
   }
   return false;
 }
 
 /** Why a text is not one that a reader will take as a table. */
-export const csvFault = (start: string): string | undefined => (isActive(start) ? 'is not CSV: it begins as a page or a script' : documentFault(start));
+export const csvFault = (start: string): string | undefined =>
+  isActive(start) ? 'is not CSV: it begins as a page or a script' : documentFault(start);
 
-export const plainFault = (start: string): string | undefined => (isActive(start) ? 'is not plain text: it begins as a page or a script' : documentFault(start));
+export const plainFault = (start: string): string | undefined =>
+  isActive(start) ? 'is not plain text: it begins as a page or a script' : documentFault(start);
 
 /** Documents that may be made of letters alone, and a picture that may be, in Windows-1252. */
-const documentFault = (start: string): string | undefined => (/^\s*(%PDF-|%!PS|\{\\rtf|ÿØÿ)/.test(start) ? 'is not plain text: it begins as a PDF, PostScript or RTF document, or a picture' : undefined);
+const documentFault = (start: string): string | undefined =>
+  /^\s*(%PDF-|%!PS|\{\\rtf|ÿØÿ)/.test(start)
+    ? 'is not plain text: it begins as a PDF, PostScript or RTF document, or a picture'
+    : undefined;
 
-/** XML is what has an element at its root, and is no page: neither by its root nor by a part that a browser would run. */
+/**
+ * XML is what has an element at its root, and is no page: neither by its root nor by a part that a browser would run.
+ */
 export function xmlFault(start: string): string | undefined {
   const [, root] = ROOT.exec(start.replace(PROLOGUE, '')) ?? [];
   if (root === undefined) return 'is not XML';
-  return /^(.+:)?(html|svg)$/i.test(root) || PAGE_DOCTYPE.test(start) || PAGE_NAMESPACES.test(start) ? 'is not XML data: it has a page or a drawing in it, which a browser would run' : undefined;
+  return /^(.+:)?(html|svg)$/i.test(root) || PAGE_DOCTYPE.test(start) || PAGE_NAMESPACES.test(start)
+    ? 'is not XML data: it has a page or a drawing in it, which a browser would run'
+    : undefined;
 }
 
-/** What a browser takes as a page when nobody says what it is (WHATWG, MIME Sniffing, 7.1), a drawing that runs scripts, or a script. */
-const isActive = (start: string): boolean => PAGE_TAGS.test(start.replace(PROLOGUE, '')) || PAGE_DOCTYPE.test(start) || /^\s*(#!|<\?php|<%)/i.test(start);
+/**
+ * What a browser takes as a page when nobody says what it is (WHATWG, MIME Sniffing, 7.1), a drawing that runs scripts,
+ * or a script.
+ */
+const isActive = (start: string): boolean =>
+  PAGE_TAGS.test(start.replace(PROLOGUE, '')) || PAGE_DOCTYPE.test(start) || /^\s*(#!|<\?php|<%)/i.test(start);
 
 /** Declarations, comments and processing instructions before the first element. */
 const PROLOGUE = /^(\s+|<\?(?!php)[^>]*>|<!--[\s\S]*?-->|<!doctype[^>[]*(\[[^\]]*\]\s*)?>)*/i;
@@ -138,10 +158,16 @@ const PAGE_NAMESPACES = /http:\/\/www\.w3\.org\/(1999\/xhtml|2000\/svg)/;
 
 /** A mail begins with its header, in which something says whose, when or what it is. */
 export function mailFault(head: Buffer): string | undefined {
-  const lines = head.toString('latin1').replace(/^From .*\r?\n/, '').split(/\r?\n/);
+  const lines = head
+    .toString('latin1')
+    .replace(/^From .*\r?\n/, '')
+    .split(/\r?\n/);
   const end = lines.indexOf('');
   // Of a header that is longer than what is looked at, the last line is cut.
   const header = lines.slice(0, end === -1 ? -1 : end);
   const isHeader = header.every((line, at) => /^[!-9;-~]+[ \t]*:/.test(line) || (at > 0 && /^[ \t]/.test(line)));
-  return isHeader && header.some((line) => /^(from|date|subject|message-id|received|mime-version|return-path|to)[ \t]*:/i.test(line)) ? undefined : 'is not a mail message';
+  return isHeader &&
+    header.some((line) => /^(from|date|subject|message-id|received|mime-version|return-path|to)[ \t]*:/i.test(line))
+    ? undefined
+    : 'is not a mail message';
 }

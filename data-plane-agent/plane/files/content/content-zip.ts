@@ -20,7 +20,10 @@ export function createTail(): Tail {
       const copied = kept.copy(ring, from);
       kept.copy(ring, 0, copied);
     },
-    bytes: () => (passed <= TAIL_BYTES ? ring.subarray(0, passed) : Buffer.concat([ring.subarray(passed % TAIL_BYTES), ring.subarray(0, passed % TAIL_BYTES)])),
+    bytes: () =>
+      passed <= TAIL_BYTES
+        ? ring.subarray(0, passed)
+        : Buffer.concat([ring.subarray(passed % TAIL_BYTES), ring.subarray(0, passed % TAIL_BYTES)]),
   };
 }
 
@@ -33,7 +36,10 @@ const LOCATOR_64_BYTES = 20;
 const ENTRY = 0x02014b50;
 const ENTRY_BYTES = 46;
 
-/** The names in the directory of a zip archive; `undefined` when the bytes do not end as one, or its directory is beyond the tail. */
+/**
+ * The names in the directory of a zip archive; `undefined` when the bytes do not end as one, or its directory is beyond
+ * the tail.
+ */
 export function zipDirectory(tail: Tail): string[] | undefined {
   const bytes = tail.bytes();
   for (let end = bytes.length - END_BYTES; end >= Math.max(0, bytes.length - END_BYTES - 0xffff); end -= 1) {
@@ -48,8 +54,11 @@ export function zipDirectory(tail: Tail): string[] | undefined {
 /** Between it and the end stand two more records where sizes are beyond 32 bits, or were written as if they were. */
 function directoryBefore(bytes: Buffer, end: number): { from: number; to: number } {
   const to = end - LOCATOR_64_BYTES - END_64_BYTES;
-  const is64 = to >= 0 && bytes.readUInt32LE(end - LOCATOR_64_BYTES) === LOCATOR_64 && bytes.readUInt32LE(to) === END_64;
-  return is64 ? { from: to - Number(bytes.readBigUInt64LE(to + 40)), to } : { from: end - bytes.readUInt32LE(end + 12), to: end };
+  const is64 =
+    to >= 0 && bytes.readUInt32LE(end - LOCATOR_64_BYTES) === LOCATOR_64 && bytes.readUInt32LE(to) === END_64;
+  return is64
+    ? { from: to - Number(bytes.readBigUInt64LE(to + 40)), to }
+    : { from: end - bytes.readUInt32LE(end + 12), to: end };
 }
 
 function namesIn(bytes: Buffer, { from, to }: { from: number; to: number }): string[] | undefined {

@@ -11,12 +11,17 @@ export interface Digests {
 }
 
 /**
- * Reads a file once and then believes its inode: whoever writes to it changes the time of its last change, which nobody can set. Only what a
- * clock of the file system could not show is not believed: a file that was changed a moment ago may be changed again in the same tick. And
- * as disks fail without a word, each is read again after an hour.
+ * Reads a file once and then believes its inode: whoever writes to it changes the time of its last change, which nobody
+ * can set. Only what a clock of the file system could not show is not believed: a file that was changed a moment ago
+ * may be changed again in the same tick. And as disks fail without a word, each is read again after an hour.
  */
 export function createDigests(clock: Clock): Digests {
-  const known = new LRUCache<string, string>({ max: 10_000, ttl: BELIEVED_MS, perf: { now: () => clock.now() }, ttlResolution: 0 });
+  const known = new LRUCache<string, string>({
+    max: 10_000,
+    ttl: BELIEVED_MS,
+    perf: { now: () => clock.now() },
+    ttlResolution: 0,
+  });
   return {
     of: async (file, signal) => {
       const found = await file.stat({ bigint: true });
@@ -34,10 +39,15 @@ const BELIEVED_MS = 3_600_000;
 /** The coarsest of file systems counts in two seconds. */
 const TICK_MS = 3_000;
 
-const inodeOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string => [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+const inodeOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 
 async function hashOf(file: FileHandle, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of addAbortSignal(signal, file.createReadStream({ autoClose: false })) as AsyncIterable<Buffer>) hash.update(chunk);
+  for await (const chunk of addAbortSignal(
+    signal,
+    file.createReadStream({ autoClose: false }),
+  ) as AsyncIterable<Buffer>)
+    hash.update(chunk);
   return hash.digest('hex');
 }

@@ -5,8 +5,20 @@ import { isKey } from './file-system-paths.js';
 
 /** What one signed URL allows: one PUT of so many bytes of a type, or one object to be read under a name. */
 export type Permit =
-  | { readonly method: 'PUT'; readonly key: string; readonly contentType: string; readonly sizeBytes: number; readonly expiresAt: number }
-  | { readonly method: 'GET'; readonly key: string; readonly contentType: string; readonly fileName: string; readonly expiresAt: number };
+  | {
+      readonly method: 'PUT';
+      readonly key: string;
+      readonly contentType: string;
+      readonly sizeBytes: number;
+      readonly expiresAt: number;
+    }
+  | {
+      readonly method: 'GET';
+      readonly key: string;
+      readonly contentType: string;
+      readonly fileName: string;
+      readonly expiresAt: number;
+    };
 
 /** Makes the signed URLs of a store without a server of its own, and knows them again. */
 export interface FileLinks {
@@ -14,17 +26,34 @@ export interface FileLinks {
   readonly path: string;
   /** Everything in the permit is signed. */
   sign(permit: Permit): string;
-  /** What a request to this path and query may do; `undefined` when we did not sign exactly that, or its time is over. */
+  /**
+   * What a request to this path and query may do; `undefined` when we did not sign exactly that, or its time is over.
+   */
   permitOf(method: string, url: string): Permit | undefined;
 }
 
-/** `origin`: where clients reach the process that serves them. Any process with the same secret keys knows the links of any other. */
-export function createFileLinks({ origin, keyRing, clock }: { readonly origin: string; readonly keyRing: KeyRing; readonly clock: Clock }): FileLinks {
+/**
+ * `origin`: where clients reach the process that serves them. Any process with the same secret keys knows the links of
+ * any other.
+ */
+export function createFileLinks({
+  origin,
+  keyRing,
+  clock,
+}: {
+  readonly origin: string;
+  readonly keyRing: KeyRing;
+  readonly clock: Clock;
+}): FileLinks {
   const secret = keyRing.derive('file links');
-  const signatureOf = (permit: Permit): string => createHmac('sha256', secret).update(JSON.stringify(signed(permit))).digest('base64url');
+  const signatureOf = (permit: Permit): string =>
+    createHmac('sha256', secret)
+      .update(JSON.stringify(signed(permit)))
+      .digest('base64url');
   return {
     path: PATH,
-    sign: (permit) => `${origin}${PATH}${permit.key}?${new URLSearchParams([...queryOf(permit), ['signature', signatureOf(permit)]]).toString()}`,
+    sign: (permit) =>
+      `${origin}${PATH}${permit.key}?${new URLSearchParams([...queryOf(permit), ['signature', signatureOf(permit)]]).toString()}`,
     permitOf: (method, url) => {
       const read = readLink(method, url);
       if (!read || !constantTimeEqual(read.signature, signatureOf(read.permit))) return undefined;
@@ -39,7 +68,8 @@ const PATH = '/files/';
 const signed = (permit: Permit): readonly (string | number)[] => [permit.method, permit.key, ...queryOf(permit).flat()];
 
 function queryOf(permit: Permit): [name: string, value: string][] {
-  const only: [string, string] = permit.method === 'PUT' ? ['size', String(permit.sizeBytes)] : ['name', wellFormed(permit.fileName)];
+  const only: [string, string] =
+    permit.method === 'PUT' ? ['size', String(permit.sizeBytes)] : ['name', wellFormed(permit.fileName)];
   return [['type', permit.contentType], only, ['expires', String(permit.expiresAt)]];
 }
 
@@ -58,9 +88,12 @@ function readLink(method: string, url: string): { permit: Permit; signature: str
   if (expiresAt === undefined) return undefined;
   if (method === 'PUT' && names === 'type,size,expires,signature') {
     const sizeBytes = wholeNumber(only);
-    return sizeBytes === undefined ? undefined : { signature, permit: { method: 'PUT', key, contentType, sizeBytes, expiresAt } };
+    return sizeBytes === undefined
+      ? undefined
+      : { signature, permit: { method: 'PUT', key, contentType, sizeBytes, expiresAt } };
   }
-  if ((method === 'GET' || method === 'HEAD') && names === 'type,name,expires,signature') return { signature, permit: { method: 'GET', key, contentType, fileName: only, expiresAt } };
+  if ((method === 'GET' || method === 'HEAD') && names === 'type,name,expires,signature')
+    return { signature, permit: { method: 'GET', key, contentType, fileName: only, expiresAt } };
   return undefined;
 }
 

@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 
-/** Keys are ours, and still: only what cannot leave the store's folder is one, and none begins with the dot of our own folders. */
+/**
+ * Keys are ours, and still: only what cannot leave the store's folder is one, and none begins with the dot of our own
+ * folders.
+ */
 export const isKey = (key: string): boolean => key.length <= 512 && KEY.test(key);
 
 /** The file of a key: the same words below the store's folder. Throws for what is no key. */

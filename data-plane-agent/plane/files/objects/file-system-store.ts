@@ -7,7 +7,13 @@ import { TIMEOUT_MS, timeoutFor, within } from './deadline.js';
 import { createDigests } from './file-system-digests.js';
 import type { FileLinks } from './file-system-links.js';
 import { folderOf, incomingOf, pathOf } from './file-system-paths.js';
-import { ObjectStoreError, WrongLengthError, type ListedObject, type ObjectStore, type StoredObject } from './object-store.js';
+import {
+  ObjectStoreError,
+  WrongLengthError,
+  type ListedObject,
+  type ObjectStore,
+  type StoredObject,
+} from './object-store.js';
 import { probeFileSystem } from './store-probe.js';
 
 export interface FileSystemStore extends ObjectStore {
@@ -23,11 +29,19 @@ export interface OpenObject {
 }
 
 /**
- * Objects as plain files, each at the path that its key spells. A file is written beside the others, brought to the disk, and moved to its
- * place by a rename: whoever has it open keeps the version that he opened, and nobody ever sees half of one. The entity tag is the content's
- * SHA-256, because inode numbers and times come back and bytes do not.
+ * Objects as plain files, each at the path that its key spells. A file is written beside the others, brought to the
+ * disk, and moved to its place by a rename: whoever has it open keeps the version that he opened, and nobody ever sees
+ * half of one. The entity tag is the content's SHA-256, because inode numbers and times come back and bytes do not.
  */
-export function createFileSystemStore({ directory, links, clock }: { readonly directory: string; readonly links: FileLinks; readonly clock: Clock }): FileSystemStore {
+export function createFileSystemStore({
+  directory,
+  links,
+  clock,
+}: {
+  readonly directory: string;
+  readonly links: FileLinks;
+  readonly clock: Clock;
+}): FileSystemStore {
   const root = resolve(directory);
   const incoming = incomingFolder(root);
   const digests = createDigests(clock);
@@ -35,7 +49,11 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
   const store: FileSystemStore = {
     provider: 'filesystem',
     bucket: 'local',
-    uploadUrl: (upload) => Promise.resolve({ url: links.sign({ method: 'PUT', ...upload }), headers: { 'Content-Type': upload.contentType } }),
+    uploadUrl: (upload) =>
+      Promise.resolve({
+        url: links.sign({ method: 'PUT', ...upload }),
+        headers: { 'Content-Type': upload.contentType },
+      }),
     downloadUrl: (download) => Promise.resolve(links.sign({ method: 'GET', ...download })),
 
     head: async (key) => {
@@ -52,7 +70,11 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
       const file = await opened(root, key);
       if (!file) return undefined;
       const { size } = await disk(within(TIMEOUT_MS, () => file.stat()));
-      return { sizeBytes: size, read: (range = { start: 0, end: size }) => file.createReadStream({ ...range, autoClose: false }), close: () => file.close() };
+      return {
+        sizeBytes: size,
+        read: (range = { start: 0, end: size }) => file.createReadStream({ ...range, autoClose: false }),
+        close: () => file.close(),
+      };
     },
 
     read: async (key, { sizeBytes, signal }) => {
@@ -78,7 +100,8 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
       const target = pathOf(root, to);
       const source = await opened(root, from);
       if (!source) return undefined;
-      // The stream closes the file. All its bytes are of the version that was opened, whatever takes its name meanwhile.
+      // The stream closes the file. All its bytes are of the version that was opened, whatever takes its name
+      // meanwhile.
       const written = await disk(fill(await incoming(), source.createReadStream(), {}));
       if (written.etag !== ifMatch) {
         await rm(written.path, { force: true });
@@ -107,7 +130,10 @@ export function createFileSystemStore({ directory, links, clock }: { readonly di
   return store;
 }
 
-/** Where files are written first. It is made once: that it has gone means that the disk has, and what is put into its empty place would be hidden when it is back. */
+/**
+ * Where files are written first. It is made once: that it has gone means that the disk has, and what is put into its
+ * empty place would be hidden when it is back.
+ */
 function incomingFolder(root: string): () => Promise<string> {
   const folder = incomingOf(root);
   let isThere = false;
@@ -128,10 +154,21 @@ interface Written {
   readonly modifiedAt: number;
 }
 
-const described = ({ sizeBytes, etag, modifiedAt }: Written): Omit<StoredObject, 'key'> => ({ sizeBytes, etag, modifiedAt });
+const described = ({ sizeBytes, etag, modifiedAt }: Written): Omit<StoredObject, 'key'> => ({
+  sizeBytes,
+  etag,
+  modifiedAt,
+});
 
-/** The content in a file of its own, on the disk. What fails is thrown as it is when the content failed, and nothing is left. */
-async function fill(folder: string, content: Readable, { sizeBytes }: { readonly sizeBytes?: number }): Promise<Written> {
+/**
+ * The content in a file of its own, on the disk. What fails is thrown as it is when the content failed, and nothing is
+ * left.
+ */
+async function fill(
+  folder: string,
+  content: Readable,
+  { sizeBytes }: { readonly sizeBytes?: number },
+): Promise<Written> {
   const path = join(folder, randomUUID());
   let file: FileHandle | undefined;
   try {
@@ -146,7 +183,12 @@ async function fill(folder: string, content: Readable, { sizeBytes }: { readonly
     }
     if (sizeBytes !== undefined && size < sizeBytes) throw new WrongLengthError('shorter');
     await disk(file.sync());
-    return { path, sizeBytes: size, etag: hash.digest('hex'), modifiedAt: Math.floor((await disk(file.stat())).mtimeMs) };
+    return {
+      path,
+      sizeBytes: size,
+      etag: hash.digest('hex'),
+      modifiedAt: Math.floor((await disk(file.stat())).mtimeMs),
+    };
   } catch (error) {
     content.destroy();
     if (file) await disk(rm(path, { force: true }));
@@ -159,17 +201,19 @@ async function fill(folder: string, content: Readable, { sizeBytes }: { readonly
 /** Moves what was written to its place, for good. After the time is over it does not move any more. */
 async function settle({ path }: Written, target: string, ms: number): Promise<void> {
   try {
-    await disk(within(ms, async (signal) => {
-      const folder = dirname(target);
-      const made = await mkdir(folder, { recursive: true, mode: 0o700 });
-      signal.throwIfAborted();
-      await rename(path, target);
-      // A rename is on the disk when its folder is, and a new folder when the one above it is.
-      for (let at = folder; ; at = dirname(at)) {
-        await syncFolder(at);
-        if (made === undefined || at.length < made.length) return;
-      }
-    }));
+    await disk(
+      within(ms, async (signal) => {
+        const folder = dirname(target);
+        const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+        signal.throwIfAborted();
+        await rename(path, target);
+        // A rename is on the disk when its folder is, and a new folder when the one above it is.
+        for (let at = folder; ; at = dirname(at)) {
+          await syncFolder(at);
+          if (made === undefined || at.length < made.length) return;
+        }
+      }),
+    );
   } catch (error) {
     await disk(rm(path, { force: true }));
     throw error;
@@ -190,19 +234,28 @@ async function* walk(root: string, folder: string): AsyncIterable<ListedObject> 
     if (entry.isDirectory()) yield* walk(root, path);
     if (!entry.isFile()) continue;
     const about = await disk(unlessMissing(stat(path)));
-    if (about) yield { key: relative(root, path).split(sep).join('/'), sizeBytes: about.size, modifiedAt: Math.floor(about.mtimeMs) };
+    if (about)
+      yield {
+        key: relative(root, path).split(sep).join('/'),
+        sizeBytes: about.size,
+        modifiedAt: Math.floor(about.mtimeMs),
+      };
   }
 }
 
 async function opened(root: string, key: string): Promise<FileHandle | undefined> {
   const path = pathOf(root, key);
-  return disk(within(TIMEOUT_MS, async () => {
-    const file = await unlessMissing(open(path, 'r'));
-    if (file) return file;
-    // Where the whole folder is gone (a disk that is not mounted, and its place empty) no object is missing: nobody knows. Nor is one that was looked for just before it came back.
-    if (!(await unlessMissing(stat(incomingOf(root))))?.isDirectory()) throw new ObjectStoreError('unavailable', 'the folder of files is not there, or is another one');
-    return unlessMissing(open(path, 'r'));
-  }));
+  return disk(
+    within(TIMEOUT_MS, async () => {
+      const file = await unlessMissing(open(path, 'r'));
+      if (file) return file;
+      // Where the whole folder is gone (a disk that is not mounted, and its place empty) no object is missing: nobody
+      // knows. Nor is one that was looked for just before it came back.
+      if (!(await unlessMissing(stat(incomingOf(root))))?.isDirectory())
+        throw new ObjectStoreError('unavailable', 'the folder of files is not there, or is another one');
+      return unlessMissing(open(path, 'r'));
+    }),
+  );
 }
 
 async function closing<T>(file: FileHandle, work: () => Promise<T>): Promise<T> {
@@ -229,8 +282,13 @@ async function disk<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     const code = codeOf(error);
     if (error instanceof ObjectStoreError || code === undefined) throw error;
-    throw new ObjectStoreError(['EACCES', 'EPERM', 'EROFS'].includes(code) ? 'denied' : 'unavailable', `the folder of files cannot be used (${code})`, { cause: error });
+    throw new ObjectStoreError(
+      ['EACCES', 'EPERM', 'EROFS'].includes(code) ? 'denied' : 'unavailable',
+      `the folder of files cannot be used (${code})`,
+      { cause: error },
+    );
   }
 }
 
-const codeOf = (error: unknown): string | undefined => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined);
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -15,17 +15,33 @@ export interface FileRefusal {
 }
 
 /**
- * Serves the signed URLs of a file-system store, in whichever process holds it. Only a PUT or GET that was signed, before its time is over,
- * is served; anything else is refused alike, so that nothing about what is stored can be learnt.
+ * Serves the signed URLs of a file-system store, in whichever process holds it. Only a PUT or GET that was signed,
+ * before its time is over, is served; anything else is refused alike, so that nothing about what is stored can be
+ * learnt.
  */
 export interface FileUrls {
   /** The path that all of them begin with. */
   readonly path: string;
-  /** Answers, or gives back what to refuse with: then nothing has been written. `onUpload` is told how long an upload that begins may take, in milliseconds. */
-  serve(request: IncomingMessage, answer: ServerResponse, hooks?: { readonly onUpload?: (ms: number) => void }): Promise<FileRefusal | undefined>;
+  /**
+   * Answers, or gives back what to refuse with: then nothing has been written. `onUpload` is told how long an upload
+   * that begins may take, in milliseconds.
+   */
+  serve(
+    request: IncomingMessage,
+    answer: ServerResponse,
+    hooks?: { readonly onUpload?: (ms: number) => void },
+  ): Promise<FileRefusal | undefined>;
 }
 
-export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly store: FileSystemStore; readonly links: FileLinks; /** A client that sends or takes nothing for so long has gone. */ readonly idleMs?: number }): FileUrls {
+export function createFileUrls({
+  store,
+  links,
+  idleMs = 30_000,
+}: {
+  readonly store: FileSystemStore;
+  readonly links: FileLinks;
+  /** A client that sends or takes nothing for so long has gone. */ readonly idleMs?: number;
+}): FileUrls {
   const uploads = new Map<string, number>();
   return {
     path: links.path,
@@ -37,7 +53,8 @@ export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly sto
         const refusal = refusalOf(permit, request);
         if (refusal) return refusal;
         const goingOn = uploads.get(permit.key) ?? 0;
-        if (goingOn >= MOST_AT_ONCE) return { status: 503, message: 'Others are uploading with this link', headers: { 'Retry-After': '5' } };
+        if (goingOn >= MOST_AT_ONCE)
+          return { status: 503, message: 'Others are uploading with this link', headers: { 'Retry-After': '5' } };
         uploads.set(permit.key, goingOn + 1);
         try {
           const longestMs = MINIMUM_MS + permit.sizeBytes / SLOWEST_BYTES_PER_MS;
@@ -49,14 +66,18 @@ export function createFileUrls({ store, links, idleMs = 30_000 }: { readonly sto
           else uploads.delete(permit.key);
         }
       } catch (error) {
-        if (error instanceof ObjectStoreError) return { status: 503, message: 'The files cannot be reached', headers: { 'Retry-After': '5' } };
+        if (error instanceof ObjectStoreError)
+          return { status: 503, message: 'The files cannot be reached', headers: { 'Retry-After': '5' } };
         throw error;
       }
     },
   };
 }
 
-/** With one link: each fills the disk by itself until it ends. Who tries again while his broken connection is still being waited for is the second. */
+/**
+ * With one link: each fills the disk by itself until it ends. Who tries again while his broken connection is still
+ * being waited for is the second.
+ */
 const MOST_AT_ONCE = 2;
 /** A line that is slower than this is taken for one who keeps connections busy. */
 const SLOWEST_BYTES_PER_MS = 16;
@@ -69,10 +90,14 @@ type Download = Permit & { readonly method: 'GET' };
 function refusalOf({ contentType, sizeBytes }: Upload, { headers }: IncomingMessage): FileRefusal | undefined {
   const announced = headers['content-length'];
   if (announced === undefined) return { status: 411, message: `The upload must have a Content-Length of ${sizeBytes}` };
-  if (Number(announced) > sizeBytes) return { status: 413, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
-  if (Number(announced) !== sizeBytes) return { status: 400, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
-  if (headers['content-encoding'] !== undefined) return { status: 415, message: 'The upload must not have a Content-Encoding' };
-  if (headers['content-type'] !== contentType) return { status: 415, message: `The upload must have the Content-Type ${contentType}` };
+  if (Number(announced) > sizeBytes)
+    return { status: 413, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
+  if (Number(announced) !== sizeBytes)
+    return { status: 400, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
+  if (headers['content-encoding'] !== undefined)
+    return { status: 415, message: 'The upload must not have a Content-Encoding' };
+  if (headers['content-type'] !== contentType)
+    return { status: 415, message: `The upload must have the Content-Type ${contentType}` };
   return undefined;
 }
 
@@ -81,17 +106,35 @@ interface Service {
   readonly idleMs: number;
 }
 
-async function take({ key, contentType, sizeBytes }: Upload, { request, answer, service: { store, idleMs, longestMs } }: { readonly request: IncomingMessage; readonly answer: ServerResponse; readonly service: Service & { readonly longestMs: number } }): Promise<FileRefusal | undefined> {
+async function take(
+  { key, contentType, sizeBytes }: Upload,
+  {
+    request,
+    answer,
+    service: { store, idleMs, longestMs },
+  }: {
+    readonly request: IncomingMessage;
+    readonly answer: ServerResponse;
+    readonly service: Service & { readonly longestMs: number };
+  },
+): Promise<FileRefusal | undefined> {
   // A client that asked first (`Expect: 100-continue`) has waited until here.
   if (request.headers.expect !== undefined) answer.writeContinue();
   const patience = createTimeouts({ idleMs, longestMs });
   try {
-    const stored = await store.write(key, Readable.from(patience.watch(request), { objectMode: false }), { sizeBytes, contentType });
+    const stored = await store.write(key, Readable.from(patience.watch(request), { objectMode: false }), {
+      sizeBytes,
+      contentType,
+    });
     answer.writeHead(200, { ETag: `"${stored.etag}"`, 'Content-Length': '0', 'Cache-Control': 'no-store' }).end();
     return undefined;
   } catch (error) {
     if (patience.isOver()) return { status: 408, message: 'The upload was too slow', headers: { Connection: 'close' } };
-    if (error instanceof WrongLengthError) return { status: error.found === 'longer' ? 413 : 400, message: `The upload must have ${sizeBytes} bytes, as the link was made for` };
+    if (error instanceof WrongLengthError)
+      return {
+        status: error.found === 'longer' ? 413 : 400,
+        message: `The upload must have ${sizeBytes} bytes, as the link was made for`,
+      };
     throw error;
   } finally {
     patience.end();
@@ -99,7 +142,11 @@ async function take({ key, contentType, sizeBytes }: Upload, { request, answer, 
 }
 
 /** Ends a body that comes too slowly, without closing the connection: the client is still to be told. */
-function createTimeouts({ idleMs, longestMs }: { idleMs: number; longestMs: number }): { watch(request: IncomingMessage): AsyncIterable<Buffer>; isOver(): boolean; end(): void } {
+function createTimeouts({ idleMs, longestMs }: { idleMs: number; longestMs: number }): {
+  watch(request: IncomingMessage): AsyncIterable<Buffer>;
+  isOver(): boolean;
+  end(): void;
+} {
   const over = new AbortController();
   const longest = setTimeout(() => over.abort(), longestMs);
   const idle = setTimeout(() => over.abort(), idleMs);
@@ -121,13 +168,25 @@ function createTimeouts({ idleMs, longestMs }: { idleMs: number; longestMs: numb
   };
 }
 
-async function send({ key, contentType, fileName }: Download, { request, answer, service: { store, idleMs } }: { readonly request: IncomingMessage; readonly answer: ServerResponse; readonly service: Service }): Promise<FileRefusal | undefined> {
+async function send(
+  { key, contentType, fileName }: Download,
+  {
+    request,
+    answer,
+    service: { store, idleMs },
+  }: { readonly request: IncomingMessage; readonly answer: ServerResponse; readonly service: Service },
+): Promise<FileRefusal | undefined> {
   const object = await store.open(key);
   if (!object) return { status: 404, message: 'Not Found' };
   try {
     const { sizeBytes } = object;
     const range = rangeOf(request.headers.range, sizeBytes);
-    if (range === 'beyond') return { status: 416, message: 'The file has no such range', headers: { 'Content-Range': `bytes */${sizeBytes}` } };
+    if (range === 'beyond')
+      return {
+        status: 416,
+        message: 'The file has no such range',
+        headers: { 'Content-Range': `bytes */${sizeBytes}` },
+      };
     answer.writeHead(range ? 206 : 200, {
       'Content-Type': contentType,
       'Content-Length': String(range ? range.end - range.start + 1 : sizeBytes),
@@ -154,7 +213,10 @@ async function send({ key, contentType, fileName }: Download, { request, answer,
 }
 
 /** One range of bytes; several at once, or what is none, is answered with the whole file, as HTTP allows. */
-function rangeOf(header: string | undefined, sizeBytes: number): { readonly start: number; readonly end: number } | 'beyond' | undefined {
+function rangeOf(
+  header: string | undefined,
+  sizeBytes: number,
+): { readonly start: number; readonly end: number } | 'beyond' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;
   const start = first === '' ? Math.max(0, sizeBytes - Number(last)) : Number(first);

@@ -23,7 +23,10 @@ export interface S3Address {
   readonly style: 'path' | 'virtual';
 }
 
-/** `file:DIR`, or `s3://key:secret@host:9000/bucket?tls=true&region=us-east-1&style=path`; key and secret percent-encoded where need be. */
+/**
+ * `file:DIR`, or `s3://key:secret@host:9000/bucket?tls=true&region=us-east-1&style=path`; key and secret
+ * percent-encoded where need be.
+ */
 export function objectStoreAddress(): Kind<ObjectStoreAddress> {
   return {
     parse: (given) => {
@@ -47,32 +50,54 @@ function fileSystemAddress(written: string): Parsed<ObjectStoreAddress> {
   const given = written.slice('file:'.length);
   // `file:///var/files` is the same folder as `file:/var/files`.
   const directory = given.startsWith('///') ? given.slice(2) : given;
-  if (directory.startsWith('//')) return bad('must name a folder of this machine, as in file:./data/files or file:/var/lib/duebook/files');
+  if (directory.startsWith('//'))
+    return bad('must name a folder of this machine, as in file:./data/files or file:/var/lib/duebook/files');
   if (directory === '' || directory.includes('\0')) return bad('must name a folder after file:');
   return { ok: true, value: { provider: 'filesystem', directory } };
 }
 
 function s3Address(written: string): Parsed<ObjectStoreAddress> {
   const url = URL.canParse(written) ? new URL(written) : undefined;
-  if (!url || url.hostname === '') return bad('must be an address such as s3://key:secret@host:9000/bucket; what is special in key or secret must be percent-encoded');
+  if (!url || url.hostname === '')
+    return bad(
+      'must be an address such as s3://key:secret@host:9000/bucket; what is special in key or secret must be percent-encoded',
+    );
   const accessKey = decoded(url.username);
   const secretKey = decoded(url.password);
-  if (!accessKey || !secretKey) return bad('must carry access key and secret, percent-encoded: s3://key:secret@host/bucket');
+  if (!accessKey || !secretKey)
+    return bad('must carry access key and secret, percent-encoded: s3://key:secret@host/bucket');
   const bucket = url.pathname.slice(1).replace(/\/$/, '');
-  if (!BUCKET.test(bucket) || isIP(bucket) !== 0) return bad('must name one bucket after the host: 3 to 63 of a-z 0-9 . -');
+  if (!BUCKET.test(bucket) || isIP(bucket) !== 0)
+    return bad('must name one bucket after the host: 3 to 63 of a-z 0-9 . -');
   if (url.hash !== '') return bad('must not have a #; percent-encode it');
-  const unknown = [...url.searchParams.keys()].find((name, index, names) => !['tls', 'region', 'style'].includes(name) || names.indexOf(name) !== index);
+  const unknown = [...url.searchParams.keys()].find(
+    (name, index, names) => !['tls', 'region', 'style'].includes(name) || names.indexOf(name) !== index,
+  );
   if (unknown !== undefined) return bad('may be followed by tls, region and style alone, each once');
   const tls = url.searchParams.get('tls') ?? 'true';
   if (tls !== 'true' && tls !== 'false') return bad('must have tls=true or tls=false');
   const style = url.searchParams.get('style') ?? 'path';
   if (style !== 'path' && style !== 'virtual') return bad('must have style=path or style=virtual');
   // A certificate for *.host is for one name below it.
-  if (style === 'virtual' && tls === 'true' && bucket.includes('.')) return bad('must have style=path with a bucket that has a dot in its name');
+  if (style === 'virtual' && tls === 'true' && bucket.includes('.'))
+    return bad('must have style=path with a bucket that has a dot in its name');
   const region = url.searchParams.get('region') ?? 'us-east-1';
   if (!/^[a-z0-9-]{1,64}$/i.test(region)) return bad('must have a region such as us-east-1');
   const port = url.port === '' ? (tls === 'true' ? 443 : 80) : Number(url.port);
-  return { ok: true, value: { provider: 's3', host: url.hostname, port, tls: tls === 'true', region, bucket, accessKey, secretKey, style } };
+  return {
+    ok: true,
+    value: {
+      provider: 's3',
+      host: url.hostname,
+      port,
+      tls: tls === 'true',
+      region,
+      bucket,
+      accessKey,
+      secretKey,
+      style,
+    },
+  };
 }
 
 const BUCKET = /^[a-z0-9](?:[a-z0-9-]|\.(?![.-])){1,61}[a-z0-9]$/;

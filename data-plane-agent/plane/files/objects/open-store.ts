@@ -14,10 +14,24 @@ export interface OpenedStore {
 }
 
 /**
- * The store that `OBJECT_STORE_URL` names. Asks and makes nothing: `probe` does. `publicUrl`: where clients reach this process;
+ * The store that `OBJECT_STORE_URL` names. Asks and makes nothing: `probe` does. `publicUrl`: where clients reach this
+ * process;
  * `storePublicUrl`: where they reach the store, when that is another address than its own.
  */
-export function openObjectStore(address: ObjectStoreAddress, { publicUrl, storePublicUrl, keyRing, clock }: { readonly publicUrl: string; readonly storePublicUrl?: string | undefined; readonly keyRing: KeyRing; readonly clock: Clock }): OpenedStore {
+export function openObjectStore(
+  address: ObjectStoreAddress,
+  {
+    publicUrl,
+    storePublicUrl,
+    keyRing,
+    clock,
+  }: {
+    readonly publicUrl: string;
+    readonly storePublicUrl?: string | undefined;
+    readonly keyRing: KeyRing;
+    readonly clock: Clock;
+  },
+): OpenedStore {
   if (address.provider === 's3') return { store: createS3Store({ address, publicOrigin: storePublicUrl, clock }) };
   const links = createFileLinks({ origin: storePublicUrl ?? publicUrl, keyRing, clock });
   const store = createFileSystemStore({ directory: address.directory, links, clock });

@@ -20,24 +20,37 @@ interface Probed {
   readonly makes: boolean;
 }
 
-/** Whether the server is there, its clock is right, the bucket is ours alone, and the credentials allow what files need. */
-export async function probeS3(store: ObjectStore, { address, origin, client, clock, transport, ask, makes }: Probed): Promise<readonly StoreFault[]> {
+/**
+ * Whether the server is there, its clock is right, the bucket is ours alone, and the credentials allow what files need.
+ */
+export async function probeS3(
+  store: ObjectStore,
+  { address, origin, client, clock, transport, ask, makes }: Probed,
+): Promise<readonly StoreFault[]> {
   const { bucket, region, accessKey, tls } = address;
   const base = bucketUrl(address, origin);
   const list = new URL('?list-type=2&max-keys=1', base);
   const anonymous = (url: URL): Promise<Answer> => ask(() => get(transport.asking(TIMEOUT_MS), url));
-  const grant = (...permissions: readonly string[]): string => `grant ${permissions.join(' and ')} on the bucket ${bucket} to the access key ${accessKey}`;
+  const grant = (...permissions: readonly string[]): string =>
+    `grant ${permissions.join(' and ')} on the bucket ${bucket} to the access key ${accessKey}`;
 
-  const reached = await attempt('reach', `look whether host, port and tls of OBJECT_STORE_URL are right and ${origin} can be reached from here${tls ? ', and its certificate is trusted here (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : ''}`, async () => {
-    const answer = await anonymous(list);
-    if (answer.status >= 500) throw new ObjectStoreError('unavailable', `the object store answers ${answer.status}`);
-    return answer;
-  });
+  const reached = await attempt(
+    'reach',
+    `look whether host, port and tls of OBJECT_STORE_URL are right and ${origin} can be reached from here${tls ? ', and its certificate is trusted here (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : ''}`,
+    async () => {
+      const answer = await anonymous(list);
+      if (answer.status >= 500) throw new ObjectStoreError('unavailable', `the object store answers ${answer.status}`);
+      return answer;
+    },
+  );
   if (isFault(reached)) return [reached];
   const faults: StoreFault[] = [...clockFaults(reached.value, clock)];
 
   // A HEAD is refused without a reason; this has one. What is missing in permissions shows in what needs them.
-  const wrong = await ask(() => client.listObjectsV2Query(bucket, '', '', '', 1, '')).then(() => undefined, (error: unknown) => settingFault(error, address));
+  const wrong = await ask(() => client.listObjectsV2Query(bucket, '', '', '', 1, '')).then(
+    () => undefined,
+    (error: unknown) => settingFault(error, address),
+  );
   if (wrong) return faults.some(({ step }) => step === wrong.step) ? faults : [...faults, wrong];
 
   let isYetToBe = false;
@@ -68,9 +81,17 @@ export async function probeS3(store: ObjectStore, { address, origin, client, clo
     });
     return isFault(asked) ? [asked] : [];
   };
-  const found = await probeObject(store, {
-    put: grant('s3:PutObject'), get: grant('s3:GetObject'), list: grant('s3:ListBucket'), copy: grant('s3:GetObject', 's3:PutObject'), delete: grant('s3:DeleteObject'),
-  }, { whileThere });
+  const found = await probeObject(
+    store,
+    {
+      put: grant('s3:PutObject'),
+      get: grant('s3:GetObject'),
+      list: grant('s3:ListBucket'),
+      copy: grant('s3:GetObject', 's3:PutObject'),
+      delete: grant('s3:DeleteObject'),
+    },
+    { whileThere },
+  );
   // Without a bucket nothing can be put either: one fault is enough.
   return isFault(there) && found.some(({ step }) => step === 'put') ? faults : [...faults, ...found];
 }
@@ -97,5 +118,11 @@ function clockFaults({ date }: Answer, clock: Clock): readonly StoreFault[] {
   const theirs = Date.parse(date ?? '');
   const ahead = theirs - clock.now();
   if (Number.isNaN(ahead) || Math.abs(ahead) <= SKEW_MS) return [];
-  return [{ step: 'clock', problem: `the clock of the object store is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ours`, fix: MEND_CLOCKS }];
+  return [
+    {
+      step: 'clock',
+      problem: `the clock of the object store is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ours`,
+      fix: MEND_CLOCKS,
+    },
+  ];
 }

@@ -14,13 +14,27 @@ export interface Signing {
   readonly expiresAt: number;
 }
 
-/** Signs URLs (AWS Signature Version 4, in the query) for requests that go to `origin`: the host is part of what is signed. */
-export function createS3Signer(address: S3Address, { origin, clock }: { readonly origin: string; readonly clock: Clock }): (signing: Signing) => Promise<string> {
+/**
+ * Signs URLs (AWS Signature Version 4, in the query) for requests that go to `origin`: the host is part of what is
+ * signed.
+ */
+export function createS3Signer(
+  address: S3Address,
+  { origin, clock }: { readonly origin: string; readonly clock: Clock },
+): (signing: Signing) => Promise<string> {
   const { region, accessKey, secretKey } = address;
-  const signer = new SignatureV4({ service: 's3', region, credentials: { accessKeyId: accessKey, secretAccessKey: secretKey }, sha256: Sha256, uriEscapePath: false, applyChecksum: false });
+  const signer = new SignatureV4({
+    service: 's3',
+    region,
+    credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
+    sha256: Sha256,
+    uriEscapePath: false,
+    applyChecksum: false,
+  });
   const base = bucketUrl(address, origin);
   return async ({ method, key, headers = {}, query = {}, expiresAt }) => {
-    // The signature knows whole seconds alone: cut off where it begins and where it ends, it ends no later than it is to.
+    // The signature knows whole seconds alone: cut off where it begins and where it ends, it ends no later than it is
+    // to.
     const signedAt = Math.floor(clock.now() / 1_000);
     const request = {
       method,
@@ -31,8 +45,13 @@ export function createS3Signer(address: S3Address, { origin, clock }: { readonly
       headers: { host: base.host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD', ...headers },
       query: { ...query },
     };
-    const { query: signed } = await signer.presign(request, { signingDate: new Date(signedAt * 1_000), expiresIn: Math.max(1, Math.floor(expiresAt / 1_000) - signedAt) });
-    return `${base.origin}${request.path}?${Object.entries(signed ?? {}).map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`).join('&')}`;
+    const { query: signed } = await signer.presign(request, {
+      signingDate: new Date(signedAt * 1_000),
+      expiresIn: Math.max(1, Math.floor(expiresAt / 1_000) - signedAt),
+    });
+    return `${base.origin}${request.path}?${Object.entries(signed ?? {})
+      .map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`)
+      .join('&')}`;
   };
 }
 
@@ -45,7 +64,8 @@ export function bucketUrl({ style, bucket }: S3Address, origin: string): URL {
 }
 
 /** As it was signed. */
-const escaped = (text: string): string => encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+const escaped = (text: string): string =>
+  encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** Node's own hashes in the shape that the signer asks for. */
 class Sha256 {
@@ -69,7 +89,14 @@ class Sha256 {
 
   private static begun(secret: Secret | undefined): Hash | Hmac {
     if (secret === undefined) return createHash('sha256');
-    return createHmac('sha256', typeof secret === 'string' ? secret : ArrayBuffer.isView(secret) ? Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength) : Buffer.from(secret));
+    return createHmac(
+      'sha256',
+      typeof secret === 'string'
+        ? secret
+        : ArrayBuffer.isView(secret)
+          ? Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength)
+          : Buffer.from(secret),
+    );
   }
 }
 

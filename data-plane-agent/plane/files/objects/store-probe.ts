@@ -9,7 +9,11 @@ import { ObjectStoreError, type ObjectStore, type StoreFault } from './object-st
 export type Fixes = Readonly<Record<'put' | 'get' | 'list' | 'copy' | 'delete', string>>;
 
 /** A fault of the step when it fails, and what it gave when not. */
-export async function attempt<T>(step: StoreFault['step'], fix: string, work: () => Promise<T>): Promise<{ readonly value: T } | StoreFault> {
+export async function attempt<T>(
+  step: StoreFault['step'],
+  fix: string,
+  work: () => Promise<T>,
+): Promise<{ readonly value: T } | StoreFault> {
   try {
     return { value: await work() };
   } catch (error) {
@@ -20,37 +24,58 @@ export async function attempt<T>(step: StoreFault['step'], fix: string, work: ()
 export const isFault = (outcome: object): outcome is StoreFault => 'step' in outcome;
 
 /** Does with a small object everything that files need. When it cannot be put, the rest would fail for that alone. */
-export async function probeObject(store: ObjectStore, fixes: Fixes, { whileThere = () => Promise.resolve([]) }: { readonly whileThere?: (key: string) => Promise<readonly StoreFault[]> } = {}): Promise<readonly StoreFault[]> {
+export async function probeObject(
+  store: ObjectStore,
+  fixes: Fixes,
+  {
+    whileThere = () => Promise.resolve([]),
+  }: { readonly whileThere?: (key: string) => Promise<readonly StoreFault[]> } = {},
+): Promise<readonly StoreFault[]> {
   const key = `${PREFIX}${randomUUID()}`;
   const copied = `${key}-copy`;
-  const put = await attempt('put', fixes.put, () => store.write(key, Readable.from([BYTES]), { sizeBytes: BYTES.length, contentType: 'text/plain' }));
+  const put = await attempt('put', fixes.put, () =>
+    store.write(key, Readable.from([BYTES]), { sizeBytes: BYTES.length, contentType: 'text/plain' }),
+  );
   if (isFault(put)) return [put];
   const faults: StoreFault[] = [];
   const keep = (outcome: object): void => {
     if (isFault(outcome)) faults.push(outcome);
   };
-  keep(await attempt('get', fixes.get, async () => {
-    const content = await store.read(key, { sizeBytes: BYTES.length, signal: AbortSignal.timeout(READ_MS) });
-    if (!content || !(await buffer(content)).equals(BYTES)) throw new Error('what was put does not come back as it was');
-  }));
-  keep(await attempt('list', fixes.list, async () => {
-    for await (const object of store.list(PREFIX)) if (object.key === key) return;
-    throw new Error('what was put is not in the list');
-  }));
-  keep(await attempt('copy', fixes.copy, async () => {
-    if (await store.copy(key, copied, NO_ETAG)) throw new Error('a copy was made although the entity tag was another one (x-amz-copy-source-if-match)');
-    if (!(await store.copy(key, copied, put.value.etag))) throw new Error('no copy was made');
-  }));
+  keep(
+    await attempt('get', fixes.get, async () => {
+      const content = await store.read(key, { sizeBytes: BYTES.length, signal: AbortSignal.timeout(READ_MS) });
+      if (!content || !(await buffer(content)).equals(BYTES))
+        throw new Error('what was put does not come back as it was');
+    }),
+  );
+  keep(
+    await attempt('list', fixes.list, async () => {
+      for await (const object of store.list(PREFIX)) if (object.key === key) return;
+      throw new Error('what was put is not in the list');
+    }),
+  );
+  keep(
+    await attempt('copy', fixes.copy, async () => {
+      if (await store.copy(key, copied, NO_ETAG))
+        throw new Error('a copy was made although the entity tag was another one (x-amz-copy-source-if-match)');
+      if (!(await store.copy(key, copied, put.value.etag))) throw new Error('no copy was made');
+    }),
+  );
   faults.push(...(await whileThere(key)));
-  keep(await attempt('delete', fixes.delete, async () => {
-    await store.remove(key);
-    await store.remove(copied);
-    if (await store.head(key)) throw new Error('what was removed is still there');
-  }));
+  keep(
+    await attempt('delete', fixes.delete, async () => {
+      await store.remove(key);
+      await store.remove(copied);
+      if (await store.head(key)) throw new Error('what was removed is still there');
+    }),
+  );
   return faults;
 }
 
-export async function probeFileSystem(store: ObjectStore, { root, makes }: { readonly root: string; readonly makes: boolean }): Promise<readonly StoreFault[]> {
+export async function probeFileSystem(
+  store: ObjectStore,
+  { root, makes }: { readonly root: string; readonly makes: boolean },
+): Promise<readonly StoreFault[]> {
   const fix = `let the user that runs this program read and write ${root}, on a disk with room, or name another folder in OBJECT_STORE_URL`;
   const there = await attempt('reach', fix, async () => {
     if (makes) await mkdir(incomingOf(root), { recursive: true, mode: 0o700 });
@@ -67,5 +92,7 @@ const NO_ETAG = '00000000000000000000000000000000';
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return !(error instanceof ObjectStoreError) && 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+  return !(error instanceof ObjectStoreError) && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : error.message;
 }

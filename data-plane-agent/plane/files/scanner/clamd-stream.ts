@@ -8,7 +8,8 @@ export function clamdAddress(url: string): ClamdAddress | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, hostname, port, pathname, username, search, hash } = new URL(url);
   if (username !== '' || search !== '' || hash !== '') return undefined;
-  if (protocol === 'unix:') return hostname === '' && pathname.startsWith('/') ? { path: decodeURIComponent(pathname) } : undefined;
+  if (protocol === 'unix:')
+    return hostname === '' && pathname.startsWith('/') ? { path: decodeURIComponent(pathname) } : undefined;
   if (protocol !== 'tcp:' || hostname === '' || !/^\/?$/.test(pathname)) return undefined;
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? 3310 : Number(port) };
 }
@@ -35,8 +36,14 @@ export interface Question {
   readonly signal: AbortSignal;
 }
 
-/** One question on a connection of its own, and its whole answer. Rejects with a `ClamdError`, with what the frames threw, or with the signal's reason. */
-export async function ask(address: ClamdAddress, { command, frames, endsAfter = false, signal }: Question): Promise<string> {
+/**
+ * One question on a connection of its own, and its whole answer. Rejects with a `ClamdError`, with what the frames
+ * threw, or with the signal's reason.
+ */
+export async function ask(
+  address: ClamdAddress,
+  { command, frames, endsAfter = false, signal }: Question,
+): Promise<string> {
   signal.throwIfAborted();
   const socket = connect(address);
   const onAbort = (): void => void socket.destroy();
@@ -73,12 +80,27 @@ function answerOf(socket: Socket): Promise<string> {
       if (end !== -1) resolve(received.slice(0, end));
       else if (received.length > MAX_ANSWER) reject(new ClamdError('answers what no clamd does'));
     });
-    socket.once('error', (error) => reject(new ClamdError(`${isConnected ? 'broke off' : 'cannot be reached'} (${codeOf(error)})`, { cause: error })));
-    socket.once('close', () => reject(received === '' ? new ClamdEnded('ended the connection without an answer') : new ClamdError('broke off within its answer')));
+    socket.once('error', (error) =>
+      reject(new ClamdError(`${isConnected ? 'broke off' : 'cannot be reached'} (${codeOf(error)})`, { cause: error })),
+    );
+    socket.once('close', () =>
+      reject(
+        received === ''
+          ? new ClamdEnded('ended the connection without an answer')
+          : new ClamdError('broke off within its answer'),
+      ),
+    );
   });
 }
 
-async function send(socket: Socket, { command, frames, endsAfter }: { readonly command: string; readonly frames: AsyncIterable<Frame> | undefined; readonly endsAfter: boolean }): Promise<void> {
+async function send(
+  socket: Socket,
+  {
+    command,
+    frames,
+    endsAfter,
+  }: { readonly command: string; readonly frames: AsyncIterable<Frame> | undefined; readonly endsAfter: boolean },
+): Promise<void> {
   socket.write(command);
   for await (const frame of frames ?? []) {
     if (socket.destroyed) return;
@@ -88,7 +110,10 @@ async function send(socket: Socket, { command, frames, endsAfter }: { readonly c
   if (endsAfter) socket.end();
 }
 
-/** Without copying it together, and yet in one go: a length that goes alone waits for the answer to what went before it. Whether there is room for more. */
+/**
+ * Without copying it together, and yet in one go: a length that goes alone waits for the answer to what went before it.
+ * Whether there is room for more.
+ */
 function writeWhole(socket: Socket, frame: Frame): boolean {
   socket.cork();
   const hasRoom = frame.map((bytes) => socket.write(bytes)).every((room) => room);
@@ -107,4 +132,5 @@ function drained(socket: Socket): Promise<void> {
   });
 }
 
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.message);
+const codeOf = (error: Error): string =>
+  'code' in error && typeof error.code === 'string' ? error.code : error.message;

@@ -17,20 +17,32 @@ export interface ClamdOptions {
 }
 
 /**
- * A clamd, spoken to in its own words: every file on a connection of its own, at most four at a time. Clean is its exact OK for exactly
- * the bytes that were announced; infected is what it found, unless that is only a limit of its own or a thing that it cannot look into. Of some archives beyond
- * its limits it says OK all the same: `archiveFault` knows them.
+ * A clamd, spoken to in its own words: every file on a connection of its own, at most four at a time. Clean is its
+ * exact OK for exactly the bytes that were announced; infected is what it found, unless that is only a limit of its own
+ * or a thing that it cannot look into. Of some archives beyond its limits it says OK all the same: `archiveFault` knows
+ * them.
  */
-export function createClamd({ url, fileMaxBytes, log, patience = { baseMs: 30_000, perMiBMs: 1_000 } }: ClamdOptions): Scanner {
+export function createClamd({
+  url,
+  fileMaxBytes,
+  log,
+  patience = { baseMs: 30_000, perMiBMs: 1_000 },
+}: ClamdOptions): Scanner {
   const address = clamdAddress(url);
   if (!address) throw new TypeError('the address of a clamd is tcp://host:port or unix:/path');
   const slots = createScanSlots({ atOnce: 4, waiting: 200 });
-  const within = <T>(milliseconds: number, signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> => withDeadline({ milliseconds, signal }, work);
+  const within = <T>(
+    milliseconds: number,
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => withDeadline({ milliseconds, signal }, work);
 
   const scan: Scanner['scan'] = async (content, { sizeBytes, signal }) => {
     try {
       const milliseconds = patience.baseMs + Math.ceil(sizeBytes / MIB) * patience.perMiBMs;
-      return await within(milliseconds, signal, (inTime) => slots(inTime, () => scanOne(address, content, { sizeBytes, signal: inTime })));
+      return await within(milliseconds, signal, (inTime) =>
+        slots(inTime, () => scanOne(address, content, { sizeBytes, signal: inTime })),
+      );
     } catch (error) {
       const reason = reasonOf(error);
       log.warn({ scanner: url, reason }, 'a file was not scanned');
@@ -43,16 +55,26 @@ export function createClamd({ url, fileMaxBytes, log, patience = { baseMs: 30_00
   return {
     provider: 'clamav',
     scan,
-    version: () => within(VERSION_MS, undefined, (signal) => ask(address, { command: 'VERSION', signal })).then(versionOf, (error: unknown) => void reasonOf(error)),
+    version: () =>
+      within(VERSION_MS, undefined, (signal) => ask(address, { command: 'VERSION', signal })).then(
+        versionOf,
+        (error: unknown) => void reasonOf(error),
+      ),
     selfTest: () =>
-      within(patience.baseMs, undefined, (signal) => selfTest({ fileMaxBytes, ask: (question) => ask(address, { ...question, signal }) })).catch((error: unknown) => [`the scanner at ${url} ${reasonOf(error).replace(/^the scanner /, '')}`]),
+      within(patience.baseMs, undefined, (signal) =>
+        selfTest({ fileMaxBytes, ask: (question) => ask(address, { ...question, signal }) }),
+      ).catch((error: unknown) => [`the scanner at ${url} ${reasonOf(error).replace(/^the scanner /, '')}`]),
   };
 }
 
 const MIB = 2 ** 20;
 const VERSION_MS = 5_000;
 
-async function scanOne(address: ClamdAddress, content: Readable, { sizeBytes, signal }: { readonly sizeBytes: number; readonly signal: AbortSignal }): Promise<Verdict> {
+async function scanOne(
+  address: ClamdAddress,
+  content: Readable,
+  { sizeBytes, signal }: { readonly sizeBytes: number; readonly signal: AbortSignal },
+): Promise<Verdict> {
   // What ends the wait for the scanner ends that for the content too.
   const onAbort = (): void => void content.destroy();
   signal.addEventListener('abort', onAbort, { once: true });
@@ -79,7 +101,9 @@ export function verdictOf(answer: string): Verdict {
   const signature = /^stream: (.{1,300}) FOUND$/.exec(answer)?.[1];
   if (signature === undefined) return { status: 'error', reason: `the scanner answered "${answer.slice(0, 200)}"` };
   // Nothing was found: it says that it has not looked.
-  return NOT_LOOKED_INTO.test(signature) ? { status: 'error', reason: `the scanner did not look into it (${signature})`, isFinal: true } : { status: 'infected', signature };
+  return NOT_LOOKED_INTO.test(signature)
+    ? { status: 'error', reason: `the scanner did not look into it (${signature})`, isFinal: true }
+    : { status: 'infected', signature };
 }
 
 const NOT_LOOKED_INTO = /^Heuristics\.(Limits|Encrypted)\./;
@@ -94,9 +118,15 @@ export function versionOf(answer: string): ScannerVersion | undefined {
 }
 
 /** The signal that the work is given is aborted when time is up, or with the caller's. */
-async function withDeadline<T>({ milliseconds, signal }: { readonly milliseconds: number; readonly signal: AbortSignal | undefined }, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withDeadline<T>(
+  { milliseconds, signal }: { readonly milliseconds: number; readonly signal: AbortSignal | undefined },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(new ClamdError(`did not answer within ${Math.round(milliseconds / 1000)} s`)), milliseconds);
+  const timer = setTimeout(
+    () => deadline.abort(new ClamdError(`did not answer within ${Math.round(milliseconds / 1000)} s`)),
+    milliseconds,
+  );
   const onAbort = (): void => deadline.abort(new ContentError('the scan was called off'));
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted === true) onAbort();

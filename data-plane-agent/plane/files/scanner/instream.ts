@@ -9,10 +9,14 @@ export class ContentError extends Error {
 const FRAME_BYTES = 65_536;
 
 /**
- * Content as INSTREAM takes it: pieces with their length before them in four bytes, and a length of 0 at the end. That end is only sent when exactly
+ * Content as INSTREAM takes it: pieces with their length before them in four bytes, and a length of 0 at the end. That
+ * end is only sent when exactly
  * `sizeBytes` were: a part is never scanned for the whole. Throws a `ContentError`.
  */
-export async function* framesOf(content: Readable, { sizeBytes }: { readonly sizeBytes: number }): AsyncGenerator<Frame> {
+export async function* framesOf(
+  content: Readable,
+  { sizeBytes }: { readonly sizeBytes: number },
+): AsyncGenerator<Frame> {
   let read = 0;
   for await (const chunk of bytesOf(content)) {
     read += chunk.length;
@@ -31,7 +35,10 @@ async function* bytesOf(content: Readable): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     if (error instanceof ContentError) throw error;
-    throw new ContentError(`the content could not be read (${error instanceof Error ? error.message : String(error)})`, { cause: error });
+    throw new ContentError(
+      `the content could not be read (${error instanceof Error ? error.message : String(error)})`,
+      { cause: error },
+    );
   }
 }
 

@@ -1,7 +1,16 @@
 import { ClamdError } from './clamd-stream.js';
 
-/** Runs so many pieces of work at once; others wait in their order, and those beyond the limit are refused. A signal ends the wait with its reason. */
-export function createScanSlots({ atOnce, waiting }: { readonly atOnce: number; readonly waiting: number }): <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T> {
+/**
+ * Runs so many pieces of work at once; others wait in their order, and those beyond the limit are refused. A signal
+ * ends the wait with its reason.
+ */
+export function createScanSlots({
+  atOnce,
+  waiting,
+}: {
+  readonly atOnce: number;
+  readonly waiting: number;
+}): <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const queue = new Set<() => void>();
 
@@ -22,7 +31,8 @@ export function createScanSlots({ atOnce, waiting }: { readonly atOnce: number; 
   return async (signal, work) => {
     signal.throwIfAborted();
     if (running < atOnce) running += 1;
-    else if (queue.size < waiting) await turn(signal); // takes over the place of one that ends
+    else if (queue.size < waiting)
+      await turn(signal); // takes over the place of one that ends
     else throw new ClamdError('has more files waiting than it can take');
     try {
       return await work();

@@ -6,24 +6,34 @@ import type { ScannerVersion } from './scanner.js';
 type Ask = (question: Omit<Question, 'signal'>) => Promise<string>;
 
 /**
- * What keeps a scanner from being relied on. It is shown a kilobyte or so for each question: EICAR, plain and in an archive; an archive that it
- * cannot get to the bottom of, and one that is encrypted, to neither of which OK may be said; and the announcement alone of a file beyond every
- * limit, and of one as large as we send.
+ * What keeps a scanner from being relied on. It is shown a kilobyte or so for each question: EICAR, plain and in an
+ * archive; an archive that it cannot get to the bottom of, and one that is encrypted, to neither of which OK may be
+ * said; and the announcement alone of a file beyond every limit, and of one as large as we send.
  */
-export async function selfTest({ ask, fileMaxBytes }: { readonly ask: Ask; readonly fileMaxBytes: number }): Promise<readonly string[]> {
+export async function selfTest({
+  ask,
+  fileMaxBytes,
+}: {
+  readonly ask: Ask;
+  readonly fileMaxBytes: number;
+}): Promise<readonly string[]> {
   const faults: string[] = [];
-  const about = async (content: Uint8Array): Promise<string> => ask({ command: 'INSTREAM', frames: one(lengthOf(content.length), Buffer.from(content), lengthOf(0)) });
+  const about = async (content: Uint8Array): Promise<string> =>
+    ask({ command: 'INSTREAM', frames: one(lengthOf(content.length), Buffer.from(content), lengthOf(0)) });
 
   const plain = await about(eicar());
   if (!isFound(plain)) faults.push(`the scanner does not find the EICAR test file: has it signatures? (${plain})`);
   const packed = await about(zipSync({ 'eicar.com': eicar() }));
-  if (!isFound(packed)) faults.push(`the scanner does not find the EICAR test file in an archive: ScanArchive must be yes (${packed})`);
+  if (!isFound(packed))
+    faults.push(`the scanner does not find the EICAR test file in an archive: ScanArchive must be yes (${packed})`);
   const deep = await about(nested());
   if (isOk(deep)) faults.push('the scanner calls clean what is beyond its limits: AlertExceedsMax must be yes');
   const locked = await about(encrypted());
   if (isOk(locked)) faults.push('the scanner calls clean what is encrypted: AlertEncrypted must be yes');
-  if (!(await refuses(ask, 0xffff_ffff))) faults.push('the scanner does not refuse a file of 4 GiB: StreamMaxLength must be set');
-  if (await refuses(ask, fileMaxBytes)) faults.push(`the scanner does not take a file of FILE_MAX_BYTES (${fileMaxBytes}): StreamMaxLength must be more`);
+  if (!(await refuses(ask, 0xffff_ffff)))
+    faults.push('the scanner does not refuse a file of 4 GiB: StreamMaxLength must be set');
+  if (await refuses(ask, fileMaxBytes))
+    faults.push(`the scanner does not take a file of FILE_MAX_BYTES (${fileMaxBytes}): StreamMaxLength must be more`);
   return faults;
 }
 
@@ -40,7 +50,8 @@ const isOk = (answer: string): boolean => answer.endsWith(': OK');
 const isFound = (answer: string): boolean => answer.endsWith(' FOUND') && !answer.includes('Heuristics.');
 
 /** The test file that every scanner finds (eicar.org), in parts, so that none finds it in this one. */
-const eicar = (): Uint8Array => strToU8(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE!', '$H+H*'].join(''));
+const eicar = (): Uint8Array =>
+  strToU8(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-', 'ANTIVIRUS-TEST-FILE!', '$H+H*'].join(''));
 
 /** clamd allows MaxRecursion to be 100 at most. */
 function nested(): Uint8Array {
@@ -61,12 +72,17 @@ function encrypted(): Uint8Array {
   return archive;
 }
 
-/** It decides when it hears how much is to come: nothing need be sent. One that would take it waits, and ends when we do. */
+/**
+ * It decides when it hears how much is to come: nothing need be sent. One that would take it waits, and ends when we
+ * do.
+ */
 async function refuses(ask: Ask, sizeBytes: number): Promise<boolean> {
-  const answer = await ask({ command: 'INSTREAM', frames: one(lengthOf(sizeBytes)), endsAfter: true }).catch((error: unknown) => {
-    if (error instanceof ClamdEnded) return undefined;
-    throw error;
-  });
+  const answer = await ask({ command: 'INSTREAM', frames: one(lengthOf(sizeBytes)), endsAfter: true }).catch(
+    (error: unknown) => {
+      if (error instanceof ClamdEnded) return undefined;
+      throw error;
+    },
+  );
   return answer !== undefined && /size limit exceeded/i.test(answer);
 }
 

@@ -1,7 +1,14 @@
 import type { Readable } from 'node:stream';
 
 /** Clean is said only on the scanner's own exact OK; everything that is neither is an error, with its reason. */
-export type Verdict = { readonly status: 'clean' } | { readonly status: 'infected'; readonly signature: string } | { readonly status: 'error'; readonly reason: string; /** Another look would come to the same, until its signatures or settings change. */ readonly isFinal?: boolean };
+export type Verdict =
+  | { readonly status: 'clean' }
+  | { readonly status: 'infected'; readonly signature: string }
+  | {
+      readonly status: 'error';
+      readonly reason: string;
+      /** Another look would come to the same, until its signatures or settings change. */ readonly isFinal?: boolean;
+    };
 
 export interface ScannerVersion {
   readonly engine: string;
@@ -11,7 +18,10 @@ export interface ScannerVersion {
   readonly signaturesAt: number | null;
 }
 
-/** Looks for malware. No call throws for what a scanner does: a scanner that is down, silent or killed is an `error` verdict. */
+/**
+ * Looks for malware. No call throws for what a scanner does: a scanner that is down, silent or killed is an `error`
+ * verdict.
+ */
 export interface Scanner {
   readonly provider: 'clamav' | 'none';
   /** Streams the bytes to the scanner in flat memory, under a deadline that grows with their number. */

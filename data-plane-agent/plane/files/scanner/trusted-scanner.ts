@@ -7,8 +7,9 @@ const HOLDS_MS = 60 * 60_000;
 const AGAIN_MS = 60_000;
 
 /**
- * A scanner whose word counts only while it passes its self-test: what it says before that, and when it no longer finds EICAR or calls clean what is beyond its
- * limits, is an `error`. The first test is made by the first scan, unless `selfTest` was called before.
+ * A scanner whose word counts only while it passes its self-test: what it says before that, and when it no longer finds
+ * EICAR or calls clean what is beyond its limits, is an `error`. The first test is made by the first scan, unless
+ * `selfTest` was called before.
  */
 export function trusted(scanner: Scanner, { clock, log }: { readonly clock: Clock; readonly log: Log }): Scanner {
   let last: { readonly faults: readonly string[]; readonly at: number } | undefined;
@@ -21,7 +22,10 @@ export function trusted(scanner: Scanner, { clock, log }: { readonly clock: Cloc
     last = { faults, at: clock.now() };
     return faults;
   };
-  const tested = (): Promise<readonly string[]> => (running ??= test().finally(() => { running = undefined; }));
+  const tested = (): Promise<readonly string[]> =>
+    (running ??= test().finally(() => {
+      running = undefined;
+    }));
   const standing = async (): Promise<readonly string[]> => {
     const holds = last !== undefined && clock.now() - last.at < (last.faults.length === 0 ? HOLDS_MS : AGAIN_MS);
     return holds && last ? last.faults : tested();

@@ -13,9 +13,16 @@ export interface Archive {
   xml(name: string): string | undefined;
 }
 
-/** Opens a DOCX or XLSX. What it would unpack to is added up before anything is unpacked, and nothing is unpacked to more than it says. */
+/**
+ * Opens a DOCX or XLSX. What it would unpack to is added up before anything is unpacked, and nothing is unpacked to
+ * more than it says.
+ */
 export function openArchive(bytes: Uint8Array): Archive {
-  if (isCompoundFile(bytes)) throw new UnreadableDocument('encrypted', 'the document is protected by a password, or in the format of before 2007');
+  if (isCompoundFile(bytes))
+    throw new UnreadableDocument(
+      'encrypted',
+      'the document is protected by a password, or in the format of before 2007',
+    );
   const directory = zipContents(bytes, { parts: MAX_PARTS, unpackedBytes: MAX_UNPACKED_BYTES });
   if ('fault' in directory) throw unreadable(directory);
   const { parts } = directory;
@@ -36,16 +43,21 @@ export function openArchive(bytes: Uint8Array): Archive {
 
 function unreadable({ fault, cause }: { readonly fault: ZipFault; readonly cause?: unknown }): UnreadableDocument {
   switch (fault) {
-    case 'damaged': return damaged(cause);
-    case 'too_many_parts': return new UnreadableDocument('too_large', `the document has more than ${MAX_PARTS} parts`);
-    case 'unpacks_to_too_much': return new UnreadableDocument('too_large', 'the document unpacks to more than 100 MB');
+    case 'damaged':
+      return damaged(cause);
+    case 'too_many_parts':
+      return new UnreadableDocument('too_large', `the document has more than ${MAX_PARTS} parts`);
+    case 'unpacks_to_too_much':
+      return new UnreadableDocument('too_large', 'the document unpacks to more than 100 MB');
   }
 }
 
-const damaged = (cause?: unknown): UnreadableDocument => new UnreadableDocument('damaged', 'the document is damaged, or not of its kind', { cause });
+const damaged = (cause?: unknown): UnreadableDocument =>
+  new UnreadableDocument('damaged', 'the document is damaged, or not of its kind', { cause });
 
 function textOf(bytes: Uint8Array): string {
-  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) return new TextDecoder(bytes[0] === 0xff ? 'utf-16le' : 'utf-16be').decode(bytes);
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+    return new TextDecoder(bytes[0] === 0xff ? 'utf-16le' : 'utf-16be').decode(bytes);
   return strFromU8(bytes).replace(/^\ufeff/, '');
 }
 
@@ -73,7 +85,10 @@ export function walkXml(xml: string, handler: XmlHandler): void {
   };
   parser.onopentag = ({ name, attributes }) => {
     if (++depth > MAX_DEPTH) throw damaged();
-    handler.open(local(name), Object.fromEntries(Object.entries(attributes).map(([key, value]) => [local(key), String(value)])));
+    handler.open(
+      local(name),
+      Object.fromEntries(Object.entries(attributes).map(([key, value]) => [local(key), String(value)])),
+    );
   };
   parser.onclosetag = (name) => {
     depth -= 1;

@@ -2,7 +2,8 @@ import { inflateSync } from 'node:zlib';
 import type { Ruling } from './grids.js';
 
 /** A picture in shades of grey as a portable grey map, a form without compression. */
-export const pgm = (grey: Uint8Array, width: number, height: number): Buffer => Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`, 'latin1'), grey]);
+export const pgm = (grey: Uint8Array, width: number, height: number): Buffer =>
+  Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`, 'latin1'), grey]);
 
 /** A picture in shades of grey. Dark is what is nearer to the ink than to the paper. */
 export interface Bitmap {
@@ -16,11 +17,12 @@ export interface Bitmap {
 export function greyPng(png: Buffer): Bitmap | undefined {
   const parts: Buffer[] = [];
   let [width, height, depth, colour] = [0, 0, 0, 0];
-  for (let at = 8; at + 8 <= png.length; ) {
+  for (let at = 8; at + 8 <= png.length;) {
     const length = png.readUInt32BE(at);
     const type = png.toString('latin1', at + 4, at + 8);
     const data = png.subarray(at + 8, at + 8 + length);
-    if (type === 'IHDR') [width, height, depth, colour] = [data.readUInt32BE(0), data.readUInt32BE(4), data[8] ?? 0, data[9] ?? 0];
+    if (type === 'IHDR')
+      [width, height, depth, colour] = [data.readUInt32BE(0), data.readUInt32BE(4), data[8] ?? 0, data[9] ?? 0];
     else if (type === 'IDAT') parts.push(data);
     at += length + 12;
   }
@@ -56,7 +58,16 @@ function unfiltered(raw: Buffer, row: number, height: number): Uint8Array {
       const left = x > 0 ? (out[y * row + x - 1] ?? 0) : 0;
       const up = y > 0 ? (out[(y - 1) * row + x] ?? 0) : 0;
       const corner = x > 0 && y > 0 ? (out[(y - 1) * row + x - 1] ?? 0) : 0;
-      const guess = filter === 1 ? left : filter === 2 ? up : filter === 3 ? (left + up) >> 1 : filter === 4 ? paeth(left, up, corner) : 0;
+      const guess =
+        filter === 1
+          ? left
+          : filter === 2
+            ? up
+            : filter === 3
+              ? (left + up) >> 1
+              : filter === 4
+                ? paeth(left, up, corner)
+                : 0;
       out[y * row + x] = (value + guess) & 255;
     }
   }
@@ -70,24 +81,37 @@ function paeth(left: number, up: number, corner: number): number {
 }
 
 /**
- * The long straight lines in a picture, along it and down it: those of tables. A line may lean a little and have small gaps. What goes down no further
- * than large letters do is one only where it stands between two lines that go along: the stems of large print stay.
+ * The long straight lines in a picture, along it and down it: those of tables. A line may lean a little and have small
+ * gaps. What goes down no further than large letters do is one only where it stands between two lines that go along:
+ * the stems of large print stay.
  */
 export function rulingsIn(bitmap: Bitmap): Ruling[] {
   const least = Math.max(30, Math.round(bitmap.width / 40));
-  const flat = runs({ lines: bitmap.height, length: bitmap.width, least: least * 2 }, (line, along) => bitmap.isDark(along, line));
+  const flat = runs({ lines: bitmap.height, length: bitmap.width, least: least * 2 }, (line, along) =>
+    bitmap.isDark(along, line),
+  );
   const meets = crossing(flat);
-  const steep = runs({ lines: bitmap.width, length: bitmap.height, least }, (line, along) => bitmap.isDark(line, along)).filter(({ line, from, to }) => to - from >= least * LETTERS || (meets(line, from) && meets(line, to)));
-  return [...flat.map(({ line, from, to }) => ({ x1: from, x2: to, y1: line, y2: line })), ...steep.map(({ line, from, to }) => ({ x1: line, x2: line, y1: from, y2: to }))];
+  const steep = runs({ lines: bitmap.width, length: bitmap.height, least }, (line, along) =>
+    bitmap.isDark(line, along),
+  ).filter(({ line, from, to }) => to - from >= least * LETTERS || (meets(line, from) && meets(line, to)));
+  return [
+    ...flat.map(({ line, from, to }) => ({ x1: from, x2: to, y1: line, y2: line })),
+    ...steep.map(({ line, from, to }) => ({ x1: line, x2: line, y1: from, y2: to })),
+  ];
 }
 
-/** The picture without these lines, as a portable grey map. What crosses a line stays, where it is darker on both sides. */
+/**
+ * The picture without these lines, as a portable grey map. What crosses a line stays, where it is darker on both sides.
+ */
 export function erased({ width, height, grey, isDark }: Bitmap, rulings: readonly Ruling[]): Buffer {
   const clean = Uint8Array.from(grey);
   for (const { x1, x2, y1, y2 } of rulings) {
     const isFlat = y1 === y2;
     const [line, from, to] = isFlat ? [Math.round(y1), x1, x2] : [Math.round(x1), y1, y2];
-    const dark = (across: number, along: number) => (isFlat ? across >= 0 && across < height && isDark(along, across) : across >= 0 && across < width && isDark(across, along));
+    const dark = (across: number, along: number) =>
+      isFlat
+        ? across >= 0 && across < height && isDark(along, across)
+        : across >= 0 && across < width && isDark(across, along);
     for (let along = from; along <= to; along++) {
       let [first, last] = [line, line];
       while (line - first < THICKEST && dark(first - 1, along)) first -= 1;
@@ -116,7 +140,15 @@ function crossing(flat: readonly Run[]): (x: number, y: number) => boolean {
     const row = Math.floor(run.line / TOUCHING);
     rows.set(row, [...(rows.get(row) ?? []), run]);
   }
-  return (x, y) => [-1, 0, 1].some((step) => rows.get(Math.floor(y / TOUCHING) + step)?.some(({ line, from, to }) => Math.abs(line - y) <= TOUCHING && x >= from - TOUCHING && x <= to + TOUCHING) ?? false);
+  return (x, y) =>
+    [-1, 0, 1].some(
+      (step) =>
+        rows
+          .get(Math.floor(y / TOUCHING) + step)
+          ?.some(
+            ({ line, from, to }) => Math.abs(line - y) <= TOUCHING && x >= from - TOUCHING && x <= to + TOUCHING,
+          ) ?? false,
+    );
 }
 
 interface Run {
@@ -129,7 +161,10 @@ const MAX_GAP = 2;
 const MAX_RUNS = 60_000;
 
 /** Stretches that are dark all along; what leans over to the next line is put together. */
-function runs({ lines, length, least }: { readonly lines: number; readonly length: number; readonly least: number }, isDark: (line: number, along: number) => boolean): Run[] {
+function runs(
+  { lines, length, least }: { readonly lines: number; readonly length: number; readonly least: number },
+  isDark: (line: number, along: number) => boolean,
+): Run[] {
   const found: Run[] = [];
   for (let line = 0; line < lines && found.length < MAX_RUNS; line++) {
     let from = -1;
@@ -153,7 +188,8 @@ function together(found: readonly Run[]): Run[] {
   const done: Run[] = [];
   const finish = (run: (typeof open)[number]) => {
     // What is as thick as it is long is a box or a picture.
-    if (run.last - run.first < Math.max(14, (run.to - run.from) * 0.05)) done.push({ line: (run.first + run.last) / 2, from: run.from, to: run.to });
+    if (run.last - run.first < Math.max(14, (run.to - run.from) * 0.05))
+      done.push({ line: (run.first + run.last) / 2, from: run.from, to: run.to });
   };
   for (const run of found) {
     for (let i = open.length - 1; i >= 0; i--) {

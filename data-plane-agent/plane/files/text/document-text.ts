@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { WarningCode } from '../../../base/warnings.js';
 
-/** What a document says, page by page: of a workbook each sheet is a page, of other documents that have no pages there is one. */
+/**
+ * What a document says, page by page: of a workbook each sheet is a page, of other documents that have no pages there
+ * is one.
+ */
 export interface DocumentText {
   readonly pages: readonly PageText[];
   readonly warnings: readonly TextWarning[];
@@ -20,7 +23,16 @@ export interface PageText {
 
 /** What was left out or doubtful, for people: the codes stay, the words may change. */
 export interface TextWarning {
-  readonly code: Extract<WarningCode, 'PAGES_LEFT_OUT' | 'TEXT_CUT' | 'RECOGNISED' | 'LOW_RECOGNITION' | 'PAGE_UNREADABLE' | 'HIDDEN_CONTENT' | 'ENCODING_GUESSED'>;
+  readonly code: Extract<
+    WarningCode,
+    | 'PAGES_LEFT_OUT'
+    | 'TEXT_CUT'
+    | 'RECOGNISED'
+    | 'LOW_RECOGNITION'
+    | 'PAGE_UNREADABLE'
+    | 'HIDDEN_CONTENT'
+    | 'ENCODING_GUESSED'
+  >;
   readonly message: string;
 }
 
@@ -36,16 +48,17 @@ export class UnreadableDocument extends Error {
 }
 
 /**
- * `unsupported`: no kind of document that is read; `encrypted`: needs a password; `damaged`: not what its type says; `too_large`: beyond the
- * limits, as bombs are; `too_slow`: not read within the deadline; `busy`: too many wait (try again later); `closed`: the reader was closed.
+ * `unsupported`: no kind of document that is read; `encrypted`: needs a password; `damaged`: not what its type says;
+ * `too_large`: beyond the limits, as bombs are; `too_slow`: not read within the deadline; `busy`: too many wait (try
+ * again later); `closed`: the reader was closed.
  */
 export type UnreadableCode = 'unsupported' | 'encrypted' | 'damaged' | 'too_large' | 'too_slow' | 'busy' | 'closed';
 
 export interface DocumentReader {
   /**
-   * Reads the text of a document. Documents are read one at a time, those of different tenants by turns; the bytes are asked for when their turn
-   * comes, where a function is given that opens them. Rejects with an `UnreadableDocument`, with the signal's reason when it aborts, or with
-   * the error of the content. Does not touch the network.
+   * Reads the text of a document. Documents are read one at a time, those of different tenants by turns; the bytes are
+   * asked for when their turn comes, where a function is given that opens them. Rejects with an `UnreadableDocument`,
+   * with the signal's reason when it aborts, or with the error of the content. Does not touch the network.
    */
   textOf(content: Readable | ((signal: AbortSignal) => Promise<Readable>), about: TextRequest): Promise<DocumentText>;
   /** Ends the thread; what is being read rejects with `closed`. */
@@ -61,4 +74,5 @@ export interface TextRequest {
 }
 
 /** The document as one text, its pages parted by form feeds: what the rules of extraction read. */
-export const joinedText = ({ pages }: Pick<DocumentText, 'pages'>): string => pages.map(({ text }) => text).join('\n\f');
+export const joinedText = ({ pages }: Pick<DocumentText, 'pages'>): string =>
+  pages.map(({ text }) => text).join('\n\f');

@@ -13,7 +13,9 @@ interface List {
   readonly counters: number[];
 }
 
-/** The numbers that paragraphs of lists are shown with: they stand in no text, but `第三条` is what a clause is called by. */
+/**
+ * The numbers that paragraphs of lists are shown with: they stand in no text, but `第三条` is what a clause is called by.
+ */
 export class Numbering {
   private readonly lists = new Map<string, List>();
   private readonly styles = new Map<string, { id: string; level: number }>();
@@ -54,7 +56,8 @@ export class Numbering {
         else if (name === 'abstractNumId' && number !== undefined) {
           const of = kinds.get(val);
           if (of) this.lists.set(number, of);
-        } else if (name === 'lvl' && kind && number === undefined) kind.levels.set(Number(ilvl), (level = { format: 'decimal', text: '', start: 1 }));
+        } else if (name === 'lvl' && kind && number === undefined)
+          kind.levels.set(Number(ilvl), (level = { format: 'decimal', text: '', start: 1 }));
         else if (level && name === 'numFmt') level.format = val;
         else if (level && name === 'lvlText') level.text = val.slice(0, 40);
         else if (level && name === 'start') level.start = Math.min(Math.max(0, Number(val) || 0), 10_000);
@@ -113,10 +116,22 @@ const DIGITS = '零一二三四五六七八九';
 function chinese(value: number): string {
   if (value < 0 || value > 99) return String(value);
   const [tens, ones] = [Math.floor(value / 10), value % 10];
-  return (tens === 0 ? '' : tens === 1 ? '十' : `${DIGITS[tens]}十`) + (ones === 0 && tens > 0 ? '' : (DIGITS[ones] ?? ''));
+  return (
+    (tens === 0 ? '' : tens === 1 ? '十' : `${DIGITS[tens]}十`) + (ones === 0 && tens > 0 ? '' : (DIGITS[ones] ?? ''))
+  );
 }
 
-const ROMAN: readonly (readonly [number, string])[] = [[100, 'C'], [90, 'XC'], [50, 'L'], [40, 'XL'], [10, 'X'], [9, 'IX'], [5, 'V'], [4, 'IV'], [1, 'I']];
+const ROMAN: readonly (readonly [number, string])[] = [
+  [100, 'C'],
+  [90, 'XC'],
+  [50, 'L'],
+  [40, 'XL'],
+  [10, 'X'],
+  [9, 'IX'],
+  [5, 'V'],
+  [4, 'IV'],
+  [1, 'I'],
+];
 
 function roman(value: number): string {
   if (value > 399) return String(value);
@@ -126,4 +141,5 @@ function roman(value: number): string {
   return text;
 }
 
-const letters = (value: number): string => (value < 1 ? '' : String.fromCharCode(65 + ((value - 1) % 26)).repeat(Math.min(4, Math.ceil(value / 26))));
+const letters = (value: number): string =>
+  value < 1 ? '' : String.fromCharCode(65 + ((value - 1) % 26)).repeat(Math.min(4, Math.ceil(value / 26)));

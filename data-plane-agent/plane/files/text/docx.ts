@@ -4,9 +4,9 @@ import { Numbering } from './docx-numbering.js';
 import type { Reading } from './reading.js';
 
 /**
- * Reads a DOCX: paragraphs as lines with the numbers that the program would give them, the rows of tables as lines with a tab between cells,
- * headers before and notes after. What was deleted under track changes is left out, hidden text too; what was inserted stays. A page ends where
- * the author ended one.
+ * Reads a DOCX: paragraphs as lines with the numbers that the program would give them, the rows of tables as lines with
+ * a tab between cells, headers before and notes after. What was deleted under track changes is left out, hidden text
+ * too; what was inserted stays. A page ends where the author ended one.
  */
 export function readDocx(bytes: Uint8Array, reading: Reading): void {
   const archive = openArchive(bytes);
@@ -14,7 +14,11 @@ export function readDocx(bytes: Uint8Array, reading: Reading): void {
   const xml = archive.xml(main);
   if (xml === undefined) throw new UnreadableDocument('damaged', 'the document is damaged, or no DOCX');
   const numbering = new Numbering(archive.xml(beside(main, 'numbering.xml')), archive.xml(beside(main, 'styles.xml')));
-  const parts = (kind: string) => archive.names.filter((name) => new RegExp(`^${beside(main, kind)}\\d*\\.xml$`).test(name)).toSorted().slice(0, 20);
+  const parts = (kind: string) =>
+    archive.names
+      .filter((name) => new RegExp(`^${beside(main, kind)}\\d*\\.xml$`).test(name))
+      .toSorted()
+      .slice(0, 20);
   const body = new Body(numbering, reading);
   // A number of the contract often stands in the header.
   const said = new Set<string>();
@@ -42,7 +46,8 @@ function mainPart(archive: Archive): string {
       open: (_name, { Type = '', Target = '' }) => {
         if (Type.endsWith('/officeDocument') && Target !== '') target = Target.replace(/^\//, '');
       },
-      close: () => undefined, text: () => undefined,
+      close: () => undefined,
+      text: () => undefined,
     });
   }
   return target;
@@ -140,7 +145,11 @@ class Body {
         break;
       case 'sym':
         // A ticked box is drawn with a sign of a font of pictures.
-        this.paragraph += /^f0(?:fe|fd|52|54|53)$/i.test(attributes['char'] ?? '') ? '☑' : /^f0a8|f06f$/i.test(attributes['char'] ?? '') ? '☐' : '';
+        this.paragraph += /^f0(?:fe|fd|52|54|53)$/i.test(attributes['char'] ?? '')
+          ? '☑'
+          : /^f0a8|f06f$/i.test(attributes['char'] ?? '')
+            ? '☐'
+            : '';
         break;
       case 'tbl':
         this.endParagraph();

@@ -25,9 +25,14 @@ const MAX_LINES = 300;
 /** Lines as near as this to each other are one, in parts of the page's width or so: about three points. */
 const NEAR = 3;
 
-/** The tables that lines make, from lines that touch or cross each other. `near` is how far from each other lines still touch. */
+/**
+ * The tables that lines make, from lines that touch or cross each other. `near` is how far from each other lines still
+ * touch.
+ */
 export function gridsOf(rulings: readonly Ruling[], near = NEAR): Grid[] {
-  const long = rulings.filter(({ x1, y1, x2, y2 }) => Math.abs(x2 - x1) + Math.abs(y2 - y1) > near * 2).slice(0, MAX_RULINGS);
+  const long = rulings
+    .filter(({ x1, y1, x2, y2 }) => Math.abs(x2 - x1) + Math.abs(y2 - y1) > near * 2)
+    .slice(0, MAX_RULINGS);
   return groupsOf(long, near).flatMap((group) => {
     const grid = gridOf(group, near);
     return grid ? [grid] : [];
@@ -45,7 +50,15 @@ function groupsOf(rulings: readonly Ruling[], near: number): Ruling[][] {
     return at;
   };
   // By their upper ends, so that each is held against those alone that begin before it ends.
-  const order = rulings.map((ruling, i) => ({ i, from: Math.min(ruling.y1, ruling.y2), to: Math.max(ruling.y1, ruling.y2), left: Math.min(ruling.x1, ruling.x2), right: Math.max(ruling.x1, ruling.x2) })).toSorted((a, b) => a.from - b.from);
+  const order = rulings
+    .map((ruling, i) => ({
+      i,
+      from: Math.min(ruling.y1, ruling.y2),
+      to: Math.max(ruling.y1, ruling.y2),
+      left: Math.min(ruling.x1, ruling.x2),
+      right: Math.max(ruling.x1, ruling.x2),
+    }))
+    .toSorted((a, b) => a.from - b.from);
   for (const [n, one] of order.entries()) {
     for (let m = n + 1; m < order.length; m++) {
       const two = order[m];
@@ -59,21 +72,42 @@ function groupsOf(rulings: readonly Ruling[], near: number): Ruling[][] {
 function gridOf(group: readonly Ruling[], near: number): Grid | undefined {
   const flat = group.filter(isFlat);
   const steep = group.filter((ruling) => !isFlat(ruling));
-  const ys = merged(flat.map(({ y1, y2 }) => (y1 + y2) / 2), near);
-  const xs = merged(steep.map(({ x1, x2 }) => (x1 + x2) / 2), near);
-  if (ys.length < 2 || xs.length < 2 || ys.length > MAX_LINES || xs.length > MAX_LINES || ys.length * xs.length < 6) return undefined;
+  const ys = merged(
+    flat.map(({ y1, y2 }) => (y1 + y2) / 2),
+    near,
+  );
+  const xs = merged(
+    steep.map(({ x1, x2 }) => (x1 + x2) / 2),
+    near,
+  );
+  if (ys.length < 2 || xs.length < 2 || ys.length > MAX_LINES || xs.length > MAX_LINES || ys.length * xs.length < 6)
+    return undefined;
   const [rows, columns] = [ys.length - 1, xs.length - 1];
   const at = (list: readonly number[], i: number): number => list[i] ?? 0;
-  const covers = ({ from, to, low, high }: { readonly from: number; readonly to: number; readonly low: number; readonly high: number }): boolean => Math.min(from, to) <= low + (high - low) * 0.35 && Math.max(from, to) >= high - (high - low) * 0.35;
+  const covers = ({
+    from,
+    to,
+    low,
+    high,
+  }: {
+    readonly from: number;
+    readonly to: number;
+    readonly low: number;
+    readonly high: number;
+  }): boolean => Math.min(from, to) <= low + (high - low) * 0.35 && Math.max(from, to) >= high - (high - low) * 0.35;
   /** Whether a line parts the place from the one to its left, or from the one above it. */
   const walls = { left: new Set<number>(), above: new Set<number>() };
   for (const { x1, x2, y1, y2 } of steep) {
     const column = nearest(xs, (x1 + x2) / 2);
-    for (let row = 0; row < rows; row++) if (covers({ from: y1, to: y2, low: at(ys, row), high: at(ys, row + 1) })) walls.left.add(row * (columns + 1) + column);
+    for (let row = 0; row < rows; row++)
+      if (covers({ from: y1, to: y2, low: at(ys, row), high: at(ys, row + 1) }))
+        walls.left.add(row * (columns + 1) + column);
   }
   for (const { x1, x2, y1, y2 } of flat) {
     const row = nearest(ys, (y1 + y2) / 2);
-    for (let column = 0; column < columns; column++) if (covers({ from: x1, to: x2, low: at(xs, column), high: at(xs, column + 1) })) walls.above.add(row * (columns + 1) + column);
+    for (let column = 0; column < columns; column++)
+      if (covers({ from: x1, to: x2, low: at(xs, column), high: at(xs, column + 1) }))
+        walls.above.add(row * (columns + 1) + column);
   }
   const begin = (row: number, column: number): { row: number; column: number } => {
     let [r, c] = [row, column];
@@ -83,8 +117,14 @@ function gridOf(group: readonly Ruling[], near: number): Grid | undefined {
     return { row: r, column: c };
   };
   return {
-    left: at(xs, 0), right: at(xs, columns), top: at(ys, 0), bottom: at(ys, rows), rows, columns,
-    cellAt: (x, y) => begin(Math.max(0, Math.min(rows - 1, lastAtMost(ys, y))), Math.max(0, Math.min(columns - 1, lastAtMost(xs, x)))),
+    left: at(xs, 0),
+    right: at(xs, columns),
+    top: at(ys, 0),
+    bottom: at(ys, rows),
+    rows,
+    columns,
+    cellAt: (x, y) =>
+      begin(Math.max(0, Math.min(rows - 1, lastAtMost(ys, y))), Math.max(0, Math.min(columns - 1, lastAtMost(xs, x)))),
     begins: (row, column) => {
       const cell = begin(row, column);
       return cell.row === row && cell.column === column;
@@ -102,8 +142,13 @@ function merged(places: readonly number[], near: number): number[] {
   return kept;
 }
 
-const nearest = (places: readonly number[], place: number): number => places.reduce((best, one, i) => (Math.abs(one - place) < Math.abs((places[best] ?? 0) - place) ? i : best), 0);
-const lastAtMost = (places: readonly number[], place: number): number => Math.max(0, places.findLastIndex((one) => one <= place));
+const nearest = (places: readonly number[], place: number): number =>
+  places.reduce((best, one, i) => (Math.abs(one - place) < Math.abs((places[best] ?? 0) - place) ? i : best), 0);
+const lastAtMost = (places: readonly number[], place: number): number =>
+  Math.max(
+    0,
+    places.findLastIndex((one) => one <= place),
+  );
 
 export function grouped<T>(items: readonly T[], by: (item: T, i: number) => number): Map<number, T[]> {
   const groups = new Map<number, T[]>();

@@ -5,11 +5,23 @@ import { UnreadableDocument, type DocumentReader, type DocumentText, type TextRe
 import { kindOf, type Kind } from './kinds.js';
 import { ReadingThread } from './thread.js';
 
-export { joinedText, UnreadableDocument, type DocumentReader, type DocumentText, type PageText, type TextRequest, type TextWarning, type UnreadableCode } from './document-text.js';
+export {
+  joinedText,
+  UnreadableDocument,
+  type DocumentReader,
+  type DocumentText,
+  type PageText,
+  type TextRequest,
+  type TextWarning,
+  type UnreadableCode,
+} from './document-text.js';
 export { READABLE_TYPES } from './kinds.js';
 
 export interface ReaderOptions {
-  /** What the whole process holds of memory, in bytes (`process.memoryUsage.rss`): a document that blows it up is given up on. */
+  /**
+   * What the whole process holds of memory, in bytes (`process.memoryUsage.rss`): a document that blows it up is given
+   * up on.
+   */
   readonly residentBytes: () => number;
   /** For one document, from its turn on: 120 000 ms. */
   readonly deadlineMs?: number;
@@ -26,7 +38,14 @@ export interface ReaderOptions {
 const MB = 1024 * 1024;
 
 /** What reads the text of documents, in a thread of its own. One for a process. */
-export function documentReader({ residentBytes, deadlineMs = 120_000, idleMs = 60_000, maxBytes = 50 * MB, maxWaiting = 50, maxGrowth = 1024 * MB }: ReaderOptions): DocumentReader {
+export function documentReader({
+  residentBytes,
+  deadlineMs = 120_000,
+  idleMs = 60_000,
+  maxBytes = 50 * MB,
+  maxWaiting = 50,
+  maxGrowth = 1024 * MB,
+}: ReaderOptions): DocumentReader {
   const take = createFairQueue();
   const thread = new ReadingThread({ deadlineMs, idleMs, maxGrowth, residentBytes });
   const closing = new AbortController();
@@ -34,7 +53,10 @@ export function documentReader({ residentBytes, deadlineMs = 120_000, idleMs = 6
 
   const read = async (content: Content, kind: Kind, own: AbortSignal): Promise<DocumentText> => {
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new UnreadableDocument('too_slow', 'the document takes too long to read')), deadlineMs);
+    const timer = setTimeout(
+      () => late.abort(new UnreadableDocument('too_slow', 'the document takes too long to read')),
+      deadlineMs,
+    );
     const signal = AbortSignal.any([own, late.signal]);
     try {
       signal.throwIfAborted();
@@ -51,7 +73,8 @@ export function documentReader({ residentBytes, deadlineMs = 120_000, idleMs = 6
         const kind = kindOf(contentType);
         if (!kind) throw new UnreadableDocument('unsupported', 'documents of this kind are not read');
         signal.throwIfAborted();
-        if (waiting >= maxWaiting) throw new UnreadableDocument('busy', 'too many documents wait to be read; try again later');
+        if (waiting >= maxWaiting)
+          throw new UnreadableDocument('busy', 'too many documents wait to be read; try again later');
         waiting += 1;
         const turn = take(reader, () => read(content, kind, signal)).finally(() => {
           waiting -= 1;
@@ -79,7 +102,11 @@ async function bytesOf(content: Content, maxBytes: number, signal: AbortSignal):
   try {
     for await (const part of stream as AsyncIterable<Buffer>) {
       size += part.length;
-      if (size > maxBytes) throw new UnreadableDocument('too_large', `documents of more than ${Math.floor(maxBytes / MB)} MB are not read`);
+      if (size > maxBytes)
+        throw new UnreadableDocument(
+          'too_large',
+          `documents of more than ${Math.floor(maxBytes / MB)} MB are not read`,
+        );
       parts.push(part);
     }
   } finally {

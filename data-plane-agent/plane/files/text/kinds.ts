@@ -15,7 +15,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** `undefined` for what is not read. Parameters of the type are passed over. */
-export const kindOf = (contentType: string): Kind | undefined => KINDS[contentType.split(';')[0]?.trim().toLowerCase() ?? ''];
+export const kindOf = (contentType: string): Kind | undefined =>
+  KINDS[contentType.split(';')[0]?.trim().toLowerCase() ?? ''];
 
 /** Content types of files whose text is read. */
 export const READABLE_TYPES: readonly string[] = Object.keys(KINDS);

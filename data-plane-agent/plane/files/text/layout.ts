@@ -25,8 +25,9 @@ interface Line {
 const MAX_PIECES = 20_000;
 
 /**
- * The text of a page as people read it: lines from top to bottom, the lines of a paragraph joined to one, the cells of a ruled table parted by
- * tabs (a row is a line, whatever its cells' own lines), what stands far apart in a line by four blanks.
+ * The text of a page as people read it: lines from top to bottom, the lines of a paragraph joined to one, the cells of
+ * a ruled table parted by tabs (a row is a line, whatever its cells' own lines), what stands far apart in a line by
+ * four blanks.
  */
 export function layOut(pieces: readonly Piece[], rulings: readonly Ruling[]): string {
   const kept = pieces.filter(({ text }) => text.trim() !== '').slice(0, MAX_PIECES);
@@ -46,11 +47,18 @@ export function layOut(pieces: readonly Piece[], rulings: readonly Ruling[]): st
   // A table parts the lines above it from those under it.
   const parts = grouped(linesOf(free), (line) => tops.filter((top) => top < middle(line)).length);
   for (const lines of parts.values()) blocks.push({ top: lines[0]?.top ?? 0, text: paragraphs(lines).join('\n') });
-  return blocks.toSorted((a, b) => a.top - b.top).map(({ text }) => text).join('\n');
+  return blocks
+    .toSorted((a, b) => a.top - b.top)
+    .map(({ text }) => text)
+    .join('\n');
 }
 
 const middle = ({ top, bottom }: Pick<Piece, 'top' | 'bottom'>): number => (top + bottom) / 2;
-const isWithin = (piece: Piece, { left, right, top, bottom }: Grid): boolean => middle(piece) > top && middle(piece) < bottom && (piece.left + piece.right) / 2 > left && (piece.left + piece.right) / 2 < right;
+const isWithin = (piece: Piece, { left, right, top, bottom }: Grid): boolean =>
+  middle(piece) > top &&
+  middle(piece) < bottom &&
+  (piece.left + piece.right) / 2 > left &&
+  (piece.left + piece.right) / 2 < right;
 
 function tableText(grid: Grid, pieces: readonly Piece[]): string {
   const cells = new Map<string, Piece[]>();
@@ -75,9 +83,13 @@ function tableText(grid: Grid, pieces: readonly Piece[]): string {
   return rows.join('\n');
 }
 
-/** The lines of a cell are one text; what stands on lines of its own there with a label of its own is parted by blanks. */
+/**
+ * The lines of a cell are one text; what stands on lines of its own there with a label of its own is parted by blanks.
+ */
 function cellText(pieces: readonly Piece[]): string {
-  return linesOf(pieces).reduce((text, line) => (text === '' ? line.text : joinedLines(text, line.text)), '').replaceAll('\t', ' ');
+  return linesOf(pieces)
+    .reduce((text, line) => (text === '' ? line.text : joinedLines(text, line.text)), '')
+    .replaceAll('\t', ' ');
 }
 
 /** The pieces as lines, from top to bottom, and from left to right in each. */
@@ -89,10 +101,17 @@ export function linesOf(pieces: readonly Piece[]): Line[] {
     if (row && middle(piece) < row.bottom - Math.min(height, row.bottom - row.top) * 0.3) {
       row.pieces.push(piece);
       // Small signs beside a line do not make it higher.
-      if (height > (row.bottom - row.top) * 0.8) row.bottom = Math.max(row.bottom, Math.min(piece.bottom, row.top + height * 1.2));
+      if (height > (row.bottom - row.top) * 0.8)
+        row.bottom = Math.max(row.bottom, Math.min(piece.bottom, row.top + height * 1.2));
     } else rows.push({ pieces: [piece], top: piece.top, bottom: piece.bottom });
   }
-  return rows.map(({ pieces: own, top, bottom }) => lineOf(own.toSorted((a, b) => a.left - b.left), top, bottom));
+  return rows.map(({ pieces: own, top, bottom }) =>
+    lineOf(
+      own.toSorted((a, b) => a.left - b.left),
+      top,
+      bottom,
+    ),
+  );
 }
 
 function lineOf(pieces: readonly Piece[], top: number, bottom: number): Line {
@@ -114,7 +133,15 @@ function lineOf(pieces: readonly Piece[], top: number, bottom: number): Line {
   }
   const clean = text.trim();
   const left = Math.min(...pieces.map((piece) => piece.left));
-  return { text: clean, left, right, top, bottom, opening: openingOf(clean, right - left), hasGaps: hasGaps || / {4}/.test(clean) };
+  return {
+    text: clean,
+    left,
+    right,
+    top,
+    bottom,
+    opening: openingOf(clean, right - left),
+    hasGaps: hasGaps || / {4}/.test(clean),
+  };
 }
 
 function openingOf(text: string, width: number): number {
@@ -142,14 +169,18 @@ export function paragraphs(lines: readonly Line[]): string[] {
 
 /** Between the lines of a paragraph: the smaller ones of a page, as paragraphs are parted by larger ones. */
 function usualGap(lines: readonly Line[]): number {
-  const gaps = lines.slice(1).map((line, i) => line.top - (lines[i]?.bottom ?? 0)).toSorted((a, b) => a - b);
+  const gaps = lines
+    .slice(1)
+    .map((line, i) => line.top - (lines[i]?.bottom ?? 0))
+    .toSorted((a, b) => a - b);
   return gaps[Math.floor(gaps.length / 4)] ?? 0;
 }
 
 function goesOn(before: Line, line: Line, { right, gap }: { readonly right: number; readonly gap: number }): boolean {
   const em = before.bottom - before.top;
   if (before.hasGaps || line.hasGaps || BEGINS.test(line.text) || LABELLED.test(line.text)) return false;
-  if (line.top - before.bottom > Math.max(gap, 0) + em * 0.32 || Math.abs(line.bottom - line.top - em) > em * 0.35) return false;
+  if (line.top - before.bottom > Math.max(gap, 0) + em * 0.32 || Math.abs(line.bottom - line.top - em) > em * 0.35)
+    return false;
   if (before.right + line.opening + em * 0.9 < right) return false;
   // The first line of a paragraph is indented, unless a mark hangs before it.
   return line.left < before.left + em || (NUMBERED.test(before.text) && line.left < before.left + em * 4);
@@ -157,7 +188,8 @@ function goesOn(before: Line, line: Line, { right, gap }: { readonly right: numb
 
 const NUMBERED = /^[(（]?(?:\d{1,2}|[一二三四五六七八九十]{1,3}|[a-z]|[ivx]{1,4})(?:\.\d{1,2}){0,3}[)）.、]|^[•·●\-–]/i;
 /** A line that is a beginning by its look. */
-const BEGINS = /^(?:第[一二三四五六七八九十百\d]{1,4}[条章]|[一二三四五六七八九十]{1,3}、|[(（](?:[一二三四五六七八九十]{1,3}|\d{1,2}|[a-h])[)）]|\d{1,2}(?:\.\d{1,2}){0,3}[.、)）]\s?\D|(?:Article|ARTICLE|Section|SECTION|Clause|CLAUSE) \d|[•·●]|甲 ?方[（(:：]|乙 ?方[（(:：])/;
+const BEGINS =
+  /^(?:第[一二三四五六七八九十百\d]{1,4}[条章]|[一二三四五六七八九十]{1,3}、|[(（](?:[一二三四五六七八九十]{1,3}|\d{1,2}|[a-h])[)）]|\d{1,2}(?:\.\d{1,2}){0,3}[.、)）]\s?\D|(?:Article|ARTICLE|Section|SECTION|Clause|CLAUSE) \d|[•·●]|甲 ?方[（(:：]|乙 ?方[（(:：])/;
 
 /** A line that begins with a label of a few words. */
 const LABELLED = /^\p{Lu}[^\s:：]*(?: [^\s:：]+){0,4} ?[:：](?:\s|$)/u;

@@ -66,7 +66,8 @@ export async function drawnOn(page: PDFPageProxy): Promise<Drawn> {
       case OPS.paintImageXObject:
       case OPS.paintInlineImageXObject:
       case OPS.paintImageMaskXObject:
-        if (pictures.length < MAX_PICTURES) pictures.push({ place: at, image: paintedImage(args[0], fnArray[i] === OPS.paintImageMaskXObject) });
+        if (pictures.length < MAX_PICTURES)
+          pictures.push({ place: at, image: paintedImage(args[0], fnArray[i] === OPS.paintImageMaskXObject) });
         break;
       default:
     }
@@ -74,7 +75,16 @@ export async function drawnOn(page: PDFPageProxy): Promise<Drawn> {
   return { rulings, pictures, width: viewport.width, height: viewport.height };
 }
 
-const PAINTS: ReadonlySet<string> = new Set(['stroke', 'closeStroke', 'fill', 'eoFill', 'fillStroke', 'eoFillStroke', 'closeFillStroke', 'closeEOFillStroke']);
+const PAINTS: ReadonlySet<string> = new Set([
+  'stroke',
+  'closeStroke',
+  'fill',
+  'eoFill',
+  'fillStroke',
+  'eoFillStroke',
+  'closeFillStroke',
+  'closeEOFillStroke',
+]);
 const nameOf = (ops: Readonly<Record<string, number>>, code: unknown): string | undefined => {
   names ??= new Map(Object.entries(ops).map(([name, number]) => [number, name]));
   return typeof code === 'number' ? names.get(code) : undefined;
@@ -100,8 +110,10 @@ function addRulings(args: readonly unknown[], at: Matrix, rulings: Ruling[]): vo
     const xs = edges.flatMap((edge) => [edge.x1, edge.x2]);
     const ys = edges.flatMap((edge) => [edge.y1, edge.y2]);
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    if (edges.length >= 3 && right - left <= THIN && bottom - top > THIN) rulings.push({ x1: (left + right) / 2, x2: (left + right) / 2, y1: top, y2: bottom });
-    else if (edges.length >= 3 && bottom - top <= THIN && right - left > THIN) rulings.push({ x1: left, x2: right, y1: (top + bottom) / 2, y2: (top + bottom) / 2 });
+    if (edges.length >= 3 && right - left <= THIN && bottom - top > THIN)
+      rulings.push({ x1: (left + right) / 2, x2: (left + right) / 2, y1: top, y2: bottom });
+    else if (edges.length >= 3 && bottom - top <= THIN && right - left > THIN)
+      rulings.push({ x1: left, x2: right, y1: (top + bottom) / 2, y2: (top + bottom) / 2 });
     else rulings.push(...edges.filter(isStraight));
     edges = [];
   };
@@ -109,7 +121,7 @@ function addRulings(args: readonly unknown[], at: Matrix, rulings: Ruling[]): vo
     if (edges.length < 64) edges.push(edgeOf(at, { x1: x, y1: y, x2: toX, y2: toY }));
     [x, y] = [toX, toY];
   };
-  for (let i = 0; i < path.length && rulings.length < 20_000; ) {
+  for (let i = 0; i < path.length && rulings.length < 20_000;) {
     const [a = 0, b = 0] = [path[i + 1], path[i + 2]];
     switch (path[i]) {
       case MOVE:
@@ -137,15 +149,29 @@ function addRulings(args: readonly unknown[], at: Matrix, rulings: Ruling[]): vo
   flush();
 }
 
-function edgeOf(at: Matrix, { x1, y1, x2, y2 }: { readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number }): Ruling {
+function edgeOf(
+  at: Matrix,
+  { x1, y1, x2, y2 }: { readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number },
+): Ruling {
   const [fromX, fromY] = apply(at, x1, y1);
   const [toX, toY] = apply(at, x2, y2);
   return { x1: Math.min(fromX, toX), x2: Math.max(fromX, toX), y1: Math.min(fromY, toY), y2: Math.max(fromY, toY) };
 }
 
-const isStraight = ({ x1, y1, x2, y2 }: Ruling): boolean => (x2 - x1 < 1 && y2 - y1 > THIN) || (y2 - y1 < 1 && x2 - x1 > THIN);
+const isStraight = ({ x1, y1, x2, y2 }: Ruling): boolean =>
+  (x2 - x1 < 1 && y2 - y1 > THIN) || (y2 - y1 < 1 && x2 - x1 > THIN);
 
-const apply = ([a, b, c, d, e, f]: Matrix, x: number, y: number): readonly [number, number] => [a * x + c * y + e, b * x + d * y + f];
+const apply = ([a, b, c, d, e, f]: Matrix, x: number, y: number): readonly [number, number] => [
+  a * x + c * y + e,
+  b * x + d * y + f,
+];
 
 /** First `inner`, then `outer`. */
-const times = ([a, b, c, d, e, f]: Matrix, [p, q, r, s, t, u]: Matrix): Matrix => [a * p + c * q, b * p + d * q, a * r + c * s, b * r + d * s, a * t + c * u + e, b * t + d * u + f];
+const times = ([a, b, c, d, e, f]: Matrix, [p, q, r, s, t, u]: Matrix): Matrix => [
+  a * p + c * q,
+  b * p + d * q,
+  a * r + c * s,
+  b * r + d * s,
+  a * t + c * u + e,
+  b * t + d * u + f,
+];

@@ -18,7 +18,10 @@ interface Bits {
   readonly kind: number;
 }
 
-/** The pictures of a page put together as one in shades of grey, in a form that character recognition takes; `undefined` where there is nothing to read. */
+/**
+ * The pictures of a page put together as one in shades of grey, in a form that character recognition takes; `undefined`
+ * where there is nothing to read.
+ */
 export async function pictureOf(page: PDFPageProxy, { pictures, width, height }: Drawn): Promise<Buffer | undefined> {
   const covered = pictures.reduce((sum, { place: [a, b, c, d] }) => sum + Math.abs(a * d - b * c), 0);
   if (covered < width * height * COVERED) return undefined;
@@ -36,33 +39,73 @@ export async function pictureOf(page: PDFPageProxy, { pictures, width, height }:
 }
 
 /** A picture in shades of grey, in a form that character recognition takes, and with no more dots than it takes. */
-export function reduced({ width, height, grey }: { readonly width: number; readonly height: number; readonly grey: Uint8Array }): Buffer {
+export function reduced({
+  width,
+  height,
+  grey,
+}: {
+  readonly width: number;
+  readonly height: number;
+  readonly grey: Uint8Array;
+}): Buffer {
   const scale = Math.min(1, Math.sqrt(MAX_DOTS / (width * height)));
   const [across, down] = [Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale))];
   const paper = new Uint8Array(across * down).fill(255);
-  paint(paper, { by: { across, down }, bits: { width, height, data: grey, kind: GREY }, picture: { place: [width, 0, 0, -height, 0, height], image: { id: undefined, data: undefined, isMask: false } }, scale });
+  paint(paper, {
+    by: { across, down },
+    bits: { width, height, data: grey, kind: GREY },
+    picture: { place: [width, 0, 0, -height, 0, height], image: { id: undefined, data: undefined, isMask: false } },
+    scale,
+  });
   return pgm(paper, across, down);
 }
 
 async function bitsOf(page: PDFPageProxy, { id, data }: PaintedImage): Promise<Bits | undefined> {
-  const found: unknown = id === undefined ? data : await new Promise((resolve) => {
-    const objects = id.startsWith('g_') ? page.commonObjs : page.objs;
-    objects.get(id, resolve);
-  });
+  const found: unknown =
+    id === undefined
+      ? data
+      : await new Promise((resolve) => {
+          const objects = id.startsWith('g_') ? page.commonObjs : page.objs;
+          objects.get(id, resolve);
+        });
   const image = found as Partial<Bits> | null | undefined;
   if (!image?.data || !image.width || !image.height || !ArrayBuffer.isView(image.data)) return undefined;
   return { width: image.width, height: image.height, data: image.data, kind: image.kind ?? BITS };
 }
 
 /** Draws one picture: each dot of the page within it takes the mean of what the picture has there. */
-function paint(grey: Uint8Array, { by: { across, down }, bits, picture: { place, image }, scale }: { readonly by: { across: number; down: number }; readonly bits: Bits; readonly picture: Placed; readonly scale: number }): void {
+function paint(
+  grey: Uint8Array,
+  {
+    by: { across, down },
+    bits,
+    picture: { place, image },
+    scale,
+  }: {
+    readonly by: { across: number; down: number };
+    readonly bits: Bits;
+    readonly picture: Placed;
+    readonly scale: number;
+  },
+): void {
   const [a, b, c, d, e, f] = place.map((number) => number * scale) as unknown as Matrix; // six numbers as before
   const determinant = a * d - b * c;
   if (determinant === 0) return;
-  const corners = [[0, 0], [1, 0], [0, 1], [1, 1]].map(([u = 0, v = 0]) => [a * u + c * v + e, b * u + d * v + f] as const);
+  const corners = [
+    [0, 0],
+    [1, 0],
+    [0, 1],
+    [1, 1],
+  ].map(([u = 0, v = 0]) => [a * u + c * v + e, b * u + d * v + f] as const);
   const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value));
-  const [left, right] = [clamp(Math.floor(Math.min(...corners.map(([x]) => x))), across), clamp(Math.ceil(Math.max(...corners.map(([x]) => x))), across)];
-  const [top, bottom] = [clamp(Math.floor(Math.min(...corners.map(([, y]) => y))), down), clamp(Math.ceil(Math.max(...corners.map(([, y]) => y))), down)];
+  const [left, right] = [
+    clamp(Math.floor(Math.min(...corners.map(([x]) => x))), across),
+    clamp(Math.ceil(Math.max(...corners.map(([x]) => x))), across),
+  ];
+  const [top, bottom] = [
+    clamp(Math.floor(Math.min(...corners.map(([, y]) => y))), down),
+    clamp(Math.ceil(Math.max(...corners.map(([, y]) => y))), down),
+  ];
   const shade = shadeOf(bits);
   // How many of the picture's dots fall on one of the page.
   const steps = clamp(Math.round(Math.sqrt((bits.width * bits.height) / Math.abs(determinant))), 4) || 1;

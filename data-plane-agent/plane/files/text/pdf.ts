@@ -14,14 +14,15 @@ export const MAX_PDF_PAGES = 500;
 const FEW_SIGNS = 24;
 
 /**
- * Reads a PDF page by page: its text layer, or, where there is none, the pictures of which a scan is made. Nothing in it is run: no scripts, no
- * forms, no links; fonts are not loaded into anything.
+ * Reads a PDF page by page: its text layer, or, where there is none, the pictures of which a scan is made. Nothing in
+ * it is run: no scripts, no forms, no links; fonts are not loaded into anything.
  */
 export async function readPdf(bytes: Uint8Array, reading: Reading): Promise<void> {
   const document = await opened(bytes);
   try {
     const pages = Math.min(document.numPages, MAX_PDF_PAGES);
-    if (document.numPages > pages) reading.warn('PAGES_LEFT_OUT', `The document has ${document.numPages} pages; only the first ${pages} were read.`);
+    if (document.numPages > pages)
+      reading.warn('PAGES_LEFT_OUT', `The document has ${document.numPages} pages; only the first ${pages} were read.`);
     for (let number = 1; number <= pages && !reading.isFull(); number++) {
       const page = await document.getPage(number);
       await readPage(page, number, reading);
@@ -36,11 +37,21 @@ export async function opened(bytes: Uint8Array): Promise<PDFDocumentProxy> {
   const { getDocument, VerbosityLevel } = await pdfjs();
   try {
     return await getDocument({
-      data: bytes, enableXfa: false, disableFontFace: true, useSystemFonts: false, useWorkerFetch: false, isOffscreenCanvasSupported: false, isImageDecoderSupported: false,
-      stopAtErrors: false, maxImageSize: MAX_DOTS, verbosity: VerbosityLevel.ERRORS - 1, ...pdfResources(),
+      data: bytes,
+      enableXfa: false,
+      disableFontFace: true,
+      useSystemFonts: false,
+      useWorkerFetch: false,
+      isOffscreenCanvasSupported: false,
+      isImageDecoderSupported: false,
+      stopAtErrors: false,
+      maxImageSize: MAX_DOTS,
+      verbosity: VerbosityLevel.ERRORS - 1,
+      ...pdfResources(),
     }).promise;
   } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException') throw new UnreadableDocument('encrypted', 'the PDF is protected by a password', { cause: error });
+    if (error instanceof Error && error.name === 'PasswordException')
+      throw new UnreadableDocument('encrypted', 'the PDF is protected by a password', { cause: error });
     throw new UnreadableDocument('damaged', 'the PDF is damaged, or is none', { cause: error });
   }
 }
@@ -60,7 +71,8 @@ async function readPage(page: PDFPageProxy, number: number, reading: Reading): P
   if (signs >= FEW_SIGNS || drawn.pictures.length === 0) {
     // Signs for private use, and none at all: a font that does not say what its signs mean.
     const garbled = pieces.reduce((sum, { text }) => sum + (text.match(/[\ufffd\ue000-\uf8ff]/g)?.length ?? 0), 0);
-    if (garbled > signs * 0.3 && signs > 0) reading.warn('PAGE_UNREADABLE', `The text of page ${number} cannot be told from its signs.`);
+    if (garbled > signs * 0.3 && signs > 0)
+      reading.warn('PAGE_UNREADABLE', `The text of page ${number} cannot be told from its signs.`);
     reading.page({ text: layOut(pieces, drawn.rulings), source: 'text' });
     return;
   }
@@ -79,12 +91,25 @@ async function piecesOf(page: PDFPageProxy): Promise<Piece[]> {
   const pieces: Piece[] = [];
   for (const item of items) {
     if (!('str' in item) || item.str.trim() === '') continue;
-    const [a, b, c, d, x, y] = Util.transform(transform, item.transform) as [number, number, number, number, number, number];
+    const [a, b, c, d, x, y] = Util.transform(transform, item.transform) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
     const size = Math.hypot(c, d);
     // Stamps and watermarks across the page are no text of it.
     if (size === 0 || Math.abs(b) > Math.abs(a) * 0.1) continue;
     const left = Math.min(x, x + item.width * Math.sign(a));
-    pieces.push({ text: item.str.replaceAll(/[\t\n\f\r]/g, ' '), left, right: left + item.width, top: y - size * 0.85, bottom: y + size * 0.15 });
+    pieces.push({
+      text: item.str.replaceAll(/[\t\n\f\r]/g, ' '),
+      left,
+      right: left + item.width,
+      top: y - size * 0.85,
+      bottom: y + size * 0.15,
+    });
   }
   return pieces;
 }

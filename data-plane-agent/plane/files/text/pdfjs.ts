@@ -14,7 +14,10 @@ export function pdfjs(): Promise<typeof Pdfjs> {
   return loaded;
 }
 
-/** It would load a native canvas beside it wherever that is installed: for hostile files, and thirty megabytes of memory. It finds an empty module instead. */
+/**
+ * It would load a native canvas beside it wherever that is installed: for hostile files, and thirty megabytes of
+ * memory. It finds an empty module instead.
+ */
 function withoutCanvas(): void {
   const require = createRequire(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
   let path: string;
@@ -27,9 +30,18 @@ function withoutCanvas(): void {
   require.cache[path] = Object.assign(new Module(path), { filename: path, loaded: true, exports: {} });
 }
 
-/** Character maps of Chinese fonts, the widths of the standard fonts and the decoders of pictures lie beside the library. */
+/**
+ * Character maps of Chinese fonts, the widths of the standard fonts and the decoders of pictures lie beside the
+ * library.
+ */
 export function pdfResources() {
   const folder = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
   const at = (name: string) => `${join(folder, name)}/`;
-  return { cMapUrl: at('cmaps'), cMapPacked: true, standardFontDataUrl: at('standard_fonts'), wasmUrl: at('wasm'), iccUrl: at('iccs') };
+  return {
+    cMapUrl: at('cmaps'),
+    cMapPacked: true,
+    standardFontDataUrl: at('standard_fonts'),
+    wasmUrl: at('wasm'),
+    iccUrl: at('iccs'),
+  };
 }

@@ -9,22 +9,25 @@ export interface Size {
 /** The size of a PNG, JPEG or WebP, before anything of it is unpacked; `undefined` when it does not say. */
 export function sizeOf(picture: Buffer): Size | undefined {
   if (picture.length < 32) return undefined;
-  if (picture.readUInt32BE(0) === 0x89504e47) return { width: picture.readUInt32BE(16), height: picture.readUInt32BE(20) };
+  if (picture.readUInt32BE(0) === 0x89504e47)
+    return { width: picture.readUInt32BE(16), height: picture.readUInt32BE(20) };
   if (picture.readUInt16BE(0) === 0xffd8) return jpegSize(picture);
-  if (picture.toString('latin1', 0, 4) === 'RIFF' && picture.toString('latin1', 8, 12) === 'WEBP') return webpSize(picture);
+  if (picture.toString('latin1', 0, 4) === 'RIFF' && picture.toString('latin1', 8, 12) === 'WEBP')
+    return webpSize(picture);
   return undefined;
 }
 
 /** From the first frame's header. */
 export function jpegSize(picture: Buffer): Size | undefined {
-  for (let at = 2; at + 9 < picture.length; ) {
+  for (let at = 2; at + 9 < picture.length;) {
     if (picture[at] !== 0xff) return undefined;
     const marker = picture[at + 1] ?? 0;
     if (marker === 0xff) {
       at += 1;
       continue;
     }
-    if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc) return { height: picture.readUInt16BE(at + 5), width: picture.readUInt16BE(at + 7) };
+    if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
+      return { height: picture.readUInt16BE(at + 5), width: picture.readUInt16BE(at + 7) };
     at += 2 + picture.readUInt16BE(at + 2);
   }
   return undefined;

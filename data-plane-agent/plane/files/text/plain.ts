@@ -4,13 +4,20 @@ import { MAX_TEXT, type Reading } from './reading.js';
 
 /** Reads a text, its pages parted by form feeds where it has some. */
 export function readPlain(bytes: Uint8Array, reading: Reading): void {
-  for (const page of decoded(bytes, reading).split('\f')) if (!reading.isFull()) reading.page({ text: page, source: 'text' });
+  for (const page of decoded(bytes, reading).split('\f'))
+    if (!reading.isFull()) reading.page({ text: page, source: 'text' });
 }
 
 /** Reads a CSV: its rows as lines, its cells parted by tabs. What is none is read as the text that it is. */
 export function readCsvText(bytes: Uint8Array, reading: Reading): void {
   const text = decoded(bytes, reading);
-  reading.page({ text: rowsOf(text)?.map((row) => row.map((cell) => cell.replaceAll(/\s+/g, ' ').trim()).join('\t')).join('\n') ?? text, source: 'text' });
+  reading.page({
+    text:
+      rowsOf(text)
+        ?.map((row) => row.map((cell) => cell.replaceAll(/\s+/g, ' ').trim()).join('\t'))
+        .join('\n') ?? text,
+    source: 'text',
+  });
 }
 
 function rowsOf(text: string): string[][] | undefined {
@@ -18,20 +25,33 @@ function rowsOf(text: string): string[][] | undefined {
   const count = (sign: string) => head.split(sign).length;
   const delimiter = [',', ';', '\t'].reduce((most, sign) => (count(sign) > count(most) ? sign : most));
   try {
-    return parse(text.slice(0, MAX_TEXT), { delimiter, relax_column_count: true, relax_quotes: true, skip_empty_lines: false, bom: true, record_delimiter: ['\r\n', '\n', '\r'] });
+    return parse(text.slice(0, MAX_TEXT), {
+      delimiter,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: false,
+      bom: true,
+      record_delimiter: ['\r\n', '\n', '\r'],
+    });
   } catch {
     // Whoever wrote it did not mean cells: it is a text all the same.
     return undefined;
   }
 }
 
-/** UTF-8, UTF-16 and, where it is neither, GB 18030, which the Chinese code pages of old are part of, or Windows-1252, which those of western Europe are. */
+/**
+ * UTF-8, UTF-16 and, where it is neither, GB 18030, which the Chinese code pages of old are part of, or Windows-1252,
+ * which those of western Europe are.
+ */
 export function decoded(bytes: Uint8Array, reading: Reading): string {
   const encoding = encodingOf(bytes);
   const guessed = GUESSED[encoding];
-  if (guessed !== undefined) reading.warn('ENCODING_GUESSED', `The text does not say how its signs are written; it was read as ${guessed}.`);
+  if (guessed !== undefined)
+    reading.warn('ENCODING_GUESSED', `The text does not say how its signs are written; it was read as ${guessed}.`);
   const read = bytes.subarray(0, MAX_TEXT * 4);
-  const text = (encoding === 'windows-1252' ? windows1252(Buffer.from(read)) : new TextDecoder(encoding).decode(read)).replaceAll('\u001a', '');
+  const text = (
+    encoding === 'windows-1252' ? windows1252(Buffer.from(read)) : new TextDecoder(encoding).decode(read)
+  ).replaceAll('\u001a', '');
   if (text.length > MAX_TEXT) reading.warn('TEXT_CUT', `Only the first ${MAX_TEXT} signs were read.`);
   return text.slice(0, MAX_TEXT).replaceAll(/\r\n?/g, '\n');
 }

@@ -16,7 +16,10 @@ export interface ThreadLimits {
 const HEAP_MB = 768;
 const WATCH_MS = 100;
 
-/** One thread that reads one document at a time: started when there is one, ended when there has been none for a while, and killed when it hangs or grows. */
+/**
+ * One thread that reads one document at a time: started when there is one, ended when there has been none for a while,
+ * and killed when it hangs or grows.
+ */
 export class ReadingThread {
   private worker: Worker | undefined;
   private idle: NodeJS.Timeout | undefined;
@@ -50,7 +53,14 @@ export class ReadingThread {
   }
 
   private start(): Worker {
-    const worker = new Worker(new URL('./start.js', import.meta.url), { env: {}, execArgv: [], stdin: false, stdout: true, stderr: true, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+    const worker = new Worker(new URL('./start.js', import.meta.url), {
+      env: {},
+      execArgv: [],
+      stdin: false,
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
     // What its libraries print is of the document, and for nobody.
     worker.stdout.resume();
     worker.stderr.resume();
@@ -78,9 +88,17 @@ export class ReadingThread {
         else if ('done' in message) settle(() => resolve({ pages, warnings }));
         else settle(() => reject(new UnreadableDocument(message.failed.code, message.failed.message)));
       };
-      const fall = (error: Error & { readonly code?: unknown }) => kill(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch() : new UnreadableDocument('damaged', 'the document made its reader fail', { cause: error }));
+      const fall = (error: Error & { readonly code?: unknown }) =>
+        kill(
+          error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+            ? tooMuch()
+            : new UnreadableDocument('damaged', 'the document made its reader fail', { cause: error }),
+        );
       const exit = () => kill(new UnreadableDocument('damaged', 'the document made its reader fail'));
-      const deadline = setTimeout(() => kill(new UnreadableDocument('too_slow', 'the document takes too long to read')), this.limits.deadlineMs);
+      const deadline = setTimeout(
+        () => kill(new UnreadableDocument('too_slow', 'the document takes too long to read')),
+        this.limits.deadlineMs,
+      );
       const watch = setInterval(() => {
         if (this.limits.residentBytes() - before > this.limits.maxGrowth) kill(tooMuch());
       }, WATCH_MS);
@@ -92,4 +110,5 @@ export class ReadingThread {
   }
 }
 
-const tooMuch = (): UnreadableDocument => new UnreadableDocument('too_large', 'the document takes too much memory to read');
+const tooMuch = (): UnreadableDocument =>
+  new UnreadableDocument('too_large', 'the document takes too much memory to read');

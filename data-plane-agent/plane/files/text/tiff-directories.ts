@@ -4,7 +4,9 @@ import { UnreadableDocument } from './document-text.js';
 export interface Directory {
   /** Numbers of several bytes lie in the order of the machine that wrote them. */
   readonly isLittleEndian: boolean;
-  /** The first value of a tag, whole and not below nought; `undefined` where the tag is not there, or is of fractions. */
+  /**
+   * The first value of a tag, whole and not below nought; `undefined` where the tag is not there, or is of fractions.
+   */
   number(tag: number): number | undefined;
   /** Its values, none where there is none; more than `most` of them are a fault. */
   numbers(tag: number, most: number): readonly number[];
@@ -19,14 +21,17 @@ const MAX_DIRECTORIES = 1_000;
 /** The standard has fewer tags, and programs add some dozens. */
 const MAX_TAGS = 1_000;
 
-/** The pictures of a TIFF or BigTIFF in their order. Nothing is believed: what lies outside of the file, or leads back to where one has been, throws. */
+/**
+ * The pictures of a TIFF or BigTIFF in their order. Nothing is believed: what lies outside of the file, or leads back
+ * to where one has been, throws.
+ */
 export function* directoriesOf(file: Buffer): Generator<Directory> {
   const numbers = numbersOf(file);
   const version = numbers.whole(2, 2);
   if (version !== CLASSIC && version !== BIG) throw damaged('the file is no TIFF');
   const wide = version === BIG ? 8 : 4;
   const seen = new Set<number>();
-  for (let at = numbers.whole(version === BIG ? 8 : 4, wide); at !== 0; ) {
+  for (let at = numbers.whole(version === BIG ? 8 : 4, wide); at !== 0;) {
     if (seen.has(at)) throw damaged('the pages of the TIFF go round in a circle');
     if (seen.add(at).size > MAX_DIRECTORIES) throw damaged(`the TIFF holds more than ${MAX_DIRECTORIES} pictures`);
     const { directory, end } = directoryAt(numbers, at, wide);
@@ -59,7 +64,24 @@ function numbersOf(file: Buffer): Numbers {
 }
 
 /** Bytes of one value, by its type. */
-const SIZES: ReadonlyMap<number, number> = new Map([[1, 1], [2, 1], [3, 2], [4, 4], [5, 8], [6, 1], [7, 1], [8, 2], [9, 4], [10, 8], [11, 4], [12, 8], [13, 4], [16, 8], [17, 8], [18, 8]]);
+const SIZES: ReadonlyMap<number, number> = new Map([
+  [1, 1],
+  [2, 1],
+  [3, 2],
+  [4, 4],
+  [5, 8],
+  [6, 1],
+  [7, 1],
+  [8, 2],
+  [9, 4],
+  [10, 8],
+  [11, 4],
+  [12, 8],
+  [13, 4],
+  [16, 8],
+  [17, 8],
+  [18, 8],
+]);
 const FRACTION = 5;
 /** Those that are no whole numbers: fractions of both kinds, and floating point. */
 const PARTS: ReadonlySet<number> = new Set([FRACTION, 10, 11, 12]);
@@ -71,7 +93,11 @@ interface Value {
   readonly start: number;
 }
 
-function directoryAt(numbers: Numbers, at: number, wide: number): { readonly directory: Directory; readonly end: number } {
+function directoryAt(
+  numbers: Numbers,
+  at: number,
+  wide: number,
+): { readonly directory: Directory; readonly end: number } {
   const { file, isLittleEndian, whole } = numbers;
   const counted = wide === 8 ? 8 : 2;
   const entries = whole(at, counted);
@@ -84,11 +110,18 @@ function directoryAt(numbers: Numbers, at: number, wide: number): { readonly dir
     const count = whole(entry + 4, wide);
     const size = SIZES.get(type);
     // What fits stands in the entry itself. A type that nobody knows is passed over, as the standard asks.
-    if (size !== undefined) values.set(whole(entry, 2), { type, size, count, start: count * size <= wide ? entry + 4 + wide : whole(entry + 4 + wide, wide) });
+    if (size !== undefined)
+      values.set(whole(entry, 2), {
+        type,
+        size,
+        count,
+        start: count * size <= wide ? entry + 4 + wide : whole(entry + 4 + wide, wide),
+      });
   }
   const found = (tag: number): Value | undefined => {
     const value = values.get(tag);
-    if (value && value.start + value.count * value.size > file.length) throw damaged('the TIFF ends before what it names');
+    if (value && value.start + value.count * value.size > file.length)
+      throw damaged('the TIFF ends before what it names');
     return value;
   };
   const wholes = (tag: number): Value | undefined => {
@@ -111,7 +144,9 @@ function directoryAt(numbers: Numbers, at: number, wide: number): { readonly dir
       },
       fraction: (tag) => {
         const value = found(tag);
-        return value?.type === FRACTION && value.count > 0 ? whole(value.start, 4) / whole(value.start + 4, 4) : undefined;
+        return value?.type === FRACTION && value.count > 0
+          ? whole(value.start, 4) / whole(value.start + 4, 4)
+          : undefined;
       },
       bytes: (tag) => {
         const value = found(tag);

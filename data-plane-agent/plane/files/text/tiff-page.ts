@@ -27,12 +27,28 @@ export interface Piece extends Packed {
 }
 
 const TAG = {
-  kind: 254, oldKind: 255, width: 256, height: 257, compression: 259, stripOffsets: 273, orientation: 274, rowsPerStrip: 278, stripBytes: 279, xResolution: 282, yResolution: 283,
-  tileWidth: 322, tileHeight: 323, tileOffsets: 324, tileBytes: 325, jpegOffset: 513, jpegBytes: 514,
+  kind: 254,
+  oldKind: 255,
+  width: 256,
+  height: 257,
+  compression: 259,
+  stripOffsets: 273,
+  orientation: 274,
+  rowsPerStrip: 278,
+  stripBytes: 279,
+  xResolution: 282,
+  yResolution: 283,
+  tileWidth: 322,
+  tileHeight: 323,
+  tileOffsets: 324,
+  tileBytes: 325,
+  jpegOffset: 513,
+  jpegBytes: 514,
 } as const;
 
 /** Whether the picture is a page, and no thumbnail or mask of one. */
-export const isPage = (directory: Directory): boolean => ((directory.number(TAG.kind) ?? 0) & (REDUCED | MASK)) === 0 && directory.number(TAG.oldKind) !== OLD_REDUCED;
+export const isPage = (directory: Directory): boolean =>
+  ((directory.number(TAG.kind) ?? 0) & (REDUCED | MASK)) === 0 && directory.number(TAG.oldKind) !== OLD_REDUCED;
 const [REDUCED, MASK, OLD_REDUCED] = [1, 4, 2] as const;
 
 /** The page that a directory tells of. How large it is unpacked is looked at here, where nothing is. */
@@ -44,15 +60,25 @@ export function pageOf(directory: Directory, file: Buffer): TiffPage {
   const pack = packingOf(directory, colour);
   const places = stored(directory, { width, height, plane: colour.plane }, file);
   const pieces = places.map(({ x, y, offset, length, ...size }): Piece => {
-    if (length < 1 || offset + length > file.length) throw new UnreadableDocument('damaged', 'the TIFF ends before its pages do');
+    if (length < 1 || offset + length > file.length)
+      throw new UnreadableDocument('damaged', 'the TIFF ends before its pages do');
     return { x, y, ...pack(file.subarray(offset, offset + length), size) };
   });
   // JPEGs say themselves how large they are.
   if (pieces.reduce((sum, piece) => sum + piece.width * piece.height, 0) > MAX_DOTS) throw tooLarge();
-  return { width, height, dotHeight: dotHeightOf(directory), orientation: directory.number(TAG.orientation) ?? 1, colour, pieces, bytes: places.reduce((sum, { length }) => sum + length, 0) };
+  return {
+    width,
+    height,
+    dotHeight: dotHeightOf(directory),
+    orientation: directory.number(TAG.orientation) ?? 1,
+    colour,
+    pieces,
+    bytes: places.reduce((sum, { length }) => sum + length, 0),
+  };
 }
 
-const tooLarge = (): UnreadableDocument => new UnreadableDocument('too_large', `a page has more than ${MAX_DOTS / 1_000_000} million dots`);
+const tooLarge = (): UnreadableDocument =>
+  new UnreadableDocument('too_large', `a page has more than ${MAX_DOTS / 1_000_000} million dots`);
 
 interface Stored {
   readonly x: number;
@@ -63,12 +89,20 @@ interface Stored {
   readonly length: number;
 }
 
-function stored(directory: Directory, { width, height, plane }: { width: number; height: number; plane: number }, file: Buffer): Stored[] {
+function stored(
+  directory: Directory,
+  { width, height, plane }: { width: number; height: number; plane: number },
+  file: Buffer,
+): Stored[] {
   const jpeg = directory.number(TAG.compression) === OLD_JPEG ? directory.number(TAG.jpegOffset) : undefined;
   // Of the old kind of JPEG the strips are parts of one picture, which says where it is.
-  if (jpeg) return [{ x: 0, y: 0, width, height, offset: jpeg, length: directory.number(TAG.jpegBytes) ?? file.length - jpeg }];
+  if (jpeg)
+    return [{ x: 0, y: 0, width, height, offset: jpeg, length: directory.number(TAG.jpegBytes) ?? file.length - jpeg }];
   const tile = directory.number(TAG.tileWidth);
-  const [each, down] = tile === undefined ? [width, Math.min(directory.number(TAG.rowsPerStrip) ?? height, height)] : [tile, directory.number(TAG.tileHeight) ?? 0];
+  const [each, down] =
+    tile === undefined
+      ? [width, Math.min(directory.number(TAG.rowsPerStrip) ?? height, height)]
+      : [tile, directory.number(TAG.tileHeight) ?? 0];
   if (each < 1 || down < 1) throw new UnreadableDocument('damaged', 'the pieces of a page have no size');
   const columns = Math.ceil(width / each);
   const count = columns * Math.ceil(height / down);

@@ -3,17 +3,28 @@ import { TINT, type Colour } from './tiff-colour.js';
 import type { Piece, TiffPage } from './tiff-page.js';
 
 /**
- * Binds pages into a PDF, each piece a picture in its place, packed as it was. A page that cannot be read is an empty sheet. Each dot becomes one
- * of those that character recognition is given, where these are not too many.
+ * Binds pages into a PDF, each piece a picture in its place, packed as it was. A page that cannot be read is an empty
+ * sheet. Each dot becomes one of those that character recognition is given, where these are not too many.
  */
 export function boundAsPdf(pages: readonly (TiffPage | undefined)[]): Uint8Array {
   const file = newFile();
-  const kids = pages.map((page) => (page ? addPage(file, page) : file.add('<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>')));
+  const kids = pages.map((page) =>
+    page ? addPage(file, page) : file.add('<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>'),
+  );
   return file.end(`<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(' ')}] >>`);
 }
 
 /** Where the standard's eight ways of storing a page put it in a square of one by one, whose y goes up. */
-const TURNS: Readonly<Record<number, string>> = { 1: '1 0 0 1 0 0', 2: '-1 0 0 1 1 0', 3: '-1 0 0 -1 1 1', 4: '1 0 0 -1 0 1', 5: '0 -1 -1 0 1 1', 6: '0 -1 1 0 0 1', 7: '0 1 1 0 0 0', 8: '0 1 -1 0 1 0' };
+const TURNS: Readonly<Record<number, string>> = {
+  1: '1 0 0 1 0 0',
+  2: '-1 0 0 1 1 0',
+  3: '-1 0 0 -1 1 1',
+  4: '1 0 0 -1 0 1',
+  5: '0 -1 -1 0 1 1',
+  6: '0 -1 1 0 0 1',
+  7: '0 1 1 0 0 0',
+  8: '0 1 -1 0 1 0',
+};
 /** From here on width and height change places. */
 const LYING = 5;
 
@@ -23,13 +34,34 @@ function addPage(file: PdfFile, page: TiffPage): number {
   const { tint } = page.colour;
   const space = tint ? page.colour.space.replace(TINT, String(addFunction(file, tint))) : page.colour.space;
   const pictures = page.pieces.map((piece) => file.add(pictureOf(piece, page.colour, space), piece.data));
-  const placed = page.pieces.map(({ x, y, width: wide, height: high }, i) => `q ${matrix({ width: wide / page.width, height: high / page.height, x: x / page.width, y: 1 - (y + high) / page.height })} cm /P${i} Do Q`);
-  const content = file.add('', Buffer.from(`${matrix({ width, height, x: 0, y: 0 })} cm ${TURNS[page.orientation] ?? TURNS[1]} cm\n${placed.join('\n')}`, 'latin1'));
-  return file.add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${number(width)} ${number(height)}] /Contents ${content} 0 R /Resources << /XObject << ${pictures.map((picture, i) => `/P${i} ${picture} 0 R`).join(' ')} >> >> >>`);
+  const placed = page.pieces.map(
+    ({ x, y, width: wide, height: high }, i) =>
+      `q ${matrix({ width: wide / page.width, height: high / page.height, x: x / page.width, y: 1 - (y + high) / page.height })} cm /P${i} Do Q`,
+  );
+  const content = file.add(
+    '',
+    Buffer.from(
+      `${matrix({ width, height, x: 0, y: 0 })} cm ${TURNS[page.orientation] ?? TURNS[1]} cm\n${placed.join('\n')}`,
+      'latin1',
+    ),
+  );
+  return file.add(
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${number(width)} ${number(height)}] /Contents ${content} 0 R /Resources << /XObject << ${pictures.map((picture, i) => `/P${i} ${picture} 0 R`).join(' ')} >> >> >>`,
+  );
 }
 
 const number = (value: number): string => value.toFixed(9);
-const matrix = ({ width, height, x, y }: { readonly width: number; readonly height: number; readonly x: number; readonly y: number }): string => `${number(width)} 0 0 ${number(height)} ${number(x)} ${number(y)}`;
+const matrix = ({
+  width,
+  height,
+  x,
+  y,
+}: {
+  readonly width: number;
+  readonly height: number;
+  readonly x: number;
+  readonly y: number;
+}): string => `${number(width)} 0 0 ${number(height)} ${number(x)} ${number(y)}`;
 
 function pictureOf({ width, height, filter }: Piece, { bits, samples, isInverted }: Colour, space: string): string {
   const decode = isInverted ? `/Decode [1 0${' 0 1'.repeat(samples - 1)}]` : '';
@@ -37,7 +69,10 @@ function pictureOf({ width, height, filter }: Piece, { bits, samples, isInverted
 }
 
 const addFunction = (file: PdfFile, { inputs, outputs, program }: NonNullable<Colour['tint']>): number =>
-  file.add(`/FunctionType 4 /Domain [${'0 1 '.repeat(inputs)}] /Range [${'0 1 '.repeat(outputs)}]`, Buffer.from(program, 'latin1'));
+  file.add(
+    `/FunctionType 4 /Domain [${'0 1 '.repeat(inputs)}] /Range [${'0 1 '.repeat(outputs)}]`,
+    Buffer.from(program, 'latin1'),
+  );
 
 interface PdfFile {
   /** An object: a stream, where there is data, whose dictionary has these entries. Answers its number. */
@@ -74,7 +109,9 @@ function newFile(): PdfFile {
       put(1, '<< /Type /Catalog /Pages 2 0 R >>');
       put(2, pages);
       const at = size;
-      write(`xref\n0 ${places.length + 1}\n0000000000 65535 f \n${places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')}trailer\n<< /Size ${places.length + 1} /Root 1 0 R >>\nstartxref\n${at}\n%%EOF\n`);
+      write(
+        `xref\n0 ${places.length + 1}\n0000000000 65535 f \n${places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')}trailer\n<< /Size ${places.length + 1} /Root 1 0 R >>\nstartxref\n${at}\n%%EOF\n`,
+      );
       // Memory of its own: the library takes it over.
       const file = new Uint8Array(size);
       for (let i = 0, place = 0; i < parts.length; place += parts[i]?.length ?? 0, i++) file.set(parts[i] ?? [], place);

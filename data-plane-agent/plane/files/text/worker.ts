@@ -12,8 +12,9 @@ import { readTiff } from './tiff.js';
 import { readXlsx } from './xlsx.js';
 
 /*
- * The thread in which documents are read: they are hostile, the libraries read them in one go, and what makes one of them run out of memory or
- * time takes this thread along and nothing more. It has no environment, and needs neither network nor files but its own packages.
+ * The thread in which documents are read: they are hostile, the libraries read them in one go, and what makes one of
+ * them run out of memory or time takes this thread along and nothing more. It has no environment, and needs neither
+ * network nor files but its own packages.
  */
 
 export interface Job {
@@ -21,9 +22,22 @@ export interface Job {
   readonly bytes: Uint8Array;
 }
 
-export type Message = { readonly page: PageText } | { readonly warning: TextWarning } | { readonly failed: { readonly code: UnreadableCode; readonly message: string } } | { readonly done: true };
+export type Message =
+  | { readonly page: PageText }
+  | { readonly warning: TextWarning }
+  | { readonly failed: { readonly code: UnreadableCode; readonly message: string } }
+  | { readonly done: true };
 
-const READERS: Readonly<Record<Kind, (bytes: Uint8Array, reading: Reading) => Promise<void> | void>> = { pdf: readPdf, docx: readDocx, xlsx: readXlsx, csv: readCsvText, plain: readPlain, picture: readPictureFile, tiff: readTiff, heic: readHeic };
+const READERS: Readonly<Record<Kind, (bytes: Uint8Array, reading: Reading) => Promise<void> | void>> = {
+  pdf: readPdf,
+  docx: readDocx,
+  xlsx: readXlsx,
+  csv: readCsvText,
+  plain: readPlain,
+  picture: readPictureFile,
+  tiff: readTiff,
+  heic: readHeic,
+};
 
 parentPort?.on('message', (job: Job) => void read(job));
 
@@ -32,7 +46,12 @@ async function read({ kind, bytes }: Job): Promise<void> {
     await READERS[kind](bytes, readingOf());
     post({ done: true });
   } catch (error) {
-    post({ failed: error instanceof UnreadableDocument ? { code: error.code, message: error.message } : { code: 'damaged', message: 'the document is damaged, or not of its kind' } });
+    post({
+      failed:
+        error instanceof UnreadableDocument
+          ? { code: error.code, message: error.message }
+          : { code: 'damaged', message: 'the document is damaged, or not of its kind' },
+    });
   }
 }
 
@@ -57,7 +76,8 @@ function readingOf(): Reading {
       }
     },
     warn: (code, message) => {
-      if (told.has(code + message) || told.size >= MAX_WARNINGS || (code === 'PAGES_LEFT_OUT' && told.has(code))) return;
+      if (told.has(code + message) || told.size >= MAX_WARNINGS || (code === 'PAGES_LEFT_OUT' && told.has(code)))
+        return;
       told.add(code + message).add(code);
       post({ warning: { code, message } });
     },

@@ -8,12 +8,14 @@ const MAX_CELLS = 200_000;
 const MAX_COLUMNS = 200;
 
 /**
- * Reads an XLSX: each sheet that is shown as a page, its rows as lines with a tab between cells, the cells as the program shows them: days, shares
- * and amounts with their currency. Of formulas what was calculated last. Hidden sheets are left out.
+ * Reads an XLSX: each sheet that is shown as a page, its rows as lines with a tab between cells, the cells as the
+ * program shows them: days, shares and amounts with their currency. Of formulas what was calculated last. Hidden sheets
+ * are left out.
  */
 export function readXlsx(bytes: Uint8Array, reading: Reading): void {
   const archive = openArchive(bytes);
-  if (archive.names.includes('xl/workbook.bin')) throw new UnreadableDocument('unsupported', 'binary workbooks are not read; save it as .xlsx');
+  if (archive.names.includes('xl/workbook.bin'))
+    throw new UnreadableDocument('unsupported', 'binary workbooks are not read; save it as .xlsx');
   const workbook = workbookOf(archive);
   const strings = stringsOf(archive.xml('xl/sharedStrings.xml'));
   const formats = formatsOf(archive.xml('xl/styles.xml'));
@@ -45,17 +47,23 @@ function workbookOf(archive: Archive): Workbook {
   const parts = new Map<string, string>();
   walkXml(archive.xml('xl/_rels/workbook.xml.rels') ?? '<none/>', {
     open: (_name, { Id = '', Target = '' }) => parts.set(Id, Target.startsWith('/') ? Target.slice(1) : `xl/${Target}`),
-    close: () => undefined, text: () => undefined,
+    close: () => undefined,
+    text: () => undefined,
   });
   const sheets: { part: string; isHidden: boolean }[] = [];
   let date1904 = false;
   walkXml(xml, {
     open: (name, attributes) => {
       const { id = '', state = 'visible' } = attributes;
-      if (name === 'sheet') sheets.push({ part: parts.get(id) ?? `xl/worksheets/sheet${sheets.length + 1}.xml`, isHidden: state !== 'visible' });
+      if (name === 'sheet')
+        sheets.push({
+          part: parts.get(id) ?? `xl/worksheets/sheet${sheets.length + 1}.xml`,
+          isHidden: state !== 'visible',
+        });
       else if (name === 'workbookPr') date1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '');
     },
-    close: () => undefined, text: () => undefined,
+    close: () => undefined,
+    text: () => undefined,
   });
   return { sheets, date1904 };
 }
@@ -132,7 +140,10 @@ class Sheet {
       this.isHidden = /^(?:1|true)$/.test(hidden ?? '');
     } else if (name === 'c') {
       const letters = /^[A-Z]{1,3}(?=\d)/.exec(r ?? '')?.[0];
-      this.column = letters === undefined ? this.column + 1 : [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+      this.column =
+        letters === undefined
+          ? this.column + 1
+          : [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
       [this.type, this.style, this.value] = [t ?? 'n', Number(s ?? 0), ''];
     } else if (name === 'v' || name === 't') this.isValue = true;
   }
@@ -165,7 +176,10 @@ class Sheet {
 
   private endCell(): void {
     if (this.value === '' || this.isHidden || this.column > MAX_COLUMNS || this.left <= 0) return;
-    const text = this.shown().replaceAll(/[\t\f\r]/g, ' ').replaceAll('\n', ' ').trim();
+    const text = this.shown()
+      .replaceAll(/[\t\f\r]/g, ' ')
+      .replaceAll('\n', ' ')
+      .trim();
     if (text === '') return;
     this.left -= 1;
     const cells = this.rows.get(this.row) ?? new Map<number, string>();

@@ -11,7 +11,12 @@ export const getAnalyticsCashflow = operation({
   fails: [],
   async run({ store }, call, input) {
     seeSubject(call, input.subjectId);
-    const segments = await store.figures.days({ subjectId: input.subjectId, cuts: cashflowCuts(call), counts: CASHFLOW_COUNTS, sums: CASHFLOW_SUMS });
+    const segments = await store.figures.days({
+      subjectId: input.subjectId,
+      cuts: cashflowCuts(call),
+      counts: CASHFLOW_COUNTS,
+      sums: CASHFLOW_SUMS,
+    });
     return analyticsCashflow(segments, { ...call, ...input });
   },
 });

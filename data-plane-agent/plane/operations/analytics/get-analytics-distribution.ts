@@ -12,7 +12,12 @@ export const getAnalyticsDistribution = operation({
   fails: [],
   async run({ store }, call, input) {
     seeSubject(call, input.subjectId);
-    const ages = await store.figures.days({ subjectId: input.subjectId, cuts: agingCuts(call), counts: AGED_COUNTS, sums: AGED_SUMS });
+    const ages = await store.figures.days({
+      subjectId: input.subjectId,
+      cuts: agingCuts(call),
+      counts: AGED_COUNTS,
+      sums: AGED_SUMS,
+    });
     return analyticsDistribution({ groups: await store.figures.groups(input.subjectId), ages }, { ...call, ...input });
   },
 });

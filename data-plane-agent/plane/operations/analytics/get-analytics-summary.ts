@@ -11,7 +11,12 @@ export const getAnalyticsSummary = operation({
   fails: [],
   async run({ store }, call, input) {
     seeSubject(call, input.subjectId);
-    const segments = await store.figures.days({ subjectId: input.subjectId, cuts: summaryCuts(call), counts: SUMMARY_COUNTS, sums: SUMMARY_SUMS });
+    const segments = await store.figures.days({
+      subjectId: input.subjectId,
+      cuts: summaryCuts(call),
+      counts: SUMMARY_COUNTS,
+      sums: SUMMARY_SUMS,
+    });
     return analyticsSummary({ segments, groups: await store.figures.groups(input.subjectId) }, { ...call, ...input });
   },
 });

@@ -8,5 +8,7 @@ export const exportAudit = operation({
   input: s.object({ afterId: s.id(), ...AuditFilter.properties }),
   output: s.object({ rows: s.list(AuditRow, 1_000) }),
   fails: [],
-  run: async ({ store }, _call, { afterId, ...filter }) => ({ rows: await store.auditTrail.following(afterId, filter) }),
+  run: async ({ store }, _call, { afterId, ...filter }) => ({
+    rows: await store.auditTrail.following(afterId, filter),
+  }),
 });

@@ -6,7 +6,10 @@ import { keptChanges } from '../../domain/audit/kept.js';
 import { visibleTo } from '../../domain/fields/definition.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** What was done to contract data, newest first; of contracts only those in the caller's scope, and of custom values those that they may see. */
+/**
+ * What was done to contract data, newest first; of contracts only those in the caller's scope, and of custom values
+ * those that they may see.
+ */
 export const listAudit = operation({
   effect: 'read',
   input: AuditListQuery,
@@ -17,8 +20,15 @@ export const listAudit = operation({
     const { rows, total } = await store.auditTrail.page(filter, asked);
     const events = rows.map((row) => ({ row, kept: keptChanges(row) }));
     const currencyOf = await store.currencies.of(events.flatMap(({ kept }) => kept));
-    const hiddenFields = new Set((await store.fields.all()).filter((field) => !visibleTo(field, call.actor.roleCode)).map(({ id }) => id));
-    const entries = events.map(({ row, kept }) => auditEntry(row, kept.flatMap((change) => auditChanges(change, { currencyOf, hiddenFields }))));
+    const hiddenFields = new Set(
+      (await store.fields.all()).filter((field) => !visibleTo(field, call.actor.roleCode)).map(({ id }) => id),
+    );
+    const entries = events.map(({ row, kept }) =>
+      auditEntry(
+        row,
+        kept.flatMap((change) => auditChanges(change, { currencyOf, hiddenFields })),
+      ),
+    );
     return pageOf(entries, { ...asked, total });
   },
 });

@@ -18,7 +18,9 @@ export const bulkAttachContracts = operation({
     const now = clock.now();
     let updated = 0;
     const notFound = await inChunks(context, ids, async (rows) => {
-      for (const row of rows) if (row.contractAttachment !== contractAttachment) await store.contracts.update(row, touched({ ...row, contractAttachment }, { now, actorId: call.actor.id }));
+      for (const row of rows)
+        if (row.contractAttachment !== contractAttachment)
+          await store.contracts.update(row, touched({ ...row, contractAttachment }, { now, actorId: call.actor.id }));
       updated += rows.length;
     });
     return { updated, notFound };

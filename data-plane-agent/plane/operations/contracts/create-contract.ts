@@ -8,10 +8,24 @@ import { enterContract } from '../../steps/contracts/enter-contract.js';
 /** Enters a contract with its lines, terms and notes: all of it or nothing. */
 export const createContract = operation({
   effect: 'write',
-  // The control plane adds the members whom custom values name, and the first reference to somebody or something of its own that is not there.
-  input: s.object({ ...ContractInput.properties, members: s.omittable(s.list(Member, 1_000)), unknownReference: s.omittable(s.object({ field: s.text(), value: s.verbatim({ max: 1_000 }) })) }),
+  // The control plane adds the members whom custom values name, and the first reference to somebody or something of its
+  // own that is not there.
+  input: s.object({
+    ...ContractInput.properties,
+    members: s.omittable(s.list(Member, 1_000)),
+    unknownReference: s.omittable(s.object({ field: s.text(), value: s.verbatim({ max: 1_000 }) })),
+  }),
   output: ContractDetail,
-  fails: ['DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE', 'WORKFLOW_CONTROL_REQUIRED', 'RECONCILE_WITHOUT_RECEIPT', 'DUPLICATE_CODE'],
+  fails: [
+    'DUPLICATE_CONTRACT_NO',
+    'DUPLICATE_ARCHIVE_CODE',
+    'REFERENCE_INVALID',
+    'FILE_REFERENCE_INVALID',
+    'FIELD_NOT_EDITABLE',
+    'WORKFLOW_CONTROL_REQUIRED',
+    'RECONCILE_WITHOUT_RECEIPT',
+    'DUPLICATE_CODE',
+  ],
   async run(context, call, { members = [], unknownReference, ...input }) {
     const { row, warnings, ...parts } = await enterContract(context, call, { input, members, unknownReference });
     return detailOf(context, call, { row, known: parts, warnings });

@@ -16,9 +16,15 @@ export const listContracts = operation({
     const pageSize = query.pageSize ?? 20;
     const offset = (page - 1) * pageSize;
     const selection = await store.contractList.select(filterOf(query, call));
-    const rows = offset < selection.total ? await store.contractList.page(selection, orderOf(query), { offset, limit: pageSize }) : [];
+    const rows =
+      offset < selection.total
+        ? await store.contractList.page(selection, orderOf(query), { offset, limit: pageSize })
+        : [];
     const due = await store.contractList.dueLines(rows, addDays(call.today, call.reminderLeadDays));
     const shown = await store.fields.shown(rows);
-    return pageOf(shown.map((row) => contractSummary(row, due.get(row.id) ?? [], call)), { page, pageSize, total: selection.total });
+    return pageOf(
+      shown.map((row) => contractSummary(row, due.get(row.id) ?? [], call)),
+      { page, pageSize, total: selection.total },
+    );
   },
 });

@@ -35,7 +35,10 @@ export const listHistory = operation({
 });
 
 /** What the records of a contract are called, removed lines among them; an event keeps only what changed. */
-async function namesWithin(store: OperationContext['store'], contractId: string): Promise<[id: string, name: string][]> {
+async function namesWithin(
+  store: OperationContext['store'],
+  contractId: string,
+): Promise<[id: string, name: string][]> {
   return [
     ...(await store.lines.periodsOf(contractId)),
     ...(await store.contracts.terms(contractId)).map(({ id, title }): [string, string] => [id, title]),

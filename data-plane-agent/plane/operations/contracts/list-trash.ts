@@ -13,6 +13,11 @@ export const listTrash = operation({
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.trash.page(clock.now() - RESTORABLE_MS, asked);
     const shown = await store.fields.shown(rows);
-    return pageOf(shown.flatMap((row) => (row.deletedAt === null ? [] : [trashedContract({ ...row, deletedAt: row.deletedAt }, call)])), { ...asked, total });
+    return pageOf(
+      shown.flatMap((row) =>
+        row.deletedAt === null ? [] : [trashedContract({ ...row, deletedAt: row.deletedAt }, call)],
+      ),
+      { ...asked, total },
+    );
   },
 });

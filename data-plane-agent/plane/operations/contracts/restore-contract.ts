@@ -12,7 +12,10 @@ import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 import { sharingAny } from '../../steps/receivables/shared-transfers.js';
 
-/** Undoes a deletion: the contract comes back with the lines, tasks and invoice records that went with it. A live one stays as it is. */
+/**
+ * Undoes a deletion: the contract comes back with the lines, tasks and invoice records that went with it. A live one
+ * stays as it is.
+ */
 export const restoreContract = operation({
   effect: 'write',
   input: s.object({ contractId: s.id() }),
@@ -21,7 +24,9 @@ export const restoreContract = operation({
   async run(context, call, { contractId }) {
     const { store, clock } = context;
     // In this order: of two who restore it at once, the later one waits here, and then finds it live.
-    const row = (await store.contracts.find(contractId, { forUpdate: true, deleted: true })) ?? (await store.contracts.find(contractId, { forUpdate: true }));
+    const row =
+      (await store.contracts.find(contractId, { forUpdate: true, deleted: true })) ??
+      (await store.contracts.find(contractId, { forUpdate: true }));
     const now = clock.now();
     if (!row || !(row.deletedAt === null || isRestorable(row.deletedAt, now))) throw fail('NOT_FOUND', {});
     checkVersion(row, call);
@@ -32,8 +37,15 @@ export const restoreContract = operation({
     await store.tasks.restoreWithContract(row.id, row.deletedAt);
     await store.invoices.restoreWithContract(row.id, row.deletedAt);
     const lines = await store.lines.ofContract(row.id);
-    const restored = await store.contracts.update(row, touched(withAggregates({ ...row, deletedAt: null }, lines), { now, actorId: call.actor.id }));
-    return detailOf(context, call, { row: restored, known: { lines }, warnings: await sharedMeanwhile(context, lines) });
+    const restored = await store.contracts.update(
+      row,
+      touched(withAggregates({ ...row, deletedAt: null }, lines), { now, actorId: call.actor.id }),
+    );
+    return detailOf(context, call, {
+      row: restored,
+      known: { lines },
+      warnings: await sharedMeanwhile(context, lines),
+    });
   },
 });
 
@@ -45,7 +57,10 @@ async function sharedMeanwhile(context: OperationContext, lines: readonly LineRo
 }
 
 /** Its numbers were free while it was gone. */
-async function refuseTaken({ store }: OperationContext, { contractKey, archiveKey, contractNo, archiveCode }: ContractRow): Promise<void> {
+async function refuseTaken(
+  { store }: OperationContext,
+  { contractKey, archiveKey, contractNo, archiveCode }: ContractRow,
+): Promise<void> {
   if (await store.contracts.holderOf({ contractKey })) throw fail('DUPLICATE_CONTRACT_NO', { contractNo });
   if (await store.contracts.holderOf({ archiveKey })) throw fail('DUPLICATE_ARCHIVE_CODE', { archiveCode });
 }

@@ -14,8 +14,21 @@ export const updateContract = operation({
   input: s.object({ contractId: s.id(), changes: ContractPatch, members: s.omittable(s.list(Member, 1_000)) }),
   output: ContractDetail,
   fails: [
-    'VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE',
-    'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED',
+    'VERSION_MISMATCH',
+    'CONTRACT_LOCKED',
+    'CURRENCY_FIXED',
+    'INVALID_TRANSITION',
+    'WORKFLOW_CONTROL_REQUIRED',
+    'DUPLICATE_CONTRACT_NO',
+    'DUPLICATE_ARCHIVE_CODE',
+    'REFERENCE_INVALID',
+    'FILE_REFERENCE_INVALID',
+    'FIELD_NOT_EDITABLE',
+    'LINE_HAS_MONEY',
+    'RECONCILE_WITHOUT_RECEIPT',
+    'RED_LETTER_EXCEEDS_ISSUED',
+    'DUPLICATE_CODE',
+    'LIMIT_REACHED',
   ],
   async run(context, call, { contractId, changes, members = [] }) {
     if (changes.dynamicFields !== undefined) await context.store.fields.holdForValues();

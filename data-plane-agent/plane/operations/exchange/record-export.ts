@@ -12,7 +12,11 @@ export const recordExport = operation({
   output: Ok,
   fails: [],
   async run({ recorder, newId }, _call, { filter: { ids, ...filter }, ...about }) {
-    recorder.recordEvent({ record: 'export', id: newId(), about: { ...about, filter, ...(ids ? { ids: ids.slice(0, KEPT_IDS), idCount: ids.length } : {}) } });
+    recorder.recordEvent({
+      record: 'export',
+      id: newId(),
+      about: { ...about, filter, ...(ids ? { ids: ids.slice(0, KEPT_IDS), idCount: ids.length } : {}) },
+    });
     return OK;
   },
 });

@@ -10,8 +10,9 @@ import { readYielding } from '../../domain/extraction/read-yielding.js';
 import { answerOf } from '../../steps/extraction/run-answer.js';
 
 /**
- * Reads a contract from its text, or from a file, and keeps what was read, for review. Nothing is written to a contract, however sure it is. The text itself
- * is not kept: only the words that each reading rests on. A file is read after the answer, whose run is `processing` until then.
+ * Reads a contract from its text, or from a file, and keeps what was read, for review. Nothing is written to a
+ * contract, however sure it is. The text itself is not kept: only the words that each reading rests on. A file is read
+ * after the answer, whose run is `processing` until then.
  */
 export const extractContract = multiStepOperation({
   effect: 'write',
@@ -25,14 +26,34 @@ export const extractContract = multiStepOperation({
     if (issues.length > 0) throw invalid(...issues);
 
     const id = newId();
-    const read = given === undefined ? NOTHING_READ : await readYielding(given, { currencyCode: call.currencyCode }, work.signal);
+    const read =
+      given === undefined ? NOTHING_READ : await readYielding(given, { currencyCode: call.currencyCode }, work.signal);
     const answer = await conclude(async (context) => {
       const { contracts, extractions } = context.store;
-      if (contractId && !(await contracts.find(contractId))) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
-      const source = given === undefined ? await documentOf(context, work, fileRef ?? '') : { sourceKind: 'text' as const, fileId: null, fileName: fileName ?? null, readingTries: 0, readingDueAt: null };
+      if (contractId && !(await contracts.find(contractId)))
+        throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
+      const source =
+        given === undefined
+          ? await documentOf(context, work, fileRef ?? '')
+          : {
+              sourceKind: 'text' as const,
+              fileId: null,
+              fileName: fileName ?? null,
+              readingTries: 0,
+              readingDueAt: null,
+            };
       const now = clock.now();
       const run: ExtractionRunRow = {
-        id, contractId: contractId ?? null, ...read, ...source, engineName: ENGINE.name, engineVersion: ENGINE.version, currencyCode: call.currencyCode, createdBy: call.actor.id, createdAt: now, updatedAt: now,
+        id,
+        contractId: contractId ?? null,
+        ...read,
+        ...source,
+        engineName: ENGINE.name,
+        engineVersion: ENGINE.version,
+        currencyCode: call.currencyCode,
+        createdBy: call.actor.id,
+        createdAt: now,
+        updatedAt: now,
       };
       await extractions.removeOld(now);
       await extractions.insert(run);
@@ -44,9 +65,19 @@ export const extractContract = multiStepOperation({
 });
 
 /** The file that a run reads. One that nobody has looked at is not opened here either. */
-async function documentOf({ store }: OperationContext, { files: { policy }, clock }: MultiStepContext, fileRef: string): Promise<Pick<ExtractionRunRow, 'sourceKind' | 'fileId' | 'fileName' | 'readingTries' | 'readingDueAt'>> {
+async function documentOf(
+  { store }: OperationContext,
+  { files: { policy }, clock }: MultiStepContext,
+  fileRef: string,
+): Promise<Pick<ExtractionRunRow, 'sourceKind' | 'fileId' | 'fileName' | 'readingTries' | 'readingDueAt'>> {
   const file = await store.files.find(fileRef);
   if (!file) throw fail('FILE_REFERENCE_INVALID', { field: 'fileRef', value: fileRef });
   checkScan(file, { ...policy, downloadRequiresCleanScan: true });
-  return { sourceKind: 'file', fileId: file.id, fileName: file.fileName, readingTries: 1, readingDueAt: clock.now() + READING_LEASE_MS };
+  return {
+    sourceKind: 'file',
+    fileId: file.id,
+    fileName: file.fileName,
+    readingTries: 1,
+    readingDueAt: clock.now() + READING_LEASE_MS,
+  };
 }

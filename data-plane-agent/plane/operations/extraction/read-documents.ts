@@ -16,7 +16,8 @@ export const readDocuments = multiStepOperation({
     const due = await read(({ store }) => store.extractions.toRead(clock.now(), AT_ONCE));
     for (const run of due) {
       if (signal.aborted) return { read: due.indexOf(run), more: true };
-      if (await upkeep(({ store }) => store.extractions.claimReading(run, clock.now() + READING_LEASE_MS))) await readDocument(work, call, run.id);
+      if (await upkeep(({ store }) => store.extractions.claimReading(run, clock.now() + READING_LEASE_MS)))
+        await readDocument(work, call, run.id);
     }
     return { read: due.length, more: due.length === AT_ONCE };
   },

@@ -11,15 +11,33 @@ import { answerOf } from '../../steps/extraction/run-answer.js';
 
 const NOBODY: People = { members: [], subjects: [] };
 
-/** Reviews fields of a run, the last review of each counting, and writes them to the contract where that is asked: all of it or nothing. */
+/**
+ * Reviews fields of a run, the last review of each counting, and writes them to the contract where that is asked: all
+ * of it or nothing.
+ */
 export const reviewExtraction = operation({
   effect: 'write',
   // The control plane adds who there is, where the review names people or writes a contract.
   input: s.object({ runId: s.id(), ...ReviewInput.properties, people: s.omittable(People) }),
   output: ExtractionRun,
   fails: [
-    'EXTRACTION_INCOMPLETE', 'VERSION_MISMATCH', 'CONTRACT_LOCKED', 'CURRENCY_FIXED', 'INVALID_TRANSITION', 'DUPLICATE_CONTRACT_NO', 'DUPLICATE_ARCHIVE_CODE', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'FIELD_NOT_EDITABLE',
-    'LINE_HAS_MONEY', 'RECONCILE_WITHOUT_RECEIPT', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'WORKFLOW_CONTROL_REQUIRED', 'FORBIDDEN',
+    'EXTRACTION_INCOMPLETE',
+    'VERSION_MISMATCH',
+    'CONTRACT_LOCKED',
+    'CURRENCY_FIXED',
+    'INVALID_TRANSITION',
+    'DUPLICATE_CONTRACT_NO',
+    'DUPLICATE_ARCHIVE_CODE',
+    'REFERENCE_INVALID',
+    'FILE_REFERENCE_INVALID',
+    'FIELD_NOT_EDITABLE',
+    'LINE_HAS_MONEY',
+    'RECONCILE_WITHOUT_RECEIPT',
+    'RED_LETTER_EXCEEDS_ISSUED',
+    'DUPLICATE_CODE',
+    'LIMIT_REACHED',
+    'WORKFLOW_CONTROL_REQUIRED',
+    'FORBIDDEN',
   ],
   async run(context, call, { runId, fields, applyToContract, metadata, people = NOBODY }) {
     const { store, clock, newId } = context;
@@ -27,26 +45,49 @@ export const reviewExtraction = operation({
     if (issues.length > 0) throw invalid(...issues);
     const before = await store.extractions.find(runId, { forUpdate: true });
     if (!before) throw fail('NOT_FOUND', {});
-    if (before.status === 'processing') throw fail('INVALID_TRANSITION', { field: 'status', from: 'processing', to: 'reviewed', allowed: [] });
+    if (before.status === 'processing')
+      throw fail('INVALID_TRANSITION', { field: 'status', from: 'processing', to: 'reviewed', allowed: [] });
     const contract = before.contractId === null ? undefined : await store.contracts.find(before.contractId);
     const standing = await store.extractions.fieldReviews(before.id);
     const now = clock.now();
     const currencyCode = contract?.currencyCode ?? foundCurrency(before.fields) ?? call.currencyCode;
     const fresh = reviewed(reviews, { row: before, standing, currencyCode }, { actorId: call.actor.id, now });
     refuseUnknown(reviews, people, contract);
-    for (const { path, fileRef } of filesOf(reviews)) if (fileRef !== contract?.contractAttachment) await store.files.check(path, fileRef);
+    for (const { path, fileRef } of filesOf(reviews))
+      if (fileRef !== contract?.contractAttachment) await store.files.check(path, fileRef);
 
     await store.extractions.putFieldReviews([...fresh.values()]);
-    await store.extractions.insertReview({ id: newId(), runId: before.id, fields, metadata: metadata ?? null, applied: applyToContract === true, actorId: call.actor.id, actorName: call.actor.name, createdAt: now });
+    await store.extractions.insertReview({
+      id: newId(),
+      runId: before.id,
+      fields,
+      metadata: metadata ?? null,
+      applied: applyToContract === true,
+      actorId: call.actor.id,
+      actorName: call.actor.name,
+      createdAt: now,
+    });
     const values = chosenValues(before, new Map([...standing, ...fresh]));
-    const applied = applyToContract === true ? await applyRun(context, call, { run: before, values, people }) : undefined;
-    const after = { ...before, contractId: applied?.contractId ?? before.contractId, status: applied ? ('applied' as const) : ('reviewed' as const), updatedAt: now };
-    await store.extractions.update(before, after, Object.fromEntries(reviews.map(({ fieldKey, status }) => [fieldKey, status])));
+    const applied =
+      applyToContract === true ? await applyRun(context, call, { run: before, values, people }) : undefined;
+    const after = {
+      ...before,
+      contractId: applied?.contractId ?? before.contractId,
+      status: applied ? ('applied' as const) : ('reviewed' as const),
+      updatedAt: now,
+    };
+    await store.extractions.update(
+      before,
+      after,
+      Object.fromEntries(reviews.map(({ fieldKey, status }) => [fieldKey, status])),
+    );
     return answerOf(context, call, { row: after, warnings: applied?.warnings });
   },
 });
 
-const foundCurrency = (fields: readonly { readonly fieldKey: string; readonly value: unknown }[]): string | undefined => {
+const foundCurrency = (
+  fields: readonly { readonly fieldKey: string; readonly value: unknown }[],
+): string | undefined => {
   const found = fields.find(({ fieldKey }) => fieldKey === 'currencyCode')?.value;
   return typeof found === 'string' ? found : undefined;
 };
@@ -57,14 +98,24 @@ const FILE_FIELDS = ['contractAttachment', 'proof', 'invoiceAttachment'];
 function filesOf(reviews: readonly CheckedReview[]): { readonly path: string; readonly fileRef: string }[] {
   return reviews.flatMap(({ fieldKey, overrideValue, path }) => {
     const at = `${path}.overrideValue`;
-    if (fieldKey === 'payments' && Array.isArray(overrideValue)) return overrideValue.flatMap((line: object, i) => Object.entries(line).flatMap(([name, value]) => (FILE_FIELDS.includes(name) && typeof value === 'string' ? [{ path: `${at}[${i}].${name}`, fileRef: value }] : [])));
-    return FILE_FIELDS.includes(fieldKey.replace(/^.*\./, '')) && typeof overrideValue === 'string' ? [{ path: at, fileRef: overrideValue }] : [];
+    if (fieldKey === 'payments' && Array.isArray(overrideValue))
+      return overrideValue.flatMap((line: object, i) =>
+        Object.entries(line).flatMap(([name, value]) =>
+          FILE_FIELDS.includes(name) && typeof value === 'string'
+            ? [{ path: `${at}[${i}].${name}`, fileRef: value }]
+            : [],
+        ),
+      );
+    return FILE_FIELDS.includes(fieldKey.replace(/^.*\./, '')) && typeof overrideValue === 'string'
+      ? [{ path: at, fileRef: overrideValue }]
+      : [];
   });
 }
 
 /** Who is put in place of a value must be there when it is said, and again when it is written. */
 function refuseUnknown(reviews: readonly CheckedReview[], people: People, contract: ContractRow | undefined): void {
   for (const { fieldKey, overrideValue, path } of reviews) {
-    if ((NAMING as readonly string[]).includes(fieldKey)) checkPeople({ [fieldKey]: overrideValue }, people, { present: contract, path: () => `${path}.overrideValue` });
+    if ((NAMING as readonly string[]).includes(fieldKey))
+      checkPeople({ [fieldKey]: overrideValue }, people, { present: contract, path: () => `${path}.overrideValue` });
   }
 }

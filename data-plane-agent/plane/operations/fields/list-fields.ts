@@ -9,5 +9,6 @@ export const listFields = operation({
   input: s.object({}),
   output: DynamicFields,
   fails: [],
-  run: async ({ store }, { rights }) => (rights.admin ? await store.fields.all() : await store.fields.visible()).map(fieldAnswer),
+  run: async ({ store }, { rights }) =>
+    (rights.admin ? await store.fields.all() : await store.fields.visible()).map(fieldAnswer),
 });

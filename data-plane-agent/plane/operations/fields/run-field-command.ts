@@ -1,7 +1,12 @@
 import { invalid } from '../../../base/failures.js';
 import { s } from '../../../base/schema.js';
 import type { Call } from '../../contract/call.js';
-import { FieldCommandInput, FieldCommandResult, FieldSurroundings, type FieldCommandType } from '../../contract/records/fields.js';
+import {
+  FieldCommandInput,
+  FieldCommandResult,
+  FieldSurroundings,
+  type FieldCommandType,
+} from '../../contract/records/fields.js';
 import { fieldAnswer } from '../../domain/fields/answer.js';
 import { readPayload } from '../../domain/fields/payload-issues.js';
 import { operation, type OperationContext } from '../../steps/operation-context.js';
@@ -19,7 +24,14 @@ export const runFieldCommand = operation({
   effect: 'write',
   input: s.object({ ...FieldCommandInput.properties, known: s.omittable(FieldSurroundings) }),
   output: FieldCommandResult,
-  fails: ['REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'FIELD_CONVERSION_LOSSY', 'FIELD_NOT_EDITABLE'],
+  fails: [
+    'REFERENCE_INVALID',
+    'FILE_REFERENCE_INVALID',
+    'DUPLICATE_CODE',
+    'LIMIT_REACHED',
+    'FIELD_CONVERSION_LOSSY',
+    'FIELD_NOT_EDITABLE',
+  ],
   async run(context, call, { type, payload, known = {} }) {
     const run = COMMANDS[type](payload);
     if (payload['dryRun'] !== true) await context.store.fields.hold();
@@ -30,7 +42,9 @@ export const runFieldCommand = operation({
 
 type Rest = Omit<FieldCommandContext<FieldCommandType>, 'payload'>;
 /** Checks a command's payload, before anything is read, and is then ready to run. */
-type Command = (payload: Readonly<Record<string, unknown>>) => (work: Rest & { readonly context: OperationContext; readonly call: Call }) => Promise<Done>;
+type Command = (
+  payload: Readonly<Record<string, unknown>>,
+) => (work: Rest & { readonly context: OperationContext; readonly call: Call }) => Promise<Done>;
 
 const command =
   <C extends FieldCommandType>(type: C, run: (work: FieldCommandContext<C>) => Promise<Done>): Command =>

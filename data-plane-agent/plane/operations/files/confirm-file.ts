@@ -10,14 +10,24 @@ import { claimUpload } from '../../steps/files/claim-upload.js';
 import { ingestUpload } from '../../steps/files/ingest-upload.js';
 
 /**
- * Makes a file of what was uploaded: its size and its first bytes are held against what was announced, it is moved to where no client can write, hashed and
- * scanned. One upload makes one file, however often and by how many at once it is confirmed.
+ * Makes a file of what was uploaded: its size and its first bytes are held against what was announced, it is moved to
+ * where no client can write, hashed and scanned. One upload makes one file, however often and by how many at once it is
+ * confirmed.
  */
 export const confirmFile = multiStepOperation({
   effect: 'write',
   input: ConfirmInput,
   output: FileRecord,
-  fails: ['UPLOAD_TOKEN_MISMATCH', 'UPLOAD_TOKEN_EXPIRED', 'FILE_NOT_UPLOADED', 'FILE_BEING_CONFIRMED', 'FILE_SIZE_MISMATCH', 'FILE_CONTENT_MISMATCH', 'REFERENCE_INVALID', 'OBJECT_STORE_UNAVAILABLE'],
+  fails: [
+    'UPLOAD_TOKEN_MISMATCH',
+    'UPLOAD_TOKEN_EXPIRED',
+    'FILE_NOT_UPLOADED',
+    'FILE_BEING_CONFIRMED',
+    'FILE_SIZE_MISMATCH',
+    'FILE_CONTENT_MISMATCH',
+    'REFERENCE_INVALID',
+    'OBJECT_STORE_UNAVAILABLE',
+  ],
   async perform(work, call, input) {
     const { announced, isExpired } = await readToken(work, call, input);
     const known = await work.read(({ store }) => store.files.byId(announced.fileId));
@@ -37,20 +47,36 @@ export const confirmFile = multiStepOperation({
 });
 
 /** Every field must be what the token was given out for; a link or bucket that is left out is the token's. */
-async function readToken({ files: { tokens } }: MultiStepContext, call: Call, input: ConfirmInput): Promise<{ readonly announced: Announced; readonly isExpired: boolean }> {
+async function readToken(
+  { files: { tokens } }: MultiStepContext,
+  call: Call,
+  input: ConfirmInput,
+): Promise<{ readonly announced: Announced; readonly isExpired: boolean }> {
   const token = await tokens.read(input.uploadToken);
-  if (!token || token.announced.tenantId !== call.tenantId || token.announced.userId !== call.actor.id) throw fail('UPLOAD_TOKEN_MISMATCH', { fields: ['uploadToken'] });
+  if (!token || token.announced.tenantId !== call.tenantId || token.announced.userId !== call.actor.id)
+    throw fail('UPLOAD_TOKEN_MISMATCH', { fields: ['uploadToken'] });
   const { announced } = token;
   const given = { ...input, contentType: mediaType(input.contentType) };
-  const fields = (['objectKey', 'fileName', 'contentType', 'sizeBytes', 'kind'] as const).filter((field) => given[field] !== announced[field]);
-  const links = (['bucket', 'subjectId', 'contractId', 'paymentId'] as const).filter((field) => given[field] !== null && given[field] !== undefined && given[field] !== announced[field]);
+  const fields = (['objectKey', 'fileName', 'contentType', 'sizeBytes', 'kind'] as const).filter(
+    (field) => given[field] !== announced[field],
+  );
+  const links = (['bucket', 'subjectId', 'contractId', 'paymentId'] as const).filter(
+    (field) => given[field] !== null && given[field] !== undefined && given[field] !== announced[field],
+  );
   if (fields.length + links.length > 0) throw fail('UPLOAD_TOKEN_MISMATCH', { fields: [...fields, ...links] });
   return token;
 }
 
 /** What the file is to hang on may have gone since, or out of the caller's scope. */
-async function checkLinks(store: Store, { subjectScope }: Call, { subjectId, contractId, paymentId }: Announced): Promise<void> {
-  if (subjectId !== null && (!(subjectScope?.includes(subjectId) ?? true) || !(await store.closings.isOpen(subjectId)))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
-  if (contractId !== null && !(await store.contracts.find(contractId))) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
-  if (paymentId !== null && !(await store.lines.contractOf(paymentId))) throw fail('REFERENCE_INVALID', { field: 'paymentId', value: paymentId });
+async function checkLinks(
+  store: Store,
+  { subjectScope }: Call,
+  { subjectId, contractId, paymentId }: Announced,
+): Promise<void> {
+  if (subjectId !== null && (!(subjectScope?.includes(subjectId) ?? true) || !(await store.closings.isOpen(subjectId))))
+    throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
+  if (contractId !== null && !(await store.contracts.find(contractId)))
+    throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
+  if (paymentId !== null && !(await store.lines.contractOf(paymentId)))
+    throw fail('REFERENCE_INVALID', { field: 'paymentId', value: paymentId });
 }

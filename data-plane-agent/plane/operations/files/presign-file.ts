@@ -12,14 +12,24 @@ import { multiStepOperation, type OperationContext } from '../../steps/operation
 /** Uploads of one tenant that are announced and not confirmed, at a time. */
 const MOST_OPEN = 200;
 
-/** Announces an upload: whoever has the answer may put exactly these bytes into the store, once it is confirmed as a file of this kind and place. */
+/**
+ * Announces an upload: whoever has the answer may put exactly these bytes into the store, once it is confirmed as a
+ * file of this kind and place.
+ */
 export const presignFile = multiStepOperation({
   effect: 'write',
   // An announcement is no contract data; that a file came of it is on record when it is confirmed.
   isUpkeep: true,
   input: PresignInput,
   output: PresignedUpload,
-  fails: ['FILE_TYPE_NOT_ALLOWED', 'FILE_TOO_LARGE', 'REFERENCE_INVALID', 'STORAGE_QUOTA_EXCEEDED', 'RATE_LIMITED', 'OBJECT_STORE_UNAVAILABLE'],
+  fails: [
+    'FILE_TYPE_NOT_ALLOWED',
+    'FILE_TOO_LARGE',
+    'REFERENCE_INVALID',
+    'STORAGE_QUOTA_EXCEEDED',
+    'RATE_LIMITED',
+    'OBJECT_STORE_UNAVAILABLE',
+  ],
   async perform({ files: { objects, tokens, policy }, clock, newId, read, conclude }, call, input) {
     const contentType = mediaType(input.contentType);
     checkPolicy(policy, { contentType, sizeBytes: input.sizeBytes });
@@ -32,45 +42,103 @@ export const presignFile = multiStepOperation({
     await objects.head(key); // a store that is out of reach is told now, and not when the bytes are on their way
     const { fileName, sizeBytes, kind } = input;
     const upload = await objects.uploadUrl({ key, contentType, sizeBytes, expiresAt });
-    const announced = { tenantId: call.tenantId, userId: call.actor.id, fileId: id, bucket: objects.bucket, objectKey: key, fileName, contentType, sizeBytes, kind, ...links };
+    const announced = {
+      tenantId: call.tenantId,
+      userId: call.actor.id,
+      fileId: id,
+      bucket: objects.bucket,
+      objectKey: key,
+      fileName,
+      contentType,
+      sizeBytes,
+      kind,
+      ...links,
+    };
     const uploadToken = await tokens.issue(announced, expiresAt);
 
     return conclude(async ({ store }) => {
       await store.uploads.hold();
       await checkRoom(store, policy, { sizeBytes, now });
-      const row: UploadRow = { id, fileName, contentType, sizeBytes, kind, ...links, uploadedBy: call.actor.id, createdAt: now, expiresAt, claimedUntil: 0 };
+      const row: UploadRow = {
+        id,
+        fileName,
+        contentType,
+        sizeBytes,
+        kind,
+        ...links,
+        uploadedBy: call.actor.id,
+        createdAt: now,
+        expiresAt,
+        claimedUntil: 0,
+      };
       await store.uploads.insert(row);
-      return { fileId: id, uploadUrl: upload.url, method: 'PUT' as const, headers: { ...upload.headers }, bucket: objects.bucket, objectKey: key, uploadToken, expiresAt: iso(expiresAt) };
+      return {
+        fileId: id,
+        uploadUrl: upload.url,
+        method: 'PUT' as const,
+        headers: { ...upload.headers },
+        bucket: objects.bucket,
+        objectKey: key,
+        uploadToken,
+        expiresAt: iso(expiresAt),
+      };
     });
   },
 });
 
-function checkPolicy({ contentTypes, maxBytes }: FilePolicy, { contentType, sizeBytes }: { readonly contentType: string; readonly sizeBytes: number }): void {
+function checkPolicy(
+  { contentTypes, maxBytes }: FilePolicy,
+  { contentType, sizeBytes }: { readonly contentType: string; readonly sizeBytes: number },
+): void {
   if (!contentTypes.has(contentType)) throw fail('FILE_TYPE_NOT_ALLOWED', { contentType, allowed: [...contentTypes] });
   if (sizeBytes > maxBytes) throw fail('FILE_TOO_LARGE', { sizeBytes, maxBytes });
 }
 
-async function checkRoom({ files, uploads }: OperationContext['store'], { tenantQuotaBytes }: FilePolicy, { sizeBytes, now }: { readonly sizeBytes: number; readonly now: number }): Promise<void> {
+async function checkRoom(
+  { files, uploads }: OperationContext['store'],
+  { tenantQuotaBytes }: FilePolicy,
+  { sizeBytes, now }: { readonly sizeBytes: number; readonly now: number },
+): Promise<void> {
   const open = await uploads.open(now);
-  if (open.count >= MOST_OPEN) throw fail('RATE_LIMITED', { retryAfterSeconds: Math.ceil((open.firstEndsAt - now) / 1000) });
+  if (open.count >= MOST_OPEN)
+    throw fail('RATE_LIMITED', { retryAfterSeconds: Math.ceil((open.firstEndsAt - now) / 1000) });
   if (tenantQuotaBytes === undefined) return;
   const usedBytes = await files.usedBytes();
-  if (usedBytes + sizeBytes > tenantQuotaBytes) throw fail('STORAGE_QUOTA_EXCEEDED', { usedBytes, quotaBytes: tenantQuotaBytes });
+  if (usedBytes + sizeBytes > tenantQuotaBytes)
+    throw fail('STORAGE_QUOTA_EXCEEDED', { usedBytes, quotaBytes: tenantQuotaBytes });
 }
 
-/** What the file belongs to: each must be there for the caller, and they must belong together. The subject company follows the contract. */
-async function linksOf({ store }: OperationContext, call: Call, input: Pick<PresignInput, 'subjectId' | 'contractId' | 'paymentId'>): Promise<Pick<UploadRow, 'subjectId' | 'contractId' | 'paymentId'>> {
-  const { subjectId, contractId, paymentId } = { subjectId: input.subjectId ?? null, contractId: input.contractId ?? null, paymentId: input.paymentId ?? null };
-  const find = async (id: string | null | undefined) => (id === null || id === undefined ? undefined : store.contracts.find(id));
+/**
+ * What the file belongs to: each must be there for the caller, and they must belong together. The subject company
+ * follows the contract.
+ */
+async function linksOf(
+  { store }: OperationContext,
+  call: Call,
+  input: Pick<PresignInput, 'subjectId' | 'contractId' | 'paymentId'>,
+): Promise<Pick<UploadRow, 'subjectId' | 'contractId' | 'paymentId'>> {
+  const { subjectId, contractId, paymentId } = {
+    subjectId: input.subjectId ?? null,
+    contractId: input.contractId ?? null,
+    paymentId: input.paymentId ?? null,
+  };
+  const find = async (id: string | null | undefined) =>
+    id === null || id === undefined ? undefined : store.contracts.find(id);
   const ofLine = paymentId === null ? undefined : await find(await store.lines.contractOf(paymentId));
   if (paymentId !== null && !ofLine) throw fail('REFERENCE_INVALID', { field: 'paymentId', value: paymentId });
   const contract = contractId === null ? ofLine : await find(contractId);
   if (contractId !== null && !contract) throw fail('REFERENCE_INVALID', { field: 'contractId', value: contractId });
-  if (ofLine && contract && ofLine.id !== contract.id) throw invalid({ path: 'paymentId', problem: 'must be a payment line of the contract that contractId names' });
+  if (ofLine && contract && ofLine.id !== contract.id)
+    throw invalid({ path: 'paymentId', problem: 'must be a payment line of the contract that contractId names' });
   if (!contract) {
-    if (subjectId !== null && (!(call.subjectScope?.includes(subjectId) ?? true) || !(await store.closings.isOpen(subjectId)))) throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
+    if (
+      subjectId !== null &&
+      (!(call.subjectScope?.includes(subjectId) ?? true) || !(await store.closings.isOpen(subjectId)))
+    )
+      throw fail('REFERENCE_INVALID', { field: 'subjectId', value: subjectId });
     return { subjectId, contractId: null, paymentId: null };
   }
-  if (subjectId !== null && subjectId !== contract.subjectId) throw invalid({ path: 'subjectId', problem: 'must be the subject company of the contract' });
+  if (subjectId !== null && subjectId !== contract.subjectId)
+    throw invalid({ path: 'subjectId', problem: 'must be the subject company of the contract' });
   return { subjectId: contract.subjectId, contractId: contract.id, paymentId };
 }

@@ -9,7 +9,10 @@ const AT_ONCE = 10;
 /** After so long none is begun any more: whoever called does not wait for ever. */
 const TURN_MS = 20_000;
 
-/** Scans what waits: files whose first scan did not end, those that could not be scanned, and those that were found clean by other signatures or long ago, or passed over while nothing was scanned. */
+/**
+ * Scans what waits: files whose first scan did not end, those that could not be scanned, and those that were found
+ * clean by other signatures or long ago, or passed over while nothing was scanned.
+ */
 export const scanFiles = multiStepOperation({
   effect: 'write',
   input: s.object({}),
@@ -22,14 +25,26 @@ export const scanFiles = multiStepOperation({
     // Without an answer nothing is begun: a scanner that is down would only use up the tries.
     if (!version) return { scanned: 0, more: false };
     const waiting = await read(({ store }) => store.files.toScan(clock.now(), AT_ONCE));
-    if (waiting.length < AT_ONCE) await upkeep(({ store }) => store.files.makeDue({ signatures: version.signatures, before: clock.now() - LOOKED_AT_MS, now: clock.now(), limit: AT_ONCE - waiting.length }));
+    if (waiting.length < AT_ONCE)
+      await upkeep(({ store }) =>
+        store.files.makeDue({
+          signatures: version.signatures,
+          before: clock.now() - LOOKED_AT_MS,
+          now: clock.now(),
+          limit: AT_ONCE - waiting.length,
+        }),
+      );
     const due = await read(({ store }) => store.files.toScan(clock.now(), AT_ONCE));
     const begunAt = performance.now();
     let scanned = 0;
     for (const row of due) {
       if (signal.aborted || performance.now() - begunAt > TURN_MS) return { scanned, more: true };
       if (!(await upkeep(({ store }) => store.files.claimScan(row, clock.now() + SCAN_LEASE_MS)))) continue;
-      await recordScan(work, call, { row, finding: await scanObject(files, row, AbortSignal.timeout(SCAN_LEASE_MS)), signatures: version.signatures });
+      await recordScan(work, call, {
+        row,
+        finding: await scanObject(files, row, AbortSignal.timeout(SCAN_LEASE_MS)),
+        signatures: version.signatures,
+      });
       scanned += 1;
     }
     return { scanned, more: due.length === AT_ONCE };

@@ -15,8 +15,10 @@ const AT_ONCE = 100;
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Moves to the quarantine what the store did not let be moved when it was found, and removes what nobody will ask for: uploads that were not confirmed within a day, files of contracts that can no longer be brought back unless another refers to
- * them, what has been in quarantine for thirty days, and objects that belong to nothing, which broken-off steps leave.
+ * Moves to the quarantine what the store did not let be moved when it was found, and removes what nobody will ask for:
+ * uploads that were not confirmed within a day, files of contracts that can no longer be brought back unless another
+ * refers to them, what has been in quarantine for thirty days, and objects that belong to nothing, which broken-off
+ * steps leave.
  */
 export const sweepFiles = multiStepOperation({
   effect: 'write',
@@ -24,9 +26,15 @@ export const sweepFiles = multiStepOperation({
   output: s.object({ removed: s.integer(), more: s.flag() }),
   fails: ['OBJECT_STORE_UNAVAILABLE'],
   async perform(work, call, { orphans }) {
-    const steps = [await unmoved(work, call), await unconfirmed(work, call), await outlived(work), await quarantine(work)];
+    const steps = [
+      await unmoved(work, call),
+      await unconfirmed(work, call),
+      await outlived(work),
+      await quarantine(work),
+    ];
     let removed = steps.reduce((sum, n) => sum + n, 0);
-    for (const area of orphans ? ['uploads', 'tenants', 'quarantine'] : ['uploads']) removed += await strays(work, `${area}/${call.tenantId}/`);
+    for (const area of orphans ? ['uploads', 'tenants', 'quarantine'] : ['uploads'])
+      removed += await strays(work, `${area}/${call.tenantId}/`);
     return { removed, more: steps.some((n) => n >= AT_ONCE) };
   },
 });
@@ -37,7 +45,10 @@ async function unmoved(work: MultiStepContext, call: Call): Promise<number> {
   return rows.length;
 }
 
-async function unconfirmed({ files: { objects }, clock, read, upkeep }: MultiStepContext, { tenantId }: Call): Promise<number> {
+async function unconfirmed(
+  { files: { objects }, clock, read, upkeep }: MultiStepContext,
+  { tenantId }: Call,
+): Promise<number> {
   const now = clock.now();
   const old = await read(({ store }) => store.uploads.announcedBefore(now - STRAY_MS, AT_ONCE));
   let removed = 0;
@@ -62,7 +73,8 @@ async function outlived({ files: { objects }, clock, read, write }: MultiStepCon
   for (;;) {
     const rows = await read(({ store }) => store.files.ofDeleted({ before, after, limit: AT_ONCE }));
     for (const row of rows) {
-      // The record first: one without bytes would promise what is not there. Somebody may have come to refer to it since.
+      // The record first: one without bytes would promise what is not there. Somebody may have come to refer to it
+      // since.
       const gone = await write(async ({ store, recorder }) => {
         await store.files.holdForRemoval();
         const now = await store.files.byId(row.id, { forUpdate: true });
@@ -89,7 +101,10 @@ async function quarantine({ files: { objects }, clock, read, write }: MultiStepC
   return rows.length;
 }
 
-/** Objects in an area of the tenant's own, older than a day, of which no record knows. What was put to the URL of an upload that is a file already is one of them. */
+/**
+ * Objects in an area of the tenant's own, older than a day, of which no record knows. What was put to the URL of an
+ * upload that is a file already is one of them.
+ */
 async function strays(work: MultiStepContext, prefix: string): Promise<number> {
   let removed = 0;
   let batch: ListedObject[] = [];
@@ -102,9 +117,12 @@ async function strays(work: MultiStepContext, prefix: string): Promise<number> {
   return removed + (await removeUnknown(work, batch));
 }
 
-async function removeUnknown({ files: { objects }, read }: MultiStepContext, batch: readonly ListedObject[]): Promise<number> {
+async function removeUnknown(
+  { files: { objects }, read }: MultiStepContext,
+  batch: readonly ListedObject[],
+): Promise<number> {
   if (batch.length === 0) return 0;
-  const idOf = ({ key }: ListedObject): string => (key.slice(key.lastIndexOf('/') + 1).split('.')[0] ?? '');
+  const idOf = ({ key }: ListedObject): string => key.slice(key.lastIndexOf('/') + 1).split('.')[0] ?? '';
   const keys = await read(({ store }) => store.files.keysOf(batch.map(idOf)));
   const unknown = batch.filter((object) => {
     const key = keys.get(idOf(object));

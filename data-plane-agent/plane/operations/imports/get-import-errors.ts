@@ -12,6 +12,12 @@ export const getImportErrors = operation({
   async run({ store }, { actor, rights }, { batchId }) {
     const batch = await store.imports.find(batchId);
     if (!batch) throw fail('NOT_FOUND', {});
-    return { csv: rejectedCsv(batch.rejected, batch.report, { isOwn: actor.id !== null && batch.createdBy === actor.id, rights, fields: await store.fields.visible() }) };
+    return {
+      csv: rejectedCsv(batch.rejected, batch.report, {
+        isOwn: actor.id !== null && batch.createdBy === actor.id,
+        rights,
+        fields: await store.fields.visible(),
+      }),
+    };
   },
 });

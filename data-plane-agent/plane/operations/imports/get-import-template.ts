@@ -14,9 +14,21 @@ export const getImportTemplate = operation({
   output: s.object({ csv: s.verbatim({ max: 1_000_000 }) }),
   fails: [],
   async run({ store }, { actor }, { language }) {
-    const fields = (await store.fields.visible()).filter((field) => editableBy(field, actor.roleCode)).map(({ code }) => `${CUSTOM_FIELD}${code}`);
-    const label = ({ name, labels }: { readonly name: string; readonly labels: Readonly<Record<'en' | 'zh', string>> }) => (language ? labels[language] : name);
-    const columns = [...CONTRACT_COLUMNS.filter(({ field, insteadOf }) => field !== null || insteadOf !== undefined).map(label), ...fields, ...LINE_COLUMNS.map(label)];
+    const fields = (await store.fields.visible())
+      .filter((field) => editableBy(field, actor.roleCode))
+      .map(({ code }) => `${CUSTOM_FIELD}${code}`);
+    const label = ({
+      name,
+      labels,
+    }: {
+      readonly name: string;
+      readonly labels: Readonly<Record<'en' | 'zh', string>>;
+    }) => (language ? labels[language] : name);
+    const columns = [
+      ...CONTRACT_COLUMNS.filter(({ field, insteadOf }) => field !== null || insteadOf !== undefined).map(label),
+      ...fields,
+      ...LINE_COLUMNS.map(label),
+    ];
     return { csv: BYTE_ORDER_MARK + csvRow(columns.slice(0, MAX_COLUMNS).map(guarded)) };
   },
 });

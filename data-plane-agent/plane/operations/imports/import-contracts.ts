@@ -5,8 +5,9 @@ import { enterCandidates } from '../../steps/imports/enter-candidates.js';
 import { prepareCandidates } from '../../steps/imports/prepare-candidates.js';
 
 /**
- * Enters the contracts of a file or a list: each whole or not at all, the bad ones reported, and the report kept. It is one transaction, so
- * that one which is broken off leaves nothing, and one that is asked for again under its key answers what it answered.
+ * Enters the contracts of a file or a list: each whole or not at all, the bad ones reported, and the report kept. It is
+ * one transaction, so that one which is broken off leaves nothing, and one that is asked for again under its key
+ * answers what it answered.
  */
 export const importContracts = operation({
   effect: 'write',

@@ -14,7 +14,14 @@ export const addInvoice = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...InvoiceInput.properties }),
   output: InvoiceResult,
-  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  fails: [
+    'VERSION_MISMATCH',
+    'REFERENCE_INVALID',
+    'FILE_REFERENCE_INVALID',
+    'RED_LETTER_EXCEEDS_ISSUED',
+    'DUPLICATE_CODE',
+    'LIMIT_REACHED',
+  ],
   async run(operationContext, call, { contractId, ...input }) {
     const { store, newId } = operationContext;
     const held = await holdContract(operationContext, call, contractId);
@@ -25,6 +32,9 @@ export const addInvoice = operation({
     context.amounts.done();
     await checkReceipt(store, contract.id, input.paymentRecordId);
     await checkAttachment(store, input.attachment);
-    return invoiceResult(row, await settleInvoices(operationContext, call, { held, changes: [{ before: null, after: row }] }));
+    return invoiceResult(
+      row,
+      await settleInvoices(operationContext, call, { held, changes: [{ before: null, after: row }] }),
+    );
   },
 });

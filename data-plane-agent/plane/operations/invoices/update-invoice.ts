@@ -13,12 +13,25 @@ import { checkReceipt, namedLine } from '../../steps/receivables/references.js';
 import { invoiceResult } from '../../steps/receivables/invoice-result.js';
 import { settleInvoices } from '../../steps/receivables/settle-invoices.js';
 
-/** Moves an invoice record from state to state, and changes what its state leaves open. What changes nothing writes nothing. */
+/**
+ * Moves an invoice record from state to state, and changes what its state leaves open. What changes nothing writes
+ * nothing.
+ */
 export const updateInvoice = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), invoiceId: s.id(), changes: InvoicePatch }),
   output: InvoiceResult,
-  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'INVALID_TRANSITION', 'INVOICE_FIXED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED', 'DUPLICATE_CODE', 'LIMIT_REACHED'],
+  fails: [
+    'VERSION_MISMATCH',
+    'REFERENCE_INVALID',
+    'FILE_REFERENCE_INVALID',
+    'INVALID_TRANSITION',
+    'INVOICE_FIXED',
+    'LINE_HAS_MONEY',
+    'RED_LETTER_EXCEEDS_ISSUED',
+    'DUPLICATE_CODE',
+    'LIMIT_REACHED',
+  ],
   async run(operationContext, call, { contractId, invoiceId, changes: patch }) {
     const { store } = operationContext;
     const held = await holdContract(operationContext, call, contractId);
@@ -31,9 +44,16 @@ export const updateInvoice = operation({
     if (after.receiptId !== before.receiptId) await checkReceipt(store, contract.id, after.receiptId);
     if (after.attachment !== before.attachment) await checkAttachment(store, after.attachment);
     if (before.status === 'issued' && after.status === 'void') await refuseMatched(operationContext, held, before);
-    const changes = changesOf(before, after, { isTurned: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued', held, operationContext, call });
+    const changes = changesOf(before, after, {
+      isTurned: wantedStatus(before, patch) === 'red_letter' && before.status === 'issued',
+      held,
+      operationContext,
+      call,
+    });
     const [first] = changes;
-    return first ? invoiceResult(first.after, await settleInvoices(operationContext, call, { held, changes })) : invoiceResult(before, held);
+    return first
+      ? invoiceResult(first.after, await settleInvoices(operationContext, call, { held, changes }))
+      : invoiceResult(before, held);
   },
 });
 
@@ -45,15 +65,31 @@ interface Turning {
 }
 
 /** A record that is turned to red letter stays, with its counter record beside it. */
-function changesOf(before: InvoiceRow, after: InvoiceRow, { isTurned, held: { context }, operationContext, call }: Turning): InvoiceChange[] {
+function changesOf(
+  before: InvoiceRow,
+  after: InvoiceRow,
+  { isTurned, held: { context }, operationContext, call }: Turning,
+): InvoiceChange[] {
   if (!isTurned) return isSameInvoice(before, after) ? [] : [{ before, after }];
   const { reversed, counter } = reversal(after, operationContext.newId(), { ...context, actorId: call.actor.id });
-  return [{ before, after: reversed }, { before: null, after: counter }];
+  return [
+    { before, after: reversed },
+    { before: null, after: counter },
+  ];
 }
 
-/** Money that was matched to the invoice asks for a red letter: on its line, or on that of the receipt which it names. */
-async function refuseMatched({ store }: OperationContext, { contract, lines }: HeldContract, row: InvoiceRow): Promise<void> {
-  const paidLineId = row.receiptId === null ? undefined : await store.invoices.lineOfReceipt(contract.id, row.receiptId);
-  const matched = lines.filter((line) => (line.id === row.lineId && hasMatchedMoney(line)) || (line.id === paidLineId && line.receivedMinor > 0));
+/**
+ * Money that was matched to the invoice asks for a red letter: on its line, or on that of the receipt which it names.
+ */
+async function refuseMatched(
+  { store }: OperationContext,
+  { contract, lines }: HeldContract,
+  row: InvoiceRow,
+): Promise<void> {
+  const paidLineId =
+    row.receiptId === null ? undefined : await store.invoices.lineOfReceipt(contract.id, row.receiptId);
+  const matched = lines.filter(
+    (line) => (line.id === row.lineId && hasMatchedMoney(line)) || (line.id === paidLineId && line.receivedMinor > 0),
+  );
   if (matched.length > 0) throw fail('LINE_HAS_MONEY', { paymentIds: matched.map(({ id }) => id) });
 }

@@ -4,7 +4,14 @@ import { afterLast, newStage } from '../../domain/lifecycle/config-changes.js';
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { stageAnswer } from '../../domain/lifecycle/presenter.js';
 import { operation } from '../../steps/operation-context.js';
-import { checkCode, checkCustomFields, checkRoom, foundTemplate, only, openConfig } from '../../steps/lifecycle/checks.js';
+import {
+  checkCode,
+  checkCustomFields,
+  checkRoom,
+  foundTemplate,
+  only,
+  openConfig,
+} from '../../steps/lifecycle/checks.js';
 
 export const addLifecycleStage = operation({
   effect: 'write',

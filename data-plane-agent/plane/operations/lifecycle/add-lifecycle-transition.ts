@@ -4,7 +4,15 @@ import { afterLast, newTransition } from '../../domain/lifecycle/config-changes.
 import { checkConditions } from '../../domain/lifecycle/config-checks.js';
 import { transitionAnswer } from '../../domain/lifecycle/presenter.js';
 import { operation } from '../../steps/operation-context.js';
-import { checkCode, checkCustomFields, checkEffects, checkRoom, foundTemplate, only, openConfig } from '../../steps/lifecycle/checks.js';
+import {
+  checkCode,
+  checkCustomFields,
+  checkEffects,
+  checkRoom,
+  foundTemplate,
+  only,
+  openConfig,
+} from '../../steps/lifecycle/checks.js';
 import { checkEnds } from '../../steps/lifecycle/check-ends.js';
 
 export const addLifecycleTransition = operation({

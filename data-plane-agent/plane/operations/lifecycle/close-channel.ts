@@ -4,8 +4,8 @@ import { MAX_TEMPLATES, MAX_TRANSITIONS } from '../../contract/records/lifecycle
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * Before the control plane removes a notification channel: closes it, so that no transition comes to tell it, unless some do; answers their codes, each once.
- * Without `reopenClosed` it is open again after ten minutes.
+ * Before the control plane removes a notification channel: closes it, so that no transition comes to tell it, unless
+ * some do; answers their codes, each once. Without `reopenClosed` it is open again after ten minutes.
  */
 export const closeChannel = operation({
   effect: 'write',
@@ -16,7 +16,9 @@ export const closeChannel = operation({
   async run({ store }, _call, { channelId, closingId }) {
     if (!isId(channelId)) return { transitionCodes: [] };
     await store.closings.holdAlone(channelId);
-    const telling = (await store.lifecycle.all()).transitions.filter(({ effects }) => effects.notifyChannelId === channelId);
+    const telling = (await store.lifecycle.all()).transitions.filter(
+      ({ effects }) => effects.notifyChannelId === channelId,
+    );
     if (telling.length === 0) await store.closings.close({ id: closingId, recordId: channelId });
     return { transitionCodes: [...new Set(telling.map(({ code }) => code))].toSorted() };
   },

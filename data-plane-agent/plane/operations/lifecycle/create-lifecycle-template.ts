@@ -19,11 +19,24 @@ export const createLifecycleTemplate = operation({
     const id = newId();
     checkCode(templates, { id, code });
     checkRoom(templates, MAX_TEMPLATES);
-    if (copyFrom && !templates.some((template) => template.id === copyFrom)) throw fail('REFERENCE_INVALID', { field: 'copyFrom', value: copyFrom });
+    if (copyFrom && !templates.some((template) => template.id === copyFrom))
+      throw fail('REFERENCE_INVALID', { field: 'copyFrom', value: copyFrom });
     const { stages, transitions } = copyFrom ? await store.lifecycle.of(copyFrom) : NOTHING;
-    if (isDefault && stages.length === 0) throw invalid({ path: 'isDefault', problem: 'must wait until the template has a stage' });
+    if (isDefault && stages.length === 0)
+      throw invalid({ path: 'isDefault', problem: 'must wait until the template has a stage' });
     if (isDefault) await leaveDefault(context);
-    const copied = <R extends { readonly id: string; readonly templateId: string; readonly createdAt: number; readonly updatedAt: number }>({ createdAt: _c, updatedAt: _u, ...row }: R) => ({ ...row, id: newId(), templateId: id });
+    const copied = <
+      R extends {
+        readonly id: string;
+        readonly templateId: string;
+        readonly createdAt: number;
+        readonly updatedAt: number;
+      },
+    >({
+      createdAt: _c,
+      updatedAt: _u,
+      ...row
+    }: R) => ({ ...row, id: newId(), templateId: id });
     const { template, ...content } = await store.lifecycleConfig.insertTemplate(
       { id, code, name, description: description ?? null, isDefault: isDefault ?? false },
       { stages: stages.map(copied), transitions: transitions.map(copied) },

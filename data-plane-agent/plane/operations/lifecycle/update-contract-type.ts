@@ -31,6 +31,8 @@ export const updateContractType = operation({
 async function refuseUsed({ store }: OperationContext, code: string): Promise<void> {
   await store.lifecycleConfig.holdStages(); // who enters a contract holds them when he looks the type up
   const contracts = await store.lifecycleConfig.contractsOfType(code);
-  const fieldCodes = (await store.fields.all()).filter(({ typeCodes }) => typeCodes.includes(code)).map((field) => field.code);
+  const fieldCodes = (await store.fields.all())
+    .filter(({ typeCodes }) => typeCodes.includes(code))
+    .map((field) => field.code);
   if (contracts + fieldCodes.length > 0) throw fail('TYPE_IN_USE', { contracts, fieldCodes });
 }

@@ -22,7 +22,8 @@ export const updateLifecycleStage = operation({
     if (!before) throw fail('NOT_FOUND', {});
     const after = patchedStage(before, changes);
     checkCode(await store.lifecycle.stages(before.templateId), after);
-    if (after.code !== before.code || after.category !== before.category || after.name !== before.name) await store.lifecycleConfig.holdStages();
+    if (after.code !== before.code || after.category !== before.category || after.name !== before.name)
+      await store.lifecycleConfig.holdStages();
     await refuseUsed(context, before, after);
     await checkCustomFields(context, 'completionRules', changes.completionRules);
     const row = await store.lifecycleConfig.updateStage(before, after);
@@ -31,15 +32,26 @@ export const updateLifecycleStage = operation({
   },
 });
 
-/** Contracts, transitions and reminder rules know a stage by its code; its category is the workflow state of the contracts in it. */
+/**
+ * Contracts, transitions and reminder rules know a stage by its code; its category is the workflow state of the
+ * contracts in it.
+ */
 async function refuseUsed({ store }: OperationContext, before: StageRow, after: StageRow): Promise<void> {
   const isRenamed = after.code !== before.code;
   if (!isRenamed && after.category === before.category) return;
   const contracts = await store.lifecycleConfig.contractsIn(before);
   const transitions = isRenamed ? await store.lifecycle.transitions(before.templateId) : [];
   const types = isRenamed ? await store.lifecycleConfig.types() : [];
-  const transitionCodes = transitions.filter(({ fromStageCode, toStageCode }) => fromStageCode === before.code || toStageCode === before.code).map(({ code }) => code);
+  const transitionCodes = transitions
+    .filter(({ fromStageCode, toStageCode }) => fromStageCode === before.code || toStageCode === before.code)
+    .map(({ code }) => code);
   const { id: defaultId } = await store.lifecycle.defaultTemplate();
-  const typeCodes = types.filter(({ defaultRules, defaultTemplateId }) => defaultRules['remindFromStage'] === before.code && (defaultTemplateId ?? defaultId) === before.templateId).map(({ code }) => code);
-  if (contracts + transitionCodes.length + typeCodes.length > 0) throw fail('STAGE_IN_USE', { contracts, transitionCodes, typeCodes });
+  const typeCodes = types
+    .filter(
+      ({ defaultRules, defaultTemplateId }) =>
+        defaultRules['remindFromStage'] === before.code && (defaultTemplateId ?? defaultId) === before.templateId,
+    )
+    .map(({ code }) => code);
+  if (contracts + transitionCodes.length + typeCodes.length > 0)
+    throw fail('STAGE_IN_USE', { contracts, transitionCodes, typeCodes });
 }

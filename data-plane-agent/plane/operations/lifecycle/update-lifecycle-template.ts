@@ -18,10 +18,18 @@ export const updateLifecycleTemplate = operation({
     const before = await foundTemplate(context, templateId);
     const content = await store.lifecycle.of(before.id);
     const asked = isDefault === undefined ? before.isDefault : (isDefault ?? false);
-    const after = { ...before, code: code ?? before.code, name: name ?? before.name, description: description === undefined ? before.description : description, isDefault: asked };
+    const after = {
+      ...before,
+      code: code ?? before.code,
+      name: name ?? before.name,
+      description: description === undefined ? before.description : description,
+      isDefault: asked,
+    };
     checkCode(await store.lifecycleConfig.templates(), after);
-    if (before.isDefault && !asked) throw invalid({ path: 'isDefault', problem: 'stays true until another template is made the default' });
-    if (asked && content.stages.length === 0) throw invalid({ path: 'isDefault', problem: 'must wait until the template has a stage' });
+    if (before.isDefault && !asked)
+      throw invalid({ path: 'isDefault', problem: 'stays true until another template is made the default' });
+    if (asked && content.stages.length === 0)
+      throw invalid({ path: 'isDefault', problem: 'must wait until the template has a stage' });
     if (asked && !before.isDefault) await leaveDefault(context);
     return templateAnswer(await store.lifecycleConfig.updateTemplate(before, after), content);
   },

@@ -18,7 +18,15 @@ export const addNote = operation({
     const notes = await store.contracts.notes(contract.id);
     if (notes.length >= MAX_LINES) throw invalid({ path: 'notes', problem: `must have at most ${MAX_LINES} items` });
     const now = clock.now();
-    const note: NoteRow = { id: newId(), contractId: contract.id, position: (notes.at(-1)?.position ?? -1) + 1, label, value, createdAt: now, updatedAt: now };
+    const note: NoteRow = {
+      id: newId(),
+      contractId: contract.id,
+      position: (notes.at(-1)?.position ?? -1) + 1,
+      label,
+      value,
+      createdAt: now,
+      updatedAt: now,
+    };
     await store.contracts.insertNotes([note]);
     const { version } = await touchContract(context, call, contract);
     return { ...noteAnswer(note), contractVersion: version };

@@ -16,8 +16,14 @@ export const updateNote = operation({
     const contract = await heldContract(context, call, contractId);
     const before = (await context.store.contracts.notes(contract.id)).find(({ id }) => id === noteId);
     if (!before) throw fail('NOT_FOUND', {});
-    const after: NoteRow = { ...before, label: label ?? before.label, value: value ?? before.value, updatedAt: context.clock.now() };
-    if (after.label === before.label && after.value === before.value) return { ...noteAnswer(before), contractVersion: contract.version };
+    const after: NoteRow = {
+      ...before,
+      label: label ?? before.label,
+      value: value ?? before.value,
+      updatedAt: context.clock.now(),
+    };
+    if (after.label === before.label && after.value === before.value)
+      return { ...noteAnswer(before), contractVersion: contract.version };
     await context.store.contracts.updateNote(before, after);
     const { version } = await touchContract(context, call, contract);
     return { ...noteAnswer(after), contractVersion: version };

@@ -3,8 +3,9 @@ import { MessageOutcome, MOST_MESSAGES } from '../../contract/records/outbox.js'
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * Says what became of messages that were taken: one that was handed over is settled; one that was not is tried again after a while, eight times
- * within a day, and then has failed, with the last error. `lost` are those that were not the caller's any more.
+ * Says what became of messages that were taken: one that was handed over is settled; one that was not is tried again
+ * after a while, eight times within a day, and then has failed, with the last error. `lost` are those that were not the
+ * caller's any more.
  */
 export const settleMessages = operation({
   effect: 'write',
@@ -17,7 +18,10 @@ export const settleMessages = operation({
     for (const { id, attempts, error, retryAfterMs, isFinal } of outcomes) {
       const taken = { id, attempts };
       if (error === null) counts[(await store.outbox.settle(taken)) ? 'settled' : 'lost'] += 1;
-      else counts[await store.outbox.fail(taken, { error, retryAfterMs: retryAfterMs ?? null, isFinal: isFinal ?? false })] += 1;
+      else
+        counts[
+          await store.outbox.fail(taken, { error, retryAfterMs: retryAfterMs ?? null, isFinal: isFinal ?? false })
+        ] += 1;
     }
     return counts;
   },

@@ -3,8 +3,9 @@ import { s } from '../../../base/schema.js';
 import { operation } from '../../steps/operation-context.js';
 
 /**
- * Before the control plane removes a subject company: closes it, so that nothing is entered for it, unless it has contracts, also such as the caller may not see
- * and those in the trash; answers how many. Without `reopenClosed` it is open again after ten minutes.
+ * Before the control plane removes a subject company: closes it, so that nothing is entered for it, unless it has
+ * contracts, also such as the caller may not see and those in the trash; answers how many. Without `reopenClosed` it is
+ * open again after ten minutes.
  */
 export const closeSubject = operation({
   effect: 'write',

@@ -10,7 +10,14 @@ export const getHandoverExtent = operation({
   fails: [],
   async run({ store: { ownership, tasks, views } }, _call, { memberId }) {
     return {
-      totals: { ...NOTHING, contracts: await ownership.owned(memberId), contractsAsSupervisor: await ownership.supervised(memberId), openTasks: await tasks.countOpenOf(memberId), personalViews: await views.count('personal', memberId), teamViews: await views.count('team', memberId) },
+      totals: {
+        ...NOTHING,
+        contracts: await ownership.owned(memberId),
+        contractsAsSupervisor: await ownership.supervised(memberId),
+        openTasks: await tasks.countOpenOf(memberId),
+        personalViews: await views.count('personal', memberId),
+        teamViews: await views.count('team', memberId),
+      },
       samples: {
         contracts: await ownership.samples('owned', memberId),
         contractsAsSupervisor: await ownership.samples('supervised', memberId),
@@ -19,7 +26,9 @@ export const getHandoverExtent = operation({
         personalViews: await views.samples('personal', memberId, SAMPLES),
         teamViews: await views.samples('team', memberId, SAMPLES),
       },
-      subjectIds: [...new Set([...(await ownership.subjectsOf(memberId)), ...(await tasks.subjectsOf(memberId))])].toSorted(),
+      subjectIds: [
+        ...new Set([...(await ownership.subjectsOf(memberId)), ...(await tasks.subjectsOf(memberId))]),
+      ].toSorted(),
     };
   },
 });

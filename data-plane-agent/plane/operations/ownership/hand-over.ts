@@ -8,8 +8,9 @@ import { operation } from '../../steps/operation-context.js';
 import { handOverViews } from '../../steps/views/hand-over-views.js';
 
 /**
- * Puts what one member is responsible for into another's hands: all of it or, where the successor's scope lacks a subject company, nothing.
- * Who made or changed what, and the history, stay as they were. A repeat finds nothing left to move.
+ * Puts what one member is responsible for into another's hands: all of it or, where the successor's scope lacks a
+ * subject company, nothing. Who made or changed what, and the history, stay as they were. A repeat finds nothing left
+ * to move.
  */
 export const handOver = operation({
   effect: 'write',
@@ -29,19 +30,40 @@ export const handOver = operation({
   }),
   output: s.object({ transferred: HandoverTotals, superiorsReplaced: s.integer(), superiorsCleared: s.integer() }),
   fails: ['SUCCESSOR_SCOPE_INSUFFICIENT', 'REFERENCE_INVALID'],
-  async run({ store, clock }, call, { successorScope, memberName, memberStays = false, transferTasks, transferSavedViews, ...handover }) {
+  async run(
+    { store, clock },
+    call,
+    { successorScope, memberName, memberStays = false, transferTasks, transferSavedViews, ...handover },
+  ) {
     refuseForm(handover);
     const held = await store.ownership.held(handover.memberId);
-    const moved = held.map((contract) => ({ contract, to: handedOver(contract, handover) })).filter(({ contract, to }) => isMoved(contract, to));
+    const moved = held
+      .map((contract) => ({ contract, to: handedOver(contract, handover) }))
+      .filter(({ contract, to }) => isMoved(contract, to));
     const tasks = transferTasks ? await store.tasks.heldBy(handover.memberId) : [];
     refuseScope([...moved.map(({ contract }) => contract), ...tasks], successorScope);
     const by = { now: clock.now(), actorId: call.actor.id };
     for (const group of grouped(moved)) await store.ownership.assign(group.contracts, group.to, by);
-    await store.tasks.assign(tasks, { from: handover.memberId, to: handover.successorId, moved: new Set(moved.map(({ contract }) => contract.id)), ...by });
-    const views = transferSavedViews ? await handOverViews({ store, clock }, { ...handover, memberName, memberStays }) : {};
+    await store.tasks.assign(tasks, {
+      from: handover.memberId,
+      to: handover.successorId,
+      moved: new Set(moved.map(({ contract }) => contract.id)),
+      ...by,
+    });
+    const views = transferSavedViews
+      ? await handOverViews({ store, clock }, { ...handover, memberName, memberStays })
+      : {};
     const stoodIn = moved.filter(({ to }) => to.stoodIn);
     return {
-      transferred: { ...NOTHING, ...counts(moved.map(({ contract }) => contract), handover), openTasks: tasks.length, ...views },
+      transferred: {
+        ...NOTHING,
+        ...counts(
+          moved.map(({ contract }) => contract),
+          handover,
+        ),
+        openTasks: tasks.length,
+        ...views,
+      },
       superiorsReplaced: stoodIn.filter(({ to }) => to.ownerSuperiorId !== null).length,
       superiorsCleared: stoodIn.filter(({ to }) => to.ownerSuperiorId === null).length,
     };
@@ -50,10 +72,12 @@ export const handOver = operation({
 
 /** Whether they exist is known to the control plane, which has asked before. */
 function refuseForm({ successorId, successorSuperiorId }: Handover): void {
-  for (const [field, value] of Object.entries({ successorId, successorSuperiorId })) if (value !== null && !isId(value)) throw fail('REFERENCE_INVALID', { field, value });
+  for (const [field, value] of Object.entries({ successorId, successorSuperiorId }))
+    if (value !== null && !isId(value)) throw fail('REFERENCE_INVALID', { field, value });
 }
 
-const isMoved = (from: Responsible, to: Responsible): boolean => from.ownerId !== to.ownerId || from.ownerSuperiorId !== to.ownerSuperiorId;
+const isMoved = (from: Responsible, to: Responsible): boolean =>
+  from.ownerId !== to.ownerId || from.ownerSuperiorId !== to.ownerSuperiorId;
 
 function refuseScope(moved: readonly Pick<HeldContract, 'subjectId'>[], scope: readonly string[] | null): void {
   if (scope === null) return;
@@ -69,7 +93,10 @@ interface Move {
 /** Contracts that get the same owner and superior are written in one statement. */
 function grouped(moves: readonly Move[]): { to: Responsible; contracts: HeldContract[] }[] {
   const groups = new Map<string, { to: Responsible; contracts: HeldContract[] }>();
-  for (const { contract, to: { ownerId, ownerSuperiorId } } of moves) {
+  for (const {
+    contract,
+    to: { ownerId, ownerSuperiorId },
+  } of moves) {
     const key = `${ownerId} ${ownerSuperiorId ?? ''}`;
     const group = groups.get(key) ?? { to: { ownerId, ownerSuperiorId }, contracts: [] };
     groups.set(key, group);
@@ -78,7 +105,12 @@ function grouped(moves: readonly Move[]): { to: Responsible; contracts: HeldCont
   return [...groups.values()];
 }
 
-const counts = (moved: readonly HeldContract[], { memberId, transferContracts, transferContractSupervisors }: Handover) => ({
+const counts = (
+  moved: readonly HeldContract[],
+  { memberId, transferContracts, transferContractSupervisors }: Handover,
+) => ({
   contracts: moved.filter(({ ownerId }) => transferContracts && ownerId === memberId).length,
-  contractsAsSupervisor: moved.filter(({ ownerSuperiorId }) => transferContractSupervisors && ownerSuperiorId === memberId).length,
+  contractsAsSupervisor: moved.filter(
+    ({ ownerSuperiorId }) => transferContractSupervisors && ownerSuperiorId === memberId,
+  ).length,
 });

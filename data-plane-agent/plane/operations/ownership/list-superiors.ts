@@ -3,7 +3,10 @@ import { operation } from '../../steps/operation-context.js';
 
 const MAX = 20;
 
-/** Who is superior on a member's own contracts, the one on most of them first: his chain of responsibility, as the book has it. */
+/**
+ * Who is superior on a member's own contracts, the one on most of them first: his chain of responsibility, as the book
+ * has it.
+ */
 export const listSuperiors = operation({
   effect: 'read',
   input: s.object({ memberId: s.id() }),

@@ -26,7 +26,14 @@ export const addPaymentLine = operation({
     const { context } = held;
     const position = held.lines.reduce((next, line) => Math.max(next, line.position + 1), 0);
     const asked = newLine(input, { id: newId(), contractId, position }, context);
-    const { lines: [line = asked], changes } = await followLines(operationContext, call, { contract: held.contract, steps: [{ before: null, after: asked, path: '' }], amounts: context.amounts });
+    const {
+      lines: [line = asked],
+      changes,
+    } = await followLines(operationContext, call, {
+      contract: held.contract,
+      steps: [{ before: null, after: asked, path: '' }],
+      amounts: context.amounts,
+    });
     const lines = [...held.lines, line];
     checkSums(lines, context);
     context.amounts.done();

@@ -3,7 +3,10 @@ import { PaymentStats } from '../../contract/records/lines.js';
 import { paymentStats, statsCuts } from '../../domain/payments/figures.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Counts and sums of the lines in scope. They are read from the rollups: what they cost grows with the days on which something is due. */
+/**
+ * Counts and sums of the lines in scope. They are read from the rollups: what they cost grows with the days on which
+ * something is due.
+ */
 export const getPaymentStats = operation({
   effect: 'read',
   input: s.object({}),

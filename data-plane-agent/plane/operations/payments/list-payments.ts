@@ -14,17 +14,32 @@ export const listPayments = operation({
   output: PaymentPage,
   fails: [],
   async run({ store }, call, { tab, page, pageSize, contractId, subjectId, includeDeleted }) {
-    const filter = { tab: tab ?? 'due', contractId: contractId ?? null, subjectId: subjectId ?? null, includeDeleted: includeDeleted ?? false };
+    const filter = {
+      tab: tab ?? 'due',
+      contractId: contractId ?? null,
+      subjectId: subjectId ?? null,
+      includeDeleted: includeDeleted ?? false,
+    };
     if (filter.contractId !== null) await seeContract(store, filter.contractId, filter);
     seeSubject(call, filter.subjectId);
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.paymentList.page(filter, asked);
-    return pageOf(rows.map((row) => paymentRow(row, call)), { ...asked, total });
+    return pageOf(
+      rows.map((row) => paymentRow(row, call)),
+      { ...asked, total },
+    );
   },
 });
 
 /** A filter that names a contract which the caller cannot see is answered like one that names none. */
-async function seeContract(store: Store, contractId: string, { includeDeleted }: { includeDeleted: boolean }): Promise<void> {
-  const seen = isId(contractId) && ((await store.contracts.find(contractId)) ?? (includeDeleted ? await store.contracts.find(contractId, { deleted: true }) : undefined));
+async function seeContract(
+  store: Store,
+  contractId: string,
+  { includeDeleted }: { includeDeleted: boolean },
+): Promise<void> {
+  const seen =
+    isId(contractId) &&
+    ((await store.contracts.find(contractId)) ??
+      (includeDeleted ? await store.contracts.find(contractId, { deleted: true }) : undefined));
   if (!seen) throw fail('NOT_FOUND', {});
 }

@@ -15,6 +15,9 @@ export const listReceipts = operation({
     if (!(await store.lines.isKept(paymentId))) throw fail('NOT_FOUND', {});
     const asked = { page: page ?? 1, pageSize: pageSize ?? 20 };
     const { rows, total } = await store.lines.receiptsOf(paymentId, asked);
-    return pageOf(rows.map((row) => receiptAnswer(row, call)), { ...asked, total });
+    return pageOf(
+      rows.map((row) => receiptAnswer(row, call)),
+      { ...asked, total },
+    );
   },
 });

@@ -12,6 +12,14 @@ export const recordInvoiceEvidence = operation({
   output: PaymentLineResult,
   fails: ['FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
   async run(operationContext, call, { paymentId, ...patch }) {
-    return lineResult(operationContext, call, await changeLine(operationContext, call, { paymentId, files: patch, to: (line, { context }) => withInvoice(line, patch, context) }));
+    return lineResult(
+      operationContext,
+      call,
+      await changeLine(operationContext, call, {
+        paymentId,
+        files: patch,
+        to: (line, { context }) => withInvoice(line, patch, context),
+      }),
+    );
   },
 });

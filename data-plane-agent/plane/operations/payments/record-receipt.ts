@@ -5,14 +5,20 @@ import { operation } from '../../steps/operation-context.js';
 import { changeLine } from '../../steps/receivables/change-line.js';
 import { lineResult } from '../../steps/receivables/line-result.js';
 
-/** Records what was received on a line: the new total, not an increment, so that the same request twice changes nothing. */
+/**
+ * Records what was received on a line: the new total, not an increment, so that the same request twice changes nothing.
+ */
 export const recordReceipt = operation({
   effect: 'write',
   input: s.object({ paymentId: s.id(), ...ReceiptPatch.properties }),
   output: PaymentLineResult,
   fails: ['RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID'],
   async run(operationContext, call, { paymentId, ...patch }) {
-    const changed = await changeLine(operationContext, call, { paymentId, files: patch, to: (line, { context }) => withReceipt(line, patch, context) });
+    const changed = await changeLine(operationContext, call, {
+      paymentId,
+      files: patch,
+      to: (line, { context }) => withReceipt(line, patch, context),
+    });
     return lineResult(operationContext, call, { ...changed, bankSerialNo: patch.bankSerialNo });
   },
 });

@@ -8,12 +8,24 @@ import { operation } from '../../steps/operation-context.js';
 import { changeLine } from '../../steps/receivables/change-line.js';
 import { lineResult } from '../../steps/receivables/line-result.js';
 
-/** Changes any field of a line. What is owed and when is part of the contract, so a lock protects it; receipts and invoices stay open. */
+/**
+ * Changes any field of a line. What is owed and when is part of the contract, so a lock protects it; receipts and
+ * invoices stay open.
+ */
 export const updatePaymentLine = operation({
   effect: 'write',
   input: s.object({ paymentId: s.id(), ...PaymentLinePatch.properties }),
   output: PaymentLineResult,
-  fails: ['CONTRACT_LOCKED', 'CURRENCY_FIXED', 'RECONCILE_WITHOUT_RECEIPT', 'FILE_REFERENCE_INVALID', 'DUPLICATE_CODE', 'LIMIT_REACHED', 'LINE_HAS_MONEY', 'RED_LETTER_EXCEEDS_ISSUED'],
+  fails: [
+    'CONTRACT_LOCKED',
+    'CURRENCY_FIXED',
+    'RECONCILE_WITHOUT_RECEIPT',
+    'FILE_REFERENCE_INVALID',
+    'DUPLICATE_CODE',
+    'LIMIT_REACHED',
+    'LINE_HAS_MONEY',
+    'RED_LETTER_EXCEEDS_ISSUED',
+  ],
   async run(operationContext, call, { paymentId, ...patch }) {
     const changed = await changeLine(operationContext, call, {
       paymentId,
@@ -22,9 +34,16 @@ export const updatePaymentLine = operation({
         const planned = withPlan(line, patch, context);
         context.amounts.done();
         // What is wrong with an amount is told with those of the receipt, below.
-        checkLineRights([{ planned, after: withInvoice(planned, patch, { ...context, amounts: new AmountReader() }) }], call.rights);
+        checkLineRights(
+          [{ planned, after: withInvoice(planned, patch, { ...context, amounts: new AmountReader() }) }],
+          call.rights,
+        );
         if (contract.locked && changesPlan(line, planned)) throw fail('CONTRACT_LOCKED', { fields: ['payments'] });
-        if (planned.currencyCode !== line.currencyCode && (hasMoney(line) || (await operationContext.store.lines.hasReceipts(line.id)))) throw fail('CURRENCY_FIXED', { currencyCode: line.currencyCode });
+        if (
+          planned.currencyCode !== line.currencyCode &&
+          (hasMoney(line) || (await operationContext.store.lines.hasReceipts(line.id)))
+        )
+          throw fail('CURRENCY_FIXED', { currencyCode: line.currencyCode });
         const after = withInvoice(withReceipt(planned, patch, context), patch, context);
         checkLineRights([{ planned, after }], call.rights);
         return after;

@@ -4,9 +4,9 @@ import { operation } from '../../steps/operation-context.js';
 import { holdTasks, writeTaskState } from '../../steps/tasks/hold-tasks.js';
 
 /**
- * Marks what is pending or in progress and was due before today as overdue, contract by contract: at most `limit` contracts in one call,
- * and `isMore` says whether to call again. Done again on the same day it finds nothing. It holds each contract as a change of a task
- * does, and looks at its tasks only then, so that neither undoes the other.
+ * Marks what is pending or in progress and was due before today as overdue, contract by contract: at most `limit`
+ * contracts in one call, and `isMore` says whether to call again. Done again on the same day it finds nothing. It holds
+ * each contract as a change of a task does, and looks at its tasks only then, so that neither undoes the other.
  */
 export const stepOverdueTasks = operation({
   effect: 'write',
@@ -22,7 +22,9 @@ export const stepOverdueTasks = operation({
     for (const contractId of found.slice(0, limit).toSorted()) {
       const held = await holdTasks(operationContext, call, contractId);
       const moved = held.tasks.map((task) => fallenDue(task, held.context) ?? task);
-      const changed = held.tasks.flatMap((before, i) => (moved[i] && moved[i] !== before ? [{ before, after: moved[i] }] : []));
+      const changed = held.tasks.flatMap((before, i) =>
+        moved[i] && moved[i] !== before ? [{ before, after: moved[i] }] : [],
+      );
       if (changed.length === 0) continue; // somebody was faster
       for (const { before, after } of changed) await store.tasks.update(before, after);
       await writeTaskState(operationContext, { ...held, tasks: moved });

@@ -13,7 +13,14 @@ export const updateTask = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), taskId: s.id(), changes: TaskPatch }),
   output: TaskResult,
-  fails: ['VERSION_MISMATCH', 'REFERENCE_INVALID', 'FILE_REFERENCE_INVALID', 'INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'DUPLICATE_CODE'],
+  fails: [
+    'VERSION_MISMATCH',
+    'REFERENCE_INVALID',
+    'FILE_REFERENCE_INVALID',
+    'INVALID_TRANSITION',
+    'WORKFLOW_CONTROL_REQUIRED',
+    'DUPLICATE_CODE',
+  ],
   async run(operationContext, call, { contractId, taskId, changes }) {
     const { store } = operationContext;
     const held = await holdTasks(operationContext, call, contractId);
@@ -27,7 +34,10 @@ export const updateTask = operation({
     if (task.attachment !== before.attachment) await checkAttachment(store, task.attachment);
     if (isSameTask(before, task)) return { ...taskAnswer(before, call), contractVersion: held.contract.version };
     await store.tasks.update(before, task);
-    const contract = await writeTaskState(operationContext, { ...held, tasks: held.tasks.map((other) => (other.id === before.id ? task : other)) });
+    const contract = await writeTaskState(operationContext, {
+      ...held,
+      tasks: held.tasks.map((other) => (other.id === before.id ? task : other)),
+    });
     return { ...taskAnswer(task, call), contractVersion: contract.version };
   },
 });

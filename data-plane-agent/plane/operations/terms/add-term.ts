@@ -18,7 +18,17 @@ export const addTerm = operation({
     const terms = await store.contracts.terms(contract.id);
     if (terms.length >= MAX_LINES) throw invalid({ path: 'terms', problem: `must have at most ${MAX_LINES} items` });
     const now = clock.now();
-    const term: TermRow = { id: newId(), contractId: contract.id, position: (terms.at(-1)?.position ?? -1) + 1, kind, title, date: date ?? null, note, createdAt: now, updatedAt: now };
+    const term: TermRow = {
+      id: newId(),
+      contractId: contract.id,
+      position: (terms.at(-1)?.position ?? -1) + 1,
+      kind,
+      title,
+      date: date ?? null,
+      note,
+      createdAt: now,
+      updatedAt: now,
+    };
     await store.contracts.insertTerms([term]);
     const { version } = await touchContract(context, call, contract);
     return { ...termAnswer(term), contractVersion: version };

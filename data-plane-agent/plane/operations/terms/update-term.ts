@@ -7,7 +7,9 @@ import { heldContract, refuseLockedTerms, touchContract } from '../../steps/cont
 import { operation } from '../../steps/operation-context.js';
 import type { TermRow } from '../../tables/terms.js';
 
-/** Changes a term of a contract. A request that changes nothing leaves no trace, and passes on a locked contract too. */
+/**
+ * Changes a term of a contract. A request that changes nothing leaves no trace, and passes on a locked contract too.
+ */
 export const updateTerm = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), termId: s.id(), ...TermPatch.properties }),
@@ -17,7 +19,14 @@ export const updateTerm = operation({
     const contract = await heldContract(context, call, contractId);
     const before = (await context.store.contracts.terms(contract.id)).find(({ id }) => id === termId);
     if (!before) throw fail('NOT_FOUND', {});
-    const after: TermRow = { ...before, kind: kind ?? before.kind, title: title ?? before.title, date: date === undefined ? before.date : date, note: note ?? before.note, updatedAt: context.clock.now() };
+    const after: TermRow = {
+      ...before,
+      kind: kind ?? before.kind,
+      title: title ?? before.title,
+      date: date === undefined ? before.date : date,
+      note: note ?? before.note,
+      updatedAt: context.clock.now(),
+    };
     if (areSameTerms([before], [after])) return { ...termAnswer(before), contractVersion: contract.version };
     refuseLockedTerms(contract);
     await context.store.contracts.updateTerm(before, after);

@@ -1,7 +1,10 @@
 import { s } from '../../../base/schema.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Removes what was kept for a while: answers under a key, reports of imports, former forms of custom values; messages that are of no use any more expire. */
+/**
+ * Removes what was kept for a while: answers under a key, reports of imports, former forms of custom values; messages
+ * that are of no use any more expire.
+ */
 export const removeEnded = operation({
   effect: 'write',
   isUpkeep: true,

@@ -18,7 +18,8 @@ export const createSavedView = operation({
     const issues = viewIssues(input);
     if (issues.length > 0) throw invalid(...issues);
     if (await views.isTaken(row)) throw fail('DUPLICATE_CODE', { field: 'name', value: row.name });
-    if ((await views.count(row.scope, row.scope === 'team' ? null : row.ownerId)) >= MAX_VIEWS) throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
+    if ((await views.count(row.scope, row.scope === 'team' ? null : row.ownerId)) >= MAX_VIEWS)
+      throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
     await views.insert(row);
     return viewAnswer(row, await seenFields(context, [row]));
   },

@@ -24,7 +24,8 @@ export const updateSavedView = operation({
     if (isSameView(before, after)) return viewAnswer(before, await seenFields(context, [before]));
     if (await views.isTaken(after, before.id)) throw fail('DUPLICATE_CODE', { field: 'name', value: after.name });
     const joins = after.scope !== before.scope;
-    if (joins && (await views.count(after.scope, after.scope === 'team' ? null : after.ownerId)) >= MAX_VIEWS) throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
+    if (joins && (await views.count(after.scope, after.scope === 'team' ? null : after.ownerId)) >= MAX_VIEWS)
+      throw fail('LIMIT_REACHED', { limit: MAX_VIEWS });
     await views.update(before, after);
     return viewAnswer(after, await seenFields(context, [after]));
   },

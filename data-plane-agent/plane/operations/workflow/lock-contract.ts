@@ -8,7 +8,9 @@ import { checkVersion } from '../../domain/contracts/checks.js';
 import { detailOf } from '../../steps/contracts/detail.js';
 import { operation } from '../../steps/operation-context.js';
 
-/** Locks or unlocks a contract's core fields, until it is moved to another stage. What changes nothing leaves no trace. */
+/**
+ * Locks or unlocks a contract's core fields, until it is moved to another stage. What changes nothing leaves no trace.
+ */
 export const lockContract = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...LockInput.properties }),
@@ -21,9 +23,21 @@ export const lockContract = operation({
     if (!row) throw fail('NOT_FOUND', {});
     checkVersion(row, call);
     if (row.locked === locked) return detailOf(context, call, { row });
-    if (!locked && !holds(controlAt(call.controls, { code: row.stageCode, category: row.stageCategory }), 'approve')) throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: row.stageCode });
-    const after = await store.contracts.update(row, touched({ ...row, locked }, { now: clock.now(), actorId: call.actor.id }));
-    await store.workflowEvents.record({ contractId: row.id, kind: locked ? 'locked' : 'unlocked', fromStageCode: row.stageCode, toStageCode: row.stageCode, transitionCode: null, locked, note: note ?? null });
+    if (!locked && !holds(controlAt(call.controls, { code: row.stageCode, category: row.stageCategory }), 'approve'))
+      throw fail('WORKFLOW_CONTROL_REQUIRED', { control: 'approve', stage: row.stageCode });
+    const after = await store.contracts.update(
+      row,
+      touched({ ...row, locked }, { now: clock.now(), actorId: call.actor.id }),
+    );
+    await store.workflowEvents.record({
+      contractId: row.id,
+      kind: locked ? 'locked' : 'unlocked',
+      fromStageCode: row.stageCode,
+      toStageCode: row.stageCode,
+      transitionCode: null,
+      locked,
+      note: note ?? null,
+    });
     return detailOf(context, call, { row: after });
   },
 });

@@ -12,7 +12,13 @@ export const transitionContract = operation({
   effect: 'write',
   input: s.object({ contractId: s.id(), ...TransitionInput.properties }),
   output: ContractDetail,
-  fails: ['VERSION_MISMATCH', 'INVALID_TRANSITION', 'TRANSITION_CONDITION_FAILED', 'WORKFLOW_CONTROL_REQUIRED', 'REFERENCE_INVALID'],
+  fails: [
+    'VERSION_MISMATCH',
+    'INVALID_TRANSITION',
+    'TRANSITION_CONDITION_FAILED',
+    'WORKFLOW_CONTROL_REQUIRED',
+    'REFERENCE_INVALID',
+  ],
   async run(context, call, { contractId, ...request }) {
     // Before the contract: who renames a stage holds the stages first, and contracts then.
     await context.store.lifecycle.hold();
@@ -31,7 +37,13 @@ export const transitionContract = operation({
     // A trail shows its latest events: who may not move a contract must not push what others did out of it.
     if ((await store.workflowEvents.denialsSince(row.id, clock.now() - DAY_MS)) >= DENIALS_A_DAY) return;
     await store.workflowEvents.record({
-      contractId: row.id, kind: 'transition_denied', fromStageCode: row.stageCode, toStageCode: named?.toStageCode ?? toStageCode ?? null, transitionCode: named?.code ?? null, locked: row.locked, note: note ?? null,
+      contractId: row.id,
+      kind: 'transition_denied',
+      fromStageCode: row.stageCode,
+      toStageCode: named?.toStageCode ?? toStageCode ?? null,
+      transitionCode: named?.code ?? null,
+      locked: row.locked,
+      note: note ?? null,
     });
   },
 });
@@ -40,5 +52,11 @@ const DAY_MS = 24 * 3_600_000;
 /** Of one member on one contract. */
 const DENIALS_A_DAY = 50;
 
-/** Whether somebody was kept from a move that there is from here. A contract that has moved on by then is nobody's denial. */
-const isDenial = (failure: Failure, isDisabled: boolean): boolean => isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED') || isFailure(failure, 'TRANSITION_CONDITION_FAILED') || (isFailure(failure, 'INVALID_TRANSITION') && isDisabled);
+/**
+ * Whether somebody was kept from a move that there is from here. A contract that has moved on by then is nobody's
+ * denial.
+ */
+const isDenial = (failure: Failure, isDisabled: boolean): boolean =>
+  isFailure(failure, 'WORKFLOW_CONTROL_REQUIRED') ||
+  isFailure(failure, 'TRANSITION_CONDITION_FAILED') ||
+  (isFailure(failure, 'INVALID_TRANSITION') && isDisabled);

@@ -28,8 +28,19 @@ export interface Changed extends Pick<ContractParts, 'row' | 'lines' | 'terms' |
   readonly warnings: readonly Warning[];
 }
 
-/** Changes what is given of a contract that was found for update, whoever asks. What changes nothing writes nothing, and its version stays. */
-export async function changeContract(operationContext: OperationContext, call: Call, { before, changes, members = [] }: { readonly before: ContractRow; readonly changes: ContractPatch; readonly members?: readonly Member[] }): Promise<Changed> {
+/**
+ * Changes what is given of a contract that was found for update, whoever asks. What changes nothing writes nothing, and
+ * its version stays.
+ */
+export async function changeContract(
+  operationContext: OperationContext,
+  call: Call,
+  {
+    before,
+    changes,
+    members = [],
+  }: { readonly before: ContractRow; readonly changes: ContractPatch; readonly members?: readonly Member[] },
+): Promise<Changed> {
   const { store, clock, newId } = operationContext;
   const lines = await store.lines.ofContract(before.id);
   const terms = await store.contracts.terms(before.id);
@@ -37,44 +48,86 @@ export async function changeContract(operationContext: OperationContext, call: C
 
   const now = clock.now();
   const amounts = new AmountReader();
-  const plain = patched(before, changes, { amounts, defaultCurrency: call.currencyCode, defaultType: await defaultType(operationContext, before, changes) });
-  const custom = await readValues(operationContext, call, { given: changes.dynamicFields, contract: plain, issues: amounts });
+  const plain = patched(before, changes, {
+    amounts,
+    defaultCurrency: call.currencyCode,
+    defaultType: await defaultType(operationContext, before, changes),
+  });
+  const custom = await readValues(operationContext, call, {
+    given: changes.dynamicFields,
+    contract: plain,
+    issues: amounts,
+  });
   const changed = { ...plain, dynamicFields: custom.values };
-  const plan = planOf(changes, lines, { amounts, contractId: before.id, today: call.today, now, newId, currencyCode: changed.currencyCode, formerCurrencyCode: before.currencyCode });
+  const plan = planOf(changes, lines, {
+    amounts,
+    contractId: before.id,
+    today: call.today,
+    now,
+    newId,
+    currencyCode: changed.currencyCode,
+    formerCurrencyCode: before.currencyCode,
+  });
   amounts.done();
   checkLineRights(plan.steps, call.rights);
-  const sentTerms = changes.terms === undefined || areSameTerms(terms, changes.terms ?? []) ? undefined : (changes.terms ?? []);
-  const sentNotes = changes.extraNotes === undefined || areSameNotes(notes, changes.extraNotes ?? []) ? undefined : (changes.extraNotes ?? []);
-  const locked = [...changedCoreFields(changes, before, changed), ...(changes.payments !== undefined && movesPlan(plan) ? ['payments'] : []), ...(sentTerms ? ['terms'] : [])];
+  const sentTerms =
+    changes.terms === undefined || areSameTerms(terms, changes.terms ?? []) ? undefined : (changes.terms ?? []);
+  const sentNotes =
+    changes.extraNotes === undefined || areSameNotes(notes, changes.extraNotes ?? [])
+      ? undefined
+      : (changes.extraNotes ?? []);
+  const locked = [
+    ...changedCoreFields(changes, before, changed),
+    ...(changes.payments !== undefined && movesPlan(plan) ? ['payments'] : []),
+    ...(sentTerms ? ['terms'] : []),
+  ];
   if (before.locked && locked.length > 0) throw fail('CONTRACT_LOCKED', { fields: locked });
   checkRolesControl(before, changed, call);
   refuseMoves(before, changes);
   await checkChange(operationContext, call, { before, after: changed, lines });
   await checkValues(operationContext, custom, { members });
   await checkPlan(operationContext, plan);
-  const { plan: followed, invoices } = await followPlan(operationContext, call, { before, after: changed, plan, amounts });
+  const { plan: followed, invoices } = await followPlan(operationContext, call, {
+    before,
+    after: changed,
+    plan,
+    amounts,
+  });
   amounts.done();
 
   const next = withAggregates(changed, followed.lines);
   const isSamePlan = plan.steps.length === 0 && plan.removed.length === 0;
-  if (isSameContract(before, next) && isSamePlan && !sentTerms && !sentNotes) return { row: before, lines, terms, notes, warnings: [] };
+  if (isSameContract(before, next) && isSamePlan && !sentTerms && !sentNotes)
+    return { row: before, lines, terms, notes, warnings: [] };
   if (before.subjectId !== changed.subjectId) {
     await store.invoices.moveToSubject(before.id, changed.subjectId, { except: invoices.map(({ after }) => after.id) });
     await store.files.moveToSubject(before.id, changed.subjectId);
   }
   const warnings = await writePlan(operationContext, call, followed);
-  await writeInvoices(operationContext, invoices.map((change) => ({ ...change, after: { ...change.after, subjectId: changed.subjectId } })));
-  const nextTerms = sentTerms ? await replaceTerms(operationContext, terms, newTerms(sentTerms, { contractId: before.id, now, newId })) : terms;
-  const nextNotes = sentNotes ? await replaceNotes(operationContext, notes, newNotes(sentNotes, { contractId: before.id, now, newId })) : notes;
+  await writeInvoices(
+    operationContext,
+    invoices.map((change) => ({ ...change, after: { ...change.after, subjectId: changed.subjectId } })),
+  );
+  const nextTerms = sentTerms
+    ? await replaceTerms(operationContext, terms, newTerms(sentTerms, { contractId: before.id, now, newId }))
+    : terms;
+  const nextNotes = sentNotes
+    ? await replaceNotes(operationContext, notes, newNotes(sentNotes, { contractId: before.id, now, newId }))
+    : notes;
   const row = await store.contracts.update(before, touched(next, { now, actorId: call.actor.id }));
   return { row, lines: followed.lines, terms: nextTerms, notes: nextNotes, warnings };
 }
 
 /** `null` for the plan is a plan without lines, as it is for terms and notes. */
-const planOf = ({ payments }: ContractPatch, lines: readonly LineRow[], context: PlanContext): Plan => (payments === undefined ? followedTo(lines, context) : plannedAs(lines, payments ?? [], context));
+const planOf = ({ payments }: ContractPatch, lines: readonly LineRow[], context: PlanContext): Plan =>
+  payments === undefined ? followedTo(lines, context) : plannedAs(lines, payments ?? [], context);
 
 /** The type that `null` asks for. */
-async function defaultType({ store }: OperationContext, row: ContractRow, { type, typeCode }: ContractPatch): Promise<ContractRow['type']> {
+async function defaultType(
+  { store }: OperationContext,
+  row: ContractRow,
+  { type, typeCode }: ContractPatch,
+): Promise<ContractRow['type']> {
   const code = typeCode === undefined ? row.typeCode : typeCode;
   const category = type === null && code !== null ? (await store.lifecycle.type(code))?.category : undefined;
   return category === 'lease' ? 'lease' : 'sale';
@@ -82,31 +135,58 @@ async function defaultType({ store }: OperationContext, row: ContractRow, { type
 
 /** A contract moves from stage to stage by transitions only; its template stays. Naming what it has is no change. */
 function refuseMoves(row: ContractRow, changes: ContractPatch): void {
-  const present = { workflowStage: row.stageCategory, lifecycleStageCode: row.stageCode, lifecycleTemplateId: row.lifecycleTemplateId };
+  const present = {
+    workflowStage: row.stageCategory,
+    lifecycleStageCode: row.stageCode,
+    lifecycleTemplateId: row.lifecycleTemplateId,
+  };
   for (const field of ['workflowStage', 'lifecycleStageCode', 'lifecycleTemplateId'] as const) {
     const to = changes[field];
-    if (to !== undefined && to !== null && to !== present[field]) throw fail('INVALID_TRANSITION', { field, from: present[field], to, allowed: [] });
+    if (to !== undefined && to !== null && to !== present[field])
+      throw fail('INVALID_TRANSITION', { field, from: present[field], to, allowed: [] });
   }
 }
 
 /** What a change must not clash with beyond the contract's own fields. */
-async function checkChange(operationContext: OperationContext, call: Call, { before, after, lines }: { readonly before: ContractRow; readonly after: ContractRow; readonly lines: readonly LineRow[] }): Promise<void> {
+async function checkChange(
+  operationContext: OperationContext,
+  call: Call,
+  {
+    before,
+    after,
+    lines,
+  }: { readonly before: ContractRow; readonly after: ContractRow; readonly lines: readonly LineRow[] },
+): Promise<void> {
   const { store } = operationContext;
-  if (before.currencyCode !== after.currencyCode && (lines.some(hasMoney) || (await store.contracts.hasReceipts(before.id)))) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
+  if (
+    before.currencyCode !== after.currencyCode &&
+    (lines.some(hasMoney) || (await store.contracts.hasReceipts(before.id)))
+  )
+    throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
   await checkUnique(operationContext, before, after);
   checkReferenceForm(after, call);
   if (after.subjectId !== before.subjectId) await checkSubjectOpen(operationContext, after.subjectId);
-  if (after.typeCode !== null && after.typeCode !== before.typeCode && !(await store.lifecycle.type(after.typeCode))) throw fail('REFERENCE_INVALID', { field: 'typeCode', value: after.typeCode });
-  if (after.contractAttachment !== before.contractAttachment) await store.files.check('contractAttachment', after.contractAttachment);
+  if (after.typeCode !== null && after.typeCode !== before.typeCode && !(await store.lifecycle.type(after.typeCode)))
+    throw fail('REFERENCE_INVALID', { field: 'typeCode', value: after.typeCode });
+  if (after.contractAttachment !== before.contractAttachment)
+    await store.files.check('contractAttachment', after.contractAttachment);
 }
 
-async function replaceTerms({ store }: OperationContext, present: readonly TermRow[], next: TermRow[]): Promise<TermRow[]> {
+async function replaceTerms(
+  { store }: OperationContext,
+  present: readonly TermRow[],
+  next: TermRow[],
+): Promise<TermRow[]> {
   await store.contracts.removeTerms(present);
   await store.contracts.insertTerms(next);
   return next;
 }
 
-async function replaceNotes({ store }: OperationContext, present: readonly NoteRow[], next: NoteRow[]): Promise<NoteRow[]> {
+async function replaceNotes(
+  { store }: OperationContext,
+  present: readonly NoteRow[],
+  next: NoteRow[],
+): Promise<NoteRow[]> {
   await store.contracts.removeNotes(present);
   await store.contracts.insertNotes(next);
   return next;

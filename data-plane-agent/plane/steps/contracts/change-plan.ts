@@ -18,10 +18,16 @@ export async function checkPlan({ store }: OperationContext, { steps, removed }:
   const paid = removed.filter(hasMoney).map(({ id }) => id);
   if (paid.length > 0) throw fail('LINE_HAS_MONEY', { paymentIds: paid });
   for (const { before, after, path } of steps) {
-    if (before && before.currencyCode !== after.currencyCode && (hasMoney(before) || (await store.lines.hasReceipts(before.id)))) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
+    if (
+      before &&
+      before.currencyCode !== after.currencyCode &&
+      (hasMoney(before) || (await store.lines.hasReceipts(before.id)))
+    )
+      throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
     // A file that the line has already may be sent back, also by a caller who could not name it for another line.
     if (after.proof !== before?.proof) await store.files.check(`${path}proof`, after.proof);
-    if (after.invoiceAttachment !== before?.invoiceAttachment) await store.files.check(`${path}invoiceAttachment`, after.invoiceAttachment);
+    if (after.invoiceAttachment !== before?.invoiceAttachment)
+      await store.files.check(`${path}invoiceAttachment`, after.invoiceAttachment);
   }
 }
 
@@ -36,8 +42,14 @@ export async function writePlan(context: OperationContext, call: Call, { steps, 
   }
   await store.lines.insert(steps.filter(({ before }) => before === null).map(({ after }) => after));
   const receipts: ReceiptRow[] = [];
-  for (const { before, after } of steps) receipts.push(...(await receiptHistory(context, call, { before: before ?? { receivedMinor: 0 }, after })));
+  for (const { before, after } of steps)
+    receipts.push(...(await receiptHistory(context, call, { before: before ?? { receivedMinor: 0 }, after })));
   await store.lines.insertReceipts(receipts);
-  const naming = steps.filter(({ before, after }) => after.bankSerialNo !== before?.bankSerialNo).map(({ after }) => after);
-  return lineWarnings(steps.map(({ after }) => after), await sharingAny(context, naming));
+  const naming = steps
+    .filter(({ before, after }) => after.bankSerialNo !== before?.bankSerialNo)
+    .map(({ after }) => after);
+  return lineWarnings(
+    steps.map(({ after }) => after),
+    await sharingAny(context, naming),
+  );
 }

@@ -5,8 +5,23 @@ import { contractDetail, type ContractParts } from '../../domain/contracts/prese
 import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
-/** A contract with all that belongs to it, as every operation answers it. `known` are the parts that the operation has at hand; the others are read. */
-export async function detailOf({ store }: Pick<OperationContext, 'store'>, call: Call, { row, known = {}, warnings = [] }: { readonly row: ContractRow; readonly known?: Partial<Omit<ContractParts, 'row'>>; readonly warnings?: readonly Warning[] }): Promise<ContractDetail> {
+/**
+ * A contract with all that belongs to it, as every operation answers it. `known` are the parts that the operation has
+ * at hand; the others are read.
+ */
+export async function detailOf(
+  { store }: Pick<OperationContext, 'store'>,
+  call: Call,
+  {
+    row,
+    known = {},
+    warnings = [],
+  }: {
+    readonly row: ContractRow;
+    readonly known?: Partial<Omit<ContractParts, 'row'>>;
+    readonly warnings?: readonly Warning[];
+  },
+): Promise<ContractDetail> {
   const [shown] = await store.fields.shown([row]);
   if (!shown) throw new Error('one row was given');
   const parts = {

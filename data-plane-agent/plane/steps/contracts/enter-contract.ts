@@ -35,8 +35,21 @@ interface EnterOptions {
   readonly unknownReference?: { readonly field: string; readonly value: string } | undefined;
 }
 
-/** Writes a new contract with its lines, terms and notes, whoever sends it: a request, or a row of an import, which its trail then says. */
-export async function enterContract(context: OperationContext, call: Call, { input, source, indexLater = false, members = [], unknownReference }: { readonly input: ContractInput } & EnterOptions): Promise<Entered> {
+/**
+ * Writes a new contract with its lines, terms and notes, whoever sends it: a request, or a row of an import, which its
+ * trail then says.
+ */
+export async function enterContract(
+  context: OperationContext,
+  call: Call,
+  {
+    input,
+    source,
+    indexLater = false,
+    members = [],
+    unknownReference,
+  }: { readonly input: ContractInput } & EnterOptions,
+): Promise<Entered> {
   checkNewLineRights(input.payments ?? [], call.rights);
   if (unknownReference) throw fail('REFERENCE_INVALID', unknownReference);
   const { store, clock, newId } = context;
@@ -46,12 +59,35 @@ export async function enterContract(context: OperationContext, call: Call, { inp
   const { type, stage } = await placeInLifecycle(context, call, input);
   await holdForEntering(context, input.dynamicFields);
   const entering = source === 'import' ? 'import' : 'request';
-  const custom = await readValues(context, call, { given: input.dynamicFields, contract: { type, typeCode: input.typeCode ?? null, dynamicFields: {} }, entering, issues: amounts });
-  const draft = newContract({ id: newId(), input, type, stage, currencyCode, dynamicFields: custom.values, amounts, now, actorId: call.actor.id });
+  const custom = await readValues(context, call, {
+    given: input.dynamicFields,
+    contract: { type, typeCode: input.typeCode ?? null, dynamicFields: {} },
+    entering,
+    issues: amounts,
+  });
+  const draft = newContract({
+    id: newId(),
+    input,
+    type,
+    stage,
+    currencyCode,
+    dynamicFields: custom.values,
+    amounts,
+    now,
+    actorId: call.actor.id,
+  });
   const entered = (input.payments ?? []).map((line, position) =>
-    newLine(line, { id: newId(), contractId: draft.id, position }, { amounts, path: `payments[${position}].`, today: call.today, now, contractCurrency: currencyCode }),
+    newLine(
+      line,
+      { id: newId(), contractId: draft.id, position },
+      { amounts, path: `payments[${position}].`, today: call.today, now, contractCurrency: currencyCode },
+    ),
   );
-  const { lines, changes: invoices } = await followLines(context, call, { contract: draft, steps: entered.map((after, i) => ({ before: null, after, path: `payments[${i}].` })), amounts });
+  const { lines, changes: invoices } = await followLines(context, call, {
+    contract: draft,
+    steps: entered.map((after, i) => ({ before: null, after, path: `payments[${i}].` })),
+    amounts,
+  });
   checkSums(lines, { amounts, contractCurrency: currencyCode, blame: 'payments' });
   amounts.done();
   checkReferenceForm(draft, call);
@@ -70,8 +106,19 @@ export async function enterContract(context: OperationContext, call: Call, { inp
   await store.lines.insertReceipts(openingReceipts(lines, { call, now, newId }));
   await store.contracts.insertTerms(terms);
   await store.contracts.insertNotes(notes);
-  await store.workflowEvents.record({ contractId: row.id, kind: 'created', fromStageCode: null, toStageCode: row.stageCode, transitionCode: null, locked: row.locked, note: null, ...(source ? { source } : {}) });
-  const byDueDate = lines.toSorted((a, b) => (a.dueDate < b.dueDate ? -1 : a.dueDate > b.dueDate ? 1 : a.position - b.position));
+  await store.workflowEvents.record({
+    contractId: row.id,
+    kind: 'created',
+    fromStageCode: null,
+    toStageCode: row.stageCode,
+    transitionCode: null,
+    locked: row.locked,
+    note: null,
+    ...(source ? { source } : {}),
+  });
+  const byDueDate = lines.toSorted((a, b) =>
+    a.dueDate < b.dueDate ? -1 : a.dueDate > b.dueDate ? 1 : a.position - b.position,
+  );
   // An import looks at all its lines together, when they are in.
   const warnings = entering === 'import' ? [] : lineWarnings(lines, await sharingAny(context, lines));
   return { row, lines: byDueDate, terms, notes, tasks: [], invoices: invoices.map(({ after }) => after), warnings };
@@ -79,6 +126,7 @@ export async function enterContract(context: OperationContext, call: Call, { inp
 
 /** Which of the two keys is taken. */
 async function duplicateOf({ store }: OperationContext, row: ContractRow) {
-  if (await store.contracts.holderOf({ contractKey: row.contractKey })) return fail('DUPLICATE_CONTRACT_NO', { contractNo: row.contractNo });
+  if (await store.contracts.holderOf({ contractKey: row.contractKey }))
+    return fail('DUPLICATE_CONTRACT_NO', { contractNo: row.contractNo });
   return fail('DUPLICATE_ARCHIVE_CODE', { archiveCode: row.archiveCode });
 }

@@ -14,7 +14,8 @@ export async function heldContract({ store }: OperationContext, call: Call, cont
 }
 
 /** Moves the version of a contract of which only a part changed. */
-export const touchContract = ({ store, clock }: OperationContext, call: Call, row: ContractRow): Promise<ContractRow> => store.contracts.update(row, touched(row, { now: clock.now(), actorId: call.actor.id }));
+export const touchContract = ({ store, clock }: OperationContext, call: Call, row: ContractRow): Promise<ContractRow> =>
+  store.contracts.update(row, touched(row, { now: clock.now(), actorId: call.actor.id }));
 
 /** Terms are part of what was agreed, so a lock protects those that are there. */
 export function refuseLockedTerms({ locked }: ContractRow): void {

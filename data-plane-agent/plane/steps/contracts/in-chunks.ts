@@ -2,14 +2,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
-/** So many contracts are read and written together; then others get their turn: on SQLite nothing in here waits by itself. */
+/**
+ * So many contracts are read and written together; then others get their turn: on SQLite nothing in here waits by
+ * itself.
+ */
 const CHUNK = 25;
 
 /**
- * Holds many contracts and works them off in chunks, in the order of their ids. Answers the ids of those that are not there, within the
- * caller's scope, in the order in which they were sent, each once.
+ * Holds many contracts and works them off in chunks, in the order of their ids. Answers the ids of those that are not
+ * there, within the caller's scope, in the order in which they were sent, each once.
  */
-export async function inChunks({ store }: OperationContext, ids: readonly string[], work: (rows: readonly ContractRow[]) => Promise<void>): Promise<string[]> {
+export async function inChunks(
+  { store }: OperationContext,
+  ids: readonly string[],
+  work: (rows: readonly ContractRow[]) => Promise<void>,
+): Promise<string[]> {
   const asked = [...new Set(ids)];
   const missing = new Set(asked);
   const sorted = asked.toSorted();

@@ -19,9 +19,23 @@ interface Applied {
   readonly warnings: readonly Warning[];
 }
 
-/** Writes what was accepted and overridden to the run's contract, or to a new one, by the same code as a request that names these fields. */
-export async function applyRun(context: OperationContext, call: Call, { run, values, people }: { readonly run: ExtractionRunRow; readonly values: ReadonlyMap<string, unknown>; readonly people: People }): Promise<Applied> {
-  const { row, warnings } = run.contractId === null ? await entered(context, call, { values, people }) : await changed(context, call, { contractId: run.contractId, values, people });
+/**
+ * Writes what was accepted and overridden to the run's contract, or to a new one, by the same code as a request that
+ * names these fields.
+ */
+export async function applyRun(
+  context: OperationContext,
+  call: Call,
+  {
+    run,
+    values,
+    people,
+  }: { readonly run: ExtractionRunRow; readonly values: ReadonlyMap<string, unknown>; readonly people: People },
+): Promise<Applied> {
+  const { row, warnings } =
+    run.contractId === null
+      ? await entered(context, call, { values, people })
+      : await changed(context, call, { contractId: run.contractId, values, people });
   return { contractId: row.id, warnings: [...warnings, ...(await marked(context, call, row))] };
 }
 
@@ -30,17 +44,35 @@ interface Written {
   readonly warnings: readonly Warning[];
 }
 
-/** Whoever applies it owns it, and it belongs to the only subject company that he sees, unless the review says otherwise. */
-async function entered(context: OperationContext, call: Call, { values, people }: { readonly values: ReadonlyMap<string, unknown>; readonly people: People }): Promise<Written> {
+/**
+ * Whoever applies it owns it, and it belongs to the only subject company that he sees, unless the review says
+ * otherwise.
+ */
+async function entered(
+  context: OperationContext,
+  call: Call,
+  { values, people }: { readonly values: ReadonlyMap<string, unknown>; readonly people: People },
+): Promise<Written> {
   const [subject, ...others] = people.subjects;
-  const defaults = { ...(call.actor.id === null ? {} : { ownerId: call.actor.id }), ...(subject && others.length === 0 ? { subjectId: subject.id } : {}) };
+  const defaults = {
+    ...(call.actor.id === null ? {} : { ownerId: call.actor.id }),
+    ...(subject && others.length === 0 ? { subjectId: subject.id } : {}),
+  };
   const changes = { ...defaults, ...changesOf(values) };
   refuseLacking(lackingFields(changes, { isNew: true }));
   checkPeople(changes, people);
   return enterContract(context, call, { input: changes as unknown as ContractInput, members: people.members }); // each value was checked against its field's schema, and none lacks
 }
 
-async function changed(context: OperationContext, call: Call, { contractId, values, people }: { readonly contractId: string; readonly values: ReadonlyMap<string, unknown>; readonly people: People }): Promise<Written> {
+async function changed(
+  context: OperationContext,
+  call: Call,
+  {
+    contractId,
+    values,
+    people,
+  }: { readonly contractId: string; readonly values: ReadonlyMap<string, unknown>; readonly people: People },
+): Promise<Written> {
   const changes = changesOf(values);
   if (changes['dynamicFields'] !== undefined) await context.store.fields.holdForValues();
   const before = await context.store.contracts.find(contractId, { forUpdate: true });
@@ -56,15 +88,24 @@ function refuseLacking(missingFields: readonly string[]): void {
 }
 
 /** What keeps a draft where it is: it has been written all the same. */
-const STAYS: readonly FailureCode[] = ['INVALID_TRANSITION', 'WORKFLOW_CONTROL_REQUIRED', 'TRANSITION_CONDITION_FAILED', 'REFERENCE_INVALID'];
+const STAYS: readonly FailureCode[] = [
+  'INVALID_TRANSITION',
+  'WORKFLOW_CONTROL_REQUIRED',
+  'TRANSITION_CONDITION_FAILED',
+  'REFERENCE_INVALID',
+];
 
 /** A draft becomes an extracted contract, where the plan has the workflow and its rules let this caller do it. */
 async function marked(context: OperationContext, call: Call, row: ContractRow): Promise<readonly Warning[]> {
   if (!call.rights.workflowAutomation || row.stageCategory !== 'draft') return [];
   try {
-    return (await context.savepoint(() => moveContract(context, call, { row, request: { transitionCode: 'mark_extracted' } }))).warnings;
+    return (
+      await context.savepoint(() => moveContract(context, call, { row, request: { transitionCode: 'mark_extracted' } }))
+    ).warnings;
   } catch (error) {
     if (!isFailure(error) || !STAYS.includes(error.code)) throw error;
-    return [warn('NOT_MARKED_EXTRACTED', { message: 'The contract stays a draft: the lifecycle did not let it move on.' })];
+    return [
+      warn('NOT_MARKED_EXTRACTED', { message: 'The contract stays a draft: the lifecycle did not let it move on.' }),
+    ];
   }
 }

@@ -6,9 +6,15 @@ import type { ExtractionRunRow } from '../../tables/extractions.js';
 import type { OperationContext } from '../operation-context.js';
 
 /** A run with its reviews, as every operation answers it. */
-export async function answerOf({ store }: Pick<OperationContext, 'store'>, call: Call, { row, warnings = [] }: { readonly row: ExtractionRunRow; readonly warnings?: readonly Warning[] | undefined }): Promise<ExtractionRun> {
+export async function answerOf(
+  { store }: Pick<OperationContext, 'store'>,
+  call: Call,
+  { row, warnings = [] }: { readonly row: ExtractionRunRow; readonly warnings?: readonly Warning[] | undefined },
+): Promise<ExtractionRun> {
   const fieldReviews = await store.extractions.fieldReviews(row.id);
   const reviews = await store.extractions.reviews(row.id, SHOWN_REVIEWS);
-  const customFields = new Set(fieldReviews.has('dynamicFields') ? (await store.fields.visible()).map(({ id }) => id) : []);
+  const customFields = new Set(
+    fieldReviews.has('dynamicFields') ? (await store.fields.visible()).map(({ id }) => id) : [],
+  );
   return runAnswer({ row, fieldReviews, reviews, customFields }, call, warnings);
 }

@@ -1,5 +1,12 @@
 import { closedUp, placed } from '../../domain/fields/placing.js';
-import { fieldNamed, moveOthers, refuseTakenName, refuseTooMany, type Done, type FieldCommandContext } from './command.js';
+import {
+  fieldNamed,
+  moveOthers,
+  refuseTakenName,
+  refuseTooMany,
+  type Done,
+  type FieldCommandContext,
+} from './command.js';
 
 /** Takes a field out of sight with its values, or brings both back, at the end of its section. */
 export async function archiveField({ context, payload, fields }: FieldCommandContext<'ArchiveField'>): Promise<Done> {
@@ -13,5 +20,11 @@ export async function archiveField({ context, payload, fields }: FieldCommandCon
   }
   refuseTooMany(fields, { isNew: false });
   refuseTakenName(fields, field.name, field);
-  return { field: await context.store.fields.update(field, { ...placed(fields, field, { section: field.section }).row, archived, updatedAt }) };
+  return {
+    field: await context.store.fields.update(field, {
+      ...placed(fields, field, { section: field.section }).row,
+      archived,
+      updatedAt,
+    }),
+  };
 }

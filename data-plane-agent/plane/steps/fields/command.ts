@@ -1,6 +1,13 @@
 import { fail } from '../../../base/failures.js';
 import type { Call } from '../../contract/call.js';
-import { MAX_FIELDS, MAX_LIVE_FIELDS, type FieldCommandResult, type FieldCommandType, type FieldSurroundings, type PayloadOf } from '../../contract/records/fields.js';
+import {
+  MAX_FIELDS,
+  MAX_LIVE_FIELDS,
+  type FieldCommandResult,
+  type FieldCommandType,
+  type FieldSurroundings,
+  type PayloadOf,
+} from '../../contract/records/fields.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { nameKeyOf } from '../../domain/fields/new-field.js';
 import type { OperationContext } from '../operation-context.js';
@@ -31,15 +38,20 @@ export const notSeen = ({ id }: Pick<FieldRow, 'id'>) => fail('FIELD_NOT_EDITABL
 /** Names are unique among live fields, whatever their case. */
 export function refuseTakenName(fields: readonly FieldRow[], name: string, except?: FieldRow): void {
   const key = nameKeyOf(name);
-  if (fields.some((field) => !field.archived && field.id !== except?.id && field.nameKey === key)) throw fail('DUPLICATE_CODE', { field: 'name', value: name });
+  if (fields.some((field) => !field.archived && field.id !== except?.id && field.nameKey === key))
+    throw fail('DUPLICATE_CODE', { field: 'name', value: name });
 }
 
 /** There is room for one more live field, and for one more at all. */
 export function refuseTooMany(fields: readonly FieldRow[], { isNew }: { readonly isNew: boolean }): void {
-  if (fields.filter(({ archived }) => !archived).length >= MAX_LIVE_FIELDS) throw fail('LIMIT_REACHED', { limit: MAX_LIVE_FIELDS });
+  if (fields.filter(({ archived }) => !archived).length >= MAX_LIVE_FIELDS)
+    throw fail('LIMIT_REACHED', { limit: MAX_LIVE_FIELDS });
   if (isNew && fields.length >= MAX_FIELDS) throw fail('LIMIT_REACHED', { limit: MAX_FIELDS });
 }
 
-export async function moveOthers({ store }: OperationContext, others: readonly (readonly [FieldRow, number])[]): Promise<void> {
+export async function moveOthers(
+  { store }: OperationContext,
+  others: readonly (readonly [FieldRow, number])[],
+): Promise<void> {
   for (const [field, position] of others) await store.fields.place(field, position);
 }

@@ -3,7 +3,12 @@ import type { Call } from '../../contract/call.js';
 import type { ContractPatch } from '../../contract/records/contracts.js';
 import type { Member } from '../../contract/records/people.js';
 import type { AmountReader } from '../../domain/amounts.js';
-import { changedValues, type ChangedValues, type ValueChange, type Values } from '../../domain/fields/changed-values.js';
+import {
+  changedValues,
+  type ChangedValues,
+  type ValueChange,
+  type Values,
+} from '../../domain/fields/changed-values.js';
 import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
@@ -16,28 +21,54 @@ export interface ValueAsk {
 }
 
 /**
- * Custom values as a request leaves them. A value of the wrong kind is told to `issues`; what only the records can say is for
- * `checkValues`, once the form of the whole request is right. A contract whose values may change is found after `store.fields.holdForValues`.
+ * Custom values as a request leaves them. A value of the wrong kind is told to `issues`; what only the records can say
+ * is for
+ * `checkValues`, once the form of the whole request is right. A contract whose values may change is found after
+ * `store.fields.holdForValues`.
  */
-export async function readValues({ store }: Pick<OperationContext, 'store'>, call: Call, { given, contract, entering, issues }: ValueAsk): Promise<ChangedValues> {
-  if (given === undefined && entering === undefined) return { values: contract.dynamicFields, issues: [], notEditable: [], references: [] };
+export async function readValues(
+  { store }: Pick<OperationContext, 'store'>,
+  call: Call,
+  { given, contract, entering, issues }: ValueAsk,
+): Promise<ChangedValues> {
+  if (given === undefined && entering === undefined)
+    return { values: contract.dynamicFields, issues: [], notEditable: [], references: [] };
   const fields = await store.fields.all();
-  const changed = changedValues({ given, present: contract.dynamicFields, fields, roleCode: call.actor.roleCode, contract, ...(entering ? { entering } : {}) });
+  const changed = changedValues({
+    given,
+    present: contract.dynamicFields,
+    fields,
+    roleCode: call.actor.roleCode,
+    contract,
+    ...(entering ? { entering } : {}),
+  });
   for (const { path, problem } of changed.issues) issues.refuse(path, problem);
   return changed;
 }
 
-/** Refuses fields that the caller may not write, and members and files that are not there. `members` are those that the control plane knows of the ids that were sent. */
-export async function checkValues({ store }: Pick<OperationContext, 'store'>, { notEditable, references }: ChangedValues, { members = [], formerMembers = false }: { readonly members?: readonly Member[]; readonly formerMembers?: boolean }): Promise<void> {
+/**
+ * Refuses fields that the caller may not write, and members and files that are not there. `members` are those that the
+ * control plane knows of the ids that were sent.
+ */
+export async function checkValues(
+  { store }: Pick<OperationContext, 'store'>,
+  { notEditable, references }: ChangedValues,
+  { members = [], formerMembers = false }: { readonly members?: readonly Member[]; readonly formerMembers?: boolean },
+): Promise<void> {
   if (notEditable.length > 0) throw fail('FIELD_NOT_EDITABLE', { fields: [...notEditable] });
   for (const { path, type, id } of references) {
     if (type === 'file') await store.files.check(path, id);
-    else if (!members.some((member) => member.id === id && (member.active || formerMembers))) throw fail('REFERENCE_INVALID', { field: path, value: id });
+    else if (!members.some((member) => member.id === id && (member.active || formerMembers)))
+      throw fail('REFERENCE_INVALID', { field: path, value: id });
   }
 }
 
 /** Whether a new contract may get custom values: then definitions are held before it is written. */
-export async function holdForEntering({ store }: Pick<OperationContext, 'store'>, given: Values | null | undefined): Promise<void> {
-  const hasDefaults = async () => (await store.fields.all()).some(({ archived, defaultValue }) => !archived && defaultValue !== null);
+export async function holdForEntering(
+  { store }: Pick<OperationContext, 'store'>,
+  given: Values | null | undefined,
+): Promise<void> {
+  const hasDefaults = async () =>
+    (await store.fields.all()).some(({ archived, defaultValue }) => !archived && defaultValue !== null);
   if (Object.keys(given ?? {}).length > 0 || (await hasDefaults())) await store.fields.holdForValues();
 }

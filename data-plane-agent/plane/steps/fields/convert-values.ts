@@ -1,4 +1,10 @@
-import { MAX_MADE_OPTIONS, MAX_OPTIONS, type FieldOption, type FieldValue, type LossSample } from '../../contract/records/fields.js';
+import {
+  MAX_MADE_OPTIONS,
+  MAX_OPTIONS,
+  type FieldOption,
+  type FieldValue,
+  type LossSample,
+} from '../../contract/records/fields.js';
 import type { FieldRow } from '../../tables/fields.js';
 import { isChoice } from '../../domain/fields/definition.js';
 import { LOST, labelsFor, type Conversion, type ConversionContext } from '../../domain/fields/convert.js';
@@ -28,12 +34,21 @@ export interface Survey {
   readonly to: FieldRow;
 }
 
-/** What would become of all values, with nothing written. Labels that are not among the options are made options, unless they are too many. */
+/**
+ * What would become of all values, with nothing written. Labels that are not among the options are made options, unless
+ * they are too many.
+ */
 export async function survey(operationContext: OperationContext, conversion: ValueConversion): Promise<Survey> {
-  const made = isChoice(conversion.to.type) && !isChoice(conversion.from.type) ? await optionsMade(operationContext, conversion) : [];
+  const made =
+    isChoice(conversion.to.type) && !isChoice(conversion.from.type)
+      ? await optionsMade(operationContext, conversion)
+      : [];
   // Options are read by all who administer fields: who may not see the values must not have them written there.
   if (made.length > 0 && conversion.from.type !== 'boolean' && !conversion.seesValues) throw notSeen(conversion.from);
-  const to = made.length === 0 ? conversion.to : { ...conversion.to, options: withMade(conversion.to.options, made, operationContext.newId) };
+  const to =
+    made.length === 0
+      ? conversion.to
+      : { ...conversion.to, options: withMade(conversion.to.options, made, operationContext.newId) };
   const counts = { total: 0, converted: 0, cleared: 0, unchanged: 0 };
   const samples: LossSample[] = [];
   for await (const step of eachTurn(operationContext, { ...conversion, to })) {
@@ -41,7 +56,8 @@ export async function survey(operationContext: OperationContext, conversion: Val
       if (after.outcome === 'none') continue;
       counts.total += 1;
       counts[after.outcome] += 1;
-      if (after.outcome === 'cleared' && contract.isInScope && samples.length < MAX_SAMPLES) samples.push(sampleOf(contract, conversion.from));
+      if (after.outcome === 'cleared' && contract.isInScope && samples.length < MAX_SAMPLES)
+        samples.push(sampleOf(contract, conversion.from));
     }
   }
   return { ...counts, samples, to };
@@ -51,9 +67,20 @@ export async function survey(operationContext: OperationContext, conversion: Val
 export async function convertValues(operationContext: OperationContext, conversion: ValueConversion): Promise<void> {
   const { store } = operationContext;
   for await (const step of eachTurn(operationContext, conversion)) {
-    await store.fieldValues.write(step.filter(({ contract, after }) => after.values !== contract.values).map(({ contract, after }) => ({ contractId: contract.contractId, values: after.values })));
-    await store.fieldValues.remember(step.flatMap(({ contract, after }) => (after.remembered && after.remembered !== contract.remembered ? [after.remembered] : [])));
-    await store.fieldValues.drop(conversion.from.id, step.flatMap(({ contract, after }) => (contract.remembered && !after.remembered ? [contract.contractId] : [])));
+    await store.fieldValues.write(
+      step
+        .filter(({ contract, after }) => after.values !== contract.values)
+        .map(({ contract, after }) => ({ contractId: contract.contractId, values: after.values })),
+    );
+    await store.fieldValues.remember(
+      step.flatMap(({ contract, after }) =>
+        after.remembered && after.remembered !== contract.remembered ? [after.remembered] : [],
+      ),
+    );
+    await store.fieldValues.drop(
+      conversion.from.id,
+      step.flatMap(({ contract, after }) => (contract.remembered && !after.remembered ? [contract.contractId] : [])),
+    );
   }
 }
 
@@ -62,7 +89,10 @@ interface OneTurn {
   readonly after: Turned;
 }
 
-async function* eachTurn(operationContext: OperationContext, { from, to, context }: ValueConversion): AsyncGenerator<OneTurn[]> {
+async function* eachTurn(
+  operationContext: OperationContext,
+  { from, to, context }: ValueConversion,
+): AsyncGenerator<OneTurn[]> {
   const now = operationContext.clock.now();
   for await (const step of operationContext.store.fieldValues.walk(from.id)) {
     const conversion = await inStep(operationContext, step, { from, to, context });
@@ -70,12 +100,25 @@ async function* eachTurn(operationContext: OperationContext, { from, to, context
   }
 }
 
-/** Options for the labels that values become: both for flags; none when there would be too many, and then those values have no place. */
-async function optionsMade(operationContext: OperationContext, { from, to, context }: ValueConversion): Promise<string[]> {
+/**
+ * Options for the labels that values become: both for flags; none when there would be too many, and then those values
+ * have no place.
+ */
+async function optionsMade(
+  operationContext: OperationContext,
+  { from, to, context }: ValueConversion,
+): Promise<string[]> {
   const labels = new Map<string, string>();
   const add = (label: string) => {
     const key = label.toLowerCase();
-    if (!optionNamed(to.options.filter(({ archived }) => !archived), label) && !labels.has(key)) labels.set(key, label);
+    if (
+      !optionNamed(
+        to.options.filter(({ archived }) => !archived),
+        label,
+      ) &&
+      !labels.has(key)
+    )
+      labels.set(key, label);
   };
   if (from.type === 'boolean') for (const label of ['true', 'false']) add(label);
   for await (const step of operationContext.store.fieldValues.walk(from.id)) {
@@ -91,16 +134,33 @@ async function optionsMade(operationContext: OperationContext, { from, to, conte
 }
 
 /** New options behind the live ones; a label of an archived one brings that back. */
-function withMade(options: readonly FieldOption[], labels: readonly string[], newId: () => string): readonly FieldOption[] {
+function withMade(
+  options: readonly FieldOption[],
+  labels: readonly string[],
+  newId: () => string,
+): readonly FieldOption[] {
   const live = options.filter(({ archived }) => !archived);
-  const made = labels.map((label): FieldOption => ({ ...(optionNamed(options, label) ?? { id: newId(), label, color: null, order: 0 }), archived: false }));
+  const made = labels.map((label): FieldOption => ({
+    ...(optionNamed(options, label) ?? { id: newId(), label, color: null, order: 0 }),
+    archived: false,
+  }));
   const ids = new Set(made.map(({ id }) => id));
-  return [...live, ...made, ...options.filter(({ id, archived }) => archived && !ids.has(id))].map((option, i) => ({ ...option, order: i + 1 }));
+  return [...live, ...made, ...options.filter(({ id, archived }) => archived && !ids.has(id))].map((option, i) => ({
+    ...option,
+    order: i + 1,
+  }));
 }
 
 /** The names of files are looked up for the values of one step. */
-async function inStep({ store }: OperationContext, step: readonly ContractValues[], { from, to, context }: Pick<ValueConversion, 'from' | 'to' | 'context'>): Promise<Conversion> {
-  const ids = from.type === 'file' ? step.flatMap(({ values }) => (typeof values[from.id] === 'string' ? [String(values[from.id] as string)] : [])) : [];
+async function inStep(
+  { store }: OperationContext,
+  step: readonly ContractValues[],
+  { from, to, context }: Pick<ValueConversion, 'from' | 'to' | 'context'>,
+): Promise<Conversion> {
+  const ids =
+    from.type === 'file'
+      ? step.flatMap(({ values }) => (typeof values[from.id] === 'string' ? [String(values[from.id] as string)] : []))
+      : [];
   const names = await store.fieldValues.fileNames(ids);
   return { from, to, context: { ...context, fileName: (id) => names.get(id) } };
 }

@@ -9,9 +9,21 @@ import { placed } from '../../domain/fields/placing.js';
 import { checkedValue, optionNamed } from '../../domain/fields/values.js';
 import { moveOthers, refuseTakenName, refuseTooMany, type Done, type FieldCommandContext } from './command.js';
 
-export async function createField({ context, call, payload, known, fields }: FieldCommandContext<'CreateField'>): Promise<Done> {
+export async function createField({
+  context,
+  call,
+  payload,
+  known,
+  fields,
+}: FieldCommandContext<'CreateField'>): Promise<Done> {
   const { store, clock, newId } = context;
-  const row = draft(payload, { id: newId(), now: clock.now(), currencyCode: call.currencyCode, codes: new Set(fields.map(({ code }) => code)), newId });
+  const row = draft(payload, {
+    id: newId(),
+    now: clock.now(),
+    currencyCode: call.currencyCode,
+    codes: new Set(fields.map(({ code }) => code)),
+    newId,
+  });
   await checkReferences({ context, known }, row);
   refuseTooMany(fields, { isNew: true });
   refuseTakenName(fields, row.name);
@@ -35,10 +47,12 @@ function draft(payload: PayloadOf<'CreateField'>, { id, now, currencyCode, codes
   const { name, type } = payload;
   const { settings, issues } = nextSettings({}, payload.settings, { type, currencyCode });
   const found: Issue[] = [...issues];
-  if (payload.options && payload.options.length > 0 && !isChoice(type)) found.push({ path: 'payload.options', problem: `must be left out for a field of the type ${type}` });
+  if (payload.options && payload.options.length > 0 && !isChoice(type))
+    found.push({ path: 'payload.options', problem: `must be left out for a field of the type ${type}` });
   const visibleRoles = distinct(payload.visibleRoles);
   const editableRoles = distinct(payload.editableRoles);
-  if (visibleRoles.length > 0 && editableRoles.some((role) => !visibleRoles.includes(role))) found.push({ path: 'payload.editableRoles', problem: 'must be among visibleRoles' });
+  if (visibleRoles.length > 0 && editableRoles.some((role) => !visibleRoles.includes(role)))
+    found.push({ path: 'payload.editableRoles', problem: 'must be among visibleRoles' });
   const { options } = isChoice(type) ? nextOptions([], { given: payload.options ?? [], newId }) : { options: [] };
   const read = checkedValue({ type, options, settings }, defaultNamed(payload.defaultValue, options));
   if (!read.ok) found.push({ path: 'payload.defaultValue', problem: read.problem });
@@ -69,21 +83,34 @@ function draft(payload: PayloadOf<'CreateField'>, { id, now, currencyCode, codes
 const distinct = (list: readonly string[] | null | undefined): readonly string[] => [...new Set(list ?? [])];
 
 /** The options of a new field have no ids yet that a request could name: their labels do. */
-function defaultNamed(value: PayloadOf<'CreateField'>['defaultValue'], options: FieldRow['options']): FieldValue | null {
+function defaultNamed(
+  value: PayloadOf<'CreateField'>['defaultValue'],
+  options: FieldRow['options'],
+): FieldValue | null {
   const idOf = (text: string) => optionNamed(options, text)?.id ?? text;
   if (options.length === 0 || value === null || value === undefined) return value ?? null;
   return typeof value === 'string' ? idOf(value) : Array.isArray(value) ? value.map(idOf) : value;
 }
 
 /** Roles are known to the control plane, contract types and files here. */
-async function checkReferences({ context: { store }, known }: Pick<FieldCommandContext<'CreateField'>, 'context' | 'known'>, row: FieldRow): Promise<void> {
+async function checkReferences(
+  { context: { store }, known }: Pick<FieldCommandContext<'CreateField'>, 'context' | 'known'>,
+  row: FieldRow,
+): Promise<void> {
   for (const key of ['visibleRoles', 'editableRoles'] as const) {
     const unknown = known.roleCodes && row[key].find((role) => !known.roleCodes?.includes(role));
     if (unknown !== undefined) throw fail('REFERENCE_INVALID', { field: `payload.${key}`, value: unknown });
   }
   if (row.typeCodes.length > 0) await store.lifecycle.ensureShipped();
-  for (const code of row.typeCodes) if (!(await store.lifecycle.type(code))) throw fail('REFERENCE_INVALID', { field: 'payload.typeCodes', value: code });
+  for (const code of row.typeCodes)
+    if (!(await store.lifecycle.type(code)))
+      throw fail('REFERENCE_INVALID', { field: 'payload.typeCodes', value: code });
   const value = row.defaultValue;
   if (row.type === 'file' && typeof value === 'string') await store.files.check('payload.defaultValue', value);
-  if (row.type === 'user' && typeof value === 'string' && !known.members?.some(({ id, active }) => active && id === value)) throw fail('REFERENCE_INVALID', { field: 'payload.defaultValue', value });
+  if (
+    row.type === 'user' &&
+    typeof value === 'string' &&
+    !known.members?.some(({ id, active }) => active && id === value)
+  )
+    throw fail('REFERENCE_INVALID', { field: 'payload.defaultValue', value });
 }

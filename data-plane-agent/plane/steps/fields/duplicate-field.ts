@@ -4,17 +4,43 @@ import { visibleTo } from '../../domain/fields/definition.js';
 import { codeFor, nameForCopy, nameKeyOf } from '../../domain/fields/new-field.js';
 import { placed } from '../../domain/fields/placing.js';
 import type { OperationContext } from '../operation-context.js';
-import { fieldNamed, moveOthers, refuseTakenName, refuseTooMany, type Done, type FieldCommandContext } from './command.js';
+import {
+  fieldNamed,
+  moveOthers,
+  refuseTakenName,
+  refuseTooMany,
+  type Done,
+  type FieldCommandContext,
+} from './command.js';
 
-/** A copy of a definition behind it, a live one also of an archived field, on request with the values of all contracts. */
-export async function duplicateField({ context, call, payload, fields }: FieldCommandContext<'DuplicateField'>): Promise<Done> {
+/**
+ * A copy of a definition behind it, a live one also of an archived field, on request with the values of all contracts.
+ */
+export async function duplicateField({
+  context,
+  call,
+  payload,
+  fields,
+}: FieldCommandContext<'DuplicateField'>): Promise<Done> {
   const { store, clock, newId } = context;
   const source = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   refuseTooMany(fields, { isNew: true });
-  const name = payload.name ?? nameForCopy(source.name, new Set(fields.filter(({ archived }) => !archived).map(({ nameKey }) => nameKey)));
+  const name =
+    payload.name ??
+    nameForCopy(source.name, new Set(fields.filter(({ archived }) => !archived).map(({ nameKey }) => nameKey)));
   refuseTakenName(fields, name);
   const now = clock.now();
-  const copy: FieldRow = { ...source, id: newId(), code: codeFor(source.code, new Set(fields.map(({ code }) => code))), name, nameKey: nameKeyOf(name), archived: false, createdAt: now, updatedAt: now, version: 1 };
+  const copy: FieldRow = {
+    ...source,
+    id: newId(),
+    code: codeFor(source.code, new Set(fields.map(({ code }) => code))),
+    name,
+    nameKey: nameKeyOf(name),
+    archived: false,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  };
   const at = placed(fields, copy, { section: source.section, ...(source.archived ? {} : { at: source.position + 1 }) });
   await store.fields.insert(at.row);
   await moveOthers(context, at.others);
@@ -24,10 +50,15 @@ export async function duplicateField({ context, call, payload, fields }: FieldCo
 }
 
 /** A contract whose custom values would become too large keeps its own only: it is counted as unchanged. */
-async function copyValues({ store }: OperationContext, { from, to }: { readonly from: string; readonly to: string }): Promise<NonNullable<Done['result']>> {
+async function copyValues(
+  { store }: OperationContext,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<NonNullable<Done['result']>> {
   const counts = { total: 0, converted: 0, unchanged: 0 };
   for await (const step of store.fieldValues.walk(from)) {
-    const rows = step.filter(({ values }) => values[from] !== undefined).map(({ contractId, values }) => ({ contractId, values: { ...values, [to]: values[from] } }));
+    const rows = step
+      .filter(({ values }) => values[from] !== undefined)
+      .map(({ contractId, values }) => ({ contractId, values: { ...values, [to]: values[from] } }));
     const fitting = rows.filter(({ values }) => fits(values));
     counts.total += rows.length;
     counts.converted += fitting.length;

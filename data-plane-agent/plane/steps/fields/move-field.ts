@@ -18,12 +18,16 @@ function placeOf(payload: PayloadOf<'MoveField'>, field: FieldRow, fields: reado
   const { order, beforeFieldId, afterFieldId, section } = payload;
   const key = wayOf(payload);
   // Another section without a place in it is its end; the same one is no move.
-  if (key === undefined) return (section ?? null) === field.section ? { section: field.section, at: field.position } : { section: section ?? null };
+  if (key === undefined)
+    return (section ?? null) === field.section
+      ? { section: field.section, at: field.position }
+      : { section: section ?? null };
   if (key === 'order') return { section: section === undefined ? field.section : section, at: order ?? 1 };
   const id = (key === 'beforeFieldId' ? beforeFieldId : afterFieldId) ?? '';
   const other = live(fields, `payload.${key}`, id);
   // The section where the field stands now says nothing of where it goes; a third one does.
-  if (section !== undefined && section !== other.section && section !== field.section) throw invalid({ path: 'payload.section', problem: `must be the section of ${key}, or be left out` });
+  if (section !== undefined && section !== other.section && section !== field.section)
+    throw invalid({ path: 'payload.section', problem: `must be the section of ${key}, or be left out` });
   if (other.id === field.id) return { section: field.section, at: field.position };
   // The field itself leaves its place first.
   const standing = other.position - (field.section === other.section && field.position < other.position ? 1 : 0);

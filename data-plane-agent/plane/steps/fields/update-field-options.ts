@@ -6,11 +6,22 @@ import { nextOptions } from '../../domain/fields/options.js';
 import type { OperationContext } from '../operation-context.js';
 import { fieldNamed, notSeen, type Done, type FieldCommandContext } from './command.js';
 
-/** Replaces the options of a choice. Those that are left out stay known to the values that have them, or go with them. */
-export async function updateFieldOptions({ context, call, payload, fields }: FieldCommandContext<'UpdateFieldOptions'>): Promise<Done> {
+/**
+ * Replaces the options of a choice. Those that are left out stay known to the values that have them, or go with them.
+ */
+export async function updateFieldOptions({
+  context,
+  call,
+  payload,
+  fields,
+}: FieldCommandContext<'UpdateFieldOptions'>): Promise<Done> {
   const { store, clock, newId } = context;
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
-  if (!isChoice(field.type)) throw invalid({ path: 'payload.fieldId', problem: `must be a field with options; this one is of the type ${field.type}` });
+  if (!isChoice(field.type))
+    throw invalid({
+      path: 'payload.fieldId',
+      problem: `must be a field with options; this one is of the type ${field.type}`,
+    });
   const forgets = payload.onRemoved === 'clear';
   const { options, removed } = nextOptions(field.options, { given: payload.options, forgets, newId });
   const gone = new Set(removed);
@@ -18,12 +29,18 @@ export async function updateFieldOptions({ context, call, payload, fields }: Fie
   if (JSON.stringify(options) === JSON.stringify(field.options)) return { field };
   if (forgets && gone.size > 0 && !visibleTo(field, call.actor.roleCode)) throw notSeen(field);
   const result = forgets && gone.size > 0 ? await clear(context, field.id, gone) : undefined;
-  const did = result ? { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } } : {};
+  const did = result
+    ? { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } }
+    : {};
   const updated = await store.fields.update(field, { ...field, options, defaultValue, updatedAt: clock.now() }, did);
   return { field: updated, ...(result ? { result } : {}) };
 }
 
-async function clear({ store }: OperationContext, fieldId: string, gone: ReadonlySet<string>): Promise<NonNullable<Done['result']>> {
+async function clear(
+  { store }: OperationContext,
+  fieldId: string,
+  gone: ReadonlySet<string>,
+): Promise<NonNullable<Done['result']>> {
   const counts = { total: 0, converted: 0, cleared: 0, unchanged: 0 };
   for await (const step of store.fieldValues.walk(fieldId)) {
     const rows = [];

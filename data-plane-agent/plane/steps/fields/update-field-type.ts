@@ -9,10 +9,16 @@ import { convertValues, survey, type Survey, type ValueConversion } from './conv
 import { fieldNamed, notSeen, type Done, type FieldCommandContext } from './command.js';
 
 /**
- * Gives a field another type (or other settings of its own), and the values of all contracts with it: all of them or none. Values that nobody
- * has touched since come back as they were when the type is changed back within thirty days.
+ * Gives a field another type (or other settings of its own), and the values of all contracts with it: all of them or
+ * none. Values that nobody has touched since come back as they were when the type is changed back within thirty days.
  */
-export async function updateFieldType({ context: operationContext, call, payload, known, fields }: FieldCommandContext<'UpdateFieldType'>): Promise<Done> {
+export async function updateFieldType({
+  context: operationContext,
+  call,
+  payload,
+  known,
+  fields,
+}: FieldCommandContext<'UpdateFieldType'>): Promise<Done> {
   const { store, clock, newId } = operationContext;
   const field = fieldNamed(fields, 'payload.fieldId', payload.fieldId);
   const asked = retyped(field, payload, { currencyCode: call.currencyCode, newId });
@@ -22,7 +28,14 @@ export async function updateFieldType({ context: operationContext, call, payload
   if (payload.dryRun && !seesValues) throw notSeen(field);
   const conversion: ValueConversion = { from: field, to: asked, context, seesValues };
   const found = await survey(operationContext, conversion);
-  const result = { dryRun: payload.dryRun ?? false, total: found.total, converted: found.converted, cleared: found.cleared, unchanged: found.unchanged, samples: found.samples };
+  const result = {
+    dryRun: payload.dryRun ?? false,
+    total: found.total,
+    converted: found.converted,
+    cleared: found.cleared,
+    unchanged: found.unchanged,
+    samples: found.samples,
+  };
   if (payload.dryRun) return { field, result };
   if (found.cleared > 0 && !seesValues) throw notSeen(field);
   if (found.cleared > 0 && payload.onInvalid !== 'clear') throw lossy(found);
@@ -32,25 +45,46 @@ export async function updateFieldType({ context: operationContext, call, payload
   if (isSameDefinition(field, to)) return { field, ...told };
   await convertValues(operationContext, { ...conversion, to });
   await store.fieldValues.forget(clock.now());
-  const updated = await store.fields.update(field, to, { values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged } });
+  const updated = await store.fields.update(field, to, {
+    values: { converted: result.converted, cleared: result.cleared, unchanged: result.unchanged },
+  });
   return { field: updated, ...told };
 }
 
-function retyped(field: FieldRow, { type, options, settings }: PayloadOf<'UpdateFieldType'>, { currencyCode, newId }: { readonly currencyCode: string; readonly newId: () => string }): FieldRow {
+function retyped(
+  field: FieldRow,
+  { type, options, settings }: PayloadOf<'UpdateFieldType'>,
+  { currencyCode, newId }: { readonly currencyCode: string; readonly newId: () => string },
+): FieldRow {
   const next = nextSettings(field.settings, settings, { type, currencyCode });
-  const issues = [...next.issues, ...(options && options.length > 0 && !isChoice(type) ? [{ path: 'payload.options', problem: `must be left out for a field of the type ${type}` }] : [])];
+  const issues = [
+    ...next.issues,
+    ...(options && options.length > 0 && !isChoice(type)
+      ? [{ path: 'payload.options', problem: `must be left out for a field of the type ${type}` }]
+      : []),
+  ];
   if (issues.length > 0) throw invalid(...issues);
-  return { ...field, type, settings: next.settings, options: options && isChoice(type) ? nextOptions(field.options, { given: options, newId }).options : field.options };
+  return {
+    ...field,
+    type,
+    settings: next.settings,
+    options: options && isChoice(type) ? nextOptions(field.options, { given: options, newId }).options : field.options,
+  };
 }
 
-const lossy = ({ total, converted, unchanged, cleared, samples }: Survey) => fail('FIELD_CONVERSION_LOSSY', { total, convertible: converted + unchanged, lossy: cleared, samples });
+const lossy = ({ total, converted, unchanged, cleared, samples }: Survey) =>
+  fail('FIELD_CONVERSION_LOSSY', { total, convertible: converted + unchanged, lossy: cleared, samples });
 
 function defaultIn(field: FieldRow, to: FieldRow, { context }: ValueConversion): FieldValue | null {
   if (field.defaultValue === null) return null;
-  const converted = convert(field.defaultValue, { from: field, to, context: { ...context, fileName: () => undefined } });
+  const converted = convert(field.defaultValue, {
+    from: field,
+    to,
+    context: { ...context, fileName: () => undefined },
+  });
   return converted === LOST ? null : converted;
 }
 
 const KEPT: readonly (keyof FieldRow)[] = ['type', 'options', 'settings', 'defaultValue'];
-const isSameDefinition = (a: FieldRow, b: FieldRow): boolean => KEPT.every((key) => JSON.stringify(a[key]) === JSON.stringify(b[key]));
-
+const isSameDefinition = (a: FieldRow, b: FieldRow): boolean =>
+  KEPT.every((key) => JSON.stringify(a[key]) === JSON.stringify(b[key]));

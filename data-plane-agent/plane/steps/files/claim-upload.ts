@@ -3,7 +3,10 @@ import { fail } from '../../../base/failures.js';
 import type { FileRow, UploadRow } from '../../tables/files.js';
 import type { MultiStepContext } from '../operation-context.js';
 
-/** So long an upload is held at a time. Who still has it says so again sooner; when his process has ended, the next has it after that. */
+/**
+ * So long an upload is held at a time. Who still has it says so again sooner; when his process has ended, the next has
+ * it after that.
+ */
 const CLAIM_MS = 20_000;
 const AGAIN_MS = 5_000;
 /** How long a second confirmation waits for the first. */
@@ -28,10 +31,15 @@ export async function claimUpload(work: MultiStepContext, id: string): Promise<C
     const now = clock.now();
     const mine = await upkeep(async ({ store }) => {
       const before = await store.uploads.find(id);
-      return before && (await store.uploads.claim(id, now, now + CLAIM_MS)) ? { upload: { ...before, claimedUntil: now + CLAIM_MS }, tookOver: before.claimedUntil > 0 } : undefined;
+      return before && (await store.uploads.claim(id, now, now + CLAIM_MS))
+        ? { upload: { ...before, claimedUntil: now + CLAIM_MS }, tookOver: before.claimedUntil > 0 }
+        : undefined;
     });
     if (mine) return renewing(work, mine);
-    const { file, isOpen } = await read(async ({ store }) => ({ file: await store.files.byId(id), isOpen: (await store.uploads.find(id)) !== undefined }));
+    const { file, isOpen } = await read(async ({ store }) => ({
+      file: await store.files.byId(id),
+      isOpen: (await store.uploads.find(id)) !== undefined,
+    }));
     if (file) return { file };
     if (!isOpen) throw fail('UPLOAD_TOKEN_EXPIRED', {});
     if (waited >= TIMEOUT_MS) throw fail('FILE_BEING_CONFIRMED', { retryAfterSeconds: 5 });
@@ -39,7 +47,10 @@ export async function claimUpload(work: MultiStepContext, id: string): Promise<C
   }
 }
 
-function renewing({ upkeep, clock, log }: MultiStepContext, { upload, tookOver }: Pick<Claim, 'upload' | 'tookOver'>): Claim {
+function renewing(
+  { upkeep, clock, log }: MultiStepContext,
+  { upload, tookOver }: Pick<Claim, 'upload' | 'tookOver'>,
+): Claim {
   let until = upload.claimedUntil;
   const over = new AbortController();
   const renewed = (async () => {

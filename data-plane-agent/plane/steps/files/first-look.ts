@@ -20,15 +20,26 @@ interface Scanned {
 }
 
 /** `rest`: what the scan comes to, when it takes longer than whoever confirms waits for it. */
-export type FirstScan = 'skipped' | ({ readonly isOver: true } & Scanned) | { readonly isOver: false; readonly rest: Promise<Scanned> };
+export type FirstScan =
+  'skipped' | ({ readonly isOver: true } & Scanned) | { readonly isOver: false; readonly rest: Promise<Scanned> };
 
 /** `reason`: why the bytes are not what they are said to be. Then no scanner has looked at them. */
 export type FirstLook = { readonly reason: string } | { readonly sha256: string; readonly scan: FirstScan };
 
-/** One reading of a stored object, for its hash, for the check of its content type, for the look into an archive and for the scanner. */
-export async function firstLook({ files, signal }: Pick<MultiStepContext, 'files' | 'signal'>, bytes: Bytes, contentType: string): Promise<FirstLook> {
+/**
+ * One reading of a stored object, for its hash, for the check of its content type, for the look into an archive and for
+ * the scanner.
+ */
+export async function firstLook(
+  { files, signal }: Pick<MultiStepContext, 'files' | 'signal'>,
+  bytes: Bytes,
+  contentType: string,
+): Promise<FirstLook> {
   const { objectKey, sizeBytes } = bytes;
-  const content = await files.objects.read(objectKey, { sizeBytes, signal: AbortSignal.timeout(Math.ceil(timeoutFor(sizeBytes)) + INLINE_SCAN_MS) });
+  const content = await files.objects.read(objectKey, {
+    sizeBytes,
+    signal: AbortSignal.timeout(Math.ceil(timeoutFor(sizeBytes)) + INLINE_SCAN_MS),
+  });
   if (!content) throw fail('FILE_NOT_UPLOADED', {});
   const hash = createHash('sha256');
   const check = contentCheck(contentType);
@@ -49,7 +60,11 @@ export async function firstLook({ files, signal }: Pick<MultiStepContext, 'files
     return { reason };
   }
   const sha256 = hash.digest('hex');
-  if (!scan) return { sha256, scan: sizeBytes === 0 ? { isOver: true, signatures: null, finding: { status: 'clean' } } : 'skipped' };
+  if (!scan)
+    return {
+      sha256,
+      scan: sizeBytes === 0 ? { isOver: true, signatures: null, finding: { status: 'clean' } } : 'skipped',
+    };
   scan.decide(await unlessSame(files, bytes, sha256));
   return { sha256, scan: await inTime(scan, signal) };
 }
@@ -69,14 +84,29 @@ function beginScan(files: FileServices, bytes: Bytes, reading: OneReading): Begu
   const { promise: instead, resolve: decide } = Promise.withResolvers<Finding | undefined>();
   // Asked first: with signatures that come while it is scanned it is scanned again.
   const version = files.scanner.version();
-  const finding = scanBranch({ files, bytes, reading, scanner, signal: AbortSignal.timeout(SCAN_LEASE_MS), ready: version, instead });
-  const rest = Promise.all([version, finding]).then(([is, found]) => ({ signatures: is?.signatures ?? null, finding: found }));
+  const finding = scanBranch({
+    files,
+    bytes,
+    reading,
+    scanner,
+    signal: AbortSignal.timeout(SCAN_LEASE_MS),
+    ready: version,
+    instead,
+  });
+  const rest = Promise.all([version, finding]).then(([is, found]) => ({
+    signatures: is?.signatures ?? null,
+    finding: found,
+  }));
   rest.catch(() => undefined); // where the bytes are refused, nobody asks what the scan came to
   return { rest, decide, waitedMs: () => scanner.waitedMs };
 }
 
 /** The scan holds of one version of the bytes. A store whose entity tags are the hash has just told. */
-async function unlessSame({ objects }: FileServices, { objectKey, etag }: Bytes, sha256: string): Promise<Finding | undefined> {
+async function unlessSame(
+  { objects }: FileServices,
+  { objectKey, etag }: Bytes,
+  sha256: string,
+): Promise<Finding | undefined> {
   if (etag === sha256) return undefined;
   try {
     return (await objects.head(objectKey))?.etag === etag ? undefined : GONE;
@@ -88,7 +118,9 @@ async function unlessSame({ objects }: FileServices, { objectKey, etag }: Bytes,
 async function inTime({ rest, waitedMs }: Begun, signal: AbortSignal): Promise<FirstScan> {
   const settled = new AbortController();
   // The wait that is called off is one that nobody needs any more.
-  const over = sleep(Math.max(0, INLINE_SCAN_MS - waitedMs()), undefined, { signal: AbortSignal.any([settled.signal, signal]) }).catch(() => undefined);
+  const over = sleep(Math.max(0, INLINE_SCAN_MS - waitedMs()), undefined, {
+    signal: AbortSignal.any([settled.signal, signal]),
+  }).catch(() => undefined);
   const found = await Promise.race([rest, over]);
   settled.abort();
   signal.throwIfAborted();
@@ -100,6 +132,8 @@ async function* toTheEnd(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   try {
     yield* content;
   } catch (error) {
-    throw error instanceof ObjectStoreError ? error : new ObjectStoreError('unavailable', 'the object store broke off in the middle of a file', { cause: error });
+    throw error instanceof ObjectStoreError
+      ? error
+      : new ObjectStoreError('unavailable', 'the object store broke off in the middle of a file', { cause: error });
   }
 }

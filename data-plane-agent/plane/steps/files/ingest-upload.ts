@@ -12,12 +12,15 @@ import { firstLook } from './first-look.js';
 import { quarantined, recordScan, SCAN_LEASE_MS, tell } from './record-scan.js';
 
 /**
- * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is put to it meanwhile is
- * not what was looked at. Broken off anywhere and begun again it comes to the same.
+ * Brings an upload to its final key and looks at it there: the URL of the upload stays good for a while, and what is
+ * put to it meanwhile is not what was looked at. Broken off anywhere and begun again it comes to the same.
  */
 export async function ingestUpload(work: MultiStepContext, call: Call, claim: Claim): Promise<FileRecord> {
   const { upload } = claim;
-  const { files: { objects }, clock } = work;
+  const {
+    files: { objects },
+    clock,
+  } = work;
   const from = uploadKey(call.tenantId, upload.id);
   const object = await moved(work, call, { claim, from });
   const bytes = { objectKey: object.key, etag: object.etag, sizeBytes: object.sizeBytes };
@@ -32,12 +35,28 @@ export async function ingestUpload(work: MultiStepContext, call: Call, claim: Cl
 
   const now = clock.now();
   const { id, fileName, kind, subjectId, contractId, paymentId, uploadedBy } = upload;
-  const scan = first === 'skipped' ? NOT_SCANNED : first.isOver ? scanned(NOT_SCANNED, first.finding, { now, signatures: first.signatures }) : waitingSince(now + SCAN_LEASE_MS);
+  const scan =
+    first === 'skipped'
+      ? NOT_SCANNED
+      : first.isOver
+        ? scanned(NOT_SCANNED, first.finding, { now, signatures: first.signatures })
+        : waitingSince(now + SCAN_LEASE_MS);
   const isInfected = scan.scanStatus === 'infected';
   const row: FileRow = {
-    id, fileName, contentType, sha256, kind, subjectId, contractId, paymentId, uploadedBy, ...bytes, ...scan,
+    id,
+    fileName,
+    contentType,
+    sha256,
+    kind,
+    subjectId,
+    contractId,
+    paymentId,
+    uploadedBy,
+    ...bytes,
+    ...scan,
     ...(isInfected ? await quarantined(work, call, { id, ...bytes }) : {}),
-    createdAt: now, updatedAt: now,
+    createdAt: now,
+    updatedAt: now,
   };
   const until = await claim.settled();
   let isMine = false;
@@ -55,7 +74,13 @@ export async function ingestUpload(work: MultiStepContext, call: Call, claim: Cl
   work.afterwards(async () => {
     if (!isMine) return removeOther(work, id, object.key);
     // One that fails leaves the others done: the sweep finds what stays.
-    await Promise.all([objects.remove(from), isInfected && objects.remove(object.key), first !== 'skipped' && !first.isOver && first.rest.then(({ finding, signatures }) => recordScan(work, call, { row, finding, signatures }))]);
+    await Promise.all([
+      objects.remove(from),
+      isInfected && objects.remove(object.key),
+      first !== 'skipped' &&
+        !first.isOver &&
+        first.rest.then(({ finding, signatures }) => recordScan(work, call, { row, finding, signatures })),
+    ]);
   });
   return answer;
 }
@@ -67,7 +92,17 @@ async function removeOther({ files: { objects }, read }: MultiStepContext, id: s
 }
 
 /** Copies what was uploaded out of the clients' reach. */
-async function moved({ files: { objects } }: MultiStepContext, { tenantId }: Call, { claim: { upload: { id, sizeBytes, createdAt, claimedUntil }, tookOver }, from }: { readonly claim: Claim; readonly from: string }): Promise<StoredObject> {
+async function moved(
+  { files: { objects } }: MultiStepContext,
+  { tenantId }: Call,
+  {
+    claim: {
+      upload: { id, sizeBytes, createdAt, claimedUntil },
+      tookOver,
+    },
+    from,
+  }: { readonly claim: Claim; readonly from: string },
+): Promise<StoredObject> {
   const there = await objects.head(from);
   if (!there) throw fail('FILE_NOT_UPLOADED', {});
   if (there.sizeBytes !== sizeBytes) {

@@ -4,16 +4,34 @@ import { quarantineKey } from '../../files/objects/object-store.js';
 import type { Call } from '../../contract/call.js';
 import type { OperationContext, MultiStepContext } from '../operation-context.js';
 
-/** How long a scan may take before somebody else begins it again: longer than the scanner's own deadline for the largest file. */
+/**
+ * How long a scan may take before somebody else begins it again: longer than the scanner's own deadline for the largest
+ * file.
+ */
 export const SCAN_LEASE_MS = 10 * 60_000;
 
-/** Writes what a scan of a stored file came to: from then on an infected one is given to nobody, whether or not the store lets it be moved. */
-export async function recordScan(work: MultiStepContext, call: Call, { row, finding, signatures }: { readonly row: FileRow; readonly finding: Finding; readonly signatures: string | null }): Promise<void> {
+/**
+ * Writes what a scan of a stored file came to: from then on an infected one is given to nobody, whether or not the
+ * store lets it be moved.
+ */
+export async function recordScan(
+  work: MultiStepContext,
+  call: Call,
+  {
+    row,
+    finding,
+    signatures,
+  }: { readonly row: FileRow; readonly finding: Finding; readonly signatures: string | null },
+): Promise<void> {
   const isInfected = await work.write(async (context) => {
     const now = await context.store.files.byId(row.id, { forUpdate: true });
     // Whoever had it longer than the lease has lost it to another.
     if (!now || now.etag !== row.etag || now.scanStatus === 'infected') return false;
-    const after = { ...now, ...scanned(now, finding, { now: work.clock.now(), signatures }), updatedAt: work.clock.now() };
+    const after = {
+      ...now,
+      ...scanned(now, finding, { now: work.clock.now(), signatures }),
+      updatedAt: work.clock.now(),
+    };
     await context.store.files.update(now, after);
     if (finding.status === 'infected') tell(context, after);
     return finding.status === 'infected';
@@ -21,18 +39,25 @@ export async function recordScan(work: MultiStepContext, call: Call, { row, find
   if (isInfected) await moveToQuarantine(work, call, row);
 }
 
-/** Takes the bytes of an infected file out of everybody's reach. Where the store refuses, the sweep comes back to it. */
+/**
+ * Takes the bytes of an infected file out of everybody's reach. Where the store refuses, the sweep comes back to it.
+ */
 export async function moveToQuarantine(work: MultiStepContext, call: Call, row: FileRow): Promise<void> {
   const moved = await quarantined(work, call, row);
   await work.write(async ({ store, clock }) => {
     const now = await store.files.byId(row.id, { forUpdate: true });
-    if (now?.scanStatus === 'infected' && now.objectKey === row.objectKey) await store.files.update(now, { ...now, ...moved, updatedAt: clock.now() });
+    if (now?.scanStatus === 'infected' && now.objectKey === row.objectKey)
+      await store.files.update(now, { ...now, ...moved, updatedAt: clock.now() });
   });
   await work.files.objects.remove(row.objectKey);
 }
 
 /** Copies the bytes to the quarantine. When the store no longer has them there is nothing to keep. */
-export async function quarantined({ files: { objects } }: MultiStepContext, { tenantId }: Call, { id, objectKey, etag }: Pick<FileRow, 'id' | 'objectKey' | 'etag'>): Promise<Pick<FileRow, 'objectKey' | 'etag'>> {
+export async function quarantined(
+  { files: { objects } }: MultiStepContext,
+  { tenantId }: Call,
+  { id, objectKey, etag }: Pick<FileRow, 'id' | 'objectKey' | 'etag'>,
+): Promise<Pick<FileRow, 'objectKey' | 'etag'>> {
   const copy = await objects.copy(objectKey, quarantineKey(tenantId, id), etag);
   return copy ? { objectKey: copy.key, etag: copy.etag } : { objectKey: '', etag: '' };
 }

@@ -12,7 +12,10 @@ export type Bytes = Pick<FileRow, 'objectKey' | 'etag' | 'sizeBytes'>;
 /** What the store no longer has, or has other bytes of. */
 export const GONE: Finding = { status: 'error', reason: 'The store no longer has these bytes.', isFinal: true };
 
-/** Looks for malware in the bytes of a file, as `scanBranch` does. Never rejects: what cannot be looked at is an `error`. Aborting the signal makes it one too. */
+/**
+ * Looks for malware in the bytes of a file, as `scanBranch` does. Never rejects: what cannot be looked at is an
+ * `error`. Aborting the signal makes it one too.
+ */
 export async function scanObject(files: FileServices, bytes: Bytes, signal: AbortSignal): Promise<Finding> {
   const { objectKey, etag, sizeBytes } = bytes;
   if (sizeBytes === 0) return { status: 'clean' };
@@ -43,19 +46,33 @@ export interface ScanOfReading {
   readonly signal: AbortSignal;
   /** Before the scanner is asked. */
   readonly ready?: Promise<unknown>;
-  /** Once all has been read: what is found without a scanner's word. Until it is settled the scanner does not have the end. Does not reject. */
+  /**
+   * Once all has been read: what is found without a scanner's word. Until it is settled the scanner does not have the
+   * end. Does not reject.
+   */
   readonly instead?: Promise<Finding | undefined>;
 }
 
 /**
- * Looks for malware in what is read. It is unpacked here as well, if it is an archive: a scanner answers OK to some that go beyond its limits, and what it finds
- * counts all the same. It begins to look when it has the end, which it is only given of what is to be looked at: a bomb would keep it busy for long, and it would not
- * see through it either. Never rejects.
+ * Looks for malware in what is read. It is unpacked here as well, if it is an archive: a scanner answers OK to some
+ * that go beyond its limits, and what it finds counts all the same. It begins to look when it has the end, which it is
+ * only given of what is to be looked at: a bomb would keep it busy for long, and it would not see through it either.
+ * Never rejects.
  */
-export async function scanBranch({ files, bytes, reading, scanner, signal, ready, instead }: ScanOfReading): Promise<Finding> {
+export async function scanBranch({
+  files,
+  bytes,
+  reading,
+  scanner,
+  signal,
+  ready,
+  instead,
+}: ScanOfReading): Promise<Finding> {
   const { sizeBytes } = bytes;
   const archive = archiveFault(reading.branch().content as AsyncIterable<Buffer>);
-  const known = archive.then(async (fault) => (await instead) ?? (fault === UNPACKS_TO_TOO_MUCH ? unseen(fault) : undefined));
+  const known = archive.then(
+    async (fault) => (await instead) ?? (fault === UNPACKS_TO_TOO_MUCH ? unseen(fault) : undefined),
+  );
   known.catch(() => undefined); // told by the archive, which is waited for below
   const content = Readable.from(forScanner(files, bytes, { scanner, signal, known }), { objectMode: false });
   // Also when it was ended before it was begun.
@@ -77,7 +94,11 @@ export async function scanBranch({ files, bytes, reading, scanner, signal, ready
   }
 }
 
-const unseen = (fault: string): Finding => ({ status: 'error', reason: `It cannot be looked into: the archive ${fault}.`, isFinal: true });
+const unseen = (fault: string): Finding => ({
+  status: 'error',
+  reason: `It cannot be looked into: the archive ${fault}.`,
+  isFinal: true,
+});
 
 interface ForScanner {
   readonly scanner: Branch;
@@ -85,7 +106,11 @@ interface ForScanner {
   readonly known: Promise<Finding | undefined>;
 }
 
-async function* forScanner({ objects }: FileServices, { objectKey, sizeBytes }: Bytes, { scanner, signal, known }: ForScanner): AsyncGenerator<Buffer> {
+async function* forScanner(
+  { objects }: FileServices,
+  { objectKey, sizeBytes }: Bytes,
+  { scanner, signal, known }: ForScanner,
+): AsyncGenerator<Buffer> {
   let taken = 0;
   for await (const piece of scanner.content as AsyncIterable<Buffer>) {
     taken += piece.length;
@@ -107,7 +132,8 @@ async function* forScanner({ objects }: FileServices, { objectKey, sizeBytes }: 
 
 export function couldNot(error: unknown, signal?: AbortSignal): Finding {
   if (signal?.aborted === true) return { status: 'error', reason: 'The scan took too long.', isFinal: false };
-  if (error instanceof ObjectStoreError) return { status: 'error', reason: 'The object store was out of reach.', isFinal: false };
+  if (error instanceof ObjectStoreError)
+    return { status: 'error', reason: 'The object store was out of reach.', isFinal: false };
   return { status: 'error', reason: 'The bytes could not be read to their end.', isFinal: false };
 }
 

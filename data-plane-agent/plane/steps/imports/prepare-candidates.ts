@@ -20,10 +20,14 @@ export interface PreparedImport {
 }
 
 /**
- * Reads the cells and checks what can be checked of each contract by itself. That is done before the transaction, in which others wait:
- * a custom field or a template that goes away in between is refused when the contract is entered.
+ * Reads the cells and checks what can be checked of each contract by itself. That is done before the transaction, in
+ * which others wait: a custom field or a template that goes away in between is refused when the contract is entered.
  */
-export async function prepareCandidates({ store, signal }: OperationContext, call: Call, input: ImportInput): Promise<PreparedImport> {
+export async function prepareCandidates(
+  { store, signal }: OperationContext,
+  call: Call,
+  input: ImportInput,
+): Promise<PreparedImport> {
   const fields = await store.fields.visible();
   const directory = directoryOf(input, (await store.lifecycle.all()).templates);
   const { candidates, ...read } = await readInput(call, input, { fields, signal });
@@ -40,12 +44,20 @@ interface Reading extends Pick<PreparedImport, 'unknownColumns' | 'rejected'> {
   readonly candidates: readonly Candidate[];
 }
 
-async function readInput(call: Call, { rows, sheet, people }: ImportInput, { fields, signal }: { readonly fields: readonly FieldRow[]; readonly signal: AbortSignal }): Promise<Reading> {
+async function readInput(
+  call: Call,
+  { rows, sheet, people }: ImportInput,
+  { fields, signal }: { readonly fields: readonly FieldRow[]; readonly signal: AbortSignal },
+): Promise<Reading> {
   if (!sheet) {
     const candidates = (rows ?? []).map((row, i) => candidateOfRow(i + 1, row));
     return { candidates, unknownColumns: [], rejected: (failed) => rejectedOfRows(failed, fields) };
   }
   const { targets, unknown } = matchHeader(sheet.header, fields);
   const candidates = await sheetCandidates({ sheet, targets, people, timeZone: call.timeZone, signal });
-  return { candidates, unknownColumns: unknown, rejected: (failed) => rejectedOfSheet(sheet, targets, new Set(failed.flatMap((candidate) => candidate.rows))) };
+  return {
+    candidates,
+    unknownColumns: unknown,
+    rejected: (failed) => rejectedOfSheet(sheet, targets, new Set(failed.flatMap((candidate) => candidate.rows))),
+  };
 }

@@ -3,7 +3,10 @@ import { endIssues } from '../../domain/lifecycle/moves.js';
 import type { StageRow, TransitionRow } from '../../tables/lifecycle.js';
 
 /** A transition leads from one stage of its template to another. */
-export function checkEnds(transition: Pick<TransitionRow, 'fromStageCode' | 'toStageCode'>, stages: readonly StageRow[]): void {
+export function checkEnds(
+  transition: Pick<TransitionRow, 'fromStageCode' | 'toStageCode'>,
+  stages: readonly StageRow[],
+): void {
   const issues = endIssues(transition);
   if (issues.length > 0) throw invalid(...issues);
   for (const field of ['fromStageCode', 'toStageCode'] as const) {

@@ -19,13 +19,24 @@ export interface HeldContract {
 }
 
 /**
- * Holds a contract before one of its lines is read: what it keeps of its lines is computed from all of them, so two changes of
- * different lines must not pass each other.
+ * Holds a contract before one of its lines is read: what it keeps of its lines is computed from all of them, so two
+ * changes of different lines must not pass each other.
  */
-export async function holdContract({ store, clock }: OperationContext, call: Call, contractId: string): Promise<HeldContract> {
+export async function holdContract(
+  { store, clock }: OperationContext,
+  call: Call,
+  contractId: string,
+): Promise<HeldContract> {
   const contract = await store.contracts.find(contractId, { forUpdate: true });
   if (!contract) throw fail('NOT_FOUND', {});
-  const context = { amounts: new AmountReader(), path: '', today: call.today, now: clock.now(), contractCurrency: contract.currencyCode, unlinkedInvoicedMinor: contract.unlinkedInvoicedMinor };
+  const context = {
+    amounts: new AmountReader(),
+    path: '',
+    today: call.today,
+    now: clock.now(),
+    contractCurrency: contract.currencyCode,
+    unlinkedInvoicedMinor: contract.unlinkedInvoicedMinor,
+  };
   return { contract, lines: await store.lines.ofContract(contractId), context };
 }
 
@@ -37,10 +48,14 @@ interface LineChange {
 }
 
 /**
- * Changes one line, and in the same transaction its receipt history and what the contract keeps of its lines. A change that leaves the
- * line as it was writes nothing.
+ * Changes one line, and in the same transaction its receipt history and what the contract keeps of its lines. A change
+ * that leaves the line as it was writes nothing.
  */
-export async function changeLine(operationContext: OperationContext, call: Call, { paymentId, files, to }: LineChange): Promise<{ readonly line: LineRow; readonly contract: ContractRow }> {
+export async function changeLine(
+  operationContext: OperationContext,
+  call: Call,
+  { paymentId, files, to }: LineChange,
+): Promise<{ readonly line: LineRow; readonly contract: ContractRow }> {
   const { store } = operationContext;
   const contractId = await store.lines.contractOf(paymentId);
   if (contractId === undefined) throw fail('NOT_FOUND', {});
@@ -49,8 +64,17 @@ export async function changeLine(operationContext: OperationContext, call: Call,
   const before = held.lines.find(({ id }) => id === paymentId);
   if (!before) throw fail('NOT_FOUND', {}); // removed while we waited for the contract
   const asked = await to(before, held);
-  const { lines: [line = asked], changes } = await followLines(operationContext, call, { contract, steps: [{ before, after: asked, path: '' }], amounts: context.amounts });
-  const lines = held.lines.map((other) => (other.id === paymentId ? line : other)).filter(({ deletedAt }) => deletedAt === null);
+  const {
+    lines: [line = asked],
+    changes,
+  } = await followLines(operationContext, call, {
+    contract,
+    steps: [{ before, after: asked, path: '' }],
+    amounts: context.amounts,
+  });
+  const lines = held.lines
+    .map((other) => (other.id === paymentId ? line : other))
+    .filter(({ deletedAt }) => deletedAt === null);
   checkSums(lines, context);
   context.amounts.done();
   if (files) await checkLineFiles(store, files);
@@ -62,5 +86,12 @@ export async function changeLine(operationContext: OperationContext, call: Call,
 }
 
 /** Writes what the contract keeps of its lines; its version moves, also when the sums stayed as they were. */
-export const writeAggregates = ({ store }: OperationContext, call: Call, { contract, lines, context }: HeldContract): Promise<ContractRow> =>
-  store.contracts.update(contract, touched(withAggregates(contract, lines), { now: context.now, actorId: call.actor.id }));
+export const writeAggregates = (
+  { store }: OperationContext,
+  call: Call,
+  { contract, lines, context }: HeldContract,
+): Promise<ContractRow> =>
+  store.contracts.update(
+    contract,
+    touched(withAggregates(contract, lines), { now: context.now, actorId: call.actor.id }),
+  );

@@ -2,7 +2,11 @@ import type { PaymentLinePatch } from '../../contract/records/lines.js';
 import type { Store } from '../../store/store.js';
 
 /** Refuses file references of a line that do not exist. `path` begins their names. */
-export async function checkLineFiles(store: Store, line: Pick<PaymentLinePatch, 'proof' | 'invoiceAttachment'>, path = ''): Promise<void> {
+export async function checkLineFiles(
+  store: Store,
+  line: Pick<PaymentLinePatch, 'proof' | 'invoiceAttachment'>,
+  path = '',
+): Promise<void> {
   await store.files.check(`${path}proof`, line.proof);
   await store.files.check(`${path}invoiceAttachment`, line.invoiceAttachment);
 }

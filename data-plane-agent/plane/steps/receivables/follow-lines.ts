@@ -23,24 +23,50 @@ export interface Followed {
 }
 
 /**
- * What the invoice records of lines become as the lines change. Nothing is written: `writeInvoices` does that, after the lines, and
- * whoever calls asks the reader of amounts for what was wrong. `contract` is as the request leaves it.
+ * What the invoice records of lines become as the lines change. Nothing is written: `writeInvoices` does that, after
+ * the lines, and whoever calls asks the reader of amounts for what was wrong. `contract` is as the request leaves it.
  */
-export async function followLines({ store, clock, newId }: OperationContext, call: Call, { contract, steps, amounts }: { readonly contract: ContractRow; readonly steps: readonly LineStep[]; readonly amounts: AmountReader }): Promise<Followed> {
+export async function followLines(
+  { store, clock, newId }: OperationContext,
+  call: Call,
+  {
+    contract,
+    steps,
+    amounts,
+  }: { readonly contract: ContractRow; readonly steps: readonly LineStep[]; readonly amounts: AmountReader },
+): Promise<Followed> {
   const context = { amounts, contract, today: call.today, now: clock.now(), actorId: call.actor.id, newId };
   const moving = steps.filter(({ before, after }) => movesRecords(before, after));
   const records = await recordsOf(store, contract.id, moving);
-  const results = steps.map(({ before, after, path }) => (movesRecords(before, after) ? followed({ before, after }, records.get(after.id) ?? [], { ...context, path }) : { line: after, changes: [] }));
+  const results = steps.map(({ before, after, path }) =>
+    movesRecords(before, after)
+      ? followed({ before, after }, records.get(after.id) ?? [], { ...context, path })
+      : { line: after, changes: [] },
+  );
   return { lines: results.map(({ line }) => line), changes: results.flatMap(({ changes }) => changes) };
 }
 
-/** The records that name no line, under another currency of their contract: drafts follow it, and what is issued fixes it. */
-export async function followCurrency({ store, clock }: OperationContext, call: Call, { before, after, amounts }: { readonly before: ContractRow; readonly after: ContractRow; readonly amounts: AmountReader }): Promise<InvoiceChange[]> {
+/**
+ * The records that name no line, under another currency of their contract: drafts follow it, and what is issued fixes
+ * it.
+ */
+export async function followCurrency(
+  { store, clock }: OperationContext,
+  call: Call,
+  {
+    before,
+    after,
+    amounts,
+  }: { readonly before: ContractRow; readonly after: ContractRow; readonly amounts: AmountReader },
+): Promise<InvoiceChange[]> {
   if (before.currencyCode === after.currencyCode) return [];
   const unlinked = await store.invoices.linkedTo(before.id, null);
   if (unlinked.some(isStanding)) throw fail('CURRENCY_FIXED', { currencyCode: before.currencyCode });
   const stamps = { updatedAt: clock.now(), updatedBy: call.actor.id };
-  return inNewCurrency(unlinked, after.currencyCode, { amounts, path: '' }).map((change) => ({ ...change, after: { ...change.after, ...stamps } }));
+  return inNewCurrency(unlinked, after.currencyCode, { amounts, path: '' }).map((change) => ({
+    ...change,
+    after: { ...change.after, ...stamps },
+  }));
 }
 
 /** Writes new and changed records; lines that they name are there already. Refuses a number that another record has. */
@@ -51,18 +77,24 @@ export async function writeInvoices({ store }: OperationContext, changes: readon
   await store.invoices.write(changes);
 }
 
-async function recordsOf(store: OperationContext['store'], contractId: string, steps: readonly LineStep[]): Promise<Map<string, InvoiceRow[]>> {
+async function recordsOf(
+  store: OperationContext['store'],
+  contractId: string,
+  steps: readonly LineStep[],
+): Promise<Map<string, InvoiceRow[]>> {
   const asked = steps.filter(({ before }) => before !== null && before.invoiceRecords > 0).map(({ after }) => after.id);
   const [only] = asked;
   if (only === undefined) return new Map();
-  const found = asked.length === 1 ? await store.invoices.linkedTo(contractId, only) : await store.invoices.ofContract(contractId);
+  const found =
+    asked.length === 1 ? await store.invoices.linkedTo(contractId, only) : await store.invoices.ofContract(contractId);
   return new Map(asked.map((id) => [id, found.filter(({ lineId }) => lineId === id)]));
 }
 
 async function refuseTooMany(store: OperationContext['store'], changes: readonly InvoiceChange[]): Promise<void> {
   const added = changes.filter(({ before }) => before === null);
   const [first] = added;
-  if (first && (await store.invoices.count(first.after.contractId)) + added.length > MAX_INVOICES) throw fail('LIMIT_REACHED', { limit: MAX_INVOICES });
+  if (first && (await store.invoices.count(first.after.contractId)) + added.length > MAX_INVOICES)
+    throw fail('LIMIT_REACHED', { limit: MAX_INVOICES });
 }
 
 /** A number is looked for once nobody who gives his up in the same request holds it any more. */
@@ -72,10 +104,15 @@ async function refuseTaken(store: OperationContext['store'], changes: readonly I
   for (const { before, after } of changes) {
     if (!holdsNumber(after)) continue;
     const isTwice = wanted.size === wanted.add(after.invoiceKey).size;
-    const isKept = before !== null && holdsNumber(before) && before.invoiceKey === after.invoiceKey && before.subjectId === after.subjectId;
+    const isKept =
+      before !== null &&
+      holdsNumber(before) &&
+      before.invoiceKey === after.invoiceKey &&
+      before.subjectId === after.subjectId;
     const holder = isTwice || isKept ? undefined : await store.invoices.holderOf(after.subjectId, after.invoiceKey);
     const isGivenUp = holder !== undefined && writing.has(holder);
-    if (isTwice || (holder !== undefined && !isGivenUp)) throw fail('DUPLICATE_CODE', { field: 'invoiceNo', value: after.invoiceNo });
+    if (isTwice || (holder !== undefined && !isGivenUp))
+      throw fail('DUPLICATE_CODE', { field: 'invoiceNo', value: after.invoiceNo });
   }
 }
 

@@ -16,12 +16,32 @@ interface PlanChange {
 }
 
 /** The plan with what its lines' invoice records become of it, and the records to write once the lines are there. */
-export async function followPlan(context: OperationContext, call: Call, { before, after, plan, amounts }: PlanChange): Promise<{ readonly plan: Plan; readonly invoices: readonly InvoiceChange[] }> {
-  const removed = plan.removed.map((line) => ({ before: line, after: { ...line, deletedAt: context.clock.now() }, path: '' }));
-  const { lines, changes } = await followLines(context, call, { contract: after, steps: [...plan.steps, ...removed], amounts });
+export async function followPlan(
+  context: OperationContext,
+  call: Call,
+  { before, after, plan, amounts }: PlanChange,
+): Promise<{ readonly plan: Plan; readonly invoices: readonly InvoiceChange[] }> {
+  const removed = plan.removed.map((line) => ({
+    before: line,
+    after: { ...line, deletedAt: context.clock.now() },
+    path: '',
+  }));
+  const { lines, changes } = await followLines(context, call, {
+    contract: after,
+    steps: [...plan.steps, ...removed],
+    amounts,
+  });
   const steps = plan.steps.map((step, i) => ({ ...step, after: lines[i] ?? step.after }));
   const byId = new Map(steps.map((step) => [step.after.id, step.after]));
   const next = plan.lines.map((line) => byId.get(line.id) ?? line);
-  checkSums(next, { amounts, contractCurrency: after.currencyCode, unlinkedInvoicedMinor: before.unlinkedInvoicedMinor, blame: 'payments' });
-  return { plan: { ...plan, steps, lines: next }, invoices: [...changes, ...(await followCurrency(context, call, { before, after, amounts }))] };
+  checkSums(next, {
+    amounts,
+    contractCurrency: after.currencyCode,
+    unlinkedInvoicedMinor: before.unlinkedInvoicedMinor,
+    blame: 'payments',
+  });
+  return {
+    plan: { ...plan, steps, lines: next },
+    invoices: [...changes, ...(await followCurrency(context, call, { before, after, amounts }))],
+  };
 }

@@ -8,8 +8,14 @@ import type { LineRow } from '../../tables/payment-lines.js';
 import type { ContractRow } from '../../tables/contracts.js';
 
 /** A new or changed record as it is answered, with what deserves a look. */
-export function invoiceResult(row: InvoiceRow, { contract, lines }: { readonly contract: ContractRow; readonly lines: readonly LineRow[] }): InvoiceResult {
+export function invoiceResult(
+  row: InvoiceRow,
+  { contract, lines }: { readonly contract: ContractRow; readonly lines: readonly LineRow[] },
+): InvoiceResult {
   const line = lines.find(({ id }) => id === row.lineId);
-  const warnings: Warning[] = [...(row.currencyCode === contract.currencyCode ? [] : [warn('MIXED_CURRENCY', {})]), ...(line ? invoiceWarnings(line).map((warning) => ({ ...warning, paymentIds: [line.id] })) : [])];
+  const warnings: Warning[] = [
+    ...(row.currencyCode === contract.currencyCode ? [] : [warn('MIXED_CURRENCY', {})]),
+    ...(line ? invoiceWarnings(line).map((warning) => ({ ...warning, paymentIds: [line.id] })) : []),
+  ];
   return { ...invoiceAnswer(row), contractVersion: contract.version, warnings };
 }

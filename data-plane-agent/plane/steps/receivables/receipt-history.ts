@@ -5,8 +5,16 @@ import type { LineRow } from '../../tables/payment-lines.js';
 import type { ReceiptRow } from '../../tables/receipts.js';
 
 /** What a change of a line adds to its receipt history: what came or went, or that it came on another day. */
-export async function receiptHistory({ store, clock, newId }: OperationContext, call: Call, { before, after }: { readonly before: Received; readonly after: LineRow }): Promise<ReceiptRow[]> {
+export async function receiptHistory(
+  { store, clock, newId }: OperationContext,
+  call: Call,
+  { before, after }: { readonly before: Received; readonly after: LineRow },
+): Promise<ReceiptRow[]> {
   const former = formerDay(before, after);
   if (former === null) return receiptOf(before, after, { call, now: clock.now(), newId });
-  return redatedReceipts({ former, thenMinor: await store.lines.receivedOn(after.id, former) }, after, { call, now: clock.now(), newId });
+  return redatedReceipts({ former, thenMinor: await store.lines.receivedOn(after.id, former) }, after, {
+    call,
+    now: clock.now(),
+    newId,
+  });
 }

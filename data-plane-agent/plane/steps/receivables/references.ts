@@ -11,7 +11,12 @@ export function namedLine(lines: readonly LineRow[], lineId: string | null): Lin
 }
 
 /** Refuses a receipt that was not recorded on this contract. */
-export async function checkReceipt(store: Store, contractId: string, receiptId: string | null | undefined): Promise<void> {
+export async function checkReceipt(
+  store: Store,
+  contractId: string,
+  receiptId: string | null | undefined,
+): Promise<void> {
   if (receiptId === null || receiptId === undefined) return;
-  if ((await store.invoices.lineOfReceipt(contractId, receiptId)) === undefined) throw fail('REFERENCE_INVALID', { field: 'paymentRecordId', value: receiptId });
+  if ((await store.invoices.lineOfReceipt(contractId, receiptId)) === undefined)
+    throw fail('REFERENCE_INVALID', { field: 'paymentRecordId', value: receiptId });
 }

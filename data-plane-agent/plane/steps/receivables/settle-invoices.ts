@@ -11,19 +11,35 @@ import type { LineRow } from '../../tables/payment-lines.js';
 import { writeInvoices } from './follow-lines.js';
 
 /**
- * Writes changed records of a held contract, and with them what its lines and the contract itself keep of what is invoiced. Refuses red
- * letters beyond what is issued on the same line, or without one. Answers the contract and the live lines as they are from now on.
+ * Writes changed records of a held contract, and with them what its lines and the contract itself keep of what is
+ * invoiced. Refuses red letters beyond what is issued on the same line, or without one. Answers the contract and the
+ * live lines as they are from now on.
  */
-export async function settleInvoices(operationContext: OperationContext, call: Call, { held: { contract: before, lines, context }, changes }: { readonly held: HeldContract; readonly changes: readonly InvoiceChange[] }): Promise<{ readonly contract: ContractRow; readonly lines: readonly LineRow[] }> {
+export async function settleInvoices(
+  operationContext: OperationContext,
+  call: Call,
+  {
+    held: { contract: before, lines, context },
+    changes,
+  }: { readonly held: HeldContract; readonly changes: readonly InvoiceChange[] },
+): Promise<{ readonly contract: ContractRow; readonly lines: readonly LineRow[] }> {
   const { store } = operationContext;
   const { amounts, contractCurrency, now } = context;
   const settled = new Map<string, LineRow>();
   let { unlinkedInvoicedMinor } = before;
   for (const lineId of lineIdsOf(changes)) {
     const line = lines.find(({ id }) => id === lineId);
-    const records = afterChanges(await store.invoices.linkedTo(before.id, lineId), changes, (row) => row.lineId === lineId);
+    const records = afterChanges(
+      await store.invoices.linkedTo(before.id, lineId),
+      changes,
+      (row) => row.lineId === lineId,
+    );
     refuseExcess(records, line?.currencyCode ?? contractCurrency);
-    if (line) settled.set(line.id, withRecords(losesItsInvoice(line, changes) ? { ...withoutEvidence(line), updatedAt: now } : line, records, now));
+    if (line)
+      settled.set(
+        line.id,
+        withRecords(losesItsInvoice(line, changes) ? { ...withoutEvidence(line), updatedAt: now } : line, records, now),
+      );
     else unlinkedInvoicedMinor = netInvoiced(records);
   }
   const next = lines.map((line) => settled.get(line.id) ?? line);
@@ -31,12 +47,19 @@ export async function settleInvoices(operationContext: OperationContext, call: C
   amounts.done();
   await writeInvoices(operationContext, changes);
   for (const [i, line] of lines.entries()) if (next[i] && next[i] !== line) await store.lines.update(line, next[i]);
-  const contract = await store.contracts.update(before, touched(withAggregates({ ...before, unlinkedInvoicedMinor }, next), { now, actorId: call.actor.id }));
+  const contract = await store.contracts.update(
+    before,
+    touched(withAggregates({ ...before, unlinkedInvoicedMinor }, next), { now, actorId: call.actor.id }),
+  );
   return { contract, lines: next };
 }
 
 /** The lines whose records change, `null` for those that name none. */
-const lineIdsOf = (changes: readonly InvoiceChange[]): ReadonlySet<string | null> => new Set(changes.flatMap(({ before, after }) => [...(before ? [before.lineId] : []), after.lineId]));
+const lineIdsOf = (changes: readonly InvoiceChange[]): ReadonlySet<string | null> =>
+  new Set(changes.flatMap(({ before, after }) => [...(before ? [before.lineId] : []), after.lineId]));
 
 /** Whether the invoice that the line itself tells of stands no longer. */
-const losesItsInvoice = (line: LineRow, changes: readonly InvoiceChange[]): boolean => changes.some(({ before, after }) => before !== null && before.lineId === line.id && isOfLine(before) && !isOfLine(after));
+const losesItsInvoice = (line: LineRow, changes: readonly InvoiceChange[]): boolean =>
+  changes.some(
+    ({ before, after }) => before !== null && before.lineId === line.id && isOfLine(before) && !isOfLine(after),
+  );

@@ -13,17 +13,32 @@ export interface HeldTasks {
   readonly context: TaskContext;
 }
 
-/** Holds a contract before its tasks are read: what it keeps of them is computed from all, and the daily step must not pass a change. */
-export async function holdTasks({ store, clock }: OperationContext, call: Call, contractId: string): Promise<HeldTasks> {
+/**
+ * Holds a contract before its tasks are read: what it keeps of them is computed from all, and the daily step must not
+ * pass a change.
+ */
+export async function holdTasks(
+  { store, clock }: OperationContext,
+  call: Call,
+  contractId: string,
+): Promise<HeldTasks> {
   const contract = await store.contracts.find(contractId, { forUpdate: true });
   if (!contract) throw fail('NOT_FOUND', {});
-  return { contract, tasks: await store.tasks.ofContract(contract.id), context: { today: call.today, now: clock.now(), actorId: call.actor.id } };
+  return {
+    contract,
+    tasks: await store.tasks.ofContract(contract.id),
+    context: { today: call.today, now: clock.now(), actorId: call.actor.id },
+  };
 }
 
 /** Writes what the contract keeps of its tasks; its version moves. */
-export const writeTaskState = ({ store }: OperationContext, { contract, tasks, context }: HeldTasks): Promise<ContractRow> => store.contracts.update(contract, touched(withTasks(contract, tasks), context));
+export const writeTaskState = (
+  { store }: OperationContext,
+  { contract, tasks, context }: HeldTasks,
+): Promise<ContractRow> => store.contracts.update(contract, touched(withTasks(contract, tasks), context));
 
 /** Refuses a code that another task of the contract has, whatever its case. */
 export function refuseTakenCode(tasks: readonly TaskRow[], { id, code, codeKey }: TaskRow): void {
-  if (tasks.some((other) => other.id !== id && other.codeKey === codeKey)) throw fail('DUPLICATE_CODE', { field: 'code', value: code });
+  if (tasks.some((other) => other.id !== id && other.codeKey === codeKey))
+    throw fail('DUPLICATE_CODE', { field: 'code', value: code });
 }

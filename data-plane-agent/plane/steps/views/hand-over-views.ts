@@ -12,18 +12,25 @@ interface ViewHandover {
 }
 
 /**
- * A member's personal views become the successor's, or are copied to them, under names that say whose they were; team views get another who looks after
- * them. The successor may come to more views than they may make themselves: nothing is lost when somebody leaves. What has been copied is not copied again.
+ * A member's personal views become the successor's, or are copied to them, under names that say whose they were; team
+ * views get another who looks after them. The successor may come to more views than they may make themselves: nothing
+ * is lost when somebody leaves. What has been copied is not copied again.
  */
-export async function handOverViews({ store: { views }, clock }: Pick<OperationContext, 'store' | 'clock'>, { memberId, memberName, successorId, memberStays }: ViewHandover): Promise<{ personalViews: number; teamViews: number }> {
+export async function handOverViews(
+  { store: { views }, clock }: Pick<OperationContext, 'store' | 'clock'>,
+  { memberId, memberName, successorId, memberStays }: ViewHandover,
+): Promise<{ personalViews: number; teamViews: number }> {
   const personal = await views.ofMember('personal', memberId, { held: true });
-  const taken = new Set((personal.length === 0 ? [] : await views.ofMember('personal', successorId)).map(({ nameKey }) => nameKey));
+  const taken = new Set(
+    (personal.length === 0 ? [] : await views.ofMember('personal', successorId)).map(({ nameKey }) => nameKey),
+  );
   const now = clock.now();
   let handed = 0;
   for (const view of personal) {
     const copyId = derivedId(view.id, successorId);
     const copiedAt = await views.madeAt(copyId);
-    // Of somebody who stayed at first and leaves now: what they have changed since goes along, and the rest is there already.
+    // Of somebody who stayed at first and leaves now: what they have changed since goes along, and the rest is there
+    // already.
     if (copiedAt !== undefined && (memberStays || view.updatedAt <= copiedAt)) continue;
     const name = handedName(view.name, memberName, taken);
     taken.add(viewKey(name));

@@ -3,7 +3,12 @@ import type { SavedViewRow } from '../../tables/views.js';
 import type { OperationContext } from '../operation-context.js';
 
 /** The ids of the custom fields that the caller sees; none are asked for when no view can name one. */
-export async function seenFields({ store }: Pick<OperationContext, 'store'>, rows: readonly SavedViewRow[]): Promise<ReadonlySet<string>> {
-  const names = rows.some(({ groupBy, visibleFields, cardFields }) => [groupBy, ...visibleFields, ...cardFields].some(isId));
+export async function seenFields(
+  { store }: Pick<OperationContext, 'store'>,
+  rows: readonly SavedViewRow[],
+): Promise<ReadonlySet<string>> {
+  const names = rows.some(({ groupBy, visibleFields, cardFields }) =>
+    [groupBy, ...visibleFields, ...cardFields].some(isId),
+  );
   return new Set(names ? (await store.fields.visible()).map(({ id }) => id) : []);
 }

@@ -5,15 +5,28 @@ import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
 /** What these conditions look at; only what one of them asks for is read. */
-export async function circumstancesOf({ store }: Pick<OperationContext, 'store'>, call: Call, { row, note, conditions }: { readonly row: ContractRow; readonly note: string | null; readonly conditions: readonly Conditions[] }): Promise<Circumstances> {
+export async function circumstancesOf(
+  { store }: Pick<OperationContext, 'store'>,
+  call: Call,
+  {
+    row,
+    note,
+    conditions,
+  }: { readonly row: ContractRow; readonly note: string | null; readonly conditions: readonly Conditions[] },
+): Promise<Circumstances> {
   const lists = new Set(conditions.flatMap(({ requireFields }) => (requireFields ?? []).filter(isListField)));
-  const count = async (field: ListField, read: () => Promise<readonly unknown[]>) => (lists.has(field) ? (await read()).length : 0);
+  const count = async (field: ListField, read: () => Promise<readonly unknown[]>) =>
+    lists.has(field) ? (await read()).length : 0;
   return {
     row,
     note,
     actorId: call.actor.id,
-    lastMoverId: conditions.some(({ forbidSelfApproval }) => forbidSelfApproval === true) ? await store.workflowEvents.lastMoverOf(row.id) : null,
-    fileKinds: conditions.some(({ requireFileKinds }) => (requireFileKinds ?? []).length > 0) ? await store.files.kindsOf(row) : new Set(),
+    lastMoverId: conditions.some(({ forbidSelfApproval }) => forbidSelfApproval === true)
+      ? await store.workflowEvents.lastMoverOf(row.id)
+      : null,
+    fileKinds: conditions.some(({ requireFileKinds }) => (requireFileKinds ?? []).length > 0)
+      ? await store.files.kindsOf(row)
+      : new Set(),
     counts: {
       payments: await count('payments', () => store.lines.ofContract(row.id)),
       terms: await count('terms', () => store.contracts.terms(row.id)),

@@ -9,15 +9,41 @@ import type { ContractRow } from '../../tables/contracts.js';
 import type { OperationContext } from '../operation-context.js';
 
 /**
- * Writes the task that a transition makes; the contract as answered has it counted and is still to be written. A contract goes through
- * a transition more than once: a task that is there already is no reason to stop it, and stays as it is.
+ * Writes the task that a transition makes; the contract as answered has it counted and is still to be written. A
+ * contract goes through a transition more than once: a task that is there already is no reason to stop it, and stays as
+ * it is.
  */
-export async function createTaskOf({ store, clock, newId }: OperationContext, call: Call, { row, task: { code, title, kind, dueInDays, ownerId } }: { readonly row: ContractRow; readonly task: NonNullable<Effects['createTask']> }): Promise<{ readonly row: ContractRow; readonly warnings: readonly Warning[] }> {
+export async function createTaskOf(
+  { store, clock, newId }: OperationContext,
+  call: Call,
+  {
+    row,
+    task: { code, title, kind, dueInDays, ownerId },
+  }: { readonly row: ContractRow; readonly task: NonNullable<Effects['createTask']> },
+): Promise<{ readonly row: ContractRow; readonly warnings: readonly Warning[] }> {
   const present = await store.tasks.ofContract(row.id);
   const dueDate = dueInDays === null || dueInDays === undefined ? null : addDays(call.today, dueInDays);
-  const task = newTask({ code, title, kind: kind ?? null, dueDate, ownerId: ownerId ?? row.ownerId }, { id: newId(), contractId: row.id }, { today: call.today, now: clock.now(), actorId: call.actor.id });
-  if (present.some(({ codeKey }) => codeKey === task.codeKey)) return { row, warnings: [warn('TASK_EXISTS', { message: `The contract has a fulfillment task ${code} already; none was added.` })] };
-  if (present.length >= MAX_TASKS) return { row, warnings: [warn('TASK_LIMIT_REACHED', { message: `The contract has ${MAX_TASKS} fulfillment tasks, as many as there can be; none was added.` })] };
+  const task = newTask(
+    { code, title, kind: kind ?? null, dueDate, ownerId: ownerId ?? row.ownerId },
+    { id: newId(), contractId: row.id },
+    { today: call.today, now: clock.now(), actorId: call.actor.id },
+  );
+  if (present.some(({ codeKey }) => codeKey === task.codeKey))
+    return {
+      row,
+      warnings: [
+        warn('TASK_EXISTS', { message: `The contract has a fulfillment task ${code} already; none was added.` }),
+      ],
+    };
+  if (present.length >= MAX_TASKS)
+    return {
+      row,
+      warnings: [
+        warn('TASK_LIMIT_REACHED', {
+          message: `The contract has ${MAX_TASKS} fulfillment tasks, as many as there can be; none was added.`,
+        }),
+      ],
+    };
   await store.tasks.insert(task);
   return { row: { ...row, ...taskState([...present, task]) }, warnings: [] };
 }

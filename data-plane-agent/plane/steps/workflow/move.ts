@@ -22,10 +22,15 @@ export interface Moved {
 }
 
 /**
- * Moves a contract that was found for update, by a transition or to a stage. Throws INVALID_TRANSITION, WORKFLOW_CONTROL_REQUIRED,
- * TRANSITION_CONDITION_FAILED, REFERENCE_INVALID for unknown codes, and INVALID_INPUT for codes that contradict each other.
+ * Moves a contract that was found for update, by a transition or to a stage. Throws INVALID_TRANSITION,
+ * WORKFLOW_CONTROL_REQUIRED, TRANSITION_CONDITION_FAILED, REFERENCE_INVALID for unknown codes, and INVALID_INPUT for
+ * codes that contradict each other.
  */
-export async function moveContract(context: OperationContext, call: Call, { row, request }: { readonly row: ContractRow; readonly request: TransitionInput }): Promise<Moved> {
+export async function moveContract(
+  context: OperationContext,
+  call: Call,
+  { row, request }: { readonly row: ContractRow; readonly request: TransitionInput },
+): Promise<Moved> {
   const { store, clock, recorder } = context;
   await store.lifecycle.hold();
   const [first, ...others] = waysOf(row, await store.lifecycle.of(row.lifecycleTemplateId), request);
@@ -35,11 +40,29 @@ export async function moveContract(context: OperationContext, call: Call, { row,
   const { from, to, transition } = way;
   const effects = transition?.effects ?? {};
 
-  const withTask = effects.createTask ? await createTaskOf(context, call, { row, task: effects.createTask }) : { row, warnings: [] };
-  const after = await store.contracts.update(row, touched(moved(withTask.row, { to, effects, today: call.today }), { now: clock.now(), actorId: call.actor.id }));
-  const event = await store.workflowEvents.record({ contractId: row.id, kind: 'stage_changed', fromStageCode: from.code, toStageCode: to.code, transitionCode: transition?.code ?? null, locked: after.locked, note });
-  if (effects.notifyChannelId) recorder.enqueue('workflow.moved', { channelId: effects.notifyChannelId, contractId: row.id, eventId: event.id });
-  return { row: after, warnings: [...withTask.warnings, ...(await warningsOf(context, { way, row: after, note }))], event };
+  const withTask = effects.createTask
+    ? await createTaskOf(context, call, { row, task: effects.createTask })
+    : { row, warnings: [] };
+  const after = await store.contracts.update(
+    row,
+    touched(moved(withTask.row, { to, effects, today: call.today }), { now: clock.now(), actorId: call.actor.id }),
+  );
+  const event = await store.workflowEvents.record({
+    contractId: row.id,
+    kind: 'stage_changed',
+    fromStageCode: from.code,
+    toStageCode: to.code,
+    transitionCode: transition?.code ?? null,
+    locked: after.locked,
+    note,
+  });
+  if (effects.notifyChannelId)
+    recorder.enqueue('workflow.moved', { channelId: effects.notifyChannelId, contractId: row.id, eventId: event.id });
+  return {
+    row: after,
+    warnings: [...withTask.warnings, ...(await warningsOf(context, { way, row: after, note }))],
+    event,
+  };
 }
 
 interface Choice {
@@ -60,9 +83,21 @@ async function openWay(context: OperationContext, call: Call, { row, note, ways 
 }
 
 /** What does not hold of the conditions of a way: those of its transition, and those of the stage that is left. */
-async function unmet(context: OperationContext, call: Call, { row, note, way: { from, to, transition } }: { readonly row: ContractRow; readonly note: string | null; readonly way: Way }): Promise<Failure | undefined> {
+async function unmet(
+  context: OperationContext,
+  call: Call,
+  {
+    row,
+    note,
+    way: { from, to, transition },
+  }: { readonly row: ContractRow; readonly note: string | null; readonly way: Way },
+): Promise<Failure | undefined> {
   const conditions = transition?.conditions ?? {};
-  const circumstances = await circumstancesOf(context, call, { row, note, conditions: [conditions, from.completionRules] });
+  const circumstances = await circumstancesOf(context, call, {
+    row,
+    note,
+    conditions: [conditions, from.completionRules],
+  });
   const failed: FailedCondition[] = [
     ...failedConditions('transition', conditions, circumstances),
     ...failedConditions('stage', from.completionRules, circumstances),
@@ -71,9 +106,19 @@ async function unmet(context: OperationContext, call: Call, { row, note, way: { 
   return failed.length === 0 ? undefined : fail('TRANSITION_CONDITION_FAILED', { failed });
 }
 
-async function warningsOf({ store }: OperationContext, { way, row, note }: { readonly way: Way; readonly row: ContractRow; readonly note: string | null }): Promise<Warning[]> {
-  const lines = completes(way) && row.outstandingMinor + row.otherCurrencyLines > 0 ? await store.lines.ofContract(row.id) : [];
-  return moveWarnings({ ...way, row, lines, note, doubtfulFields: submitsExtracted(way) ? await doubtfulFields(store, row.id) : [] });
+async function warningsOf(
+  { store }: OperationContext,
+  { way, row, note }: { readonly way: Way; readonly row: ContractRow; readonly note: string | null },
+): Promise<Warning[]> {
+  const lines =
+    completes(way) && row.outstandingMinor + row.otherCurrencyLines > 0 ? await store.lines.ofContract(row.id) : [];
+  return moveWarnings({
+    ...way,
+    row,
+    lines,
+    note,
+    doubtfulFields: submitsExtracted(way) ? await doubtfulFields(store, row.id) : [],
+  });
 }
 
 /** What the last reading of a document of the contract was not sure of, as long as nobody has looked at it. */
@@ -81,5 +126,7 @@ async function doubtfulFields(store: OperationContext['store'], contractId: stri
   const run = await store.extractions.latestOf(contractId);
   if (!run) return [];
   const reviewed = await store.extractions.fieldReviews(run.id);
-  return run.fields.filter(({ fieldKey, confidence }) => bandOf(confidence) === 'low' && !reviewed.has(fieldKey)).map(({ fieldKey }) => fieldKey);
+  return run.fields
+    .filter(({ fieldKey, confidence }) => bandOf(confidence) === 'low' && !reviewed.has(fieldKey))
+    .map(({ fieldKey }) => fieldKey);
 }

@@ -16,4 +16,20 @@ import { closedRecords } from './0014-closed-records.js';
 import { dueWork } from './0015-due-work.js';
 
 /** The steps of the tenant database's schema, oldest first. A step that has landed is never edited. */
-export const TENANT_MIGRATIONS: readonly Migration[] = [contractBook, auditChain, invoicesTasks, oneDefaultTemplate, rollups, dynamicFields, savedViews, importBatches, extraction, trash, invoicesOfLines, files, searchFolding, closedRecords, dueWork];
+export const TENANT_MIGRATIONS: readonly Migration[] = [
+  contractBook,
+  auditChain,
+  invoicesTasks,
+  oneDefaultTemplate,
+  rollups,
+  dynamicFields,
+  savedViews,
+  importBatches,
+  extraction,
+  trash,
+  invoicesOfLines,
+  files,
+  searchFolding,
+  closedRecords,
+  dueWork,
+];

@@ -1,4 +1,7 @@
-/** A purchase contract that was written in a spreadsheet, as small firms do: particulars above, the goods in the middle, clauses and both parties below. */
+/**
+ * A purchase contract that was written in a spreadsheet, as small firms do: particulars above, the goods in the middle,
+ * clauses and both parties below.
+ */
 export const ZH_PURCHASE_SHEET = {
   rows: [
     ['产品购销合同'],
@@ -25,7 +28,29 @@ export const ZH_PURCHASE_SHEET = {
     ['账号：180010190010023456', null, null, '账号：365558329981'],
   ] as const,
   expected: {
-    contractNo: 'JC20260512-07', type: 'sale', partyA: '宁波海天塑机集团有限公司', partyB: '东莞市精诚模具塑胶有限公司', signDate: '2026-05-12', equipmentName: '伺服节能注塑机', equipmentModel: 'MA3200Ⅲ/1350', quantity: 5, unitPrice: 268_000, totalAmount: 1_340_000, currencyCode: 'CNY', paymentMethod: '电汇', invoicePoints: 13,
-    payeeBank: '中国银行宁波北仑支行', payeeAccount: '365558329981', 'payments[0].period': '定金', 'payments[0].amount': 402_000, 'payments[0].dueDate': '2026-05-20', 'payments[1].period': '提货款', 'payments[1].amount': 804_000, 'payments[1].dueDate': '2026-07-10', 'payments[2].period': '尾款', 'payments[2].amount': 134_000, 'payments[2].dueDate': '2026-10-31',
+    contractNo: 'JC20260512-07',
+    type: 'sale',
+    partyA: '宁波海天塑机集团有限公司',
+    partyB: '东莞市精诚模具塑胶有限公司',
+    signDate: '2026-05-12',
+    equipmentName: '伺服节能注塑机',
+    equipmentModel: 'MA3200Ⅲ/1350',
+    quantity: 5,
+    unitPrice: 268_000,
+    totalAmount: 1_340_000,
+    currencyCode: 'CNY',
+    paymentMethod: '电汇',
+    invoicePoints: 13,
+    payeeBank: '中国银行宁波北仑支行',
+    payeeAccount: '365558329981',
+    'payments[0].period': '定金',
+    'payments[0].amount': 402_000,
+    'payments[0].dueDate': '2026-05-20',
+    'payments[1].period': '提货款',
+    'payments[1].amount': 804_000,
+    'payments[1].dueDate': '2026-07-10',
+    'payments[2].period': '尾款',
+    'payments[2].amount': 134_000,
+    'payments[2].dueDate': '2026-10-31',
   },
 };

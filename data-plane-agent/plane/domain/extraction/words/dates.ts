@@ -31,11 +31,7 @@ export const SIGN_DATE = [
   'po date',
 ];
 
-export const SIGN_DATE_LIKELY = [
-  '日期',
-  'date',
-  'dated',
-];
+export const SIGN_DATE_LIKELY = ['日期', 'date', 'dated'];
 
 export const START_DATE = [
   '起租日',

@@ -77,9 +77,7 @@ export const EQUIPMENT_NAME_LIKELY = [
   'plant',
 ];
 
-export const EQUIPMENT_NAME_PERHAPS = [
-  'item',
-];
+export const EQUIPMENT_NAME_PERHAPS = ['item'];
 
 export const EQUIPMENT_MODEL = [
   '规格型号',
@@ -109,16 +107,9 @@ export const EQUIPMENT_MODEL = [
   'model name',
 ];
 
-export const EQUIPMENT_MODEL_LIKELY = [
-  '规格',
-  'specification',
-  'specifications',
-  'spec',
-];
+export const EQUIPMENT_MODEL_LIKELY = ['规格', 'specification', 'specifications', 'spec'];
 
-export const EQUIPMENT_MODEL_PERHAPS = [
-  'type',
-];
+export const EQUIPMENT_MODEL_PERHAPS = ['type'];
 
 export const QUANTITY = [
   '数量',
@@ -159,38 +150,41 @@ export const UNIT_PRICE = [
 ];
 
 /** What reads like a clause, or like an amount, and is no name of a thing. */
-export const NO_THING = new RegExp(oneOf(
-  '^的',
-  '^及',
-  '^and ',
-  '^or ',
-  '^in ',
-  '^to ',
-  '^shall',
-  '^will',
-  '^is ',
-  '^are ',
-  '^as ',
-  raw`^[¥$€£]`,
-  raw`^\d[\d,.]*\d(?:元|万)`,
-  raw`^[a-z]{0,2}\$ ?\d`,
-  '应当',
-  'shall ',
-  '乙方',
-  '甲方',
-  '双方',
-  '如下',
-  '见附件',
-  '详见',
-  ' provides? ',
-  ' remains? ',
-  ' agrees? ',
-  ' may ',
-  ' must ',
-  ' will ',
-  'as follows',
-  'set forth',
-  'listed in',
-  'described in',
-  'specified in',
-), 'i');
+export const NO_THING = new RegExp(
+  oneOf(
+    '^的',
+    '^及',
+    '^and ',
+    '^or ',
+    '^in ',
+    '^to ',
+    '^shall',
+    '^will',
+    '^is ',
+    '^are ',
+    '^as ',
+    raw`^[¥$€£]`,
+    raw`^\d[\d,.]*\d(?:元|万)`,
+    raw`^[a-z]{0,2}\$ ?\d`,
+    '应当',
+    'shall ',
+    '乙方',
+    '甲方',
+    '双方',
+    '如下',
+    '见附件',
+    '详见',
+    ' provides? ',
+    ' remains? ',
+    ' agrees? ',
+    ' may ',
+    ' must ',
+    ' will ',
+    'as follows',
+    'set forth',
+    'listed in',
+    'described in',
+    'specified in',
+  ),
+  'i',
+);

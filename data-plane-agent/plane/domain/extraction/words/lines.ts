@@ -32,15 +32,7 @@ export const LINE_NO = [
   'description of milestone',
 ];
 
-export const LINE_NO_LIKELY = [
-  '序号',
-  'no',
-  '#',
-  'pos',
-  'pos no',
-  'line no',
-  'item no',
-];
+export const LINE_NO_LIKELY = ['序号', 'no', '#', 'pos', 'pos no', 'line no', 'item no'];
 
 export const LINE_DUE = [
   '应付日期',
@@ -92,14 +84,4 @@ export const LINE_AMOUNT = [
   'rent payable',
 ];
 
-export const LINE_SHARE = [
-  '比例',
-  '付款比例',
-  '支付比例',
-  '占比',
-  '百分比',
-  'percentage',
-  'percent',
-  'share',
-  '%',
-];
+export const LINE_SHARE = ['比例', '付款比例', '支付比例', '占比', '百分比', 'percentage', 'percent', 'share', '%'];

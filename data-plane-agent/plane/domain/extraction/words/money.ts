@@ -154,12 +154,7 @@ export const PERIODIC_RENT = [
   'weekly hire rate',
 ];
 
-export const PERIODIC_RENT_LIKELY = [
-  '租金',
-  'rent',
-  'rental',
-  'lease payment',
-];
+export const PERIODIC_RENT_LIKELY = ['租金', 'rent', 'rental', 'lease payment'];
 
 export const INVOICE_POINTS = [
   '税率',

@@ -44,14 +44,7 @@ export const CONTRACT_NO = [
   'lease contract no',
 ];
 
-export const CONTRACT_NO_LIKELY = [
-  '编号',
-  'ref no',
-  'our ref',
-  'reference no',
-  'document no',
-  'our reference',
-];
+export const CONTRACT_NO_LIKELY = ['编号', 'ref no', 'our ref', 'reference no', 'document no', 'our reference'];
 
 export const ARCHIVE_CODE = [
   '档案编号',
@@ -80,17 +73,6 @@ export const PROJECT_NAME = [
   'project',
 ];
 
-export const TYPE = [
-  '合同类型',
-  '合同性质',
-  '合同类别',
-  'contract type',
-  'type of contract',
-  'agreement type',
-];
+export const TYPE = ['合同类型', '合同性质', '合同类别', 'contract type', 'type of contract', 'agreement type'];
 
-export const REMARK = [
-  '备注',
-  'remarks',
-  'remark',
-];
+export const REMARK = ['备注', 'remarks', 'remark'];

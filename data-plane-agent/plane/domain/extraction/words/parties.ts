@@ -1,23 +1,7 @@
 /** Words that announce who the contract is between. */
-export const PARTY_A = [
-  '甲方',
-  '甲方名称',
-  '甲方单位',
-  '甲方全称',
-  'party a',
-  'name of party a',
-  'the party a',
-];
+export const PARTY_A = ['甲方', '甲方名称', '甲方单位', '甲方全称', 'party a', 'name of party a', 'the party a'];
 
-export const PARTY_B = [
-  '乙方',
-  '乙方名称',
-  '乙方单位',
-  '乙方全称',
-  'party b',
-  'name of party b',
-  'the party b',
-];
+export const PARTY_B = ['乙方', '乙方名称', '乙方单位', '乙方全称', 'party b', 'name of party b', 'the party b'];
 
 export const PARTY_GIVER = [
   '出卖人',
@@ -51,8 +35,8 @@ export const PARTY_GIVER = [
   'the vendor',
   'name of seller',
   'name of lessor',
-  'seller\'s name',
-  'lessor\'s name',
+  "seller's name",
+  "lessor's name",
   'landlord',
   '承包人',
   '承包方',
@@ -94,8 +78,8 @@ export const PARTY_TAKER = [
   'hirer',
   'name of buyer',
   'name of lessee',
-  'buyer\'s name',
-  'lessee\'s name',
+  "buyer's name",
+  "lessee's name",
   'tenant',
   '采购人',
   '发包人',
@@ -106,10 +90,7 @@ export const PARTY_TAKER = [
   'bill to',
 ];
 
-export const PARTY_OWNER = [
-  'owner',
-  'the owner',
-];
+export const PARTY_OWNER = ['owner', 'the owner'];
 
 export const NAME = [
   '公司名称',

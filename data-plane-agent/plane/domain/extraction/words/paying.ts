@@ -82,7 +82,7 @@ export const PAYEE_BANK = [
   '收款开户行',
   '收款人开户银行',
   'beneficiary bank',
-  'beneficiary\'s bank',
+  "beneficiary's bank",
   'payee bank',
   'receiving bank',
   'remit to bank',
