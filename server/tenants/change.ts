@@ -48,7 +48,7 @@ export function createChange({
   changes: Changes;
 }): ChangeTenant {
   return async (ask, work) => {
-    const { tenantId, actor, action, recordKind = 'tenant', inDirectory = false, auditId = newId() } = ask;
+    const { tenantId, actor, action, recordKind = 'tenant', inDirectory = false } = ask;
     const result = await database.write({ tenantId: null, keyed: actor.keyed }, async (tx) => {
       const tenant = isId(tenantId) ? await new TenantStore(tx).lock(tenantId) : undefined;
       if (!tenant) throw fail('NOT_FOUND', {});
@@ -57,7 +57,7 @@ export function createChange({
       if (changed && inDirectory) await new TenantStore(tx).touchDirectory(tenantId);
       if (changed)
         await new AuditStore(tx).append({
-          id: auditId,
+          id: ask.auditId ?? newId(), // made while the tenant is held: within a millisecond, ids tell the order
           tenantId,
           at,
           actor,
