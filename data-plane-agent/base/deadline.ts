@@ -14,7 +14,7 @@ export class CallEnded extends Error {
 export interface Deadline {
   /** Aborted with a `CallEnded`. */
   readonly signal: AbortSignal;
-  /** Milliseconds; without end once it is settled. */
+  /** Milliseconds; 0 once `signal` is aborted, without end once it is settled. */
   remaining(): number;
   /** From now on only the time ends it, and not that the caller goes: what it comes to is asked for again. */
   keep(): void;
@@ -33,7 +33,8 @@ export function deadlineIn(ms: number, caller?: AbortSignal): Deadline {
   if (caller?.aborted) onGone();
   return {
     signal: ends.signal,
-    remaining: () => Math.max(0, endsAt - performance.now()),
+    // A timer may fire within the millisecond before its time.
+    remaining: () => (ends.signal.aborted ? 0 : Math.max(0, endsAt - performance.now())),
     keep,
     settle: () => {
       keep();

@@ -2,7 +2,8 @@
 const { reporters } = require('mocha');
 
 /**
- * Mocha's Spec, and after everything (global teardown too) each skipped test with its reason and one plain last line:
+ * Mocha's Spec, and after everything (global teardown too) each failed or skipped test with its reason and one plain
+ * last line:
  * `N passed, N failed[, N skipped]`. With REQUIRE_SERVICES=1 a skipped test is a failed one, also in the exit code.
  */
 class PlainEnd extends reporters.Spec {
@@ -10,20 +11,27 @@ class PlainEnd extends reporters.Spec {
     super(runner, options);
     this.skipped = [];
     runner.on('pending', (test) => this.skipped.push(test));
+    this.failed = [];
+    runner.on('fail', (test, error) => this.failed.push(`${test.fullTitle()} (${firstLine(error)})`));
   }
 
   done(failures, fn) {
     const { passes, failures: failed } = this.stats;
     const skippedCounts = process.env.REQUIRE_SERVICES === '1' ? this.skipped.length : 0;
-    const lines = this.skipped.map(
-      (test) => `${skippedCounts ? 'failed, was skipped' : 'skipped'}: ${test.fullTitle()} (${reasonOf(test)})`,
-    );
+    const lines = [
+      ...this.failed.map((failure) => `failed: ${failure}`),
+      ...this.skipped.map(
+        (test) => `${skippedCounts ? 'failed, was skipped' : 'skipped'}: ${test.fullTitle()} (${reasonOf(test)})`,
+      ),
+    ];
     const left = this.skipped.length - skippedCounts;
     lines.push(`${passes} passed, ${failed + skippedCounts} failed${left ? `, ${left} skipped` : ''}`);
     process.stdout.write(`${lines.join('\n')}\n`);
     fn(failures + skippedCounts);
   }
 }
+
+const firstLine = (error) => String(error?.message ?? error).split('\n', 1)[0];
 
 const reasonOf = (test) => test.skipReason ?? 'no reason given';
 

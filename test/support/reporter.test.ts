@@ -13,10 +13,10 @@ describe('the test reporter', () => {
   });
   after(() => rm(directory, { recursive: true, force: true }));
 
-  it('ends with one plain line', async () => {
+  it('names what failed, and ends with one plain line', async () => {
     expect(await run(`it('holds', () => {}); it('fails', () => { throw new Error('on purpose'); });`)).to.deep.equal({
       code: 1,
-      end: ['1 passed, 1 failed'],
+      end: ['failed: fails (on purpose)', '1 passed, 1 failed'],
     });
   });
 
@@ -64,7 +64,7 @@ describe('the test reporter', () => {
           const lines = stdout.trimEnd().split('\n');
           resolve({
             code: typeof error?.code === 'number' ? error.code : 0,
-            end: lines.filter((line) => /^(skipped|failed, was skipped): |^\d+ passed,/.test(line)),
+            end: lines.filter((line) => /^(skipped|failed|failed, was skipped): |^\d+ passed,/.test(line)),
           });
         },
       );
