@@ -2,16 +2,16 @@ import { invalid } from './failures.js';
 import { normal } from './text.js';
 
 /**
- * An email address in the form in which it is kept and compared: trimmed, NFC, lower case. `undefined` where a
- * character that is not ASCII would become one that is, such as U+212A (Kelvin) a `k`: to the mail system that is
- * another mailbox, which must not become somebody else's here. Nothing else brings an address into its form.
+ * The stored and compared form of an email address: trimmed, NFC, lower case. Returns `undefined` when lower-casing
+ * would turn a non-ASCII character into an ASCII one (U+212A, the Kelvin sign, becomes `k`): mail systems treat that as
+ * another mailbox, so it must not match an existing address. All addresses are normalised by this function.
  */
 export function addressIn(written: string): string | undefined {
   const plain = normal(written.trim(), { max: LONGEST });
   return plain.ok && ![...written].some(becomesAscii) ? plain.text.toLowerCase() : undefined;
 }
 
-/** The same of one that is to be kept. Throws INVALID_INPUT, which names `email`. */
+/** As `addressIn`, but throws INVALID_INPUT for the field `email` where that returns `undefined`. */
 export function addressToKeep(written: string): string {
   const address = addressIn(written);
   if (address === undefined) throw invalid({ path: 'email', problem: 'must be an email address' });
@@ -19,16 +19,16 @@ export function addressToKeep(written: string): string {
 }
 
 /**
- * Fit to be an address: it is proven by a mail that arrives, and the shape only keeps out what no mail system would
- * take, and what nobody can see.
+ * Checks the shape only. A delivered mail proves the address; this rejects what no mail system accepts, and invisible
+ * characters.
  */
 export const isAddress = (text: string): boolean =>
   text.length <= MAX_ADDRESS && SHAPE.test(text) && !/\.\.|^\.|\.@|\p{Cf}/u.test(text) && addressIn(text) !== undefined;
 
 const SHAPE = /^[^\s@<>(),;:"\\]+@[^\s@<>(),;:"\\.]+(\.[^\s@<>(),;:"\\.]+)*$/u;
-/** In UTF-16 units, by the schema's own bound. */
+/** In UTF-16 code units; the limit of the schema. */
 const MAX_ADDRESS = 508;
-/** In UTF-16 units, with blanks around it and before it is composed. */
+/** In UTF-16 code units, before trimming and composition. */
 const LONGEST = 4_000;
 
 function becomesAscii(character: string): boolean {

@@ -1,15 +1,15 @@
 import type { Static, TSchema } from 'typebox';
 import { checker, type Check } from './validation.js';
 
-/** Rules for what is sent that do not hold for what is told: a name may have been taken before they were there. */
-const OF_REQUESTS: ReadonlySet<string> = new Set(['x-name', 'x-plain']);
+/** Keywords that apply to requests only: stored names may be older than these rules. */
+const REQUEST_ONLY: ReadonlySet<string> = new Set(['x-name', 'x-plain']);
 
-const told = new WeakMap<TSchema, TSchema>();
+const responseSchemas = new WeakMap<TSchema, TSchema>();
 
-/** Compiles the check of an answer. */
+/** Compiles the check of a response. */
 export function answerChecker<T extends TSchema>(schema: T): Check<Static<T>> {
-  const known = told.get(schema) ?? (withoutRules(schema) as TSchema);
-  told.set(schema, known);
+  const known = responseSchemas.get(schema) ?? (withoutRules(schema) as TSchema);
+  responseSchemas.set(schema, known);
   return checker(known) as Check<Static<T>>;
 }
 
@@ -18,7 +18,7 @@ function withoutRules(json: unknown): unknown {
   if (typeof json !== 'object' || json === null) return json;
   return Object.fromEntries(
     Object.entries(json)
-      .filter(([keyword]) => !OF_REQUESTS.has(keyword))
+      .filter(([keyword]) => !REQUEST_ONLY.has(keyword))
       .map(([keyword, value]) => [keyword, withoutRules(value)]),
   );
 }

@@ -1,20 +1,20 @@
-/** Work that goes on after its answer. Whoever ends the process waits for it. */
+/** Work that continues after the response was sent. Shutdown waits for it. */
 export interface Background {
-  /** It must not reject. */
+  /** `work` must not reject. */
   add(work: Promise<void>): void;
-  /** Resolves when nothing goes on any more. */
+  /** Resolves when no work is left. */
   settled(): Promise<void>;
 }
 
 export function createBackground(): Background {
-  const going = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   return {
     add(work) {
-      const mine = work.finally(() => going.delete(mine));
-      going.add(mine);
+      const tracked = work.finally(() => running.delete(tracked));
+      running.add(tracked);
     },
     async settled() {
-      while (going.size > 0) await Promise.all(going);
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }

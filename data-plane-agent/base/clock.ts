@@ -1,8 +1,8 @@
-/** Where the time comes from. Rules and operations are handed a clock, so that a test can choose the moment. */
+/** The source of the current time. Rules and operations receive a clock, so that tests can set the time. */
 export interface Clock {
-  /** The present instant, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** The current instant, in milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
 }
 
-/** The machine's clock. Nothing else outside a `main` reads the time by itself. */
+/** The system clock. Only entry points use it directly. */
 export const systemClock: Clock = { now: () => Date.now() };

@@ -1,15 +1,18 @@
 import { BlockList, isIP } from 'node:net';
 
-/** How one setting's text is read. A problem completes the sentence "NAME …" and never shows what may be a secret. */
+/**
+ * Parses the text of one setting. A problem completes the sentence "NAME …" and never contains a value that may be
+ * secret.
+ */
 export interface Kind<T> {
   parse(text: string): Parsed<T>;
-  /** The value as an operator may see it. */
+  /** The value in a form that operators may see. */
   show(value: T): string;
 }
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string };
 
-/** Text as it stands, at most `max` characters (10 000). */
+/** Unmodified text of at most `max` characters (default 10 000). */
 export function text(limits: { max?: number } = {}): Kind<string> {
   const { max = 10_000 } = limits;
   return {
@@ -30,13 +33,13 @@ export function integer(limits: { min?: number; max?: number } = {}): Kind<numbe
   };
 }
 
-/** A size: a whole number of bytes. */
+/** A size in bytes. */
 export function bytes(limits: { min?: number; max?: number } = {}): Kind<number> {
   const { min = 0, max = Number.MAX_SAFE_INTEGER } = limits;
   return integer({ min, max });
 }
 
-/** `true` or `false`, nothing else: `yes` or `1` would leave one guessing. */
+/** Only `true` or `false`: the meaning of `yes` or `1` would be ambiguous. */
 export function boolean(): Kind<boolean> {
   return {
     parse: (given) => {
@@ -60,12 +63,12 @@ export function oneOf<const V extends string>(...values: readonly V[]): Kind<V> 
 }
 
 export interface Duration {
-  /** As written: `15m`. */
+  /** The text as given: `15m`. */
   text: string;
   ms: number;
 }
 
-/** A span of time, such as `45s`, `15m`, `12h`, `30d`: more than nothing and at most 3650 days. */
+/** A duration such as `45s`, `15m`, `12h` or `30d`: greater than zero, at most 3650 days. */
 export function duration(limits: { maxMs?: number } = {}): Kind<Duration> {
   const { maxMs = 3650 * UNIT_MS.d } = limits;
   return {
@@ -83,24 +86,24 @@ export function duration(limits: { maxMs?: number } = {}): Kind<Duration> {
 }
 
 /**
- * An address with one of the protocols (`http`, `postgres`, `unix`, without the colon), kept as written. Its password
- * is never shown.
+ * A URL with one of the given protocols (`http`, `postgres`, `unix`, without the colon), kept as written. Its password
+ * is masked when shown.
  */
 export function url(options: { protocols: readonly string[] }): Kind<string> {
-  const expected = `must be an address that begins with ${options.protocols.map((name) => `${name}:`).join(' or ')}`;
+  const expected = `must be a URL that begins with ${options.protocols.map((name) => `${name}:`).join(' or ')}`;
   return {
     parse: (given) => {
       const written = given.trim();
       const parsed = URL.canParse(written) ? new URL(written) : undefined;
       const known = parsed !== undefined && options.protocols.includes(parsed.protocol.slice(0, -1));
-      // `sqlite:` and `unix:` have no host; `https:` with nothing after it is not an address.
+      // `sqlite:` and `unix:` URLs have no host, so only a bare `https:` is rejected.
       return known && written.length > parsed.protocol.length ? good(written) : bad(expected);
     },
     show: (value) => value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*):[^/?#]*@/i, '$1:••••@'),
   };
 }
 
-/** An address without a path, as browsers name it in `Origin`. */
+/** A URL without a path, in the form browsers send in `Origin`. */
 export function origin(): Kind<string> {
   return { parse: (given) => originOf(given.trim()), show: (value) => value };
 }
@@ -121,7 +124,7 @@ export function origins(): Kind<readonly string[]> {
   };
 }
 
-/** Comma-separated words; blanks around them and empty ones are dropped. */
+/** Comma-separated words, trimmed; empty ones are dropped. */
 export function list(): Kind<readonly string[]> {
   return { parse: (given) => good(words(given)), show: (value) => value.join(',') };
 }
@@ -138,7 +141,7 @@ export function cidrs(): Kind<readonly string[]> {
   };
 }
 
-/** JSON, checked and given its type by `check`, which returns the problem where there is one. */
+/** JSON, validated by `check`, which returns the typed value or the problem. */
 export function json<T>(check: (value: unknown) => Parsed<T>): Kind<T> {
   return {
     parse: (given) => {
@@ -146,7 +149,7 @@ export function json<T>(check: (value: unknown) => Parsed<T>): Kind<T> {
       try {
         value = JSON.parse(given);
       } catch {
-        // The parser's own message quotes the text, which may hold a secret.
+        // The parser's message quotes the text, which may contain a secret.
         return bad('must be valid JSON');
       }
       return check(value);
@@ -180,7 +183,7 @@ function isCidr(range: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 4 ? 32 : 128))
     return false;
-  // isIP takes a zone index (`fe80::1%eth0`), of which no range can be made.
+  // isIP accepts a zone index (`fe80::1%eth0`), but addSubnet does not.
   if (address.includes('%')) return false;
   new BlockList().addSubnet(address, Number(prefix), family === 4 ? 'ipv4' : 'ipv6');
   return true;

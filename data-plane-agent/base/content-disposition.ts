@@ -1,14 +1,13 @@
 import { normalCut } from './text.js';
 
 /**
- * `Content-Disposition: attachment` with a name for the file (RFC 6266), which no name can break or disguise: what ends
- * a header, turns the direction of writing round or is half a character is left out, what separates folders becomes
- * `_`. A name beyond plain ASCII comes twice: spelled out for old clients, and in `filename*` (RFC 8187) for all
- * others.
+ * `Content-Disposition: attachment` with a file name (RFC 6266), safe for any name: control characters, bidirectional
+ * controls and lone surrogates are removed, path separators become `_`. A name beyond printable ASCII is sent twice: as
+ * an ASCII approximation for old clients, and in `filename*` (RFC 8187).
  */
 export function attachmentDisposition(fileName: string): string {
   const name = cleaned(fileName);
-  // Some single signs are eighteen when they are taken apart, and proxies take no header of any length.
+  // One character can decompose into eighteen, and proxies limit the length of headers.
   const plain = normalCut(name, { max: 2 * LONGEST, form: 'NFKD' })
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^\x20-\x7e]/gu, '_')
@@ -17,7 +16,7 @@ export function attachmentDisposition(fileName: string): string {
   return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded(name)}`}`;
 }
 
-/** More than any file system takes. */
+/** The usual limit of file systems. */
 const LONGEST = 255;
 
 function cleaned(fileName: string): string {
@@ -28,6 +27,6 @@ function cleaned(fileName: string): string {
   return [...name].slice(0, LONGEST).join('') || 'download';
 }
 
-/** What RFC 8187 allows as it stands is a little less than what `encodeURIComponent` leaves. */
+/** `encodeURIComponent` leaves `'()*` unescaped, which RFC 8187 does not allow. */
 const encoded = (name: string): string =>
   encodeURIComponent(name).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);

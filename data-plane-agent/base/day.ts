@@ -1,16 +1,16 @@
 /**
- * A civil day, `YYYY-MM-DD`, years 0001 to 9999. Days compare as text. A day is not an instant: it never passes
- * through the machine's time zone, and meets a zone only in `todayIn` and `instantOf`.
+ * A civil day, `YYYY-MM-DD`, years 0001 to 9999. Days compare as strings. A day is not an instant: the machine's time
+ * zone never affects it, and only `todayIn` and `instantOf` convert between days and instants.
  */
 export type Day = string;
 
-/** Reads `YYYY-MM-DD`, or a full ISO timestamp, of which the calendar day is kept as written (no zone shift). */
+/** Parses `YYYY-MM-DD`, or a full ISO timestamp, whose calendar day is used as written (no zone shift). */
 export function parseDay(text: string): Day | undefined {
   const match = ISO_DAY_OR_TIMESTAMP.exec(text);
   return match === null ? undefined : civilDay(match[1], match[2], match[3]);
 }
 
-/** What spreadsheets and CSV files hold besides: `YYYY/M/D` and `YYYY年M月D日`. */
+/** As `parseDay`, and also the formats found in spreadsheets and CSV files: `YYYY/M/D` and `YYYY年M月D日`. */
 export function parseLooseDay(text: string): Day | undefined {
   const trimmed = text.trim();
   const match = SLASHED_DAY.exec(trimmed) ?? CHINESE_DAY.exec(trimmed);
@@ -20,7 +20,7 @@ export function parseLooseDay(text: string): Day | undefined {
 /** The day of an XLSX serial (1900 system; the fraction is the time of day and is dropped). */
 export function dayFromSerial(serial: number): Day | undefined {
   const whole = Math.floor(serial);
-  // Serial 60 is 29 February 1900, a day that Lotus 1-2-3 invented and the format kept.
+  // Serial 60 is 29 February 1900, which does not exist: a Lotus 1-2-3 bug that the format kept.
   if (!(whole >= 1) || whole === 60) return undefined;
   const number = whole + (whole < 60 ? SERIAL_EPOCH + 1 : SERIAL_EPOCH);
   return number > LAST_DAY ? undefined : dayOfNumber(number);
@@ -37,8 +37,8 @@ export function daysBetween(a: Day, b: Day): number {
 }
 
 /**
- * The day n months after the anchor, clamped to the month's end: 31 January, 28 February, 31 March. Always step from
- * the anchor, never from the previous step. Throws RangeError outside the years 0001 to 9999.
+ * The day n months after the anchor, clamped to the end of the month: 31 January, 28 February, 31 March. Compute each
+ * step from the anchor, not from the previous step. Throws RangeError outside the years 0001 to 9999.
  */
 export function addMonths(anchor: Day, n: number): Day {
   const [year, month, day] = partsOf(anchor);
@@ -72,12 +72,13 @@ export function todayIn(timeZone: string, instantMs: number): Day {
   return day;
 }
 
-// Every request asks, and a formatter is slow. Days begin on whole minutes of UTC in every zone since 1972.
+// Cached because every request needs it and formatting is slow. Days begin on whole minutes of UTC in every zone since
+// 1972.
 const TODAYS = new Map<string, { readonly minute: number; readonly day: Day }>();
 
 /**
- * The instant (epoch milliseconds) at which the zone's clocks show that day and hour (0 to 23). An hour that daylight
- * saving skips gives the next hour that exists; one that it repeats gives the first.
+ * The instant (epoch milliseconds) at which the zone's clocks show that day and hour (0 to 23). For an hour skipped by
+ * daylight saving it is the next existing hour, for a repeated one the first.
  */
 export function instantOf(day: Day, hour: number, timeZone: string): number {
   if (!Number.isInteger(hour) || hour < 0 || hour > 23) throw new RangeError(`not an hour of the day: ${hour}`);
@@ -127,9 +128,7 @@ function partsOf(day: Day): [year: number, month: number, day: number] {
   return [Number(match[1]), Number(match[2]), Number(match[3])];
 }
 
-/**
- * Days since 1970-01-01. `Date` serves as a UTC calendar here; its setter, unlike `Date.UTC`, takes years below 100.
- */
+/** Days since 1970-01-01. Uses `setUTCFullYear` because `Date.UTC` misreads years below 100. */
 function numberOfDay(day: Day): number {
   const [year, month, dayOfMonth] = partsOf(day);
   return new Date(0).setUTCFullYear(year, month - 1, dayOfMonth) / DAY_MS;
@@ -145,7 +144,7 @@ function outOfRange(): RangeError {
   return new RangeError('the day is outside the years 0001 to 9999');
 }
 
-/** What the zone's clocks show at the instant, written as if it were UTC milliseconds; whole seconds. */
+/** The wall-clock time of the zone at the instant, as UTC milliseconds in whole seconds. */
 function wallClock(timeZone: string, instantMs: number): number {
   const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of formatterOf(timeZone).formatToParts(instantMs)) shown[type] = Number(value);
@@ -153,7 +152,8 @@ function wallClock(timeZone: string, instantMs: number): number {
   return new Date(0).setUTCFullYear(year, month - 1, day) + hour * HOUR_MS + minute * MINUTE_MS + second * 1000;
 }
 
-// Making a formatter costs a hundred times its use. Zones come from tenants' settings, hence the bound.
+// Creating a formatter is a hundred times slower than using it. The cache is bounded because zones come from tenant
+// settings.
 const FORMATTERS = new Map<string, Intl.DateTimeFormat>();
 const FORMATTERS_MAX = 128;
 

@@ -1,39 +1,39 @@
 /**
- * Work ended before it was done: its time was over, or whoever asked for it had gone. It is no failure of the
- * catalogue, so that nothing takes it for a refusal by rule: neither a row of an import nor an answer to keep.
+ * Work stopped early, because it timed out or the caller disconnected. It is not a `Failure`, so that it is never
+ * treated as a refusal: neither as a failed row of an import nor as a response to store.
  */
 export class CallEnded extends Error {
   override readonly name = 'CallEnded';
 
-  constructor(readonly why: 'late' | 'gone') {
-    super(why === 'late' ? 'the time for it was over' : 'nobody waits for it any more');
+  constructor(readonly why: 'timeout' | 'disconnected') {
+    super(why === 'timeout' ? 'the deadline has passed' : 'the caller has disconnected');
   }
 }
 
-/** How long something is waited for. */
+/** A time limit, combined with the caller's abort signal. */
 export interface Deadline {
   /** Aborted with a `CallEnded`. */
   readonly signal: AbortSignal;
-  /** Milliseconds; 0 once `signal` is aborted, without end once it is settled. */
+  /** In milliseconds; 0 once `signal` is aborted, Infinity once settled. */
   remaining(): number;
-  /** From now on only the time ends it, and not that the caller goes: what it comes to is asked for again. */
+  /** From now on a disconnect of the caller no longer aborts the work: the client will retry and ask for the result. */
   keep(): void;
-  /** What was waited for is there, or is not waited for: nothing ends it any more. */
+  /** The work is complete or no longer needed: the deadline no longer fires. */
   settle(): void;
 }
 
-/** So many milliseconds from now, and no longer than the caller waits. `settle` it in the end. */
+/** A deadline `ms` milliseconds from now, or earlier if `caller` aborts. Call `settle` when the work ends. */
 export function deadlineIn(ms: number, caller?: AbortSignal): Deadline {
   const ends = new AbortController();
   let endsAt = performance.now() + ms;
-  const timer = setTimeout(() => ends.abort(new CallEnded('late')), ms);
-  const onGone = (): void => ends.abort(new CallEnded('gone'));
-  const keep = (): void => caller?.removeEventListener('abort', onGone);
-  caller?.addEventListener('abort', onGone, { once: true });
-  if (caller?.aborted) onGone();
+  const timer = setTimeout(() => ends.abort(new CallEnded('timeout')), ms);
+  const onDisconnect = (): void => ends.abort(new CallEnded('disconnected'));
+  const keep = (): void => caller?.removeEventListener('abort', onDisconnect);
+  caller?.addEventListener('abort', onDisconnect, { once: true });
+  if (caller?.aborted) onDisconnect();
   return {
     signal: ends.signal,
-    // A timer may fire within the millisecond before its time.
+    // A timer may fire up to a millisecond early.
     remaining: () => (ends.signal.aborted ? 0 : Math.max(0, endsAt - performance.now())),
     keep,
     settle: () => {
@@ -44,6 +44,6 @@ export function deadlineIn(ms: number, caller?: AbortSignal): Deadline {
   };
 }
 
-/** Whether work ended for its deadline, by itself or by what it waited for. */
+/** Whether the error, or its cause, is a `CallEnded`. */
 export const isEnded = (error: unknown): boolean =>
   error instanceof CallEnded || (error instanceof Error && error.cause instanceof CallEnded);

@@ -98,7 +98,7 @@ describe('the configuration', () => {
     expect(faults).to.deep.equal([
       { name: 'EDITION', problem: 'must be one of self_hosted, saas, not "Saas"' },
       { name: 'PORT', problem: 'must be an integer from 0 to 65535, not "80a"' },
-      { name: 'DATABASE_URL', problem: 'must be an address that begins with sqlite: or postgres:' },
+      { name: 'DATABASE_URL', problem: 'must be a URL that begins with sqlite: or postgres:' },
       { name: 'SECRET_KEYS', problem: 'is required' },
       { name: 'REGISTRATION', problem: 'must be true or false, not "yes"' },
       { name: 'EDITION', problem: 'needs more' },
@@ -127,7 +127,7 @@ describe('the configuration', () => {
       { production: false, cautions: [open] },
     );
     expect(result.warnings).to.deep.equal([
-      { name: 'DUEBOOK_PORT', problem: 'is not a setting; PORT is' },
+      { name: 'DUEBOOK_PORT', problem: 'is not a setting; use PORT' },
       { name: 'DUEBOOK_PROT', problem: 'is not a setting' },
       { name: 'REGISTRATION', problem: 'is open' },
     ]);

@@ -36,11 +36,11 @@ describe('a deadline', () => {
     await new Promise((resolve) => late.signal.addEventListener('abort', resolve, { once: true }));
     expect([late.signal.reason, late.remaining()])
       .to.deep.include.members([0])
-      .and.have.nested.property('[0].why', 'late');
+      .and.have.nested.property('[0].why', 'timeout');
     const { deadline, go } = leaving();
     expect(deadline.remaining()).to.be.within(1, 60_000);
     go();
-    expect(deadline.signal.reason).to.have.property('why', 'gone');
+    expect(deadline.signal.reason).to.have.property('why', 'disconnected');
     expect(deadlineIn(60_000, AbortSignal.abort()).signal.aborted).to.equal(true);
   });
 
@@ -60,7 +60,7 @@ describe('a deadline', () => {
       for (;;) await turn();
     })();
     setImmediate(go);
-    expect(await ended(work)).to.equal('gone');
+    expect(await ended(work)).to.equal('disconnected');
   });
 });
 
@@ -83,7 +83,7 @@ describe('database work with a deadline', () => {
         go();
         await add(tx, 2);
       });
-      expect(await ended(work)).to.equal('gone');
+      expect(await ended(work)).to.equal('disconnected');
       expect(await ids(database)).to.deep.equal([]);
       deadline.settle();
     });
@@ -95,7 +95,7 @@ describe('database work with a deadline', () => {
         await add(tx, 1);
         go();
       });
-      expect(await ended(work)).to.equal('gone');
+      expect(await ended(work)).to.equal('disconnected');
       expect(await ids(database)).to.deep.equal([]);
       deadline.settle();
     });
@@ -108,7 +108,7 @@ describe('database work with a deadline', () => {
         go();
       });
       const others = [2, 3].map((id) => database.write(NOBODY, (tx) => add(tx, id)));
-      expect(await ended(given)).to.equal('gone');
+      expect(await ended(given)).to.equal('disconnected');
       await Promise.all(others);
       expect(await ids(database)).to.deep.equal([2, 3]);
       deadline.settle();
@@ -128,12 +128,12 @@ describe('database work with a deadline', () => {
         });
         const after = database[way](NOBODY, () => Promise.resolve('after'));
         setImmediate(() => setImmediate(go));
-        expect(await ended(work)).to.equal('gone');
+        expect(await ended(work)).to.equal('disconnected');
         letGo();
         await Promise.all(holders);
         expect(await after).to.equal('after');
         expect(began).to.equal(false);
-        expect(await ended(database[way]({ ...NOBODY, deadline }, () => Promise.resolve()))).to.equal('gone');
+        expect(await ended(database[way]({ ...NOBODY, deadline }, () => Promise.resolve()))).to.equal('disconnected');
         expect(await database[way](NOBODY, () => Promise.resolve('still there'))).to.equal('still there');
         deadline.settle();
       });
@@ -158,7 +158,7 @@ describe('database work with a deadline', () => {
         const work = database.write({ ...NOBODY, deadline }, (tx) => tx.all(sleeping));
         await until(atIt, (n) => n === 1);
         go();
-        expect(await ended(work)).to.equal('gone');
+        expect(await ended(work)).to.equal('disconnected');
         expect(await atIt()).to.equal(0);
         await database.write(NOBODY, (tx) => add(tx, 1));
         expect(await ids(database)).to.deep.equal([1]);
@@ -169,7 +169,7 @@ describe('database work with a deadline', () => {
         const database = await withTable();
         expect(
           await ended(database.read({ ...NOBODY, deadline: deadlineIn(50) }, (tx) => tx.all('SELECT pg_sleep(3600)'))),
-        ).to.equal('late');
+        ).to.equal('timeout');
       });
     }
   });

@@ -51,7 +51,7 @@ describe('duebook config', () => {
   it("warns of a name with the product's prefix that nothing reads", async () => {
     const { inProcess } = await install();
     const { code, stdout, stderr } = await inProcess(['config'], { env: { DUEBOOK_PORT: '9090' } });
-    expect(stderr).to.equal('Warning: DUEBOOK_PORT is not a setting; PORT is\n');
+    expect(stderr).to.equal('Warning: DUEBOOK_PORT is not a setting; use PORT\n');
     expect(stdout).to.contain('PORT');
     expect(code).to.equal(0);
   });

@@ -1,9 +1,9 @@
 import { sha256Hex } from '../secrets.js';
 import type { AuditFault } from './records.js';
 
-/** An event of an audit as its row keeps it. */
+/** An audit event as stored in its row. */
 export interface AuditEvent {
-  /** `null` for what belongs to no tenant. */
+  /** `null` for events that belong to no tenant. */
   readonly tenantId: string | null;
   readonly id: string;
   readonly at: number;
@@ -15,20 +15,20 @@ export interface AuditEvent {
   readonly action: string;
   readonly recordKind: string;
   readonly recordId: string | null;
-  /** JSON, to the letter as it was written. */
+  /** JSON, byte for byte as it was written. */
   readonly changes: string;
 }
 
-/** How far a chain has come: the number of events in it, and the hash of the last. */
+/** A point in a chain: the number of events up to it and the hash of the last one. */
 export interface Link {
   readonly position: number;
   readonly hash: string;
 }
 
-/** An event with its place in the chain as the row says it. */
+/** An event with its position and hash as stored in the row. */
 export type ChainedEvent = AuditEvent & Link;
 
-/** Where the chain of this name begins; `chain` is a tenant's id or `platform`. */
+/** The start of a chain; `chain` is a tenant's id or `platform`. */
 export const beginningOf = (chain: string): Link => ({
   position: 0,
   hash: sha256Hex(`duebook audit chain v1 ${chain}`),
@@ -36,8 +36,8 @@ export const beginningOf = (chain: string): Link => ({
 
 /**
  * The link after this one: SHA-256 over the JSON of `['v1', previous hash, position, tenant, id, at, actor kind, actor
- * id, actor name, ip, request id, action, record kind, record id, changes]`, so that whoever has the rows can compute
- * it again. Frozen: chains that stand depend on it.
+ * id, actor name, ip, request id, action, record kind, record id, changes]`, so that anyone who has the rows can
+ * recompute it. Frozen: existing chains depend on it.
  */
 export function linkAfter({ position, hash }: Link, event: AuditEvent): Link {
   const { tenantId, id, at, actorKind, actorId, actorName, ip, requestId, action, recordKind, recordId, changes } =
@@ -67,10 +67,7 @@ export function linkAfter({ position, hash }: Link, event: AuditEvent): Link {
   };
 }
 
-/**
- * Walks a chain from a link over the events that follow it, in the order of their positions, and names what does not
- * fit.
- */
+/** Verifies the events that follow a link, in the order of their positions, and returns the faults found. */
 export function walk(
   from: Link,
   events: readonly ChainedEvent[],
@@ -83,15 +80,15 @@ export function walk(
     if (missing > 0) faults.push({ kind: 'removed', position: link.position + 1, eventId: id, count: missing });
     else if (missing < 0) faults.push({ kind: 'repeated', position, eventId: id, count: 1 });
     else if (linkAfter(link, event).hash !== hash) faults.push({ kind: 'changed', position, eventId: id, count: 1 });
-    // What follows is judged by what this row says of itself, so that one fault is told once.
+    // Continue from the stored values of this row, so that one fault is reported once.
     link = { position, hash };
   }
   return { link, faults };
 }
 
 /**
- * What is wrong with the end of a chain that was walked to `link`. `sealed` is the head as it was sealed, `undefined`
- * when its seal does not open.
+ * Verifies the head after the chain was walked to `link`. `sealed` is the head inside the seal, `undefined` when the
+ * seal cannot be opened.
  */
 export function checkHead(
   link: Link,

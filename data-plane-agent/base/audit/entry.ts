@@ -1,7 +1,7 @@
 import { SHOWN_CHANGES, type AuditChange, type AuditEntry, type AuditRow } from './records.js';
 import { iso } from '../instants.js';
 
-/** An event as a list shows it, with what it tells of changed fields. */
+/** An event as shown in a list, with its changed fields. */
 export const auditEntry = (
   { id, at, actorKind, actorId, actorName, ip, requestId, action, recordKind, recordId, position, hash }: AuditRow,
   changes: readonly AuditChange[],

@@ -4,28 +4,28 @@ import { s, type Static } from '../schema.js';
 const count = () => s.integer({ max: Number.MAX_SAFE_INTEGER });
 /** Epoch milliseconds. */
 const epochMs = () => s.integer({ max: Number.MAX_SAFE_INTEGER });
-/** Whatever the field holds. */
+/** A value of any type. */
 const anything = (about: string) => Type.Unsafe<unknown>({ description: about });
 
 export const ACTOR_KINDS = ['user', 'system', 'cli'] as const;
 
-/** How many changed fields of an event are shown in a list; an export has all of them. */
+/** How many changed fields of an event a list shows; an export contains all of them. */
 export const SHOWN_CHANGES = 200;
 
 export const AuditChange = s.object(
   {
     recordKind: s.text(),
     recordId: s.nullable(s.text()),
-    field: s.text({ about: 'As requests and answers name it.' }),
+    field: s.text({ about: 'The field name as used in requests and responses.' }),
     before: anything(
-      'The value before, as answers give it; null where there was none. Secrets are never here, account numbers are masked.',
+      'The value before, in the format of responses; null if there was none. Secrets are never included; account numbers are masked.',
     ),
-    after: anything('The value after; null where there is none.'),
+    after: anything('The value after, in the format of responses; null if there is none.'),
     currencyCode: s.omittable(
       s.text({
         max: 3,
         about:
-          'Of amounts alone: the currency of `after`, or of `before` where there is nothing after. Where it changed, that is one of the changes too.',
+          'Only for amounts: the currency of `after`, or of `before` if `after` is null. A changed currency is listed as a change as well.',
       }),
     ),
   },
@@ -46,21 +46,21 @@ export const AuditEntry = s.object(
     recordKind: s.text(),
     recordId: s.nullable(s.id()),
     changes: s.list(AuditChange, SHOWN_CHANGES, `The first ${SHOWN_CHANGES} changed fields.`),
-    changeCount: s.integer({ about: 'How many fields changed in all.' }),
+    changeCount: s.integer({ about: 'The total number of changed fields.' }),
     position: s.nullable(
       s.integer({
         min: 1,
         max: Number.MAX_SAFE_INTEGER,
-        about: 'The place in the chain; null until the event has been chained, within ten seconds.',
+        about: 'The position in the chain; null until the event is chained, which takes up to ten seconds.',
       }),
     ),
-    hash: s.nullable(s.text({ max: 64, about: 'SHA-256 over the hash of the event before it and this event.' })),
+    hash: s.nullable(s.text({ max: 64, about: 'SHA-256 over the hash of the previous event and this event.' })),
   },
   { title: 'AuditEntry' },
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 
-/** Which events are asked for: from an instant on, before another. */
+/** Filters events: `from` is inclusive, `before` is exclusive. */
 export const AuditFilter = s.object({
   actorId: s.optional(s.id()),
   recordId: s.optional(s.id()),
@@ -71,8 +71,7 @@ export const AuditFilter = s.object({
 export type AuditFilter = Static<typeof AuditFilter>;
 
 /**
- * An event whole, as it is exported; `changes` is JSON to the letter as it was written, so that the hash can be
- * computed again.
+ * A complete event, as exported. `changes` is JSON byte for byte as it was written, so that the hash can be recomputed.
  */
 export const AuditRow = s.object({
   tenantId: s.nullable(s.id()),
@@ -93,32 +92,34 @@ export const AuditRow = s.object({
 export type AuditRow = Static<typeof AuditRow>;
 
 /**
- * What does not fit in a chain. `changed`: the event is not what it was when it was chained; `removed`: `count` events
- * are missing before this one;
- * `repeated`: a position is there twice; `cut`: the last `count` events are missing; `head_altered`: count and head
- * hash are not those that were sealed.
+ * A fault in a chain. `changed`: the event differs from what was chained; `removed`: `count` events before this one are
+ * missing; `repeated`: a position occurs twice; `cut`: the last `count` events are missing; `head_altered`: the count
+ * and hash of the head are not the sealed ones.
  */
 export const AuditFault = s.object({
   kind: s.enum(['changed', 'removed', 'repeated', 'cut', 'head_altered']),
   position: count(),
-  /** The event at which it shows, where there is one. */
+  /** The event at which the fault was found, if any. */
   eventId: s.nullable(s.id()),
   count: count(),
 });
 export type AuditFault = Static<typeof AuditFault>;
 
-/** The end of a chain: how many events are in it, the hash of the last, and how many wait to be chained. */
+/**
+ * The end of a chain: the number of chained events, the hash of the last one, and the number of events still to be
+ * chained.
+ */
 export const AuditHead = s.object({ position: count(), hash: s.text({ max: 64 }), waiting: count() });
 export type AuditHead = Static<typeof AuditHead>;
 
-/** A stretch of a chain that was checked. */
+/** The result of checking a range of a chain. */
 export const AuditCheck = s.object({
   position: count(),
   hash: s.text({ max: 64 }),
-  /** The end of the chain was reached, and its head compared. */
+  /** True when the end of the chain was reached and its head compared. */
   done: s.flag(),
   faults: s.list(AuditFault, 10_000),
-  /** Events that wait to be chained. */
+  /** The number of events still to be chained. */
   waiting: count(),
 });
 export type AuditCheck = Static<typeof AuditCheck>;

@@ -4,25 +4,28 @@ import type { AuditCheck, AuditFilter, AuditHead, AuditRow } from './records.js'
 import { beginningOf, checkHead, isSame, linkAfter, walk, type ChainedEvent, type Link } from './chain.js';
 import { allOf, fragment, type Fragment } from '../database/fragments.js';
 
-/** One audit trail: a tenant's in either database, or the platform's own events that belong to no tenant. */
+/**
+ * One audit trail: a tenant's in the platform or the tenant database, or the platform's own events, which belong to no
+ * tenant.
+ */
 export interface TrailName {
   /** The tenant's id, or `platform`. */
   readonly chain: string;
   /** The trail's rows in `audit_log`. */
   readonly rows: Fragment;
-  /** The column of `audit_heads` by which its head is found. */
+  /** The key column of its head in `audit_heads`. */
   readonly headKey: 'tenant_id' | 'chain';
-  /** Which of its events the caller may see; all when it is not there. The chain is of all of them, whoever asks. */
+  /** Limits which events the caller may see; all of them when absent. The chain always covers all events. */
   readonly visible?: () => readonly Fragment[];
 }
 
-/** How many events are chained in one transaction, and checked or exported at once. */
+/** The number of events chained, checked or exported per transaction. */
 const BATCH = 200;
 
 /**
- * Reads an audit and chains it. Writers only leave rows; they are put in order and hashed here, afterwards, so that no
- * writer waits for another. Count and head hash stand beside the rows under a seal, so that neither a cut tail nor a
- * head that was moved back with it passes.
+ * Reads an audit trail and chains its events. Writers only insert rows; ordering and hashing happen here, later, so
+ * that writers do not wait for each other. Count and head hash are stored beside the rows under a seal: truncating the
+ * events, even with the head set back to match, is detected.
  */
 export class AuditTrail {
   constructor(
@@ -60,7 +63,7 @@ export class AuditTrail {
     ).map(rowOf);
   }
 
-  /** Chains the oldest events that wait. Answers how many, and whether more may wait. */
+  /** Chains the oldest unchained events. Returns how many it chained, and whether there may be more. */
   async chain(): Promise<{ chained: number; more: boolean }> {
     if ((await this.waiting(1)).length === 0) return { chained: 0, more: false };
     const head = await this.lockHead();
@@ -78,15 +81,15 @@ export class AuditTrail {
     return { chained: waiting.length, more: waiting.length === BATCH };
   }
 
-  /** Count and hash as they are kept beside the chain, and how many events wait. */
+  /** The stored head, and the number of unchained events. */
   async headNow(): Promise<AuditHead> {
     const { head = beginningOf(this.name.chain) } = await this.head();
     return { ...head, waiting: await this.countWaiting() };
   }
 
   /**
-   * Checks a stretch of the chain from a link on; `undefined` begins with the first event. One that goes to the
-   * position `until` at most is never the last.
+   * Checks one batch of events after `from` (by default from the first event on). A check limited by `until`, the last
+   * position to include, never reports `done`.
    */
   async check(from: Link = beginningOf(this.name.chain), until?: number): Promise<AuditCheck> {
     const rows = await this.tx.all(
@@ -124,15 +127,15 @@ export class AuditTrail {
     ).map((row) => text(row, 'id'));
   }
 
-  /** One by one: each may be of megabytes, and others wait while it is read. */
+  /** Read one at a time, because an event can be megabytes long and reading it blocks other work. */
   private async event(id: string): Promise<AuditRow> {
     const { sql, values } = this.name.rows;
     const row = await this.tx.get(`SELECT ${COLUMNS} FROM audit_log WHERE ${sql} AND id = ?`, [...values, id]);
-    if (!row) throw new Error(`the audit event ${id} is gone`);
+    if (!row) throw new Error(`the audit event ${id} does not exist`);
     return rowOf(row);
   }
 
-  /** The head, which no other process moves before this transaction ends. SQLite has one writer anyway. */
+  /** Reads the head and locks it until the transaction ends. SQLite needs no lock: it has a single writer. */
   private async lockHead(): Promise<{ link: Link; intact: boolean }> {
     const start = beginningOf(this.name.chain);
     await this.tx.run(
@@ -140,7 +143,7 @@ export class AuditTrail {
       [this.name.chain, start.position, start.hash, this.seal(start)],
     );
     const { head, sealed } = await this.head(this.tx.dialect === 'postgres' ? ' FOR UPDATE' : '');
-    if (!head) throw new Error(`the audit chain ${this.name.chain} has lost its head`);
+    if (!head) throw new Error(`the audit chain ${this.name.chain} has no head`);
     return { link: head, intact: isSame(head, sealed) };
   }
 
@@ -157,8 +160,8 @@ export class AuditTrail {
   }
 
   /**
-   * A head that is not as it was sealed keeps its old seal, so that to go on chaining does not hide what was done to
-   * it.
+   * A head that does not match its seal keeps the old seal, so that chaining further events does not hide the
+   * tampering.
    */
   private async moveHead(to: Link, { intact }: { intact: boolean }): Promise<void> {
     const { chain, headKey } = this.name;
@@ -186,15 +189,15 @@ export class AuditTrail {
       const [position = '', hash = ''] = this.keyRing.openText(seal, headContext(this.name.chain)).split(':');
       return { position: Number(position), hash };
     } catch (error) {
-      // Without its key nothing can be said of it, and nothing may be sealed in its place; the rest is a fault of the
-      // chain, and told as one.
+      // Without the key the seal can neither be verified nor replaced, so the error is thrown. Any other seal error is
+      // a fault of the chain and is reported as one.
       if (error instanceof SealError && error.code !== 'SEAL_KEY_UNKNOWN') return undefined;
       throw error;
     }
   }
 }
 
-/** What the head of a chain is sealed for. */
+/** The seal context of the head of a chain. */
 export const headContext = (chain: string): string => `audit_heads.seal.${chain}`;
 
 const COLUMNS =

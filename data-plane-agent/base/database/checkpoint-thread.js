@@ -3,12 +3,12 @@ import { workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
 /*
- * The thread in which `sqlite.ts` has a long write-ahead log copied into the database. JavaScript, because a thread begins with a file as it
- * lies on the disk, and the tests run from source.
+ * The worker in which `sqlite.ts` checkpoints a long write-ahead log. It is JavaScript because a worker loads its file
+ * from disk as it is, and the tests run from source.
  */
 
 const connection = new Database(/** @type {string} */ (workerData), { fileMustExist: true });
 connection.pragma('synchronous = FULL');
-// Passive: what cannot be had at once is left to the next one.
+// PASSIVE skips what is locked; the next checkpoint copies it.
 connection.pragma('wal_checkpoint(PASSIVE)');
 connection.close();

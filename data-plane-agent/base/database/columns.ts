@@ -1,42 +1,43 @@
 import type { Row, Transaction, Value } from './database.js';
 
 /**
- * What a column's values mean beyond their type: those who tell a row to people go by it. Money is in minor units of
- * the row's own `currencyCode`; `values` are many under their keys.
+ * How a column's values are to be presented, beyond their type. Money is in minor units of the row's own
+ * `currencyCode`; `values` is a map of values by key.
  */
 export type Meaning = 'plain' | 'money' | 'decimal' | 'instant' | 'account' | 'values';
 
 /**
- * How a field is kept in a column, alike on both databases: drivers disagree quietly about dates, booleans and JSON,
- * so columns hold only texts and integers, and every value passes through one of these.
+ * Maps a field to a column in the same way on both databases: drivers differ in how they represent dates, booleans and
+ * JSON, so columns contain only text and integers.
  */
 export interface Column<T> {
   readonly name: string;
   readonly meaning: Meaning;
-  /** The name under which the audit keeps it, its field's own when undefined; `null` is not kept there. */
+  /** The field's name in the audit; `undefined` means the field's own name, `null` that it is not audited. */
   readonly auditName: string | null | undefined;
-  /** The name under which requests and answers have it, that of the audit when undefined; `null` is never shown. */
+  /** The field's name in the API; `undefined` means the audit name, `null` that it is never shown. */
   readonly apiName: string | null | undefined;
-  /** Follows from other fields, which are told: the history of a contract leaves it out. */
+  /** Computed from other fields; the history of a contract omits it. */
   readonly isDerived: boolean;
   encode(value: T): Value;
   decode(value: Value): T;
   /**
-   * Not in the audit: bookkeeping that the event's own time and actor already say, a key made of another field, what
-   * follows from other rows.
+   * Excludes the column from the audit: timestamps and actors that the event already has, keys derived from other
+   * fields, values computed from other rows.
    */
   unaudited(): Column<T>;
   auditedAs(name: string): Column<T>;
   shownAs(name: string): Column<T>;
-  /** No field of the API: the audit keeps it, and shows it to nobody. */
+  /** Not a field of the API: audited, but never shown. */
   internal(): Column<T>;
   derived(): Column<T>;
 }
 
-type Told = Pick<Column<unknown>, 'auditName' | 'apiName' | 'isDerived'>;
-type Parts<T> = Pick<Column<T>, 'name' | 'meaning' | 'encode' | 'decode'> & Partial<Told>;
+type Labels = Pick<Column<unknown>, 'auditName' | 'apiName' | 'isDerived'>;
+type Parts<T> = Pick<Column<T>, 'name' | 'meaning' | 'encode' | 'decode'> & Partial<Labels>;
 const columnOf = <T>({ auditName, apiName, isDerived = false, ...parts }: Parts<T>): Column<T> => {
-  const changed = (told: Partial<Told>): Column<T> => columnOf({ ...parts, auditName, apiName, isDerived, ...told });
+  const changed = (labels: Partial<Labels>): Column<T> =>
+    columnOf({ ...parts, auditName, apiName, isDerived, ...labels });
   return {
     ...parts,
     auditName,
@@ -63,21 +64,21 @@ const orNull = <T>({ encode, decode, ...rest }: Column<T>): Column<T | null> =>
 const asIs = <T extends Value>(value: T): T => value;
 
 export const c = {
-  /** Ids, codes, days (`YYYY-MM-DD`), texts. */
+  /** Ids, codes, days (`YYYY-MM-DD`) and other text. */
   text: column<string>(asIs, String),
-  /** A text of a closed vocabulary. */
+  /** One of a fixed set of strings. */
   word: <W extends string>(name: string): Column<W> =>
     columnOf({ name, meaning: 'plain', encode: asIs, decode: (value) => String(value) as W }),
-  /** A number as decimal text, exact. */
+  /** An exact decimal number, as text. */
   decimal: column<string>(asIs, String, 'decimal'),
-  /** An account number: the audit keeps its last four characters. */
+  /** An account number; the audit records only its last four characters. */
   account: column<string>(asIs, String, 'account'),
   /** Counts. */
   int: column<number>(asIs, Number),
   money: column<number>(asIs, Number, 'money'),
   /** In milliseconds. */
   instant: column<number>(asIs, Number, 'instant'),
-  /** Amounts in major units, for sorting alone. */
+  /** Amounts in major units; used only for sorting. */
   real: column<number>(asIs, Number),
   flag: column<boolean>(
     (value) => (value ? 1 : 0),
@@ -90,7 +91,7 @@ export const c = {
       encode: (value) => JSON.stringify(value),
       decode: (value) => JSON.parse(String(value)) as T,
     }),
-  /** Values by key, of which the audit keeps those that change. */
+  /** Values by key; the audit records only the changed keys. */
   values: (name: string): Column<Record<string, unknown>> =>
     columnOf({
       name,
@@ -104,22 +105,22 @@ export const c = {
 export type Columns = Readonly<Record<string, Column<never> | Column<unknown>>>;
 type FieldOf<C> = C extends Column<infer T> ? T : never;
 type Fields<C> = { -readonly [K in keyof C]: FieldOf<C[K]> };
-/** The record that a row of the table is decoded to. */
+/** The record type of the table's rows. */
 export type RecordOf<T> = T extends Table<infer C> ? Fields<C> : never;
 
-/** Rows that are written in one statement: sizes are few, so that statements stay few. */
+/** Rows per INSERT statement. Few sizes, so that few statements are prepared. */
 const INSERT_SIZES = [64, 16, 8, 4, 2, 1];
 
-/** A tenant's table: its statements always name the tenant first. */
+/** A tenant's table; all its statements include the tenant id. */
 export class Table<C extends Columns> {
   readonly columnNames: string;
-  /** By their fields. */
+  /** By field name. */
   readonly columns: ReadonlyMap<string, Column<unknown>>;
-  /** By the names under which the audit keeps them. */
+  /** By audit name. */
   readonly audited: ReadonlyMap<string, Column<unknown>>;
-  /** What the audit calls a row of it; `null` where rows are not kept there. */
+  /** The record kind in the audit; `null` if rows are not audited. */
   readonly auditedAs: string | null;
-  /** What the audit tells of a row beside its columns, in the words of the API. */
+  /** API names of further facts that the audit records about a row. */
   readonly facts: readonly string[];
   private readonly entries: readonly (readonly [string, Column<unknown>])[];
   private readonly inserts = new Map<number, string>();
@@ -139,7 +140,7 @@ export class Table<C extends Columns> {
     this.columnNames = this.entries.map(([, { name: column }]) => `${name}.${column}`).join(', ');
   }
 
-  /** The same table read in part: only these fields. */
+  /** The same table with only these fields. */
   only<K extends keyof C & string>(...fields: readonly K[]): Table<Pick<C, K>> {
     return new Table(
       this.name,
@@ -158,12 +159,12 @@ export class Table<C extends Columns> {
     return this.entries.map(([field, { encode }]) => encode((record as Record<string, unknown>)[field]));
   }
 
-  /** Inserts in few statements. */
+  /** Inserts the records in as few statements as possible. */
   async insert(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<void> {
     await this.inserted(tx, this.parameters(tenantId, records), '');
   }
 
-  /** The same without those that a unique index refuses. Answers how many rows went in. */
+  /** As `insert`, but skips rows that violate a unique index. Returns the number of inserted rows. */
   insertNew(tx: Transaction, tenantId: string, records: readonly Fields<C>[]): Promise<number> {
     return this.inserted(tx, this.parameters(tenantId, records), ' ON CONFLICT DO NOTHING');
   }
@@ -182,7 +183,7 @@ export class Table<C extends Columns> {
     return inserted;
   }
 
-  /** Writes the fields that differ between two states of a row. */
+  /** Updates the fields that differ between two states of a row. */
   async update(
     tx: Transaction,
     tenantId: string,
@@ -194,7 +195,7 @@ export class Table<C extends Columns> {
       .map(([, { name }], i) => ({ name, value: fresh[i] ?? null, same: old[i] === fresh[i] }))
       .filter(({ same }) => !same);
     if (changed.length === 0) return;
-    // The shapes are as many as there are kinds of change, not as there are rows.
+    // The number of distinct statements depends on the kinds of change, not on the number of rows.
     await tx.run(
       `UPDATE ${this.name} SET ${changed.map(({ name }) => `${name} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`,
       [...changed.map(({ value }) => value), tenantId, id],
@@ -213,8 +214,8 @@ export class Table<C extends Columns> {
 }
 
 /**
- * `audit` is what the audit calls a row: repositories tell the recorder every change of such a table. Rows of one
- * without leave no trace there.
+ * Declares a table. `audit` is its record kind in the audit: repositories report every change of such a table to the
+ * recorder. Tables without it are not audited.
  */
 export const table = <C extends Columns>(
   name: string,

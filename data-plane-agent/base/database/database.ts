@@ -3,16 +3,16 @@ import type { Deadline } from '../deadline.js';
 
 export type Dialect = 'sqlite' | 'postgres';
 /**
- * What travels to and from a column. Days, money and instants are encoded by `columns.ts`; there are no Dates and no
- * booleans here.
+ * A column value as the driver sees it. `columns.ts` encodes days, money and instants; Dates and booleans never appear
+ * here.
  */
 export type Value = string | number | null;
 export type Row = Record<string, Value>;
 
 /**
- * One open transaction. Repositories are made from it, so that no statement can leave it.
- * SQL is written once for both databases with `?` for each value; the text is the key under which the statement is
- * prepared, so values never go into it, and texts must be of few, fixed shapes.
+ * One open transaction. Repositories are created from it, so all their statements run inside it. SQL is written once
+ * for both databases, with `?` for each value. Statements are prepared by their text: never interpolate values, and
+ * keep the number of distinct texts small.
  */
 export interface Transaction {
   readonly dialect: Dialect;
@@ -21,58 +21,58 @@ export interface Transaction {
   get(sql: string, values?: readonly Value[]): Promise<Row | undefined>;
   /** The number of rows that changed. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
-  /** A query builder bound to this transaction, for statements that are not on a hot path. */
+  /** A query builder bound to this transaction, for statements off the hot path. */
   table(name: string): Knex.QueryBuilder<Row, Row[]>;
   /**
-   * Runs `work` in a savepoint: a failure inside undoes only what it did, and is thrown on.
-   * For the rows of an import, which fail one by one.
+   * Runs `work` in a savepoint: an error rolls back only what `work` did, and is rethrown. Used for rows of an import,
+   * which fail one by one.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
-  /** How many statements of this transaction changed rows. */
+  /** The number of statements in this transaction that changed rows. */
   readonly writes: number;
 }
 
 export interface Database {
   readonly dialect: Dialect;
-  /** One consistent snapshot; writing in it fails. */
+  /** Runs `work` on a consistent, read-only snapshot. */
   read<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` in a transaction and answers once it is durable. Several waiting writes may share one commit, each in a
-   * savepoint of its own, and a serialisation conflict runs `work` again: it must do nothing outside the transaction,
-   * and must not assume that it alone opened it.
+   * Runs `work` in a transaction and resolves once it is durable. Several queued writes may share one commit, each in
+   * its own savepoint, and `work` is run again after a serialisation conflict. It must therefore have no effects
+   * outside the transaction, and must not assume that it is the only work in it.
    */
   write<T>(scope: Scope, work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Answers when the database does within `timeoutMs`. */
+  /** Resolves to whether the database responded within `timeoutMs`. */
   ping(timeoutMs: number): Promise<boolean>;
-  /** Free and busy connections, for the metrics. */
+  /** Connection counts, for the metrics. */
   pool(): { readonly used: number; readonly free: number; readonly waiting: number };
   /**
-   * A connection outside any transaction, for the migrator alone. On PostgreSQL it waits for whoever has it until he
-   * has done, which the migration of a large database may take an hour to, and says so at once and then every ten
-   * seconds.
+   * A connection outside any transaction, used only by the migrator. On PostgreSQL it waits until no other process
+   * holds the migration lock, which can take an hour while a large database is migrated; `waiting` is called at once
+   * and then every ten seconds.
    */
   exclusive<T>(work: (connection: Exclusive) => Promise<T>, waiting?: Waiting): Promise<T>;
   close(): Promise<void>;
 }
 
 /**
- * Whose rows the transaction may touch: PostgreSQL enforces it with row-level security. `null` for work that belongs to
- * no tenant.
+ * The tenant whose rows the transaction may access; PostgreSQL enforces it with row-level security. `null` for work
+ * that belongs to no tenant.
  */
 export interface Scope {
   readonly tenantId: string | null;
   /**
-   * Until when it is waited for: for the connection, and from statement to statement. Then nothing of it is committed,
-   * and the reason of its signal is thrown. On PostgreSQL a statement that is under way is cancelled. Once the commit
-   * is under way it is too late.
+   * Applies to waiting for a connection and to every statement. When it passes, nothing is committed and the reason of
+   * its signal is thrown; on PostgreSQL the running statement is cancelled. It has no effect once the commit has
+   * started.
    */
   readonly deadline?: Deadline | undefined;
 }
 
-/** Told while the migration lock is waited for. `heldBy` is for an operator. */
+/** Called while waiting for the migration lock. `heldBy` is a description for operators. */
 export type Waiting = (wait: { readonly heldBy: string; readonly waitedMs: number }) => void;
 
-/** A connection that holds the migration lock: statements run one by one, `transaction` wraps some of them. */
+/** A connection that holds the migration lock. Statements run in autocommit mode unless wrapped in `transaction`. */
 export interface Exclusive {
   readonly dialect: Dialect;
   run(sql: string, values?: readonly Value[]): Promise<void>;

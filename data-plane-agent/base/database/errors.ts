@@ -1,6 +1,6 @@
 /**
- * What a driver's error means, whichever driver it was. Anything that is not named here is a fault of ours. `in_doubt`
- * is a connection that was lost while its transaction ended: what was changed may be there or not.
+ * The meaning of a driver error, independent of the driver. Errors without an entry here are bugs. `in_doubt`: the
+ * connection was lost during the commit, so the changes may or may not have been saved.
  */
 export type DatabaseProblem =
   | 'unique'
@@ -28,7 +28,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Drivers report by code; their texts change between versions and are never read. */
+/** Uses only the driver's error code; messages change between versions. */
 export function translateError(error: unknown): unknown {
   if (error instanceof DatabaseError || typeof error !== 'object' || error === null) return error;
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
@@ -44,7 +44,7 @@ const PROBLEMS: Readonly<Record<string, DatabaseProblem>> = {
   SQLITE_CONSTRAINT_CHECK: 'check',
   SQLITE_CONSTRAINT_NOTNULL: 'not_null',
   SQLITE_FULL: 'full',
-  // The commit may have come to the disk, where the next process to open the file finds it.
+  // The commit may have reached the disk, where the next process to open the file will find it.
   SQLITE_IOERR_FSYNC: 'in_doubt',
   '23505': 'unique',
   '23503': 'foreign_key',
@@ -70,7 +70,7 @@ function problemOf(code: string): DatabaseProblem | undefined {
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'busy';
   if (code.startsWith('SQLITE_READONLY')) return 'read_only';
   if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_CANTOPEN')) return 'unreachable';
-  // The connection failed, or an operator ended it: PostgreSQL's classes 08 and 57P.
+  // PostgreSQL's classes 08 and 57P: the connection failed, or an operator ended it.
   if (code.startsWith('08') || code.startsWith('57P')) return 'unreachable';
   return undefined;
 }
@@ -78,7 +78,10 @@ function problemOf(code: string): DatabaseProblem | undefined {
 export const isDatabaseError = (error: unknown, problem?: DatabaseProblem): error is DatabaseError =>
   error instanceof DatabaseError && (problem === undefined || error.problem === problem);
 
-/** Whether the database is out of reach, full or too busy for now: the same work can be done later. */
+/**
+ * Whether the database is temporarily unavailable (unreachable, full or busy), so that the same work can be retried
+ * later.
+ */
 export const isAway = (error: unknown): boolean => error instanceof DatabaseError && AWAY.has(error.problem);
 
 const AWAY: ReadonlySet<DatabaseProblem> = new Set(['unreachable', 'in_doubt', 'timeout', 'busy', 'full']);

@@ -5,18 +5,18 @@ import type { IdempotencyKey } from '../idempotency-key.js';
 import { stringifyYielding } from '../json-pieces.js';
 import type { KeyRing } from '../secrets.js';
 
-/** Stored answers are kept a day. */
+/** How long responses are stored: one day. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** What a write came to: an output or a refusal by rule. Both are stored, and both are answered again. */
+/** The outcome of a write: an output or a refusal. Both are stored and returned for a repeated request. */
 export type Settled =
   { readonly output: unknown; readonly replayed: boolean } | { readonly failure: Failure; readonly replayed: boolean };
-/** Sees to it that an answer goes when it is over. */
+/** Schedules the deletion of a stored response. */
 export type KeptAnswer = (
   tx: Transaction,
   answer: { readonly tenantId: string; readonly expiresAt: number },
 ) => Promise<void>;
-/** Whose write it is, and under which key. */
+/** The tenant of the write, and its idempotency key. */
 export interface Keyed {
   readonly tenantId: string;
   readonly idempotency: IdempotencyKey | null;
@@ -24,8 +24,8 @@ export interface Keyed {
 type Stored = { readonly output: unknown } | { readonly code: FailureCode; readonly details: DetailsOf<FailureCode> };
 
 /**
- * Makes a write that is sent twice under one key happen once: the answer is stored, sealed, in the transaction of the
- * write.
+ * Ensures that a write sent twice with one idempotency key runs once: the response is stored, sealed, in the
+ * transaction of the write.
  */
 export class IdempotencyStore {
   private readonly running = new Set<string>();
@@ -37,7 +37,8 @@ export class IdempotencyStore {
   ) {}
 
   /**
-   * Refuses a second request with the key while the first still runs in this process. Other processes meet in `once`.
+   * Refuses a second request with the key while the first one is running in this process. `once` does so across
+   * processes.
    */
   async alone<T>(call: Keyed, work: () => Promise<T>): Promise<T> {
     if (!call.idempotency) return work();
@@ -58,7 +59,7 @@ export class IdempotencyStore {
   ): Promise<Settled> {
     if (!call.idempotency) return { output: await work(), replayed: false };
     const { key, requestHash } = call.idempotency;
-    await this.takeTurn(tx, call.tenantId, key);
+    await this.lockKey(tx, call.tenantId, key);
     const stored = await this.stored(tx, call, operation);
     if (stored) return stored;
     const settled = await this.attempt(tx, work);
@@ -83,7 +84,7 @@ export class IdempotencyStore {
     return settled;
   }
 
-  /** What is answered without running anything; `undefined` when nothing is kept under the key. */
+  /** The stored outcome for the key; `undefined` when nothing is stored. */
   async stored(tx: Transaction, { tenantId, idempotency }: Keyed, operation: string): Promise<Settled | undefined> {
     if (!idempotency) return undefined;
     const { key, requestHash } = idempotency;
@@ -98,8 +99,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * A refusal by rule undoes what the write did, and is an answer to store. Anything else is no answer, a limit that
-   * passes neither: the next try may fare better.
+   * A refusal rolls back the write and is stored as its response. Other errors, including rate limits, are not stored:
+   * a retry may succeed.
    */
   private async attempt(tx: Transaction, work: () => Promise<unknown>): Promise<Settled> {
     try {
@@ -110,8 +111,11 @@ export class IdempotencyStore {
     }
   }
 
-  /** On PostgreSQL two replicas may run at once; the lock ends with the transaction. SQLite has one writer. */
-  private async takeTurn(tx: Transaction, tenantId: string, key: string): Promise<void> {
+  /**
+   * On PostgreSQL two replicas may run the same request at once; the lock ends with the transaction. SQLite has one
+   * writer.
+   */
+  private async lockKey(tx: Transaction, tenantId: string, key: string): Promise<void> {
     if (tx.dialect !== 'postgres') return;
     const row = await tx.get('SELECT pg_try_advisory_xact_lock(hashtextextended(?, 0))::int AS mine', [
       `${tenantId}/${key}`,
@@ -120,18 +124,18 @@ export class IdempotencyStore {
   }
 }
 
-/** A refusal by rule. */
+/** A failure that a retry of the same request would get again. */
 export const isRefusal = (error: unknown): error is Failure =>
   isFailure(error) &&
-  !PASSING.includes(error.code) &&
+  !TRANSIENT.includes(error.code) &&
   FAILURES[error.code].status < 500 &&
   FAILURES[error.code].status !== 429;
 
 /**
- * Validation comes before the rules; what another request is at just now, and what a client waits for, is over soon;
- * signing in again mends what asks for it.
+ * Not stored: validation precedes the write, and the other conditions end when another request finishes, the client
+ * waits, or the user signs in again.
  */
-const PASSING: readonly string[] = [
+const TRANSIENT: readonly string[] = [
   'INVALID_INPUT',
   'UNAUTHENTICATED',
   'RECENT_LOGIN_REQUIRED',

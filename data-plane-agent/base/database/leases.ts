@@ -2,21 +2,22 @@ import type { Clock } from '../clock.js';
 import type { Database } from './database.js';
 import type { Log } from '../log.js';
 
-/** The right to do one kind of work alone, until it runs out. */
+/** The exclusive right to do one kind of work until it expires. */
 export interface Lease {
   readonly name: string;
   /**
-   * Moves by one whenever the lease changes hands, so that work of a former holder can be told from the present one's.
+   * Incremented whenever the lease changes hands, so that work of a former holder can be distinguished from that of the
+   * current one.
    */
   readonly fence: number;
 }
 
 /**
- * Leases in a database: of several processes, one holds a name at a time, and a holder that died is replaced once its
- * time is over. Needs the table `leases (name, holder, fence, until)`.
+ * Leases stored in a database: one process at a time holds a name, and a holder that died is replaced once its lease
+ * expires. Needs the table `leases (name, holder, fence, until)`.
  */
 export class Leases {
-  /** This process, by a name that no other has. */
+  /** A unique name of this process. */
   private readonly holder: string;
   private readonly log: Log;
 
@@ -29,11 +30,14 @@ export class Leases {
     this.log = log;
   }
 
-  /** Takes the lease, or prolongs one's own, for `ms` milliseconds. `undefined` while somebody else holds it. */
+  /**
+   * Acquires the lease, or renews it if this process holds it, for `ms` milliseconds. `undefined` while another process
+   * holds it.
+   */
   take(name: string, ms: number): Promise<Lease | undefined> {
     const now = this.clock.now();
     return this.database.write({ tenantId: null }, async (tx) => {
-      // One statement, so that two that come at once cannot both find it free.
+      // A single statement, so that two processes cannot both find it free.
       const row = await tx.get(
         `INSERT INTO leases (name, holder, fence, until) VALUES (?, ?, 1, ?)
          ON CONFLICT (name) DO UPDATE SET
@@ -47,7 +51,7 @@ export class Leases {
     });
   }
 
-  /** Gives the lease back before its time, if it is still ours. */
+  /** Releases the lease early, if this process still holds it. */
   async release({ name, fence }: Lease): Promise<void> {
     await this.database.write({ tenantId: null }, (tx) =>
       tx.run('UPDATE leases SET until = 0 WHERE name = ? AND holder = ? AND fence = ?', [name, this.holder, fence]),
@@ -55,16 +59,16 @@ export class Leases {
   }
 
   /**
-   * Runs `work` while holding the lease, prolonging it at half time; answers `undefined` without running it when
-   * somebody else holds it.
+   * Runs `work` while holding the lease, renewing it after half its time. Returns `undefined` without running it when
+   * another process holds the lease.
    */
   async during<T>(name: string, ms: number, work: () => Promise<T>): Promise<T | undefined> {
     const lease = await this.take(name, ms);
     if (!lease) return undefined;
     let renewal: Promise<unknown> = Promise.resolve();
     const timer = setInterval(() => {
-      // A renewal that fails is tried again at the next beat; if none comes through, another process takes over, which
-      // is right.
+      // A failed renewal is retried at the next interval. If all fail, the lease expires and another process takes
+      // over, as intended.
       renewal = this.take(name, ms).catch((error: unknown) =>
         this.log.warn({ err: error, lease: name }, 'lease not renewed'),
       );

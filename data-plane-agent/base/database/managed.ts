@@ -3,14 +3,14 @@ import type { Database } from './database.js';
 import { migrate, type Migration } from './migrator.js';
 import { openDatabase } from './open.js';
 
-/** A database that this installation keeps and migrates. */
+/** A database that this installation owns and migrates. */
 export interface ManagedDatabase {
   readonly name: 'platform' | 'tenant';
   readonly url: string;
   readonly migrations: readonly Migration[];
 }
 
-/** Opens it and brings it up to date. Throws SchemaMismatch for one that a newer program has migrated. */
+/** Opens the database and applies pending migrations. Throws SchemaMismatch if a newer program has migrated it. */
 export async function openMigrated(
   { name, url, migrations }: ManagedDatabase,
   { poolMax, log }: { readonly poolMax: number; readonly log: Log },

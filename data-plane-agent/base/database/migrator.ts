@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database, Dialect, Exclusive, Waiting } from './database.js';
 
-/** How the two databases call the few column types that we use. Frozen: landed migrations depend on it. */
+/** The names of the column types in each database. Frozen: released migrations depend on them. */
 export interface ColumnTypes {
   readonly dialect: Dialect;
   readonly id: string;
@@ -11,7 +11,7 @@ export interface ColumnTypes {
   readonly int: string;
   /** Money in minor units, and instants in milliseconds since 1970. */
   readonly big: string;
-  /** Amounts in major units, for sorting alone. */
+  /** Amounts in major units; used only for sorting. */
   readonly real: string;
   readonly bytes: string;
 }
@@ -30,15 +30,16 @@ const TYPES: Readonly<Record<Dialect, ColumnTypes>> = {
 };
 
 /**
- * One step of a schema. Imports nothing from the application and is never edited once it has landed: a checksum says
- * so.
+ * One step of a schema. It imports nothing from the application and is never edited once released, which a checksum
+ * enforces.
  */
 export interface Migration {
   readonly id: string;
   statements(types: ColumnTypes): readonly string[];
   /**
-   * Work on rows that SQL alone cannot do, before the statements and outside their transaction: it takes one of its own
-   * for each batch, and finds by itself what is left to do, since it is run again when it was broken off.
+   * Changes rows in ways that SQL alone cannot. It runs before the statements and outside their transaction, and opens
+   * its own transaction for each batch. It must find the remaining rows by itself, because it is run again after an
+   * interruption.
    */
   fill?(connection: Exclusive): Promise<void>;
 }
@@ -54,9 +55,9 @@ export const checksumOf = (migration: Migration): string =>
     .digest('hex');
 
 /**
- * Brings a database up to date, under a lock: of several that start at once, one migrates and the others wait.
- * Refuses a database that a newer program has migrated, and one whose applied steps differ from ours. Answers the steps
- * that it applied.
+ * Applies pending migrations under a lock: of several processes that start at once, one migrates and the others wait.
+ * Returns the ids of the applied migrations. Throws SchemaMismatch if a newer program has migrated the database, or if
+ * applied migrations differ from those of this program.
  */
 export function migrate(
   database: Database,
@@ -83,7 +84,7 @@ export function migrate(
   }, waiting);
 }
 
-/** Which steps have been applied and which wait. Changes nothing, and waits for nobody who is migrating. */
+/** Returns the applied and the pending migrations. Changes nothing and does not wait for the migration lock. */
 export function migrationState(database: Database, migrations: readonly Migration[]): Promise<MigrationState> {
   return database.read({ tenantId: null }, async (connection) => {
     const pending = (await hasHistory(connection)) ? await pendingSteps(connection, migrations) : migrations;
@@ -107,7 +108,7 @@ async function pendingSteps(connection: Reader, migrations: readonly Migration[]
   );
   if (changed)
     throw new SchemaMismatch(
-      `migration ${changed.id} was applied in another form; restore the program that applied it`,
+      `migration ${changed.id} differs from the one that was applied; use the version of the program that applied it`,
     );
   const ours = new Set<unknown>(migrations.map(({ id }) => id));
   const newer = applied

@@ -4,12 +4,12 @@ import type { Database } from './database.js';
 import { openPostgres } from './postgres.js';
 import { openSqlite } from './sqlite.js';
 
-/** Opens `sqlite:<path>` or `postgres://…`. The folder of an SQLite file is made, readable to its owner only. */
+/** Opens `sqlite:<path>` or `postgres://…`. Creates the directory of an SQLite file, readable by its owner only. */
 export async function openDatabase(url: string, options: { readonly poolMax: number }): Promise<Database> {
   const file = sqlitePath(url);
   if (file === undefined) return openPostgres(url, options);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  // SQLite gives the files beside it the rights of this one, which it would itself make readable to all.
+  // SQLite would create the file readable by all users, and gives its companion files the same permissions.
   await (await open(file, 'a', 0o600)).close();
   return openSqlite(file);
 }

@@ -1,9 +1,9 @@
 import { isLoopback } from '../loopback.js';
 
 /**
- * Whether the address is one of a PostgreSQL on another machine that is spoken to without TLS. As the driver reads it:
- * `sslmode` decides; without one TLS is begun only where `ssl` or a certificate is named. A socket, which has no host
- * or a path for one, stays on this machine.
+ * Whether the URL is a PostgreSQL server on another machine without TLS, as the driver interprets it: `sslmode`
+ * decides; without it, TLS is used only if `ssl` or a certificate is given. A Unix socket (no host, or a path as the
+ * host) is local.
  */
 export function isOpenPostgres(url: string): boolean {
   const { protocol, hostname, searchParams } = new URL(url);

@@ -3,8 +3,8 @@ import { CallEnded, type Deadline } from '../deadline.js';
 import { isDatabaseError, translateError } from './errors.js';
 
 /**
- * Ends the statements of one transaction with its deadline. The one that is under way is cancelled, as PostgreSQL wants
- * it: over another connection. The server has been told the time as well, should that connection not be had.
+ * Enforces a deadline on the statements of one transaction. The running statement is cancelled over a second
+ * connection, as PostgreSQL requires; `statement_timeout` is set as well, in case that connection fails.
  */
 export class StatementDeadline {
   private underWay = 0;
@@ -18,12 +18,12 @@ export class StatementDeadline {
     deadline.signal.addEventListener('abort', this.end);
   }
 
-  /** The time that the server is to give a statement, in milliseconds. */
+  /** The `statement_timeout` to set, in milliseconds. */
   timeoutMs(longest: number): number {
     return Math.max(1, Math.min(longest, Math.ceil(this.deadline.remaining())));
   }
 
-  /** `processId` is the server's, of the connection that the statements run on. */
+  /** `processId` is the backend process of the connection that the statements run on. */
   begin(processId: number): void {
     this.processId = processId;
   }
@@ -43,21 +43,21 @@ export class StatementDeadline {
   }
 
   /**
-   * To be called before the transaction is rolled back or its connection given on, so that the cancellation meets no
-   * other statement.
+   * Call before the transaction is rolled back or its connection released, so that the cancellation cannot affect
+   * another statement.
    */
   async over(): Promise<void> {
     this.deadline.signal.removeEventListener('abort', this.end);
     await this.cancelling;
   }
 
-  /** A statement that was cancelled was so for the deadline's reason. */
+  /** Replaces the error of a cancelled statement with the reason of the deadline. */
   reasonOf(error: unknown): unknown {
     if (!isDatabaseError(translateError(error), 'timeout')) return error;
     const { signal, remaining } = this.deadline;
     if (signal.aborted) return signal.reason;
-    // The server was quicker than our own timer.
-    return remaining() === 0 ? new CallEnded('late') : error;
+    // The server's timeout fired before our own timer.
+    return remaining() === 0 ? new CallEnded('timeout') : error;
   }
 
   private readonly end = (): void => {
@@ -67,14 +67,14 @@ export class StatementDeadline {
 
 async function cancel(connection: pg.ClientConfig, processId: number): Promise<void> {
   const client = new pg.Client(connection);
-  // An error beside a query is told as an event, and one that nobody hears ends the process.
+  // Connection errors are emitted as events; an unhandled one would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
     await client.query('SELECT pg_cancel_backend($1)', [processId]);
   } catch {
-    // Then the statement ends with the time that the server has been told.
+    // The statement then ends by its `statement_timeout`.
   } finally {
-    await client.end().catch(() => undefined); // it never began, or is gone
+    await client.end().catch(() => undefined); // never connected, or already closed
   }
 }

@@ -1,27 +1,27 @@
 import type pg from 'pg';
 import { DatabaseError, isDatabaseError, translateError } from './errors.js';
 
-/** Connections that were lost. */
+/** Connections that have been lost. */
 const lost = new WeakSet<pg.Client>();
 
-/** For a connection that was just made. */
+/** Watches a new connection for its loss. */
 export function noteLoss(client: pg.Client, done: (error: null, client: pg.Client) => void): void {
   client.once('error', () => lost.add(client));
   done(null, client);
 }
 
 /**
- * On a connection that is lost, the driver has errors without a code: the one by which it was lost where the server
- * said nothing, and one for each query after it.
+ * On a lost connection the driver's errors can have no code: the first one, if the server sent nothing, and that of
+ * each later query.
  */
 export const translated = (client: pg.Client, error: unknown): unknown =>
   lost.has(client) && isUncoded(error) ? new DatabaseError('unreachable', undefined, error) : translateError(error);
 
-/** A plain `Error`, as the driver makes them. */
+/** A plain `Error` without a code, as the driver throws for a lost connection. */
 const isUncoded = (error: unknown): boolean =>
   error instanceof Error && Object.getPrototypeOf(error) === Error.prototype && !('code' in error);
 
-/** A query of ours. */
+/** Runs a query and translates its error. */
 export async function ask<R extends pg.QueryResultRow>(
   client: pg.Client,
   query: string | pg.QueryConfig,
@@ -33,7 +33,7 @@ export async function ask<R extends pg.QueryResultRow>(
   }
 }
 
-/** A connection that is lost now may have been lost before the commit or after it. */
+/** If the connection is lost now, the commit may or may not have happened. */
 export async function commit(client: pg.Client, { writes }: { readonly writes: number }): Promise<void> {
   try {
     await ask(client, 'COMMIT');

@@ -8,13 +8,13 @@ import { DatabaseError, isDatabaseError } from './errors.js';
 import { StatementDeadline } from './postgres-deadline.js';
 import { ask, commit, noteLoss, translated } from './postgres-loss.js';
 
-/** How often a transaction that lost against another one is run again. */
+/** The number of attempts for a transaction with serialisation conflicts. */
 const ATTEMPTS = 5;
-/** A statement that runs longer is cancelled by the server: nobody waits for its answer any more. */
+/** The server cancels statements that run longer, because no client waits that long. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const ACQUIRE_TIMEOUT_MS = 5_000;
 
-/** Opens a PostgreSQL database. Every transaction carries its tenant, which the tables' row-level security reads. */
+/** Opens a PostgreSQL database. Every transaction sets its tenant, which row-level security reads. */
 export function openPostgres(url: string, options: { readonly poolMax: number }): Database {
   const connection = {
     connectionString: url,
@@ -26,13 +26,13 @@ export function openPostgres(url: string, options: { readonly poolMax: number })
   };
   const pool = { min: 0, max: options.poolMax, afterCreate: noteLoss };
   return new PostgresDatabase(
-    knex({ client: 'pg', connection, pool, acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS, log: THROWN_ANYWAY }),
+    knex({ client: 'pg', connection, pool, acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS, log: SILENT_LOG }),
     connection,
   );
 }
 
-/** knex prints to the console what it also throws; the caller of the work logs it, once and as JSON. */
-const THROWN_ANYWAY = {
+/** knex logs to the console what it also throws; the caller logs it once, as JSON. */
+const SILENT_LOG = {
   warn: () => undefined,
   error: () => undefined,
   deprecate: () => undefined,
@@ -43,8 +43,8 @@ const INT8 = 20;
 const NUMERIC = 1700;
 
 /**
- * int8 and numeric sums come as text by default. Ours are bounded to safe integers, so they come as numbers; one that
- * is not is a fault.
+ * The driver returns int8 and numeric values as text. Ours are limited to safe integers, so they are parsed to numbers;
+ * a larger one is an error.
  */
 const getTypeParser = (oid: number, format = 'text'): ((text: string) => unknown) =>
   oid === INT8 || oid === NUMERIC ? safeNumber : pg.types.getTypeParser(oid, format as 'text');
@@ -84,8 +84,8 @@ class PostgresDatabase implements Database {
       const statements = deadline && new StatementDeadline(deadline, this.connection);
       const tx = new PostgresTransaction(client, this.knex, statements);
       try {
-        // One round trip. The settings end with the transaction, so that the next user of the connection cannot inherit
-        // them.
+        // One round trip. The settings are local to the transaction, so the next user of the connection does not
+        // inherit them.
         const timeout = statements
           ? `, pg_backend_pid() AS pid, set_config('statement_timeout', '${statements.timeoutMs(STATEMENT_TIMEOUT_MS)}', true)`
           : '';
@@ -126,10 +126,10 @@ class PostgresDatabase implements Database {
     try {
       return await (deadline ? unlessAborted(deadline.signal, acquiring) : acquiring);
     } catch (error) {
-      // Whatever it says: no server, one that shuts down, lets nobody in or has no room, a pool whose connections are
-      // all taken.
+      // For any reason: the server is down, shutting down, refuses the login or has no free slot, or the pool is
+      // exhausted.
       if (!deadline?.signal.aborted) throw new DatabaseError('unreachable', undefined, error);
-      // One that comes too late is the next one's. That none came is told to nobody: nobody waits for it any more.
+      // A connection that arrives late goes back to the pool. A late error is ignored, since no caller waits any more.
       acquiring.then(
         (late) => this.knex.client.releaseConnection(late) as Promise<void>,
         () => undefined,
@@ -157,8 +157,8 @@ class PostgresDatabase implements Database {
       const all = async (sql: string, values: readonly Value[] = []) =>
         (await client.query({ text: numbered(sql).text, values: [...values] })).rows as Row[];
       try {
-        // An index over a large table takes its time. Locks that others hold are waited for as long as ever: behind a
-        // statement that waits, all others do.
+        // Creating an index on a large table takes long. Waiting for a lock stays limited, because other statements
+        // queue behind the one that waits.
         await client.query(`SET lock_timeout = ${STATEMENT_TIMEOUT_MS}; SET statement_timeout = 0`);
         return await work({
           dialect: 'postgres',
@@ -187,27 +187,27 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** Any number that no other program on the same database takes. */
+/** An arbitrary number that no other program on the same database uses. */
 const MIGRATION_LOCK = 7_233_921_046;
 const LOCK_STEP_MS = 100;
-const TOLD_EVERY_MS = 10_000;
+const REPORT_EVERY_MS = 10_000;
 
-/** Asks again and again: one statement that waited would be cancelled for it. */
+/** Polls, because a single statement that waits would be cancelled by its timeout. */
 async function migrationLock(client: pg.Client, waiting: Waiting | undefined): Promise<void> {
   const begun = performance.now();
-  for (let tellAt = begun; ; await sleep(LOCK_STEP_MS)) {
+  for (let reportAt = begun; ; await sleep(LOCK_STEP_MS)) {
     if ((await client.query<{ mine: boolean }>(`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}) AS mine`)).rows[0]?.mine)
       return;
     const now = performance.now();
-    if (!waiting || now < tellAt) continue;
-    tellAt = now + TOLD_EVERY_MS;
+    if (!waiting || now < reportAt) continue;
+    reportAt = now + REPORT_EVERY_MS;
     const {
       rows: [holder],
     } = await client.query<{ pid: number; client: string | null }>(HOLDER);
     waiting({
       heldBy: holder
         ? `PostgreSQL process ${holder.pid}, for a client at ${holder.client ?? 'a local socket'}`
-        : 'nobody any more',
+        : 'no process any more',
       waitedMs: Math.round(now - begun),
     });
   }
@@ -226,7 +226,7 @@ function tenantSetting({ tenantId }: Scope): string {
   return tenantId;
 }
 
-/** Of what `BEGIN; SELECT …` answers: a result for each of the two. */
+/** Reads the process id from the results of `BEGIN; SELECT …`, one per statement. */
 function processIdIn(results: unknown): number {
   const [
     ,
@@ -234,11 +234,11 @@ function processIdIn(results: unknown): number {
       rows: [row],
     },
   ] = results as [pg.QueryResult, pg.QueryResult<{ pid: number }>];
-  if (!row) throw new Error('a SELECT without FROM has a row');
+  if (!row) throw new Error('a SELECT without FROM returned no row');
   return row.pid;
 }
 
-/** A connection that cannot even roll back is broken; knex drops it, and the first error is the one that matters. */
+/** A connection that cannot roll back is broken: knex discards it. The original error is the one to report. */
 async function rollBack(client: pg.Client): Promise<void> {
   await client.query('ROLLBACK').catch((error: unknown) => {
     Object.assign(client, { __knex__disposed: error });
@@ -304,20 +304,20 @@ class PostgresTransaction implements Transaction {
   }
 
   private refuseWhenEnded(): void {
-    if (!this.open) throw new Error('a statement was run after its transaction had ended');
+    if (!this.open) throw new Error('a statement was run after the end of its transaction');
   }
 }
 
 /**
- * Each connection keeps a statement for good once it is prepared under a name: filters that are combined as never
- * before get none.
+ * Each connection keeps named prepared statements for its lifetime, so new combinations of filters beyond this number
+ * are not named.
  */
 const NAMED = 1_000;
 const known = new Map<string, { readonly name: string; readonly text: string }>();
 
 /**
- * The text with `$1, $2, …` for its `?`, and the name under which each connection keeps it prepared. No statement of
- * ours has a `?` in a literal.
+ * The SQL with `$1, $2, …` for `?`, and the name under which connections prepare it. Our statements have no `?` in a
+ * literal.
  */
 function numbered(sql: string): { readonly name?: string; readonly text: string } {
   const statement = known.get(sql);

@@ -2,9 +2,8 @@ import { SealError, type KeyRing } from '../secrets.js';
 import type { Database, Row, Scope, Transaction, Value } from './database.js';
 
 /**
- * A column that holds sealed text. Its rows are sealed for `table.column.` and the values of `place`, joined by dots,
- * an absent one empty;
- * `place` also finds the row.
+ * A column of sealed text. The seal context is `table.column.` followed by the values of `place`, joined by dots, with
+ * an empty string for null. `place` also identifies the row.
  */
 export interface SealedColumn {
   readonly table: string;
@@ -12,7 +11,7 @@ export interface SealedColumn {
   readonly place: readonly string[];
 }
 
-/** How many rows of one column each key has sealed. */
+/** The number of rows of one column sealed with each key. */
 export interface SealCount {
   readonly table: string;
   readonly column: string;
@@ -20,15 +19,15 @@ export interface SealCount {
   readonly rows: number;
 }
 
-/** Where and for whom: rows of one tenant, or with `null` those of all. */
+/** The rows of one tenant, or with `null` those of all tenants. */
 interface Where {
   readonly database: Database;
   readonly tenantId: string | null;
 }
 
 /**
- * Counts what stands under which key. In a tenant database only the rows of one tenant can be seen, so that it is asked
- * for each.
+ * Counts the sealed rows per key. In a tenant database only the rows of one tenant are visible, so call it for each
+ * tenant.
  */
 export async function countSeals(
   { database, tenantId }: Where,
@@ -50,17 +49,17 @@ export async function countSeals(
 
 export interface Resealed {
   readonly resealed: number;
-  /** Rows that no key of the ring opens: left as they are. */
+  /** Rows that no key of the ring can open; they are left unchanged. */
   readonly unreadable: number;
 }
 
-/** Rows in one transaction: short enough that nobody waits for it. */
+/** Rows per transaction, few enough not to block other work. */
 const BATCH = 200;
 
 /**
- * Seals every row of the column under the ring's active key that another key has sealed, batch by batch, each in a
- * transaction of its own. What is done is done: called again it goes on where it ended. A row that changes meanwhile is
- * left to whoever changed it. `onProgress` hears of each batch.
+ * Reseals with the active key every row of the column that another key sealed, one transaction per batch. It can be
+ * interrupted and called again to continue. A row that changes meanwhile is skipped: its writer has sealed it with the
+ * active key. `onProgress` is called after each batch.
  */
 export async function reseal(
   { database, tenantId }: Where,
@@ -106,12 +105,12 @@ function sealAnew(keyRing: KeyRing, sealed: string, context: string): string | u
   try {
     return keyRing.seal(keyRing.open(sealed, context), context);
   } catch (error) {
-    if (error instanceof SealError) return undefined; // counted, and told
+    if (error instanceof SealError) return undefined; // counted and reported
     throw error;
   }
 }
 
-/** Answers 0 when the row is not as it was read. */
+/** Returns 0 when the row changed since it was read. */
 function replace(
   tx: Transaction,
   { table, column, place }: SealedColumn,

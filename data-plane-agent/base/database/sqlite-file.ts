@@ -4,19 +4,17 @@ import { DatabaseError, translateError } from './errors.js';
 
 export interface SqliteFile {
   readonly filename: string;
-  /** A connection that is for `isReadable` alone. */
+  /** A connection used only by `isReadable`. */
   readonly probe: Connection;
 }
 
-/**
- * A file that was removed, or whose disk was, can be written to as long as it is open, and what was written is lost.
- */
+/** A deleted file, or one whose disk was removed, can still be written to while it is open, but the data is lost. */
 export function refuseWhenGone(filename: string): void {
   if (!existsSync(filename))
-    throw new DatabaseError('unreachable', undefined, new Error(`${filename} is not there any more`));
+    throw new DatabaseError('unreachable', undefined, new Error(`${filename} does not exist any more`));
 }
 
-/** Of the probe: it must not answer from memory. */
+/** For the probe, which must read from the disk and not from its cache. */
 export const NO_CACHE = 'cache_size = 0';
 
 export function isReadable({ filename, probe }: SqliteFile): boolean {
@@ -25,11 +23,11 @@ export function isReadable({ filename, probe }: SqliteFile): boolean {
     probe.prepare('SELECT count(*) FROM sqlite_schema').get();
     return true;
   } catch {
-    return false; // whatever the reason, the answer to "are you there" is no
+    return false; // any error means that the file is not readable
   }
 }
 
-/** Where SQLite cannot read the tables' definitions, it says that the statement is wrong or the file broken. */
+/** If SQLite cannot read the schema, it reports an invalid statement or a corrupt file. */
 export const translated = (error: unknown, file: SqliteFile): unknown =>
   error instanceof Error && 'code' in error && AMBIGUOUS.has(error.code) && !isReadable(file)
     ? new DatabaseError('unreachable', undefined, error)

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Database as Connection } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
@@ -8,18 +8,15 @@ import { DatabaseError, isAway, isDatabaseError, translateError } from './errors
 import { isReadable, NO_CACHE, refuseWhenGone, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 
-/**
- * Readers see the last commit while a write runs (WAL), so a few suffice: work on them never waits for anything but
- * other work.
- */
+/** In WAL mode readers do not wait for writers, so a few connections suffice. */
 const READERS = 4;
-/** Waiting writes that share one commit. */
+/** The maximum number of queued writes that share one commit. */
 const GROUP = 64;
 /** SQLite's own default. */
 const CHECKPOINT_PAGES = 1_000;
-/** Statements that change rows: a transaction of more leaves a log that takes long to be copied into the database. */
+/** A transaction with more changing statements leaves a write-ahead log that takes long to checkpoint. */
 const LONG_WRITES = 2_000;
-/** How long a write waits for another process (the CLI) that holds the file. */
+/** How long a write waits for another process, such as the CLI, to release the file. */
 const BUSY_MS = 10_000;
 
 /** Opens an SQLite file in WAL mode with `synchronous=FULL` on every connection. */
@@ -44,14 +41,14 @@ export async function openSqlite(filename: string): Promise<Database> {
     const probe = await open(['query_only = ON', NO_CACHE]);
     return new SqliteDatabase({ opener, filename, writer, probe }, readers);
   } catch (error) {
-    // The pool waits for what was taken from it before it ends.
+    // The pool waits for its connections to be released before it is destroyed.
     for (const connection of opened) await opener.client.releaseConnection(connection);
     await opener.destroy();
     throw translateError(error);
   }
 }
 
-/** Tries again while another process holds the file: one that makes it switches it to WAL, which takes all of it. */
+/** Retries while another process holds the file. Switching a new file to WAL locks all of it. */
 async function whenFree(work: () => void): Promise<void> {
   const giveUpAt = performance.now() + BUSY_MS;
   for (;;) {
@@ -64,8 +61,8 @@ async function whenFree(work: () => void): Promise<void> {
   }
 }
 
-// A later connection to a WAL file opens with synchronous=NORMAL, which loses the last commits when the power fails:
-// hence on each.
+// Set on each connection, because later connections to a WAL file default to synchronous=NORMAL, which loses the last
+// commits on a power failure.
 const EVERY_CONNECTION = [
   'synchronous = FULL',
   'foreign_keys = ON',
@@ -74,11 +71,11 @@ const EVERY_CONNECTION = [
   'cache_size = -16384',
 ];
 
-// What a transaction has changed and still has in memory is written when it ends, in one go.
+// The pages that a transaction changed and still has in the cache are written at once when it commits.
 const WRITER_CACHE = 'cache_size = -4096';
 
 interface WaitingWrite {
-  /** Answers what it failed with, if it did. */
+  /** Resolves to the error, if it failed. */
   run(tx: SqliteTransaction): Promise<unknown>;
   settle(error?: unknown): void;
 }
@@ -89,10 +86,10 @@ interface Opened extends SqliteFile {
 }
 
 /**
- * Waits in a queue, and leaves it when a deadline that lies ahead comes first; whoever has been taken out of it goes
- * on.
+ * Waits in a queue and leaves it with an error if the deadline passes first. The deadline has no effect once the entry
+ * has been taken from the queue.
  */
-function taken<T, W>(
+function queued<T, W>(
   queue: W[],
   enter: (resolve: (value: T) => void, reject: (reason: unknown) => void) => W,
   deadline: Deadline | undefined,
@@ -148,7 +145,7 @@ class SqliteDatabase implements Database {
     deadline?.signal.throwIfAborted();
     const connection =
       this.idle.pop() ??
-      (await taken<Connection, (reader: Connection) => void>(this.readersWanted, (resolve) => resolve, deadline));
+      (await queued<Connection, (reader: Connection) => void>(this.readersWanted, (resolve) => resolve, deadline));
     const tx = this.begin(connection, deadline);
     try {
       if (connection.inTransaction) connection.exec('ROLLBACK');
@@ -168,38 +165,38 @@ class SqliteDatabase implements Database {
   async write<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     this.refuseWhenClosed();
     deadline?.signal.throwIfAborted();
-    const outcome = taken<{ readonly value: T } | { readonly error: unknown }, WaitingWrite>(
+    const settled = queued<{ readonly value: T } | { readonly error: unknown }, WaitingWrite>(
       this.waiting,
       (resolve, reject) => {
-        let came: { readonly value: T } | { readonly error: unknown };
+        let outcome: { readonly value: T } | { readonly error: unknown };
         return {
           run: async (tx) => {
             try {
-              came = { value: await tx.savepoint(() => tx.until(deadline, () => work(tx))) };
+              outcome = { value: await tx.savepoint(() => tx.until(deadline, () => work(tx))) };
               return undefined;
             } catch (error) {
-              came = { error };
+              outcome = { error };
               return error;
             }
           },
           settle: (failure) => {
             if (failure !== undefined) reject(failure);
-            else resolve(came);
+            else resolve(outcome);
           },
         };
       },
       deadline,
     );
     this.writing ??= this.drain();
-    const came = await outcome;
-    if ('error' in came) throw translated(came.error, this.file);
-    return came.value;
+    const outcome = await settled;
+    if ('error' in outcome) throw translated(outcome.error, this.file);
+    return outcome.value;
   }
 
-  /** Commits waiting writes in groups, one after the other, until none waits. */
+  /** Commits queued writes in groups until the queue is empty. */
   private async drain(): Promise<void> {
     while (this.waiting.length > 0) {
-      await nextTurn(); // requests that are already readable join this commit
+      await nextTick(); // requests already received join this commit
       const group: WaitingWrite[] = [];
       let failure: unknown;
       try {
@@ -212,7 +209,10 @@ class SqliteDatabase implements Database {
     this.writing = undefined;
   }
 
-  /** Puts those whose turn came, or who waited for it in vain, into `group`: the others can still leave the queue. */
+  /**
+   * Moves writes from the queue to `group` as they are run, or all at once when the transaction cannot begin. The
+   * others can still leave the queue.
+   */
   private async commitTogether(group: WaitingWrite[]): Promise<void> {
     try {
       refuseWhenGone(this.file.filename);
@@ -228,7 +228,7 @@ class SqliteDatabase implements Database {
         if (!write) break;
         group.push(write);
         const failed = translated(await write.run(tx), this.file);
-        // A full disk or an I/O error ends the whole transaction by itself: nothing of the group happened.
+        // A full disk or an I/O error rolls back the whole transaction, and so every write of the group.
         if (!this.writer.inTransaction)
           throw isAway(failed) ? failed : new DatabaseError('unreachable', undefined, failed);
       }
@@ -243,8 +243,8 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * Copies the log in a thread of its own; else the commit would do it, and everybody wait. If the thread cannot, the
-   * next commit does.
+   * Checkpoints the log in a worker; otherwise the commit would do it and block the process. If the worker fails, the
+   * next commit does it.
    */
   private async checkpointAside(): Promise<void> {
     const thread = new Worker(new URL('./checkpoint-thread.js', import.meta.url), {
@@ -261,8 +261,8 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * `IMMEDIATE`, because a deferred transaction that reads first fails at its first write when another process wrote
-   * meanwhile.
+   * `IMMEDIATE`, because a deferred transaction that reads first fails at its first write if another process has
+   * written meanwhile.
    */
   private async beginImmediate(): Promise<void> {
     if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
@@ -287,16 +287,16 @@ class SqliteDatabase implements Database {
     };
   }
 
-  /** Takes its turn among the writes: they share the connection. */
+  /** Waits for the running writes, because they share the connection. */
   async exclusive<T>(work: (connection: Exclusive) => Promise<T>): Promise<T> {
     while (this.writing) await this.writing;
     this.refuseWhenClosed();
-    const turn = this.exclusively(work);
+    const running = this.exclusively(work);
     const over = () => {
       this.writing = this.waiting.length > 0 ? this.drain() : undefined;
     };
-    this.writing = turn.then(over, over);
-    return turn;
+    this.writing = running.then(over, over);
+    return running;
   }
 
   private async exclusively<T>(work: (connection: Exclusive) => Promise<T>): Promise<T> {
@@ -311,7 +311,7 @@ class SqliteDatabase implements Database {
         dialect: 'sqlite',
         run: async (sql, values) => void all(sql, values),
         all: async (sql, values) => all(sql, values),
-        transaction: async (inner) => inner(), // the lock is the transaction: a failed migration undoes all of this run
+        transaction: async (inner) => inner(), // already in a transaction: a failed migration rolls back the whole run
       });
       connection.exec('COMMIT');
       return result;
@@ -340,7 +340,7 @@ function end(connection: Connection, ending: () => void): void {
   try {
     if (connection.inTransaction) ending();
   } catch {
-    // A file that cannot be read keeps a transaction from ending: the next work on its connection ends it, and is
-    // refused until it can.
+    // The transaction cannot end while the file is unreadable. The next work on the connection ends it first, and is
+    // refused until that succeeds.
   }
 }
