@@ -2,16 +2,16 @@ import Type, { type Static, type TSchema } from 'typebox';
 import type { Issue } from './validation.js';
 
 /**
- * Every failure the product can report, and the only place where their codes are born. Codes never change once shipped.
- * `shape` is the wire shape: `framework` is `{ statusCode, message, error }`, `domain` is `{ error: { code, message,
- * details } }`. The OpenAPI document and the reference page list this table, and a test proves both directions.
+ * All failures that the product can report; codes are defined only here and never change once released. `shape` is the
+ * wire shape: `framework` is `{ statusCode, message, error }`, `domain` is `{ error: { code, message, details } }`. A
+ * test verifies that the OpenAPI document and the reference page list exactly this table.
  */
 export interface FailureKind<D extends TSchema = TSchema> {
   readonly status: number;
   readonly shape: 'framework' | 'domain';
-  /** When it happens, for the documents. */
+  /** When it happens; shown in the documentation and as the message. */
   readonly meaning: string;
-  /** What `details` carries; a client may see all of it. */
+  /** The schema of `details`. Clients receive all of it. */
   readonly details: D;
 }
 
@@ -35,25 +35,29 @@ const domain = <D extends TSchema>(status: number, meaning: string, details: D):
 export const FAILURES = {
   INVALID_INPUT: framework(
     400,
-    'A field is unknown, missing or not valid; one message per field.',
+    'A field is unknown, missing or invalid; there is one message per field.',
     Type.Object({ issues: Type.Array(Type.Object({ path: text(), problem: text() })) }),
   ),
   UNAUTHENTICATED: framework(
     401,
-    'No token, or one that is bad, expired, revoked or of another scope.',
+    'The token is missing, invalid, expired, revoked or of another scope.',
     Type.Object({ message: Type.Optional(text()) }),
   ),
   FORBIDDEN: framework(403, 'The role lacks the module level that the message names.', Type.Object({ needs: text() })),
-  ORIGIN_NOT_ALLOWED: framework(403, 'A refresh by cookie that says it comes from another site.', None),
-  NOT_FOUND: framework(404, "No such record, or one outside the caller's tenant, subject scope or owner scope.", None),
+  ORIGIN_NOT_ALLOWED: framework(403, 'The refresh request uses a cookie and comes from another site.', None),
+  NOT_FOUND: framework(
+    404,
+    "The record does not exist, or is outside the caller's tenant, subject scope or owner scope.",
+    None,
+  ),
   RATE_LIMITED: framework(
     429,
-    'Too many attempts; `Retry-After` says when to come back.',
+    'Too many attempts; retry after the time in `Retry-After`.',
     Type.Object({ retryAfterSeconds: Type.Integer() }),
   ),
   OVERLOADED: framework(
     503,
-    'Too much work is waiting; `Retry-After` says when to come back.',
+    'Too many requests are queued; retry after the time in `Retry-After`.',
     Type.Object({ retryAfterSeconds: Type.Integer() }),
   ),
 
@@ -65,13 +69,13 @@ export const FAILURES = {
   REGISTRATION_DISABLED: domain(403, 'Public registration is switched off on this installation.', None),
   WORKFLOW_CONTROL_REQUIRED: domain(
     403,
-    'The role lacks the workflow control level that this needs at this stage, or is none of the `roles` that may move the contract or enter the stage.',
+    'The role lacks the workflow control level required at this stage, or is not one of the `roles` that may move the contract or enter the stage.',
     Type.Object({ control: text(), stage: text(), roles: Type.Optional(texts()) }),
   ),
 
   VERSION_MISMATCH: domain(
     412,
-    "`If-Match` names another version than the record's present one.",
+    "The version in `If-Match` is not the record's current version.",
     Type.Object({ version: Type.Integer() }),
   ),
   IDEMPOTENCY_IN_PROGRESS: domain(409, 'The first request with this idempotency key is still running.', None),
@@ -94,91 +98,91 @@ export const FAILURES = {
     'The server did not issue this secret to this account within the last ten minutes.',
     None,
   ),
-  MFA_ALREADY_ENROLLED: domain(409, 'The account has an authenticator already; it is disabled first.', None),
+  MFA_ALREADY_ENROLLED: domain(409, 'The account already has an authenticator; disable it first.', None),
   MFA_NOT_ENROLLED: domain(409, 'The account has no authenticator.', None),
   MFA_ENROLMENT_REQUIRED: domain(
     403,
-    "The policy asks the caller's role for a second factor, and there is none yet: until it is enrolled the session opens `/auth/*` only.",
+    "The policy requires a second factor for the caller's role, and none is enrolled: until then the session can only use `/auth/*`.",
     None,
   ),
   MFA_REQUIRED_BY_POLICY: domain(
     409,
-    "The policy asks the caller's role for a second factor, so it cannot be disabled.",
+    "The policy requires a second factor for the caller's role, so it cannot be disabled.",
     None,
   ),
-  TOKEN_INVALID: domain(422, 'The token or code is unknown, used, expired or not meant for this.', None),
+  TOKEN_INVALID: domain(422, 'The token or code is unknown, used, expired or issued for another purpose.', None),
   SSO_PROVIDER_UNREACHABLE: domain(
     502,
-    'The provider of single sign-on cannot be reached, or does not answer as one.',
+    'The single sign-on provider is unreachable, or its response is invalid.',
     Type.Object({ provider: text() }),
   ),
   INVITATION_OPEN: domain(
     409,
-    'The address has an open invitation; it can be sent again.',
+    'The address has an open invitation, which can be sent again.',
     Type.Object({ email: text() }),
   ),
-  BOT_CHALLENGE_FAILED: domain(422, 'The bot challenge was not passed: the token is refused, used or too old.', None),
+  BOT_CHALLENGE_FAILED: domain(422, 'The bot challenge failed: the token is invalid, used or expired.', None),
   BOT_CHALLENGE_UNAVAILABLE: domain(
     503,
-    'The bot challenge cannot be verified just now; nothing was done.',
+    'The bot challenge cannot be verified at the moment; nothing was changed.',
     Type.Object({ retryAfterSeconds: Type.Integer() }),
   ),
   PASSKEY_INVALID: domain(
     422,
-    "The authenticator's response does not verify, or answers no question that this session was asked within the last five minutes.",
+    "The authenticator's response is invalid, or matches no challenge that this session received within the last five minutes.",
     None,
   ),
-  PASSKEY_EXISTS: domain(409, 'The account has this passkey already.', None),
+  PASSKEY_EXISTS: domain(409, 'The account already has this passkey.', None),
   RECENT_LOGIN_REQUIRED: domain(
     403,
-    'The ways to sign in, the owner, and who has `admin (edit)`, are changed only soon after a sign-in; this session is older, and a refresh makes it no younger.',
+    'Changing sign-in methods, the owner or holders of `admin (edit)` requires a recent sign-in. Sign in again; refreshing the session is not enough.',
     Type.Object({ maxAgeSeconds: Type.Integer() }),
   ),
   MEMBER_EXISTS: domain(409, 'The tenant has a member with this email.', Type.Object({ email: text() })),
   LAST_OWNER: domain(
     409,
-    'The owner cannot be disabled, limited, signed out or given another role or email by others, nor may the rights of their role be lowered; ownership is transferred first.',
+    'Others cannot disable, limit or sign out the owner, change their role or email, or reduce the rights of their role. Transfer the ownership first.',
     None,
   ),
-  OWNER_TRANSFER_REQUIRED: domain(422, 'Nobody becomes owner but by a transfer of ownership.', None),
-  SELF_CHANGE_FORBIDDEN: domain(409, 'Nobody changes his own role, scope or status.', None),
+  OWNER_TRANSFER_REQUIRED: domain(422, 'A member becomes owner only by a transfer of ownership.', None),
+  SELF_CHANGE_FORBIDDEN: domain(409, 'Members cannot change their own role, scope or status.', None),
   EMAIL_CHANGE_FORBIDDEN: domain(
     409,
-    'The address of a member with `admin (edit)` is changed by nobody but themselves; for seven days after they have lost it, by nobody but themselves and the owner.',
+    'Only a member with `admin (edit)` can change their own address. For seven days after they lose that right, only they and the owner can.',
     None,
   ),
-  LAST_ADMIN: domain(409, 'Nobody lowers the `admin` module of his own role.', None),
+  LAST_ADMIN: domain(409, 'Members cannot lower the `admin` module of their own role.', None),
   SUBJECT_IN_USE: domain(
     409,
     'The subject company has contracts, so it cannot be removed.',
     Type.Object({ count: Type.Integer() }),
   ),
-  LAST_SUBJECT: domain(409, 'A tenant keeps at least one subject company.', None),
+  LAST_SUBJECT: domain(409, 'A tenant must have at least one subject company.', None),
   SUCCESSOR_INVALID: domain(
     422,
-    'The successor is disabled, the same person, or lacks the second factor that his new role needs.',
+    'The successor is disabled, is the same person, or lacks the second factor that their new role requires.',
     Type.Object({ field: text(), reason: text() }),
   ),
   SUCCESSOR_SCOPE_INSUFFICIENT: domain(
     409,
-    'The successor may not see all subject companies of what would move; these are missing.',
+    "The records to transfer belong to subject companies outside the successor's scope; these are listed.",
     Type.Object({ subjectIds: texts() }),
   ),
   LIMIT_REACHED: domain(
     409,
-    'The tenant, the contract, or the member whose they are, has as many of these as there can be.',
+    'The tenant, contract or member has reached the maximum number of these records.',
     Type.Object({ limit: Type.Integer() }),
   ),
 
   DUPLICATE_CODE: domain(
     409,
-    'Another record of the kind has this code, name or number.',
+    'Another record of this kind has this code, name or number.',
     Type.Object({ field: text(), value: text() }),
   ),
 
   TRANSITION_CONDITION_FAILED: domain(
     409,
-    'Conditions of the transition, or of leaving the stage, do not hold; all of them are named.',
+    'Conditions of the transition, or of leaving the stage, are not met; all of them are listed.',
     Type.Object({
       failed: Type.Array(
         Type.Object({ condition: text(), of: text(), message: text(), missing: Type.Optional(texts()) }),
@@ -187,28 +191,28 @@ export const FAILURES = {
   ),
   STAGE_IN_USE: domain(
     409,
-    'Contracts are in the stage, or transitions or reminder rules name it, so its code or category cannot change.',
+    'Contracts are in the stage, or transitions or reminder rules refer to it, so its code or category cannot be changed.',
     Type.Object({ contracts: Type.Integer(), transitionCodes: texts(), typeCodes: texts() }),
   ),
   TYPE_IN_USE: domain(
     409,
-    'Contracts have the contract type, or custom fields name it, so its code cannot change.',
+    'Contracts have the contract type, or custom fields refer to it, so its code cannot be changed.',
     Type.Object({ contracts: Type.Integer(), fieldCodes: texts() }),
   ),
   CHANNEL_IN_USE: domain(
     409,
-    'Transitions of the lifecycle tell the channel, so it cannot be removed.',
+    'Transitions of the lifecycle notify the channel, so it cannot be removed.',
     Type.Object({ transitionCodes: texts() }),
   ),
 
   FIELD_NOT_EDITABLE: domain(
     403,
-    'The role may not write these custom fields; or, for a command that works on values, may not see them.',
+    'The role may not write these custom fields or, for a command that works on values, may not read them.',
     Type.Object({ fields: texts() }),
   ),
   FIELD_CONVERSION_LOSSY: domain(
     409,
-    'Values of the field would be lost by the change of type; a dry run shows them, and `onInvalid: clear` lets them go.',
+    'The change of type would lose values of the field. A dry run lists them; `onInvalid: clear` accepts the loss.',
     Type.Object({
       total: Type.Integer(),
       convertible: Type.Integer(),
@@ -227,7 +231,7 @@ export const FAILURES = {
   ),
   CONTRACT_LOCKED: domain(
     409,
-    'The contract is locked, and the request changes core fields.',
+    'The contract is locked, so its core fields cannot be changed.',
     Type.Object({ fields: texts() }),
   ),
   CONTRACT_HAS_MONEY: domain(
@@ -247,30 +251,30 @@ export const FAILURES = {
   ),
   INVALID_TRANSITION: domain(
     409,
-    'A record cannot move from its present state to this one.',
+    'The record cannot change from its current state to this one.',
     Type.Object({ field: text(), from: Type.Union([text(), Type.Null()]), to: text(), allowed: texts() }),
   ),
   CURRENCY_FIXED: domain(
     409,
-    'Money was received or an invoice was issued, so the currency can no longer change.',
+    'Money was received or an invoice was issued, so the currency can no longer be changed.',
     Type.Object({ currencyCode: text() }),
   ),
   LINE_HAS_MONEY: domain(
     409,
-    'The payment line has a receipt or an invoice, so it cannot be removed; or money was matched to it, so its invoice cannot be made void.',
+    'The payment line has a receipt or an invoice, so it cannot be deleted; or money was matched to it, so its invoice cannot be voided.',
     Type.Object({ paymentIds: texts() }),
   ),
   RED_LETTER_EXCEEDS_ISSUED: domain(
     409,
-    'Red letters would take away more than is issued on the payment line or, without a line, on the contract.',
+    'Red letters would exceed the amount issued on the payment line or, without a line, on the contract.',
     Type.Object({ issuedAmount: Type.Number(), redLetterAmount: Type.Number(), currencyCode: text() }),
   ),
   INVOICE_FIXED: domain(
     409,
-    'An invoice record that is no draft any more keeps these fields.',
+    'These fields of an invoice record can only be changed while it is a draft.',
     Type.Object({ fields: texts(), status: text() }),
   ),
-  RECONCILE_WITHOUT_RECEIPT: domain(422, '`matched` needs money received.', None),
+  RECONCILE_WITHOUT_RECEIPT: domain(422, '`matched` requires that money was received.', None),
   REFERENCE_INVALID: domain(
     422,
     "An id in the body does not exist within the caller's scope.",
@@ -278,7 +282,7 @@ export const FAILURES = {
   ),
   EXTRACTION_INCOMPLETE: domain(
     422,
-    'What was accepted and overridden does not make a contract, a line or a term yet; these fields lack.',
+    'The accepted and overridden fields are not enough for a contract, line or term; these fields are missing.',
     Type.Object({ missingFields: texts() }),
   ),
   FILE_REFERENCE_INVALID: domain(
@@ -288,85 +292,85 @@ export const FAILURES = {
   ),
   FILE_TYPE_NOT_ALLOWED: domain(
     422,
-    'The installation takes no files of this content type; `allowed` lists those that it takes.',
+    'The installation does not accept files of this content type; `allowed` lists the accepted types.',
     Type.Object({ contentType: text(), allowed: texts() }),
   ),
   FILE_TOO_LARGE: domain(
     422,
-    'The file is larger than the installation takes.',
+    'The file is larger than the installation allows.',
     Type.Object({ sizeBytes: Type.Integer(), maxBytes: Type.Integer() }),
   ),
   STORAGE_QUOTA_EXCEEDED: domain(
     422,
-    'With this file the tenant would keep more bytes than it may.',
+    'With this file the tenant would exceed its storage quota.',
     Type.Object({ usedBytes: Type.Integer(), quotaBytes: Type.Integer() }),
   ),
   UPLOAD_TOKEN_MISMATCH: domain(
     422,
-    'The upload token is none of ours, belongs to somebody else, or was given out for other values than these fields have.',
+    'The upload token is invalid, belongs to another user, or was issued for other values of these fields.',
     Type.Object({ fields: texts() }),
   ),
-  UPLOAD_TOKEN_EXPIRED: domain(422, 'The upload token was good for fifteen minutes, and these are over.', None),
+  UPLOAD_TOKEN_EXPIRED: domain(422, 'The upload token has expired; it is valid for fifteen minutes.', None),
   FILE_NOT_UPLOADED: domain(
     409,
-    'Nothing has been uploaded to the signed URL, or something else is being uploaded to it just now.',
+    'No file was uploaded to the signed URL, or another upload to it is in progress.',
     None,
   ),
   FILE_BEING_CONFIRMED: domain(
     409,
-    'The same upload is being confirmed by another request, which takes long; `Retry-After` says when to ask for its outcome.',
+    'Another request is still confirming the same upload; retry after the time in `Retry-After` to get its result.',
     Type.Object({ retryAfterSeconds: Type.Integer() }),
   ),
   FILE_SIZE_MISMATCH: domain(
     422,
-    'What was uploaded has another size than was announced; it has been removed.',
+    'The size of the uploaded file differs from the announced size; the upload has been deleted.',
     Type.Object({ announcedBytes: Type.Integer(), uploadedBytes: Type.Integer() }),
   ),
   FILE_CONTENT_MISMATCH: domain(
     422,
-    'What was uploaded is not what its content type says; it has been removed.',
+    'The uploaded file does not match its content type; the upload has been deleted.',
     Type.Object({ contentType: text(), reason: text() }),
   ),
   FILE_INFECTED: domain(
     403,
-    'Malware was found in the file. It is in quarantine, and nobody can download it.',
+    'Malware was found in the file. It is in quarantine and cannot be downloaded.',
     Type.Object({ signature: text() }),
   ),
   FILE_SCAN_PENDING: domain(
     409,
-    'The file has not been found clean, and this installation gives out clean files only.',
+    'The file has not passed the malware scan, and this installation only serves files that have.',
     Type.Object({ scanStatus: text() }),
   ),
   FILE_BYTES_LOST: domain(
     409,
-    'The object store no longer has the bytes that were confirmed; `duebook doctor` tells the operator.',
+    'The confirmed file is missing from the object store; `duebook doctor` reports it to the operator.',
     None,
   ),
   IMPORT_FILE_INVALID: domain(
     422,
-    'The file to import cannot be read: it is broken, of another kind, or would unpack to far too much.',
+    'The file to import cannot be read: it is damaged, of another type, or too large when unpacked.',
     Type.Object({ reason: text() }),
   ),
 
   OBJECT_STORE_UNAVAILABLE: domain(
     503,
-    'The object store is out of reach; nothing is lost, and the same request works when it is back.',
+    'The object store is unavailable; nothing is lost. Retry the same request later.',
     Type.Object({ retryAfterSeconds: Type.Integer() }),
   ),
 
   DATA_PLANE_NOT_CONNECTED: domain(
     409,
-    'The tenant has no data plane: none has joined, or its connection is pending or revoked.',
+    'The tenant has no connected data plane: none has joined, or its connection is pending or revoked.',
     None,
   ),
   DATA_PLANE_UNAVAILABLE: domain(
     503,
-    "The tenant's data plane does not answer; nothing was done.",
+    "The tenant's data plane does not respond; nothing was changed.",
     Type.Object({ retryAfterSeconds: Type.Integer() }),
   ),
   DATA_PLANE_OUTCOME_UNKNOWN: domain(
     504,
-    'The data plane did not answer in time, and the change may have been made.',
+    'The data plane did not respond in time; the change may or may not have been made.',
     Type.Object({ operationId: text() }),
   ),
 } as const;
@@ -381,14 +385,14 @@ export interface FailureOptions extends ErrorOptions {
 const BRAND = Symbol.for('duebook.failure');
 
 /**
- * A failure of the catalogue. Recognise it with `isFailure` and its code, never by class: two copies of a module must
- * agree.
+ * A failure of the catalogue. Check with `isFailure` and the code, not with `instanceof`, which fails across two copies
+ * of the module.
  */
 export class Failure<C extends FailureCode = FailureCode> extends Error {
   readonly [BRAND] = true;
   readonly code: C;
   readonly details: DetailsOf<C>;
-  /** The stored refusal of an earlier request with the same idempotency key. */
+  /** True for the stored refusal of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
 
   constructor(code: C, details: DetailsOf<C>, { replayed = false, ...options }: FailureOptions = {}) {
@@ -411,6 +415,6 @@ export function isFailure(error: unknown, code?: FailureCode): boolean {
   return code === undefined || (error as Failure).code === code;
 }
 
-/** A 400 that names fields, for rules that a schema cannot state. */
+/** A 400 that names the invalid fields, for rules that a schema cannot express. */
 export const invalid = (...issues: readonly Issue[]): Failure<'INVALID_INPUT'> =>
   fail('INVALID_INPUT', { issues: issues.map(({ path, problem }) => ({ path, problem })) });

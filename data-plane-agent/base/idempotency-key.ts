@@ -1,4 +1,4 @@
-/** The digest of a key, and of what was asked for under it. */
+/** Digests of an idempotency key and of the request sent with it. */
 export interface IdempotencyKey {
   readonly key: string;
   readonly requestHash: string;

@@ -5,12 +5,14 @@ export function newId(): string {
   return v7();
 }
 
-/** The id of what is made of another record for some purpose: the same each time, so that it is made once. UUIDv5. */
+/**
+ * A deterministic id (UUIDv5) for a record derived from another one for some purpose, so that it is created only once.
+ */
 export const derivedId = (id: string, purpose: string): string => v5(purpose, id);
 
 /**
- * Whether the text is a UUID of any version, in the canonical lower-case form. Upper case is refused because ids
- * are compared as text, and SQLite would keep two spellings of one id apart where PostgreSQL would not.
+ * Whether the text is a UUID of any version in canonical lower case. Upper case is refused because SQLite compares ids
+ * as text, where two spellings of one id would differ, unlike in PostgreSQL.
  */
 export function isId(text: string): boolean {
   return CANONICAL_UUID.test(text);

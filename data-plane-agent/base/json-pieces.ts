@@ -1,34 +1,34 @@
 import { createHash } from 'node:crypto';
 import { yielding } from './yielding.js';
 
-/** About as many characters as are written at once, a fraction of a millisecond. */
+/** The approximate number of characters written at once, in a fraction of a millisecond. */
 const PIECE = 32 * 1024;
 
-/** `JSON.stringify`, which keeps nobody waiting however much there is to write. */
+/** `JSON.stringify` that regularly yields to the event loop. */
 export async function stringifyYielding(value: unknown): Promise<string> {
-  const turn = yielding();
+  const yieldIfDue = yielding();
   let text = '';
   for (const piece of jsonPieces(value)) {
     text += piece;
-    await turn();
+    await yieldIfDue();
   }
   return text;
 }
 
-/** The same as UTF-8. */
+/** As `stringifyYielding`, in UTF-8. */
 export async function jsonBytes(value: unknown): Promise<Buffer> {
-  const turn = yielding();
+  const yieldIfDue = yielding();
   const pieces: Buffer[] = [];
   for (const piece of jsonPieces(value)) {
     pieces.push(Buffer.from(piece));
-    await turn();
+    await yieldIfDue();
   }
   return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
 }
 
-/** SHA-256, in hex, of the JSON with sorted keys: two spellings of one value are one text. */
+/** SHA-256, in hex, of the JSON with sorted keys, so that equal values have equal hashes. */
 export async function canonicalHash(value: unknown): Promise<string> {
-  const turn = yielding();
+  const yieldIfDue = yielding();
   const hash = createHash('sha256');
   let text = '';
   for (const piece of jsonPieces(value, { sorted: true })) {
@@ -36,7 +36,7 @@ export async function canonicalHash(value: unknown): Promise<string> {
     if (text.length < PIECE) continue;
     hash.update(text);
     text = '';
-    await turn();
+    await yieldIfDue();
   }
   return hash.update(text).digest('hex');
 }
@@ -70,11 +70,11 @@ export function* jsonPieces(value: unknown, { sorted = false } = {}): Generator<
   }
 }
 
-/** Where a piece may end: not between the halves of a character, which JSON would escape. */
+/** Where a piece may end: not inside a surrogate pair, whose halves JSON would escape. */
 const wholeCharacters = (text: string, end: number): number =>
   end + ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? 1 : 0);
 
-/** About how long the JSON is, looked at only until it is more than `most`. */
+/** The approximate length of the JSON; stops counting beyond `most`. */
 function weight(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 6;

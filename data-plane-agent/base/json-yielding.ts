@@ -1,41 +1,39 @@
 import { beyond, type Beyond, type JsonLimits } from './json-limits.js';
 import { yielding } from './yielding.js';
 
-/** Characters that are parsed at once, a millisecond or two; between such pieces others get their turn. */
+/** Characters parsed at once, which takes a millisecond or two; between pieces the event loop runs. */
 const PIECE = 32 * 1024;
 
-/**
- * Beside the limits: the length of a key, and of blanks or digits in a row, neither of which a serialiser makes long.
- */
+/** In addition to the limits: an overlong key, or an overlong run of blanks or digits. Serialisers produce neither. */
 export type BeyondText = Beyond | { readonly field: string | undefined; readonly limit: 'key' | 'filler' };
 export type ParsedJson = { readonly value: unknown } | { readonly beyond: BeyondText };
 
 /**
- * `JSON.parse` under limits, which keeps nobody waiting however long the text is. Throws SyntaxError for what is no
- * JSON. `piece`: for tests.
+ * `JSON.parse` with limits, which regularly yields to the event loop. Throws SyntaxError for invalid JSON. `piece` is
+ * for tests.
  */
 export async function parseJsonYielding(text: string, limits: JsonLimits, piece = PIECE): Promise<ParsedJson> {
   if (text.length <= 2 * piece) {
     const found = beyond(text, limits);
     return found ? { beyond: found } : { value: JSON.parse(text) as unknown };
   }
-  const turn = yielding();
+  const yieldIfDue = yielding();
   const outline = new Outline(text, limits, piece);
-  while (outline.goOn(PIECE)) await turn();
+  while (outline.goOn(PIECE)) await yieldIfDue();
   if (outline.beyond) return { beyond: outline.beyond };
-  const [value, ...more] = (await built(text, outline.root(), turn)) as readonly unknown[];
+  const [value, ...more] = (await built(text, outline.root(), yieldIfDue)) as readonly unknown[];
   if (more.length > 0) throw new SyntaxError('the JSON has more than one value');
   return { value };
 }
 
 /**
- * A value that is too long to be parsed at once. Of a list or an object the parts are its elements, several short ones
- * together; of a text its pieces.
+ * A value that is too long to be parsed at once. The parts of a list or an object are its elements, several short ones
+ * together; those of a string are pieces of it.
  */
 interface Long {
   readonly kind: 'list' | 'object' | 'text';
   readonly start: number;
-  /** Of the bracket or quote that ends it. */
+  /** The position of the closing bracket or quote. */
   end: number;
   readonly parts: Part[];
 }
@@ -43,17 +41,17 @@ interface Long {
 interface Part {
   readonly from: number;
   readonly to: number;
-  /** The only value in it. */
+  /** The only value of the part, if it is long. */
   readonly long?: Long | undefined;
 }
 
-/** A value that has been begun and not ended. */
+/** A value whose end has not been reached. */
 interface Open extends Long {
-  /** Where the part begins that has not been ended, and the element that it ends with. */
+  /** Where the current part begins, and where its last element begins. */
   from: number;
   element: number;
   long: Long | undefined;
-  /** Of an object: the key of this element stands before. */
+  /** In an object: the key of this element has been read. */
   keyed: boolean;
   keys: number;
 }
@@ -61,15 +59,15 @@ interface Open extends Long {
 const [QUOTE, COLON, COMMA, BRACE, BRACE_END, BRACKET, BRACKET_END, BACKSLASH, LETTER_U] = [
   0x22, 0x3a, 0x2c, 0x7b, 0x7d, 0x5b, 0x5d, 0x5c, 0x75,
 ] as const;
-/** Characters of a key, and of blanks or digits: longer ones are no serialiser's, and could only be parsed at once. */
+/** The maximum length of a key or of a run of blanks or digits, which could only be parsed at once. */
 const LONGEST = 2 * PIECE;
 
 const SIGNS: ReadonlySet<number> = new Set([QUOTE, COLON, COMMA, BRACE, BRACE_END, BRACKET, BRACKET_END]);
 const MAX_NAME = 100;
 
 /**
- * Finds in one pass, piece by piece, where a long text can be taken apart, and whether it stays within the limits. What
- * stands in the parts is not looked at: that is for the parser, which sees each of them.
+ * Finds in one pass where a long text can be split, and checks the limits. It does not validate the parts; the parser,
+ * which sees each of them, does.
  */
 class Outline {
   beyond: BeyondText | undefined;
@@ -77,10 +75,10 @@ class Outline {
   private values = 1;
   private field: string | undefined;
   private last = '';
-  /** The whole text is looked upon as the only element of a list. */
+  /** The whole text is treated as the only element of a list. */
   private readonly open: Open[] = [opened('list', -1)];
   private text: Open | undefined;
-  /** The last character that is neither blank nor of a number or a word. */
+  /** The position of the last quote, bracket, comma or colon. */
   private sign = 0;
 
   constructor(
@@ -89,7 +87,7 @@ class Outline {
     private readonly piece: number,
   ) {}
 
-  /** Whether there is more to look at. */
+  /** Scans up to so many characters. Returns whether there are more. */
   goOn(characters: number): boolean {
     const until = Math.min(this.json.length, this.at + characters);
     while (this.at < until && !this.beyond) {
@@ -114,7 +112,7 @@ class Outline {
     if (!SIGNS.has(code)) return;
     this.sign = at;
     const open = this.open.at(-1);
-    if (!open) throw new SyntaxError('the JSON has a bracket too many');
+    if (!open) throw new SyntaxError('the JSON has an unexpected closing bracket');
     switch (code) {
       case QUOTE:
         this.text = opened('text', at);
@@ -140,7 +138,7 @@ class Outline {
       case BRACE_END:
       case BRACKET_END:
         if ((open.kind === 'object') !== (code === BRACE_END))
-          throw new SyntaxError('the JSON has brackets that do not match');
+          throw new SyntaxError('the JSON has mismatched brackets');
         this.open.pop();
         this.close(open, at);
         return;
@@ -159,23 +157,23 @@ class Outline {
         if (this.open.length === 2)
           this.last = this.json.slice(text.start + 1, Math.min(end, text.start + 1 + MAX_NAME));
         const holder = this.open.at(-1);
-        // A key is read with its element.
+        // A key is parsed together with its element.
         if (holder?.kind === 'list' || holder?.keyed) this.close(text, end);
         else if (end - text.start > LONGEST) this.stop('key');
         return;
       }
-      // What an escape consists of stays together.
+      // Escape sequences are not split.
       this.at += code !== BACKSLASH ? 1 : this.json.charCodeAt(this.at + 1) === LETTER_U ? 6 : 2;
       if (this.at - text.from >= this.piece) part(text, this.at, this.at);
     }
   }
 
-  /** What is short is left to the part in which it stands. */
+  /** A short value stays in the part of its container. */
   private close(value: Open, end: number): void {
     if (end - value.start <= this.piece) return;
     ended(value, end);
     const holder = this.open.at(-1);
-    if (!holder || holder.long) throw new SyntaxError('the JSON has a bracket or a value too many');
+    if (!holder || holder.long) throw new SyntaxError('the JSON has an unexpected bracket or value');
     if (holder.element > holder.from) part(holder, holder.element - 1);
     holder.long = value;
   }
@@ -186,7 +184,7 @@ class Outline {
   }
 
   private stop(limit: BeyondText['limit']): void {
-    this.beyond ??= { field: this.field, limit } as BeyondText; // of either kind, as the limit is
+    this.beyond ??= { field: this.field, limit } as BeyondText; // TypeScript does not match the limit to its variant
   }
 }
 
@@ -213,12 +211,12 @@ function ended(open: Open, end: number): void {
   open.end = end;
 }
 
-/** The value of a long stretch, part by part. */
-async function built(text: string, { kind, parts }: Long, turn: () => Promise<void>): Promise<unknown> {
+/** Parses a long value, part by part. */
+async function built(text: string, { kind, parts }: Long, yieldIfDue: () => Promise<void>): Promise<unknown> {
   const list: unknown[] = [];
   const object: Record<string, unknown> = {};
   for (const { from, to, long } of parts) {
-    await turn();
+    await yieldIfDue();
     const [open, close] = BRACKETS[kind];
     const piece =
       open +
@@ -226,13 +224,13 @@ async function built(text: string, { kind, parts }: Long, turn: () => Promise<vo
       close;
     const read = JSON.parse(piece) as string | unknown[] | Record<string, unknown>;
     const keys = typeof read === 'string' ? [read] : Object.keys(read);
-    // Nothing between two commas is no element; nothing at all is an empty list.
+    // An empty part is invalid between commas, but is an empty list by itself.
     if (long ? keys.length !== 1 : keys.length === 0 && parts.length > 1)
-      throw new SyntaxError('the JSON has a comma too many');
-    const whole: unknown = long && (await built(text, long, turn));
+      throw new SyntaxError('the JSON has an unexpected comma');
+    const whole: unknown = long && (await built(text, long, yieldIfDue));
     if (typeof read === 'string') list.push(read);
     else if (Array.isArray(read)) for (const value of read) list.push(long ? whole : value);
-    // As the parser makes it: `__proto__` is a key like any other.
+    // Like JSON.parse: `__proto__` is an ordinary key.
     else
       for (const key of keys)
         Object.defineProperty(object, key, {

@@ -1,33 +1,32 @@
 import type { Log } from './log.js';
 
-/**
- * What is stopped when: no new work is taken, running requests end, work in the background ends, links close, databases
- * close.
- */
+/** The order of shutdown: refuse new work, finish requests, finish background work, close links, close databases. */
 export type Phase = (typeof PHASES)[number];
 
 export interface Lifecycle {
   readonly state: 'starting' | 'ready' | 'draining' | 'stopped';
-  /** Everything is up. Throws when a stop has begun. */
+  /** Marks startup as complete. Throws once a stop has begun. */
   ready(): void;
-  /** Registers what must be ended. Within a phase the latest registered stops first, as it may stand on the earlier. */
+  /**
+   * Registers a stop handler. Within a phase the one registered last runs first, since it may depend on earlier ones.
+   */
   onStop(name: string, phase: Phase, stop: () => void | Promise<void>): void;
   /**
-   * Stops everything, phase by phase, within the limit; a second call joins the first. Resolves to the exit code: 0, or
-   * 1 when a handler failed or the limit was reached.
+   * Stops everything, phase by phase, within the limit; further calls return the same promise. Resolves to the exit
+   * code: 0, or 1 when a handler failed or the limit was reached.
    */
   stop(reason: string): Promise<0 | 1>;
-  /** Stops and exits on SIGTERM and SIGINT (with the stop's code) and on an error nobody caught (with 1). */
+  /** Stops and exits on SIGTERM and SIGINT (with the code of the stop) and on uncaught errors (with 1). */
   listen(process: ProcessLike): void;
 }
 
-/** The part of `process` that the lifecycle uses; only a `main` has the real one. */
+/** The part of `process` that the lifecycle uses; only entry points pass the real one. */
 export interface ProcessLike {
   on(event: string, listener: (cause: unknown) => void): unknown;
   exit(code: number): unknown;
 }
 
-/** `limitMs` bounds the whole stop (25 000). */
+/** `limitMs` limits the whole stop, 25 seconds by default. */
 export function createLifecycle({ log, limitMs = 25_000 }: { log: Log; limitMs?: number }): Lifecycle {
   const handlers: Handler[] = [];
   let state: Lifecycle['state'] = 'starting';
@@ -43,7 +42,7 @@ export function createLifecycle({ log, limitMs = 25_000 }: { log: Log; limitMs?:
   const stop = (reason: string): Promise<0 | 1> => {
     if (stopping !== undefined) return stopping;
     state = 'draining';
-    // Begun a tick later, so that a handler that calls `stop` itself finds this one under way.
+    // Starts a tick later, so that a handler that calls `stop` itself gets this promise.
     stopping = Promise.resolve(reason).then(stopAll);
     return stopping;
   };
@@ -73,12 +72,12 @@ interface Handler {
   stop: () => void | Promise<void>;
 }
 
-/** Names of the handlers that failed or did not end in time. Those of one phase run one after the other. */
+/** Runs the handlers one after the other. Returns the names of those that failed or did not finish in time. */
 async function runPhases(handlers: Handler[], { log, limitMs }: { log: Log; limitMs: number }): Promise<string[]> {
   const failed: string[] = [];
   const limit = deadline(limitMs);
   for (const phase of PHASES) {
-    // Taken one by one: what is registered during the stop is stopped too.
+    // One at a time, so that handlers registered during the stop run as well.
     for (let next = takeLast(handlers, phase); next !== undefined; next = takeLast(handlers, phase)) {
       const { name } = next;
       const outcome = await Promise.race([settle(next), limit.reached]);
@@ -108,7 +107,7 @@ async function settle({ stop }: Handler): Promise<Outcome> {
   }
 }
 
-/** One deadline for all. After it each further handler is still called, though no longer waited for. */
+/** One deadline for all handlers. After it the remaining ones are called but not awaited. */
 function deadline(limitMs: number): { reached: Promise<Outcome>; clear(): void } {
   let timer: NodeJS.Timeout;
   const reached = new Promise<Outcome>((resolve) => {
@@ -118,7 +117,7 @@ function deadline(limitMs: number): { reached: Promise<Outcome>; clear(): void }
 }
 
 function listenTo(process: ProcessLike, { log, stop }: { log: Log; stop: (reason: string) => Promise<0 | 1> }): void {
-  // An error in the middle of an orderly stop must still show in the exit code.
+  // An uncaught error during a regular stop must also set the exit code.
   let crashed = false;
   const stopAndExit = async (reason: string): Promise<void> => {
     const code = await stop(reason);

@@ -1,20 +1,20 @@
 import { pino } from 'pino';
 
-/** Structured log: JSON, one line a record. */
+/** Structured log: one line of JSON per record. */
 export type Log = pino.Logger;
 
 export interface LogOptions {
-  /** The least level that is written: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. */
+  /** The minimum level to log: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. */
   level: string;
-  /** Which program speaks. */
+  /** The name of the program. */
   name: string;
-  /** Where lines go; standard output unless given. */
+  /** The output stream; standard output by default. */
   destination?: pino.DestinationStream;
 }
 
 /**
- * A log in which the values under the names of secrets are hidden, wherever they stand down to depth 4. Pino's own
- * wildcard paths do the same at 28 µs a line, this walk at less than one.
+ * A log that replaces the values of fields with secret names, down to depth 4. Pino's own wildcard paths take 28 µs per
+ * line for this, this function less than one.
  */
 export function createLog({ level, name, destination }: LogOptions): Log {
   const log = pino(
@@ -22,7 +22,7 @@ export function createLog({ level, name, destination }: LogOptions): Log {
       level,
       name,
       timestamp: pino.stdTimeFunctions.isoTime,
-      // The walk makes fields of an error; pino's own serializer would make fields of those once more.
+      // `hide` has already serialized errors; pino's serializer would do so again.
       serializers: { err: (error: unknown) => error },
       formatters: { log: (record) => hideFields(record, 0) },
     },
@@ -57,7 +57,7 @@ function hide(value: unknown, depth: number): unknown {
   if (value instanceof Error) return hideError(value, depth);
   if (depth >= MAX_DEPTH) return '[too deep]';
   if (Array.isArray(value)) return value.map((item) => hide(item, depth + 1));
-  // A Date, a URL or a Buffer says by itself how it is written.
+  // Date, URL and Buffer serialize themselves.
   if ('toJSON' in value && typeof value.toJSON === 'function') return value;
   return hideFields(value, depth);
 }
@@ -70,18 +70,18 @@ function hideFields(record: object, depth: number): Record<string, unknown> {
   return shown;
 }
 
-/** The `code` of an error is its kind (ECONNREFUSED), not a one-time code, and stays. */
+/** The `code` of an error is its kind (ECONNREFUSED), not a one-time code, and is kept. */
 function hideError(error: Error, depth: number): Record<string, unknown> {
   const fields: object = pino.stdSerializers.err(error);
   const shown = hideFields(fields, depth);
   return 'code' in error ? { ...shown, code: error.code } : shown;
 }
 
-/** The fields of child logs do not pass through formatters, so they are hidden where a child is made. */
+/** Bindings of child logs bypass formatters, so they are hidden when the child is created. */
 function hidingBindings(log: Log): Log {
   const child = log.child;
   log.child = function hiddenChild(this: Log, bindings, options) {
     return child.call(this, hideFields(bindings, 0), options);
-  } as typeof child; // `child` is generic in custom levels, of which there are none here
+  } as typeof child; // `child` is generic over custom levels, which we do not use
   return log;
 }

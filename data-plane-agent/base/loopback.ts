@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Whether an address (a URL) names this machine, by its form alone: `localhost`, `*.localhost`, 127.0.0.0/8, ::1. */
+/** Whether the host of a URL is this machine, judged without DNS: `localhost`, `*.localhost`, 127.0.0.0/8, ::1. */
 export function isLoopback(address: string): boolean {
   const { hostname } = new URL(address);
   return (

@@ -1,8 +1,8 @@
 import currencyCodes from 'currency-codes';
 
 /**
- * Money is an integer of minor units (fen, yen, fils) and is never added, multiplied or split as a float.
- * Every result here is exact, or rounded once, half away from zero.
+ * Money is an integer in minor units (fen, yen, fils), never computed as a float. Every result is exact, or rounded
+ * once, half away from zero.
  */
 export interface AmountProblem {
   problem: 'NOT_A_NUMBER' | 'TOO_MANY_DECIMALS' | 'TOO_LARGE';
@@ -14,7 +14,7 @@ export function isAmountProblem(value: unknown): value is AmountProblem {
   return typeof value === 'object' && value !== null && 'problem' in value;
 }
 
-/** Whether the text is an upper-case ISO 4217 code that a debt can be in (not XXX "no currency", nor XTS "testing"). */
+/** Whether the text is an upper-case ISO 4217 code of a real currency (not XXX "no currency" or XTS "testing"). */
 export function isCurrency(code: string): boolean {
   return DECIMALS.has(code);
 }
@@ -26,7 +26,7 @@ export function decimalsOf(code: string): number {
   return decimals;
 }
 
-/** A JSON amount in major units as minor units, read from the shortest decimal text of the number. */
+/** Converts a JSON amount in major units to minor units, using the shortest decimal form of the number. */
 export function toMinor(major: number, currency: string): number | AmountProblem {
   const decimals = decimalsOf(currency);
   if (!Number.isFinite(major)) return NOT_A_NUMBER;
@@ -39,14 +39,14 @@ export function toMinor(major: number, currency: string): number | AmountProblem
 }
 
 /**
- * Minor units as the JSON number in major units, from which `toMinor` gives the same back. One exception, which no JSON
- * number escapes: with 3 decimals, above 2^43 major units (8.8 million million), neighbours share a number.
+ * Converts minor units to a JSON number in major units, which `toMinor` converts back exactly. Exception: with 3
+ * decimals, above 2^43 major units (8.8 trillion), neighbouring amounts share a JSON number.
  */
 export function toMajor(minor: number, currency: string): number {
   return minor / 10 ** decimalsOf(currency);
 }
 
-/** A sum of minor units, which may be no safe integer, as the nearest JSON number in major units. */
+/** Converts a sum of minor units, which may not be a safe integer, to the nearest JSON number in major units. */
 export function sumToMajor(minor: bigint, currency: string): number {
   return Number(`${minor}e-${decimalsOf(currency)}`); // read as decimal text: a division would round twice
 }
@@ -62,7 +62,7 @@ export function multiply(quantity: number, unitPrice: string | number, currency:
   return withinCap(divideRounded(scaled, 10n ** BigInt(price.decimals)), currency);
 }
 
-/** Shares of a total: each is floored, and the last takes the remainder, so that they add up to the total. */
+/** Splits a total into shares: each is floored, and the last gets the remainder, so that they add up to the total. */
 export function splitMinor(total: number, parts: number): number[] {
   if (!Number.isSafeInteger(total)) throw new RangeError(`not minor units: ${total}`);
   if (!Number.isSafeInteger(parts) || parts < 1) throw new RangeError(`not a number of shares: ${parts}`);
@@ -83,7 +83,7 @@ export function ratio(a: number | bigint, b: number | bigint): number | null {
   return BigInt(b) === 0n ? null : Number(divideRounded(BigInt(a) * 10_000n, BigInt(b))) / 10_000;
 }
 
-/** The tax inside a tax-inclusive amount: amount × r / (100 + r), r in percent (13 = 13 %); net is what is left. */
+/** The tax contained in a tax-inclusive amount: amount × r / (100 + r), r in percent (13 = 13 %); net is the rest. */
 export function taxIncluded(amountMinor: number, ratePercent: string | number): { tax: number; net: number } {
   const rate = exactDecimal(ratePercent);
   if (rate.digits < 0n) throw new RangeError(`not a tax rate: ${ratePercent}`);
@@ -92,7 +92,7 @@ export function taxIncluded(amountMinor: number, ratePercent: string | number): 
   return { tax, net: amountMinor - tax };
 }
 
-/** A unit price or a rate as plain decimal text, which is how it is stored: up to 6 decimals, no exponent. */
+/** A unit price or a rate as stored: decimal text with up to 6 decimals and no exponent. */
 export function unitPriceText(value: number): string | AmountProblem {
   if (!Number.isFinite(value)) return NOT_A_NUMBER;
   if (Math.abs(value) > MAX_MAJOR) return { problem: 'TOO_LARGE', message: `must be <= ${MAX_MAJOR}` };
@@ -115,13 +115,13 @@ export function unitPriceNumber(text: string): number {
 
 const MAX_MAJOR = 9_000_000_000_000;
 const MAX_MINOR = 9_000_000_000_000_000;
-// With 4 decimals the cap in major units is past what an integer holds, and from 2^39 on neighbours share a JSON
-// number.
+// With 4 decimals the cap in major units would exceed a safe integer, and from 2^39 on neighbouring amounts share a
+// JSON number.
 const MAX_MINOR_OF_FOUR_DECIMALS = 5_000_000_000_000_000;
 const UNIT_PRICE_DECIMALS = 6;
 const NOT_A_NUMBER: AmountProblem = { problem: 'NOT_A_NUMBER', message: 'must be a finite number' };
 
-// The package's table is of 2024; the Caribbean guilder came in March 2025.
+// The package's table dates from 2024; the Caribbean guilder was introduced in March 2025.
 const LATER_CURRENCIES: [string, number][] = [['XCG', 2]];
 const NOT_MONEY = new Set(['XXX', 'XTS']);
 const DECIMALS = new Map(
@@ -143,7 +143,7 @@ function tooLarge(currency: string): AmountProblem {
   return { problem: 'TOO_LARGE', message: `must be <= ${capOf(currency) / 10 ** decimalsOf(currency)} in ${currency}` };
 }
 
-/** The exact value digits / 10^decimals, with no trailing zero among the decimals. */
+/** The exact value digits / 10^decimals, without trailing zeros in the decimals. */
 function exactDecimal(value: string | number): { digits: bigint; decimals: number } {
   const match = DECIMAL.exec(String(value));
   if (match === null) throw new RangeError(`not a decimal number: ${value}`);

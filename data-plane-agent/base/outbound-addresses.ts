@@ -1,23 +1,22 @@
 import { BlockList, isIP } from 'node:net';
 
-/** This machine. */
+/** Addresses of this machine. */
 export const LOOPBACK_RANGES: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
-/** Which IP addresses may be connected to. */
+/** Decides which IP addresses may be connected to. */
 export interface AddressPolicy {
-  /** Whether the address is public, or private and listed. What is no address is not allowed. */
+  /** Whether the address is public, or private and listed. False for anything that is not an IP address. */
   allows(address: string): boolean;
   isLoopback(address: string): boolean;
 }
 
 /**
- * `allowPrivate` are ranges (`10.0.0.0/8`) that are allowed though they are not public; link-local and metadata
- * addresses never are.
+ * `allowPrivate` lists non-public ranges (`10.0.0.0/8`) to allow; link-local and metadata addresses are never allowed.
  */
 export function addressPolicy(allowPrivate: readonly string[]): AddressPolicy {
   const listed = blockList(allowPrivate);
   const allows = (address: string): boolean => {
-    // A zone (`fe80::1%eth0`) there is only of link-local addresses.
+    // Only link-local addresses have a zone (`fe80::1%eth0`).
     if (isIP(address) === 0 || address.includes('%')) return false;
     const groups = isIP(address) === 6 ? groupsOf(address) : undefined;
     if (groups && isMapped(groups)) return allows(lastFour(groups, 6));
@@ -41,7 +40,7 @@ const has = (list: BlockList, address: string): boolean => list.check(address, i
 
 const LOOPBACK = blockList(LOOPBACK_RANGES);
 
-/** The IANA registries of special addresses, and those IPv6 ranges in which an IPv4 address travels. */
+/** The IANA registries of special addresses, and the IPv6 ranges that embed an IPv4 address. */
 const NOT_PUBLIC = blockList([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -75,7 +74,8 @@ const NOT_PUBLIC = blockList([
 ]);
 
 /**
- * Link-local, and where clouds tell a machine its credentials: AWS, Google, Azure, Alibaba, Oracle. No list opens them.
+ * Link-local, and the metadata services from which cloud machines get credentials: AWS, Google, Azure, Alibaba, Oracle.
+ * Listing them in `allowPrivate` has no effect.
  */
 const NEVER = blockList([
   '169.254.0.0/16',
@@ -87,9 +87,9 @@ const NEVER = blockList([
   '192.0.0.192/32',
 ]);
 
-/** An IPv6 address as its eight numbers. */
+/** An IPv6 address as eight numbers. */
 function groupsOf(address: string): readonly number[] {
-  // The URL parser knows every way to write one, and writes it in one way.
+  // The URL parser accepts every notation and returns the canonical one.
   const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const [head = '', tail] = plain.split('::');
   const numbers = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)));
@@ -101,7 +101,7 @@ function groupsOf(address: string): readonly number[] {
 const isMapped = (groups: readonly number[]): boolean =>
   groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
 
-/** The IPv4 address that a translator (NAT64, SIIT, 6to4) or an old stack would take this one for. */
+/** The IPv4 address to which a translator (NAT64, SIIT, 6to4) or an old network stack would map this address. */
 function embedded(groups: readonly number[]): string | undefined {
   const [first, second] = groups;
   if (first === 0x2002) return lastFour(groups, 1);

@@ -6,30 +6,29 @@ import { addressPolicy, type AddressPolicy } from './outbound-addresses.js';
 import { unlessAborted } from './unless-aborted.js';
 
 /**
- * HTTP requests to addresses that somebody else chose. Only to public addresses, and to private ones that are listed;
- * over https, or http to this machine outside production; a redirect is an answer like any other and is not followed.
- * The name is resolved once, and the connection goes to what was checked, so that a second answer of the DNS changes
- * nothing. No proxy of the environment is asked.
+ * HTTP requests to URLs chosen by users. Only public addresses and listed private ones are allowed, over https, or http
+ * to this machine outside production. Redirects are returned, not followed. The name is resolved once and the
+ * connection uses the checked address, so that DNS rebinding has no effect. Proxy environment variables are ignored.
  */
 export interface Outbound {
-  /** Answers whatever status comes back. Throws OutboundError. */
+  /** Resolves for any status. Throws OutboundError. */
   request(request: OutboundRequest): Promise<OutboundAnswer>;
   /**
-   * What is wrong with an address by its form alone, to follow its name in a sentence; names are judged when they are
-   * resolved.
+   * The problem with a URL judged by its form, as the end of a sentence that begins with its name; `undefined` if there
+   * is none. Host names are checked when they are resolved.
    */
   refusalOf(url: string): string | undefined;
 }
 
 export interface OutboundRequest {
   readonly url: string;
-  /** `GET` unless said. */
+  /** `GET` by default. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** The most that is read of an answer, in bytes; 1 MiB unless said. */
+  /** The maximum size of the response in bytes, 1 MiB by default. */
   readonly maxBytes?: number;
-  /** Certificates (PEM) to trust instead of the system's. */
+  /** Certificates (PEM) to trust instead of the system's certificates. */
   readonly ca?: string;
 }
 
@@ -40,8 +39,8 @@ export interface OutboundAnswer {
 }
 
 /**
- * `ADDRESS_REFUSED`: we do not connect there. The others: we tried. The message tells nothing of what is inside the
- * network.
+ * `ADDRESS_REFUSED`: no connection was attempted. The other codes: the attempt failed. The message reveals nothing
+ * about the internal network.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
@@ -55,12 +54,12 @@ export class OutboundError extends Error {
   }
 }
 
-/** All addresses of a name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /**
- * `allowPrivate`: CIDR ranges, loopback among them where it is to be reached. Times in milliseconds; connecting
- * includes the TLS handshake.
+ * `allowPrivate`: CIDR ranges; include loopback to allow it. Times are in milliseconds; connecting includes the TLS
+ * handshake.
  */
 export function createOutbound({
   allowPrivate,
@@ -77,7 +76,7 @@ export function createOutbound({
 }): Outbound {
   const policy = addressPolicy(allowPrivate);
 
-  /** The addresses that may be connected to: all of the name's, or none. */
+  /** Resolves the host. Fails unless all of its addresses may be connected to. */
   const pin = async (target: URL): Promise<readonly string[]> => {
     const host = hostOf(target);
     const addresses = isIP(host) === 0 ? await resolve(host) : [host];
@@ -85,7 +84,7 @@ export function createOutbound({
     const refused = addresses.some(
       (address) => !policy.allows(address) || (target.protocol === 'http:' && !policy.isLoopback(address)),
     );
-    if (refused) throw new OutboundError('ADDRESS_REFUSED', 'the address is not one that may be called');
+    if (refused) throw new OutboundError('ADDRESS_REFUSED', 'requests to the address are not allowed');
     return addresses;
   };
 
@@ -101,7 +100,9 @@ export function createOutbound({
         return await send(request, { target, addresses, policy, connectMs, ends });
       } catch (error) {
         if (error instanceof OutboundError) throw error;
-        throw ends.aborted ? timedOut(error) : new OutboundError('UNREACHABLE', 'no answer came', { cause: error });
+        throw ends.aborted
+          ? timedOut(error)
+          : new OutboundError('UNREACHABLE', 'there was no response', { cause: error });
       }
     },
   };
@@ -113,9 +114,9 @@ const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 const timedOut = (cause?: unknown): OutboundError =>
-  new OutboundError('TIMED_OUT', 'no answer came in time', { cause });
+  new OutboundError('TIMED_OUT', 'there was no response in time', { cause });
 
-/** The URL parser has brought an address in any notation (decimal, hexadecimal, short) to its plain form. */
+/** The host in canonical form: the URL parser converts decimal, hexadecimal and short IP addresses. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 function formFault(
@@ -123,12 +124,12 @@ function formFault(
   { policy, production }: { policy: AddressPolicy; production: boolean },
 ): string | undefined {
   const target = URL.canParse(url) ? new URL(url) : undefined;
-  if (!target || !/^https?:$/.test(target.protocol)) return 'must be an https address';
+  if (!target || !/^https?:$/.test(target.protocol)) return 'must be an https URL';
   if (target.protocol === 'http:' && production) return 'must begin with https:';
-  if (target.username !== '' || target.password !== '') return 'must not carry a name or a password';
-  // Below 1024 live mail, remote shells and the like, which must not be talked to in HTTP.
+  if (target.username !== '' || target.password !== '') return 'must not contain a user name or a password';
+  // Ports below 1024 are used by mail, remote shells and the like, which must not receive HTTP.
   if (target.port !== '' && Number(target.port) < 1024 && !['80', '443'].includes(target.port))
-    return 'must not name a port below 1024 but 80 and 443';
+    return 'must not use a port below 1024 other than 80 and 443';
   const host = hostOf(target);
   if (isIP(host) === 0) return undefined;
   if (!policy.allows(host)) return 'must not be a private, loopback or link-local address';
@@ -154,15 +155,15 @@ function send(
     port: target.port === '' ? (secure ? 443 : 80) : Number(target.port),
     path: `${target.pathname}${target.search}`,
     method,
-    // Unpacking would undo the limit on what is read.
+    // No compression, which would circumvent the size limit.
     headers: { ...headers, 'Accept-Encoding': 'identity', Host: target.host },
     agent: false,
-    // Not called for an address, which has been checked as it stands.
+    // Not called for an IP address, which has already been checked.
     lookup: pinned(addresses),
     signal: ends,
   };
-  // Said, because an environment variable could have switched it off. An address is no server name: the certificate is
-  // held against it.
+  // Set explicitly, because an environment variable can disable it. For an IP address there is no server name; the
+  // certificate is verified against the address.
   const tls = {
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2' as const,
@@ -175,7 +176,7 @@ function send(
     request.on('socket', (socket) => {
       socket.once('connect', () => {
         if (!policy.allows(socket.remoteAddress ?? ''))
-          request.destroy(new OutboundError('ADDRESS_REFUSED', 'the connection went elsewhere'));
+          request.destroy(new OutboundError('ADDRESS_REFUSED', 'the connection went to another address'));
       });
       socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(slow));
     });
@@ -206,7 +207,7 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buf
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBytes) throw new OutboundError('ANSWER_TOO_LARGE', `the answer has more than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new OutboundError('ANSWER_TOO_LARGE', `the response has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

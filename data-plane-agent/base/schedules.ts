@@ -3,30 +3,30 @@ import type { Leases } from './database/leases.js';
 import type { Log } from './log.js';
 
 /**
- * Work that comes round by itself, in one process at a time. It must be safe to run twice: a lease may change hands in
- * the middle.
+ * Periodic work that runs in one process at a time. It must be safe to run twice: a lease may change hands during a
+ * run.
  */
 export interface Job {
   readonly name: string;
-  /** Cron, with seconds: when to look whether there is anything to do. */
+  /** A cron expression with seconds: when to check for work. */
   readonly rule: string;
-  /** Of what every process has for itself: it runs in each, and takes no lease. */
+  /** For work on the process's own state: runs in every process, without a lease. */
   readonly everywhere?: true;
-  /** Asked before the lease is taken, which writes; without it there always is something. */
+  /** Checked before taking the lease, which is a write; without it the job always runs. */
   isDue?(): Promise<boolean>;
-  /** The signal says that the process is about to end: what has begun is finished, and nothing else begun. */
+  /** The signal fires when the process is about to end: finish started work and start no more. */
   run(signal: AbortSignal): Promise<unknown>;
 }
 
 export interface Schedules {
   start(): void;
-  /** Begins nothing any more, and waits for what is running. */
+  /** Starts no more jobs and waits for the running ones. */
   stop(): Promise<void>;
-  /** Runs a job now, as its rule would: not while it runs here or elsewhere. Failures are logged. */
+  /** Runs a job now, unless it is already running here or in another process. Failures are logged. */
   run(name: string): Promise<void>;
 }
 
-/** A process that died with a lease is replaced after this time; a living one prolongs it. */
+/** The lease of a process that died expires after this time; a running one renews it. */
 const LEASE_MS = 60_000;
 
 export function createSchedules({ jobs, leases, log }: { jobs: readonly Job[]; leases: Leases; log: Log }): Schedules {
@@ -39,7 +39,7 @@ export function createSchedules({ jobs, leases, log }: { jobs: readonly Job[]; l
       if (isDue && !(await isDue())) return;
       await (everywhere ? run(stopping.signal) : leases.during(name, LEASE_MS, () => run(stopping.signal)));
     } catch (error) {
-      // The next round tries again.
+      // Retried at the next scheduled time.
       log.error({ err: error, job: name }, 'scheduled work failed');
     }
   };
@@ -47,9 +47,9 @@ export function createSchedules({ jobs, leases, log }: { jobs: readonly Job[]; l
   const begin = (job: Job): Promise<void> => {
     const before = running.get(job.name);
     if (before || stopping.signal.aborted) return before ?? Promise.resolve();
-    const mine = work(job).finally(() => running.delete(job.name));
-    running.set(job.name, mine);
-    return mine;
+    const current = work(job).finally(() => running.delete(job.name));
+    running.set(job.name, current);
+    return current;
   };
 
   return {

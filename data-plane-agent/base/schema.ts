@@ -1,14 +1,14 @@
 import Type, { type Static, type TObject, type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox';
 
 /**
- * Schemas with static types. What is special to this product beside plain JSON Schema:
- * - texts are trimmed and brought to Unicode NFC before they are checked (`x-text`), secrets and tokens never are;
- * - an optional field may be `null` or an empty string, and both mean "no value";
- * - every string, list and free object is bounded, so that no body can buy unbounded work.
- * Source of the rules: the conventions in docs/api-conventions.md.
+ * Schemas with static types. Additions to plain JSON Schema:
+ * - texts are trimmed and normalised to Unicode NFC before validation (`x-text`); secrets and tokens never are;
+ * - an optional field may be `null` or an empty string; both mean "no value";
+ * - every string, list and free-form object has a maximum size, so that no body causes unbounded work. The rules are
+ *   described in docs/api-conventions.md.
  */
 export const s = {
-  /** One line or more of human text; trimmed, NFC, no control characters but tab and newline. */
+  /** Human-readable text of one or more lines; trimmed, NFC, no control characters except tab and newline. */
   text: (options: { max?: number; min?: number; pattern?: string; about?: string } = {}) =>
     Type.Unsafe<string>({
       type: 'string',
@@ -18,18 +18,15 @@ export const s = {
       ...(options.pattern === undefined ? {} : { pattern: options.pattern }),
       ...described(options.about),
     }),
-  /** What a thing or somebody is called: a text on one line, without what steers how it is shown. */
+  /** The name of a thing or a person: one line of text without control or invisible characters. */
   name: (options: { max?: number; min?: number; pattern?: string; about?: string } = {}) =>
     Type.Unsafe<string>({ ...s.text(options), 'x-name': true }),
-  /**
-   * A short text of a record that people read in lists: as a name, but it may have line breaks, as cells of
-   * spreadsheets do.
-   */
+  /** A short text shown in lists: like a name, but line breaks are allowed, as in spreadsheet cells. */
   plain: (options: { max?: number; min?: number; about?: string } = {}) =>
     Type.Unsafe<string>({ ...s.text(options), 'x-plain': true }),
   /** Remarks, notes, descriptions: up to 10 000 characters. */
   longText: (about?: string) => s.text({ max: 10_000, ...(about === undefined ? {} : { about }) }),
-  /** A password, token or code: taken exactly as sent. */
+  /** A password, token or code: used exactly as sent. */
   verbatim: (options: { min?: number; max: number; pattern?: string; about?: string }) =>
     Type.Unsafe<string>({
       type: 'string',
@@ -40,7 +37,7 @@ export const s = {
       ...described(options.about),
     }),
   /**
-   * The text of a whole document: taken exactly as sent, without control characters but those of tabs, lines and pages.
+   * The text of a whole document: used exactly as sent; no control characters except tabs, line ends and form feeds.
    */
   document: (options: { max: number; about?: string }) =>
     Type.Unsafe<string>({
@@ -51,10 +48,7 @@ export const s = {
       maxLength: options.max,
       ...described(options.about),
     }),
-  /**
-   * A reference to a record. Any short text passes here: whether it exists is for the operation to say (422), not for
-   * the shape.
-   */
+  /** A reference to a record. Accepts any short text: the operation reports an unknown id (422). */
   id: (about?: string) =>
     Type.Unsafe<string>({ type: 'string', 'x-text': true, minLength: 1, maxLength: 100, ...described(about) }),
   email: () =>
@@ -66,13 +60,13 @@ export const s = {
       minLength: 3,
       maxLength: 254,
     }),
-  /** A civil day. Accepts `YYYY-MM-DD` or an ISO timestamp, whose calendar day is kept as written. */
+  /** A civil day. Accepts `YYYY-MM-DD` or an ISO timestamp, whose calendar day is used as written. */
   day: (about?: string) => Type.Unsafe<string>({ type: 'string', format: 'date', ...described(about) }),
-  /** ISO 8601 UTC with milliseconds. Answers only. */
+  /** ISO 8601 UTC with milliseconds. For responses only. */
   instant: () => Type.Unsafe<string>({ type: 'string', format: 'date-time' }),
   /** ISO 4217 code, upper-cased on input. */
   currency: () => Type.Unsafe<string>({ type: 'string', format: 'currency', minLength: 3, maxLength: 3 }),
-  /** The name of a thing that the runtime knows: an IANA time zone, a BCP 47 tag, a calendar of CLDR. */
+  /** A name known to the runtime: an IANA time zone, a BCP 47 tag or a CLDR calendar. */
   named: (format: 'time-zone' | 'language-tag' | 'locale-or-region' | 'calendar', about?: string) =>
     Type.Unsafe<string>({
       type: 'string',
@@ -82,9 +76,9 @@ export const s = {
       maxLength: format === 'time-zone' ? 64 : 35,
       ...described(about),
     }),
-  /** Money in major units. Decimals are checked against the currency by the operation, which knows it. */
+  /** Money in major units. The operation, which knows the currency, checks the number of decimals. */
   amount: (about?: string) => Type.Number({ minimum: 0, maximum: MAX_MAJOR, ...described(about) }),
-  /** Money that may be negative. Answers only. */
+  /** Money that may be negative. For responses only. */
   signedAmount: (about?: string) => Type.Number({ minimum: -MAX_MAJOR, maximum: MAX_MAJOR, ...described(about) }),
   number: (options: { min?: number; max?: number; about?: string } = {}) =>
     Type.Number({ minimum: options.min ?? -1e15, maximum: options.max ?? 1e15, ...described(options.about) }),
@@ -98,7 +92,7 @@ export const s = {
   flag: (about?: string) => Type.Boolean(described(about)),
   enum: <const V extends readonly string[]>(values: V, about?: string) =>
     Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...described(about) }),
-  /** A text, a number, a flag or a list of short texts: a value whose kind is decided elsewhere. */
+  /** A text, number, flag or list of short texts: a value whose type is checked elsewhere. */
   scalar: (options: { maxLength: number; maxItems: number; about?: string }) =>
     Type.Unsafe<string | number | boolean | string[]>({
       type: ['string', 'number', 'boolean', 'array'],
@@ -113,7 +107,7 @@ export const s = {
     }),
   list: <T extends TSchema>(item: T, max: number, about?: string) =>
     Type.Array(item, { maxItems: max, ...described(about) }),
-  /** An object of the caller's own making: plain JSON, at most so many KB, at most eight levels. */
+  /** A free-form JSON object of a limited size and at most eight levels. */
   free: (about?: string, { kilobytes = 16 }: { readonly kilobytes?: number } = {}) =>
     Type.Unsafe<Record<string, unknown>>({
       type: 'object',
@@ -130,7 +124,7 @@ export const s = {
       maxProperties: max,
       ...described(about),
     }),
-  /** `characters`: of all texts in its lists together, as one write keeps them. */
+  /** `characters` limits the total length of all texts in the object's lists. */
   object: <P extends TProperties>(
     properties: P,
     options: { title?: string; about?: string; characters?: number } = {},
@@ -141,23 +135,22 @@ export const s = {
       ...(options.characters === undefined ? {} : { 'x-characters': options.characters }),
       ...described(options.about),
     }),
-  /** An answer of one kind or another. Answers only: a body that fits none would be told of all. */
+  /** A response of one kind or another. For responses only: an invalid body would get the errors of every kind. */
   either: <const T extends TSchema[]>(schemas: readonly [...T]) => Type.Union([...schemas]),
-  /** May be left out, `null` or empty: all three mean "no value". */
+  /** May be omitted, `null` or empty: all three mean "no value". */
   optional: <T extends TSchema>(schema: T): TOptional<TUnsafe<Static<T> | null>> => Type.Optional(s.nullable(schema)),
-  /** Always there in an answer, perhaps `null`. */
+  /** Always present in a response, possibly `null`. */
   nullable: <T extends TSchema>(schema: T): TUnsafe<Static<T> | null> =>
     Type.Unsafe<Static<T> | null>(withNull(schema)),
-  /** May be left out but never `null` (a required field of a record, in a PATCH). */
+  /** May be omitted but not `null` (a required field of a record, in a PATCH). */
   omittable: <T extends TSchema>(schema: T) => Type.Optional(schema),
 };
 
-/** Nine trillion major units: with three decimals still a safe integer in minor units. */
+/** Nine trillion major units: with three decimals this is still a safe integer in minor units. */
 export const MAX_MAJOR = 9_000_000_000_000;
 
 /**
- * The PATCH form of a record's fields: everything may be left out, and only what was optional may be cleared with
- * `null`.
+ * The PATCH form of a record's fields: every field may be omitted, and only optional ones may be cleared with `null`.
  */
 export function partial<P extends TProperties>(
   schema: TObject<P>,
@@ -167,12 +160,12 @@ export function partial<P extends TProperties>(
   const properties = Object.fromEntries(
     Object.entries(schema.properties).map(([key, value]) => [key, required.has(key) ? Type.Optional(value) : value]),
   );
-  return s.object(properties, options) as unknown as TObject<{ [K in keyof P]: TOptional<P[K]> }>; // the mapped type that fromEntries forgets
+  return s.object(properties, options) as unknown as TObject<{ [K in keyof P]: TOptional<P[K]> }>; // fromEntries loses the mapped type
 }
 
 const described = (about: string | undefined) => (about === undefined ? {} : { description: about });
 
-/** Adds `null` to a schema as a plain type list, because an `anyOf` would answer one bad field with three messages. */
+/** Adds `null` to the list of types, because an `anyOf` would report three errors for one invalid field. */
 function withNull(schema: TSchema): Record<string, unknown> {
   const json = plain(schema);
   const type = json['type'];

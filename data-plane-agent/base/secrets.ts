@@ -1,28 +1,28 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * The keys that seal what the databases hold in secret. The sealed text is
- * `v1.<keyId>.<nonce>.<commitment, ciphertext and tag>`, binary parts in base64url: AES-256-GCM under a key of the
- * record's own, which HKDF-SHA256 derives from the master key and the context.
+ * The keys that encrypt ("seal") secrets in the databases. A sealed text is `v1.<keyId>.<nonce>.<commitment, ciphertext
+ * and tag>`, binary parts in base64url: AES-256-GCM with a key per record, which HKDF-SHA256 derives from the master
+ * key and the context.
  */
 export interface KeyRing {
-  /** Id of the key that seals. */
+  /** Id of the key used for sealing. */
   readonly active: string;
-  /** Ids of all keys that open, the active one first. */
+  /** Ids of all keys usable for opening, the active one first. */
   readonly keyIds: readonly string[];
-  /** Seals for one place only: the context names it, such as `table.column.tenantId.rowId`. */
+  /** Seals for one place, which the context names, such as `table.column.tenantId.rowId`. */
   seal(plain: string | Uint8Array, context: string): string;
-  /** Opens what was sealed for this context. Throws SealError. */
+  /** Opens a text sealed for this context. Throws SealError. */
   open(sealed: string, context: string): Uint8Array;
   /** As `open`, for sealed text (UTF-8). */
   openText(sealed: string, context: string): string;
-  /** Id of the key that sealed it, whether or not the ring has that key: tells what is left to re-seal. */
+  /** Id of the key that sealed the text, even if it is not in the ring: shows what is left to reseal. */
   keyIdOf(sealed: string): string;
-  /** 32 bytes for one purpose, always the same: of the oldest key, so that a new one in front changes nothing. */
+  /** 32 bytes for one purpose, derived from the oldest key, so that adding a new active key does not change them. */
   derive(purpose: string): Uint8Array;
 }
 
-/** `SEAL_CONTEXT_MISMATCH`: sealed for another place, or by another key of this id. The others say what they name. */
+/** `SEAL_CONTEXT_MISMATCH`: sealed for another context, or with another key of the same id. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 
@@ -36,8 +36,8 @@ export class SealError extends Error {
 }
 
 /**
- * Reads `id:base64,id:base64`, 32 bytes each: the first seals, all open. Throws SealError `KEY_RING_INVALID` with a
- * message that never shows a key.
+ * Parses `id:base64,id:base64`, 32 bytes each: the first key seals, all open. Throws SealError `KEY_RING_INVALID` with
+ * a message that never contains a key.
  */
 export function parseKeyRing(text: string): KeyRing {
   const keys = new Map<string, Buffer>();
@@ -46,7 +46,7 @@ export function parseKeyRing(text: string): KeyRing {
     const id = entry.slice(0, Math.max(colon, 0)).trim();
     const where = `key ${index + 1}`;
     if (!KEY_ID.test(id))
-      throw invalidRing(`${where} must be written id:base64, the id of A-Z a-z 0-9 _ -, at most 32`);
+      throw invalidRing(`${where} must have the form id:base64, with an id of at most 32 of A-Z a-z 0-9 _ -`);
     if (keys.has(id)) throw invalidRing(`${where} repeats the id ${id}`);
     const key = fromBase64(entry.slice(colon + 1).trim());
     if (key?.length !== KEY_BYTES) throw invalidRing(`${where} (${id}) must be ${KEY_BYTES} bytes in base64`);
@@ -55,7 +55,7 @@ export function parseKeyRing(text: string): KeyRing {
   return ringOf(keys);
 }
 
-/** A new ring of one random key, in the form that `parseKeyRing` reads. The id tells it from keys made before. */
+/** A new ring of one random key, in the format of `parseKeyRing`. The random id distinguishes it from earlier keys. */
 export function generateKeyRingText(): string {
   return `k${randomBytes(4).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}`;
 }
@@ -65,12 +65,12 @@ export function sha256Hex(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** Random bytes as base64url text: 32 bytes are 43 characters. */
+/** Random bytes in base64url: 32 bytes are 43 characters. */
 export function randomToken(bytes = 32): string {
   return randomBytes(bytes).toString('base64url');
 }
 
-/** Whether two secrets are equal, in a time that tells neither where they differ nor how long they are. */
+/** Compares two secrets in a time that reveals neither their lengths nor where they differ. */
 export function constantTimeEqual(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
@@ -81,7 +81,7 @@ const TAG_BYTES = 16;
 const COMMITMENT_BYTES = 16;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 
-// The keys live in this closure and not in a property, so that printing or logging a ring shows none of them.
+// The keys are in this closure and not in a property, so that printing or logging a ring cannot expose them.
 function ringOf(keys: ReadonlyMap<string, Buffer>): KeyRing {
   const [active = ''] = keys.keys();
   const keyOf = (id: string): Buffer => {
@@ -95,7 +95,7 @@ function ringOf(keys: ReadonlyMap<string, Buffer>): KeyRing {
     if (!timingSafeEqual(body.subarray(0, COMMITMENT_BYTES), commitment)) {
       throw new SealError(
         'SEAL_CONTEXT_MISMATCH',
-        `sealed for another place than ${context}, or by another key ${keyId}`,
+        `sealed for another context than ${context}, or with another key ${keyId}`,
       );
     }
     return decrypt({ key, nonce, context, encrypted: body.subarray(COMMITMENT_BYTES) });
@@ -128,11 +128,11 @@ function ringOf(keys: ReadonlyMap<string, Buffer>): KeyRing {
 }
 
 /**
- * The commitment ties the text to key and context openly: GCM alone fails alike for a wrong context and an altered
- * byte, and lets one ciphertext be crafted to open under two keys.
+ * The commitment binds the text to key and context: GCM alone fails in the same way for a wrong context and an altered
+ * byte, and one ciphertext can be crafted to open with two keys.
  */
 function recordKey(masterKey: Buffer, context: string): { key: Buffer; commitment: Buffer } {
-  // HKDF takes at most 1024 bytes of info; the digest lets a context be of any length.
+  // HKDF accepts at most 1024 bytes of info; hashing allows contexts of any length.
   const info = Buffer.concat([Buffer.from('duebook seal v1 '), createHash('sha256').update(context).digest()]);
   const derived = Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), info, KEY_BYTES + COMMITMENT_BYTES));
   return { key: derived.subarray(0, KEY_BYTES), commitment: derived.subarray(KEY_BYTES) };
@@ -168,7 +168,7 @@ function partsOf(sealed: string): { keyId: string; nonce: Buffer; body: Buffer }
   return { keyId, nonce, body };
 }
 
-// Node's decoder skips what it does not know; only text that encodes back to itself is taken.
+// Node's decoder skips invalid characters; only text that encodes back to itself is accepted.
 function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;

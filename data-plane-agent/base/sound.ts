@@ -1,7 +1,7 @@
 import { isFailure } from './failures.js';
 import { MAX_ISSUES, type Issue } from './validation.js';
 
-/** A body of which bad fields were taken out: any field may be missing, and any element of a list. */
+/** A body without its invalid fields: any field, and any element of a list, may be missing. */
 export type Sound<T> = T extends readonly (infer I)[]
   ? readonly (Sound<I> | undefined)[]
   : T extends object
@@ -9,20 +9,20 @@ export type Sound<T> = T extends readonly (infer I)[]
     : T;
 
 /**
- * What is left of a body, in normal form, without the fields that were refused: they are taken out of it. `undefined`
- * when too much is wrong to tell which those are.
+ * Removes the invalid fields from a normalised body, in place. `undefined` when there are too many issues to know all
+ * of those fields.
  */
 export function soundPart(body: unknown, issues: readonly Issue[]): object | undefined {
   if (typeof body !== 'object' || body === null || issues.length >= MAX_ISSUES) return undefined;
   for (const { path } of issues)
-    takeOut(
+    removeField(
       body,
       path.split(/[.[\]]+/).filter((part) => part !== ''),
     );
   return body;
 }
 
-function takeOut(root: object, parts: readonly string[]): void {
+function removeField(root: object, parts: readonly string[]): void {
   let holder: unknown = root;
   for (const part of parts.slice(0, -1))
     holder =
@@ -35,19 +35,17 @@ function takeOut(root: object, parts: readonly string[]): void {
   else Reflect.deleteProperty(holder, last);
 }
 
-/**
- * Of what was found later, that which is about no field that was refused before, nor about one that holds such a field.
- */
+/** The later issues that concern neither a refused field, nor a field within it or around it. */
 export const beside = (refused: readonly Issue[], later: readonly Issue[]): Issue[] =>
   later.filter(({ path }) => !refused.some((one) => isWithin(path, one.path) || isWithin(one.path, path)));
 
-/** Whether one path is the other, or leads to something in it. */
+/** Whether one path equals the other or is nested in it. */
 const isWithin = (path: string, of: string): boolean =>
   of === '' || path === of || (path.startsWith(of) && /^[.[]/.test(path.slice(of.length)));
 
 /**
- * What belongs to a record that is not there, or not the caller's, cannot be judged; nor while the data plane is out of
- * reach.
+ * `undefined` if `ask` fails with a `Failure`: fields that depend on a record which is missing or not visible, or on an
+ * unavailable data plane, cannot be checked.
  */
 export const unlessRefused = <T>(ask: () => Promise<T>): Promise<T | undefined> =>
   ask().catch((error: unknown) => {

@@ -1,15 +1,14 @@
 /**
- * How many combining marks may follow each other. Unicode's own stream-safe form has as many; no script that is written
- * needs half of them.
+ * The maximum number of consecutive combining marks, as in Unicode's stream-safe format; no script needs half as many.
  */
 export const MAX_MARKS = 30;
 
 export type NormalForm = 'NFC' | 'NFKC' | 'NFKD';
-/** A text in normal form, or why it is not brought into it, as the end of a sentence that begins with the field. */
+/** A text in normal form, or the problem, as the end of a sentence that begins with the field. */
 export type Normal = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
 export interface Bound {
-  /** UTF-16 units that the text may have as it comes: it is not looked at beyond. */
+  /** The maximum length of the input, in UTF-16 code units. */
   readonly max: number;
   readonly form?: NormalForm;
 }
@@ -17,9 +16,9 @@ export interface Bound {
 export const TOO_MANY_MARKS = `must have at most ${MAX_MARKS} combining marks in a row`;
 
 /**
- * A text in Unicode normal form. Normalisation sorts each run of combining marks, in the square of the run's length:
- * eight million of them keep a processor for hours. So a text is bounded first: in its length, then in its runs, each
- * in one pass. Nothing else in the product calls `normalize`; a lint rule says so.
+ * Normalises a text. Normalisation sorts each run of combining marks in quadratic time, and eight million of them would
+ * occupy a processor for hours, so the length of the text and of the runs is checked first. A lint rule forbids calling
+ * `normalize` elsewhere.
  */
 export function normal(text: string, { max, form = 'NFC' }: Bound): Normal {
   if (text.length > max) return { ok: false, problem: 'is too long' };
@@ -27,15 +26,15 @@ export function normal(text: string, { max, form = 'NFC' }: Bound): Normal {
   return { ok: true, text: text.normalize(form) };
 }
 
-/** The same of a text that is not for us to refuse, such as a document's: what is beyond either bound is left out. */
+/** As `normal`, for texts that cannot be refused, such as a document's: the excess is cut off. */
 export function normalCut(text: string, { max, form = 'NFC' }: Bound): string {
   const bounded = text.length > max ? text.slice(0, max) : text;
   return (hasLongRun(bounded) ? withoutLongRuns(bounded) : bounded).normalize(form);
 }
 
 /**
- * Whether more than `MAX_MARKS` combining marks follow each other, in one pass at most: of a text without marks it
- * looks at one unit in thirty-one, since a longer run would have one of those.
+ * Whether more than `MAX_MARKS` combining marks follow each other. It checks every 31st unit, since a longer run
+ * contains one of those.
  */
 export function hasLongRun(text: string): boolean {
   for (let at = MAX_MARKS; at < text.length; at += MAX_MARKS + 1) {
@@ -48,7 +47,7 @@ export function hasLongRun(text: string): boolean {
   return false;
 }
 
-/** A mark beyond the first plane is two units. */
+/** Counts characters: a mark outside the basic plane has two units. */
 function characters(text: string, start: number, end: number): number {
   let count = 0;
   for (let at = start; at < end; at++) if (!isSecondHalf(text.charCodeAt(at))) count++;
@@ -65,7 +64,7 @@ function withoutLongRuns(text: string): string {
   return kept;
 }
 
-/** Whether the unit is a mark, or either half of one. */
+/** Whether the unit is a combining mark, or half of one. */
 function isMarkAt(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   if (unit < FIRST_MARK) return false;
@@ -78,12 +77,12 @@ function isMarkAt(text: string, at: number): boolean {
 
 const isSecondHalf = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** The half-width sound marks of Japanese are letters to Unicode, and marks once NFKC has widened them. */
+/** Half-width Japanese sound marks are letters in Unicode, but NFKC turns them into marks. */
 const MARK = /^[\p{M}\uff9e\uff9f]$/u;
 const FIRST_MARK = 0x300;
-/** The only marks beyond the table. */
+/** The only marks outside the table. */
 const SELECTORS = { first: 0xe0100, last: 0xe01ef } as const;
-/** By code point. A regular expression would look at each mark of a text thirty times. */
+/** Indexed by code point; a regular expression would be slower, since each mark is checked about thirty times. */
 const MARKS = Uint8Array.from({ length: 0x1f000 }, (_, point) =>
   point >= FIRST_MARK && MARK.test(String.fromCodePoint(point)) ? 1 : 0,
 );

@@ -1,6 +1,6 @@
 /**
- * What `work` gives, unless the signal comes first: then its reason at once, and `work` goes on unheard, for it cannot
- * be interrupted.
+ * Resolves like `work`, or rejects with the signal's reason as soon as it aborts; `work` itself continues, since it
+ * cannot be interrupted.
  */
 export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -3,24 +3,23 @@ import { yielding } from './yielding.js';
 import { checker, MAX_ISSUES, type Check, type Checked, type Issue } from './validation.js';
 
 /**
- * As `Check`, for values of megabytes: others get their turn meanwhile. What was sent is left as it is; the value that
- * is answered is another one.
+ * As `Check`, for values of megabytes: yields to the event loop. Returns a normalised copy and does not change the
+ * input.
  */
 export type YieldingCheck<T> = (value: unknown) => Promise<Checked<T>>;
 
 const compiled = new WeakMap<TSchema, YieldingCheck<unknown>>();
 
 /**
- * `checker`, piece by piece: an object without what is in its lists and objects, then those, and each element of a list
- * by itself. A list that is too long is told so and not looked into, and what is wrong is told up to a number that no
- * reader goes through.
+ * As `checker`, but validates piece by piece: an object without its lists and nested objects, then those, and each
+ * element of a list. The elements of a list that is too long are not checked. At most `MAX_ISSUES` are collected.
  */
 export function yieldingChecker<T extends TSchema>(schema: T): YieldingCheck<Static<T>> {
   const known = compiled.get(schema);
   if (known) return known as YieldingCheck<Static<T>>;
   const look = lookOf(schema as Json);
   const check: YieldingCheck<Static<T>> = async (value) => {
-    const found: Found = { issues: [], turn: yielding() };
+    const found: Found = { issues: [], yieldIfDue: yielding() };
     const checked = await look(value, [], found);
     return found.issues.length === 0
       ? { ok: true, value: checked as Static<T> }
@@ -35,10 +34,10 @@ type Path = readonly (string | number)[];
 
 interface Found {
   readonly issues: Issue[];
-  readonly turn: () => Promise<void>;
+  readonly yieldIfDue: () => Promise<void>;
 }
 
-/** Answers the value in normal form, and tells what is wrong with it. */
+/** Returns the normalised value and adds its issues to `found`. */
 type Look = (value: unknown, at: Path, found: Found) => unknown;
 
 function lookOf(schema: Json): Look {
@@ -73,13 +72,13 @@ function lookAtObject(schema: Json): Look {
   return async (value, at, found) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return shell(value, at, found);
     const keys = Object.keys(value);
-    // Of more unknown fields than are told, nothing else is.
+    // With more unknown fields than can be reported, only they are reported.
     if (keys.length > known.size + MAX_ISSUES)
       return shell(only(value, keys.filter((key) => !known.has(key)).slice(0, MAX_ISSUES)), at, found);
     const copy = shell({ ...value }, at, found) as Record<string, unknown>;
     for (const [key, look] of parts)
       if (Object.hasOwn(copy, key)) copy[key] = await look(copy[key], [...at, key], found);
-    // The sum of what is too long by itself tells nothing more.
+    // If an element is already too long, the total adds no information.
     if (found.issues.length === 0) sum?.(copy, at, found);
     return copy;
   };
@@ -88,7 +87,7 @@ function lookAtObject(schema: Json): Look {
 function lookAtList(schema: Json): Look {
   const shell = lookAtOnce(Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'items')));
   const items = schema['items'] as Json;
-  // A list of plain values is one piece, unless it may be a very long one.
+  // A list of plain values is validated at once, unless it may be very long.
   if (!isList(items) && !isRecord(items) && Number(schema['maxItems'] ?? Infinity) <= AT_ONCE) {
     const whole = lookAtOnce(schema);
     return (value, at, found) => {
@@ -103,17 +102,17 @@ function lookAtList(schema: Json): Look {
     const list: unknown[] = [];
     for (const [i, item] of value.entries()) {
       if (found.issues.length >= MAX_ISSUES) break;
-      await found.turn();
+      await found.yieldIfDue();
       list.push(await look(item, [...at, i], found));
     }
     return list;
   };
 }
 
-/** Plain values that are looked at together. */
+/** The maximum number of plain values validated at once. */
 const AT_ONCE = 10_000;
 
-/** Tells what is wrong with the list itself, and whether anything is. */
+/** Adds the issues of the list itself. Returns whether there are none. */
 function isFine(
   shell: Look,
   { value, at, found }: { readonly value: unknown; readonly at: Path; readonly found: Found },
@@ -123,13 +122,13 @@ function isFine(
   return found.issues.length === before;
 }
 
-/** With its fields as own ones, whatever they are called. */
+/** fromEntries makes each field an own property, even `__proto__`. */
 const only = (value: object, keys: readonly string[]): object =>
   Object.fromEntries(keys.map((key) => [key, (value as Readonly<Record<string, unknown>>)[key]]));
 
 const isList = (schema: Json): boolean => isOf(schema, 'array') && typeof schema['items'] === 'object';
 const isRecord = (schema: Json): boolean => isOf(schema, 'object') && typeof schema['properties'] === 'object';
 
-/** Of this type alone, or none at all. */
+/** Whether the schema has only this type, or none. */
 const isOf = ({ type }: Json, name: string): boolean =>
   type === undefined || [type].flat().every((one) => one === name || one === 'null');

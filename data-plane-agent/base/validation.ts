@@ -6,7 +6,7 @@ import { isCurrency } from './money.js';
 import { isCalendar, isLanguageTag, isLocaleOrRegion, isName, isPlain } from './names.js';
 import { hasLongRun, normal, TOO_MANY_MARKS } from './text.js';
 
-/** One bad field: its path as a caller would write it (`payments[2].amount`) and what is wrong with it. */
+/** An invalid field: its path as a client would write it (`payments[2].amount`) and the problem. */
 export interface Issue {
   readonly path: string;
   readonly problem: string;
@@ -16,12 +16,12 @@ export type Checked<T> =
   | {
       readonly ok: false;
       readonly issues: readonly Issue[];
-      /** What was refused, in normal form as far as it has one. */ readonly refused?: unknown;
+      /** The invalid value, normalised as far as possible. */ readonly refused?: unknown;
     };
-/** Brings a value into normal form (in place) and checks it. `at`: where it stands in what was sent. */
+/** Normalises a value (in place) and validates it. `at` is the path of the value within the request. */
 export type Check<T> = (value: unknown, at?: readonly (string | number)[]) => Checked<T>;
 
-/** A body may name this many bad fields; the rest is not collected. */
+/** The maximum number of invalid fields to collect for one body. */
 export const MAX_ISSUES = 1_000;
 
 const ajv = new Ajv2020({
@@ -43,7 +43,7 @@ for (const [name, validate] of Object.entries({
   ajv.addFormat(name, { type: 'string', validate });
 ajv.addFormat('email', { type: 'string', validate: isAddress });
 ajv.addFormat('date-time', { type: 'string', validate: (text: string) => !Number.isNaN(Date.parse(text)) });
-// Ajv's own count the characters of megabytes, though only texts of about the bound need counting.
+// Ajv's own keywords count the characters of megabytes of text, although only texts close to the limit need counting.
 for (const keyword of ['minLength', 'maxLength'] as const) {
   ajv.removeKeyword(keyword);
   ajv.addKeyword({
@@ -55,7 +55,7 @@ for (const keyword of ['minLength', 'maxLength'] as const) {
     error: { message: '', params: ({ schemaCode }) => _`{ limit: ${schemaCode} }` },
   });
 }
-// What is refused for its length is not looked through.
+// Texts that are refused for their length are not scanned.
 ajv.addKeyword({
   keyword: 'x-text',
   type: 'string',
@@ -70,7 +70,7 @@ ajv.addKeyword({
   errors: false,
   validate: (on: boolean, text: string) => !on || isName(text),
   error: {
-    message: 'must be one line without control characters, controls of the writing direction and invisible characters',
+    message: 'must be one line without control characters, bidirectional controls and invisible characters',
   },
 });
 ajv.addKeyword({
@@ -78,7 +78,7 @@ ajv.addKeyword({
   type: 'string',
   errors: false,
   validate: (on: boolean, text: string) => !on || isPlain(text),
-  error: { message: 'must not contain control characters and controls of the writing direction' },
+  error: { message: 'must not contain control characters and bidirectional controls' },
 });
 ajv.addKeyword({
   keyword: 'x-verbatim',
@@ -92,7 +92,7 @@ ajv.addKeyword({
   type: 'string',
   errors: false,
   validate: (on: boolean, text: string) => !on || !DOCUMENT_CONTROL.test(text),
-  error: { message: 'must not contain control characters but tabs, line ends and form feeds' },
+  error: { message: 'must not contain control characters except tabs, line ends and form feeds' },
 });
 ajv.addKeyword({
   keyword: 'x-characters',
@@ -113,7 +113,7 @@ ajv.addKeyword({
 
 const compiled = new WeakMap<TSchema, Check<unknown>>();
 
-/** Compiles a schema once; later calls with the same schema object answer the same check. */
+/** Compiles a schema; later calls with the same schema object return the same check. */
 export function checker<T extends TSchema>(schema: T): Check<Static<T>> {
   const known = compiled.get(schema);
   if (known) return known as Check<Static<T>>;
@@ -135,14 +135,14 @@ const textProblem = (text: string): string | undefined =>
       ? TOO_MANY_MARKS
       : undefined;
 
-/** A character is one unit or two, and counts as one. */
+/** Compares the number of characters, each of one or two UTF-16 units, with a limit. */
 function isWithin(text: string, bound: 'minLength' | 'maxLength', limit: number): boolean {
   const { length } = text;
   if (bound === 'maxLength') return length <= limit || (length <= 2 * limit && charactersIn(text) <= limit);
   return length >= 2 * limit || (length >= limit && charactersIn(text) >= limit);
 }
 
-/** Half a character counts as one, as it does to JSON Schema. */
+/** A lone surrogate counts as one character, as in JSON Schema. */
 function charactersIn(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i++) if (!isSecondHalf(text, i)) count++;
@@ -155,7 +155,7 @@ const isSecondHalf = (text: string, i: number): boolean =>
 type Json = Record<string, unknown>;
 type Normalise = (value: unknown) => unknown;
 
-/** Compiles the steps that bring values of this schema into normal form; `undefined` when there is nothing to do. */
+/** Compiles the normalisation of a schema's values; `undefined` if there is nothing to do. */
 function normaliser(schema: TSchema | Json): Normalise | undefined {
   const json = schema as Json;
   const types = [json['type']].flat();
@@ -190,7 +190,7 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
   const max = longest(json);
   return (value) => {
     if (typeof value !== 'string') return value;
-    // What is too long is refused for its length: its beginning, too long as well, spares every other rule the rest.
+    // A text that is too long is refused anyway; cutting it just above the limit saves the other rules work.
     if (value.length > max) return value.slice(0, max + 1);
     const trimmed = verbatim ? value : value.replaceAll('\r\n', '\n').trim();
     const text = !verbatim && isBlankText(trimmed) ? '' : trimmed;
@@ -198,7 +198,7 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
     if (verbatim || !text.isWellFormed()) return text;
     if (format === 'date') return parseDay(text) ?? text;
     if (format === 'currency') return text.toUpperCase();
-    // What is no address stays as it came, and is refused as none.
+    // An invalid address is left as it is, and then refused by its format.
     if (format === 'email') return addressIn(text) ?? text;
     const plain = normal(text, { max });
     return plain.ok ? plain.text : text;
@@ -206,31 +206,31 @@ function stringNormaliser(json: Json, nullable: boolean): Normalise | undefined 
 }
 
 /**
- * In UTF-16 units. A character that is taken apart is up to four, each of up to two units; blanks around the text are
- * taken off.
+ * In UTF-16 units: decomposed, a character has up to four code points of up to two units each; blanks around the text
+ * are trimmed.
  */
 const longest = ({ maxLength }: Json): number =>
   8 * (typeof maxLength === 'number' ? maxLength : LONGEST_WORD) + BLANKS;
-/** Of texts whose schema names no length, because it names the texts. */
+/** For texts without a maximum length, because their values are enumerated. */
 const LONGEST_WORD = 500;
 const BLANKS = 1_000;
 
-// oxlint-disable-next-line no-control-regex -- the very characters that must not pass: C0 controls but tab and newline, and DEL
+// oxlint-disable-next-line no-control-regex -- the characters to refuse: C0 controls except tab and newline, and DEL
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
 
-// oxlint-disable-next-line no-control-regex -- as above; a document also has carriage returns and form feeds
+// oxlint-disable-next-line no-control-regex -- as above; a document may also have carriage returns and form feeds
 const DOCUMENT_CONTROL = /[\u0000-\u0008\u000b\u000e-\u001f\u007f]/;
 
-/** No control characters but tab and newline, and no lone surrogates (PostgreSQL refuses both). */
+/** No control characters except tab and newline, and no lone surrogates (PostgreSQL refuses both). */
 export const isCleanText = (text: string): boolean => !CONTROL.test(text) && text.isWellFormed();
 
 /**
- * Nothing to see: white space, and characters of no width such as U+200B, U+2060 or U+FEFF. Among others they stay:
- * they join emoji and steer scripts.
+ * Only white space and zero-width characters such as U+200B, U+2060 or U+FEFF. Among other characters these are
+ * allowed: they join emoji and control scripts.
  */
 export const isBlankText = (text: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(text);
 
-/** UTF-16 units of the texts in an object's lists of objects, counted until they are too many. */
+/** Counts the UTF-16 units of the texts in an object's lists of objects; stops beyond `most`. */
 function unitsIn(value: object, most: number): number {
   let units = 0;
   for (const list of Object.values(value) as readonly unknown[]) {
@@ -250,7 +250,7 @@ function isFreeObject(root: object, bytes: number): boolean {
   for (let next = open.pop(); next; next = open.pop()) {
     const [value, depth] = next;
     if (typeof value === 'string' && !isCleanText(value)) return false;
-    // `1e400` is read as Infinity, which would be kept as null.
+    // `1e400` is parsed as Infinity, which would be stored as null.
     if (typeof value === 'number' && !Number.isFinite(value)) return false;
     if (typeof value !== 'object' || value === null) continue;
     if (depth > FREE_DEPTH) return false;
@@ -262,7 +262,7 @@ function isFreeObject(root: object, bytes: number): boolean {
   return Buffer.byteLength(JSON.stringify(root)) <= bytes;
 }
 
-/** One issue a field, in the order in which they were found. */
+/** One issue per field, in the order in which they were found. */
 function issuesOf(errors: readonly ErrorObject[], at: readonly (string | number)[]): Issue[] {
   const issues = new Map<string, Issue>();
   for (const error of errors) {

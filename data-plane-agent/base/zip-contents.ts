@@ -1,17 +1,17 @@
 import { unzipSync, type UnzipFileInfo } from 'fflate';
 
-/** Why the parts of a document are not unpacked. */
+/** Why an archive is refused. */
 export type ZipFault = 'damaged' | 'too_many_parts' | 'unpacks_to_too_much';
 
 export interface ZipLimits {
   readonly parts: number;
-  /** What all parts may unpack to together. */
+  /** The total unpacked size of all parts. */
   readonly unpackedBytes: number;
 }
 
 /**
- * The parts that the directory of a zip tells of. Nothing is unpacked: what it would come to is added up, and nothing
- * unpacks to more than it says.
+ * Lists the parts in the directory of a zip archive without unpacking them, and checks the limits. The sizes in the
+ * directory can be relied on, because unpacking stops at them.
  */
 export function zipContents(
   bytes: Uint8Array,
@@ -29,14 +29,14 @@ export function zipContents(
     return error instanceof TooManyParts ? { fault: 'too_many_parts' } : { fault: 'damaged', cause: error };
   }
   if (!(total(parts, 'originalSize') <= limits.unpackedBytes)) return { fault: 'unpacks_to_too_much' };
-  // Parts that share their bytes with others are no archive of any program's making.
+  // Parts that overlap occur only in crafted archives.
   if (!(total(parts, 'size') <= bytes.length)) return { fault: 'damaged' };
   return { parts };
 }
 
 class TooManyParts extends Error {}
 
-/** Of what office programs wrote before 2007, and of what they protect with a password today. */
+/** The format of office documents before 2007, and of password-protected ones today. */
 export const isCompoundFile = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.subarray(0, 8)).toString('hex') === 'd0cf11e0a1b11ae1';
 

@@ -74,8 +74,7 @@ describe('validation', () => {
       expect(checked.ok ? [] : checked.issues).to.deep.equal([
         {
           path: 'name',
-          problem:
-            'must be one line without control characters, controls of the writing direction and invisible characters',
+          problem: 'must be one line without control characters, bidirectional controls and invisible characters',
         },
       ]);
     }

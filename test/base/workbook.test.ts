@@ -56,7 +56,7 @@ describe('a workbook', () => {
   it('is read sheet by sheet, by name, and one that is not there is told with those that are', async () => {
     const bytes = await aWorkbook([['a']]);
     expect(await cells(bytes, 'Sheet1')).to.deep.equal([['a']]);
-    expect(await reasonOf(bytes, 'Tabelle2')).to.equal('it has no sheet of that name; there are: Sheet1');
+    expect(await reasonOf(bytes, 'Tabelle2')).to.equal('it has no sheet of that name; its sheets are: Sheet1');
   });
 
   it('is not unpacked when it would be too much, and no lie about its size makes it so', async () => {
@@ -83,9 +83,7 @@ describe('a workbook', () => {
     expect(await reasonOf(await workbookOfXml('<row r="1"><c r="ZZZZ1"><v>1</v></c></row>'))).to.equal(
       'there are cells beyond column 500',
     );
-    expect(await reasonOf(await workbookOfXml('<row r="1"><c><v>1</v></c></row>'))).to.equal(
-      'a cell does not say where it is',
-    );
+    expect(await reasonOf(await workbookOfXml('<row r="1"><c><v>1</v></c></row>'))).to.equal('a cell has no address');
     expect(await reasonOf(await workbookOfXml('<row r="999999999"></row>'))).to.equal(
       'there are rows below row 1048576',
     );
@@ -130,9 +128,9 @@ describe('a workbook', () => {
           mimetype: strToU8('application/vnd.oasis.opendocument.spreadsheet'),
         }),
       ),
-    ).to.equal('it is no .xlsx workbook');
-    expect(await reasonOf(new Uint8Array(0))).to.equal('it is no .xlsx workbook');
-    expect(await reasonOf(strToU8('a,b\r\n1,2'))).to.equal('it is no .xlsx workbook');
+    ).to.equal('it is not an .xlsx workbook');
+    expect(await reasonOf(new Uint8Array(0))).to.equal('it is not an .xlsx workbook');
+    expect(await reasonOf(strToU8('a,b\r\n1,2'))).to.equal('it is not an .xlsx workbook');
     for (const length of [40, Math.floor(workbook.length / 2), workbook.length - 10])
       expect(await reasonOf(workbook.slice(0, length)), `cut at ${length}`).to.match(/damaged|no \.xlsx/);
     expect(

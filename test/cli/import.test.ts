@@ -200,7 +200,7 @@ describe('duebook import', () => {
     const broken = file('c.xlsx', 'no workbook');
     expect(await ends([broken, '--tenant', 'acme'])).to.deep.equal([
       1,
-      `duebook: ${broken} cannot be imported: it is no .xlsx workbook`,
+      `duebook: ${broken} cannot be imported: it is not an .xlsx workbook`,
     ]);
     const unknown = file('d.csv', 'x,y\n1,2');
     expect(await ends([unknown, '--tenant', 'acme'])).to.deep.equal([

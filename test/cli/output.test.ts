@@ -145,7 +145,7 @@ describe('what the command line prints', () => {
       );
       expect([code, stderr]).to.deep.equal([
         2,
-        'duebook: --name must be one line without control characters, controls of the writing direction and invisible characters\n',
+        'duebook: --name must be one line without control characters, bidirectional controls and invisible characters\n',
       ]);
     }
     expect(

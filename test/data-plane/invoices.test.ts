@@ -90,7 +90,7 @@ describe('invoice records', () => {
       expect(over.warnings).to.deep.equal([
         {
           code: 'INVOICE_EXCEEDS_LINE',
-          message: 'More is invoiced than the payment line amounts to.',
+          message: 'The invoiced amount exceeds the amount of the payment line.',
           paymentIds: [b.lineId],
         },
       ]);

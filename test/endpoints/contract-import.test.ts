@@ -161,7 +161,7 @@ describe('importing contracts over HTTP', () => {
         ).to.equal('it unpacks to more than 100 MB');
         expect(
           await reason({ xlsxBase64: Buffer.from('no workbook').toString('base64') }, '/contracts/import/preview'),
-        ).to.equal('it is no .xlsx workbook');
+        ).to.equal('it is not an .xlsx workbook');
         expect(await reason({ csv: 'contractNo,partyA\n"x' })).to.match(/a quote is opened and never closed/);
         expect(await reason({ csv: 'contractNo,合同编号\n1,2' })).to.equal('two columns are contractNo');
         expect(await reason({ csv: 'x,y\n1,2' }, '/contracts/import/preview')).to.equal(

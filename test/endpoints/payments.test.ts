@@ -107,7 +107,7 @@ describe('payments over HTTP', () => {
           error: {
             code: 'LINE_HAS_MONEY',
             message:
-              'The payment line has a receipt or an invoice, so it cannot be removed; or money was matched to it, so its invoice cannot be made void.',
+              'The payment line has a receipt or an invoice, so it cannot be deleted; or money was matched to it, so its invoice cannot be voided.',
             details: { paymentIds: [added.body.id] },
           },
         });

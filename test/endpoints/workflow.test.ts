@@ -64,7 +64,7 @@ describe('the workflow over HTTP', () => {
         error: {
           code: 'WORKFLOW_CONTROL_REQUIRED',
           message:
-            'The role lacks the workflow control level that this needs at this stage, or is none of the `roles` that may move the contract or enter the stage.',
+            'The role lacks the workflow control level required at this stage, or is not one of the `roles` that may move the contract or enter the stage.',
           details: { control: 'approve', stage: 'review' },
         },
       });

@@ -2,7 +2,7 @@ import type { Log } from '../log.js';
 import type { Served } from './exchange.js';
 
 /**
- * One line for each request, which tells by ids who asked and from where: no names, no bodies, no query, no tokens.
+ * Logs one line per request, identifying the caller by ids only: no names, bodies, query strings or tokens.
  * `docs/logging.md` lists its fields.
  */
 export const accessLog =

@@ -10,23 +10,23 @@ import { writeProblems } from './problems.js';
 export interface HttpAppOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** How many proxies in front are ours. */
+  /** The number of trusted proxies in front of the process. */
   readonly trustProxy: number;
   readonly corsOrigins: readonly string[];
   readonly observers: readonly ((served: Served) => void)[];
-  /** Whether what was thrown says that something is away and comes back: 503 instead of 500. */
+  /** Whether an error means that a dependency is temporarily unavailable: 503 instead of 500. */
   readonly isTransient: (error: unknown) => boolean;
-  /** Sees what is refused, by whatever stands further in. */
+  /** Runs around all later middleware and so observes their refusals. */
   readonly watch?: HttpMiddleware;
   readonly pages: readonly Page[];
-  /** After the pages, in this order. */
+  /** Run after the pages, in this order. */
   readonly routes: readonly HttpMiddleware[];
 }
 
-/** HTTP as every process of ours speaks it, from the outside in. */
+/** The HTTP middleware shared by all our processes, outermost first. */
 export function createHttpApp(options: HttpAppOptions): Koa<HttpState> {
   const { log, clock, trustProxy, watch } = options;
-  // Without a count, the left-most address of X-Forwarded-For would be believed, which anyone can write.
+  // Without a count Koa would trust the left-most address of X-Forwarded-For, which the client can set.
   const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy });
   const cors = allowOrigins(options.corsOrigins);
   app.use(beginExchange({ clock, observers: [accessLog(log), ...options.observers] }));
@@ -38,7 +38,7 @@ export function createHttpApp(options: HttpAppOptions): Koa<HttpState> {
   app.use(servePages(options.pages));
   for (const route of options.routes) app.use(route);
   app.use(nothingHere);
-  // What Koa itself reports: a connection that broke while it was written to.
+  // Koa reports connections that broke while a response was written.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection error'));
   return app;
 }

@@ -4,12 +4,12 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { Clock } from '../clock.js';
 import type { RequestInfo } from './request.js';
 
-/** The one typed thing on Koa's `ctx.state`. */
+/** The only property that we put on Koa's `ctx.state`. */
 export interface Exchange {
   readonly info: RequestInfo;
-  /** The template of the route that answered, as log and metrics name it; `undefined` when none did. */
+  /** The template of the matched route, for log and metrics; `undefined` when none matched. */
   route: string | undefined;
-  /** Who asks, once it is known; also of one who is then refused. */
+  /** The authenticated caller, also of a request that is then refused. */
   caller: { readonly tenantId: string; readonly userId: string; readonly sessionId: string } | undefined;
 }
 
@@ -19,18 +19,18 @@ export interface HttpState {
 export type HttpContext = ParameterizedContext<HttpState>;
 export type HttpMiddleware = Middleware<HttpState>;
 
-/** A request has been answered, or its client has gone. */
+/** A finished request: answered, or aborted by the client. */
 export interface Served {
   readonly method: string;
   readonly route: string | undefined;
   readonly status: number;
   readonly durationMs: number;
   readonly exchange: Exchange;
-  /** The client went before the answer was out. */
+  /** The client disconnected before the response was complete. */
   readonly aborted: boolean;
 }
 
-/** Begins every request: gives it an id, which is always answered, and tells the observers when it ends. */
+/** Starts every request: assigns its id, which every response carries, and notifies the observers when it ends. */
 export function beginExchange({
   clock,
   observers,
@@ -59,7 +59,7 @@ export function beginExchange({
   };
 }
 
-/** Browsers send less than 200 characters. */
+/** Browsers send less than 200 characters; parsing time grows quadratically with an unclosed quote. */
 const LONGEST_ACCEPT = 1_000;
 const ANYTHING = '*/*';
 const TAKES_JSON = /^(\*\/\*|application\/\*|.+[/+]json)$/i;
@@ -78,7 +78,6 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
     host: ctx.hostname,
     ifMatch: headers['if-match'],
     get followsLink() {
-      // Taking a list apart that has a quote which is never closed takes the square of its length.
       if ((headers.accept ?? '').length > LONGEST_ACCEPT) return false;
       const [preferred = ANYTHING] = [ctx.accepts()].flat();
       return !TAKES_JSON.test(preferred);
@@ -87,9 +86,7 @@ function infoOf(ctx: HttpContext, clock: Clock): RequestInfo {
   };
 }
 
-/**
- * A proxy may report anything; only an address is believed, in its plain form when it is an IPv4 one in IPv6 clothes.
- */
+/** Uses what the proxy reports only if it is an IP address. An IPv4-mapped IPv6 address is returned as IPv4. */
 function addressOf(ctx: HttpContext): string {
   const reported = plainAddress(ctx.ip);
   return isIP(reported) === 0 ? plainAddress(ctx.req.socket.remoteAddress ?? '') : reported;
@@ -104,7 +101,7 @@ type Cookies = Required<Pick<RequestInfo, 'cookies' | 'repeatedCookies'>>;
 
 const NO_COOKIES: Cookies = { cookies: {}, repeatedCookies: [] };
 
-/** The first of a name counts, as browsers send the one with the longest path first. */
+/** The first cookie of a name wins: browsers send the one with the longest path first. */
 function cookiesOf(header: string | undefined): Cookies {
   if (header === undefined) return NO_COOKIES;
   const cookies: Record<string, string> = Object.create(null) as Record<string, string>;

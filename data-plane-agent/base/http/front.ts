@@ -9,13 +9,16 @@ import { servePages } from './pages.js';
 import { livez, readyz } from './probes.js';
 import { problem, writeProblems } from './problems.js';
 
-/** What is listened on from the first moment of a process, before it has anything to serve. */
+/** The listening socket of a process, open before it has anything to serve. */
 export interface Front extends Listening {
-  /** From now on requests are the app's. */
+  /** Routes all further requests to the app. */
   serve(app: Koa<HttpState>): void;
 }
 
-/** Listens at once: until there is an app, probes are answered and everything else is 503. Port 0 takes a free one. */
+/**
+ * Listens immediately. Until there is an app, probes are answered and everything else gets 503. Port 0 picks a free
+ * port.
+ */
 export async function openFront({
   host,
   port,
@@ -42,7 +45,7 @@ function startingApp({ clock, log }: { clock: Clock; log: Log }): Koa<HttpState>
   return app;
 }
 
-/** Koa's callback answers a promise that never rejects: what goes wrong ends in Koa's own error path. */
+/** Koa's callback returns a promise that never rejects: Koa handles errors itself. */
 function callbackOf(app: Koa<HttpState>): (request: IncomingMessage, answer: ServerResponse) => void {
   const callback = app.callback();
   return (request, answer) => void callback(request, answer);

@@ -4,10 +4,10 @@ import helmet from 'helmet';
 import type { HttpMiddleware } from './exchange.js';
 import { problem } from './problems.js';
 
-/** Helmet's headers are the same for every answer, so they are asked for once. */
+/** Helmet's headers are the same for every response, so they are computed once. */
 export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = collect();
 
-/** On every answer; what is more specific (a page's content policy, a cache time) is set later. */
+/** Set on every response; specific ones (a page's content policy, a cache time) are set later. */
 export const setHeaders: HttpMiddleware = (ctx, next) => {
   for (const [name, value] of SECURITY_HEADERS) ctx.res.setHeader(name, value);
   ctx.res.setHeader('Cache-Control', 'no-store');
@@ -15,18 +15,18 @@ export const setHeaders: HttpMiddleware = (ctx, next) => {
 };
 
 /**
- * Refuses what no route can be looked up for: a URL with broken escapes, a host that is none, or two, of which a proxy
- * may have believed the other.
+ * Refuses requests with broken percent-escapes in the URL, or with a missing, invalid or repeated Host header: with
+ * two, a proxy may have used the other.
  */
 export const refuseMalformed: HttpMiddleware = (ctx, next) => {
   const [host, ...more] = ctx.req.headersDistinct.host ?? [];
   if (more.length > 0 || (host === undefined ? ctx.req.httpVersion !== '1.0' : !HOST.test(host)))
-    throw problem(400, 'The Host header is missing or not valid');
+    throw problem(400, 'The Host header is missing or invalid');
   if (ctx.url.includes('%')) checkEscapes(ctx.url);
   return next();
 };
 
-/** Lets pages of the listed origins read answers, with their cookies. Off when none is listed. */
+/** Lets pages of the listed origins read responses, with their cookies. `undefined` when none is listed. */
 export function allowOrigins(origins: readonly string[]): HttpMiddleware | undefined {
   if (origins.length === 0) return undefined;
   const allowed = new Set(origins);
@@ -54,7 +54,7 @@ function checkEscapes(url: string): void {
   try {
     decodeURIComponent(url);
   } catch {
-    throw problem(400, 'The URL has broken percent-escapes');
+    throw problem(400, 'The URL contains invalid percent-escapes');
   }
 }
 
@@ -64,8 +64,8 @@ function collect(): [string, string][] {
     setHeader: (name: string, value: string) => headers.push([name, value]),
     removeHeader: () => undefined,
   };
-  // Of request and answer helmet uses these two methods alone.
-  // Its own policy lets a page of ours say where its relative addresses lead; none has to.
+  // Helmet uses only these two methods of the response, and nothing of the request. Its default policy allows `<base>`
+  // on our own pages, which none needs.
   helmet({ contentSecurityPolicy: { directives: { 'base-uri': ["'none'"] } } })(
     {} as IncomingMessage,
     answer as unknown as ServerResponse,

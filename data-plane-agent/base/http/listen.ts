@@ -7,11 +7,11 @@ import { frameworkBody, JSON_TYPE, statusText } from './problems.js';
 
 export interface Listening {
   readonly port: number;
-  /** Takes no new connections, answers what has been asked, then ends. */
+  /** Refuses new connections, completes running requests, then closes. */
   stop(): Promise<void>;
 }
 
-/** Longer than the 60 s that load balancers keep an idle connection, so that it is theirs to close. */
+/** Longer than the 60 s for which load balancers keep idle connections, so that they close them, not we. */
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS_MS = 15_000;
 const REQUEST_MS = 120_000;
@@ -19,15 +19,15 @@ const extensions = new WeakMap<IncomingMessage, (ms: number) => void>();
 /** Room for an access token with a scope of a thousand subject companies. */
 const HEADER_BYTES = 64 * 1024;
 
-/** Gives a request that has begun another time to come in whole, from now on; usually it has two minutes. */
+/** Gives a running request a new time limit, from now, for receiving its body; the default is two minutes. */
 export const allowLonger = (request: IncomingMessage, ms: number): void => extensions.get(request)?.(ms);
 
-/** Serves over HTTP; port 0 takes a free one. Rejects when the address cannot be had. */
+/** Serves HTTP; port 0 picks a free port. Rejects when the address is not available. */
 export async function listen(
   handle: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<Listening> {
-  // A missing Host header is refused by us, in our error shape.
+  // A missing Host header is refused by `refuseMalformed`, in our error format.
   const server = createServer(
     {
       headersTimeout: HEADERS_MS,
@@ -38,7 +38,7 @@ export async function listen(
     },
     handle,
   );
-  // The client that asks first is told to go on when its body is wanted, not before.
+  // A client that sends `Expect: 100-continue` gets the 100 only when its body is read.
   server.on('checkContinue', handle);
   answerParseErrors(server);
   limitRequests(server);
@@ -54,7 +54,7 @@ export async function listen(
 
 function stop(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    // A connection that was busy is idle after its answer, and would be kept for more requests.
+    // Connections become idle after their last response and would be kept alive.
     const sweep = setInterval(() => server.closeIdleConnections(), 20);
     server.close(() => {
       clearInterval(sweep);
@@ -63,7 +63,9 @@ function stop(server: Server): Promise<void> {
   });
 }
 
-/** Node's own limit is the same for every request, and an upload of a large file takes longer than a query may. */
+/**
+ * Replaces Node's request timeout, which is the same for every request, whereas uploads of large files may take longer.
+ */
 function limitRequests(server: Server): void {
   const limit = (request: IncomingMessage): void => {
     if (request.complete) return;
@@ -71,7 +73,7 @@ function limitRequests(server: Server): void {
       if (!request.complete)
         server.emit(
           'clientError',
-          Object.assign(new Error('the request did not come in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+          Object.assign(new Error('the request was not received in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
           request.socket,
         );
     };
@@ -95,7 +97,7 @@ function limitRequests(server: Server): void {
   server.prependListener('checkContinue', limit);
 }
 
-/** What is no HTTP has no request and no answer: the refusal is written on the bare connection. */
+/** Input that is not HTTP has no request or response object, so the refusal is written to the socket. */
 function answerParseErrors(server: Server): void {
   const answers = new WeakMap<Duplex, ServerResponse>();
   const remember: RequestListener = (request, answer) => void answers.set(request.socket, answer);

@@ -4,7 +4,7 @@ import { fail } from '../failures.js';
 import type { Served } from './exchange.js';
 import type { Page } from './pages.js';
 
-/** Connections of a database, as its pool counts them. */
+/** Reads the connection counts of a database pool. */
 export type PoolReading = () => { readonly used: number; readonly free: number; readonly waiting: number };
 
 export interface Metrics {
@@ -14,7 +14,7 @@ export interface Metrics {
 
 const PATH = '/metrics';
 
-/** Prometheus metrics behind a token of their own. Without one there is no such page, and nothing is measured. */
+/** Prometheus metrics, protected by a separate token. Without a token the page is a 404 and nothing is measured. */
 export function createMetrics({
   token,
   pools,
@@ -35,7 +35,7 @@ export function createMetrics({
   });
   const durations = new Histogram({
     name: 'duebook_http_request_duration_seconds',
-    help: 'Time from the request to the end of its answer.',
+    help: 'Time from the start of the request to the end of its response.',
     labelNames: ['method', 'route'],
     buckets: BUCKETS_S,
     registers: [registry],
@@ -43,7 +43,7 @@ export function createMetrics({
   gaugePools(pools, registry);
 
   return {
-    // Only templates become labels: a path holds ids, of which there is no end.
+    // Route templates only: paths contain ids, which would make the number of labels unbounded.
     observe: ({ method, route = 'none', status, durationMs }) => {
       requests.inc({ method, route, status });
       durations.observe({ method, route }, durationMs / 1000);
@@ -67,7 +67,7 @@ const BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 function gaugePools(pools: Readonly<Record<string, PoolReading>>, registry: Registry): void {
   const gauge = new Gauge({
     name: 'duebook_database_connections',
-    help: 'Connections of a database pool by what they do; `waiting` are callers without one.',
+    help: 'Connections of a database pool by state; `waiting` counts callers without a connection.',
     labelNames: ['database', 'state'],
     registers: [registry],
     collect: () => {

@@ -1,12 +1,12 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The address, or of an IPv6 one its /64, however it is written: an IPv6 caller has a whole one to choose from, so that
- * counts as one. An IPv4 address that comes as an IPv6 one is the IPv4 address.
+ * The IPv4 address, or the /64 network of an IPv6 address, in canonical form: an IPv6 client usually has a whole /64.
+ * An IPv4-mapped IPv6 address is returned as IPv4.
  */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip)) return ip;
-  // As URLs write it: lower-case, without leading zeros, and without an IPv4 part.
+  // The URL parser's form: lower-case, without leading zeros or an IPv4 part.
   const address = new URL(`http://[${ip.split('%')[0] ?? ip}]`).hostname.slice(1, -1);
   const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(address) ?? [];
   if (high !== undefined && low !== undefined)

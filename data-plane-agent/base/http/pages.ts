@@ -3,9 +3,7 @@ import { sha256Hex } from '../secrets.js';
 import { fail } from '../failures.js';
 import { JSON_TYPE, problem } from './problems.js';
 
-/**
- * What is served beside the endpoints, under a path of its own: probes, metrics, keys, documents. It is read with GET.
- */
+/** A resource served with GET at a fixed path, apart from the API endpoints: probes, metrics, keys, documents. */
 export interface Page {
   readonly path: string;
   answer(ctx: HttpContext): void | Promise<void>;
@@ -22,7 +20,7 @@ export function servePages(pages: readonly Page[]): HttpMiddleware {
   };
 }
 
-/** After everything else: there is nothing at this path. */
+/** The last middleware: 404 for unknown paths. */
 export const nothingHere: HttpMiddleware = () => {
   throw fail('NOT_FOUND', {});
 };
@@ -33,7 +31,7 @@ export function sendJson(ctx: HttpContext, body: object): void {
   ctx.body = JSON.stringify(body);
 }
 
-/** A document that does not change while the process lives, with an entity tag that a client may come back with. */
+/** Sends a document that does not change during the process's lifetime, with an entity tag for conditional requests. */
 export function sendDocument(
   ctx: HttpContext,
   {
@@ -49,7 +47,7 @@ export function sendDocument(
   else ctx.body = body;
 }
 
-/** Documents that are made once, under one content policy. */
+/** Static documents, all with one content security policy. */
 export function documents(
   files: readonly { readonly path: string; readonly type: string; readonly body: string | Buffer }[],
   policy: string,
@@ -66,5 +64,5 @@ export function documents(
   });
 }
 
-/** For text between tags and in attributes. */
+/** Escapes text for HTML content and attributes. */
 export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);

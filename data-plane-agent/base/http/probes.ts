@@ -1,10 +1,10 @@
 import { sendJson, type Page } from './pages.js';
 import { frameworkBody, write } from './problems.js';
 
-/** For the orchestrator: the process turns. Whether it may be sent requests is another question. */
+/** Liveness, for the orchestrator: the process runs, whether or not it is ready for requests. */
 export const livez: Page = { path: '/livez', answer: (ctx) => sendJson(ctx, { status: 'ok' }) };
 
-/** For the load balancer: 503 while the process starts or drains, and without what it cannot do without. */
+/** Readiness, for the load balancer: 503 during startup and shutdown, and while a required dependency is missing. */
 export const readyz = ({ ready }: { ready: () => Promise<boolean> }): Page => ({
   path: '/readyz',
   answer: async (ctx) => {

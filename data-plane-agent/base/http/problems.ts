@@ -5,28 +5,28 @@ import type { HttpContext, HttpMiddleware } from './exchange.js';
 
 const PROBLEM = Symbol('http problem');
 
-/** A refusal that HTTP itself knows, beside the failures of the catalogue: 405, 413, 415, malformed JSON. */
+/** A refusal at HTTP level, outside the catalogue of failures: 405, 413, 415, malformed JSON. */
 export interface HttpProblem extends Error {
   readonly [PROBLEM]: true;
   readonly status: number;
   readonly headers: ProblemHeaders;
 }
 
-/** A header may come several times, as `Set-Cookie` does. */
+/** A header may have several values, as `Set-Cookie` does. */
 type ProblemHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** `throw problem(415, 'The body must be application/json')`. Without a text the status speaks for itself. */
+/** `throw problem(415, 'The body must be application/json')`. The text defaults to the status text. */
 export const problem = (status: number, text = statusText(status), headers: ProblemHeaders = {}): HttpProblem =>
   Object.assign(new Error(text), { [PROBLEM]: true as const, status, headers });
 
-/** What is sent: both error shapes of the API come from here and from nowhere else. */
+/** An error response. Both error formats of the API are created in this file only. */
 export interface Refusal {
   readonly status: number;
   readonly headers: ProblemHeaders;
   readonly body: object;
 }
 
-/** The framework's shape: `{ statusCode, message, error }`. */
+/** The `framework` format: `{ statusCode, message, error }`. */
 export const frameworkBody = (status: number, message: string | readonly string[]): object => ({
   statusCode: status,
   message,
@@ -34,8 +34,8 @@ export const frameworkBody = (status: number, message: string | readonly string[
 });
 
 /**
- * The outermost writer of errors. It stands outside everything that may throw, because Koa's own error path drops the
- * headers set so far and answers in plain text.
+ * Turns errors into responses. It wraps everything that may throw, because Koa's own error handler drops the headers
+ * set so far and responds in plain text.
  */
 export function writeProblems({
   log,
@@ -49,13 +49,13 @@ export function writeProblems({
       await next();
     } catch (error) {
       const { info, route } = ctx.state.exchange;
-      if (isGone(ctx)) {
+      if (isDisconnected(ctx)) {
         log.debug({ err: error, requestId: info.id, route }, 'the client went away');
         ctx.respond = false;
         return;
       }
       if (ctx.res.headersSent) {
-        // Half an answer must not look like a whole one: the connection breaks before the end of the body was said.
+        // Break the connection, so that the client does not take the partial response for a complete one.
         log.error({ err: error, requestId: info.id, method: ctx.method, route }, 'an answer broke off');
         ctx.respond = false;
         ctx.res.destroy();
@@ -93,11 +93,11 @@ function refusalOf(
   return {
     status: 500,
     headers: {},
-    body: frameworkBody(500, `Something went wrong on our side (request ${requestId})`),
+    body: frameworkBody(500, `Internal server error (request ${requestId})`),
   };
 }
 
-/** After a lost or busy database; a pool has made new connections by then. */
+/** For a lost or busy database: by then the pool has new connections. */
 const TRANSIENT_RETRY_S = 5;
 
 function failureRefusal(failure: Failure): Refusal {
@@ -126,7 +126,7 @@ function frameworkMessage(failure: Failure): string | string[] {
   if (isFailure(failure, 'UNAUTHENTICATED')) return failure.details.message ?? statusText(401);
   if (isFailure(failure, 'FORBIDDEN')) return failure.details.needs;
   if (isFailure(failure, 'ORIGIN_NOT_ALLOWED')) return failure.message;
-  // Nothing of the id that was asked for: a record that is not there and one of another tenant answer the same bytes.
+  // Must not mention the id: a missing record and one of another tenant get identical responses.
   return statusText(FAILURES[failure.code].status);
 }
 
@@ -137,6 +137,6 @@ const retryAfter = (seconds: number): Record<string, string> => ({
 export const isProblem = (error: unknown): error is HttpProblem =>
   typeof error === 'object' && error !== null && PROBLEM in error;
 
-const isGone = (ctx: HttpContext): boolean => ctx.res.destroyed || ctx.req.socket.destroyed;
+const isDisconnected = (ctx: HttpContext): boolean => ctx.res.destroyed || ctx.req.socket.destroyed;
 
 export const statusText = (status: number): string => STATUS_CODES[status] ?? 'Error';

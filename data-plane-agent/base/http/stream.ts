@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpContext } from './exchange.js';
 
-/** A client that takes nothing for so long has gone without saying so. */
+/** A client that reads nothing for this long is taken to be disconnected. */
 const STALLED_MS = 120_000;
 
 /**
- * Sends an answer piece by piece, no faster than the client takes it. `begin` sets status and headers, once the first
- * piece is there: what fails before is an error like any other, and what fails later breaks the connection off. When
- * the client goes, `pieces` is told to stop.
+ * Sends a response piece by piece, at the speed of the client. `begin` sets status and headers when the first piece is
+ * available: an earlier error gets a normal error response, a later one breaks the connection. When the client
+ * disconnects, iteration of `pieces` stops.
  */
 export async function stream(ctx: HttpContext, pieces: AsyncIterable<string>, begin: () => void): Promise<void> {
   const { res } = ctx;
@@ -16,8 +16,7 @@ export async function stream(ctx: HttpContext, pieces: AsyncIterable<string>, be
     if (begun) return;
     begun = true;
     begin();
-    // From here on the answer is written past Koa, whose own way to send a stream ends a broken one as if it were
-    // whole.
+    // Bypass Koa from here on: it would end a failed stream as if it were complete.
     ctx.respond = false;
     res.setTimeout(STALLED_MS, () => res.destroy());
   };
@@ -32,7 +31,7 @@ export async function stream(ctx: HttpContext, pieces: AsyncIterable<string>, be
   res.end();
 }
 
-/** Settles when more can be taken, and when nothing will be any more. */
+/** Resolves when the response can accept more data, or is closed. */
 const drained = (res: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {

@@ -3,13 +3,13 @@ import { fail, type Failure } from '../failures.js';
 import { createFairQueue } from '../fair-queue.js';
 import { isCompoundFile, zipContents, type ZipFault } from '../zip-contents.js';
 
-/** What a cell of a workbook holds. Days come as `YYYY-MM-DD`, errors of formulas as their text (`#DIV/0!`). */
+/** The value of a cell. Days are `YYYY-MM-DD`, formula errors are their text (`#DIV/0!`). */
 export type WorkbookCell = string | number | boolean | null;
 
 export interface WorkbookSheet {
-  /** Row by row from the first on, empty ones too; each from the first column on. */
+  /** All rows from the first one, including empty ones; each starts at the first column. */
   readonly rows: readonly (readonly WorkbookCell[])[];
-  /** Days are counted from 1904, as old Macintosh workbooks have it: for numbers that are not formatted as days. */
+  /** Serial dates count from 1904, as in old Macintosh workbooks; relevant for numbers not formatted as days. */
   readonly date1904: boolean;
 }
 
@@ -21,10 +21,9 @@ const DEADLINE_MS = 20_000;
 const MEMORY_MB = 512;
 
 /**
- * Reads one sheet of an .xlsx workbook, the first unless one is named: values only, of formulas the ones that were
- * calculated last. What it would unpack to is added up before anything is unpacked. Workbooks are read one at a time,
- * those of different `readers` (tenants) by turns. Fails with IMPORT_FILE_INVALID, and with RATE_LIMITED when too many
- * of the reader wait.
+ * Reads one sheet of an .xlsx workbook, by default the first: values only, for formulas the last calculated ones. The
+ * unpacked size is checked before unpacking. Workbooks are read one at a time, and `readers` (tenants) take turns.
+ * Fails with IMPORT_FILE_INVALID, or RATE_LIMITED when the reader has too many workbooks in the queue.
  */
 export async function readWorkbook(
   bytes: Uint8Array,
@@ -32,28 +31,28 @@ export async function readWorkbook(
   reader: string,
 ): Promise<WorkbookSheet> {
   checkArchive(bytes);
-  return take(reader, () => readInThread(bytes, sheetName));
+  return queue(reader, () => readInThread(bytes, sheetName));
 }
 
-/** Of one reader: each waits in memory, and may be read for as long as the deadline is. */
+/** Queued workbooks per reader: each is held in memory and may take up to the deadline. */
 const WAITING = 10;
-/** Each may take all the memory that one is given. */
-const take = createFairQueue({ waitingOfEach: WAITING });
+/** One at a time, because each may use all of `MEMORY_MB`. */
+const queue = createFairQueue({ waitingOfEach: WAITING });
 
 function checkArchive(bytes: Uint8Array): void {
   if (isCompoundFile(bytes))
-    throw refused('it is an old .xls or is protected by a password; save it as .xlsx without one');
-  if (Buffer.from(bytes.subarray(0, 4)).toString('hex') !== '504b0304') throw refused('it is no .xlsx workbook');
+    throw refused('it is an old .xls file or password-protected; save it as .xlsx without a password');
+  if (Buffer.from(bytes.subarray(0, 4)).toString('hex') !== '504b0304') throw refused('it is not an .xlsx workbook');
   const directory = zipContents(bytes, { parts: MAX_PARTS, unpackedBytes: MAX_UNPACKED_BYTES });
   if ('fault' in directory) throw refused(FAULTS[directory.fault]);
   if (directory.parts.some(({ name }) => /(^|\/)vbaProject\.bin$/i.test(name)))
-    throw refused('workbooks with macros are not read; save it as .xlsx');
+    throw refused('workbooks with macros are not supported; save it as .xlsx');
   if (directory.parts.some(({ name }) => name === 'xl/workbook.bin'))
-    throw refused('binary workbooks are not read; save it as .xlsx');
+    throw refused('binary workbooks are not supported; save it as .xlsx');
 }
 
 const FAULTS: Readonly<Record<ZipFault, string>> = {
-  damaged: 'it is damaged, or no .xlsx workbook',
+  damaged: 'it is damaged or not an .xlsx workbook',
   too_many_parts: `it has more than ${MAX_PARTS} parts`,
   unpacks_to_too_much: 'it unpacks to more than 100 MB',
 };

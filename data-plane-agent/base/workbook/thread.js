@@ -4,27 +4,27 @@ import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { readSheet } from 'read-excel-file/universal';
 
 /*
- * The thread in which `read-workbook.ts` has a workbook unpacked and read: the reader parses a sheet in one go, which would keep everybody
- * else waiting, and what makes it run out of memory or time takes this thread along and nothing more. JavaScript, because a thread begins
- * with a file as it lies on the disk, and the tests run from source.
+ * The worker in which `read-workbook.ts` unpacks and reads a workbook: parsing a sheet is synchronous and would block
+ * the process, and running out of memory or time ends only this worker. It is JavaScript because a worker loads its
+ * file from disk as it is, and the tests run from source.
  */
 
 /** @type {{ bytes: Uint8Array, sheetName: string | null, maxRow: number, maxColumn: number }} */
 const { bytes, sheetName, maxRow, maxColumn } = workerData;
-/** Rows in one message: the other side unpacks a message in one go. */
+/** Rows per message: the receiver deserializes each message synchronously. */
 const BATCH = 200;
 
 const WANTED =
   /^(\[Content_Types\]\.xml|xl\/(_rels\/workbook\.xml\.rels|workbook\.xml|styles\.xml|sharedStrings\.xml|worksheets\/[^/]+\.xml))$/;
 const CELL = /<(?:\w+:)?c(?=[\s/>])([^>]*?)(\/?)>/g;
 const ROW = /<(?:\w+:)?row\s[^>]*?\br=["'](\d+)["']/g;
-/** Spreadsheets have no more. */
+/** The limit of spreadsheet programs. */
 const LAST_ROW = 1_048_576;
 const ERROR_CELL = /(<(?:\w+:)?c\s[^>]*?\bt=)["']e["']/g;
 const UNCALCULATED =
   /<((?:\w+:)?c)\s[^>]*?\br=["']([A-Z]+\d+)["'][^>]*>\s*<(?:\w+:)?f\b(?:[^>]*\/>|[^>]*>[^<]*<\/(?:\w+:)?f>)\s*<\/(?:\w+:)?c>/g;
 
-/** Why a workbook is not taken. */
+/** The reason why a workbook is refused. */
 class Refusal extends Error {
   /** @override */
   name = 'Refusal';
@@ -33,7 +33,7 @@ class Refusal extends Error {
 try {
   const { parts, date1904 } = prepared(bytes);
   const rows = await readSheet(/** @type {ArrayBuffer} */ (zipSync(parts, { level: 0 }).buffer), sheetName ?? 1);
-  if (!Array.isArray(rows)) throw new Refusal('the sheet holds no cells');
+  if (!Array.isArray(rows)) throw new Refusal('the sheet has no cells');
   for (let at = 0; at < rows.length; at += BATCH)
     post({ rows: rows.slice(at, at + BATCH).map((row) => row.map(plain)) });
   post({ done: true, date1904 });
@@ -46,17 +46,17 @@ function post(message) {
   parentPort?.postMessage(message);
 }
 
-/** The parts that the reader looks at, with what it would pass over in silence made visible. */
+/** The parts that the reader uses, with cells that it would silently skip made visible. */
 function prepared(/** @type {Uint8Array} */ archive) {
   const parts = unzipSync(archive, { filter: ({ name }) => WANTED.test(name) });
   const types = textOf(parts['[Content_Types].xml']);
-  if (!parts['xl/workbook.xml']) throw new Refusal('it is no .xlsx workbook');
-  if (types.includes('macroEnabled')) throw new Refusal('workbooks with macros are not read; save it as .xlsx');
+  if (!parts['xl/workbook.xml']) throw new Refusal('it is not an .xlsx workbook');
+  if (types.includes('macroEnabled')) throw new Refusal('workbooks with macros are not supported; save it as .xlsx');
   for (const [name, part] of Object.entries(parts)) {
     const xml = textOf(part);
-    // No entity is ever resolved by the reader; a document that declares some was made by hand, and for no good.
+    // The reader never resolves entities; only crafted documents declare them.
     if (xml.includes('<!DOCTYPE') || xml.includes('<!ENTITY')) throw new Refusal('it declares XML entities');
-    // Any part may be named as the sheet.
+    // Any part may be referenced as the sheet.
     parts[name] = strToU8(visible(xml));
   }
   return {
@@ -65,7 +65,9 @@ function prepared(/** @type {Uint8Array} */ archive) {
   };
 }
 
-/** The reader takes error cells and formulas that were never calculated for empty: an amount would be lost without a word. */
+/**
+ * The reader treats error cells and formulas that were never calculated as empty, which would silently lose amounts.
+ */
 function visible(/** @type {string} */ xml) {
   checkBounds(xml);
   return xml
@@ -73,14 +75,14 @@ function visible(/** @type {string} */ xml) {
     .replaceAll(ERROR_CELL, '$1"str"');
 }
 
-/** The reader makes a cell for every place up to the last one that holds something. */
+/** Checks sizes first: the reader allocates every cell up to the last one with a value. */
 function checkBounds(/** @type {string} */ xml) {
   for (const [, row = '0'] of xml.matchAll(ROW))
     if (Number(row) > LAST_ROW) throw new Refusal(`there are rows below row ${LAST_ROW}`);
   for (const [, attributes = '', closed] of xml.matchAll(CELL)) {
     if (closed !== '') continue;
     const [, letters = '', row = '0'] = /\br=["']([A-Z]{1,8})(\d{1,9})["']/.exec(attributes) ?? [];
-    if (letters === '') throw new Refusal('a cell does not say where it is');
+    if (letters === '') throw new Refusal('a cell has no address');
     const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
     if (Number(row) > maxRow) throw new Refusal(`there are cells below row ${maxRow}`);
     if (column > maxColumn) throw new Refusal(`there are cells beyond column ${maxColumn}`);
@@ -91,7 +93,7 @@ function textOf(/** @type {Uint8Array | undefined} */ part) {
   return part ? strFromU8(part) : '';
 }
 
-/** A day as text: its time is dropped, and no machine's zone has a say. */
+/** Converts a day to text: the time of day is dropped, and the machine's time zone is not used. */
 function plain(/** @type {unknown} */ cell) {
   if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? '#VALUE!' : cell.toISOString().slice(0, 10);
   return typeof cell === 'string' && !cell.isWellFormed() ? cell.toWellFormed() : cell;
@@ -101,9 +103,9 @@ function reasonOf(/** @type {unknown} */ error) {
   if (!(error instanceof Error)) return 'it cannot be read';
   if (error.name === 'Refusal') return error.message;
   if (error.name === 'SheetNotFoundError')
-    return `it has no sheet of that name; there are: ${/** @type {Error & { sheets: string[] }} */ (error).sheets.join(', ')}`.slice(
+    return `it has no sheet of that name; its sheets are: ${/** @type {Error & { sheets: string[] }} */ (error).sheets.join(', ')}`.slice(
       0,
       400,
     );
-  return 'it is damaged, or no .xlsx workbook';
+  return 'it is damaged or not an .xlsx workbook';
 }

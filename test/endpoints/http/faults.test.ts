@@ -79,7 +79,7 @@ describe('faults', () => {
       const { status, text, headers } = await act();
       expect(status).to.equal(500);
       expect(text).to.equal(
-        '{"statusCode":500,"message":"Something went wrong on our side (request request-0001)","error":"Internal Server Error"}',
+        '{"statusCode":500,"message":"Internal server error (request request-0001)","error":"Internal Server Error"}',
       );
       expect(headers.get('x-request-id')).to.equal('request-0001');
       expect(headers.get('x-content-type-options')).to.equal('nosniff');
@@ -108,7 +108,7 @@ describe('faults', () => {
       body: {
         error: {
           code: 'CONTRACT_LOCKED',
-          message: 'The contract is locked, and the request changes core fields.',
+          message: 'The contract is locked, so its core fields cannot be changed.',
           details: { fields: ['partyA'] },
         },
       },
@@ -217,7 +217,7 @@ describe('faults', () => {
       const said = await speak(app.client.origin, `GET /api/v1/act HTTP/1.1\r\n${host}Connection: close\r\n\r\n`);
       expect(said, host)
         .to.match(/^HTTP\/1.1 400 /)
-        .and.contain('"message":"The Host header is missing or not valid"');
+        .and.contain('"message":"The Host header is missing or invalid"');
     }
     expect(
       await speak(app.client.origin, 'GET /api/v1/act HTTP/1.1\r\nHost: [::1]:8080\r\nConnection: close\r\n\r\n'),

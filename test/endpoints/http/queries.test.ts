@@ -144,7 +144,7 @@ describe('queries', () => {
     for (const path of ['/api/v1/things?q=%ZZ', '/api/v1/things?q=%C3%28', '/api/v1/th%ings']) {
       expect((await app.client.raw(path, { headers: { Authorization: 'Bearer good' } })).body, path).to.deep.equal({
         statusCode: 400,
-        message: 'The URL has broken percent-escapes',
+        message: 'The URL contains invalid percent-escapes',
         error: 'Bad Request',
       });
     }
