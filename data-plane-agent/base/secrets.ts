@@ -46,7 +46,7 @@ export function parseKeyRing(text: string): KeyRing {
     const id = entry.slice(0, Math.max(colon, 0)).trim();
     const where = `key ${index + 1}`;
     if (!KEY_ID.test(id))
-      throw invalidRing(`${where} must have the form id:base64, with an id of at most 32 of A-Z a-z 0-9 _ -`);
+      throw invalidRing(`${where} must be written id:base64, with an id of at most 32 characters of A-Z a-z 0-9 _ -`);
     if (keys.has(id)) throw invalidRing(`${where} repeats the id ${id}`);
     const key = fromBase64(entry.slice(colon + 1).trim());
     if (key?.length !== KEY_BYTES) throw invalidRing(`${where} (${id}) must be ${KEY_BYTES} bytes in base64`);

@@ -3,7 +3,9 @@ import type { HttpMiddleware } from '../base/http/exchange.js';
 import { allowLonger } from '../base/http/listen.js';
 import { problem } from '../base/http/problems.js';
 
-/** The signed URLs of files, where this process keeps them: outside the API, for whoever holds one. */
+/**
+ * Serves signed URLs of files that this process stores. They are outside the API: the signature is the authorization.
+ */
 export const serveFileUrls =
   (urls: FileUrls): HttpMiddleware =>
   async (ctx, next) => {
@@ -11,6 +13,6 @@ export const serveFileUrls =
     ctx.state.exchange.route = `${urls.path}:key`;
     const refusal = await urls.serve(ctx.req, ctx.res, { onUpload: (ms) => allowLonger(ctx.req, ms) });
     if (refusal) throw problem(refusal.status, refusal.message, refusal.headers);
-    // It has been answered past Koa.
+    // The response was written directly, not through Koa.
     ctx.respond = false;
   };

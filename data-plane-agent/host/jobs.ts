@@ -6,14 +6,14 @@ import type { Round, Step, Upkeep } from './upkeep.js';
 export interface PlaneJobsParts {
   readonly upkeep: Upkeep;
   readonly files: Pick<FileServices, 'objects' | 'scanner' | 'policy'>;
-  /** Who takes messages of the outbox; without any they wait until they expire. */
+  /** Consumers of outbox messages; without any, messages stay in the outbox until they expire. */
   readonly consumers?: Consumers | undefined;
 }
 
 /**
- * A plane's upkeep: its audit is chained; tasks fall overdue; scans and readings are taken up that wait for their turn
- * or were lost with their process; what nobody will ask for any more goes. Each job asks which tenants have something
- * due, and works for those. They run in every process: the work itself is leased.
+ * The maintenance jobs of a plane: chain the audit, mark tasks overdue, run queued or interrupted scans and document
+ * readings, delete expired data. Each job finds the tenants with work due. The jobs run in every process, because the
+ * work itself is leased.
  */
 export function planeJobs({ upkeep, files, consumers = {} }: PlaneJobsParts): readonly Job[] {
   const job = (name: string, rule: string, steps: Round['steps']): Job => ({
@@ -36,7 +36,7 @@ export function planeJobs({ upkeep, files, consumers = {} }: PlaneJobsParts): re
   ];
 }
 
-/** Contracts of one transaction. */
+/** Contracts per transaction. */
 const CONTRACTS_AT_ONCE = 100;
 
 const overdueTasks: Step = async (plane) => ({
@@ -44,9 +44,8 @@ const overdueTasks: Step = async (plane) => ({
 });
 
 /**
- * Nothing is scanned, and nobody is asked, while the scanner does not answer. When its signatures are others than those
- * that this process has seen, every tenant's files are looked at; also at the first time, since nobody knows what it
- * missed.
+ * Does nothing while the scanner does not respond. When the scanner's signatures differ from those last seen by this
+ * process, the files of every tenant are rescanned; also on the first run, since changes during downtime are unknown.
  */
 function fileScans({ upkeep, files: { scanner, policy } }: Pick<PlaneJobsParts, 'upkeep' | 'files'>): Job {
   let known: string | undefined;

@@ -18,36 +18,33 @@ import { createProbes, type Probes } from './probes.js';
 import type { HostSettings } from './settings.js';
 import { createUpkeep, type TellTenants } from './upkeep.js';
 
-/** A data plane in this process, with all that the process has to do for it. */
+/** A data plane in this process, with everything the process runs for it. */
 export interface HostedPlane {
   readonly plane: DataPlane<Operations>;
   readonly database: Database;
   /** The object store, the scanner and the reader of documents. */
   readonly files: OpenedFiles;
-  /** What goes on after its answer. */
+  /** Work that continues after the response was sent. */
   readonly background: Background;
   readonly probes: Probes;
-  /** Signed URLs of files, which are served outside the API; none where an S3 server serves its own. */
+  /** Serve signed URLs of files, outside the API; empty if an S3 server serves its own. */
   readonly routes: readonly HttpMiddleware[];
-  /**
-   * What comes round by itself. Which tenants have work due the plane knows; who of them is worked for is told by
-   * whoever knows the tenants.
-   */
+  /** The periodic jobs. The plane knows which tenants have work due; `tenants` selects those to work for. */
   jobs(parts: { readonly tenants: TellTenants; readonly consumers?: Consumers }): readonly Job[];
-  /** After the work: see `stopInOrder`. */
+  /** Call after all work has ended: see `stopInOrder`. */
   close(): Promise<void>;
 }
 
 export interface HostParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** What the process holds of memory, in bytes: a document that blows it up is given up on. */
+  /** The resident memory of the process, in bytes: reading a document that uses too much is aborted. */
   readonly residentBytes: () => number;
-  /** What files are kept in, given what the settings name; that itself unless this is here. */
+  /** Wraps the object store of the settings; by default it is used directly. */
   readonly objects?: ((named: ObjectStore) => ObjectStore) | undefined;
 }
 
-/** The database that a plane keeps. */
+/** The tenant database of a plane. */
 export const planeDatabase = ({ tenantDatabaseUrl }: Pick<HostSettings, 'tenantDatabaseUrl'>): ManagedDatabase => ({
   name: 'tenant',
   url: tenantDatabaseUrl,
@@ -55,8 +52,8 @@ export const planeDatabase = ({ tenantDatabaseUrl }: Pick<HostSettings, 'tenantD
 });
 
 /**
- * Opens and migrates. Throws SchemaMismatch for a database that a newer program has migrated. Asks object store and
- * scanner nothing yet: `probes` do.
+ * Opens the plane and migrates its database. Throws SchemaMismatch if a newer program has migrated the database. Does
+ * not contact the object store or the scanner: `probes` do.
  */
 export async function openPlane(
   settings: HostSettings,

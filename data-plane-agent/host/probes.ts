@@ -2,13 +2,13 @@ import type { Database } from '../base/database/database.js';
 import type { Log } from '../base/log.js';
 import type { FileServices } from '../plane/files/services.js';
 
-/** Whether what a plane stands on can be used. */
+/** Checks the dependencies of a plane. */
 export interface Probes {
-  /** Whether the database answers in time. */
+  /** Whether the database responds in time. */
   database(timeoutMs: number): Promise<boolean>;
   /**
-   * Logs what the object store does not allow, and whether the scanner can be relied on. Files wait for them and
-   * nothing else does, so no start has to. Never rejects.
+   * Logs problems of the object store and the scanner. Only files need them, so startup does not wait for this. Never
+   * rejects.
    */
   files(): Promise<void>;
 }
@@ -30,6 +30,6 @@ export const createProbes = ({
     });
     for (const { step, problem: found, fix } of await probe)
       log.error({ step, fix }, `the object store cannot be used as files need it: ${found}`);
-    await scanner.selfTest(); // says itself how it went
+    await scanner.selfTest(); // logs its result
   },
 });

@@ -1,2 +1,2 @@
-/** What of a tenant database is sealed, for who changes the keys. */
+/** The sealed columns of a tenant database, for the rotation of keys. */
 export { TENANT_SEALED_COLUMNS } from '../plane/store/sealed-columns.js';

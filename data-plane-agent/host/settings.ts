@@ -21,42 +21,42 @@ import { CONTENT_TYPES, mediaType } from '../plane/files/content/content-type.js
 import { objectStoreAddress } from '../plane/files/objects/object-store-address.js';
 import { clamdAddress } from '../plane/files/scanner/clamd-stream.js';
 
-/** How a program of ours runs, whatever it is for. */
+/** Settings common to all programs. */
 export const PROCESS_SETTINGS = {
   host: setting({ name: 'HOST', about: 'Address to listen on.', kind: text({ max: 255 }), default: '127.0.0.1' }),
   port: setting({
     name: 'PORT',
-    about: 'Port to listen on; 0 takes a free one.',
+    about: 'Port to listen on; 0 picks a free one.',
     kind: integer({ min: 0, max: 65_535 }),
     default: 8080,
   }),
   dataDir: setting({
     name: 'DATA_DIR',
-    about: 'Folder of SQLite files and generated keys.',
+    about: 'Directory of SQLite files and generated keys.',
     kind: text({ max: 4_000 }),
     default: './data',
   }),
   logLevel: setting({
     name: 'LOG_LEVEL',
-    about: 'The least that is logged.',
+    about: 'Minimum level to log.',
     kind: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: 'info',
   }),
   metricsToken: setting({
     name: 'METRICS_TOKEN',
-    about: 'Bearer token of /metrics, which without one is not there.',
+    about: 'Bearer token for /metrics, which is disabled if not set.',
     kind: text({ max: 500 }),
     secret: true,
   }),
 } as const;
 
-/** Of a database that is a file of the program's data folder unless it is set. */
+/** The default URL of a database: an SQLite file in the data directory. */
 export const databaseDefault =
   (file: string) =>
   ({ textOf }: DefaultContext) =>
     `sqlite:${textOf('DATA_DIR') ?? ''}/${file}`;
 
-/** Every setting of a data plane, for each program that hosts one. They stand behind `DATA_DIR` in its table. */
+/** The settings of a data plane, for each program that hosts one. They come after `DATA_DIR` in its table. */
 export const HOST_SETTINGS = {
   tenantDatabaseUrl: setting({
     name: 'TENANT_DATABASE_URL',
@@ -67,54 +67,55 @@ export const HOST_SETTINGS = {
   objectStoreUrl: setting({
     name: 'OBJECT_STORE_URL',
     about:
-      'Where the bytes of files are: file: and a folder, or a bucket of an S3 server as s3://key:secret@host:9000/bucket, with ?tls=false where it speaks no TLS, region=…, and style=virtual where the bucket stands before the host.',
+      'Where files are stored: file: and a directory, or a bucket of an S3 server as s3://key:secret@host:9000/bucket, with ?tls=false if it does not use TLS, region=…, and style=virtual if the bucket is part of the host name.',
     kind: objectStoreAddress(),
     default: ({ textOf }) => `file:${textOf('DATA_DIR') ?? ''}/files`,
   }),
   objectStorePublicUrl: setting({
     name: 'OBJECT_STORE_PUBLIC_URL',
     about:
-      'Where users reach the object store, when under another address: for a folder PUBLIC_URL unless set, for an S3 server the address in OBJECT_STORE_URL. Links to files begin with it.',
+      'URL at which users reach the object store; links to files begin with it. If not set: PUBLIC_URL for a directory, the address in OBJECT_STORE_URL for an S3 server.',
     kind: origin(),
   }),
   fileMaxBytes: setting({
     name: 'FILE_MAX_BYTES',
-    about: 'How many bytes one file may have, at most 5 GiB.',
+    about: 'Maximum size of a file in bytes, at most 5 GiB.',
     kind: bytes({ min: 1, max: 5 * 1024 ** 3 }),
     default: 52_428_800,
   }),
   fileContentTypes: setting({
     name: 'FILE_CONTENT_TYPES',
-    about: 'Content types that may be uploaded, comma-separated, of those that files can be checked for.',
+    about: 'Content types that may be uploaded, comma-separated; only types whose content can be checked.',
     kind: contentTypes(),
     default: CONTENT_TYPES.join(','),
   }),
   fileScanMode: setting({
     name: 'FILE_SCAN_MODE',
-    about: 'Who looks for malware in files; off takes them in unseen.',
+    about: 'Malware scanner for files; off accepts them unscanned.',
     kind: oneOf('off', 'clamav'),
     default: (context) => (context.production ? 'clamav' : 'off'),
   }),
   clamavUrl: setting({
     name: 'CLAMAV_URL',
     about:
-      'The clamd that scans files, as tcp://host:3310 or unix:/path; docker/clamd.conf sets one up. Needed beside FILE_SCAN_MODE=clamav.',
+      'The clamd that scans files, as tcp://host:3310 or unix:/path; docker/clamd.conf configures one. Required with FILE_SCAN_MODE=clamav.',
     kind: clamavUrl(),
   }),
   fileDownloadRequiresCleanScan: setting({
     name: 'FILE_DOWNLOAD_REQUIRES_CLEAN_SCAN',
-    about: 'Whether a file that is not scanned yet, or could not be scanned, stays here; an infected one always does.',
+    about:
+      'Whether files that have not been scanned, or could not be scanned, cannot be downloaded; infected files never can.',
     kind: boolean(),
     default: true,
   }),
   tenantStorageQuotaBytes: setting({
     name: 'TENANT_STORAGE_QUOTA_BYTES',
-    about: 'How many bytes the files of one organisation may have together; without it there is no limit.',
+    about: 'Maximum total size of the files of one organisation in bytes; unlimited if not set.',
     kind: bytes({ min: 1, max: Number.MAX_SAFE_INTEGER }),
   }),
   databasePoolMax: setting({
     name: 'DATABASE_POOL_MAX',
-    about: 'Connections to each PostgreSQL database.',
+    about: 'Maximum number of connections to each PostgreSQL database.',
     kind: integer({ min: 1, max: 1_000 }),
     default: 10,
   }),
@@ -127,13 +128,13 @@ export const HOST_SETTINGS = {
   }),
 } as const;
 
-/** What a plane is opened from: its settings, and where users reach the program that hosts it. */
+/** What a plane needs to open: its settings, and the public URL of the program that hosts it. */
 export type HostSettings = Omit<Values<typeof HOST_SETTINGS>, 'keyRing'> & {
   readonly keyRing: KeyRing;
   readonly publicUrl: string;
 };
 
-/** For the rules of a program that hosts a plane. */
+/** Rules for the configuration of a program that hosts a plane. */
 export const HOST_REFUSALS: readonly Rule<typeof HOST_SETTINGS>[] = [
   ({ fileScanMode, clamavUrl: url }) =>
     fileScanMode === 'clamav' && url === undefined
@@ -141,17 +142,17 @@ export const HOST_REFUSALS: readonly Rule<typeof HOST_SETTINGS>[] = [
           {
             name: 'CLAMAV_URL',
             problem:
-              'is required beside FILE_SCAN_MODE=clamav: set it to the address of a clamd, or FILE_SCAN_MODE=off to take files in that nothing has looked into',
+              'is required with FILE_SCAN_MODE=clamav: set it to the address of a clamd, or set FILE_SCAN_MODE=off to accept files unscanned',
           },
         ]
       : [],
 ];
 
-/** For its cautions. */
+/** Rules whose findings are only warnings. */
 export const HOST_CAUTIONS: readonly Rule<typeof HOST_SETTINGS & { readonly publicUrl: Setting<string, string> }>[] = [
   ({ fileScanMode }, context) =>
     context.production && fileScanMode === 'off'
-      ? [{ name: 'FILE_SCAN_MODE', problem: 'is off: nothing looks for malware in files' }]
+      ? [{ name: 'FILE_SCAN_MODE', problem: 'is off: files are not scanned for malware' }]
       : [],
   ({ fileScanMode, fileDownloadRequiresCleanScan }) =>
     fileScanMode !== 'off' && !fileDownloadRequiresCleanScan
@@ -169,29 +170,28 @@ export const HOST_CAUTIONS: readonly Rule<typeof HOST_SETTINGS & { readonly publ
       (objectStoreUrl.provider === 's3'
         ? `${objectStoreUrl.tls ? 'https' : 'http'}://${objectStoreUrl.host}`
         : publicUrl);
-    // Whoever reads a link on its way may use it as well as the one for whom it was made.
+    // Anyone who intercepts a link can use it.
     const open =
       context.production && publicUrl.startsWith('https:') && links.startsWith('http:') && !isLoopback(links);
     return open
       ? [
           {
             name: 'OBJECT_STORE_PUBLIC_URL',
-            problem:
-              'is not https: links to files go through the network in the open, and browsers refuse them on a page that is',
+            problem: 'is not https: links to files are sent unencrypted, and browsers block them on https pages',
           },
         ]
       : [];
   },
 ];
 
-/** The caution about a database whose traffic others could read. */
+/** Warns about a database connection without encryption. */
 export const readableOnItsWay = (name: string, address: string): Fault[] =>
   isOpenPostgres(address)
     ? [
         {
           name,
           problem:
-            'is a PostgreSQL on another machine without TLS: what it is asked and answers goes through the network in the open; add ?sslmode=verify-full',
+            'is a PostgreSQL server on another machine without TLS: queries and results are sent unencrypted; add ?sslmode=verify-full',
         },
       ]
     : [];
@@ -232,7 +232,7 @@ function contentTypes(): Kind<readonly string[]> {
         ? { ok: true, value: types }
         : {
             ok: false,
-            problem: `has types that files cannot be checked for: ${unknown.slice(0, 10).join(', ').slice(0, 300)}`,
+            problem: `contains types whose content cannot be checked: ${unknown.slice(0, 10).join(', ').slice(0, 300)}`,
           };
     },
     show: (value) => value.join(','),

@@ -3,15 +3,15 @@ import type { Lifecycle } from '../base/lifecycle.js';
 import type { Schedules } from '../base/schedules.js';
 import type { DocumentReader } from '../plane/files/text/document-text.js';
 
-/** What of a hosted plane goes on by itself. */
-export interface Going {
+/** The parts of a hosted plane that run in the background. */
+export interface HostedWork {
   readonly background: Pick<Background, 'settled'>;
   readonly files: { readonly documents: Pick<DocumentReader, 'close'> };
 }
 
 /**
- * Registers the end of a process that may host a plane: readings are given up, schedules and what goes on after its
- * answer come to their end, then `close`.
+ * Registers the shutdown of a process that may host a plane: document readings are aborted, schedules and background
+ * work complete, then `close` runs.
  */
 export function stopInOrder(
   lifecycle: Lifecycle,
@@ -20,7 +20,7 @@ export function stopInOrder(
     schedules,
     close,
   }: {
-    readonly hosted: Going | undefined;
+    readonly hosted: HostedWork | undefined;
     readonly schedules: Pick<Schedules, 'stop'>;
     readonly close: () => Promise<void>;
   },
@@ -28,6 +28,6 @@ export function stopInOrder(
   lifecycle.onStop('databases', 'databases', close);
   if (hosted) lifecycle.onStop('background', 'work', hosted.background.settled);
   lifecycle.onStop('schedules', 'work', () => schedules.stop());
-  // First of all, or the others would wait for what is being read: it is put off, and taken up by the next process.
+  // Runs first, since the others would wait for running readings; an aborted one is resumed by the next process.
   if (hosted) lifecycle.onStop('documents', 'work', () => hosted.files.documents.close());
 }

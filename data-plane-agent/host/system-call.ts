@@ -1,10 +1,10 @@
 import { todayIn } from '../base/day.js';
 import { ALL_RIGHTS, type Call } from '../plane/contract/call.js';
 
-/** How long a job waits for an operation: nobody sits in front of it, and a scan or a sweep takes its time. */
+/** The timeout of a job's operation: no user waits for it, and scans and sweeps take long. */
 const TIMEOUT_MS = 600_000;
 
-/** A tenant as a job needs to know it: whose time and money it is. */
+/** The data of a tenant that a job needs. */
 export interface WorkedTenant {
   readonly id: string;
   readonly timeZone: string;
@@ -13,7 +13,7 @@ export interface WorkedTenant {
   readonly language: string;
 }
 
-/** A call that no member makes, over all of a tenant's contract data. */
+/** A call made by the system, with access to all of a tenant's contract data. */
 export const systemCall = ({
   tenant,
   actor,

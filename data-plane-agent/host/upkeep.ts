@@ -18,31 +18,27 @@ import {
 } from '../plane/store/due-work.js';
 import { systemCall, type WorkedTenant } from './system-call.js';
 
-/** Tenants that are worked on at once: one that is slow holds up a few others only. */
+/** Tenants processed in parallel, so that a slow one delays only a few others. */
 const AT_ONCE = 4;
-/** Steps of one tenant in a round: one with much to do lets the others have their turn. */
+/** The maximum number of steps per tenant and round, so that a tenant with much work does not delay the others. */
 const STEPS = 50;
-/** What is asked for at once. */
+/** Due work fetched per query. */
 const BATCH = 200;
 /**
- * A process that died with some work is replaced after this time; a living one prolongs it. It is also the wait after a
- * failure.
+ * The lease of a process that died expires after this time; a running one renews it. Failed work is retried after it.
  */
 const LEASE_MS = 60_000;
-/** Work of a tenant that nobody works for, since it is suspended or not known, is looked at again after this time. */
+/** When to retry the work of a tenant that is suspended or unknown. */
 const PUT_OFF_MS = 3_600_000;
-/** Before every id. */
+/** Sorts before every id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
-/** It has its turn when the database is back. */
+/** Not logged: the work is retried when the database is available. */
 const AWAY = ['DATA_PLANE_NOT_CONNECTED', 'DATA_PLANE_UNAVAILABLE'] as const;
 
-/**
- * Of these tenants, those that are worked for now. Whoever knows the tenants hands this in; the work of those that are
- * left out waits.
- */
+/** Returns those of the given tenants that are to be worked for now; the work of the others is postponed. */
 export type TellTenants = (ids: readonly string[]) => Promise<readonly WorkedTenant[]>;
 
-/** A step with one tenant's data plane, taken again while it says that there is more. */
+/** A step on one tenant's data plane, repeated while it reports more work. */
 export type Step = (plane: BoundPlane<Operations>, tenantId: string) => Promise<{ readonly more: boolean }>;
 
 export interface UpkeepParts {
@@ -54,7 +50,7 @@ export interface UpkeepParts {
 }
 
 export interface Round {
-  /** In whose name: the audit and the log tell it. */
+  /** The name of the job, which appears in the audit and the log. */
   readonly job: string;
   readonly steps: Readonly<Partial<Record<WorkKind, Step>>>;
   readonly signal?: AbortSignal | undefined;
@@ -62,11 +58,10 @@ export interface Round {
 
 export interface Upkeep {
   /**
-   * Does what is due of these kinds. It asks one question when there is nothing; of several processes each piece is
-   * done by one.
+   * Does the due work of these kinds. If there is none, it costs one query. Each piece of work is done by one process.
    */
   round(round: Round): Promise<void>;
-  /** Has work of a kind that comes later done in the next round, of every tenant that has any. */
+  /** Makes later work of a kind due now, for every tenant that has any. */
   bringForward(kind: WorkKind, signal?: AbortSignal): Promise<void>;
 }
 
@@ -75,9 +70,9 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
     database.write({ tenantId }, work);
 
   async function round({ job, steps, signal }: Round): Promise<void> {
-    const kinds = Object.keys(steps) as WorkKind[]; // as they are declared
+    const kinds = Object.keys(steps) as WorkKind[]; // the keys of `steps`
     const seen = new Set<string>();
-    // What is due again when it was worked on has its turn in the next round.
+    // Work that becomes due again is left for the next round.
     for (;;) {
       const found = (await findDue(database, { kinds, now: clock.now(), limit: BATCH })).filter(
         (due) => !seen.has(keyOf(due)),
@@ -92,7 +87,7 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
         const step = steps[due.kind];
         if (!step) return;
         await (tenant ? work({ due, tenant, step, job, signal }) : putOff(due)).catch((error: unknown) =>
-          tell({ error, job, due }),
+          logFailure({ error, job, due }),
         );
       });
     }
@@ -120,10 +115,10 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
         if (!(await step(bind(plane, call, { operations: OPERATIONS, signal }), tenant.id)).more) break;
       }
     } catch (error) {
-      // What a stop has broken off is the next process's at once; what failed is repeated when the lease is over.
+      // Work interrupted by shutdown is released for the next process; failed work is retried when its lease expires.
       if (!signal?.aborted) {
         await lease.end();
-        tell({ error, job, due });
+        logFailure({ error, job, due });
         return;
       }
     }
@@ -132,12 +127,12 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
       const now = clock.now();
       return settleDue(tx, { due, leasedUntil: until }, async () => {
         const next = await nextDue(due.kind, { tx, tenantId: due.tenantId, timeZone: tenant.timeZone, now });
-        return next === null ? null : Math.max(next, now); // behind those that have waited longer
+        return next === null ? null : Math.max(next, now); // queued behind work that has waited longer
       });
     });
   }
 
-  /** Holds the work, and holds it on until its end. */
+  /** Leases the work and renews the lease until `end` is called. */
   async function leased(due: DueWork): Promise<{ end(): Promise<number> } | undefined> {
     const now = clock.now();
     let until = now + LEASE_MS;
@@ -146,7 +141,7 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
     const timer = setInterval(() => {
       renewal = (async () => {
         const to = clock.now() + LEASE_MS;
-        // What a writer has put to another time is due anyway.
+        // If a writer has rescheduled the work, the lease is not renewed, since it is due anyway.
         if (await writeOf(due, (tx) => moveDue(tx, due, { from: until, to }))) until = to;
       })().catch((error: unknown) =>
         log.warn({ err: error, tenantId: due.tenantId, kind: due.kind }, 'due work not held on to'),
@@ -166,7 +161,15 @@ export function createUpkeep({ database, plane, clock, log, tenants }: UpkeepPar
     await writeOf(due, (tx) => leaseDue(tx, due, { now, until: now + PUT_OFF_MS }));
   }
 
-  function tell({ error, job, due }: { readonly error: unknown; readonly job: string; readonly due: DueWork }): void {
+  function logFailure({
+    error,
+    job,
+    due,
+  }: {
+    readonly error: unknown;
+    readonly job: string;
+    readonly due: DueWork;
+  }): void {
     if (!AWAY.some((code) => isFailure(error, code)))
       log.error({ err: error, job, tenantId: due.tenantId }, 'not done for this organisation');
   }

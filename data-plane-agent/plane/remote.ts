@@ -7,13 +7,13 @@ import type { Answer, DataPlane, OperationList } from './contract/data-plane.js'
 import type { Declared } from './contract/operation.js';
 import { PROTOCOL_VERSION, TransportError, type Transport, type WireReply } from './contract/wire.js';
 
-/** The other side ends what is late by itself, and says what became of it. So long that is waited for. */
+/** Extra time for the reply: the other side enforces the timeout itself and reports the outcome. */
 const REPLY_MS = 1_000;
 
 /**
- * The data plane behind a wire. A lost reply is asked for again only where that is safe: of a read, and of a write that
- * carries an idempotency key, once, within the caller's time. What remains is said plainly: nothing ran, or it may
- * have.
+ * The data plane over a network. If the reply is lost, the request is sent once more, within the caller's time, but
+ * only where that is safe: if nothing ran, for reads, and for writes with an idempotency key. Otherwise the failure says
+ * whether nothing ran or something may have.
  */
 export function createRemoteDataPlane<L extends OperationList>({
   operations,
@@ -25,11 +25,11 @@ export function createRemoteDataPlane<L extends OperationList>({
   return {
     async invoke(name, { call, signal }, input) {
       const operation = operations[name];
-      if (!operation) throw new Error(`no operation is called ${name}`);
+      if (!operation) throw new Error(`there is no operation ${name}`);
       const deadline = deadlineIn(call.timeoutMs + REPLY_MS, signal);
       try {
         const reply = await send({ transport, operation, name, call, input, deadline });
-        return answerOf(reply, operation, call) as Answer<never>; // its output has just been checked against the declaration
+        return answerOf(reply, operation, call) as Answer<never>; // the output was checked against its declaration
       } finally {
         deadline.settle();
       }
@@ -66,27 +66,26 @@ async function attempt(
   { transport, name, input, deadline: { signal } }: Sending,
   call: Call,
 ): Promise<WireReply | TransportError> {
-  if (signal.aborted) return new TransportError('it was not sent', { nothingRan: true, cause: signal.reason });
+  if (signal.aborted) return new TransportError('the request was not sent', { nothingRan: true, cause: signal.reason });
   try {
     return await unlessAborted(signal, transport({ protocol: PROTOCOL_VERSION, name, call, input }, { signal }));
   } catch (error) {
     if (error instanceof TransportError) return error;
     if (isEnded(error))
-      return new TransportError('no reply was waited for any longer', { nothingRan: false, cause: error });
+      return new TransportError('there was no reply before the deadline', { nothingRan: false, cause: error });
     throw error;
   }
 }
 
 function answerOf(reply: WireReply, operation: Declared, call: Call): Answer<unknown> {
   if (!reply.ok) {
-    if ('fault' in reply)
-      throw new Error('the data plane reported a fault of its own; its log has it under this request id');
+    if ('fault' in reply) throw new Error('the data plane had an internal error; see its log for this request id');
     if ('speaks' in reply)
       throw lost(
         operation,
         call,
         new TransportError(
-          `the data plane speaks version ${reply.speaks} of the protocol, and was asked in version ${PROTOCOL_VERSION}: the older of the two programs has to be upgraded`,
+          `the data plane uses version ${reply.speaks} of the protocol, this program version ${PROTOCOL_VERSION}: upgrade the older of the two`,
           { nothingRan: true },
         ),
       );
@@ -97,7 +96,7 @@ function answerOf(reply: WireReply, operation: Declared, call: Call): Answer<unk
     throw lost(
       operation,
       call,
-      new TransportError(`the answer does not match its schema: ${checked.issues[0]?.path ?? ''}`, {
+      new TransportError(`the response does not match its schema: ${checked.issues[0]?.path ?? ''}`, {
         nothingRan: false,
       }),
     );

@@ -5,9 +5,9 @@ import type { DataPlane, OperationList } from './contract/data-plane.js';
 import { PROTOCOL_VERSION, type Transport } from './contract/wire.js';
 
 /**
- * The other end of `createRemoteDataPlane`: what an agent's single route does, whatever the operation. The call itself
- * is checked here; the input is checked by the data plane. Nothing is looked at of a request in another version of the
- * protocol. `onFault` hears of errors that are nobody's input.
+ * The server side of `createRemoteDataPlane`: handles every operation on the agent's single route. Requests of another
+ * protocol version are rejected unread. This function validates the call, the data plane the input. `onFault` gets
+ * unexpected errors.
  */
 export function serve<L extends OperationList>(
   plane: DataPlane<L>,

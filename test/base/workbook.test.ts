@@ -109,7 +109,7 @@ describe('a workbook', () => {
     const workbook = await aWorkbook([['a']]);
     expect(
       await reasonOf(new Uint8Array(Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), randomBytes(600)]))),
-    ).to.match(/old \.xls or is protected by a password/);
+    ).to.match(/old \.xls file or password-protected/);
     expect(await reasonOf(altered(workbook, () => ({ 'xl/vbaProject.bin': 'x' })))).to.match(/macros/);
     expect(
       await reasonOf(

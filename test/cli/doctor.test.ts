@@ -242,7 +242,7 @@ describe('duebook doctor', () => {
         const { status, detail } = (await warned(elsewhere)) ?? {};
         expect([status, detail]).to.deep.equal([
           'warn',
-          'PLATFORM_DATABASE_URL is a PostgreSQL on another machine without TLS: what it is asked and answers goes through the network in the open; add ?sslmode=verify-full',
+          'PLATFORM_DATABASE_URL is a PostgreSQL server on another machine without TLS: queries and results are sent unencrypted; add ?sslmode=verify-full',
         ]);
         const { stderr } = await installation.inProcess(['migrate'], { env: { PLATFORM_DATABASE_URL: elsewhere } });
         expect(stderr, 'and so does a command that uses it').to.contain(

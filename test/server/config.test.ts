@@ -195,7 +195,10 @@ describe('the configuration of the server', () => {
     const result = readServerConfig({ FILE_CONTENT_TYPES: 'Application/PDF, image/png' });
     expect(result.ok && result.values.fileContentTypes).to.deep.equal(['application/pdf', 'image/png']);
     expect(faults({ FILE_CONTENT_TYPES: 'application/pdf,text/html,image/svg+xml' })).to.deep.equal([
-      { name: 'FILE_CONTENT_TYPES', problem: 'has types that files cannot be checked for: text/html, image/svg+xml' },
+      {
+        name: 'FILE_CONTENT_TYPES',
+        problem: 'contains types whose content cannot be checked: text/html, image/svg+xml',
+      },
     ]);
   });
 

@@ -8,11 +8,11 @@ import { yieldingChecker } from '../../base/validation-yielding.js';
 import type { Answer, DataPlane } from '../contract/data-plane.js';
 import type { MultiStepOperation, Operation } from '../contract/operation.js';
 import { ObjectStoreError } from '../files/objects/object-store.js';
-import { outOfReach } from './out-of-reach.js';
+import { unavailable } from './unavailable.js';
 import type { OperationContext, MultiStepContext } from '../steps/operation-context.js';
 import { multiStepRunner, type ExternalServices, type Progress } from './run-multi-step.js';
 import { operationRunner } from './run-operation.js';
-import { createUnitsOfWork, type Asked } from './unit-of-work.js';
+import { createUnitsOfWork, type Invocation } from './unit-of-work.js';
 
 export type { ExternalServices } from './run-multi-step.js';
 
@@ -20,19 +20,19 @@ export interface LocalDataPlaneOptions<L> {
   readonly operations: L;
   readonly database: Database;
   readonly clock: Clock;
-  /** Seals the stored answers of idempotent writes, and the head of each audit chain. */
+  /** Seals the stored responses of idempotent writes, and the head of each audit chain. */
   readonly keyRing: KeyRing;
-  /** What multi-step operations need; a plane without it is for work on the database alone. */
+  /** Required by multi-step operations; a plane without it can only run operations on the database. */
   readonly external?: ExternalServices;
 }
 
-/** An operation or a multi-step operation, as a list has them. */
+/** An entry of the list of operations. */
 type Listed = Operation<OperationContext> | MultiStepOperation<MultiStepContext>;
 
 /**
- * The data plane in this process. Around every `run` stand the validation of the input and the time that the caller
- * gives (here), and the unit of work: the transaction, the idempotency record, the audit rows, the outbox rows, the
- * rollups, and the tenant's data version, under which totals are cached.
+ * The data plane in this process. This function validates the input and enforces the deadline; the unit of work adds
+ * the transaction, the idempotency record, audit and outbox rows, rollups, and the tenant's data version, by which
+ * totals are cached.
  */
 export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>({
   operations,
@@ -46,18 +46,18 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
   return {
     async invoke(name, { call, signal }, input) {
       const operation = operations[name];
-      if (!operation) throw new Error(`no operation is called ${name}`);
+      if (!operation) throw new Error(`there is no operation ${name}`);
       const deadline = deadlineIn(call.timeoutMs, signal);
-      const asked: Asked = { name, call, deadline, isUpkeep: operation.isUpkeep === true };
+      const invocation: Invocation = { name, call, deadline, isUpkeep: operation.isUpkeep === true };
       const progress: Progress = { hasWritten: false };
       try {
         const checked = await validated(operation.input, input);
         const answer = await ('perform' in operation
-          ? runMultiStep(operation, asked, { input: checked, progress })
-          : runOperation(operation, asked, checked));
-        return answer as Answer<never>; // its output is what the operation declares
+          ? runMultiStep(operation, invocation, { input: checked, progress })
+          : runOperation(operation, invocation, checked));
+        return answer as Answer<never>; // the output has the declared type
       } catch (error) {
-        throw told(error, { asked, effect: operation.effect, progress, log: outside?.log });
+        throw failureOf(error, { invocation, effect: operation.effect, progress, log: outside?.log });
       } finally {
         deadline.settle();
       }
@@ -66,21 +66,21 @@ export function createLocalDataPlane<L extends Readonly<Record<string, Listed>>>
 }
 
 interface Unfinished {
-  readonly asked: Asked;
+  readonly invocation: Invocation;
   readonly effect: 'read' | 'write';
   readonly progress: Progress;
   readonly log: ExternalServices['log'] | undefined;
 }
 
-/** What kept the operation from its end, as the caller is told it. The log tells more. */
-function told(
+/** Converts an error to what the caller gets; the log has the details. */
+function failureOf(
   error: unknown,
-  { asked: { call, deadline }, effect, progress: { hasWritten }, log }: Unfinished,
+  { invocation: { call, deadline }, effect, progress: { hasWritten }, log }: Unfinished,
 ): unknown {
   if (isFailure(error)) return error;
-  if (!(error instanceof ObjectStoreError)) return outOfReach(error, { effect, call, hasWritten });
-  if (deadline.signal.aborted) return outOfReach(deadline.signal.reason, { effect, call, hasWritten });
-  // A store out of reach, and one that its operator has locked us out of, are alike to the caller: try again later.
+  if (!(error instanceof ObjectStoreError)) return unavailable(error, { effect, call, hasWritten });
+  if (deadline.signal.aborted) return unavailable(deadline.signal.reason, { effect, call, hasWritten });
+  // An unreachable store and one with a wrong configuration look the same to the caller: retry later.
   log?.error(
     { err: error, requestId: call.requestId, tenantId: call.tenantId },
     error.code === 'denied' ? 'the object store refuses us: see duebook doctor' : 'the object store is out of reach',

@@ -8,19 +8,19 @@ import type { MultiStepOperation } from '../contract/operation.js';
 import type { ObjectStore } from '../files/objects/object-store.js';
 import type { FileServices } from '../files/services.js';
 import type { OperationContext, MultiStepContext } from '../steps/operation-context.js';
-import { answered, type Asked, type UnitsOfWork } from './unit-of-work.js';
+import { answered, type Invocation, type UnitsOfWork } from './unit-of-work.js';
 
-/** What is outside the database. */
+/** Services other than the database. */
 export interface ExternalServices {
   readonly files: FileServices;
   readonly log: Log;
-  /** Keeps the process until this has come to its end. It never rejects. */
+  /** Delays the end of the process until the promise settles. It must not reject. */
   afterwards(rest: Promise<void>): void;
 }
 
-/** What has been committed of an operation so far. */
+/** The progress of an operation. */
 export interface Progress {
-  /** A step of it changed something, so that nobody can say that nothing was done. */
+  /** Whether a step has been committed, so that "nothing was changed" would be wrong. */
   hasWritten: boolean;
 }
 
@@ -31,8 +31,8 @@ export interface MultiStepOptions {
 }
 
 /**
- * Runs operations that no transaction can hold. Each step is a unit of work of its own; the last one, or else whatever
- * the whole comes to, is the answer under the idempotency key.
+ * Runs operations that need more than one transaction. Each step is its own unit of work. The output of `conclude`, or
+ * else that of the whole operation, is stored as the response for the idempotency key.
  */
 export function multiStepRunner({
   units,
@@ -40,19 +40,19 @@ export function multiStepRunner({
   clock,
 }: MultiStepOptions): (
   operation: MultiStepOperation<MultiStepContext>,
-  asked: Asked,
+  invocation: Invocation,
   run: { readonly input: unknown; readonly progress: Progress },
 ) => Promise<Answer<unknown>> {
-  return async (operation, asked, { input, progress }) => {
-    const { name, call, deadline } = asked;
+  return async (operation, invocation, { input, progress }) => {
+    const { name, call, deadline } = invocation;
     if (!outside) throw new Error(`${name} needs an object store, and this data plane was opened without one`);
-    const kept = await units.kept(asked);
+    const kept = await units.kept(invocation);
     if (kept) return answered(kept);
-    // Once it is begun a write under a key goes on to its end: whoever asks again finds the answer.
+    // Once started, a write with a key runs to its end, so that a retry finds its response.
     if (call.idempotency) deadline.keep();
     let concluded: Settled | undefined;
     const conclude = async (run: (context: OperationContext) => Promise<unknown>): Promise<unknown> => {
-      concluded = await units.writeOnce(asked, run);
+      concluded = await units.writeOnce(invocation, run);
       progress.hasWritten = true;
       return answered(concluded).output;
     };
@@ -63,16 +63,16 @@ export function multiStepRunner({
       newId,
       log,
       signal: deadline.signal,
-      read: (run) => units.read(asked, run),
+      read: (run) => units.read(invocation, run),
       async write(run) {
-        const output = await units.write(asked, run);
+        const output = await units.write(invocation, run);
         progress.hasWritten = true;
         return output;
       },
-      upkeep: (run) => units.upkeep(asked, run),
-      conclude: <T>(run: (context: OperationContext) => Promise<T>) => conclude(run) as Promise<T>, // what `run` gave, now or when the key was first used
+      upkeep: (run) => units.upkeep(invocation, run),
+      conclude: <T>(run: (context: OperationContext) => Promise<T>) => conclude(run) as Promise<T>, // the output of `run`, from now or from the first use of the key
       afterwards(rest) {
-        // Its answer stands: what goes on now has all its time.
+        // The response is final, so the remaining work has no deadline.
         deadline.settle();
         outside.afterwards(
           rest().catch((error: unknown) => {
@@ -81,14 +81,14 @@ export function multiStepRunner({
         );
       },
     };
-    const output = await units.alone(asked, async () => {
+    const output = await units.alone(invocation, async () => {
       try {
-        const came = await operation.perform(work, call, input);
-        // What needed no last step is the answer to its key all the same.
-        return concluded || !call.idempotency ? came : await conclude(() => Promise.resolve(came));
+        const output = await operation.perform(work, call, input);
+        // Without `conclude` the output is stored under the key here.
+        return concluded || !call.idempotency ? output : await conclude(() => Promise.resolve(output));
       } catch (error) {
-        // A refusal on the way is an answer to keep, as one of the last step is.
-        if (!concluded && isRefusal(error)) await units.writeOnce(asked, () => Promise.reject(error));
+        // A refusal by an earlier step is stored as well, like one by the last step.
+        if (!concluded && isRefusal(error)) await units.writeOnce(invocation, () => Promise.reject(error));
         throw error;
       }
     });
@@ -97,8 +97,8 @@ export function multiStepRunner({
 }
 
 /**
- * A store whose questions end with the call. What changes an object is waited for, within the store's own time: given
- * up half-way it might still come to pass, after whoever asks again has done it anew.
+ * An object store whose reads stop at the deadline. Changes are awaited, with the store's own timeout: an abandoned
+ * change might still take effect after a retry has repeated it.
  */
 const untilEnded = (objects: ObjectStore, signal: AbortSignal): ObjectStore => {
   const begun = <T>(change: () => Promise<T>): Promise<T> =>

@@ -14,40 +14,36 @@ import { ChangeRecorder } from '../store/change-recorder.js';
 import { createStore } from '../store/store.js';
 import { Totals } from '../store/totals.js';
 
-/** One call of an operation that is under way. */
-export interface Asked {
+/** A running call of an operation. */
+export interface Invocation {
   readonly name: string;
   readonly call: Call;
   readonly deadline: Deadline;
-  /** Housekeeping: neither audited nor moving the data version. */
+  /** Maintenance work: not audited, and the data version stays unchanged. */
   readonly isUpkeep: boolean;
 }
 
 type Run<T> = (context: OperationContext) => Promise<T>;
 
 /**
- * The transactions in which a call does its work. Each is a unit: what a write changes, its audit and outbox rows, the
- * rollups, the tenant's data version under which totals are cached, and the answer kept under its key are committed
- * together or not at all.
+ * The transactions of a call. In each of them the changes, their audit and outbox rows, the rollups, the tenant's data
+ * version (by which totals are cached) and the stored response are committed together or not at all.
  */
 export interface UnitsOfWork {
-  /** One consistent snapshot. */
-  read<T>(asked: Asked, run: Run<T>): Promise<T>;
-  write<T>(asked: Asked, run: Run<T>): Promise<T>;
+  /** Runs on one consistent snapshot. */
+  read<T>(invocation: Invocation, run: Run<T>): Promise<T>;
+  write<T>(invocation: Invocation, run: Run<T>): Promise<T>;
   /**
-   * The write whose output, or refusal by rule, is the answer to the call's idempotency key; nothing runs when there is
-   * one already.
+   * A write whose output or refusal is stored as the response for the call's idempotency key. If there is a stored
+   * response already, nothing runs.
    */
-  writeOnce(asked: Asked, run: Run<unknown>): Promise<Settled>;
-  /**
-   * Claims and counters that are nobody's contract data. They are written and given back whether or not anybody waits
-   * for the answer.
-   */
-  upkeep<T>(asked: Asked, run: Run<T>): Promise<T>;
-  /** The answer kept under the call's key. */
-  kept(asked: Asked): Promise<Settled | undefined>;
-  /** Refuses a second call with the key while the first runs in this process. */
-  alone<T>(asked: Asked, work: () => Promise<T>): Promise<T>;
+  writeOnce(invocation: Invocation, run: Run<unknown>): Promise<Settled>;
+  /** Writes internal state such as claims and counters, regardless of the deadline. */
+  upkeep<T>(invocation: Invocation, run: Run<T>): Promise<T>;
+  /** The stored response for the call's key. */
+  kept(invocation: Invocation): Promise<Settled | undefined>;
+  /** Refuses a second call with the key while the first one runs in this process. */
+  alone<T>(invocation: Invocation, work: () => Promise<T>): Promise<T>;
 }
 
 export interface UnitsOfWorkOptions {
@@ -57,12 +53,12 @@ export interface UnitsOfWorkOptions {
 }
 
 export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptions): UnitsOfWork {
-  const idempotency = new IdempotencyStore(keyRing, clock, expiringAnswers);
+  const idempotency = new IdempotencyStore(keyRing, clock, scheduleExpiry);
   const totals = new Totals();
-  const scopeOf = ({ call, deadline }: Asked) => ({ tenantId: call.tenantId, deadline });
+  const scopeOf = ({ call, deadline }: Invocation) => ({ tenantId: call.tenantId, deadline });
   const contextOf = (
     tx: Transaction,
-    { call, deadline }: Asked,
+    { call, deadline }: Invocation,
     { recorder, rollupDelta } = { recorder: new ChangeRecorder(), rollupDelta: new RollupDelta() },
   ): OperationContext => ({
     store: createStore({ tx, call, clock, keyRing, totals, recorder, rollupDelta }),
@@ -73,54 +69,58 @@ export function createUnitsOfWork({ database, clock, keyRing }: UnitsOfWorkOptio
     savepoint: (attempt) => savepoint({ tx, recorder, rollupDelta }, attempt),
   });
 
-  /** Runs a write and leaves its audit and outbox rows in the same transaction. */
-  const recorded = async <T>(tx: Transaction, asked: Asked, run: Run<T>): Promise<T> => {
-    const { name, call, isUpkeep } = asked;
+  /** Runs a write and adds its audit and outbox rows to the transaction. */
+  const recorded = async <T>(tx: Transaction, invocation: Invocation, run: Run<T>): Promise<T> => {
+    const { name, call, isUpkeep } = invocation;
     const recorder = new ChangeRecorder();
     const rollupDelta = new RollupDelta();
     const before = tx.writes;
-    const output = await run(contextOf(tx, asked, { recorder, rollupDelta }));
+    const output = await run(contextOf(tx, invocation, { recorder, rollupDelta }));
     const changed = tx.writes > before;
     if (isUpkeep || !(changed || recorder.hasEvents)) {
       await recorder.due.write(tx, call.tenantId);
       return output;
     }
-    if (recorder.isEmpty) throw new Error(`${name} changed rows without telling the recorder`);
+    if (recorder.isEmpty) throw new Error(`${name} changed rows without reporting them to the recorder`);
     await recorder.write(tx, { call, action: name, now: clock.now() });
     await (changed ? moveDataVersion(tx, call.tenantId, recorder.due) : recorder.due.write(tx, call.tenantId));
-    await rollupDelta.apply(tx, call.tenantId); // last: writers of the same figures wait for each other from here to the commit
+    await rollupDelta.apply(tx, call.tenantId); // last: writers of the same figures block each other from here until the commit
     return output;
   };
 
   return {
-    read: (asked, run) => database.read(scopeOf(asked), (tx) => run(contextOf(tx, asked))),
-    write: (asked, run) => afterLostRace(() => database.write(scopeOf(asked), (tx) => recorded(tx, asked, run))),
-    writeOnce: (asked, run) =>
+    read: (invocation, run) => database.read(scopeOf(invocation), (tx) => run(contextOf(tx, invocation))),
+    write: (invocation, run) =>
+      afterLostRace(() => database.write(scopeOf(invocation), (tx) => recorded(tx, invocation, run))),
+    writeOnce: (invocation, run) =>
       afterLostRace(() =>
-        database.write(scopeOf(asked), (tx) =>
-          idempotency.once(tx, { call: asked.call, operation: asked.name }, () => recorded(tx, asked, run)),
+        database.write(scopeOf(invocation), (tx) =>
+          idempotency.once(tx, { call: invocation.call, operation: invocation.name }, () =>
+            recorded(tx, invocation, run),
+          ),
         ),
       ),
-    upkeep: (asked, run) =>
-      database.write({ tenantId: asked.call.tenantId }, async (tx) => {
+    upkeep: (invocation, run) =>
+      database.write({ tenantId: invocation.call.tenantId }, async (tx) => {
         const recorder = new ChangeRecorder();
-        const output = await run(contextOf(tx, asked, { recorder, rollupDelta: new RollupDelta() }));
-        await recorder.due.write(tx, asked.call.tenantId);
+        const output = await run(contextOf(tx, invocation, { recorder, rollupDelta: new RollupDelta() }));
+        await recorder.due.write(tx, invocation.call.tenantId);
         return output;
       }),
-    kept: (asked) => database.read(scopeOf(asked), (tx) => idempotency.stored(tx, asked.call, asked.name)),
+    kept: (invocation) =>
+      database.read(scopeOf(invocation), (tx) => idempotency.stored(tx, invocation.call, invocation.name)),
     alone: ({ call }, work) => idempotency.alone(call, work),
   };
 }
 
-/** An answer that is kept under its key has an end. */
-const expiringAnswers: KeptAnswer = async (tx, { tenantId, expiresAt }) => {
+/** Schedules the expiry of a stored response. */
+const scheduleExpiry: KeptAnswer = async (tx, { tenantId, expiresAt }) => {
   const due = new DueMarks();
   due.at('expiry', expiresAt);
   await due.write(tx, tenantId);
 };
 
-/** What a savepoint undoes, the change recorder and the rollup delta forget. */
+/** Rolls back the change recorder and the rollup delta together with the savepoint. */
 async function savepoint<T>(
   {
     tx,
@@ -140,8 +140,8 @@ async function savepoint<T>(
 }
 
 /**
- * A unique index that refused a row lost a race against a check that found nothing: run again, that check finds it and
- * names it.
+ * A violated unique index means that a concurrent write won after the operation's own check. On the second run that
+ * check finds the conflict and reports it.
  */
 async function afterLostRace<T>(change: () => Promise<T>): Promise<T> {
   try {
@@ -152,7 +152,7 @@ async function afterLostRace<T>(change: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The answer that a write came to, now or when its key was first used. */
+/** The response of a write, from now or from the first use of its key. */
 export function answered(settled: Settled): { readonly output: unknown; readonly replayed: boolean } {
   if ('failure' in settled) throw settled.failure;
   return settled;

@@ -12,7 +12,7 @@ import { terms } from './terms.js';
 import { savedViews } from './views.js';
 import { workflowEvents } from './workflow-events.js';
 
-/** The tables whose rows the audit keeps, by what it calls a row. */
+/** The audited tables, by the record kind that the audit uses. */
 export const AUDITED: ReadonlyMap<string, Table<Columns>> = new Map(
   [
     contracts,

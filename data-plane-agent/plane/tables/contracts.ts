@@ -56,14 +56,14 @@ export const contracts = table(
     uninvoicedMinor: c.money('uninvoiced_minor').shownAs('uninvoicedAmount').derived(),
     nextDueDate: c.orNull(c.text('next_due_date')).derived(),
     otherCurrencyLines: c.int('other_currency_lines').internal(),
-    /** Net of red letters, over the invoice records that name no line; part of `invoicedMinor`. */
+    /** Net of red letters, for invoice records without a line; included in `invoicedMinor`. */
     unlinkedInvoicedMinor: c.money('unlinked_invoiced_minor').internal(),
-    /** Fulfillment tasks that are not canceled, and those of them that are completed or accepted. */
+    /** Fulfillment tasks that are not canceled, and the completed or accepted ones among them. */
     tasksLive: c.int('tasks_live').unaudited(),
     tasksDone: c.int('tasks_done').unaudited(),
-    /** The last day on which an open task is still in time; `null` when none is open. */
+    /** The earliest due date of an open task; `null` when none is open. */
     tasksInTimeUntil: c.orNull(c.text('tasks_in_time_until')).unaudited(),
-    /** In major units: contracts of several currencies sort by the numbers that are shown. */
+    /** In major units, because lists sort contracts of several currencies by the displayed numbers. */
     totalAmount: c.real('total_amount').unaudited(),
     outstandingAmount: c.real('outstanding_amount').unaudited(),
     createdAt: c.instant('created_at').unaudited(),

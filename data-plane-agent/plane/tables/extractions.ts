@@ -3,7 +3,7 @@ import type { WarningCode } from '../../base/warnings.js';
 import type { FieldReview, ReviewStatus, RunStatus } from '../contract/records/extraction.js';
 import type { Warning } from '../contract/records/common.js';
 
-/** What was read of one text or document. The text itself is not kept: only the words that a reading rests on. */
+/** Extractions from a text or document. The text itself is not stored, only the passages that the values come from. */
 export const extractionRuns = table('extraction_runs', {
   id: c.text('id'),
   contractId: c.orNull(c.text('contract_id')),
@@ -18,12 +18,9 @@ export const extractionRuns = table('extraction_runs', {
   fields: c.json<readonly ExtractedField[]>('fields'),
   missingFields: c.json<readonly string[]>('missing_fields'),
   warnings: c.json<readonly Warning[]>('warnings'),
-  /** Of amounts that name none: the tenant's when the run was begun. */
+  /** The currency of amounts without one: the tenant's when the run started. */
   currencyCode: c.orNull(c.text('currency_code')),
-  /**
-   * Of a document: how often its reading was begun, and when it is to be begun again unless it has come to an end by
-   * then.
-   */
+  /** For a document: the number of attempts to read it, and when to try again unless it has been read by then. */
   readingTries: c.int('reading_tries'),
   readingDueAt: c.orNull(c.instant('reading_due_at')),
   createdBy: c.orNull(c.text('created_by')),
@@ -32,7 +29,7 @@ export const extractionRuns = table('extraction_runs', {
 });
 export type ExtractionRunRow = RecordOf<typeof extractionRuns>;
 
-/** How a field stands after its last review. */
+/** The status of a field after its last review. */
 export const extractionFieldReviews = table('extraction_field_reviews', {
   runId: c.text('run_id'),
   fieldKey: c.text('field_key'),
@@ -43,7 +40,7 @@ export const extractionFieldReviews = table('extraction_field_reviews', {
 });
 export type FieldReviewRow = RecordOf<typeof extractionFieldReviews>;
 
-/** Every review, as it was sent. */
+/** All reviews, as they were sent. */
 export const extractionReviews = table('extraction_reviews', {
   id: c.text('id'),
   runId: c.text('run_id'),
@@ -56,7 +53,7 @@ export const extractionReviews = table('extraction_reviews', {
 });
 export type ReviewRow = RecordOf<typeof extractionReviews>;
 
-/** Where a value stands: the page from 1, and UTF-16 places in the text as it was sent, `end` exclusive. */
+/** The location of a value: the page, from 1, and UTF-16 offsets in the text as it was sent, `end` exclusive. */
 export interface Location {
   readonly page: number;
   readonly start: number;
@@ -72,8 +69,8 @@ export interface ExtractedCandidate {
 
 export interface ExtractedField extends ExtractedCandidate {
   readonly fieldKey: string;
-  /** The readings, the surest first: the first is the field's. */
+  /** The possible values, the most likely first; the first is the field's value. */
   readonly candidates: readonly ExtractedCandidate[];
-  /** Codes of what makes the reading doubtful. */
+  /** Codes of the warnings that make the value doubtful. */
   readonly doubts: readonly WarningCode[];
 }

@@ -2,7 +2,8 @@ import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { FieldOption, FieldSettings, FieldType, FieldValue } from '../contract/records/fields.js';
 
 /**
- * The definitions of custom fields. Options and settings outlive a change of type, so that changing back finds them.
+ * The definitions of custom fields. Options and settings are kept across changes of type, so that changing back
+ * restores them.
  */
 export const dynamicFields = table(
   'dynamic_fields',
@@ -10,7 +11,7 @@ export const dynamicFields = table(
     id: c.text('id').unaudited(),
     code: c.text('code'),
     name: c.text('name'),
-    /** Names are unique among live fields whatever their case. */
+    /** Names are unique among live fields, ignoring case. */
     nameKey: c.text('name_key').unaudited(),
     description: c.orNull(c.text('description')),
     type: c.word<FieldType>('type'),
@@ -21,7 +22,7 @@ export const dynamicFields = table(
     typeCodes: c.json<readonly string[]>('type_codes'),
     visibleRoles: c.json<readonly string[]>('visible_roles'),
     editableRoles: c.json<readonly string[]>('editable_roles'),
-    /** From 1 within the section; of an archived field, the place that it had. */
+    /** From 1 within the section; an archived field keeps its last position. */
     position: c.int('position').auditedAs('order'),
     section: c.orNull(c.text('section')),
     archived: c.flag('archived'),
@@ -34,17 +35,17 @@ export const dynamicFields = table(
 export type FieldRow = RecordOf<typeof dynamicFields>;
 
 /**
- * The forms that a contract's value had under other types of its field, and what it became: as long as it is still
- * that, nobody has touched it.
+ * The values that a contract's field had under earlier types, and the value they were converted to. They can be
+ * restored as long as that value is unchanged.
  */
 export const fieldForms = table('dynamic_field_forms', {
   fieldId: c.text('field_id'),
   contractId: c.text('contract_id'),
   forms: c.json<Forms>('forms'),
   became: c.json<FieldValue | null>('became'),
-  /** When the last of the forms is forgotten. */
+  /** When the last of the earlier values is deleted. */
   expiresAt: c.instant('expires_at'),
 });
 export type FormsRow = RecordOf<typeof fieldForms>;
-/** By the type that the field had. */
+/** By the field's type at the time. */
 export type Forms = Readonly<Partial<Record<FieldType, { readonly value: FieldValue | null; readonly until: number }>>>;

@@ -1,9 +1,9 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { FileKind, ScanStatus } from '../contract/vocabulary.js';
 
-/** What is announced and not confirmed yet. The bytes, when they have come, are in the store's upload area. */
+/** Uploads that have been presigned but not confirmed. Uploaded bytes are in the store's upload area. */
 export const uploads = table('file_uploads', {
-  /** The id of the file to be. */
+  /** The id that the file will have. */
   id: c.text('id'),
   fileName: c.text('file_name'),
   contentType: c.text('content_type'),
@@ -14,14 +14,14 @@ export const uploads = table('file_uploads', {
   paymentId: c.orNull(c.text('payment_id')),
   uploadedBy: c.orNull(c.text('uploaded_by')),
   createdAt: c.instant('created_at'),
-  /** Until then URL and token are good. */
+  /** Until then URL and token are valid. */
   expiresAt: c.instant('expires_at'),
-  /** Until then one confirmation has it to itself. */
+  /** Until then a confirmation holds the upload exclusively. */
   claimedUntil: c.instant('claimed_until'),
 });
 export type UploadRow = RecordOf<typeof uploads>;
 
-/** Confirmed files. The bytes are in the store, under a key that no client can write. */
+/** Confirmed files. The bytes are in the store, under a key that clients cannot write to. */
 export const files = table(
   'files',
   {
@@ -35,7 +35,7 @@ export const files = table(
     contractId: c.orNull(c.text('contract_id')).unaudited(),
     paymentId: c.orNull(c.text('payment_id')),
     objectKey: c.text('object_key').unaudited(),
-    /** Of the bytes that were hashed and scanned: others under the same key are not this file. */
+    /** The entity tag of the bytes that were hashed and scanned: other bytes under the same key are not this file. */
     etag: c.text('etag').unaudited(),
     scanStatus: c.word<ScanStatus>('scan_status'),
     scannedAt: c.orNull(c.instant('scanned_at')),
@@ -43,9 +43,9 @@ export const files = table(
     scanError: c.orNull(c.text('scan_error')),
     /** The scanner's signatures at the last verdict. */
     scannedWith: c.orNull(c.text('scanned_with')).internal(),
-    /** Scans since the last verdict that gave none. */
+    /** The number of failed scans since the last verdict. */
     scanTries: c.int('scan_tries').unaudited(),
-    /** When to scan it; `null` of what is not to be. */
+    /** When to scan the file; `null` if it is not to be scanned. */
     scanDueAt: c.orNull(c.instant('scan_due_at')).unaudited(),
     uploadedBy: c.orNull(c.text('uploaded_by')),
     createdAt: c.instant('created_at').unaudited(),

@@ -1,7 +1,7 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { ImportReport } from '../contract/records/imports.js';
 
-/** Imports as they were reported, with the rows that were not entered. */
+/** Reports of imports, with the rows that failed. */
 export const importBatches = table('import_batches', {
   id: c.text('id'),
   report: c.json<ImportReport>('report'),
@@ -12,12 +12,12 @@ export const importBatches = table('import_batches', {
 });
 export type ImportBatchRow = RecordOf<typeof importBatches>;
 
-/** The rows that were not entered, as they came, under their header. Texts are as they stand in a CSV. */
+/** The failed rows as they were sent, with their header. Texts are formatted for CSV. */
 export interface Rejected {
   readonly header: readonly string[];
-  /** Which columns hold account numbers. */
+  /** Columns with account numbers. */
   readonly accounts: readonly number[];
-  /** Which columns hold custom fields, by their codes. */
+  /** Columns of custom fields, by their codes. */
   readonly custom: readonly { readonly at: number; readonly code: string }[];
   readonly rows: readonly { readonly row: number; readonly cells: readonly string[] }[];
 }

@@ -2,7 +2,7 @@ import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { InvoiceStatus } from '../contract/vocabulary.js';
 
 /**
- * Invoice records. Money is in minor units of the row's currency: its line's, or its contract's when it has no line.
+ * Invoice records. Money is in minor units of the row's currency: that of its line or, without a line, of its contract.
  */
 export const invoices = table(
   'invoices',
@@ -11,11 +11,11 @@ export const invoices = table(
     contractId: c.text('contract_id').unaudited(),
     lineId: c.orNull(c.text('line_id')).shownAs('receivablePlanId'),
     receiptId: c.orNull(c.text('receipt_id')).shownAs('paymentRecordId'),
-    /** The contract's subject company, within which a number is unique. */
+    /** The contract's subject company; invoice numbers are unique within it. */
     subjectId: c.text('subject_id').internal(),
     invoiceNo: c.text('invoice_no'),
     invoiceKey: c.text('invoice_key').unaudited(),
-    /** Never negative: a red letter takes it away. */
+    /** Never negative; the amount of a red letter is subtracted. */
     amountMinor: c.money('amount_minor').shownAs('invoiceAmount'),
     currencyCode: c.text('currency_code'),
     invoiceDate: c.orNull(c.text('invoice_date')),
@@ -25,7 +25,7 @@ export const invoices = table(
     /** Percent as decimal text. */
     taxRate: c.orNull(c.decimal('tax_rate')),
     note: c.orNull(c.text('note')),
-    /** Made from the evidence that was recorded on its line, which it follows. */
+    /** Created from the invoice fields of its line, whose changes it follows. */
     fromLine: c.flag('from_line').internal(),
     reversesId: c.orNull(c.text('reverses_id')).shownAs('reversesInvoiceId'),
     reversedById: c.orNull(c.text('reversed_by_id')).shownAs('reversedByInvoiceId'),
@@ -39,7 +39,7 @@ export const invoices = table(
 );
 export type InvoiceRow = RecordOf<typeof invoices>;
 
-/** A record before and after; `null` before when it is new. */
+/** A record before and after a change; `before` is `null` for a new record. */
 export interface InvoiceChange {
   readonly before: InvoiceRow | null;
   readonly after: InvoiceRow;

@@ -29,7 +29,7 @@ export const lines = table(
     invoiceAttachment: c.orNull(c.text('invoice_attachment')),
     invoicedMinor: c.money('invoiced_minor').shownAs('invoicedAmount').derived(),
     uninvoicedMinor: c.money('uninvoiced_minor').shownAs('uninvoicedAmount').derived(),
-    /** Invoice records that name the line: live ones, and those of them that are issued or red letters. */
+    /** The number of live invoice records of the line, and of the issued or red-letter ones among them. */
     invoiceRecords: c.int('invoice_records').unaudited(),
     invoicesStanding: c.int('invoices_standing').unaudited(),
     createdAt: c.instant('created_at').unaudited(),
@@ -39,6 +39,6 @@ export const lines = table(
   { audit: 'payment_line' },
 );
 export type LineRow = RecordOf<typeof lines>;
-/** A line with what a list of receivables shows of its contract. */
+/** A line with the contract's data that the list of receivables shows. */
 export type PaymentRow = LineRow &
   Pick<ContractRow, 'contractNo' | 'projectName' | 'partyA' | 'partyB' | 'subjectId' | 'ownerId'>;

@@ -1,14 +1,14 @@
 /**
- * The rollups: figures of receivables by day, and of contracts by what they are. They are kept by the operations that
- * change what they are made of, so that what is read costs days and not lines.
+ * The rollups: totals of receivables per day, and of contracts per group. Write operations keep them up to date, so
+ * that the cost of reading depends on the number of days, not of lines.
  */
 
-/** In a key: all subject companies, all people, and the superior of a contract that has none. */
+/** Used in keys for "all subject companies", "all people", and "no superior". */
 export const EVERY = '00000000-0000-0000-0000-000000000000';
 
 /**
- * A sum is kept in two columns, since sums of many lines pass 2^53, and on SQLite 2^63: `x_high` has the whole parts of
- * this size.
+ * Each sum has two columns, since sums can exceed 2^53, and on SQLite 2^63: `x_high` holds the multiples of this
+ * number, `x_low` the rest.
  */
 export const PART = 1_000_000_000;
 
@@ -17,15 +17,12 @@ const parts = <const S extends string>(sums: readonly S[]): Parts<S>[] =>
   sums.flatMap((name): Parts<S>[] => [`${name}_high`, `${name}_low`]);
 
 export const DAY_KEYS = ['person_id', 'subject_id', 'currency_code', 'day'] as const;
-/**
- * What a day has of the lines due on it, as far as a plan without money moves it; `to_invoice` counts lines not
- * invoiced in full.
- */
+/** Totals of the lines due on a day that depend on the plan alone; `to_invoice` counts lines not invoiced in full. */
 const PLAN_COUNTS = ['lines', 'to_invoice'] as const;
 const PLAN_SUMS = ['amount', 'outstanding', 'uninvoiced'] as const;
 /**
- * What money changes of it: `late` is Σ days late × amount of what was paid in full. Then the money that came, and the
- * invoices that were written, on that day.
+ * Totals that depend on payments: `late` is Σ days late × amount of the lines paid in full; `receipts` and `invoices`
+ * are the money received and the invoices dated on that day.
  */
 const MONEY_COUNTS = ['paid', 'partial', 'reconcile'] as const;
 const MONEY_SUMS = ['received', 'settled', 'late', 'receipts', 'invoices'] as const;
@@ -33,7 +30,7 @@ const MONEY_SUMS = ['received', 'settled', 'late', 'receipts', 'invoices'] as co
 export type DayCount = (typeof PLAN_COUNTS)[number] | (typeof MONEY_COUNTS)[number];
 export type DaySum = (typeof PLAN_SUMS)[number] | (typeof MONEY_SUMS)[number];
 export type DayColumn = DayCount | Parts<DaySum>;
-/** The columns that a plan without money moves. */
+/** The columns that a plan without payments affects. */
 export const PLAN_COLUMNS: readonly DayColumn[] = [...PLAN_COUNTS, ...parts(PLAN_SUMS)];
 export const DAY_COLUMNS: readonly DayColumn[] = [...PLAN_COLUMNS, ...MONEY_COUNTS, ...parts(MONEY_SUMS)];
 
@@ -50,10 +47,10 @@ export const GROUP_KEYS = [
 export type GroupColumn = 'contracts' | Parts<'total' | 'outstanding'>;
 export const GROUP_COLUMNS: readonly GroupColumn[] = ['contracts', ...parts(['total', 'outstanding'])];
 
-/** What is added to the columns of a row; to those that are not named, nothing. */
+/** The increments of a row's columns; omitted columns do not change. */
 export type Figures<C extends string> = Readonly<Partial<Record<C, number>>>;
 
-/** One row of a rollup: its key, in the order of the table's keys, and what is to be added to it. */
+/** The increments of one rollup row; `key` is in the order of the table's keys. */
 export interface Entry<C extends string> {
   readonly key: readonly string[];
   readonly figures: Figures<C>;

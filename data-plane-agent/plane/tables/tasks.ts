@@ -1,7 +1,7 @@
 import { c, table, type RecordOf } from '../../base/database/columns.js';
 import type { TaskStatus } from '../contract/vocabulary.js';
 
-/** Fulfillment tasks: what is to be delivered, installed, accepted. Instants in milliseconds. */
+/** Fulfillment tasks: deliveries, installations, acceptances. Instants are in milliseconds. */
 export const tasks = table(
   'fulfillment_tasks',
   {

@@ -10,7 +10,7 @@ export const savedViews = table(
     nameKey: c.text('name_key').unaudited(),
     mode: c.word<ViewMode>('mode'),
     scope: c.word<ViewScope>('scope'),
-    /** Whose a personal view is; of a team view, who looks after it. */
+    /** The owner of a personal view; the maintainer of a team view. */
     ownerId: c.orNull(c.text('owner_id')),
     groupBy: c.text('group_by'),
     filters: c.json<Record<string, unknown>>('filters'),

@@ -3,21 +3,22 @@ import { isEnded } from '../../base/deadline.js';
 import { fail } from '../../base/failures.js';
 import type { Call } from '../contract/call.js';
 
-/** A pool has made new connections by then. */
+/** By then the pool has new connections. */
 const RETRY_AFTER_S = 5;
 
 export interface Attempted {
   readonly effect: 'read' | 'write';
   readonly call: Call;
-  /** A step of it has been committed, so that nobody can say that nothing was done. */
+  /** Whether a step has been committed, so that "nothing was changed" would be wrong. */
   readonly hasWritten: boolean;
 }
 
 /**
- * What a caller hears of a database that is out of reach, and of a call whose time was over: nothing was done, unless a
- * step of it has been committed before, or it ended while a change was being committed. Other errors stay as they are.
+ * Converts an unavailable database or an expired deadline to a failure: DATA_PLANE_OUTCOME_UNKNOWN if a step was
+ * already committed or the connection was lost during a commit, else DATA_PLANE_UNAVAILABLE. Other errors are returned
+ * unchanged.
  */
-export function outOfReach(error: unknown, { effect, call, hasWritten }: Attempted): unknown {
+export function unavailable(error: unknown, { effect, call, hasWritten }: Attempted): unknown {
   if (!isAway(error) && !isEnded(error)) return error;
   const mayBeDone = hasWritten || (effect === 'write' && isDatabaseError(error, 'in_doubt'));
   if (mayBeDone)
