@@ -2,15 +2,15 @@ import { s, type Static } from '../../base/schema.js';
 import { CONTROLS } from './vocabulary.js';
 
 /**
- * What the caller may see or write beside what the endpoint itself asks for: an operation whose input mixes modules
- * looks here.
+ * Additional rights of the caller, beyond those checked by the endpoint: operations whose input concerns several
+ * modules use them.
  */
 export const Rights = s.object({
-  /** Account numbers in full (`sensitive_data`, view); else the last four characters. */
+  /** Account numbers in full (`sensitive_data`, view); otherwise only the last four characters. */
   sensitive: s.flag(),
-  /** Money received (`payment_entry`, edit). */
+  /** May record money received (`payment_entry`, edit). */
   paymentEntry: s.flag(),
-  /** Invoice fields (`invoice`, edit). */
+  /** May change invoice fields (`invoice`, edit). */
   invoice: s.flag(),
   /** `admin` (edit). */
   admin: s.flag(),
@@ -19,7 +19,7 @@ export const Rights = s.object({
 });
 export type Rights = Static<typeof Rights>;
 
-/** Those of a job, and of whoever has the machine. */
+/** The rights of a job, and of the operator of the machine. */
 export const ALL_RIGHTS: Rights = {
   sensitive: true,
   paymentEntry: true,
@@ -29,14 +29,13 @@ export const ALL_RIGHTS: Rights = {
 };
 
 /**
- * Who calls, for whom and under which settings. It travels with every operation, whether or not that crosses a wire.
- * The control plane decides modules and plan features before it calls; the data plane decides which rows, from the
- * scopes in here.
+ * The caller, the tenant and its settings; passed with every operation. The control plane checks modules and plan
+ * features before the call; the data plane limits the rows by the scopes in it.
  */
 export const Call = s.object({
   tenantId: s.id(),
   requestId: s.text({ max: 128 }),
-  /** How long the caller waits from now on, in milliseconds: what is not done by then is given up. */
+  /** The timeout in milliseconds: work that is not finished by then is aborted. */
   timeoutMs: s.integer({ min: 1, max: 600_000 }),
   actor: s.object({
     kind: s.enum(['user', 'system', 'cli']),
@@ -48,20 +47,20 @@ export const Call = s.object({
   }),
   /** Subject companies whose contracts the caller may see; `null` is all, an empty list none. */
   subjectScope: s.nullable(s.list(s.id(), 1_000)),
-  /** Only contracts of which this member is owner or superior; `null` is no such limit. */
+  /** Limits the call to contracts of which this member is owner or superior; `null` for no limit. */
   ownerScope: s.nullable(s.id()),
   /** The role's workflow control levels by stage category or stage code. A missing one is `none`. */
   controls: s.map(s.enum(CONTROLS), 500),
   rights: Rights,
   timeZone: s.text({ max: 64 }),
-  /** The civil day in the tenant's time zone, taken once per request. */
+  /** The current day in the tenant's time zone, determined once per request. */
   today: s.day(),
   reminderLeadDays: s.integer({ max: 90 }),
   currencyCode: s.currency(),
   language: s.text({ max: 35 }),
-  /** A write that is sent twice under one key happens once. */
+  /** A write sent twice with one key runs once. */
   idempotency: s.nullable(s.object({ key: s.text({ max: 128 }), requestHash: s.text({ max: 128 }) })),
-  /** From `If-Match`: a write of one contract is refused when it has another version by now. */
+  /** From `If-Match`: a write to a contract is refused if its version differs. */
   ifVersion: s.nullable(s.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
 });
 export type Call = Static<typeof Call>;

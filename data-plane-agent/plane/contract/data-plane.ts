@@ -4,24 +4,24 @@ import type { Call } from './call.js';
 import type { Declared } from './operation.js';
 
 /** A list of operations by name. */
-// How an operation does its work is nobody's business outside the data plane.
+// Only the declarations: the implementation is private to the data plane.
 export type OperationList = Readonly<Record<string, Declared>>;
 
 export interface Answer<T> {
   readonly output: T;
-  /** This is the stored answer to an earlier call with the same idempotency key; nothing ran. */
+  /** True for the stored response of an earlier call with the same idempotency key; nothing ran. */
   readonly replayed: boolean;
 }
 
 /**
- * The one interface between the planes. Whoever holds it cannot tell whether the operation runs in this process or
- * behind a wire: nothing in its types would not survive one. Rejects with a `Failure` of the catalogue.
+ * The only interface between the planes. Callers cannot tell whether operations run in this process or over a network:
+ * all its types can be serialized. Rejects with a `Failure` of the catalogue.
  */
 export interface DataPlane<L extends OperationList> {
   /**
-   * Ends within the call's time: DATA_PLANE_UNAVAILABLE when nothing was done, DATA_PLANE_OUTCOME_UNKNOWN when it may
-   * have been. `signal` says that nobody waits any more: it ends a read and whatever waits for its turn, and a write
-   * that has not begun or has no idempotency key.
+   * Completes within the call's timeout: DATA_PLANE_UNAVAILABLE if nothing was changed, DATA_PLANE_OUTCOME_UNKNOWN if
+   * it may have been. `signal` reports that the caller has disconnected: it aborts reads, queued work, and writes that
+   * have not started or have no idempotency key.
    */
   invoke<N extends keyof L & string>(
     name: N,
@@ -30,7 +30,7 @@ export interface DataPlane<L extends OperationList> {
   ): Promise<Answer<Static<L[N]['output']>>>;
 }
 
-/** Who asks, and whether they still wait. */
+/** The call, and a signal for when the caller disconnects. */
 export interface Asking {
   readonly call: Call;
   readonly signal?: AbortSignal | undefined;
@@ -43,11 +43,11 @@ export type BoundPlane<L extends OperationList> = {
 
 export interface Binding<L extends OperationList, N extends keyof L & string = keyof L & string> {
   readonly operations: L;
-  /** Those of the list that are offered; all of them, unless it says otherwise. It is the same array at each call. */
+  /** The operations to offer, by default all. Pass the same array each time: methods are cached by it. */
   readonly only?: readonly N[] | undefined;
-  /** Learns that an answer was a stored one. */
+  /** Called when a response was a stored one. */
   readonly onReplay?: (() => void) | undefined;
-  /** Says that nobody waits any more. It ends what only reads; what is to be written is written. */
+  /** Reports that the caller has disconnected. It aborts reads; writes complete. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -63,7 +63,7 @@ export function bind<L extends OperationList, N extends keyof L & string = keyof
     call,
     onReplay,
     signal,
-  }) as unknown as Pick<BoundPlane<L>, N>; // the prototype has a method for each name
+  }) as unknown as Pick<BoundPlane<L>, N>; // the prototype has a method per name
 }
 
 interface Bound {
@@ -75,10 +75,10 @@ interface Bound {
 
 const known = new WeakMap<object, object>();
 
-/** One method an operation, made once for all requests. */
+/** One method per operation, created once for all requests. */
 function methodsOf(operations: OperationList, only: readonly string[] | undefined): object {
-  const made = known.get(only ?? operations);
-  if (made) return made;
+  const cached = known.get(only ?? operations);
+  if (cached) return cached;
   const methods = Object.fromEntries(
     Object.entries(operations)
       .filter(([name]) => only?.includes(name) ?? true)

@@ -1,4 +1,4 @@
-/** Closed vocabularies of the API document (parts 2, 3 and 5), shared by both planes. */
+/** The enumerations of the API document (parts 2, 3 and 5), shared by both planes. */
 export const CONTRACT_TYPES = ['sale', 'lease'] as const;
 export const CONTRACT_STATUSES = ['in_progress', 'completed'] as const;
 export const WORKFLOW_STAGES = [
@@ -18,7 +18,7 @@ export const VALIDITIES = ['not_started', 'in_force', 'expiring', 'expired'] as 
 export const FULFILLMENT_STATUSES = ['none', 'unfulfilled', 'partial', 'fulfilled', 'lapsed'] as const;
 export const TERM_KINDS = ['deposit', 'delivery', 'debug', 'payment', 'expiry', 'other'] as const;
 export const PAYMENT_TABS = ['due', 'overdue', 'reconcile', 'invoice', 'all'] as const;
-/** What a file is to a contract. */
+/** The purpose of a contract's file. */
 export const FILE_KINDS = ['contract_original', 'invoice', 'receipt', 'acceptance_report', 'other_evidence'] as const;
 export const SCAN_STATUSES = ['pending', 'clean', 'infected', 'error', 'skipped'] as const;
 export const WORKFLOW_EVENT_KINDS = ['created', 'stage_changed', 'locked', 'unlocked', 'transition_denied'] as const;

@@ -1,10 +1,10 @@
 import type { FailureCode, DetailsOf } from '../../base/failures.js';
 import type { Call } from './call.js';
 
-/** Moves when an agent of another version could no longer understand a request or an answer. */
+/** Incremented when requests or replies become incompatible with agents of another version. */
 export const PROTOCOL_VERSION = 1;
 
-/** What is sent to an agent. */
+/** A request to an agent. */
 export interface WireRequest {
   readonly protocol: number;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface WireRequest {
   readonly input: unknown;
 }
 
-/** What comes back. A fault of the agent's is told without its inside. */
+/** A reply of an agent. Internal errors are reported without details. */
 export type WireReply =
   | { readonly ok: true; readonly output: unknown; readonly replayed: boolean }
   | {
@@ -22,13 +22,13 @@ export type WireReply =
       readonly replayed: boolean;
     }
   | { readonly ok: false; readonly fault: true }
-  /** The request was made in a version that is not spoken there; nothing was looked at, and nothing ran. */
+  /** The agent does not support the request's protocol version; nothing was read or run. */
   | { readonly ok: false; readonly speaks: number };
 
 /**
- * Carries one request and its reply as JSON. Rejects with a `TransportError` when no reply came: `nothingRan` only when
- * the request cannot have reached the other side. The signal says that no reply is waited for any more, and is told to
- * the other side.
+ * Sends one request and returns its reply, as JSON. Rejects with a `TransportError` when there is no reply;
+ * `nothingRan` is true only if the request cannot have reached the other side. The signal reports that the caller no
+ * longer waits, and is forwarded to the other side.
  */
 export type Transport = (request: WireRequest, options: { readonly signal: AbortSignal }) => Promise<WireReply>;
 

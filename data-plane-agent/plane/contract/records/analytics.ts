@@ -1,18 +1,20 @@
 import { s, type Static, type TSchema } from '../../../base/schema.js';
 
-/** Ages of what is open, by days since it was due. */
+/** Age classes of open amounts, by days since the due date. */
 export const AGING_BUCKETS = ['not_due', 'd1_30', 'd31_60', 'd61_90', 'd90_plus'] as const;
 export type AgingBucket = (typeof AGING_BUCKETS)[number];
 
-/** What an analytics operation is asked. `displayCurrency` is the tenant's setting: amounts at the top are in it. */
+/**
+ * The input of analytics operations. `displayCurrency` is the tenant's setting, the currency of the top-level amounts.
+ */
 export const AnalyticsInput = s.object({ subjectId: s.nullable(s.id()), displayCurrency: s.currency() });
 export type AnalyticsInput = Static<typeof AnalyticsInput>;
 
 export const AnalyticsQuery = s.object({ subjectId: s.optional(s.id('Only contracts of this subject company.')) });
 
 /**
- * Sums of many lines pass what one amount may be, and red letters and refunds take away. Above 2^53 minor units it is
- * the nearest number that JSON has.
+ * Sums can exceed the maximum of a single amount, and red letters and refunds can make them negative. Above 2^53 minor
+ * units they are rounded to the nearest JSON number.
  */
 const sum = (about?: string) => s.number({ min: -1e24, max: 1e24, ...(about === undefined ? {} : { about }) });
 const count = (about?: string) => s.integer(about === undefined ? {} : { about });
@@ -27,7 +29,7 @@ const frame = {
   excludedCurrencies: s.list(
     s.currency(),
     MAX_CURRENCIES,
-    'Currencies of the book that the amounts at the top leave out.',
+    'Currencies that occur in contracts but are not included in the top-level amounts.',
   ),
 };
 const perCurrency = <P extends Record<string, TSchema>>(properties: P) =>
@@ -45,13 +47,13 @@ const headline = {
   overdueCount: count('Payment lines.'),
   dueSoonAmount: sum(),
   dueSoonCount: count('Payment lines.'),
-  invoicedAmount: sum('Net of red letters, invoice records that name no line included.'),
-  uninvoicedAmount: sum("Σ of what each line lacks, so that an invoice ahead of the plan hides no other line's."),
-  collectionRate: ratio('Received on lines due up to today, each capped at its amount ÷ amount of those lines.'),
+  invoicedAmount: sum('Net of red letters; includes invoice records without a payment line.'),
+  uninvoicedAmount: sum('Σ of the uninvoiced amount of each line; an over-invoiced line does not reduce it.'),
+  collectionRate: ratio('Received on lines due up to today, each capped at its amount, ÷ total amount of those lines.'),
   dso: ratio('Days: outstanding ÷ billed in the last 90 days × 90.'),
   cei: ratio('Percent: (opening + billed − closing total) ÷ (opening + billed − closing current) × 100.'),
-  avgDaysLate: ratio('Days, of lines paid in full, weighed by their amounts.'),
-  atRiskAmount: sum('Open for more than 90 days after it was due.'),
+  avgDaysLate: ratio('Average days late of the lines paid in full, weighted by amount.'),
+  atRiskAmount: sum('Outstanding for more than 90 days after the due date.'),
   aging: s.list(
     s.object({ bucket: s.enum(AGING_BUCKETS), count: count('Open payment lines.'), amount: sum('Outstanding.') }),
     AGING_BUCKETS.length,
@@ -63,7 +65,7 @@ export const AnalyticsSummary = s.object(
 );
 export type AnalyticsSummary = Static<typeof AnalyticsSummary>;
 
-/** Months of a cash flow: five back, this one, six ahead. */
+/** The months of a cash flow: five past, the current one, six future. */
 export const MONTHS_BACK = 5;
 export const MONTHS = 12;
 const series = {
@@ -71,10 +73,10 @@ const series = {
     s.object({
       period: s.text({ max: 7, about: '`YYYY-MM`' }),
       expectedAmount: sum('Amounts of lines due in the month.'),
-      receivedAmount: sum('Money that came in the month, less what was given back or corrected in it.'),
+      receivedAmount: sum('Money received in the month, less refunds and corrections.'),
       invoicedAmount: sum('Invoices dated in the month, less red letters.'),
-      outstandingAmount: sum('What is open today of the lines due in the month.'),
-      overdueAmount: sum('What of that was due before today.'),
+      outstandingAmount: sum('The amount outstanding today of the lines due in the month.'),
+      overdueAmount: sum('The part of outstandingAmount that was due before today.'),
     }),
     MONTHS,
   ),
@@ -85,7 +87,7 @@ export const AnalyticsCashflow = s.object(
 );
 export type AnalyticsCashflow = Static<typeof AnalyticsCashflow>;
 
-/** Of owners and subject companies those with most; the others come together under this key. */
+/** Owners and subject companies with the highest amounts are listed; the others are combined under the key `OTHER`. */
 export const MAX_SLICES = 100;
 export const OTHER = 'other';
 const slices = s.list(
@@ -95,7 +97,7 @@ const slices = s.list(
     count: count(),
     amount: sum(),
     outstandingAmount: sum(),
-    share: ratio("Part of the list's amount, or of its count where every amount is 0."),
+    share: ratio("Share of the list's total amount, or of its count if all amounts are 0."),
   }),
   MAX_SLICES + 1,
 );

@@ -1,26 +1,26 @@
 import Type from 'typebox';
 import { s, type Static } from '../../../base/schema.js';
 
-/** How many contracts one request may name. */
+/** The maximum number of contracts in one request. */
 export const MAX_BULK = 1_000;
 
-const ids = Type.Array(s.id(), { minItems: 1, maxItems: MAX_BULK, description: 'One that comes twice counts once.' });
+const ids = Type.Array(s.id(), { minItems: 1, maxItems: MAX_BULK, description: 'Duplicates are counted once.' });
 const notFound = s.list(
   s.text({ max: 100 }),
   MAX_BULK,
-  'Ids of no contract that the caller may see, in the order in which they were sent.',
+  'Ids that match no contract visible to the caller, in the order in which they were sent.',
 );
 
 export const BulkDeletion = s.object({ ids }, { title: 'BulkDeletion' });
 export type BulkDeletion = Static<typeof BulkDeletion>;
 export const BulkDeletionResult = s.object(
   {
-    deleted: s.integer({ about: 'How many contracts went to the trash.' }),
+    deleted: s.integer({ about: 'The number of contracts moved to the trash.' }),
     notFound,
     blocked: s.list(
       s.object({ id: s.id(), code: s.enum(['CONTRACT_HAS_MONEY'] as const) }),
       MAX_BULK,
-      'Contracts that stay, with the code that a single deletion would be refused with.',
+      'Contracts that were not deleted, each with the error code of a single deletion.',
     ),
   },
   { title: 'BulkDeletionResult' },
@@ -33,7 +33,9 @@ export const BulkAttachment = s.object(
 export type BulkAttachment = Static<typeof BulkAttachment>;
 export const BulkAttachmentResult = s.object(
   {
-    updated: s.integer({ about: 'How many contracts have the file now; those that had it before among them.' }),
+    updated: s.integer({
+      about: 'The number of contracts that now have the file, including those that already had it.',
+    }),
     notFound,
   },
   { title: 'BulkAttachmentResult' },

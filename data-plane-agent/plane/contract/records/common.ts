@@ -7,7 +7,7 @@ export const pageQuery = {
   pageSize: s.optional(s.integer({ min: 1, max: 200, default: 20 })),
 };
 
-/** A page of a list. `total` is exact; a page past the end has no items; `pageCount` of nothing is 0. */
+/** A page of a list. `total` is exact; a page past the end has no items; `pageCount` of an empty list is 0. */
 export const page = <T extends TSchema>(item: T, options: { title?: string } = {}) =>
   s.object(
     {
@@ -20,13 +20,13 @@ export const page = <T extends TSchema>(item: T, options: { title?: string } = {
     options,
   );
 
-/** The frame of a page around its items. */
+/** Wraps the items of a page. */
 export const pageOf = <T>(
   items: T[],
   { page, pageSize, total }: { page: number; pageSize: number; total: number },
 ) => ({ items, page, pageSize, total, pageCount: Math.ceil(total / pageSize) });
 
-/** What deserves a look but did not stop the request. */
+/** Something to check that did not stop the request. */
 export const Warning = s.object(
   {
     code: s.text({ max: 64, about: 'One of `x-warnings`.' }),

@@ -14,10 +14,10 @@ import { Invoice, MAX_INVOICES } from './invoices.js';
 import { PaymentLine, PaymentLineInput } from './lines.js';
 import { MAX_TASKS, Task } from './tasks.js';
 
-/** How many lines, terms or notes one contract may have: enough for a weekly plan of thirty years. */
+/** The maximum number of lines, terms or notes of one contract: a weekly plan of thirty years fits. */
 export const MAX_LINES = 2_000;
 
-/** What one write takes: some five hundred pages. Others wait while it is kept. */
+/** The limit of one write, about five hundred pages: other writes wait while it is stored. */
 const MAX_CHARACTERS = 1_000_000;
 const WHOLE = {
   characters: MAX_CHARACTERS,
@@ -32,7 +32,7 @@ export const TermInput = s.object(
 export type NoteInput = Static<typeof NoteInput>;
 export type TermInput = Static<typeof TermInput>;
 
-/** What both a request and an answer carry, and nothing computed. */
+/** Fields common to requests and responses; no computed ones. */
 const required = {
   archiveCode: s.name({ max: 100 }),
   contractNo: s.name({ max: 100 }),
@@ -98,8 +98,8 @@ export const ContractInput = s.object(
     remark: s.optional(optional.remark),
     dynamicFields: s.optional(
       s.free(
-        'Custom field values by field id: texts, numbers, flags, days, instants with their zone, ids of options (a list of them for several), of a member or a file. `null`, a blank text and an empty list are no value. ' +
-          'A field that the caller cannot see, and one that is archived, is not a known field; one that he sees and may not write takes the value that it has. A change merges by key, and `null` for the whole clears what the caller may write. All of a contract have at most 256 KB together.',
+        'Custom field values by field id: texts, numbers, flags, days, instants with their zone, or ids of an option, a member or a file (a list of ids for several options). `null`, a blank text and an empty list mean no value. ' +
+          'Fields that are archived or not visible to the caller are unknown fields; fields that the caller may read but not write accept only their current value. A change merges by key; `null` for the whole object clears all fields that the caller may write. The values of one contract have at most 256 KB in total.',
         { kilobytes: MAX_VALUES_KB },
       ),
     ),
@@ -122,7 +122,7 @@ const nullables = Object.fromEntries(Object.entries(optional).map(([key, schema]
   [K in keyof typeof optional]: ReturnType<typeof s.nullable<(typeof optional)[K]>>;
 };
 
-/** A contract as it is listed. Names of members and subject companies are added by the control plane. */
+/** A contract in a list. The control plane adds the names of members and subject companies. */
 export const contractProperties = {
   id: s.id(),
   ...required,
@@ -149,7 +149,7 @@ export const contractProperties = {
   overpaidAmount: s.amount(),
   invoicedAmount: s.signedAmount(),
   uninvoicedAmount: s.amount(),
-  nextDueDate: s.nullable(s.day('The earliest due date with something outstanding.')),
+  nextDueDate: s.nullable(s.day('The earliest due date of a line with an outstanding amount.')),
   daysOverdue: s.integer({ max: 4_000_000, about: 'The maximum over the lines.' }),
   isOverdue: s.flag(),
   isDueSoon: s.flag(),
@@ -175,9 +175,9 @@ export type Term = Static<typeof Term>;
 const contractVersion = s.integer({
   min: 1,
   max: Number.MAX_SAFE_INTEGER,
-  about: "The contract's version by now, for `If-Match`.",
+  about: 'The current version of the contract, for `If-Match`.',
 });
-/** A new or changed note, and a new or changed term. */
+/** The response to creating or updating a note or a term. */
 export const NoteResult = s.object({ ...Note.properties, contractVersion }, { title: 'NoteResult' });
 export const TermResult = s.object({ ...Term.properties, contractVersion }, { title: 'TermResult' });
 
@@ -217,7 +217,7 @@ export const ContractQuery = s.object({
   q: s.optional(
     s.text({
       max: 200,
-      about: 'Case-insensitive part of archive code, contract number, project, parties, equipment or remark.',
+      about: 'Case-insensitive substring of archive code, contract number, project, parties, equipment or remark.',
     }),
   ),
   type: s.optional(s.enum(CONTRACT_TYPES)),

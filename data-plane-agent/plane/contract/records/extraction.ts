@@ -8,19 +8,19 @@ export const BANDS = ['high', 'medium', 'low'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
-/** How long a text may be, in characters. */
+/** The maximum length of a text, in characters. */
 export const MAX_TEXT = 200_000;
-/** How many fields one review may name, and one run may have. */
+/** The maximum number of fields of one review or run. */
 export const MAX_FIELDS = 20_000;
-/** Of a run's reviews, so many are shown. */
+/** The number of a run's reviews that a response contains. */
 export const SHOWN_REVIEWS = 100;
 
 export const ExtractInput = s.object(
   {
-    contractId: s.optional(s.id('The contract that the reading is for; without it a review may make a new one.')),
+    contractId: s.optional(s.id('The contract to extract for; without it, a review may create a new contract.')),
     fileRef: s.optional(s.id('File reference.')),
     fileName: s.optional(s.name({ max: 255 })),
-    text: s.optional(s.document({ max: MAX_TEXT, about: 'The contract as text. Pages are parted by form feeds.' })),
+    text: s.optional(s.document({ max: MAX_TEXT, about: 'The contract as text, with form feeds between pages.' })),
   },
   { title: 'ExtractInput' },
 );
@@ -33,13 +33,13 @@ const location = s.object(
   {
     title: 'TextLocation',
     about:
-      'The page from 1, and UTF-16 places in the text as it was sent, of a file in the text that was read from it; `end` is exclusive.',
+      'The page, from 1, and UTF-16 offsets in the text as sent or, for a file, in the text read from it; `end` is exclusive.',
   },
 );
 
 const Candidate = s.object(
   {
-    value: anything("As the contract's field takes it."),
+    value: anything("In the format of the contract's field."),
     rawText: s.text({ min: 0 }),
     confidence: confidence(),
     location,
@@ -51,14 +51,14 @@ const Field = s.object(
   {
     fieldKey: s.text({ max: 100, about: 'A field of contracts, `payments[n].…` or `terms[n].…`.' }),
     label: s.text(),
-    value: anything("As the contract's field takes it; null of a field that was not found and only reviewed."),
-    rawText: s.nullable(s.text({ min: 0, about: 'What stands there, at most 500 characters of it.' })),
+    value: anything("In the format of the contract's field; null for a field that was reviewed but not found."),
+    rawText: s.nullable(s.text({ min: 0, about: 'The source text, at most 500 characters.' })),
     confidence: confidence(),
     band: s.enum(BANDS, 'high from 0.90, medium from 0.60.'),
     location: s.nullable(location),
-    candidates: s.list(Candidate, 3, "The readings that were found, the surest first: it is the field's own."),
+    candidates: s.list(Candidate, 3, "The values found, the most likely first; the first is the field's value."),
     reviewStatus: s.enum(['pending', ...REVIEW_STATUSES] as const),
-    overrideValue: anything('What the review put in place of the value; null where it did not.'),
+    overrideValue: anything('The value set by the review; null if it was not overridden.'),
     reviewedBy: s.nullable(s.id()),
     reviewedAt: s.nullable(s.instant()),
     warnings,
@@ -92,9 +92,9 @@ export const ExtractionRun = s.object(
     engine: s.object({ name: s.text({ max: 64 }), version: s.text({ max: 64 }) }),
     overallConfidence: confidence(),
     fields: s.list(Field, MAX_FIELDS),
-    missingFields: s.list(s.text({ max: 100 }), 100, 'Fields of contracts of which nothing was found.'),
+    missingFields: s.list(s.text({ max: 100 }), 100, 'Contract fields for which no value was found.'),
     warnings,
-    reviews: s.list(Review, SHOWN_REVIEWS, `Who reviewed it, the latest ${SHOWN_REVIEWS} times, newest first.`),
+    reviews: s.list(Review, SHOWN_REVIEWS, `The latest ${SHOWN_REVIEWS} reviews, newest first.`),
     createdBy: s.nullable(s.id()),
     ...stamps,
   },
@@ -106,12 +106,13 @@ const FieldReview = s.object(
   {
     fieldKey: s.text({ max: 100 }),
     status: s.enum(REVIEW_STATUSES),
-    // Which kind it must be is its field's to say.
+    // The type depends on the field, so it is checked later.
     overrideValue: Type.Optional(
       Type.Unsafe<unknown>({
         'x-verbatim': true,
         type: ['string', 'number', 'boolean', 'array', 'object', 'null'],
-        description: 'Only with `overridden`, which needs it: checked as `PATCH /contracts/:id` checks the field.',
+        description:
+          'Required with `overridden`, otherwise not allowed; validated like the field in `PATCH /contracts/:id`.',
       }),
     ),
   },
@@ -124,10 +125,10 @@ export const ReviewInput = s.object(
     fields: s.list(FieldReview, MAX_FIELDS),
     applyToContract: s.optional(
       s.flag(
-        'Writes what was accepted and overridden, in this review and before, to the contract: all of it or nothing.',
+        'Writes all accepted and overridden values, of this and earlier reviews, to the contract: either all or none.',
       ),
     ),
-    metadata: s.optional(s.free('Kept with the review.')),
+    metadata: s.optional(s.free('Stored with the review.')),
   },
   { title: 'ExtractionReviewInput' },
 );

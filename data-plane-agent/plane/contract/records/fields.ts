@@ -32,33 +32,37 @@ export const FIELD_COMMANDS = [
 ] as const;
 export type FieldCommandType = (typeof FIELD_COMMANDS)[number];
 
-/** Custom fields in use at the same time, and all that there can ever be of a tenant, archived ones among them. */
+/** The maximum number of custom fields of a tenant: live ones, and all including archived ones. */
 export const MAX_LIVE_FIELDS = 200;
 export const MAX_FIELDS = 1_000;
-/** Options that one field offers, and all that it can know, removed ones among them. */
+/** The maximum number of options of a field: available ones, and all including removed ones. */
 export const MAX_OPTIONS = 500;
 export const MAX_KNOWN_OPTIONS = 2_000;
-/** Options that a change of type makes out of values. */
+/** The maximum number of options that a change of type creates from values. */
 export const MAX_MADE_OPTIONS = 100;
 export const MAX_LABEL = 100;
-/** Digits after the point, where a field's settings do not say fewer. */
+/** The maximum number of decimals; a field's settings may set a lower one. */
 export const MAX_PRECISION = 10;
 export const MAX_TEXT = 500;
 export const MAX_LONG_TEXT = 10_000;
 export const MAX_NUMBER = 1e15;
-/** What one contract may keep of custom values, in KB of JSON: twenty-five long texts of ASCII, or eight of Chinese. */
+/** The limit for the custom values of one contract, in KB of JSON: 25 long texts of ASCII, or 8 of Chinese. */
 export const MAX_VALUES_KB = 256;
 
 const settings = {
   precision: s.integer({
     max: MAX_PRECISION,
-    about: 'Digits after the point, of a number, an amount or a percentage.',
+    about: 'Decimals of a number, an amount or a percentage.',
   }),
   currencyCode: s.currency(),
   min: s.number(),
   max: s.number(),
-  maxLength: s.integer({ min: 1, max: MAX_LONG_TEXT, about: 'Characters, of a text (at most 500) or a long text.' }),
-  unit: s.name({ max: 20, about: 'What a number counts, for showing it.' }),
+  maxLength: s.integer({
+    min: 1,
+    max: MAX_LONG_TEXT,
+    about: 'Maximum number of characters of a text (at most 500) or a long text.',
+  }),
+  unit: s.name({ max: 20, about: 'The unit of a number, for display.' }),
 };
 export const FieldSettings = s.object({
   precision: s.nullable(settings.precision),
@@ -91,14 +95,14 @@ const FieldOptionInput = s.object({
 export type FieldOptionInput = Static<typeof FieldOptionInput>;
 
 /**
- * What one field of one contract holds: texts for texts, days, instants, ids of an option, a member or a file; ids of
- * options for several.
+ * The value of a custom field: texts, days and instants as strings; an option, a member or a file by its id; several
+ * options by a list of ids.
  */
 export type FieldValue = string | number | boolean | readonly string[];
 const value = s.scalar({
   maxLength: MAX_LONG_TEXT,
   maxItems: MAX_OPTIONS,
-  about: 'As the type has it; of an option, its label or its id.',
+  about: 'In the format of the type; for an option, its label or id.',
 });
 const roles = (about: string) => s.list(s.text({ max: 64 }), 100, about);
 
@@ -113,13 +117,15 @@ export const DynamicField = s.object(
     options: s.list(
       FieldOption,
       MAX_KNOWN_OPTIONS,
-      'Of a choice, in order. Removed ones are archived: values that have them keep their label.',
+      'The options of a choice, in order. Removed options are archived, so that existing values keep their label.',
     ),
     defaultValue: s.nullable(value),
     settings: FieldSettings,
-    typeCodes: s.list(s.text({ max: 64 }), 100, 'Contract types that have the field; none means all.'),
-    visibleRoles: roles('Who sees the field; none means everyone who sees contracts.'),
-    editableRoles: roles('Who of those writes it; none means everyone who writes contracts.'),
+    typeCodes: s.list(s.text({ max: 64 }), 100, 'Contract types that have the field; an empty list means all.'),
+    visibleRoles: roles('Roles that may read the field; an empty list means all roles that may read contracts.'),
+    editableRoles: roles(
+      'Roles, among these, that may write the field; an empty list means all roles that may write contracts.',
+    ),
     order: s.integer({ max: MAX_FIELDS, about: 'From 1, within the section.' }),
     section: s.nullable(s.text({ max: 100 })),
     archived: s.flag(),
@@ -131,12 +137,16 @@ export const DynamicField = s.object(
 export type DynamicField = Static<typeof DynamicField>;
 export const DynamicFields = s.list(DynamicField, MAX_FIELDS);
 
-/** The payloads of the seven commands, each strict. */
+/** The payloads of the seven commands; unknown keys are refused. */
 const fieldId = s.id();
 const name = s.name({ max: 100 });
 const type = s.enum(FIELD_TYPES);
 const options = s.list(FieldOptionInput, MAX_OPTIONS);
-const order = s.integer({ min: 1, max: MAX_FIELDS, about: 'From 1, within the section; beyond the end is the end.' });
+const order = s.integer({
+  min: 1,
+  max: MAX_FIELDS,
+  about: 'From 1, within the section; a larger number means the end.',
+});
 const section = s.optional(s.name({ max: 100 }));
 export const PAYLOADS = {
   CreateField: s.object({
@@ -176,7 +186,7 @@ export const PAYLOADS = {
 } as const satisfies Record<FieldCommandType, unknown>;
 export type PayloadOf<C extends FieldCommandType> = Static<(typeof PAYLOADS)[C]>;
 
-/** Every key that some command takes: what a request is checked against before its command is looked at. */
+/** All keys of all commands: the first check of a request, before its command is known. */
 const anyPayload = partial(
   s.object(Object.assign({}, ...Object.values(PAYLOADS).map(({ properties }) => properties)) as TProperties),
   { title: 'FieldCommandPayload' },
@@ -187,7 +197,7 @@ export const FieldCommandInput = s.object(
   { title: 'FieldCommand' },
 );
 
-/** What only the control plane knows of the tenant, for a command that needs it. */
+/** Data about the tenant that the control plane passes to commands that need it. */
 export const FieldSurroundings = s.object({
   members: s.omittable(s.list(Member, 20_000)),
   roleCodes: s.omittable(s.list(s.text({ max: 64 }), 1_000)),
@@ -199,7 +209,7 @@ export type FieldSurroundings = Static<typeof FieldSurroundings>;
 const Sample = s.object({ contractId: s.id(), contractNo: s.text({ max: 100 }), value: s.nullable(value) });
 export type LossSample = Static<typeof Sample>;
 
-/** What a command did to the values of contracts, in numbers of contracts. */
+/** The effect of a command on the values of contracts; the numbers count contracts. */
 export const FieldCommandResult = s.object(
   {
     commandId: s.id(),
@@ -212,7 +222,7 @@ export const FieldCommandResult = s.object(
         converted: s.integer(),
         cleared: s.integer(),
         unchanged: s.integer(),
-        samples: s.list(Sample, 20, 'Values that do not convert without loss.'),
+        samples: s.list(Sample, 20, 'Values that cannot be converted without loss.'),
       }),
     ),
   },

@@ -2,27 +2,24 @@ import { s, type Static } from '../../../base/schema.js';
 import { FILE_KINDS, SCAN_STATUSES } from '../vocabulary.js';
 import { stamps } from './common.js';
 
-/**
- * No path, no control characters, nothing that turns letters around so that a name reads as another: it is for people,
- * and never part of a key.
- */
+/** No path separators, no control or bidirectional characters. The name is only displayed, never part of a key. */
 const FILE_NAME = String.raw`^(?!\.{1,2}$)[^/\\\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+$`;
 const fileName = () =>
   s.text({
     max: 255,
     pattern: FILE_NAME,
-    about: 'Up to 255 characters, without slashes, control characters and controls of the writing direction.',
+    about: 'Up to 255 characters, without slashes, control characters and bidirectional controls.',
   });
 const contentType = () =>
-  s.text({ max: 255, about: 'One of the media types that the installation takes; parameters are passed over.' });
+  s.text({ max: 255, about: 'One of the media types that the installation accepts; parameters are ignored.' });
 const sizeBytes = () => s.integer({ max: Number.MAX_SAFE_INTEGER, about: 'In bytes.' });
 const kind = () => s.enum(FILE_KINDS);
 
-/** What a file belongs to. */
+/** The records that a file belongs to. */
 const links = {
-  subjectId: s.optional(s.id('The subject company; that of the contract when left out.')),
+  subjectId: s.optional(s.id('The subject company; default: that of the contract.')),
   contractId: s.optional(s.id()),
-  paymentId: s.optional(s.id('A payment line; of that contract, when both are given.')),
+  paymentId: s.optional(s.id('A payment line; it must belong to the contract if both are given.')),
 };
 
 export const PresignInput = s.object(
@@ -33,13 +30,13 @@ export type PresignInput = Static<typeof PresignInput>;
 
 export const PresignedUpload = s.object(
   {
-    fileId: s.id('The id that the file has once it is confirmed.'),
+    fileId: s.id('The id of the file after confirmation.'),
     uploadUrl: s.text({ max: 8_000 }),
     method: s.enum(['PUT'] as const),
     headers: s.map(
       s.text({ min: 0, max: 1_000 }),
       20,
-      'Sent with the PUT as they stand here. `Content-Length` must be `sizeBytes`.',
+      'Headers to send unchanged with the PUT. `Content-Length` must be `sizeBytes`.',
     ),
     bucket: s.text({ max: 255 }),
     objectKey: s.text({ max: 1_000 }),
@@ -67,22 +64,22 @@ export type ConfirmInput = Static<typeof ConfirmInput>;
 
 export const FileRecord = s.object(
   {
-    id: s.id('What the API calls a file reference.'),
+    id: s.id('The file reference used in other requests.'),
     fileName: s.text({ max: 255 }),
     contentType: s.text({ max: 255 }),
     sizeBytes: sizeBytes(),
-    sha256: s.text({ max: 64, about: 'Of the bytes, in lower-case hex.' }),
+    sha256: s.text({ max: 64, about: 'SHA-256 of the content, in lower-case hex.' }),
     kind: kind(),
     subjectId: s.nullable(s.id()),
     contractId: s.nullable(s.id()),
     paymentId: s.nullable(s.id()),
     scanStatus: s.enum(
       SCAN_STATUSES,
-      '`pending` until the scanner has spoken; `error` when it could not, which is tried again; `skipped` where nothing is scanned.',
+      '`pending` until the file is scanned; `error` when the scan failed, which is retried; `skipped` where scanning is disabled.',
     ),
     scannedAt: s.nullable(s.instant()),
-    scanSignature: s.nullable(s.text({ min: 0, max: 500, about: 'Of an infected file: what was found in it.' })),
-    scanError: s.nullable(s.text({ min: 0, max: 500, about: 'Why the last scan gave no verdict.' })),
+    scanSignature: s.nullable(s.text({ min: 0, max: 500, about: 'The malware found in an infected file.' })),
+    scanError: s.nullable(s.text({ min: 0, max: 500, about: 'Why the last scan failed.' })),
     uploadedBy: s.nullable(s.id()),
     ...stamps,
   },
@@ -91,8 +88,8 @@ export const FileRecord = s.object(
 export type FileRecord = Static<typeof FileRecord>;
 
 export const DownloadQuery = s.object({
-  contractId: s.optional(s.id('Where the file hangs; elsewhere it is not found.')),
-  paymentId: s.optional(s.id('Where the file hangs; elsewhere it is not found.')),
+  contractId: s.optional(s.id('The contract that the file belongs to; otherwise the file is not found.')),
+  paymentId: s.optional(s.id('The payment line that the file belongs to; otherwise the file is not found.')),
 });
 export type DownloadQuery = Static<typeof DownloadQuery>;
 

@@ -3,11 +3,11 @@ import { s, type Static } from '../../../base/schema.js';
 import { ACTOR_KINDS } from '../../../base/audit/records.js';
 import { page, pageQuery } from './common.js';
 
-/** Records of a contract whose changes its history tells. */
+/** The kinds of records whose changes appear in the history of a contract. */
 export const HISTORY_RECORDS = ['contract', 'payment_line', 'term', 'note', 'invoice', 'fulfillment_task'] as const;
 export type HistoryRecord = (typeof HISTORY_RECORDS)[number];
 
-/** How many changed fields of one entry are listed. */
+/** The maximum number of changed fields listed per entry. */
 export const MAX_HISTORY_CHANGES = 200;
 
 const anything = (about: string) => Type.Unsafe<unknown>({ description: about });
@@ -18,15 +18,17 @@ export const historyChangeProperties = {
   recordName: s.nullable(
     s.text({
       about:
-        "What people call it: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code.",
+        "The displayed name: a contract's number, a line's period, a term's title, a note's label, an invoice's number, a task's code.",
     }),
   ),
   field: s.text({
     max: 200,
-    about: "As requests and answers name it; of a custom value `dynamicFields.` and the field's id.",
+    about: "The field name as used in requests and responses; for a custom value `dynamicFields.` and the field's id.",
   }),
-  before: anything('The value before, as answers give it; `null` where there was none. Account numbers are masked.'),
-  after: anything('The value after; `null` where there is none.'),
+  before: anything(
+    'The value before, in the format of responses; `null` if there was none. Account numbers are masked.',
+  ),
+  after: anything('The value after, in the format of responses; `null` if there is none.'),
 };
 export const HistoryChange = s.object(historyChangeProperties);
 export type HistoryChange = Static<typeof HistoryChange>;
@@ -34,9 +36,9 @@ export type HistoryChange = Static<typeof HistoryChange>;
 export const historyEntryProperties = {
   id: s.id(),
   at: s.instant(),
-  action: s.text({ max: 64, about: 'What was done, such as `recordReceipt` or `updateContract`.' }),
+  action: s.text({ max: 64, about: 'The operation, such as `recordReceipt` or `updateContract`.' }),
   actor: s.object({ kind: s.enum(ACTOR_KINDS), id: s.nullable(s.id()), name: s.text() }),
-  changeCount: s.integer({ about: `How many fields changed in all; the first ${MAX_HISTORY_CHANGES} are listed.` }),
+  changeCount: s.integer({ about: `The total number of changed fields; the first ${MAX_HISTORY_CHANGES} are listed.` }),
 };
 export const HistoryEntry = s.object({
   ...historyEntryProperties,

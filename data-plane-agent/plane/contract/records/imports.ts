@@ -6,28 +6,28 @@ import { ContractInput } from './contracts.js';
 import { People } from './people.js';
 import { MAX_IMPORT_ROWS, Sheet } from './sheet.js';
 
-/** Reasons that are told of one row; a row of a sheet has hardly more. */
+/** The maximum number of errors reported per row; few rows have more. */
 export const MAX_ROW_ERRORS = 50;
-/** Reasons of all rows: beyond, each row is told its first. */
+/** The maximum number of errors in a report; beyond it, only the first error of each row is reported. */
 export const MAX_REPORT_ERRORS = 20_000;
-/** How long a batch can be asked for again, in days. */
+/** How long the report of a batch is available, in days. */
 export const BATCH_DAYS = 30;
 
-/** Languages of the labels in an empty file to fill in. */
+/** The languages of the column labels in the import template. */
 export const TEMPLATE_LANGUAGES = ['en', 'zh'] as const;
 
 /**
- * A contract as a row sends it: the fields are known or refused, at every level, and what stands in them is looked at
- * row by row, so that a bad value is that row's own affair.
+ * A contract in a row. Unknown fields are refused at every level; values are validated row by row, so that an invalid
+ * value fails only its row.
  */
 const ContractRow = Type.Unsafe<Record<string, unknown>>({
   ...fieldsOf(ContractInput),
   title: 'ContractRow',
   description:
-    'The fields of `ContractInput`. A value that is missing or not valid fails the row, and an unknown field or a row that is no object the whole request. `subjectId` may be a name, `ownerId` and `ownerSuperiorId` an e-mail address, `lifecycleTemplateId` a code.',
+    'The fields of `ContractInput`. A missing or invalid value fails the row; an unknown field, or a row that is not an object, fails the whole request. `subjectId` may be a name, `ownerId` and `ownerSuperiorId` an email address, `lifecycleTemplateId` a code.',
 });
 
-/** A little less than a body may have. */
+/** Slightly below the limit of a request body. */
 const BYTES = 16_000_000;
 
 /** What a client sends (API document 4.3). */
@@ -35,21 +35,21 @@ export const ContractImport = s.object(
   {
     rows: s.optional(s.list(ContractRow, MAX_IMPORT_ROWS)),
     xlsxBase64: s.optional(s.verbatim({ max: BYTES, about: 'An .xlsx workbook in base64.' })),
-    sheetName: s.optional(s.text({ max: 100, about: 'Of the workbook; its first sheet by default.' })),
+    sheetName: s.optional(s.text({ max: 100, about: 'A sheet of the workbook; default: the first.' })),
     csv: s.optional(
-      s.verbatim({ max: BYTES, about: 'The text of a CSV file, with commas, semicolons or tabs between its cells.' }),
+      s.verbatim({ max: BYTES, about: 'The text of a CSV file, with commas, semicolons or tabs as separators.' }),
     ),
   },
   { title: 'ContractImport' },
 );
 export type ContractImport = Static<typeof ContractImport>;
 
-/** What the data plane is handed: `rows`, or what a file held. */
+/** The input of the data plane: either `rows`, or the sheet read from a file. */
 export const ImportInput = s.object({
   rows: s.nullable(s.list(ContractRow, MAX_IMPORT_ROWS)),
   sheet: s.nullable(Sheet),
   people: People,
-  /** The tenant's roles; where they are not told, `workflowAllowedRoles` are taken as they come. */
+  /** The tenant's roles; if omitted, `workflowAllowedRoles` is not checked. */
   roleCodes: s.omittable(s.list(s.text({ max: 64 }), 1_000)),
 });
 export type ImportInput = Static<typeof ImportInput>;
@@ -57,7 +57,7 @@ export type ImportInput = Static<typeof ImportInput>;
 export const ImportError = s.object(
   {
     field: s.nullable(
-      s.text({ max: 400, about: 'The column, or the path in `rows`; `null` when it is the row as a whole.' }),
+      s.text({ max: 400, about: 'The column, or the path in `rows`; `null` if the error concerns the whole row.' }),
     ),
     code: s.enum(Object.keys(FAILURES) as FailureCode[]),
     message: s.text({ max: 1_000 }),
@@ -65,7 +65,8 @@ export const ImportError = s.object(
       s.verbatim({
         min: 0,
         max: 200,
-        about: 'As it came, its first 100 characters; account numbers as the caller may see them.',
+        about:
+          'The value as sent, its first 100 characters; account numbers are masked unless the caller may see them.',
       }),
     ),
   },
@@ -77,7 +78,7 @@ export const ImportedRow = s.object(
   {
     row: s.integer({
       min: 1,
-      about: 'The record in the file, of which the header is 1; in `rows` the place, from 1 on.',
+      about: 'The number of the record in the file, where the header is 1; in `rows` the position, from 1.',
     }),
     status: s.enum(['created', 'failed', 'skipped'], '`skipped`: a blank row.'),
     contractId: s.omittable(s.id()),
@@ -87,7 +88,7 @@ export const ImportedRow = s.object(
       s.list(
         Warning,
         100,
-        'Of a row that was entered: what deserves a look. A preview names no lines but those that are there.',
+        'Warnings of an imported row. In a preview they refer only to payment lines that already exist.',
       ),
     ),
   },
@@ -97,13 +98,13 @@ export type ImportedRow = Static<typeof ImportedRow>;
 
 export const ImportReport = s.object(
   {
-    batchId: s.nullable(s.id(`Under which the report is kept for ${BATCH_DAYS} days; \`null\` in a preview.`)),
-    total: s.integer({ about: 'Rows; `created`, `failed` and `skipped` are rows too, and add up to it.' }),
+    batchId: s.nullable(s.id(`The id of the report, which is stored for ${BATCH_DAYS} days; \`null\` in a preview.`)),
+    total: s.integer({ about: 'The number of rows: the sum of `created`, `failed` and `skipped`.' }),
     created: s.integer(),
     failed: s.integer(),
     skipped: s.integer(),
-    contracts: s.integer({ about: 'Contracts that were made: several rows of a file may be one.' }),
-    unknownColumns: s.list(s.text({ max: 200 }), 500, 'Headers that name no field: their cells were left out.'),
+    contracts: s.integer({ about: 'The number of created contracts: several rows of a file may form one contract.' }),
+    unknownColumns: s.list(s.text({ max: 200 }), 500, 'Headers that match no field; their cells were ignored.'),
     rows: s.list(ImportedRow, 2 * MAX_IMPORT_ROWS),
   },
   { title: 'ImportReport' },

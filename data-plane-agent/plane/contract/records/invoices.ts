@@ -2,23 +2,24 @@ import { s, partial, type Static } from '../../../base/schema.js';
 import { INVOICE_STATUSES } from '../vocabulary.js';
 import { stamps, warnings } from './common.js';
 
-/** How many invoice records one contract may have. */
+/** The maximum number of invoice records of one contract. */
 export const MAX_INVOICES = 5_000;
 
 /** An invoice record as a client sends it (API document 2.12). */
 export const InvoiceInput = s.object(
   {
     receivablePlanId: s.optional(
-      s.id('The payment line that it invoices; without one it stands for the contract as a whole.'),
+      s.id('The invoiced payment line; without one the record applies to the whole contract.'),
     ),
-    paymentRecordId: s.optional(s.id('The receipt that it belongs to: a row of `GET /payments/:paymentId/receipts`.')),
+    paymentRecordId: s.optional(s.id('The related receipt, from `GET /payments/:paymentId/receipts`.')),
     invoiceNo: s.plain({
-      about: "Unique among the subject company's records, whatever its case. A void record gives its number back.",
+      about:
+        "Unique among the subject company's records, ignoring case. The number of a void record can be used again.",
     }),
     invoiceAmount: s.amount(
-      "With tax, never negative: a record posted as `red_letter` takes its amount away. In the line's currency, else the contract's.",
+      'Including tax, never negative: the amount of a `red_letter` is subtracted. In the currency of the line or, without one, of the contract.',
     ),
-    invoiceDate: s.optional(s.day('Default: today, once it is issued or a red letter.')),
+    invoiceDate: s.optional(s.day('Default: today, when the record becomes issued or a red letter.')),
     status: s.optional(s.enum(INVOICE_STATUSES, 'Default: `draft`.')),
     attachment: s.optional(s.plain({ about: "A file's id, or any other text that points to the evidence." })),
     taxRate: s.optional(
@@ -45,28 +46,30 @@ const invoiceProperties = {
   status: s.enum(INVOICE_STATUSES),
   attachment: s.nullable(s.text()),
   taxRate: s.nullable(s.number({ min: 0, max: 100 })),
-  taxAmount: s.nullable(s.amount('The tax inside invoiceAmount: amount × rate / (100 + rate); `null` without a rate.')),
+  taxAmount: s.nullable(
+    s.amount('The tax contained in invoiceAmount: amount × rate / (100 + rate); `null` without a rate.'),
+  ),
   netAmount: s.nullable(s.amount('invoiceAmount − taxAmount')),
   note: s.nullable(s.longText()),
-  reversesInvoiceId: s.nullable(s.id('Of a red letter that was made by turning an issued record: that record.')),
-  reversedByInvoiceId: s.nullable(s.id('Of an issued record that was turned: the red letter that takes it away.')),
+  reversesInvoiceId: s.nullable(s.id('For a red letter that reverses an issued record: the id of that record.')),
+  reversedByInvoiceId: s.nullable(s.id('For an issued record that was reversed: the id of the red letter.')),
   createdBy: s.nullable(s.id()),
   updatedBy: s.nullable(s.id()),
   ...stamps,
 };
 
-/** An invoice record as it is answered. */
+/** An invoice record in a response. */
 export const Invoice = s.object(invoiceProperties, { title: 'Invoice' });
 export type Invoice = Static<typeof Invoice>;
 
-/** A new or changed record, with what deserves a look but did not stop the change. */
+/** A created or updated record, with warnings. */
 export const InvoiceResult = s.object(
   {
     ...invoiceProperties,
     contractVersion: s.integer({
       min: 1,
       max: Number.MAX_SAFE_INTEGER,
-      about: "The contract's version by now, for `If-Match`.",
+      about: 'The current version of the contract, for `If-Match`.',
     }),
     warnings,
   },

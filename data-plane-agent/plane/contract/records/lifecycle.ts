@@ -3,7 +3,7 @@ import { CONTROLS, WORKFLOW_STAGES } from '../vocabulary.js';
 import { stamps } from './common.js';
 import { code, Conditions, Effects } from './conditions.js';
 
-/** How many there may be, of a tenant and of a template. */
+/** The maximum numbers per tenant and per template. */
 export const MAX_TYPES = 100;
 export const MAX_TEMPLATES = 50;
 export const MAX_STAGES = 100;
@@ -15,28 +15,28 @@ const order = () => s.optional(s.integer({ max: 1_000_000, about: 'Ascending; de
 /** Contract types, stages and transitions as a client sends them (API document 4.11). */
 export const ContractTypeInput = s.object(
   {
-    code: code('What contracts carry as `typeCode`.'),
+    code: code('The `typeCode` of contracts of this type.'),
     name: name(),
     category: s.optional(
       s.name({
         max: 64,
         about:
-          '`sale` and `lease` become the `type` of contracts that name none; any other word means `sale`. Default: the code if it is one of the two, else `sale`.',
+          '`sale` or `lease` is the default `type` of contracts; any other word means `sale`. Default: the code if it is one of the two, else `sale`.',
       }),
     ),
     description: s.optional(s.longText()),
     enabled: s.optional(
-      s.flag('True unless it is false. No contract can be entered with a disabled type; those that have it keep it.'),
+      s.flag('Default: true. A disabled type cannot be used for new contracts; existing ones keep it.'),
     ),
     order: order(),
-    fieldSchema: s.optional(s.free('Kept as given.')),
+    fieldSchema: s.optional(s.free('Stored unchanged.')),
     defaultRules: s.optional(
       s.free(
-        "Kept as given. `remindFromStage` must be a stage code of the type's lifecycle template: contracts are reminded from that stage on.",
+        "Stored unchanged, except that `remindFromStage` must be a stage code of the type's lifecycle template: reminders are sent from that stage on.",
       ),
     ),
     defaultLifecycleTemplateId: s.optional(
-      s.id("Contracts that name no template get it. Default: the tenant's default template."),
+      s.id("The template of contracts that specify none. Default: the tenant's default template."),
     ),
   },
   { title: 'ContractTypeInput' },
@@ -52,15 +52,17 @@ export const StageInput = s.object(
     category: s.optional(
       s.enum(
         WORKFLOW_STAGES,
-        'What contracts in this stage answer as `workflow`. Default: the code if it is one of these, else `review`.',
+        'The `workflow` of contracts in this stage. Default: the code if it is one of these, else `review`.',
       ),
     ),
     order: order(),
-    isTerminal: s.optional(s.flag('Only the workflow control `admin` leads out of it.')),
-    locksCoreFields: s.optional(s.flag('Contracts that enter it are locked; those in it stay as they are.')),
+    isTerminal: s.optional(s.flag('Leaving the stage requires the workflow control `admin`.')),
+    locksCoreFields: s.optional(
+      s.flag('Contracts are locked when they enter the stage; those already in it do not change.'),
+    ),
     completionRules: s.optional(Conditions),
     allowedRoleCodes: s.optional(
-      s.list(s.text({ max: 64 }), 100, 'When not empty: only these roles may move a contract into it.'),
+      s.list(s.text({ max: 64 }), 100, 'If not empty, only these roles may move a contract into the stage.'),
     ),
   },
   { title: 'LifecycleStageInput' },
@@ -76,15 +78,12 @@ export const TransitionConfigInput = s.object(
     fromStageCode: s.text({ max: 64 }),
     toStageCode: s.text({ max: 64 }),
     requiredControl: s.optional(
-      s.enum(
-        CONTROLS,
-        'The workflow control that the acting role must hold at the stage from which it leads. Default: `edit`.',
-      ),
+      s.enum(CONTROLS, "The workflow control that the caller's role needs at the source stage. Default: `edit`."),
     ),
     conditions: s.optional(Conditions),
     effects: s.optional(Effects),
     order: order(),
-    enabled: s.optional(s.flag('True unless it is false.')),
+    enabled: s.optional(s.flag('Default: true.')),
   },
   { title: 'LifecycleTransitionInput' },
 );
@@ -96,7 +95,7 @@ const template = {
   code: code(),
   name: name(),
   description: s.optional(s.longText()),
-  isDefault: s.optional(s.flag('Another one that becomes the default takes the place of the one before.')),
+  isDefault: s.optional(s.flag('A new default template replaces the previous default.')),
 };
 export const TemplateInput = s.object(
   {
@@ -104,7 +103,7 @@ export const TemplateInput = s.object(
     copyFrom: s.optional(
       s.text({
         max: 100,
-        about: 'Id of the template whose stages and transitions it begins with; without it it has none.',
+        about: 'Id of the template to copy stages and transitions from; without it the new template is empty.',
       }),
     ),
   },
@@ -114,18 +113,18 @@ export type TemplateInput = Static<typeof TemplateInput>;
 export const TemplatePatch = partial(s.object(template), { title: 'LifecycleTemplatePatch' });
 export type TemplatePatch = Static<typeof TemplatePatch>;
 
-const answeredOrder = () => s.integer();
-const answeredCode = () => s.text({ max: 64 });
+const responseOrder = () => s.integer();
+const responseCode = () => s.text({ max: 64 });
 
 export const ContractType = s.object(
   {
     id: s.id(),
-    code: answeredCode(),
+    code: responseCode(),
     name: name(),
     category: s.text({ max: 64 }),
     description: s.nullable(s.longText()),
     enabled: s.flag(),
-    order: answeredOrder(),
+    order: responseOrder(),
     fieldSchema: s.free(),
     defaultRules: s.free(),
     defaultLifecycleTemplateId: s.nullable(s.id()),
@@ -139,10 +138,10 @@ export const Stage = s.object(
   {
     id: s.id(),
     templateId: s.id(),
-    code: answeredCode(),
+    code: responseCode(),
     name: name(),
     category: s.enum(WORKFLOW_STAGES),
-    order: answeredOrder(),
+    order: responseOrder(),
     isTerminal: s.flag(),
     locksCoreFields: s.flag(),
     completionRules: Conditions,
@@ -157,14 +156,14 @@ export const TransitionConfig = s.object(
   {
     id: s.id(),
     templateId: s.id(),
-    code: answeredCode(),
+    code: responseCode(),
     name: name(),
-    fromStageCode: answeredCode(),
-    toStageCode: answeredCode(),
+    fromStageCode: responseCode(),
+    toStageCode: responseCode(),
     requiredControl: s.enum(CONTROLS),
     conditions: Conditions,
     effects: Effects,
-    order: answeredOrder(),
+    order: responseOrder(),
     enabled: s.flag(),
     ...stamps,
   },
@@ -175,7 +174,7 @@ export type TransitionConfig = Static<typeof TransitionConfig>;
 export const Template = s.object(
   {
     id: s.id(),
-    code: answeredCode(),
+    code: responseCode(),
     name: name(),
     description: s.nullable(s.longText()),
     isDefault: s.flag(),

@@ -5,7 +5,9 @@ import { page, pageQuery, stamps, warnings } from './common.js';
 const receipt = {
   receivedAmount: s.optional(s.amount('The new cumulative total received on the line, not an increment.')),
   receivedDate: s.optional(
-    s.day('Default: today, when the total rises. It stays as long as money stays, and goes with the last of it.'),
+    s.day(
+      'Default: today, when the total increases. It is kept while the total is above 0 and cleared when it becomes 0.',
+    ),
   ),
   method: s.optional(s.plain()),
   payerName: s.optional(s.plain()),
@@ -78,17 +80,15 @@ const lineProperties = {
   ...stamps,
 };
 
-/** A payment line as it is answered. */
+/** A payment line in a response. */
 export const PaymentLine = s.object(lineProperties, { title: 'PaymentLine' });
 export type PaymentLine = Static<typeof PaymentLine>;
 
-/** A changed line, with what deserves a look but did not stop the change. */
+/** An updated line, with warnings. */
 export const PaymentLineResult = s.object({ ...lineProperties, warnings }, { title: 'PaymentLineResult' });
 export type PaymentLineResult = Static<typeof PaymentLineResult>;
 
-/**
- * A row of the receivables list: the line and the contract that it belongs to. Names are added by the control plane.
- */
+/** A row of the receivables list: the line and data of its contract. The control plane adds names. */
 export const paymentRowProperties = {
   ...lineProperties,
   contractNo: s.text(),
@@ -106,11 +106,11 @@ export const PaymentQuery = s.object({
   ...pageQuery,
   contractId: s.optional(s.id()),
   subjectId: s.optional(s.id()),
-  includeDeleted: s.optional(s.flag('Also lines of deleted contracts and removed lines, for audit.')),
+  includeDeleted: s.optional(s.flag('Include deleted lines and lines of deleted contracts, for audits.')),
 });
 export type PaymentQuery = Static<typeof PaymentQuery>;
 
-/** One change of what was received on a line; corrections and refunds have a negative `delta`. */
+/** One change of the amount received on a line; corrections and refunds have a negative `delta`. */
 export const Receipt = s.object(
   {
     id: s.id(),
@@ -147,7 +147,7 @@ const statsCounts = s.object(
 type StatsCount = 'due' | 'overdue' | 'dueSoon' | 'reconcile' | 'invoice' | 'paid' | 'partial' | 'unpaid' | 'all';
 
 /**
- * A tenant's sum may pass what a single amount may be. Above 2^53 minor units it is the nearest number that JSON has.
+ * Sums can exceed the maximum of a single amount. Above 2^53 minor units they are rounded to the nearest JSON number.
  */
 const sum = () => s.number({ min: 0, max: 1e24 });
 const statsAmounts = {
@@ -168,7 +168,7 @@ export const PaymentStats = s.object(
   },
   {
     title: 'PaymentStats',
-    about: "Amounts at the top are those in the tenant's default currency: two currencies are never added.",
+    about: "The top-level amounts are those in the tenant's default currency; different currencies are never added.",
   },
 );
 export type PaymentStats = Static<typeof PaymentStats>;

@@ -1,16 +1,17 @@
 import { s, type Static } from '../../../base/schema.js';
 import { WORKFLOW_STAGES } from '../vocabulary.js';
 
-/** How many samples of each kind a preview shows. */
+/** The number of samples of each kind in a preview. */
 export const SAMPLES = 20;
 
 /**
- * How much of each kind is in somebody's hands: what a handover moves. Kinds of record that are not there yet count 0.
+ * The numbers of records that a member holds and a handover transfers. Kinds of records that are not implemented yet
+ * count 0.
  */
 export const HandoverTotals = s.object(
   {
     contracts: s.integer({ about: 'Live contracts of which the member is the owner, archived ones included.' }),
-    contractsAsSupervisor: s.integer({ about: "Live contracts of which the member is the owner's superior." }),
+    contractsAsSupervisor: s.integer({ about: "Live contracts on which the member is the owner's superior." }),
     openTasks: s.integer({
       about: 'Fulfillment tasks of live contracts that are not completed, accepted or canceled.',
     }),
@@ -34,7 +35,7 @@ const ContractSample = s.object(
 );
 export type ContractSample = Static<typeof ContractSample>;
 const Sample = s.object(
-  { id: s.id(), name: s.text({ max: 700, about: 'Of a task its code and title.' }) },
+  { id: s.id(), name: s.text({ max: 700, about: 'For a task, its code and title.' }) },
   { title: 'HandoverSample' },
 );
 
@@ -51,7 +52,7 @@ export const HandoverSamples = s.object(
 );
 export type HandoverSamples = Static<typeof HandoverSamples>;
 
-/** Subject companies of what would move: a successor's scope must have all of them. */
+/** What a handover would transfer. The successor's scope must include all `subjectIds`. */
 export const HandoverExtent = s.object({
   totals: HandoverTotals,
   samples: HandoverSamples,

@@ -5,7 +5,7 @@ import { contractProperties } from './contracts.js';
 export const trashedProperties = {
   ...contractProperties,
   deletedAt: s.instant(),
-  deletedBy: s.nullable(s.id('`null` when a job did it.')),
+  deletedBy: s.nullable(s.id('`null` if a job deleted it.')),
   restorableUntil: s.instant(),
 };
 export const TrashedContract = s.object(trashedProperties);

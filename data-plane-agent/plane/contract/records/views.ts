@@ -7,15 +7,15 @@ export const VIEW_SCOPES = ['personal', 'team'] as const;
 export type ViewMode = (typeof VIEW_MODES)[number];
 export type ViewScope = (typeof VIEW_SCOPES)[number];
 
-/** How many personal views a member may make, and how many team views a tenant may have. */
+/** The maximum number of personal views that a member may create, and of team views of a tenant. */
 export const MAX_VIEWS = 200;
 
-/** What a view may filter by: the query parameters of the contract list. */
+/** The allowed filters of a view: the query parameters of the contract list. */
 export const VIEW_FILTERS: ReadonlySet<string> = new Set(Object.keys(ContractQuery.properties));
 
 /**
- * The fields of a contract that a view may show or group by, beside custom fields by their id. The last few are added
- * by the control plane.
+ * The contract fields that a view may show or group by; custom fields are referred to by their id. The control plane
+ * adds the last three.
  */
 export const VIEW_COLUMNS: ReadonlySet<string> = new Set([
   ...Object.keys(contractDetailProperties).filter((name) => name !== 'warnings'),
@@ -24,7 +24,7 @@ export const VIEW_COLUMNS: ReadonlySet<string> = new Set([
   'ownerSuperiorName',
 ]);
 
-/** What contracts are grouped by besides: nothing, or a filter of the list that is no field of its own. */
+/** The allowed groupings, except custom fields: a field, none, or a filter that is not a field. */
 export const VIEW_GROUPINGS: ReadonlySet<string> = new Set(['none', 'payment', ...VIEW_COLUMNS]);
 
 const columns = (about: string) => s.list(s.text({ max: 100 }), 300, about);
@@ -36,7 +36,7 @@ export const SavedViewInput = s.object(
     mode: s.enum(VIEW_MODES),
     scope: s.optional(s.enum(VIEW_SCOPES, 'Default: personal.')),
     groupBy: s.text({ max: 100, about: 'A field of contracts, `payment`, the id of a custom field, or `none`.' }),
-    filters: s.free('By query parameter of `GET /contracts`: a text, number, flag, or a list of these.'),
+    filters: s.free('By query parameter of `GET /contracts`: each a text, number, flag, or a list of these.'),
     sortKey: s.enum(CONTRACT_SORTS),
     visibleFields: columns('Fields of contracts and ids of custom fields, in their order.'),
     cardFields: columns('The same, for cards.'),
@@ -57,10 +57,10 @@ export const SavedView = s.object(
     groupBy: s.text({ max: 100 }),
     filters: s.free(),
     sortKey: s.enum(CONTRACT_SORTS),
-    visibleFields: columns('Those that there are and that the reader may see.'),
-    cardFields: columns('Those that there are and that the reader may see.'),
+    visibleFields: columns('The fields that exist and that the caller may see.'),
+    cardFields: columns('The fields that exist and that the caller may see.'),
     description: s.nullable(s.longText()),
-    ownerId: s.nullable(s.id('Whose the personal view is; of a team view, who looks after it.')),
+    ownerId: s.nullable(s.id('The owner of a personal view, or the maintainer of a team view.')),
     createdBy: s.nullable(s.id()),
     warnings,
     ...stamps,
@@ -69,5 +69,5 @@ export const SavedView = s.object(
 );
 export type SavedView = Static<typeof SavedView>;
 
-/** Personal views come to a successor beyond what he may make himself, so the list is longer than the two limits. */
+/** Longer than the two limits, because a handover may give a member more personal views than they may create. */
 export const SavedViewList = s.list(SavedView, 100_000);

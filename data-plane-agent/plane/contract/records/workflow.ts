@@ -2,17 +2,20 @@ import { s, type Static } from '../../../base/schema.js';
 import { WORKFLOW_EVENT_KINDS, WORKFLOW_EVENT_SOURCES } from '../vocabulary.js';
 import { stamps } from './common.js';
 
-/** A move as a client asks for it (API document 4.4). */
+/** A transition as requested by a client (API document 4.4). */
 export const TransitionInput = s.object(
   {
     transitionCode: s.optional(
       s.text({
         max: 64,
-        about: "A transition of the contract's lifecycle template that leads from its present stage.",
+        about: "A transition of the contract's lifecycle template from its current stage.",
       }),
     ),
     toStageCode: s.optional(
-      s.text({ max: 64, about: 'The stage to enter. Beside `transitionCode` it must be the one to which that leads.' }),
+      s.text({
+        max: 64,
+        about: 'The stage to enter. If `transitionCode` is also given, it must be the target of that transition.',
+      }),
     ),
     note: s.optional(s.longText()),
   },
@@ -21,15 +24,15 @@ export const TransitionInput = s.object(
 export type TransitionInput = Static<typeof TransitionInput>;
 
 export const LockInput = s.object(
-  { locked: s.optional(s.flag('True unless it is false.')), note: s.optional(s.longText()) },
+  { locked: s.optional(s.flag('Default: true.')), note: s.optional(s.longText()) },
   { title: 'LockInput' },
 );
 export type LockInput = Static<typeof LockInput>;
 
-/** How many events of one contract are answered: the latest. */
+/** The maximum number of events in a response: the latest ones. */
 export const MAX_EVENTS = 5_000;
 
-/** One entry of a contract's trail. It is never changed. */
+/** One entry of a contract's workflow history. Entries are never changed. */
 export const WorkflowEvent = s.object(
   {
     id: s.id(),
@@ -38,11 +41,11 @@ export const WorkflowEvent = s.object(
     toStageCode: s.nullable(
       s.text({
         max: 64,
-        about: 'The stage that was entered; of a lock the present one, of a refused move the one that was asked for.',
+        about: 'The stage that was entered; for a lock the current stage, for a refused transition the requested one.',
       }),
     ),
     transitionCode: s.nullable(s.text({ max: 64 })),
-    locked: s.flag('Whether the contract was locked afterwards.'),
+    locked: s.flag('Whether the contract was locked after the event.'),
     note: s.nullable(s.longText()),
     actor: s.object({ id: s.nullable(s.id()), name: s.text({ max: 200 }), roleCode: s.nullable(s.text({ max: 64 })) }),
     source: s.enum(WORKFLOW_EVENT_SOURCES),
