@@ -19,7 +19,7 @@ export async function parseJsonYielding(text: string, limits: JsonLimits, piece 
   }
   const yieldIfDue = yielding();
   const outline = new Outline(text, limits, piece);
-  while (outline.goOn(PIECE)) await yieldIfDue();
+  while (outline.scan(PIECE)) await yieldIfDue();
   if (outline.beyond) return { beyond: outline.beyond };
   const [value, ...more] = (await built(text, outline.root(), yieldIfDue)) as readonly unknown[];
   if (more.length > 0) throw new SyntaxError('the JSON has more than one value');
@@ -88,7 +88,7 @@ class Outline {
   ) {}
 
   /** Scans up to so many characters. Returns whether there are more. */
-  goOn(characters: number): boolean {
+  scan(characters: number): boolean {
     const until = Math.min(this.json.length, this.at + characters);
     while (this.at < until && !this.beyond) {
       if (this.text) this.inText(this.text, until);

@@ -136,7 +136,7 @@ function formFault(
   return target.protocol === 'http:' && !policy.isLoopback(host) ? 'must begin with https:' : undefined;
 }
 
-interface Way {
+interface Connection {
   readonly target: URL;
   readonly addresses: readonly string[];
   readonly policy: AddressPolicy;
@@ -146,7 +146,7 @@ interface Way {
 
 function send(
   { method = 'GET', headers = {}, body, maxBytes = DEFAULT_MAX_BYTES, ca }: OutboundRequest,
-  { target, addresses, policy, connectMs, ends }: Way,
+  { target, addresses, policy, connectMs, ends }: Connection,
 ): Promise<OutboundAnswer> {
   const host = hostOf(target);
   const secure = target.protocol === 'https:';

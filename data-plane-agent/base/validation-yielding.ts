@@ -17,10 +17,10 @@ const compiled = new WeakMap<TSchema, YieldingCheck<unknown>>();
 export function yieldingChecker<T extends TSchema>(schema: T): YieldingCheck<Static<T>> {
   const known = compiled.get(schema);
   if (known) return known as YieldingCheck<Static<T>>;
-  const look = lookOf(schema as Json);
+  const validate = validatorOf(schema as Json);
   const check: YieldingCheck<Static<T>> = async (value) => {
     const found: Found = { issues: [], yieldIfDue: yielding() };
-    const checked = await look(value, [], found);
+    const checked = await validate(value, [], found);
     return found.issues.length === 0
       ? { ok: true, value: checked as Static<T> }
       : { ok: false, issues: found.issues.slice(0, MAX_ISSUES), refused: checked };
@@ -38,14 +38,14 @@ interface Found {
 }
 
 /** Returns the normalised value and adds its issues to `found`. */
-type Look = (value: unknown, at: Path, found: Found) => unknown;
+type Validator = (value: unknown, at: Path, found: Found) => unknown;
 
-function lookOf(schema: Json): Look {
-  if (isList(schema)) return lookAtList(schema);
-  return isRecord(schema) ? lookAtObject(schema) : lookAtOnce(schema);
+function validatorOf(schema: Json): Validator {
+  if (isList(schema)) return listValidator(schema);
+  return isRecord(schema) ? objectValidator(schema) : plainValidator(schema);
 }
 
-function lookAtOnce(schema: Json): Look {
+function plainValidator(schema: Json): Validator {
   const check: Check<unknown> = checker(schema as TSchema);
   return (value, at, { issues }) => {
     const checked = check(value, at);
@@ -55,19 +55,19 @@ function lookAtOnce(schema: Json): Look {
   };
 }
 
-function lookAtObject(schema: Json): Look {
+function objectValidator(schema: Json): Validator {
   const properties = Object.entries(schema['properties'] as Readonly<Record<string, Json>>);
   const parts = properties
     .filter(([, child]) => isList(child) || isRecord(child))
-    .map(([key, child]) => [key, lookOf(child)] as const);
+    .map(([key, child]) => [key, validatorOf(child)] as const);
   const { 'x-characters': characters, ...fields } = schema;
-  const shell = lookAtOnce({
+  const shell = plainValidator({
     ...fields,
     properties: Object.fromEntries(
       properties.map(([key, child]) => [key, isList(child) || isRecord(child) ? {} : child]),
     ),
   });
-  const sum = characters === undefined ? undefined : lookAtOnce({ type: 'object', 'x-characters': characters });
+  const sum = characters === undefined ? undefined : plainValidator({ type: 'object', 'x-characters': characters });
   const known = new Set(properties.map(([key]) => key));
   return async (value, at, found) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return shell(value, at, found);
@@ -76,34 +76,34 @@ function lookAtObject(schema: Json): Look {
     if (keys.length > known.size + MAX_ISSUES)
       return shell(only(value, keys.filter((key) => !known.has(key)).slice(0, MAX_ISSUES)), at, found);
     const copy = shell({ ...value }, at, found) as Record<string, unknown>;
-    for (const [key, look] of parts)
-      if (Object.hasOwn(copy, key)) copy[key] = await look(copy[key], [...at, key], found);
+    for (const [key, validate] of parts)
+      if (Object.hasOwn(copy, key)) copy[key] = await validate(copy[key], [...at, key], found);
     // If an element is already too long, the total adds no information.
     if (found.issues.length === 0) sum?.(copy, at, found);
     return copy;
   };
 }
 
-function lookAtList(schema: Json): Look {
-  const shell = lookAtOnce(Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'items')));
+function listValidator(schema: Json): Validator {
+  const shell = plainValidator(Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'items')));
   const items = schema['items'] as Json;
   // A list of plain values is validated at once, unless it may be very long.
   if (!isList(items) && !isRecord(items) && Number(schema['maxItems'] ?? Infinity) <= AT_ONCE) {
-    const whole = lookAtOnce(schema);
+    const whole = plainValidator(schema);
     return (value, at, found) => {
       if (!Array.isArray(value)) return shell(value, at, found);
-      return isFine(shell, { value, at, found }) ? whole(value, at, found) : value;
+      return hasNoIssues(shell, { value, at, found }) ? whole(value, at, found) : value;
     };
   }
-  const look = lookOf(items);
+  const validate = validatorOf(items);
   return async (value, at, found) => {
     if (!Array.isArray(value)) return shell(value, at, found);
-    if (!isFine(shell, { value, at, found })) return value;
+    if (!hasNoIssues(shell, { value, at, found })) return value;
     const list: unknown[] = [];
     for (const [i, item] of value.entries()) {
       if (found.issues.length >= MAX_ISSUES) break;
       await found.yieldIfDue();
-      list.push(await look(item, [...at, i], found));
+      list.push(await validate(item, [...at, i], found));
     }
     return list;
   };
@@ -113,8 +113,8 @@ function lookAtList(schema: Json): Look {
 const AT_ONCE = 10_000;
 
 /** Adds the issues of the list itself. Returns whether there are none. */
-function isFine(
-  shell: Look,
+function hasNoIssues(
+  shell: Validator,
   { value, at, found }: { readonly value: unknown; readonly at: Path; readonly found: Found },
 ): boolean {
   const before = found.issues.length;

@@ -155,7 +155,7 @@ describe('importing contracts over HTTP', () => {
           xlsxBase64: Buffer.from(bytes).toString('base64'),
           ...(sheetName ? { sheetName } : {}),
         });
-        expect(await reason(xlsx(workbook, 'Nowhere'))).to.match(/no sheet of that name; there are: Sheet1/);
+        expect(await reason(xlsx(workbook, 'Nowhere'))).to.match(/no sheet of that name; its sheets are: Sheet1/);
         expect(
           await reason(xlsx(altered(workbook, () => ({ 'xl/media/bomb.xml': ' '.repeat(100 * 1024 * 1024) })))),
         ).to.equal('it unpacks to more than 100 MB');

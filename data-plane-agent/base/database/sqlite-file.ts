@@ -9,7 +9,7 @@ export interface SqliteFile {
 }
 
 /** A deleted file, or one whose disk was removed, can still be written to while it is open, but the data is lost. */
-export function refuseWhenGone(filename: string): void {
+export function refuseIfDeleted(filename: string): void {
   if (!existsSync(filename))
     throw new DatabaseError('unreachable', undefined, new Error(`${filename} does not exist any more`));
 }

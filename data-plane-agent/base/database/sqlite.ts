@@ -5,7 +5,7 @@ import knex, { type Knex } from 'knex';
 import type { Deadline } from '../deadline.js';
 import type { Database, Exclusive, Row, Scope, Transaction, Value } from './database.js';
 import { DatabaseError, isAway, isDatabaseError, translateError } from './errors.js';
-import { isReadable, NO_CACHE, refuseWhenGone, translated, type SqliteFile } from './sqlite-file.js';
+import { isReadable, NO_CACHE, refuseIfDeleted, translated, type SqliteFile } from './sqlite-file.js';
 import { SqliteTransaction, Statements } from './sqlite-transaction.js';
 
 /** In WAL mode readers do not wait for writers, so a few connections suffice. */
@@ -141,7 +141,7 @@ class SqliteDatabase implements Database {
 
   async read<T>({ deadline }: Scope, work: (tx: Transaction) => Promise<T>): Promise<T> {
     this.refuseWhenClosed();
-    refuseWhenGone(this.file.filename);
+    refuseIfDeleted(this.file.filename);
     deadline?.signal.throwIfAborted();
     const connection =
       this.idle.pop() ??
@@ -215,7 +215,7 @@ class SqliteDatabase implements Database {
    */
   private async commitTogether(group: WaitingWrite[]): Promise<void> {
     try {
-      refuseWhenGone(this.file.filename);
+      refuseIfDeleted(this.file.filename);
       await this.beginImmediate();
     } catch (error) {
       group.push(...this.waiting.splice(0, GROUP));

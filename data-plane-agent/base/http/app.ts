@@ -4,7 +4,7 @@ import type { Log } from '../log.js';
 import { accessLog } from './access-log.js';
 import { beginExchange, type HttpMiddleware, type HttpState, type Served } from './exchange.js';
 import { allowOrigins, refuseMalformed, setHeaders } from './headers.js';
-import { nothingHere, servePages, type Page } from './pages.js';
+import { notFound, servePages, type Page } from './pages.js';
 import { writeProblems } from './problems.js';
 
 export interface HttpAppOptions {
@@ -37,7 +37,7 @@ export function createHttpApp(options: HttpAppOptions): Koa<HttpState> {
   if (cors) app.use(cors);
   app.use(servePages(options.pages));
   for (const route of options.routes) app.use(route);
-  app.use(nothingHere);
+  app.use(notFound);
   // Koa reports connections that broke while a response was written.
   app.on('error', (error: unknown) => log.debug({ err: error }, 'connection error'));
   return app;

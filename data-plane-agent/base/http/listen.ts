@@ -90,7 +90,7 @@ function limitRequests(server: Server): void {
     });
     request.once('end', end);
     request.once('close', end);
-    // One whose bytes made no sense in the middle closes without a word.
+    // A request with malformed content closes without an event of its own.
     socket.once('close', end);
   };
   server.prependListener('request', limit);

@@ -21,7 +21,7 @@ export function servePages(pages: readonly Page[]): HttpMiddleware {
 }
 
 /** The last middleware: 404 for unknown paths. */
-export const nothingHere: HttpMiddleware = () => {
+export const notFound: HttpMiddleware = () => {
   throw fail('NOT_FOUND', {});
 };
 

@@ -31,7 +31,7 @@ export interface Operation<T, I extends TSchema = TSchema, O extends TSchema = T
 > {
   /**
    * For a write: reads and computes in advance, in its own snapshot; `run` gets the result instead of the input. SQLite
-   * has one writer, so shorter write transactions block others less. `run` must check again whatever may have changed.
+   * has one writer, so shorter write transactions block others less. `run` must check again what may have changed.
    */
   prepare?(context: T, call: Call, input: Static<I>): Promise<P>;
   /** Must have no effects outside the transaction: it may be run again after a serialisation conflict. */
