@@ -304,7 +304,7 @@ class PostgresTransaction implements Transaction {
   }
 
   private refuseWhenEnded(): void {
-    if (!this.open) throw new Error('a statement was run after the end of its transaction');
+    if (!this.open) throw new Error('a statement was run after its transaction had ended');
   }
 }
 

@@ -141,6 +141,6 @@ export class SqliteTransaction implements Transaction {
   }
 
   private refuseWhenEnded(): void {
-    if (!this.open) throw new Error('a statement was run after the end of its transaction');
+    if (!this.open) throw new Error('a statement was run after its transaction had ended');
   }
 }
